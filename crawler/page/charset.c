@@ -1,9 +1,9 @@
 /*
- * charset.c - find out the encoding of a page, and convert it with iconv(3).
+ * charset.c - find the encoding of a page, and convert the page with iconv(3).
  *
  * The encoding matters for links such as <a href="caf\xe9.html">: browsers request
  * caf%C3%A9.html, so coil-crawl must do the same. If an encoding is declared, the page is
- * converted first. Without that, not even tags could be found in UTF-16. Without a
+ * converted first, because in UTF-16 not even tags could be found otherwise. Without a
  * declaration, the page is searched unconverted, and checked for valid UTF-8 at the same
  * time.
  */
@@ -21,8 +21,8 @@
 /* ---- finding out ------------------------------------------------------------------- */
 
 /*
- * Set the encoding. If browsers do not support the label, ignore the declaration and
- * return false.
+ * Set the encoding. Returns false, without setting it, if browsers do not support the
+ * label.
  */
 static bool set_label(struct charset *charset, const char *label, size_t n)
 {
@@ -72,7 +72,7 @@ static bool find_label(const char *text, const char **label, size_t *n)
 struct prescan {
     struct charset charset;
     bool has_charset, is_pragma; /* set by attributes of the current tag */
-    /* the charset is in `content`, which is ignored without http-equiv */
+    /* the charset comes from `content`, which is ignored without http-equiv */
     bool needs_pragma;
     /* the tag has a `charset` attribute, so its `content` is ignored */
     bool has_attribute;
@@ -97,7 +97,7 @@ static bool wants_of_meta(const struct html_name *name, void *arg)
 static void add_label(struct prescan *scan, const char *label, size_t n)
 {
     scan->has_charset = set_label(&scan->charset, label, n);
-    /* A page whose declaration can be read as ASCII cannot be in UTF-16. (WHATWG:
+    /* A page with a declaration that can be read as ASCII cannot be in UTF-16. (WHATWG:
      * prescan) */
     if (strncasecmp(scan->charset.label, "utf-16", 6) == 0)
         scan->charset.label[0] = '\0';
@@ -138,7 +138,7 @@ static int end_meta(const struct html_name *name, bool is_end, bool is_self_clos
     return scan->has_charset && (scan->is_pragma || !scan->needs_pragma) ? -EALREADY : 0;
 }
 
-/* Find the encoding that a <meta> tag declares. Returns 1 if it is found, 0 if not, or
+/* Find the encoding that a <meta> tag declares. Returns 1 if there is one, 0 if not, or
  * -ENOMEM. */
 static int find_in_meta(const char *html, size_t n, struct charset *out)
 {
@@ -184,8 +184,8 @@ static bool find_mark(const char *text, size_t n, struct charset *out)
     return out->mark_bytes > 0;
 }
 
-/* Replace UTF-16 with UTF-8, because a page whose declaration consists of ASCII bytes
- * cannot be in UTF-16. */
+/* Replace UTF-16 with UTF-8, because a page with a declaration in ASCII bytes cannot be
+ * in UTF-16. */
 static void replace_utf_16(struct charset *charset)
 {
     if (strncasecmp(charset->label, "utf-16", 6) == 0)
@@ -234,8 +234,8 @@ int charset_of(struct charset *charset, const char *content_type, const char *ht
 }
 
 /*
- * Find @charset. Only this exact spelling of @charset counts, because it is not parsed as
- * a CSS rule.
+ * Find @charset. Only the exact spelling `@charset "` counts, because this declaration is
+ * not parsed as a CSS rule.
  */
 static bool find_in_rule(const char *css, size_t n, struct charset *out)
 {
@@ -353,8 +353,8 @@ static int skip_invalid(const struct charset_converter *converter, char **text, 
 }
 
 /*
- * Convert everything except an incomplete character at the end. Returns the length of
- * that character.
+ * Convert the text, except an incomplete character at its end. Returns the length of that
+ * character.
  */
 static ssize_t convert(const struct charset_converter *converter, char *text, size_t n,
                        charset_take take, void *arg)
@@ -378,7 +378,7 @@ static ssize_t convert(const struct charset_converter *converter, char *text, si
     return rc < 0 ? rc : 0;
 }
 
-/* Append a byte to the incomplete character, and try to convert it. */
+/* Append a byte to the incomplete character, and try to convert the character. */
 static int convert_left(struct charset_converter *converter, char byte, charset_take take,
                         void *arg)
 {
@@ -392,7 +392,7 @@ static int convert_left(struct charset_converter *converter, char byte, charset_
         return (int)rest;
     memmove(left, left + converter->left_n - (size_t)rest, (size_t)rest);
     converter->left_n = (size_t)rest;
-    /* no character is this long */
+    /* the bytes are invalid, because no character is this long */
     if (converter->left_n == sizeof converter->left) {
         rc = take("\xef\xbf\xbd", 3, arg);
         converter->left_n = 0;
@@ -461,7 +461,7 @@ static void add_in_windows_1252(struct text *out, const char *s, size_t n)
     }
 }
 
-/* Call iconv(3) once. If `text` is NULL, reset the converter. Returns the error, or 0. */
+/* Call iconv(3) once, or reset the converter if `text` is NULL. Returns 0 or an error. */
 static int add_converted(iconv_t back, struct text *out, char **s, size_t *n)
 {
     char piece[PIECE_BYTES], *to = piece;

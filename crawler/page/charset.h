@@ -11,7 +11,7 @@
 #define CHARSET_BYTES 32
 
 struct charset {
-    /* the name for iconv(3); "" for UTF-8, and for unknown encodings */
+    /* the name for iconv(3), or "" for UTF-8 and for unknown encodings */
     char label[CHARSET_BYTES];
     /* if false, assume UTF-8, or Windows-1252 if the page is not valid UTF-8 */
     bool is_declared;
@@ -20,27 +20,26 @@ struct charset {
 };
 
 /*
- * Return iconv(3)'s name for the encoding with this label. The label has n bytes, in
- * upper or lower case. Returns "" for UTF-8, and NULL for a label that browsers do not
- * support.
+ * Return iconv(3)'s name for the encoding with this label. The label has n bytes, and is
+ * not case-sensitive. Returns "" for UTF-8, or NULL if browsers do not support the label.
  */
 const char *charset_name(const char *label, size_t n);
 
-/* A declaration of the encoding must be within this many bytes from the beginning. */
+/* A declaration of the encoding must be within the first CHARSET_HEAD_BYTES bytes. */
 #define CHARSET_HEAD_BYTES 1024
 
 /*
- * Find the encoding of an HTML page. Sources, in order of precedence: byte order mark,
- * the charset parameter of `content_type` (which may be NULL), <meta>, <?xml
- * encoding="...">. (WHATWG: encoding sniffing algorithm) Returns 0 or -ENOMEM.
+ * Find the encoding of an HTML page. The sources, in order of precedence, are the byte
+ * order mark, the charset parameter of `content_type` (which may be NULL), <meta>, and
+ * <?xml encoding="...">. (WHATWG: encoding sniffing algorithm) Returns 0 or -ENOMEM.
  */
 int charset_of(struct charset *charset, const char *content_type, const char *html,
                size_t n);
 
 /*
- * Find the encoding of a style sheet. Sources, in order of precedence: byte order mark,
- * `content_type`, @charset, UTF-8. (CSS Syntax Level 3, section 3.2, except that the
- * encoding of the linking page is ignored)
+ * Find the encoding of a style sheet. The sources, in order of precedence, are the byte
+ * order mark, `content_type` and @charset. The default is UTF-8. (CSS Syntax Level 3,
+ * section 3.2, except that the encoding of the linking page is ignored)
  */
 void charset_of_sheet(struct charset *charset, const char *content_type, const char *css,
                       size_t n);
@@ -62,8 +61,8 @@ typedef int (*charset_take)(const char *text, size_t n, void *arg);
 /* Converts a text that arrives in pieces to UTF-8. Invalid bytes become U+FFFD. */
 struct charset_converter {
     iconv_t iconv;
-    /* Converts from UTF-8. (iconv_t)-1 for UTF-16, because queries on UTF-16 pages are
-     * sent as UTF-8 */
+    /* Converts from UTF-8 to the encoding. For UTF-16 this is (iconv_t)-1, because
+     * queries on UTF-16 pages are sent as UTF-8. */
     iconv_t back;
     size_t unit;  /* number of bytes to skip at an invalid sequence */
     char left[8]; /* the incomplete character at the end of the last piece */
@@ -78,14 +77,14 @@ int charset_converter_open(struct charset_converter *converter,
                            const struct charset *charset);
 int charset_convert(struct charset_converter *converter, const char *text, size_t n,
                     charset_take take, void *arg);
-/* Call this at the end of the text. */
+/* End the text. */
 int charset_convert_end(struct charset_converter *converter, charset_take take,
                         void *arg);
 /*
- * Append a query as browsers send it for a page in this encoding; NULL is Windows-1252.
- * Characters that are not ASCII are converted and percent-encoded. Characters that the
- * encoding lacks become numeric references such as "&#9731;". `s` is UTF-8. (WHATWG, URL:
- * percent-encode after encoding)
+ * Append a query in the form in which browsers send it for a page in this encoding. NULL
+ * stands for Windows-1252. Characters that are not ASCII are converted and
+ * percent-encoded. Characters that the encoding lacks become numeric references such as
+ * "&#9731;". `s` is UTF-8. (WHATWG, URL: percent-encode after encoding)
  */
 void charset_add_query(const struct charset_converter *converter, struct text *out,
                        const char *s, size_t n);

@@ -1,6 +1,6 @@
 /*
- * charset_labels.c - the labels of encodings that browsers know, with the names for
- * iconv(3).
+ * charset_labels.c - the labels of encodings that browsers support, with the names that
+ * iconv(3) uses.
  *
  * iconv(3) supports more encodings than browsers do, for example UTF-7, UTF-32 and
  * EBCDIC. Some labels stand for a superset of the encoding that they name: "iso-8859-1"
@@ -13,7 +13,7 @@
 #include <strings.h>
 
 static const struct {
-    const char *name, *labels; /* name: "" is UTF-8 */
+    const char *name, *labels; /* name: "" for UTF-8 */
 } encodings[] = {
     {"", "utf-8 utf8 unicode11utf8 unicode20utf8 x-unicode20utf8 unicode-1-1-utf-8"},
     {"windows-1252",

@@ -72,7 +72,7 @@ static bool is_word(struct span span, const char *word)
     return span.n == strlen(word) && strncasecmp(span.at, word, span.n) == 0;
 }
 
-/* Return the value of "charset=x" or "charset="x"", or nothing. */
+/* Return the value of "charset=x" or "charset="x"", or an empty span. */
 static struct span charset_of(struct span parameter)
 {
     struct span value = parameter, name = take_part(&value, '=');
@@ -85,8 +85,8 @@ static struct span charset_of(struct span parameter)
     return is_token(value) ? value : (struct span){NULL, 0};
 }
 
-/* Parse a MIME type. Returns false if the text is not a type. (WHATWG, MIME Sniffing,
-   4.4) */
+/* Parse a MIME type. Returns false if the text is not a MIME type. (WHATWG, MIME
+   Sniffing, 4.4) */
 static bool parse_type(struct span text, struct type *type)
 {
     struct span rest = text, subtype;

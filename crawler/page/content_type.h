@@ -10,8 +10,8 @@ bool content_type_is_single(const char *value);
 
 /*
  * Find the type in several Content-Type headers, or in one header that contains a list.
- * The last valid type counts. If it has no charset, the charset of an earlier value of
- * the same type is used. (Fetch: extract a MIME type) *out is, for example,
+ * The last valid type is used. If it has no charset, the charset of an earlier value of
+ * the same type is added. (Fetch: extract a MIME type) *out is, for example,
  * "text/html;charset=utf-8", or NULL if no type is valid. The caller frees it. Returns 0
  * or -ENOMEM.
  */

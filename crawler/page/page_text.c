@@ -1,9 +1,9 @@
 /*
  * page_text.c - extract the text of an HTML page, and find text fragments in it.
  *
- * The page and the words of a directive are normalised in the same way: lower case,
- * single spaces. So the text of a directive can be found by comparing bytes. A match must
- * begin and end at word boundaries. Any white space, even the end of a block, may
+ * The page and the words of a directive are normalised in the same way, with lower case
+ * and single spaces. So the text of a directive can be found by comparing bytes. A match
+ * must begin and end at word boundaries. Any white space, even the end of a block, may
  * separate the text from its prefix and suffix.
  */
 #include "page_text.h"
@@ -24,7 +24,7 @@
 struct extraction {
     struct html_tokenizer tokenizer;
     struct text text;
-    char last; /* the last byte appended, to merge white space: ' ', '\n', or another */
+    char last; /* the last byte appended, for merging white space: ' ', '\n' or other */
     bool is_hidden; /* inside an element whose text is invisible, such as <script> */
 };
 
@@ -82,8 +82,7 @@ static bool is_block(enum html_element element)
     }
 }
 
-/* End a block: replace the spaces at its end with '
-   '. */
+/* End a block: replace the spaces at its end with a newline. */
 static void end_block(struct extraction *extraction)
 {
     struct text *text = &extraction->text;
@@ -277,8 +276,8 @@ static uint32_t character_at(const char *at)
 }
 
 /*
- * True for characters of words that are separated by spaces. False for scripts without
- * spaces (Thai, Chinese, Japanese), where any place is a word boundary.
+ * True for characters of words that are separated by spaces. False for characters of
+ * scripts without spaces (Thai, Chinese, Japanese), where any place is a word boundary.
  */
 static bool is_of_word(uint32_t c)
 {
@@ -322,9 +321,9 @@ static const char *skip_space(const char *at)
 }
 
 /*
- * Return the end of the range that begins with `start`. Returns NULL if the end or the
- * suffix does not match. In that case, *is_over is true if all later matches would also
- * fail.
+ * Return the end of the range that begins with `start`, or NULL if the end or the suffix
+ * of the directive does not match. In that case, *is_over is set to true if all later
+ * matches of `start` would also fail.
  */
 static const char *match_end(const char *text, const char *text_end, const char *start,
                              const struct directive *directive, bool *is_over)

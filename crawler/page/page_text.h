@@ -10,16 +10,16 @@
 
 /*
  * Extract the text of a UTF-8 page. The text is in lower case, with single spaces, and
- * '\n' between blocks. Scripts, styles and other invisible text are left out. The caller
+ * '\n' between blocks. Scripts, styles and other invisible text are omitted. The caller
  * frees *out. Returns 0 or -ENOMEM.
  */
 int page_text(const char *html, size_t n, char **out);
 
 /*
- * Check that the text contains everything that a directive names:
- * "text=prefix-,start,end,-suffix&text=start". A malformed directive is ignored.
- * `directive` is the percent-encoded text after ":~:" in the URL. Returns 1 if so, 0 if
- * not, or -ENOMEM. (URL Fragment Text Directives: find a range from a text directive)
+ * Return 1 if the text contains everything that a directive names, 0 if not, or -ENOMEM.
+ * `directive` is the percent-encoded text after ":~:" in the URL, such as
+ * "text=prefix-,start,end,-suffix&text=start". A malformed directive is ignored. (URL
+ * Fragment Text Directives: find a range from a text directive)
  */
 int page_text_has(const char *text, const char *directive);
 

@@ -1,10 +1,10 @@
 /*
  * plain_text.c - find the URLs in plain text.
  *
- * In plain text, the end of a URL is not marked. As in RFC 3986, appendix C, a URL ends
- * at white space, quotes and angle brackets. It also ends at a closing bracket that was
- * not opened inside the URL. As in GitHub's autolinks (GFM, 6.9), punctuation at the end
- * of a URL belongs to the sentence around it.
+ * Plain text does not mark the end of a URL. As in RFC 3986, appendix C, a URL ends at
+ * white space, quotes and angle brackets. It also ends at a closing bracket that was not
+ * opened inside the URL. As in GitHub's autolinks (GFM, 6.9), punctuation at the end of a
+ * URL belongs to the surrounding sentence.
  */
 #include "plain_text.h"
 
@@ -16,7 +16,7 @@
 #include <strings.h>
 
 /* Decode the UTF-8 character at s, and set *length to its number of bytes. Returns 0 if
- * it is malformed. */
+ * the character is malformed. */
 static unsigned character_at(const char *s, size_t n, size_t *length)
 {
     const unsigned char *u = (const unsigned char *)s;
@@ -63,7 +63,7 @@ static size_t length_at(const char *s, size_t n)
     return at;
 }
 
-/* Return the length of a URL without the punctuation of the sentence around it. */
+/* Return the length of a URL without punctuation of the surrounding sentence. */
 static size_t without_punctuation(const char *s, size_t n)
 {
     while (n > 0 && strchr("?!.,:;*_~'", s[n - 1]) != NULL)
@@ -71,7 +71,7 @@ static size_t without_punctuation(const char *s, size_t n)
     return n;
 }
 
-/* True for "http://" or "https://" and a host, without a letter before it. */
+/* True for "http://" or "https://" and a host, unless a letter precedes them. */
 static bool begins_url(const char *text, size_t n, size_t at)
 {
     size_t scheme = strncasecmp(text + at, "http://", 7) == 0    ? 7

@@ -2,11 +2,11 @@
  * search.c - turn the bytes of a page into URLs: decode the page, find its links, and
  * resolve them.
  *
- * This runs in the event loop: finding links takes two milliseconds for a megabyte, and a
- * page arrives in pieces of a few kilobytes. The first pieces of a page are held until
- * the encoding is known. If the page needs a converter that is not open yet, the whole
- * page is held. A Markdown page is also held until it is complete, and then parsed on a
- * thread.
+ * Most of this runs in the event loop: finding links takes two milliseconds per megabyte,
+ * and a page arrives in pieces of a few kilobytes. The first pieces of a page are held
+ * until the encoding is known. If the page needs a converter that is not open yet, the
+ * whole page is held. A Markdown page is also held until it is complete, and then parsed
+ * on a thread.
  */
 #include "search_inside.h"
 
@@ -177,7 +177,7 @@ bool search_is_ignored(const struct search *search)
 
 /* ---- sitemaps ---------------------------------------------------------------------- */
 
-/* True for UTF-16. Sitemaps in UTF-16 must be XML, which expat converts. */
+/* True for UTF-16. A sitemap in UTF-16 must be XML, which expat converts. */
 static bool is_utf16(const char *head, size_t n)
 {
     return n >= 2 &&
@@ -268,8 +268,8 @@ int search_process_piece(const char *html, size_t n, void *arg)
     return links_feed(&search->links, html, n);
 }
 
-/* Choose how to decode the page. One converter stays open, because most pages of a site
-   have the same encoding. */
+/* Choose how to decode the page. The last converter stays open, because most pages of a
+   site have the same encoding. */
 static enum encoding choose_encoding(struct search *search)
 {
     if (charset_is_utf8(&search->charset))
@@ -308,8 +308,8 @@ static int open_converter(void *arg)
     return charset_converter_open(&search->converter, &search->charset);
 }
 
-/* Begin to convert the page. If iconv(3) does not support the encoding, ignore the
-   declaration. */
+/* Begin to convert the page. Ignore the declaration if iconv(3) does not support the
+   encoding. */
 static int begin_converting(struct search *search)
 {
     int rc;
@@ -334,7 +334,7 @@ int search_feed_held(struct search *search)
     return rc == 0 ? feed_bytes(search, search->held.bytes, search->held.n) : rc;
 }
 
-/* Decide how to read a page without a Content-Type, by looking at its first bytes. */
+/* Look at the first bytes of a page without a Content-Type, and decide how to read it. */
 static void choose_type(struct search *search)
 {
     enum sniffed sniffed = sniff(search->head, search->head_n);

@@ -23,7 +23,7 @@ enum search_kind {
     SEARCH_URL,      /* a URL */
     SEARCH_NO_URL,   /* a reference that is not a valid URL */
     SEARCH_TOO_LONG, /* the beginning of a reference that is too long */
-    SEARCH_ID        /* not a link, but an id in the page */
+    SEARCH_ID        /* an id in the page, not a link */
 };
 
 /* A link or id as passed to the visitor. Valid only during the call. */
@@ -41,14 +41,14 @@ struct search_visitor {
     /*
      * Called some time before visit(), so that the visitor can prefetch its data about
      * the URL into the CPU cache. First, expect() is called and returns a mark. Later,
-     * expect_soon() is called with that mark. Both functions may be NULL.
+     * expect_soon() is called with this mark. Both functions may be NULL.
      */
     uint64_t (*expect)(const struct url *url, void *arg);
     void (*expect_soon)(uint64_t mark, void *arg);
     /*
-     * Called to replace the URL that `reference` was resolved to, if necessary: see
-     * local.h. If url->href is NULL, the reference is not a valid URL, but rebase() may
-     * set one. Fails with -EINVAL or -ENOMEM. May be NULL.
+     * Called after `reference` was resolved to `url`, to replace the URL if necessary
+     * (see local.h). If url->href is NULL, the reference is not a valid URL, but rebase()
+     * may set one. Fails with -EINVAL or -ENOMEM. May be NULL.
      */
     int (*rebase)(const char *reference, struct url *url, void *arg);
     void *arg;
@@ -61,7 +61,7 @@ struct search_visitor {
 struct search *search_create(void);
 void search_destroy(struct search *search);
 
-/* Set link->nofollow. Call this before the first page. */
+/* Set link->nofollow in links. Call this before the first page. */
 void search_want_rel(struct search *search);
 
 /*
@@ -80,11 +80,11 @@ void search_cancel(struct search *search);
 void search_begin(struct search *search, const char *content_type);
 
 /*
- * Treat the current page as a sitemap if its first bytes look like a sitemap. If
- * `else_html` is true, also accept a feed. `is_named` means that the user or a robots.txt
- * calls it a sitemap. A named sitemap may also be a feed or a list of URLs, and may be
- * compressed with gzip. Any other page is searched as HTML if `else_html` is true, and
- * otherwise ignored.
+ * Treat the current page as a sitemap if its first bytes look like one. If `else_html` is
+ * true, also accept a feed. `is_named` means that the user or a robots.txt calls the page
+ * a sitemap. In that case it may also be a feed or a list of URLs, and may be compressed
+ * with gzip. If the page is none of these, it is searched as HTML if `else_html` is true,
+ * and otherwise ignored.
  */
 void search_expect_sitemap(struct search *search, bool is_named, bool else_html);
 
@@ -93,15 +93,16 @@ void search_expect_feed(struct search *search);
 
 /*
  * Guess the type of the current page from its first bytes, because the server did not
- * send one. Plain text is searched if `takes_text`. Types other than HTML, XML and text
- * are ignored.
+ * send a type. Plain text is searched if `takes_text` is true. Types other than HTML, XML
+ * and text are ignored.
  */
 void search_expect_unknown(struct search *search, bool takes_text);
 
 /*
- * Process the next piece. Usually only links are stored. Gzip-compressed sitemaps are
- * stored as a whole, and so is a page that needs a converter that is not open yet. Never
- * suspends. Fails with -ENOMEM, or with -EMSGSIZE if too much must be stored.
+ * Process the next piece. Usually only links are stored. A gzip-compressed sitemap is
+ * stored as a whole. A page that needs a converter is also stored as a whole if the
+ * converter is not open yet. Never suspends. Fails with -ENOMEM, or with -EMSGSIZE if too
+ * much must be stored.
  */
 int search_feed(struct search *search, const char *html, size_t n);
 
@@ -114,16 +115,16 @@ void search_want_text(struct search *search);
  */
 char *search_take_text(struct search *search);
 
-/* Report that the rest of the page is missing. search_end() will search the part that has
+/* Record that the rest of the page is missing. search_end() will search the part that has
  * arrived. */
 void search_break_off(struct search *search);
 
-/* True once it is known that the page is not searched. */
+/* True once it is known that the page will not be searched. */
 bool search_is_ignored(const struct search *search);
 
 /*
  * End the page, which came from `url`: resolve all references, and visit the references
- * and the ids in document order. The page is dropped, even if the call fails.
+ * and the ids in document order. Even if this fails, the page is dropped.
  *
  * If there are many links, the call suspends from time to time so that other tasks can
  * run. It also suspends for Markdown, for gzip, and while iconv(3) loads a converter from
@@ -135,8 +136,8 @@ COIL_SUSPENDS int search_end(struct search *search, const char *url,
 
 /*
  * Resolve and visit links that find() passes to `visit`, for example from a header of the
- * page. These links are relative to `url`, whatever the page's base is. Call this before
- * the page's end, or without a page.
+ * page. These links are relative to `url`, even if the page has another base. Call this
+ * before the page's end, or without a page.
  */
 COIL_SUSPENDS int
 search_links(struct search *search,
@@ -144,8 +145,8 @@ search_links(struct search *search,
              void *arg, const char *url, const struct search_visitor *visitor);
 
 /*
- * Return properties of the last page: whether it was searched at all, whether it has ids
- * that fragments can refer to, and whether it was Markdown.
+ * Properties of the last page: whether it was searched at all, whether it has ids that
+ * fragments can refer to, and whether it was Markdown.
  */
 bool search_was_page(const struct search *search);
 bool search_has_ids(const struct search *search);

@@ -29,14 +29,14 @@ enum page_type {
     PAGE_NONE
 };
 
-/* Whether the page may turn out to be a feed or a sitemap. */
+/* Whether the page may be a feed or a sitemap. */
 enum sitemap_mode { NO_SITEMAP, MAY_BE_FEED, MAY_BE_SITEMAP, NAMED_SITEMAP };
 
 #define PROBLEM_BYTES 128
 
 /*
- * Each link is visited only when this many further links have been found. Meanwhile the
- * memory that the visit needs is loaded into the CPU cache.
+ * A link is visited when AHEAD more links were found. Meanwhile the memory that the visit
+ * needs is loaded into the CPU cache.
  */
 #define AHEAD 8
 #define SOON (AHEAD / 2)
@@ -49,8 +49,7 @@ struct ahead {
     uint64_t mark;
 };
 
-/* A search. The struct has many members, because pages of all types are read by the same
- * object, piece by piece. */
+/* A search, which reads pages of all types, piece by piece. */
 struct search {
     struct links links;
     char content_type[256]; /* the beginning of the Content-Type, with its charset */
@@ -66,11 +65,11 @@ struct search {
     struct charset charset;
     bool knows_charset;
     enum encoding encoding;
-    /* The converter is open if `opened`, the name of its encoding, is not "". */
+    /* The converter is open unless `opened`, the name of its encoding, is "". */
     struct charset_converter converter;
     char opened[CHARSET_BYTES];
     struct html_buffer held; /* bytes of the page that wait for a converter */
-    struct html_buffer text; /* UTF-8: plain text, or a page whose text is wanted */
+    struct html_buffer text; /* in UTF-8: plain text, or a page whose text is wanted */
     struct markdown *markdown;
     struct charset_check check;
     char head[CHARSET_HEAD_BYTES];
@@ -91,8 +90,8 @@ int search_feed_held(struct search *search);
 
 int search_feed_head(struct search *search);
 
-/* Parse Markdown. Runs on a thread, because a long text takes a while, and cmark needs
- * more stack than a task has. */
+/* Parse Markdown. This runs on a thread, because a long text takes some time, and cmark
+ * needs more stack than a task has. */
 int search_read_markdown(void *arg);
 
 #endif

@@ -90,9 +90,9 @@ static bool is_ascii(const char *s, size_t n)
 }
 
 /*
- * Encode the query of a URL in the encoding of its page, except in style sheets. For
- * this, resolve the reference again, because the query of `url` is in UTF-8. (HTML:
- * encoding-parse a URL)
+ * Encode the query of a URL in the encoding of its page, except in style sheets. The
+ * query of `url` is in UTF-8, so the reference is resolved again. (HTML: encoding-parse a
+ * URL)
  */
 static int encode_query(const struct search *search, const struct whatwg_url *base,
                         const char *reference, struct url *url)
@@ -121,15 +121,15 @@ static int encode_query(const struct search *search, const struct whatwg_url *ba
     return 0;
 }
 
-/* False for a base such as "data:", which is ignored because URLs cannot be relative to
- * it. (HTML: set the frozen base URL) */
+/* False for a base such as "data:". It is ignored, because URLs cannot be relative to it.
+ * (HTML: set the frozen base URL) */
 static bool may_be_base(const struct whatwg_url *url)
 {
     return !whatwg_url_scheme_is(url, "data") && !whatwg_url_scheme_is(url, "javascript");
 }
 
 /*
- * Let the visitor replace the URL. `rc` is the result of resolving it: 0 or -EINVAL.
+ * Let the visitor replace the URL. `rc` is the result of resolving the URL: 0 or -EINVAL.
  * Fails with the errors of the visitor's rebase().
  */
 static int rebase_url(const struct search *search, const char *reference, struct url *url,
@@ -170,8 +170,8 @@ static int change_base(const struct search *search, const char *reference,
     return 0;
 }
 
-/* Find the base of a single link. Returns 0 or -ENOMEM. The caller must finish *base even
- * after a failure. */
+/* Find the base of a link that has its own bases. Returns 0 or -ENOMEM. The caller must
+ * finish *base even after a failure. */
 static int find_own_base(const struct search *search, const char *lines,
                          struct whatwg_url *base)
 {
@@ -199,7 +199,7 @@ static int resolve_link(struct search *search, struct ahead *found)
     const struct whatwg_url *base = has_own_base ? &own : &search->base;
     int rc = has_own_base ? find_own_base(search, found->link.base, &own) : 0;
 
-    found->link.base = NULL; /* valid only during the call */
+    found->link.base = NULL; /* the string is valid only during this call */
     if (rc == 0)
         rc = url_parse(base, reference, &found->url);
     if (rc == 0 && !found->link.has_no_encoding &&
@@ -240,7 +240,7 @@ static int on_link(const struct link *link, void *arg)
     return rc;
 }
 
-/* Drop the last line, which is incomplete and may end within a URL. */
+/* Drop the last line, because it is incomplete and may end within a URL. */
 static void drop_last_line(struct html_buffer *text)
 {
     while (text->n > 0 && text->bytes[text->n - 1] != '\n' &&
@@ -300,14 +300,14 @@ static int end_visits(struct search *search, int rc)
     return rc;
 }
 
-/* True for HTML and style sheets, whose links are in search->links. */
+/* True for HTML and style sheets, which have their links in search->links. */
 static bool is_markup(const struct search *search)
 {
     return search->type == PAGE_HTML || search->type == PAGE_SHEET ||
            search->type == PAGE_NONE;
 }
 
-/* Visit the links of a page of another type. */
+/* Visit the links of a page that is neither HTML nor a style sheet. */
 static int visit_other_page(struct search *search)
 {
     if (search->type == PAGE_MARKDOWN)

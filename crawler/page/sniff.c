@@ -2,7 +2,7 @@
  * sniff.c - guess the type of a page without a content type, from its first bytes.
  *
  * The standard's patterns for images, sound and archives are omitted. Such files contain
- * bytes that do not occur in text, or are never searched for links.
+ * bytes that do not occur in text, or would not be searched for links anyway.
  */
 #include "sniff.h"
 

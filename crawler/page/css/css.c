@@ -12,8 +12,8 @@
  * Each byte is read once, except that the byte after a token may be read twice.
  *
  * A token that begins with a sign, a dot, '#', '@' or '<' is recognised by the next one
- * or two bytes, and has states of its own. Numbers are in css_numbers.c, the decoding of
- * escapes in css_decode.c.
+ * or two bytes, and has its own states. Numbers are in css_numbers.c. Escapes are decoded
+ * in css_decode.c.
  */
 #include "css_states.h"
 #include "../html/html_tokenizer.h"
@@ -30,8 +30,8 @@ static bool is_unprintable(char c)
 
 /* ---- values ------------------------------------------------------------------------ */
 
-/* Return the line and column of a byte. The byte must not be before that of the previous
-   call. */
+/* Return the line and column of a byte. In each call, the byte must not be before the
+   byte of the previous call. */
 static struct html_position place_of(struct css *css, const char *p)
 {
     html_count(&css->counter, css->counted, (size_t)(p - css->counted));
@@ -50,7 +50,7 @@ static void begin_value(struct css *css, const char *p, enum css_kind kind)
     html_buffer_clear(&css->value);
 }
 
-/* Store the value up to `p`, where it ends or continues in the next piece. */
+/* Store the value up to `p`, which is the end of the value or of the current piece. */
 static void store_value(struct css *css, const char *p)
 {
     if (css->reads_value &&
@@ -69,8 +69,8 @@ static void visit_url(struct css *css, const char *bytes, size_t n, bool cut)
         css->rc = rc;
 }
 
-/* End the value before `p`, and visit it. A value that lies within the current piece is
-   not copied. */
+/* End the value before `p`, and visit it. If the whole value is in the current piece, it
+   is not copied. */
 static void end_value(struct css *css, const char *p)
 {
     if (!css->reads_value)
@@ -107,7 +107,7 @@ static void begin_at_rule(struct css *css)
                         is_name(css, "-moz-document");
 }
 
-/* Handle the '(' after a name. */
+/* Process the '(' after a name. */
 static void open_function(struct css *css)
 {
     if (is_name(css, "url")) {
@@ -149,9 +149,9 @@ static const char *begin_escape(struct css *css, const char *p, enum css_state a
 }
 
 /*
- * A backslash before a newline is not an escape. Within a string, it continues the string
- * on the next line. Elsewhere the backslash is a character of its own, and the current
- * token has ended.
+ * End an escape that is not valid, because a newline follows the backslash. In a string,
+ * they continue the string on the next line. Elsewhere the backslash is a token of its
+ * own, and the current token has ended.
  */
 static const char *end_escape(struct css *css, const char *p)
 {
@@ -442,7 +442,7 @@ static const char *set_state(struct css *css, const char *p, enum css_state stat
     return p + 1;
 }
 
-/* Begin a token that its first byte identifies. */
+/* Begin a token that is identified by its first byte. */
 static const char *begin_token(struct css *css, const char *p)
 {
     switch (*p) {

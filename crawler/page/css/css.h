@@ -9,10 +9,10 @@
  *         rc = css_end(&css);
  *     css_finish(&css);
  *
- * The tokens are those of CSS Syntax Level 3. So "url(" is ignored in a comment, in a
+ * The tokens are those of CSS Syntax Level 3, so "url(" is ignored in a comment, in a
  * string, or at the end of another name. The tokenizer finds the URLs in url(), with or
  * without quotes, and the strings of @import and image-set(). The names in @namespace and
- * the patterns in @document are not URLs of resources, and are ignored.
+ * the patterns in @document are ignored, because they are not URLs of resources.
  *
  * The text is in UTF-8, or in another encoding in which ASCII bytes always represent
  * ASCII characters. Any text is accepted. Only the current URL is stored, at most
@@ -46,10 +46,9 @@ typedef int (*css_visit_function)(const struct css_url *url, void *arg);
 
 #define CSS_NAME_BYTES 24 /* longer than every name that the tokenizer must recognize */
 
-/* A tokenizer. The struct has many members, because the tokenizer may have to stop after
- * any byte of a style sheet. */
+/* A tokenizer. It may have to stop after any byte of a style sheet. */
 struct css {
-    /* All members are private to css.c. */
+    /* All members are private to css.c and css_numbers.c. */
     css_visit_function visit;
     void *arg;
     int rc;
@@ -57,19 +56,19 @@ struct css {
     uint8_t after_escape; /* the state to return to after an escape */
     uint8_t hex_n;
     uint32_t hex;      /* the value of a hexadecimal escape in a name */
-    uint8_t name_kind; /* enum css_name_kind of the current name */
+    uint8_t name_kind; /* the current name's enum css_name_kind */
     uint8_t name_n;    /* CSS_NAME_BYTES if the name is too long to be recognized */
     char name[CSS_NAME_BYTES];
     char mark;    /* the quote of a string, or the sign of an exponent */
     uint8_t kind; /* enum css_kind of the current value */
     bool reads_value;
-    bool awaits_import; /* after @import, so that a string is a URL */
+    bool awaits_import; /* @import was read, so that a string is a URL */
     bool is_import;     /* the current token is the URL of an @import */
     bool in_name_rule;  /* between @namespace or @document and ';' or '{' */
     uint32_t depth;     /* depth of parentheses */
-    uint32_t image_set; /* the depth of parentheses inside image-set(); else 0 */
+    uint32_t image_set; /* the depth of parentheses inside image-set(), or 0 */
     const char *value_at;
-    /* the part of the current value that earlier pieces contained */
+    /* the part of the current value that was in earlier pieces */
     struct html_buffer value;
     struct html_position place;
     struct html_counter counter; /* the line and column of `counted` */
@@ -78,7 +77,7 @@ struct css {
 
 void css_init(struct css *css, css_visit_function visit, void *arg);
 
-/* Free the tokenizer's memory. All zeroes are allowed. */
+/* Free the tokenizer's memory. The struct may be zeroed. */
 void css_finish(struct css *css);
 
 /* Begin a new text. `place` is the line and column of its first byte. */
@@ -90,12 +89,12 @@ void css_begin(struct css *css, struct html_position place);
  */
 int css_feed(struct css *css, const char *text, size_t n);
 
-/* Call this at the end of the text. An unfinished URL ends here. */
+/* End the text, and with it an unfinished URL. */
 int css_end(struct css *css);
 
 /*
- * Decode the escapes in n bytes of a URL. `out` needs room for 3 * n bytes. Returns the
- * length.
+ * Decode the escapes in n bytes of a URL. `out` must have space for 3 * n bytes. Returns
+ * the length of the result.
  */
 size_t css_decode(const char *bytes, size_t n, char *out);
 

@@ -1,5 +1,5 @@
 /*
- * css_decode.c - decode the escapes in a URL in CSS. (CSS Syntax Level 3, section 4.3.7)
+ * css_decode.c - decode the escapes in a CSS URL. (CSS Syntax Level 3, section 4.3.7)
  */
 #include "css_states.h"
 #include "../html/html_reference.h"
@@ -9,8 +9,7 @@ static const char *skip_newline(const char *s, const char *end)
     return end - s > 1 && s[0] == '\r' && s[1] == '\n' ? s + 2 : s + 1;
 }
 
-/* Decode the escape after a backslash, and set *n to the length of the result in
- * bytes. */
+/* Decode the escape after a backslash. *n is set to the length of the result in bytes. */
 static const char *decode_escape(const char *s, const char *end, char *out, size_t *n)
 {
     uint32_t hex = 0;

@@ -1,6 +1,6 @@
 /*
  * css_numbers.c - tokenize numbers with their units. In "1url(", the letters are the unit
- * of the number, so no URL begins there.
+ * of the number, not the beginning of a URL.
  *
  *     INTEGER -- '.' --> INTEGER_DOT --> FRACTION -- 'e' --> EXPONENT_E --> EXPONENT
  *        |                                  |                    |  '-- sign --> EXPONENT_SIGN
@@ -9,7 +9,7 @@
  */
 #include "css_states.h"
 
-/* After the digits of a number, begin its unit if it has one. */
+/* End the digits of a number, and begin its unit if there is one. */
 static const char *begin_unit(struct css *css, const char *p)
 {
     css->state = TOP;
@@ -58,7 +58,7 @@ CSS_STATE(css_state_fraction)
     return p + 1;
 }
 
-/* The state after the 'e' of a number, which begins an exponent or the unit. */
+/* The state after the 'e' in a number, which begins either an exponent or the unit. */
 CSS_STATE(css_state_exponent_e)
 {
     if (p == end)
@@ -75,8 +75,8 @@ CSS_STATE(css_state_exponent_e)
     return p;
 }
 
-/* The state after the sign of an exponent. "1e-" has the unit "e-", but "1e+" has the
-   unit "e", which a '+' follows. */
+/* The state after the sign of an exponent. If no digit follows, "1e-" has the unit "e-",
+   but "1e+" has the unit "e", followed by a '+'. */
 CSS_STATE(css_state_exponent_sign)
 {
     if (p == end)

@@ -1,8 +1,8 @@
 /*
  * css_states.h - declarations shared by the files of the CSS tokenizer.
  *
- * A state is a function. The function reads as much of a piece as it can, sets `state` to
- * the next state, and returns the address of the first unread byte. A state is never
+ * Each state is a function. The function reads as much of a piece as it can, sets `state`
+ * to the next state, and returns the address of the first unread byte. A state is never
  * called with an empty piece.
  */
 #ifndef CRAWLER_CSS_STATES_H
@@ -24,13 +24,13 @@ enum css_state {
     COMMENT_STAR,
     ESCAPE, /* after a backslash */
     HEX,
-    SKIP_LF, /* after a CR: a following LF belongs to the same newline */
+    SKIP_LF, /* after a CR, because CR LF is one newline */
     MINUS,
     DOT,
     HASH,
     AT,
     AT_MINUS,
-    LESS, /* "<", "<!", "<!-": the beginnings of "<!--" */
+    LESS, /* this and the next two states: "<", "<!" and "<!-", which may begin "<!--" */
     LESS_BANG,
     LESS_BANG_DASH,
     INTEGER,
@@ -39,7 +39,7 @@ enum css_state {
     EXPONENT_E,
     EXPONENT_SIGN,
     EXPONENT,
-    NUMBER_MINUS, /* after the '-' of a number, which may begin the unit */
+    NUMBER_MINUS, /* after a number and '-', which may begin the unit */
     STATES
 };
 
@@ -74,8 +74,8 @@ static inline bool css_is_space(char c)
     return c == ' ' || c == '\t' || css_is_newline(c);
 }
 
-/* True for a character that can begin a name. NUL is such a character, because it
-   represents U+FFFD. (3.3) */
+/* True for a character that can begin a name. This includes NUL, which represents
+   U+FFFD. (3.3) */
 static inline bool css_begins_name(char c)
 {
     return is_letter(c) || c == '_' || (c & 0x80) != 0 || c == '\0';

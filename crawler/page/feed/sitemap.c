@@ -5,11 +5,11 @@
  *                  |-- '<' --> expat --> on_start, on_text, on_end
  *                  '-- else --> process_lines
  *
- * As in links.c, URLs are stored one after another until they are visited.
+ * URLs are stored one after another, as in links.c, until they are visited.
  *
- * With each piece, Expat reads an unfinished token again from its beginning. It also
- * stores each open element. So the size of tokens and the depth of elements are limited
- * here, to limit time and memory.
+ * For each piece, Expat reads an unfinished token again from its beginning. It also
+ * stores each open element. Therefore the size of tokens and the depth of elements are
+ * limited, which limits time and memory.
  */
 #include "sitemap_inside.h"
 
@@ -77,8 +77,8 @@ static bool begins_with(const char *s, const char *end, const char *what)
     return (size_t)(end - s) >= n && memcmp(s, what, n) == 0;
 }
 
-/* Return the address after the '>' that ends a document type. A '>' that ends a
- * declaration inside the document type is skipped. */
+/* Return the address after the '>' that ends a document type. The declarations inside the
+ * document type, which also end with '>', are skipped. */
 static const char *skip_doctype(const char *s, const char *end)
 {
     const char *close = skip_past(s, end, ">");

@@ -10,11 +10,11 @@
  *         rc = sitemap_visit(sitemap, visit, arg);
  *     sitemap_destroy(sitemap);
  *
- * Accepts a urlset or a sitemapindex (sitemaps.org, protocol 0.9), a feed in RSS or Atom,
- * and a text with one URL per line. For a gzip-compressed sitemap, use sitemap_inflate()
- * or decompress it first. XML is parsed by expat. The limits of the protocol apply:
- * 50,000 URLs, 50 MiB. A document type that contains declarations is rejected, so that no
- * entities can be expanded.
+ * The input is a urlset or a sitemapindex (sitemaps.org, protocol 0.9), a feed in RSS or
+ * Atom, or a text with one URL per line. For a gzip-compressed sitemap, use
+ * sitemap_inflate() or decompress it first. XML is parsed by expat. The limits of the
+ * protocol apply: 50,000 URLs, 50 MiB. A document type that contains declarations is
+ * rejected, so that no entities can be expanded.
  *
  * The functions do not use coil, and can run on any thread.
  */
@@ -31,19 +31,19 @@
 
 struct sitemap;
 
-/* The kind of document, from the name of its root element. */
+/* The kind of document, which the name of its root element determines. */
 enum sitemap_root {
     SITEMAP_NO_XML, /* a text that does not begin with '<' */
     SITEMAP_OTHER,
     SITEMAP_URLSET,
     SITEMAP_INDEX,
-    SITEMAP_RSS, /* RSS 0.91 to 2.0, and RSS 1.0, whose root element is rdf:RDF */
+    SITEMAP_RSS, /* RSS 0.91 to 2.0; also RSS 1.0, with the root element rdf:RDF */
     SITEMAP_ATOM
 };
 
 /*
- * Guess the kind of a document in UTF-8 from its first bytes. Returns SITEMAP_OTHER if
- * these bytes do not include the root element.
+ * Guess the kind of a UTF-8 document from its first bytes. Returns SITEMAP_OTHER if these
+ * bytes do not include the root element.
  */
 enum sitemap_root sitemap_root_of(const char *bytes, size_t n);
 
@@ -60,8 +60,8 @@ int sitemap_feed(struct sitemap *sitemap, const char *bytes, size_t n);
 int sitemap_end(struct sitemap *sitemap);
 
 /*
- * Process a complete gzip-compressed sitemap, including its end. Fails with the errors of
- * sitemap_feed().
+ * Process a whole gzip-compressed sitemap. Do not call sitemap_end() for it. Fails with
+ * the errors of sitemap_feed().
  */
 int sitemap_inflate(struct sitemap *sitemap, const char *bytes, size_t n);
 
@@ -72,7 +72,7 @@ bool sitemap_is_gzip(const char *bytes, size_t n);
  * NULL. */
 const char *sitemap_problem(const struct sitemap *sitemap);
 
-/* True if the problem is only that the sitemap exceeds the limits of the protocol. */
+/* True if the problem is only that the sitemap exceeds a limit of the protocol. */
 bool sitemap_is_beyond_limit(const char *problem);
 
 /*

@@ -8,7 +8,7 @@
 
 #include <expat.h>
 
-#define TOKEN_BYTES ((size_t)256 * 1024) /* maximum size of a tag or a comment in bytes */
+#define TOKEN_BYTES ((size_t)256 * 1024) /* maximum size of a tag or comment in bytes */
 #define DEPTH_MAX 100
 #define KEPT_BYTES_MAX ((size_t)1 << 30)
 #define PROBLEM_BYTES 128
@@ -21,15 +21,14 @@ enum form { UNKNOWN, LINES, XML };
 
 struct entry {
     uint32_t start, n; /* the URL's range in `bytes` */
-    /* offset of its base in `bases`, NUL-terminated; 0 without a base */
+    /* offset of its NUL-terminated base in `bases`, or 0 without a base */
     uint32_t base;
     struct html_position place;
     uint8_t source; /* index into `sources` */
     bool cut;
 };
 
-/* A sitemap that is being read. The struct has many members, because a sitemap arrives
- * in pieces, and its state must outlive each piece. */
+/* A sitemap that is being read. */
 struct sitemap {
     enum form form;
     enum sitemap_root root;
@@ -47,7 +46,7 @@ struct sitemap {
     struct html_buffer text;    /* text of the current element or line */
     struct html_buffer bytes;
     struct html_buffer base; /* xml:base of all open elements, one per line */
-    /* For each depth, the length of `base` outside of the open element at that depth. */
+    /* For each depth, the length of `base` before the open element at that depth. */
     uint32_t base_n[DEPTH_MAX + 2];
     struct html_buffer bases; /* the bases of all entries */
     uint32_t last_base;       /* offset of the current `base` in `bases`, or 0 */
@@ -63,7 +62,7 @@ struct sitemap {
 /* The elements that contain URLs. They are listed by local name, because documents can
    choose any prefix. */
 static const struct source {
-    const char *name, *attribute; /* attribute: NULL means the element's text */
+    const char *name, *attribute; /* attribute: NULL if the URL is the element's text */
     unsigned roots;
 } sources[] = {
     {"loc", NULL, ROOT(URLSET) | ROOT(INDEX)}, /* also <image:loc> */
@@ -85,7 +84,7 @@ const char *sitemap_local_name(const char *name);
 
 bool sitemap_is_blank(char c);
 
-/* Ignore further input. */
+/* Record a problem, and ignore further input. */
 void sitemap_stop(struct sitemap *sitemap, const char *problem);
 
 void sitemap_fail(struct sitemap *sitemap, int rc);
@@ -93,8 +92,8 @@ void sitemap_fail(struct sitemap *sitemap, int rc);
 /* Store the current base. Returns its offset in `bases`, or 0 without a base. */
 uint32_t sitemap_store_base(struct sitemap *sitemap);
 
-/* Store a URL, which ends at the first NUL. Only a plain list of URLs can contain
- * NULs. */
+/* Store a URL, which ends at the first NUL. (NULs can occur only in a plain list of
+ * URLs.) */
 void sitemap_store_url(struct sitemap *sitemap, const char *url, size_t n, size_t source,
                        bool cut, struct html_position place);
 
@@ -102,12 +101,12 @@ void sitemap_store_url(struct sitemap *sitemap, const char *url, size_t n, size_
 bool sitemap_may_list(struct sitemap *sitemap);
 
 /*
- * Store the text of an element, without white space at its end. The caller has skipped
- * white space before it.
+ * Store the text of an element, without trailing white space. The caller has skipped
+ * leading white space.
  */
 void sitemap_store_text(struct sitemap *sitemap, size_t source);
 
-/* Append a part of an element's text. `place` is where this part begins. */
+/* Append a part of an element's text. `place` is the position of this part. */
 void sitemap_add_text(struct sitemap *sitemap, const char *bytes, size_t n,
                       struct html_position place);
 

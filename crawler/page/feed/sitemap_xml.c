@@ -14,7 +14,7 @@
 
 /* ---- xml:base ---------------------------------------------------------------------- */
 
-#define BASE_BYTES_MAX 2048 /* maximum size of all nested bases together */
+#define BASE_BYTES_MAX 2048 /* maximum total size of all nested bases */
 
 static const char *value_of_name(const char *const *attributes, const char *name)
 {
@@ -25,8 +25,7 @@ static const char *value_of_name(const char *const *attributes, const char *name
 }
 
 /*
- * Begin an element, whose base is relative to the base of its parent. (XML Base; RFC
- * 4287, 2)
+ * Begin an element. Its base is relative to its parent's base. (XML Base; RFC 4287, 2)
  */
 static void enter_base(struct sitemap *sitemap, const char *const *attributes)
 {
@@ -107,7 +106,7 @@ static void store_attribute(struct sitemap *sitemap, size_t source, const char *
                       n > HTML_VALUE_BYTES, place_in_xml(sitemap));
 }
 
-/* True for a link to a hub (rel="hub"), which is not a page: it receives notifications.
+/* True for a link to a hub (rel="hub"), which receives notifications and is not a page.
  * (WebSub) */
 static bool is_hub(const char *const *attributes)
 {
@@ -138,8 +137,8 @@ static void begin_source(struct sitemap *sitemap, const char *name,
 }
 
 /*
- * True for a <loc> in <url> or <sitemap> at depth two: only these count for the
- * protocol's limit.
+ * True for a <loc> in a <url> or <sitemap> at depth two. Only these elements count for
+ * the protocol's limit.
  */
 static bool is_listed(const struct sitemap *sitemap, const char *name)
 {
@@ -192,7 +191,7 @@ static void on_text(void *arg, const char *text, int n)
                      sitemap->has_text ? sitemap->place : place_in_xml(sitemap));
 }
 
-/* Handle all other tokens, such as comments and unknown references. */
+/* Process all other tokens, such as comments and unknown references. */
 static void on_other(void *arg, const char *text, int n)
 {
     struct sitemap *sitemap = arg;
@@ -215,7 +214,7 @@ static void on_doctype(void *arg, const char *name, const char *system_id,
         sitemap_stop(sitemap, "its document type has declarations, which are refused");
 }
 
-/* Expat allocates memory through these functions, so that tests can make allocations
+/* Expat allocates memory with these functions, so that tests can make allocations
  * fail. */
 static void *allocate(size_t n)
 {

@@ -2,8 +2,8 @@
  * html_buffer.c - byte buffers, and sets of names.
  *
  * A small set is a list that is searched linearly, because usually only a few attributes
- * of a tag are wanted. If a sink wants all attributes, a tag can have any number of them,
- * so a set of more than eight names uses a hash table.
+ * of a tag are wanted. If a sink wants all attributes, a tag can have any number of them.
+ * Therefore a set of more than eight names uses a hash table.
  */
 #include "html_buffer.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define FEW 8
-#define MANY 64 /* larger tables are freed: clearing one for each tag is slow */
+#define MANY 64 /* larger tables are freed, because clearing them for each tag is slow */
 #define USUAL_BYTES ((size_t)64 * 1024)
 
 struct html_name_slot {
@@ -85,7 +85,7 @@ static bool has_key_alone(size_t n)
     return n <= sizeof(uint64_t);
 }
 
-/* Return the name of an entry, or NULL if the key contains the whole name. */
+/* Return the name of an entry, or NULL if the key is the whole name. */
 static const char *bytes_of(const struct html_names *names,
                             const struct html_name_slot *slot)
 {

@@ -1,4 +1,4 @@
-/* html_buffer.h - collect bytes from several pieces, and store sets of names. */
+/* html_buffer.h - collect bytes that arrive in pieces, and store sets of names. */
 #ifndef CRAWLER_HTML_BUFFER_H
 #define CRAWLER_HTML_BUFFER_H
 
@@ -13,7 +13,7 @@ struct html_buffer {
     bool cut; /* bytes beyond the limit were dropped */
 };
 
-/* Append n bytes, but drop bytes beyond a total of `limit`. Returns 0 or -ENOMEM. */
+/* Append n bytes, but drop those beyond a total of `limit`. Returns 0 or -ENOMEM. */
 int html_buffer_add(struct html_buffer *buffer, const char *bytes, size_t n,
                     size_t limit);
 
@@ -30,7 +30,7 @@ void html_buffer_finish(struct html_buffer *buffer);
 
 /* A set of names. Initialize with zeroes. */
 struct html_names {
-    /* names of more than eight bytes, which do not fit in a key */
+    /* names of more than eight bytes, which do not fit into a key */
     struct html_buffer bytes;
     struct html_name_slot *all; /* all names, in the order in which they were added */
     uint32_t *table;            /* hash table of a large set: 1 + an index into `all` */
@@ -40,8 +40,8 @@ struct html_names {
 };
 
 /*
- * Add a name. Returns 1 if the name is new, 0 if not, or -ENOMEM. `key` consists of the
- * last eight bytes of the name. Takes constant time.
+ * Add a name in constant time. Returns 1 if the name is new, 0 if not, or -ENOMEM. `key`
+ * consists of the last eight bytes of the name.
  */
 int html_names_add(struct html_names *names, const char *name, size_t n, uint64_t key);
 

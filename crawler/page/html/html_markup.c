@@ -2,8 +2,8 @@
  * html_markup.c - parse text that begins with "<!" or "<?": comments, DOCTYPEs, and the
  * beginnings of CDATA sections.
  *
- * The states of a comment (13.2.5.43 to 52) are phases here, named after the last bytes
- * read:
+ * Here the states of a comment (13.2.5.43 to 52) are phases, named after the last bytes
+ * that were read:
  *
  *      START, START_DASH   nothing, "-": '>' already ends the comment
  *      TEXT                anything else
@@ -137,7 +137,7 @@ HTML_STATE(html_state_declaration)
     return p;
 }
 
-/* Handle a byte that may belong to the end of a comment. Returns false if the byte is
+/* Process a byte that may belong to the end of a comment. Returns false if the byte is
    text. */
 static bool step_comment(struct html_tokenizer *t, char c)
 {
@@ -183,7 +183,7 @@ HTML_STATE(html_state_comment)
     return p;
 }
 
-/* A DOCTYPE ends at the first '>'. html_doctype_of() parses it. */
+/* The state in a DOCTYPE, which ends at the first '>'. html_doctype_of() parses it. */
 HTML_STATE(html_state_doctype)
 {
     const char *closing = memchr(p, '>', (size_t)(end - p));

@@ -1,16 +1,16 @@
 /*
  * html_position.c - count lines and columns, sixteen bytes at a time.
  *
- * Nearly all blocks are free of CR. Such blocks are counted with the compiler's vector
- * types (SSE2, NEON, or ordinary words on other machines). A vector comparison gives -1
- * in each equal byte, so that subtracting the result counts the equal bytes.
+ * Nearly all blocks contain no CR. Such blocks are counted with the compiler's vector
+ * types (SSE2, NEON, or ordinary words on other machines). A vector comparison produces
+ * -1 in each equal byte, so subtracting the result counts the equal bytes.
  */
 #include "html_position.h"
 
 #include <string.h>
 
 #define BLOCK 16
-#define BLOCKS_SUMMED 127 /* with more blocks, the byte-sized sums could overflow */
+#define BLOCKS_SUMMED 127 /* with more blocks, sums in single bytes could overflow */
 
 /* The vector code does not work on big-endian machines, where the bytes in a word are
  * reversed. */
@@ -45,8 +45,8 @@ static bool is_any_set(block mask)
 }
 
 /*
- * Count the set bytes of a mask. The multiplication adds up all bytes in the highest
- * byte.
+ * Count the set bytes of a mask. The multiplication adds all bytes, with the sum in the
+ * highest byte.
  */
 static unsigned count_mask(halves mask)
 {
@@ -56,8 +56,8 @@ static unsigned count_mask(halves mask)
 }
 
 /*
- * Clear the mask up to and including the last set byte of `ends`, which must have a set
- * byte.
+ * Clear the mask up to and including the last set byte of `ends`. At least one byte of
+ * `ends` must be set.
  */
 static halves mask_after_last(halves mask, halves ends)
 {
@@ -96,7 +96,7 @@ static void count_line_ends(struct html_position *place, block text)
         1 + count_mask(mask_after_last((halves)begins_character(text), newlines));
 }
 
-/* Count the last n bytes of a block, which are also at `bytes`. */
+/* Count the last n bytes of a block. The same bytes are at `bytes`. */
 static void count_rest(struct html_counter *counter, block text, const char *bytes,
                        size_t n)
 {
@@ -109,9 +109,9 @@ static void count_rest(struct html_counter *counter, block text, const char *byt
 }
 
 /*
- * Load the last n bytes before `end` as a block, where n is less than the size of a block
- * and the text is longer than a block. Set the other bytes so that they do not count as
- * characters.
+ * Load the last n bytes before `end` into a block. n is less than the size of a block,
+ * but the text is longer than a block. The other bytes of the block are set so that they
+ * do not count as characters.
  */
 static block load_last(const char *end, size_t n)
 {

@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 /*
- * A place in the text: line and column both count from 1. A line ends with LF, CR LF or
- * CR. Columns count characters: in UTF-8, all bytes except continuation bytes.
+ * A place in the text. Line and column count from 1. A line ends with LF, CR LF or CR.
+ * Columns count characters, which in UTF-8 are all bytes except continuation bytes.
  */
 struct html_position {
     uint32_t line, column;
 };
 
-/* The current position. Initialize with {{1, 1}, false}. */
+/* The position of the next byte. Initialize with {{1, 1}, false}. */
 struct html_counter {
     struct html_position place;
     bool after_cr;

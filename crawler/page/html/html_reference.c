@@ -1,6 +1,6 @@
 /*
- * html_reference.c - decode character references byte by byte, so that they may be split
- * anywhere.
+ * html_reference.c - decode character references byte by byte, so that pieces of a page
+ * may end inside a reference.
  *
  *      NAME ----- a byte that continues no name --------> over
  *       | '#'
@@ -10,8 +10,8 @@
  *       v                    v
  *      (code) --- ';' is consumed, other bytes not -----> over
  *
- * The table of names is sorted, so all names that begin with the bytes read so far are a
- * range of the table. Each further byte narrows the range. The longest complete name is
+ * The table of names is sorted, so the names that begin with the bytes read so far are a
+ * range of the table. Each further byte narrows this range. The longest complete name is
  * used.
  */
 #include "html_reference.h"
@@ -32,7 +32,7 @@ static void store_byte(struct html_reference *reference, unsigned char byte)
     reference->text[reference->n++] = (char)byte;
 }
 
-/* Return the first name in the range whose byte at `depth` is at least `byte`. */
+/* Return the first name in the range with a byte of at least `byte` at `depth`. */
 static uint16_t first_from(uint16_t low, uint16_t high, unsigned depth, unsigned byte)
 {
     while (low < high) {
@@ -64,7 +64,7 @@ static bool feed_name(struct html_reference *reference, unsigned char byte)
     reference->low = low;
     reference->high = high;
     store_byte(reference, byte);
-    /* If a name equals the bytes read so far, it is the first in the range, because
+    /* If a name equals the bytes read so far, it is the first one in the range, because
      * shorter names sort first. */
     if (html_entities[low].name[reference->n] == '\0') {
         reference->matched = reference->n;
@@ -110,7 +110,7 @@ uint32_t html_windows_1252(unsigned char byte)
 }
 
 /* Return the character of a numeric reference. For historical reasons, the numbers 0x80
- * to 0x9f mean characters of Windows-1252. */
+ * to 0x9f refer to characters of Windows-1252. */
 static uint32_t point_of(uint32_t code)
 {
     if (code == 0 || code > LAST_CODE || (code >= 0xd800 && code < 0xe000))

@@ -19,9 +19,9 @@
 #define HTML_ENTITY_BYTES 32 /* length of the longest name */
 
 struct html_entity {
-    /* The name without its '&', but including its ';' if it has one. */
+    /* The name without '&', but with ';' if it has one. */
     char name[HTML_ENTITY_BYTES + 1];
-    uint32_t points[2]; /* the characters that the name stands for; the second may be 0 */
+    uint32_t points[2]; /* the characters that the name represents; the second may be 0 */
 };
 
 extern const struct html_entity html_entities[HTML_ENTITY_COUNT];
@@ -32,7 +32,7 @@ struct html_reference {
     /* length of the longest complete name at the beginning of `text` */
     uint8_t matched;
     uint16_t low, high; /* range of names that begin with `text`; `high` is exclusive */
-    uint16_t entity;    /* index of the name that has `matched` bytes */
+    uint16_t entity;    /* index of the longest name, which has `matched` bytes */
     uint32_t code;      /* value of a numeric reference */
     bool has_digits;
     char text[HTML_ENTITY_BYTES + 1]; /* the text after '&'; for numbers only "#x" */
@@ -48,7 +48,7 @@ bool html_reference_feed(struct html_reference *reference, unsigned char byte);
 #define HTML_REFERENCE_OUT_BYTES (HTML_ENTITY_BYTES + 9)
 
 /*
- * Write the decoded text as UTF-8, or the reference as written if it is not valid.
+ * Write the decoded text as UTF-8. If the reference is invalid, write it unchanged.
  * Returns the length. `next` is the next byte, or 0 at the end of the text: in an
  * attribute, "&not=1" and "&notx" are not references.
  */
@@ -63,7 +63,8 @@ uint32_t html_windows_1252(unsigned char byte);
 
 /*
  * Decode the value of an attribute: decode character references, and replace NUL with
- * U+FFFD and CR with LF. `out` needs room for 3 * n bytes. Returns the length.
+ * U+FFFD and CR with LF. `out` must have space for 3 * n bytes. Returns the length of the
+ * result.
  */
 size_t html_decode(const char *value, size_t n, char *out);
 

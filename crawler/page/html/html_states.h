@@ -1,9 +1,9 @@
 /*
  * html_states.h - declarations shared by the files of the HTML tokenizer.
  *
- * A state is a function. The function reads as much of a piece as it can, sets `state` to
- * the next state, and returns the address of the first unread byte. A state may be called
- * with an empty piece.
+ * Each state is a function. The function reads as much of a piece as it can, sets `state`
+ * to the next state, and returns the address of the first unread byte. A state may be
+ * called with an empty piece.
  */
 #ifndef CRAWLER_HTML_STATES_H
 #define CRAWLER_HTML_STATES_H
@@ -23,7 +23,7 @@ enum html_state {
     STATE_RAW_OPEN,      /* after '<' in RCDATA, RAWTEXT and scripts */
     STATE_RAW_END_NAME,  /* after "</" in such text */
     STATE_SCRIPT_ESCAPE, /* after "<!" in a script */
-    STATE_SCRIPT_WORD,   /* in a tag name of an escaped script; it may be "script" */
+    STATE_SCRIPT_WORD,   /* in a tag name in an escaped script, which may be "script" */
     STATE_TAG_OPEN,
     STATE_END_TAG_OPEN,
     STATE_TAG_NAME,
@@ -114,8 +114,8 @@ static inline bool html_is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
 }
 
-/* Return the line and column of a byte. The byte must not be before that of the previous
-   call. */
+/* Return the line and column of a byte. In each call, the byte must not be before the
+   byte of the previous call. */
 static inline struct html_position html_position_of(struct html_tokenizer *t,
                                                     const char *p)
 {

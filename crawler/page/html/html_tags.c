@@ -9,11 +9,11 @@
  *                                           |     '-- VALUE_QUOTED <------|
  *                                           '------- VALUE_UNQUOTED <----'
  *
- * In nearly all states, end_tag() handles a '>', and SELF_CLOSING is the state after a
- * '/'.
+ * In nearly all states, a '>' is processed by end_tag(), and SELF_CLOSING is the state
+ * after a '/'.
  *
  * Names are converted to lower case in a buffer, because they are short and are looked up
- * in tables. Values are copied only if they continue in the next piece.
+ * in tables. A value is copied only if it continues in the next piece.
  */
 #include "html_states.h"
 
@@ -21,7 +21,7 @@
 
 /* ---- names ------------------------------------------------------------------------- */
 
-/* Maps each byte to its lower case, and NUL and bytes that may end a name to 0. */
+/* Maps each byte to its lower case. NUL and bytes that may end a name are mapped to 0. */
 static const unsigned char in_names[256] = {
     0,   1,   2,   3,   4,   5,   6,   7,   8,   0,   0,   11,  0,   0,   14,  15,
     16,  17,  18,  19,  20,  21,  22,  23,  24,  25,  26,  27,  28,  29,  30,  31,
@@ -48,7 +48,7 @@ void html_name_add(struct html_name_buffer *name, const char *bytes, size_t n)
     }
 }
 
-/* Copy bytes until a NUL or the end of the name. Returns the address after them. */
+/* Copy bytes up to a NUL or the end of the name. Returns the address after them. */
 static const char *read_plain(const char *p, const char *end,
                               struct html_name_buffer *name)
 {
@@ -68,8 +68,8 @@ static const char *read_plain(const char *p, const char *end,
 }
 
 /*
- * Copy a name up to its end or the end of the piece. The byte `inside` does not end this
- * kind of name.
+ * Copy a name up to its end or the end of the piece. The byte `inside` is part of this
+ * kind of name, although it ends other kinds.
  */
 static const char *read_name(const char *p, const char *end,
                              struct html_name_buffer *name, char inside)
@@ -115,7 +115,7 @@ void html_begin_tag(struct html_tokenizer *t, bool is_end)
     clear_name(&t->name);
 }
 
-/* Handle the complete name of a tag. */
+/* Process the complete name of a tag. */
 void html_name_tag(struct html_tokenizer *t)
 {
     struct html_name name = name_of(&t->name);
@@ -127,7 +127,7 @@ void html_name_tag(struct html_tokenizer *t)
         html_names_clear(&t->seen);
 }
 
-/* Handle the '>' of a tag. */
+/* Process the '>' of a tag. */
 static const char *end_tag(struct html_tokenizer *t, const char *p)
 {
     struct html_name name = name_of(&t->name);
@@ -143,7 +143,7 @@ static const char *end_tag(struct html_tokenizer *t, const char *p)
 
 /* ---- output of attributes ---------------------------------------------------------- */
 
-/* Handle the complete name of an attribute, which ends before `p`. */
+/* Process the complete name of an attribute, which ends before `p`. */
 static void name_attribute(struct html_tokenizer *t)
 {
     struct html_name name = name_of(&t->attribute);
@@ -174,7 +174,7 @@ static void store_value(struct html_tokenizer *t, const char *bytes, size_t n)
         html_note(t, html_buffer_add(&t->value, bytes, n, HTML_VALUE_BYTES));
 }
 
-/* End the value with these bytes. Usually they are the whole value. */
+/* End the value with these bytes, which usually are the whole value. */
 static void end_value(struct html_tokenizer *t, const char *bytes, size_t n)
 {
     if (!t->wants_value)
@@ -346,9 +346,8 @@ HTML_STATE(html_state_value_unquoted)
 }
 
 /*
- * The state after a quoted value, where a space should follow. This state returns to the
- * loop in html_tokenizer_feed(), because it must go back to the state before an
- * attribute.
+ * The state after a quoted value, where a space should follow. The next state comes
+ * earlier in the tag, so this state must return to the loop in html_tokenizer_feed().
  */
 HTML_STATE(html_state_after_value)
 {
@@ -376,8 +375,8 @@ HTML_STATE(html_state_self_closing)
 /* ---- the end of the page ----------------------------------------------------------- */
 
 /*
- * At the end of the page, drop an unfinished tag. A "<" or "</" without a name after it
- * is text.
+ * At the end of the page, drop an unfinished tag. If no name follows a "<" or "</", it is
+ * text.
  */
 void html_tags_end(struct html_tokenizer *t)
 {

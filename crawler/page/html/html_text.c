@@ -3,9 +3,9 @@
  *
  * If the sink does not want text, these states only search for the next '<'. In RCDATA,
  * RAWTEXT and scripts only one end tag counts, and any '<' may begin it. Bytes that may
- * belong to this tag are held back until it is clear whether they are the tag or text.
+ * belong to this tag are held back until they are known to be the tag or text.
  *
- * A script has three levels (13.2.5.15 to 31), in `phase`:
+ * A script has three levels (13.2.5.15 to 31), which are stored in `phase`:
  *
  *      PLAIN -- "<!--" --> ESCAPED -- "<script" --> TWICE
  *       ^                   |  ^                     |
@@ -32,7 +32,7 @@ static bool wants_text(const struct html_tokenizer *t)
     return t->wants_text && t->sink->text != NULL;
 }
 
-/* True if NUL is replaced, which is the case everywhere except in data and CDATA
+/* True if NUL is replaced. This is the case everywhere except in data and CDATA
    sections. */
 static bool replaces_nul(const struct html_tokenizer *t)
 {
@@ -90,7 +90,7 @@ static const char *find_either(const char *p, const char *end, char one, char ot
     return p;
 }
 
-/* Skip text up to the next '<', or to the next '&' if `decodes`. */
+/* Skip text up to the next '<', or up to the next '<' or '&' if `decodes` is true. */
 static const char *skip_text(struct html_tokenizer *t, const char *p, const char *end,
                              bool decodes)
 {
@@ -177,7 +177,7 @@ HTML_STATE(html_state_reference)
     return p;
 }
 
-/* The state after '<'. The '<' is text unless it begins an end tag or (in a script)
+/* The state after '<'. The '<' is text unless it begins an end tag or, in a script,
    "<!". */
 HTML_STATE(html_state_raw_open)
 {
@@ -203,7 +203,7 @@ HTML_STATE(html_state_raw_open)
     return p + 1;
 }
 
-/* The state after "</", which compares the name with that of the start tag. */
+/* The state after "</". The name is compared with that of the start tag. */
 HTML_STATE(html_state_raw_end_name)
 {
     for (; p < end && t->matched < t->last_start_n; p++, t->matched++) {
@@ -254,7 +254,7 @@ HTML_STATE(html_state_script)
     return html_state_raw_open(t, p + 1, end);
 }
 
-/* The state after "<!" in a script, where two dashes begin escaped text. */
+/* The state after "<!" in a script. Two dashes begin escaped text. */
 HTML_STATE(html_state_script_escape)
 {
     for (; p < end && *p == '-' && t->matched < 2; p++, t->matched++)
@@ -269,7 +269,7 @@ HTML_STATE(html_state_script_escape)
     return p;
 }
 
-/* The state in a tag name of an escaped script, which compares the name with "script". */
+/* The state in a tag name in an escaped script. The name is compared with "script". */
 HTML_STATE(html_state_script_word)
 {
     static const char word[] = "script";
@@ -301,7 +301,7 @@ HTML_STATE(html_state_cdata)
             t->matched = p < end;
             p += p < end;
         } else if (*p == ']') {
-            /* the first of three or more brackets is text */
+            /* if there are three or more brackets, the first one is text */
             html_put_text(t, p++, t->matched == 2);
             t->matched = 2;
         } else if (*p == '>' && t->matched == 2) {

@@ -7,10 +7,10 @@
  *
  * Invariants
  *   1. A state calls only states that come later in a tag. To go back to an earlier
- *      state, it returns to the loop. So the nesting of calls is bounded.
- *   2. A state that consumes no byte changes to a state that consumes at least one.
- *   3. `counted` points into the current piece, and the states compute places in the
- *      order of the bytes.
+ *      state, it returns to the loop. This limits the depth of nested calls.
+ *   2. A state that consumes no byte is followed by a state that consumes at least one.
+ *   3. `counted` points into the current piece. The states compute places in the order of
+ *      the bytes.
  */
 #include "html_states.h"
 

@@ -25,15 +25,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HTML_NAME_BYTES 1024             /* longer names are shortened */
-#define HTML_VALUE_BYTES ((size_t)65536) /* longer attribute values are shortened */
-#define HTML_DATA_BYTES ((size_t)65536)  /* longer comments and DOCTYPEs are shortened */
+#define HTML_NAME_BYTES 1024             /* longer names are truncated */
+#define HTML_VALUE_BYTES ((size_t)65536) /* longer attribute values are truncated */
+#define HTML_DATA_BYTES ((size_t)65536)  /* longer comments and DOCTYPEs are truncated */
 /* longest name of an end tag that html_tokenizer_set_content() accepts */
 #define HTML_WORD_BYTES 31
 
 #define HTML_SPACE " \t\n\f\r" /* the white space characters of HTML */
 
-/* The ways to read the text after a start tag. (13.2.5: the states of the same names) */
+/* The ways to read the text after a start tag. (13.2.5 has states of the same names) */
 enum html_content {
     HTML_DATA,
     HTML_RCDATA,
@@ -72,12 +72,12 @@ struct html_value {
     const char *bytes;
     size_t n;
     bool cut; /* the value was truncated to HTML_VALUE_BYTES */
-    /* The place of the value's first byte. If there is no value, this is the place after
-     * the name. */
+    /* The place of the value's first byte, or the place after the name if there is no
+     * value. */
     struct html_position place;
 };
 
-/* A DOCTYPE. The `bytes` of a missing name or identifier are NULL. */
+/* A DOCTYPE. If a name or identifier is missing, its `bytes` are NULL. */
 struct html_doctype {
     struct html_name name, public_id, system_id;
     bool force_quirks;
@@ -88,13 +88,13 @@ struct html_doctype {
  * can stop the tokenizer with a negative value, which html_tokenizer_feed() then returns.
  */
 struct html_sink {
-    /* A tag begins. Returns true if the sink wants its attributes. */
+    /* Called when a tag begins. Returns true if the sink wants the tag's attributes. */
     bool (*tag)(const struct html_name *name, bool is_end, void *arg);
     /* Returns true if the sink wants this attribute. Not called for end tags. */
     bool (*wants)(const struct html_name *name, void *arg);
     /*
-     * Called for each wanted attribute of a start tag. If a tag repeats an attribute,
-     * only the first one is reported.
+     * Called for each wanted attribute of a start tag. If an attribute is repeated in a
+     * tag, only the first one is reported.
      */
     int (*attribute)(const struct html_name *name, const struct html_value *value,
                      void *arg);
@@ -110,12 +110,11 @@ struct html_sink {
     int (*doctype)(const struct html_doctype *doctype, void *arg);
 };
 
-/* A tokenizer. The struct has many members, because the tokenizer may have to stop after
- * any byte of a page. */
+/* A tokenizer. It may have to stop after any byte of a page. */
 struct html_tokenizer {
     /* The sink may change the next three members in tag_end() and text(). */
     bool wants_text; /* initially true */
-    /* recognize CDATA sections, as in SVG and MathML; initially false */
+    /* recognize CDATA sections, which SVG and MathML may contain; initially false */
     bool allows_cdata;
     bool marks_tags;                /* set `tag_place`; initially false */
     struct html_position tag_place; /* place of the '<' of the latest tag */
@@ -133,7 +132,7 @@ struct html_tokenizer {
     uint8_t dashes;  /* number of dashes at the end of escaped text, at most two */
     uint8_t matched; /* how many bytes match the keyword that the state looks for */
     bool is_end, is_self_closing, wants_attributes, wants_value, after_cr;
-    /* bytes that may be text, or the beginning of a tag */
+    /* bytes that are either text or the beginning of a tag */
     char held[HTML_WORD_BYTES + 4];
     uint8_t held_n;
     char last_start[HTML_WORD_BYTES + 1]; /* name of the end tag that ends `content` */
@@ -152,10 +151,10 @@ struct html_tokenizer {
 void html_tokenizer_init(struct html_tokenizer *tokenizer, const struct html_sink *sink,
                          void *arg);
 
-/* Free the tokenizer's memory. All zeroes are allowed. */
+/* Free the tokenizer's memory. The struct may be zeroed. */
 void html_tokenizer_finish(struct html_tokenizer *tokenizer);
 
-/* Begin another page, reusing the memory. */
+/* Begin another page. The memory is reused. */
 void html_tokenizer_reset(struct html_tokenizer *tokenizer);
 
 /*
@@ -164,13 +163,13 @@ void html_tokenizer_reset(struct html_tokenizer *tokenizer);
  */
 int html_tokenizer_feed(struct html_tokenizer *tokenizer, const char *bytes, size_t n);
 
-/* Call this at the end of the page. Fails with the errors of html_tokenizer_feed(). */
+/* End the page. Fails with the errors of html_tokenizer_feed(). */
 int html_tokenizer_end(struct html_tokenizer *tokenizer);
 
 /*
- * When called from tag_end(), set how to read the text after that start tag. `name` is
- * the end tag that ends the text. When called before the first piece of a page, set how
- * to read the beginning of the page.
+ * Set how text is read. If this is called from tag_end(), it applies to the text after
+ * that start tag, up to the end tag `name`. If it is called before the first piece of a
+ * page, it applies to the beginning of the page.
  */
 void html_tokenizer_set_content(struct html_tokenizer *tokenizer,
                                 enum html_content content, const char *name);

@@ -1,9 +1,9 @@
 /*
  * html_tree.c - decide which tags become elements, and how the text after them is read.
  *
- * `open` contains templates and selects, and inside <svg> or <math> all open elements.
- * All other HTML elements are only counted. The counts are enough to match a "</div>" in
- * an unclosed <svg> with an open <div>.
+ * `open` contains templates, selects, and all open elements inside <svg> or <math>. All
+ * other HTML elements are only counted. The counts are enough to match a "</div>" in an
+ * unclosed <svg> with an open <div>.
  *
  * (WHATWG: HTML, 13.2.6 Tree construction; docs/design/tokenizer-deviations.md lists the
  * simplifications)
@@ -55,8 +55,7 @@ static void pop_to(struct html_tree *tree, unsigned depth)
     }
 }
 
-/* Close elements of SVG and MathML up to the innermost element in which HTML is
- * allowed. */
+/* Close elements of SVG and MathML up to the innermost element that may contain HTML. */
 static void leave_foreign(struct html_tree *tree)
 {
     while (current_inside(tree) == INSIDE_SVG || current_inside(tree) == INSIDE_MATHML ||
@@ -141,7 +140,7 @@ static void note_body(struct html_tree *tree, const struct html_start *tag)
         tree->may_have_frames = false;
 }
 
-/* Handle a start tag in a frameset, where only a few tags are allowed. */
+/* Process a start tag in a frameset, where only a few tags are allowed. */
 static struct html_effect start_in_frames(struct html_tree *tree,
                                           enum html_element element)
 {
@@ -169,8 +168,8 @@ static struct html_effect start_frameset(struct html_tree *tree)
 }
 
 /*
- * Handle a start tag in a select. Returns false if it is dropped. Some start tags end the
- * <select> instead of being dropped.
+ * Process a start tag in a <select>. Returns false if the tag is dropped. Some start tags
+ * end the <select> instead of being dropped.
  */
 static bool start_in_select(struct html_tree *tree, enum html_element element)
 {
@@ -186,7 +185,7 @@ static bool start_in_select(struct html_tree *tree, enum html_element element)
     case ELEMENT_TEXTAREA:
         pop_to(tree, tree->depth - 1);
         return true;
-    case ELEMENT_SELECT: /* <select> inside a <select> counts as its end tag */
+    case ELEMENT_SELECT: /* inside a <select>, the tag <select> counts as its end tag */
         pop_to(tree, tree->depth - 1);
         return false;
     default:
@@ -198,14 +197,14 @@ static bool start_in_select(struct html_tree *tree, enum html_element element)
     }
 }
 
-/* True if the element is empty: "<title/>" is an empty element in XML, but a start tag in
+/* True if the element is empty. "<title/>" is an empty element in XML, but a start tag in
    HTML. */
 static bool is_empty(const struct html_tree *tree, const struct html_start *tag)
 {
     return tree->is_xml && tag->is_self_closing;
 }
 
-/* Returns false for a form inside a form, which is dropped. */
+/* Returns false if the form is inside another form, and is therefore dropped. */
 static bool start_form(struct html_tree *tree, const struct html_start *tag)
 {
     bool was_open = tree->form_is_open;
@@ -216,7 +215,7 @@ static bool start_form(struct html_tree *tree, const struct html_start *tag)
     return !was_open;
 }
 
-/* True for a part of a table, such as <tr>, outside of tables. Such a tag is dropped. */
+/* True for a part of a table, such as <tr>, outside tables. Such a tag is dropped. */
 static bool is_stray_of_table(const struct html_tree *tree, enum html_element element)
 {
     return html_element_properties(element) & IS_OF_TABLE && element != ELEMENT_TABLE &&
@@ -287,7 +286,7 @@ struct html_effect html_tree_start(struct html_tree *tree, const struct html_sta
 
 /* ---- end tags ---------------------------------------------------------------------- */
 
-/* Close the innermost HTML element of this name within the integration point. */
+/* Close the innermost HTML element with this name inside the integration point. */
 static void close_html(struct html_tree *tree, const struct html_name *name)
 {
     uint64_t hash;
@@ -348,8 +347,8 @@ static void end_html(struct html_tree *tree, const struct html_name *name,
 }
 
 /*
- * True if this end tag closes an HTML element around the SVG or MathML, and so closes the
- * SVG or MathML as well.
+ * True if this end tag closes an HTML element around the SVG or MathML, and therefore
+ * also the SVG or MathML.
  */
 static bool closes_foreign(const struct html_tree *tree, enum html_element element)
 {
@@ -357,7 +356,7 @@ static bool closes_foreign(const struct html_tree *tree, enum html_element eleme
            element != ELEMENT_BODY && element != ELEMENT_HTML && element != ELEMENT_FORM;
 }
 
-/* Search the open elements from the innermost one: first SVG and MathML, then HTML. */
+/* Search the open elements from the innermost one outwards: SVG and MathML, then HTML. */
 static void end_foreign(struct html_tree *tree, const struct html_name *name,
                         enum html_element element)
 {

@@ -1,9 +1,9 @@
 /*
  * html_tree.h - track the open elements that decide which tags of a page count.
  *
- * A parser builds a tree and drops elements that are not allowed where they are. This
- * code does not build a tree. Only the open elements that affect which other tags count
- * are stored.
+ * A full HTML parser builds a tree and drops elements that are not allowed where they
+ * are. This code does not build a tree. It stores only those open elements that affect
+ * which other tags count.
  */
 #ifndef CRAWLER_HTML_TREE_H
 #define CRAWLER_HTML_TREE_H
@@ -15,7 +15,7 @@
 
 /* The effect of an open element on its contents. */
 enum html_inside {
-    INSIDE_HTML, /* an HTML element in one of the integration points below */
+    INSIDE_HTML, /* an HTML element inside one of the integration points below */
     INSIDE_TEMPLATE,
     INSIDE_SELECT,
     INSIDE_SHADOW, /* a template whose contents are a visible shadow tree */
@@ -23,8 +23,8 @@ enum html_inside {
     INSIDE_MATHML,
     /* an SVG element that may contain HTML, such as foreignObject */
     INSIDE_SVG_POINT,
-    /* a MathML element, such as mi, that may contain any HTML element (but not mglyph or
-       malignmark) */
+    /* a MathML element, such as mi, that may contain any HTML element except mglyph and
+       malignmark */
     INSIDE_MATH_TEXT,
     INSIDE_MATH_POINT, /* annotation-xml whose encoding is HTML */
     INSIDE_ANNOTATION, /* any other annotation-xml */
@@ -42,19 +42,19 @@ struct html_tree {
     uint32_t counts[ELEMENT_COUNT]; /* open elements: start tags minus end tags */
     uint32_t frameset_depth;
     bool form_is_open;
-    bool has_body;        /* the page has a body, or contents that begin one */
+    bool has_body;        /* the page has a body, or content that begins one */
     bool may_have_frames; /* a <frameset> may still replace the body */
     bool has_frames;      /* a <frameset> has replaced the body */
     bool is_xml;          /* the page is XHTML; initially false */
 };
 
-/* A start tag, with the properties of its attributes that matter for the tree. */
+/* A start tag, with those properties of its attributes that matter for the tree. */
 struct html_start {
     const struct html_name *name;
     enum html_element element;
     bool is_self_closing;
     bool is_styled; /* has a color, face or size attribute */
-    bool has_html;  /* its encoding attribute says HTML (for annotation-xml) */
+    bool has_html;  /* its encoding attribute is HTML (for annotation-xml) */
     bool is_hidden; /* has type="hidden" */
     bool is_shadow; /* has a shadowrootmode attribute (for template) */
 };
@@ -63,7 +63,7 @@ struct html_start {
 struct html_effect {
     bool is_foreign;           /* the tag begins an element of SVG or MathML */
     bool is_inserted;          /* the tag becomes an element outside of templates */
-    bool drops_body;           /* the contents of the body so far are dropped */
+    bool drops_body;           /* everything in the body so far is dropped */
     enum html_content content; /* how to read the text after the tag */
 };
 
@@ -72,7 +72,7 @@ struct html_effect html_tree_start(struct html_tree *tree, const struct html_sta
 void html_tree_end(struct html_tree *tree, const struct html_name *name,
                    enum html_element element);
 
-/* Handle text in the body, or text that begins the body. */
+/* Process text in the body, or text that begins the body. */
 void html_tree_text(struct html_tree *tree, const char *bytes, size_t n);
 
 /* True if a CDATA section is allowed here. */
@@ -83,7 +83,7 @@ static inline bool html_tree_allows_cdata(const struct html_tree *tree)
     return tree->depth > 0 && tree->open[tree->depth - 1].inside >= INSIDE_SVG;
 }
 
-/* True in a shadow tree, whose ids do not belong to the page. */
+/* True in a shadow tree. Ids in a shadow tree do not belong to the page. */
 static inline bool html_tree_is_shadow(const struct html_tree *tree)
 {
     return tree->shadow_count > 0;

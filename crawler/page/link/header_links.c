@@ -33,7 +33,8 @@ static char *read_quoted(char *s, char **value)
 }
 
 /*
- * Read a value after '='. *end is where a NUL must be written to end the value, or NULL.
+ * Read a value after '='. *end is set to where a NUL must be written to end the value, or
+ * to NULL.
  */
 static char *read_value(char *s, char **value, char **end)
 {
@@ -48,8 +49,8 @@ static char *read_value(char *s, char **value, char **end)
 }
 
 /*
- * Read the parameters after "<...>". *relations is the first `rel`, or NULL. Returns the
- * address after them. (B.3)
+ * Read the parameters after "<...>". *relations is set to the first `rel`, or NULL.
+ * Returns the address after the parameters. (B.3)
  */
 static char *read_parameters(char *s, char **relations)
 {

@@ -1,6 +1,6 @@
 /*
- * link_visit.c - find the URLs in attribute values that are not just a URL, and classify
- * relations.
+ * link_visit.c - find the URLs in attribute values that contain more than a URL, and
+ * classify relations.
  */
 #include "link_visit.h"
 
@@ -56,8 +56,8 @@ struct link_relations link_relations_of(char *text)
 /* ---- refresh ----------------------------------------------------------------------- */
 
 /*
- * Skip "url =", in upper or lower case and with any white space. Returns `s` if it is
- * missing.
+ * Skip "url =", in upper or lower case and with any amount of white space. Returns `s` if
+ * it does not begin with this.
  */
 static char *skip_word_url(char *s)
 {
@@ -95,8 +95,8 @@ int link_visit_refresh(struct link_visit *visit, char *s)
 /* ---- srcset ------------------------------------------------------------------------ */
 
 /*
- * Skip the descriptors after a URL, "2x" or "100w". The descriptors may contain commas in
- * parentheses.
+ * Skip the descriptors after a URL, such as "2x" or "100w". Descriptors may contain
+ * commas in parentheses.
  */
 static char *skip_descriptors(char *s)
 {
@@ -149,7 +149,7 @@ int link_visit_css(struct link_visit *visit, const char *url, size_t n,
 struct styling {
     struct link_visit *visit;
     struct html_buffer *text;
-    bool breaks_off; /* set once the end of a truncated attribute is reached */
+    bool breaks_off; /* set at the end of a truncated attribute */
     int rc;          /* the nonzero return value of visit() */
 };
 

@@ -1,5 +1,5 @@
 /*
- * link_visit.h - find the URLs in attribute values that are not just a URL (srcset,
+ * link_visit.h - find the URLs in attribute values that contain more than a URL (srcset,
  * refresh and style), and classify relations.
  */
 #ifndef CRAWLER_LINK_VISIT_H
@@ -17,14 +17,14 @@ struct link_visit {
 #define LINK_SEPARATORS HTML_SPACE ","
 
 /*
- * Counts of the relations in a link's `rel`, for example "next preload". `to_resources`
- * counts relations whose targets can be fetched with GET, and `others` the rest.
+ * The number of relations in a link's `rel`, such as "next preload". `to_resources`
+ * counts relations with targets that can be fetched with GET. `others` counts the rest.
  */
 struct link_relations {
     unsigned to_resources, others;
 };
 
-/* Count the relations in a text, which are separated by LINK_SEPARATORS. Modifies the
+/* Count the relations in a text, where LINK_SEPARATORS separate them. Modifies the
    text. */
 struct link_relations link_relations_of(char *text);
 
@@ -32,7 +32,7 @@ struct link_relations link_relations_of(char *text);
  * after the URL. */
 int link_visit_part(struct link_visit *visit, char *text, size_t n);
 
-/* Visit each image of srcset="small.png, large.png 2x". */
+/* Visit each image in a srcset such as "small.png, large.png 2x". */
 int link_visit_srcset(struct link_visit *visit, char *srcset);
 
 /*
@@ -42,8 +42,8 @@ int link_visit_srcset(struct link_visit *visit, char *srcset);
 int link_visit_refresh(struct link_visit *visit, char *content);
 
 /*
- * Visit a URL of n bytes, as written in a style sheet. A reference "#x", which refers to
- * the document itself, is ignored. `text` is a scratch buffer.
+ * Visit a URL of n bytes, as written in a style sheet. A reference such as "#x" is
+ * ignored, because it refers to the document itself. `text` is a scratch buffer.
  */
 int link_visit_css(struct link_visit *visit, const char *url, size_t n,
                    struct html_buffer *text);

@@ -2,9 +2,9 @@
  * links.c - decide which attributes are links.
  *
  * Values are stored as written, one after another, because the encoding and the base of
- * the page are known only at its end. Then they are decoded and split into URLs. While a
- * tag is read, all values that may be needed are stored. At the tag's '>', it is clear
- * which values count, and the others are dropped.
+ * the page are known only at its end. At that time, the values are decoded and split into
+ * URLs. While a tag is read, all values that may be needed are stored. The '>' of the tag
+ * decides which of them count, and the others are dropped.
  */
 #include "links_inside.h"
 
@@ -18,14 +18,14 @@
 #include <strings.h>
 
 #define KEPT_BYTES_MAX ((size_t)1 << 30)
-#define USUAL_LINKS 4096 /* usual number of values in a page; larger arrays are freed */
+#define USUAL_LINKS 4096 /* usual maximum of values per page; larger arrays are freed */
 
 /* ---- links ------------------------------------------------------------------------- */
 
 #define BIT(name) (1U << ATTRIBUTE_##name)
 
-/* For each element, the attributes that are URLs or decide whether another attribute is a
-   URL. */
+/* For each element, the attributes that are URLs, or that decide whether another
+   attribute is a URL. */
 static const uint32_t wanted_of[ELEMENT_COUNT] = {
     [ELEMENT_A] = BIT(HREF) | BIT(XLINK_HREF),
     [ELEMENT_AREA] = BIT(HREF),
@@ -111,7 +111,7 @@ static bool attribute_is(const struct links *links, enum html_attribute which,
 
 #define WORDS_BYTES 256
 
-/* Return the decoded value of an attribute; "" if it is missing or too long. */
+/* Return the decoded value of an attribute, or "" if it is missing or too long. */
 static char *words_of(const struct links *links, enum html_attribute which,
                       char text[3 * WORDS_BYTES + 1])
 {
@@ -123,7 +123,7 @@ static char *words_of(const struct links *links, enum html_attribute which,
 }
 
 /*
- * True if the attribute, a list separated by spaces or commas, contains one of these
+ * True if the attribute, a list separated by spaces or commas, contains one of these two
  * words.
  */
 static bool attribute_has(const struct links *links, enum html_attribute which,
@@ -179,9 +179,9 @@ static uint32_t counted_of_input(const struct links *links)
 }
 
 /*
- * Return a bit mask of the tag's attributes that are links to follow. The mask includes
- * neither <link rel="preconnect">, which names a host and not a resource, nor targets
- * that only accept POST (forms, pingbacks), nor `src` of inputs other than images.
+ * Return a bit mask of the tag's attributes that are links to follow. The mask excludes
+ * <link rel="preconnect">, which names a host and not a resource, targets that only
+ * accept POST (forms, pingbacks), and `src` of inputs other than images.
  */
 static uint32_t counted_attributes(const struct links *links)
 {
@@ -209,7 +209,7 @@ static uint32_t counted_attributes(const struct links *links)
     }
 }
 
-/* True if "xlink:href" counts: it exists only in SVG, where "href" takes precedence. (SVG
+/* True if "xlink:href" counts. It exists only in SVG, where "href" takes precedence. (SVG
    2, 16.1.6) */
 static bool takes_xlink(const struct links *links, bool is_foreign)
 {
@@ -223,7 +223,7 @@ static int kind_of_id(const struct links *links, const struct kept_value *value)
     return is_id && !html_tree_is_shadow(&links->tree) ? KEPT_ID : -1;
 }
 
-/* Return the kind of link that a value is, or -1 if it is not a link. */
+/* Return the kind of link that a value represents, or -1 if it is not a link. */
 static int kind_of(const struct links *links, const struct kept_value *value,
                    uint32_t counted)
 {
@@ -244,7 +244,7 @@ static int kind_of(const struct links *links, const struct kept_value *value,
     return urls >> value->attribute & 1 ? KEPT_LINK : -1;
 }
 
-/* Store the values of the tag that count, and drop the others. */
+/* Keep the values of the tag that count, and drop the others. */
 static void store_tag(struct links *links, bool is_foreign)
 {
     uint32_t counted = counted_attributes(links);
@@ -294,7 +294,7 @@ static bool on_tag(const struct html_name *name, bool is_end, void *arg)
 {
     struct links *links = arg;
 
-    drop_tag(links); /* drop the values of a tag that was never finished */
+    drop_tag(links); /* drop the values of a previous tag that was not finished */
     links->element = html_element_of(name);
     if (is_end)
         return false;
@@ -311,7 +311,7 @@ static bool on_wants(const struct html_name *name, void *arg)
     return links->wanted >> links->attribute & 1;
 }
 
-/* Store n bytes of a value, and leave room for one more byte. */
+/* Store n bytes of a value, and reserve one more byte. */
 static int store_value(struct links *links, const char *bytes, size_t n,
                        struct kept_value value)
 {
@@ -328,8 +328,8 @@ static int store_value(struct links *links, const char *bytes, size_t n,
 }
 
 /*
- * True if a style attribute may contain a URL: it must contain a parenthesis, or a
- * character reference that may decode to one. Most contain neither.
+ * True if a style attribute may contain a URL: it contains a parenthesis, or a character
+ * reference that may represent one. Most style attributes contain neither.
  */
 static bool may_have_url(const struct html_value *style)
 {
@@ -385,7 +385,7 @@ static struct html_start start_of(const struct links *links, const struct html_n
 
 /* ---- style sheets ------------------------------------------------------------------ */
 
-/* Store a URL in a <style>, outside of tags. The next value is stored after this URL. */
+/* Store a URL from a <style>, which is not part of a tag. */
 static int on_css_url(const struct css_url *url, void *arg)
 {
     struct links *links = arg;
@@ -420,11 +420,12 @@ static int end_style(struct links *links)
 
 /* ---- the end of a tag -------------------------------------------------------------- */
 
-/* Replace the element if its place in the tree gives the tag another meaning, or none. */
+/* Replace the element if the tag has another meaning, or none, at this place of the
+   tree. */
 static void adjust_element(struct links *links, const struct html_effect *effect)
 {
     if (links->element == ELEMENT_IMAGE && !effect->is_foreign)
-        /* the standard also does this, and only says "Don't ask" */
+        /* the standard also does this, with the comment "Don't ask" */
         links->element = ELEMENT_IMG;
     else if (links->element == ELEMENT_BASE && effect->is_foreign)
         /* SVG does not have <base>; following one would resolve links wrongly */

@@ -33,14 +33,14 @@ struct link {
     const char *reference; /* the link as written, with character references decoded */
     /*
      * The bases of this link, one URL per line, or NULL for the base of the page. The
-     * first line is relative to the page's base, and each other line to the line before
-     * it.
+     * first line is relative to the page's base, and each other line to the previous
+     * line.
      */
     const char *base;
     bool nofollow;   /* the link's `rel` or the page forbids following it */
     bool cut;        /* the reference was truncated to HTML_VALUE_BYTES */
     bool is_sitemap; /* the link refers to a sitemap */
-    /* the link is in a style sheet or header, so that its query is in UTF-8 */
+    /* the link is in a style sheet or header, so its query is in UTF-8 */
     bool has_no_encoding;
     const char *element; /* name of the element; NULL outside of elements */
     /* name of the attribute; in a style sheet "url()", "@import" or "image-set()" */
@@ -51,8 +51,7 @@ struct link {
 
 typedef int (*links_visit_function)(const struct link *link, void *arg);
 
-/* The links of a page. The struct has many members, because the functions that the
- * tokenizer calls share the state of the current tag. */
+/* The links of a page. */
 struct links {
     bool wants_ids; /* also visit links of kind LINK_ID; initially false */
     bool wants_rel; /* set `nofollow`; initially false */
@@ -78,14 +77,14 @@ struct links {
     bool is_sheet;    /* the page is a style sheet */
     bool in_style;    /* a <style> is open */
     bool form_is_get; /* the last <form> is submitted with GET */
-    unsigned depth;   /* number of enclosing srcdoc attributes */
+    unsigned depth;   /* number of srcdoc attributes around the document */
 };
 
 /* Initialize the struct. Memory is not allocated before the first page. */
 void links_init(struct links *links);
 void links_finish(struct links *links);
 
-/* Drop the current page, but keep as much memory as most pages need. */
+/* Drop the current page, but keep the amount of memory that most pages need. */
 void links_reset(struct links *links);
 
 /* Treat the next page as a style sheet. Call this before the page's first piece. */
@@ -93,8 +92,7 @@ void links_expect_sheet(struct links *links);
 
 /*
  * Treat the next page as XHTML: elements may be empty ("<title/>"), and CDATA sections
- * are allowed everywhere. Without this call the page is read as HTML. Call this before
- * the page's first piece.
+ * are allowed everywhere. Call this before the page's first piece. The default is HTML.
  */
 void links_expect_xml(struct links *links);
 
@@ -107,7 +105,7 @@ int links_feed(struct links *links, const char *html, size_t n);
 int links_end(struct links *links);
 
 /*
- * Call this instead of links_end() if the rest of the page is missing. An unfinished tag
+ * End a page whose rest is missing. Call this instead of links_end(). An unfinished tag
  * or URL is ignored.
  */
 void links_break_off(struct links *links);

@@ -1,5 +1,5 @@
 /*
- * links_inside.h - the values of a page that links.c stores in one block.
+ * links_inside.h - the values of a page, which links.c stores in one block of memory.
  */
 #ifndef CRAWLER_LINKS_INSIDE_H
 #define CRAWLER_LINKS_INSIDE_H

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 8 /* maximum depth of nested documents, to limit the use of stack */
+#define DEPTH_MAX 8 /* maximum depth of nested documents, to limit the stack depth */
 
 struct srcdoc {
     struct link_visit *visit;
     char *base; /* the <base> of the document, or NULL */
 };
 
-/* Append the base of a nested document to the base of this document. */
+/* Visit a link. Its base is that of a nested document, appended to that of this
+   document. */
 static int visit_nested(const struct srcdoc *srcdoc, struct link *link)
 {
     const char *inner = link->base;
@@ -42,7 +43,7 @@ static int on_link(const struct link *link, void *arg)
     }
     told.place = srcdoc->visit->link.place;
     told.nofollow |= srcdoc->visit->link.nofollow;
-    /* a srcdoc document is in UTF-8, whatever the page's encoding */
+    /* a srcdoc document is always in UTF-8, unlike the page */
     told.has_no_encoding = true;
     return visit_nested(srcdoc, &told);
 }

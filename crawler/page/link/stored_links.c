@@ -13,9 +13,8 @@
 /* ---- visits ------------------------------------------------------------------------ */
 
 /*
- * True if a value is only a fragment that is not checked. <use href="#x"> refers to SVG
- * in the page, which is often added by a script. The value of background="#FFFFFF" is
- * meant as a color.
+ * True for a reference such as "#x" that is not checked: <use href="#x"> refers to SVG in
+ * the page, which scripts often add, and background="#FFFFFF" is meant as a color.
  */
 static bool is_drawn_here(const struct kept_value *value, const char *text)
 {
@@ -34,9 +33,9 @@ static size_t from_windows_1252(const char *bytes, size_t n, char *out)
 }
 
 /*
- * Return the bytes of a value in UTF-8, and set *n to their number. Converted bytes are
- * stored in links->text, after enough room to decode them. Returns NULL if memory runs
- * out.
+ * Return the bytes of a value in UTF-8, and set *n to their number. If bytes must be
+ * converted, the result is stored in links->text, after the space for decoding it.
+ * Returns NULL if memory runs out.
  */
 static const char *bytes_of(struct links *links, const struct kept_value *value,
                             bool is_windows_1252, size_t *n)

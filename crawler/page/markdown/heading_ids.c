@@ -1,11 +1,11 @@
 /*
- * heading_ids.c - generate the ids of headings, as GitHub does.
+ * heading_ids.c - generate the ids of headings in the same way as GitHub.
  *
  * Text is converted to lower case. Letters, marks, digits, "_" and "-" remain, a space
  * becomes "-", and everything else is removed: "I will \u2665 C++" becomes "i-will--c".
- * U+FE0F is a mark, so the id of a heading contains it if an emoji in the heading does.
- * The second heading with the same text gets "-1", and so on, unless another heading
- * already has that id.
+ * U+FE0F is a mark, so it remains in the id if an emoji in the heading contains it. If
+ * several headings have the same text, "-1" is appended to the second one, and so on,
+ * unless another heading already has that id.
  */
 #include "heading_ids.h"
 
@@ -19,8 +19,8 @@
 #include <string.h>
 #include <wctype.h>
 
-/* The locale is loaded only once, because the C library reads it from disk. It is never
- * freed. */
+/* The locale, which is loaded only once, because the C library reads it from disk. It is
+ * never freed. */
 static locale_t unicode;
 
 static void load_unicode(void)
@@ -63,14 +63,14 @@ static bool is_connector(wint_t c)
 
 static void add_lower(struct text *out, wint_t c)
 {
-    if (c == 0x130) /* U+0130: the only letter whose lower case is two characters */
+    if (c == 0x130) /* the only letter with a lower case of two characters */
         text_add(out, "i\u0307", 3);
     else
         add_character(out, unicode != (locale_t)0 ? (wint_t)towlower_l(c, unicode) : c);
 }
 
-/* Append a character that is not ASCII, if it is allowed in an id. If the system lacks
-   the locale, all such characters are treated as letters. */
+/* Append a character that is not ASCII if ids may contain it. If the system lacks the
+   locale, all such characters are treated as letters. */
 static void add_beyond_ascii(struct text *out, wint_t c)
 {
     if (unicode == (locale_t)0)
@@ -106,8 +106,8 @@ static unsigned *add_id(struct heading_ids *ids, const char *id, const char **ke
     return count;
 }
 
-/* Return the first of `slug`, "slug-1", "slug-2" ... that is not yet the id of a
- * heading. */
+/* Return the first id in the sequence `slug`, "slug-1", "slug-2" ... that no heading has
+ * yet. */
 static const char *add_unique_id(struct heading_ids *ids, const char *slug)
 {
     unsigned *count = table_get(&ids->given, slug);

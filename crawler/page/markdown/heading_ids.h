@@ -1,4 +1,4 @@
-/* heading_ids.h - generate the ids of headings in Markdown, as GitHub does. */
+/* heading_ids.h - generate the ids of Markdown headings in the same way as GitHub. */
 #ifndef CRAWLER_HEADING_IDS_H
 #define CRAWLER_HEADING_IDS_H
 
@@ -9,7 +9,7 @@
 
 /* The ids of all headings in one text. */
 struct heading_ids {
-    /* maps each id to the last number that was appended to it: 2 after "x-2" */
+    /* maps each id to the last number that was appended to it, such as 2 for "x-2" */
     struct table given;
     struct arena arena;
 };

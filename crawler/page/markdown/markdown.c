@@ -6,9 +6,9 @@
  *                             '--> raw HTML, at its place --links.c----------------+
  *
  * Raw HTML is copied to a text that is otherwise blank, at the same offset as in the
- * source. So one tokenizer can read all raw HTML, and its lines and columns are those of
- * the source. The walk also passes raw HTML to a second tokenizer, which finds headings.
- * Headings in HTML and in Markdown get their ids in document order.
+ * source. This way one tokenizer can read all raw HTML, and its lines and columns are
+ * those of the source. The walk also passes raw HTML to a second tokenizer, which finds
+ * headings. Headings in HTML and in Markdown get their ids in document order.
  */
 #include "markdown.h"
 
@@ -44,15 +44,14 @@ struct markdown {
     struct found_list own, html; /* links from Markdown, and links from raw HTML */
 };
 
-/* A document that is being read. The struct has many members, because the functions that
- * cmark and the tokenizer call share it. */
+/* A document that is being read. */
 struct reader {
     struct markdown *found;
     struct markdown_source source;
     struct heading_ids heading_ids;
     /* a copy of the source, blank except for raw HTML; NULL if there is no raw HTML */
     char *blank;
-    struct text heading;               /* the text of the current heading: */
+    struct text heading;               /* the text of the current heading */
     enum html_element heading_element; /* ELEMENT_OTHER outside of headings */
     bool heading_is_html;
     size_t heading_at;
@@ -124,8 +123,7 @@ static bool make_blank(struct reader *reader)
     reader->blank = malloc(source->n > 0 ? source->n : 1);
     for (size_t i = 0; reader->blank != NULL && i < source->n; i++) {
         char c = source->text[i];
-        /* Continuation bytes of UTF-8 are copied, because they do not count as
-           columns. */
+        /* Copy continuation bytes of UTF-8, because they do not count as columns. */
         reader->blank[i] =
             c == '\n' || c == '\r' || ((unsigned char)c & 0xc0) == 0x80 ? c : ' ';
     }
@@ -134,7 +132,7 @@ static bool make_blank(struct reader *reader)
 
 /*
  * Copy raw HTML line by line, because lines in a quotation or list have prefixes. Skip
- * the indentation: the parser may return it changed, and it is blank anyway.
+ * the indentation, which is blank anyway, because the parser may have changed it.
  */
 static void copy_html(struct reader *reader, const char *html)
 {
@@ -184,8 +182,7 @@ static int search_html(struct reader *reader)
 
 /* ---- headings ---------------------------------------------------------------------- */
 
-/* Append text to the current heading. The alternative text of an image is not part of a
-   heading. */
+/* Append text to the current heading, unless it is the alternative text of an image. */
 static void add_to_heading(struct reader *reader, const char *s, size_t n)
 {
     if (reader->heading_element != ELEMENT_OTHER && reader->image_depth == 0)
@@ -194,8 +191,8 @@ static void add_to_heading(struct reader *reader, const char *s, size_t n)
 
 /*
  * Return the id in "Title {#id}", as in Docusaurus, Hugo, kramdown and Pandoc, or NULL.
- * The id points into the heading's text, and a NUL is written after it. Pandoc allows
- * classes there as well.
+ * The id points into the heading's text, where a NUL is written after it. Pandoc also
+ * allows classes in the braces.
  */
 static const char *explicit_id(struct text *heading)
 {
@@ -242,7 +239,7 @@ static void end_heading(struct reader *reader)
     reader->html_headings.wants_text = false;
 }
 
-/* Begin a heading. A heading that is not closed ends where the next one begins. */
+/* Begin a heading. If the previous heading is still open, it ends here. */
 static void begin_heading(struct reader *reader, enum html_element element, bool is_html)
 {
     end_heading(reader);
@@ -279,8 +276,8 @@ static int on_html_text(const char *bytes, size_t n, void *arg)
 static const struct html_sink heading_sink = {.tag_end = on_html_tag_end,
                                               .text = on_html_text};
 
-/* Find headings in raw HTML, because GitHub also generates ids for these. Their contents
- * may be Markdown. */
+/* Find headings in raw HTML, because GitHub also generates ids for them. The contents of
+ * such a heading may be Markdown. */
 static void find_headings(struct reader *reader, const char *html)
 {
     int rc = html_tokenizer_feed(&reader->html_headings, html, strlen(html));
@@ -336,8 +333,8 @@ static void add_footnote_id(struct reader *reader, const char *prefix, const cha
 
 /*
  * Add the ids of a footnote: "[^label]:" has the id "fn-label", and the first reference
- * to it has the id "fnref-label". cmark drops footnotes without a reference. It does not
- * provide the label, so read the label from the source.
+ * to it has the id "fnref-label". cmark drops footnotes without a reference. The label is
+ * read from the source, because cmark does not provide it.
  */
 static void add_footnote(struct reader *reader, cmark_node *node)
 {
@@ -364,8 +361,8 @@ static size_t offset_of(const struct reader *reader, cmark_node *node)
 }
 
 /*
- * Enter a block. For raw HTML, one more line is read, because the end that cmark reports
- * may be one line too early if the last line contains "-->".
+ * Enter a block. If the block is raw HTML, its range is extended by one line, because
+ * cmark reports an end one line too early if the last line contains "-->".
  */
 static void enter_block(struct reader *reader, cmark_node *node)
 {

@@ -25,16 +25,16 @@ struct markdown_options {
 };
 
 /*
- * Find all links and images of a UTF-8 text, and all ids if wanted. The text is not
- * needed afterwards. The caller passes *out to markdown_destroy(). On failure, *out is
- * NULL. The function may run on any thread with half a megabyte of stack, because
+ * Find all links and images of a UTF-8 text, and all ids if they are wanted. The text is
+ * not needed afterwards. The caller passes *out to markdown_destroy(). On failure, *out
+ * is NULL. The function may run on any thread with half a megabyte of stack, because
  * libcmark-gfm recurses up to a thousand levels.
  *
- * The element of a link is "a" or "img". The place of a link is where its URL is written:
- * for "[text][label]", in the definition of the label. Ids are found in headings
+ * The element of a link is "a" or "img". The place of a link is where its URL is written.
+ * For "[text][label]", this is in the definition of the label. Ids are found in headings
  * (heading_ids.h, and "# Title {#id}"), footnotes, references to footnotes, and raw HTML.
  * Front matter is skipped, and formulas do not contain links: see markdown_mask.h. In
- * MDX, "{url}" is an expression, and not a link.
+ * MDX, "{url}" is an expression, not a link.
  *
  * Fails with -ENOMEM, or with -EMSGSIZE for more than MARKDOWN_BYTES. If libcmark-gfm
  * itself runs out of memory, it aborts.

@@ -7,8 +7,8 @@
  *                          '-> "$$x$$", "$x$": a formula
  *
  * In a formula, the punctuation that could form a link is hidden. The words remain,
- * because the id of a heading contains its words. Formulas begin and end where GitHub's
- * rules say so. According to these rules, "$5 or $6" is not a formula.
+ * because the id of a heading contains them. GitHub's rules determine where formulas
+ * begin and end. According to these rules, "$5 or $6" is not a formula.
  */
 #include "markdown_mask.h"
 
@@ -18,15 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN_MAX 64 /* the maximum number of backticks of a code span */
+#define RUN_MAX 64 /* the maximum number of backticks at each end of a code span */
 
 struct mask {
     const char *text;
     size_t n;
-    char *copy; /* NULL until something is hidden */
+    char *copy; /* NULL until a part of the text is hidden */
     int rc;
     bool is_mdx;
-    /* this mark does not occur in the rest of the text */
+    /* no end of an MDX comment, or no end of a "$$" block, follows in the text */
     bool no_comment_end, no_display_end;
 };
 
@@ -117,8 +117,8 @@ static size_t skip_list_mark(const struct mask *mask, size_t at, size_t end)
 }
 
 /*
- * If the line is a fence of fenced code, return its length, which is at least three;
- * otherwise 0.
+ * If the line is a fence of fenced code, return the fence's length, which is at least
+ * three. Otherwise return 0.
  */
 static size_t fence_at(const struct mask *mask, size_t line, size_t end, char *mark)
 {
@@ -133,7 +133,7 @@ static size_t fence_at(const struct mask *mask, size_t line, size_t end, char *m
     return n >= 3 ? n : 0;
 }
 
-/* Skip fenced code, whose opening fence is the line at `at`. */
+/* Skip fenced code. Its opening fence is the line at `at`. */
 static size_t skip_fence(const struct mask *mask, size_t at, char mark, size_t n)
 {
     while ((at = next_line(mask, at)) < mask->n) {
@@ -155,7 +155,8 @@ static bool is_blank(char c)
 }
 
 /*
- * True if a "$" may begin a formula, and is not part of a price, a word or a URL.
+ * True if a "$" may begin a formula. It does not if it is part of a price, a word or a
+ * URL.
  */
 static bool opens_formula(const struct mask *mask, size_t at, size_t begin, size_t end)
 {
@@ -203,16 +204,16 @@ static size_t find_double(const struct mask *mask, size_t at, size_t end)
 }
 
 /*
- * Marks that do not occur in the rest of a paragraph, so that each is searched for only
- * once.
+ * The marks that are known not to occur in the rest of a paragraph, so that no mark is
+ * searched for twice.
  */
 struct absent {
     bool closing, closing_double, run[RUN_MAX + 1];
 };
 
 /*
- * Skip the code span that begins at `at`, or only the backticks if they do not begin a
- * code span.
+ * Skip the code span that begins at `at`. If the backticks do not begin a code span, skip
+ * only the backticks.
  */
 static size_t skip_code(const struct mask *mask, size_t at, size_t end,
                         struct absent *absent)
@@ -235,8 +236,8 @@ static size_t skip_code(const struct mask *mask, size_t at, size_t end,
     return next;
 }
 
-/* Hide and skip the formula that begins at `at`. If it is not a formula, skip only the
- * "$". */
+/* Hide and skip the formula that begins at `at`. If no formula begins there, skip only
+ * the "$". */
 static size_t hide_formula(struct mask *mask, size_t at, size_t begin, size_t end,
                            struct absent *absent)
 {

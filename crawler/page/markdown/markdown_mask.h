@@ -1,5 +1,5 @@
 /*
- * markdown_mask.h - hide the parts of a Markdown text that are not Markdown; used by
+ * markdown_mask.h - hide the parts of a Markdown text that are not Markdown. Used by
  * markdown.c.
  */
 #ifndef CRAWLER_MARKDOWN_MASK_H
@@ -9,11 +9,11 @@
 #include <stddef.h>
 
 /*
- * Copy a text of n bytes, and blank the parts that GitHub does not read as Markdown:
+ * Copy a text of n bytes, and replace with blanks what GitHub does not read as Markdown:
  * front matter between two lines of "---", and the punctuation of formulas, "$x$" and
- * "$$x$$". With `is_mdx`, also blank comments and lines that import or export. Offsets in
- * the copy are the same as in the text. The caller frees *copy, which is NULL if nothing
- * had to be blanked. Returns 0 or -ENOMEM.
+ * "$$x$$". If `is_mdx` is true, comments and lines that import or export are also
+ * replaced. Offsets in the copy are the same as in the text. The caller frees *copy,
+ * which is NULL if nothing had to be replaced. Returns 0 or -ENOMEM.
  */
 int markdown_mask(const char *text, size_t n, bool is_mdx, char **copy);
 

@@ -1,10 +1,11 @@
 /*
- * markdown_source.c - find where parts of the tree are written in a Markdown text.
+ * markdown_source.c - find the position in a Markdown text of a part of its tree.
  *
  * The lines and columns that cmark reports are correct for blocks, but not for inlines,
- * for example after a link that spans two lines. cmark does not report where a link's URL
- * is. So the text of a block is read in parallel with its inlines. A link's URL is near
- * the end of the link, so links must be looked up in the order in which they end.
+ * for example after a link that spans two lines. cmark does not report the position of a
+ * link's URL at all. The text of a block is therefore read in parallel with its inlines.
+ * A link's URL is near the end of the link, so links must be looked up in the order in
+ * which they end.
  */
 #include "markdown_source.h"
 
@@ -95,8 +96,8 @@ static bool ends_line(char c)
 }
 
 /*
- * Find a URL that is enclosed in "<>", or that ends at white space or at a ")" without a
- * "(". *end is the limit of the search, and is set to the end of the part that was read.
+ * Find a URL. It is enclosed in "<>", or ends at white space or at a ")" without a "(".
+ * *end is the limit of the search, and is set to the end of the part that was read.
  */
 static struct span destination_at(const struct markdown_source *source, size_t at,
                                   size_t *end)
@@ -154,8 +155,8 @@ static const char *unescape(struct markdown_source *source, struct span raw)
 /* ---- definitions ------------------------------------------------------------------- */
 
 /*
- * True if a "[label" ends at `at`, and only indentation and list marks precede it on its
- * line.
+ * True if a "[label" ends at `at`, and its line contains only indentation and list marks
+ * before it.
  */
 static bool label_begins_line(const struct markdown_source *source, size_t line,
                               size_t at)
@@ -227,7 +228,7 @@ static size_t find_end(const struct markdown_source *source, size_t from)
     return source->end - from > AHEAD ? from + AHEAD : source->end;
 }
 
-/* Find n bytes in a range. A match must not follow a backslash. */
+/* Find n bytes in a range, but not directly after a backslash. */
 static bool find_between(const struct markdown_source *source, size_t from, size_t end,
                          const char *s, size_t n, size_t *at)
 {
@@ -248,7 +249,7 @@ static void use_patience(struct markdown_source *source, size_t n)
     source->patience -= n < source->patience ? n : source->patience;
 }
 
-/* Find n bytes after `from`, within the limits of the search, without advancing. */
+/* Find n bytes after `from`, within the limits of the search, but do not advance. */
 static bool find_from(struct markdown_source *source, size_t from, const char *s,
                       size_t n, size_t *at)
 {
@@ -282,7 +283,7 @@ void markdown_source_skip_code(struct markdown_source *source, const char *code)
 }
 
 /*
- * Find the first "](". If there is none, store this for the other links of the block.
+ * Find the first "](". If there is none, remember this for the other links of the block.
  */
 static bool find_first_inline(struct markdown_source *source, size_t *at)
 {
@@ -295,7 +296,7 @@ static bool find_first_inline(struct markdown_source *source, size_t *at)
     if (found)
         source->none_to = *at;
     else if (end > source->none_to)
-        /* search again from the last byte, which may be a "]" */
+        /* the next search begins at the last byte, which may be a "]" */
         source->none_to = end - 1;
     return found;
 }

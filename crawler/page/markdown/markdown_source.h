@@ -1,6 +1,6 @@
 /*
- * markdown_source.h - find where parts of the tree are written in a Markdown text; used
- * by markdown.c.
+ * markdown_source.h - find the position in a Markdown text of a part of its tree. Used by
+ * markdown.c.
  */
 #ifndef CRAWLER_MARKDOWN_SOURCE_H
 #define CRAWLER_MARKDOWN_SOURCE_H
@@ -17,7 +17,7 @@ struct markdown_source {
     size_t n;
     size_t *lines; /* offset of each line, and of the end of the text */
     size_t line_count;
-    struct table definitions; /* maps URLs to the place of the first "[label]: URL" */
+    struct table definitions; /* maps URLs to the offset of the first "[label]: URL" */
     struct arena arena;
     struct html_buffer scratch;
     size_t at, end;            /* the part of the current block that is not read yet */
@@ -26,13 +26,14 @@ struct markdown_source {
 };
 
 /*
- * Begin with a text, which must outlive the struct. Fails with -ENOMEM. After a failure
- * markdown_source_finish() need not be called.
+ * Begin a text, which must outlive the struct. Fails with -ENOMEM. After a failure, there
+ * is no need to call markdown_source_finish().
  */
 int markdown_source_init(struct markdown_source *source, const char *text, size_t n);
 void markdown_source_finish(struct markdown_source *source);
 
-/* Return the offset of a line, counted from 1; or the end of the text. */
+/* Return the offset of a line. Lines count from 1. Returns the end of the text if there
+   is no such line. */
 size_t markdown_source_line(const struct markdown_source *source, int line);
 
 /* Begin a block. Lines and columns count from 1, as in cmark. */
@@ -40,19 +41,20 @@ void markdown_source_enter(struct markdown_source *source, int line, int column,
                            int end_line);
 
 /*
- * Advance to the next place where these n bytes are written without a backslash before
- * them. Returns true and sets *at if it is found.
+ * Advance to the next occurrence of these n bytes that does not follow a backslash.
+ * Returns true and sets *at if there is one.
  */
 bool markdown_source_find(struct markdown_source *source, const char *s, size_t n,
                           size_t *at);
 
-/* Advance beyond the next code span with this content. */
+/* Advance past the next code span with this content. */
 void markdown_source_skip_code(struct markdown_source *source, const char *code);
 
 /*
- * Return the offset of the URL of the link that ends next, which is in the link or in its
- * definition. If the URL is not found, or the search would take too long, returns the end
- * of the previous link. `label` is the text of a link that contains only text, or NULL.
+ * Return the offset of a link's URL, which is in the link or in its definition. The
+ * function must be called for links in the order in which they end. If the URL is not
+ * found, or the search would take too long, returns the end of the previous link. `label`
+ * is the text of a link that contains only text, or NULL.
  */
 size_t markdown_source_link(struct markdown_source *source, const char *url,
                             const char *label);
