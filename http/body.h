@@ -1,4 +1,4 @@
-/* body.h - a buffer for bytes of a body that have been received but not read. */
+/* body.h - a buffer for the bytes of a body that were received but not read. */
 #ifndef HTTP_BODY_H
 #define HTTP_BODY_H
 
@@ -11,13 +11,13 @@ struct http_buffer {
     char bytes[BUFFER_BYTES];
 };
 
-/* Take a spare buffer or allocate one. NULL without memory. */
+/* Take a buffer from the pool, or allocate one. Returns NULL if memory runs out. */
 struct http_buffer *coil__http_buffer_take(coil_http_session *session);
 
-/* Return a buffer to the pool, or free it. NULL is accepted. */
+/* Return a buffer to the pool, or free it. `buffer` may be NULL. */
 void coil__http_buffer_give_back(coil_http_session *session, struct http_buffer *buffer);
 
-/* Free the spare buffers. */
+/* Free the buffers in the pool. */
 void coil__http_buffers_finish(coil_http_session *session);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * cookie.c - cookies from a request's own Cookie header, in addition to those that
+ * cookie.c - send cookies from a request's own Cookie header in addition to cookies that
  * servers have set.
  *
  * libcurl would send the cookies of its jar and the request's Cookie header as two header
- * lines. Most servers read only one of them, and RFC 6265, 5.4 allows only one. Therefore
- * the request's cookies are passed as CURLOPT_COOKIE, which libcurl sends in one line
- * with the cookies of its jar.
+ * lines. Most servers read only one of them, and RFC 6265, 5.4 allows only one. The
+ * request's cookies are therefore passed as CURLOPT_COOKIE, which libcurl combines with
+ * the cookies of its jar in one line.
  */
 #include "cookie.h"
 
@@ -19,7 +19,8 @@
 
 /* ---- cookies that servers have set ------------------------------------------------- */
 
-/* The fields of a line of CURLINFO_COOKIELIST, in the file format of Netscape. */
+/* The fields in a line of CURLINFO_COOKIELIST, which has Netscape's cookie file
+   format. */
 enum field { DOMAIN, TAIL_MATCH, PATH, SECURE, EXPIRES, NAME, FIELD_COUNT };
 
 struct jar_cookie {
@@ -49,8 +50,8 @@ static bool is_true(const struct jar_cookie *cookie, enum field field)
 }
 
 /*
- * The domain is "example.org", or ".example.org" with TAIL_MATCH, which also matches
- * subdomains.
+ * The domain of a cookie is "example.org", or ".example.org" with TAIL_MATCH. The second
+ * form also matches subdomains.
  */
 static bool matches_host(const struct jar_cookie *cookie, const char *host, size_t n)
 {
@@ -64,7 +65,7 @@ static bool matches_host(const struct jar_cookie *cookie, const char *host, size
            (is_true(cookie, TAIL_MATCH) && host[n - domain_n - 1] == '.');
 }
 
-/* Return true if the path of a URL matches the path of the cookie (RFC 6265, 5.1.4). */
+/* Return true if the path of a URL matches the cookie's path. (RFC 6265, 5.1.4) */
 static bool matches_path(const struct jar_cookie *cookie, const char *path)
 {
     size_t n = cookie->n[PATH];
@@ -83,8 +84,8 @@ static const char *path_of(const char *url)
 }
 
 /*
- * Without https, assume that libcurl does not send a secure cookie. In fact, libcurl does
- * send a secure cookie to the local machine without https.
+ * Assume that libcurl sends a secure cookie only over https. In fact, libcurl also sends
+ * it to the local machine without https.
  */
 static bool is_sent_to(const struct jar_cookie *cookie, const struct http_target *target,
                        const char *path)

@@ -1,5 +1,5 @@
 /*
- * cookie.h - cookies from a request's own Cookie header, in addition to those that
+ * cookie.h - send cookies from a request's own Cookie header in addition to cookies that
  * servers have set.
  */
 #ifndef HTTP_COOKIE_H
@@ -8,9 +8,10 @@
 #include "session.h"
 
 /*
- * Append the value of a Cookie header, "a=b; c=d", to *cookies. The caller frees *cookies
- * with free(3). If a server has set a cookie with the same name for the response's URL,
- * omit the request's cookie, because the server's cookie is newer. Returns 0 or -ENOMEM.
+ * Append the value of a Cookie header, such as "a=b; c=d", to *cookies. The caller frees
+ * *cookies with free(3). If a server has set a cookie with the same name for the
+ * response's URL, the request's cookie is omitted, because the server's cookie is newer.
+ * Returns 0 or -ENOMEM.
  */
 int coil__http_cookie_add(const coil_http_response *response, const char *value,
                           char **cookies);

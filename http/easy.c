@@ -3,13 +3,13 @@
  *
  * Creating a handle and setting all options of the session takes about as long as the
  * rest of a short request. Therefore a handle is reused after a successful request. The
- * next request sets only the options that differ: the URL, and the buffer for the error
- * message. All callbacks get the handle as their argument. The handle points to the
+ * next request sets only the options that differ, such as the URL and the buffer for the
+ * error message. The argument of all callbacks is the handle, which points to the
  * response that uses it.
  *
  * When a request returns its handle, it resets the options that it changed. A custom
- * method or a body cannot be reset by a single option, and libcurl may store state of a
- * failed transfer. Such handles are destroyed.
+ * method or a body cannot be reset by a single option, and libcurl may still have state
+ * of a failed transfer. In these cases the handle is destroyed.
  */
 #include "easy.h"
 
@@ -19,19 +19,19 @@
 #include <stdlib.h>
 
 /*
- * A task that ends a request usually begins the next one, so few handles are spare at a
- * time.
+ * Few handles are spare at the same time, because a task that ends a request usually
+ * begins the next one.
  */
 #define MOST_SPARE 32
 
-/* libcurl must cache a name for longer than a request waits for a connection. */
+/* libcurl must cache a name for longer than a request may wait for a connection. */
 #define NAMES_KEPT_S 600L
 
 /* ---- options of the session -------------------------------------------------------- */
 
 /*
- * libcurl must not follow redirects, look up names or use signals, because coil does all
- * this.
+ * Disable redirects and signals, which coil handles itself, and let libcurl cache the
+ * names that coil looks up.
  */
 static void set_manners(CURL *easy)
 {
@@ -79,7 +79,7 @@ static CURLcode set_cookies(const coil_http_session *session, CURL *easy)
     return code;
 }
 
-/* Set the options that libcurl copies, which may fail without memory. */
+/* Set the options that libcurl copies. This fails if memory runs out. */
 static CURLcode set_strings(const coil_http_session *session, CURL *easy)
 {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -145,7 +145,7 @@ int coil__http_easy_take(coil_http_response *response)
     return 0;
 }
 
-/* Reset the options that the request changed; false if that is impossible. */
+/* Reset the options that the request changed. Returns false if that is impossible. */
 static bool reset(struct http_easy *handle)
 {
     CURL *easy = handle->easy;

@@ -16,12 +16,13 @@ struct http_easy {
 };
 
 /*
- * Give the response a handle with all options of the session. Fails with -ENOMEM, or
- * -EMSGSIZE if a string exceeds libcurl's limit.
+ * Set response->handle to a handle with all options of the session. Fails with -ENOMEM,
+ * or -EMSGSIZE if a string exceeds libcurl's limit.
  */
 int coil__http_easy_take(coil_http_response *response);
 
-/* Take the handle from the response, if it has one. The transfer must not be running. */
+/* Reuse or destroy the response's handle, if it has one. The transfer must not be
+   running. */
 void coil__http_easy_give_back(coil_http_response *response);
 
 /* Free the spare handles. */

@@ -1,4 +1,4 @@
-/* failure.c - maps libcurl's many errors to the few errors that a caller can handle. */
+/* failure.c - map libcurl's many errors to the few that a caller can handle. */
 #include "failure.h"
 
 #include <coil/error.h>
@@ -8,7 +8,7 @@
 
 #define LONGEST_URL_SHOWN 1000
 
-/* If socket() failed, report its errno; libcurl would report ECONNREFUSED. */
+/* If socket() failed, return its errno, because libcurl would report ECONNREFUSED. */
 static int errno_of_connection(const coil_http_response *response)
 {
     long error = 0;
@@ -22,9 +22,9 @@ static int errno_of_connection(const coil_http_response *response)
 }
 
 /*
- * Return the errno for CURLE_OUT_OF_MEMORY. That code also means that the request, a
- * header line, or the data of a paused transfer exceeds a limit of libcurl. In these
- * cases libcurl leaves an errno other than ENOMEM.
+ * Return the errno for CURLE_OUT_OF_MEMORY. libcurl also uses this code if the request, a
+ * header line, or the data of a paused transfer exceeds one of its limits. In these cases
+ * it leaves an errno other than ENOMEM.
  */
 static int errno_of_memory(const coil_http_response *response)
 {
@@ -37,10 +37,9 @@ static bool begins_with(const char *text, const char *beginning)
 }
 
 /*
- * Return the errno for CURLE_RECV_ERROR. libcurl uses that code for a broken connection,
- * and for a proxy that refuses a tunnel. libcurl also uses the code for too many header
- * bytes, a trailer that is too long, and malformed chunks. All messages about malformed
- * chunks contain "chunk".
+ * Return the errno for CURLE_RECV_ERROR. libcurl uses this code for a broken connection,
+ * for a proxy that refuses a tunnel, for too many header bytes, for a trailer that is too
+ * long, and for malformed chunks. All messages about malformed chunks contain "chunk".
  */
 static int errno_of_reception(const coil_http_response *response)
 {
@@ -58,7 +57,7 @@ static int errno_of_reception(const coil_http_response *response)
 
 /*
  * True if the connection ended inside the headers, or after an interim response (1xx). In
- * that case libcurl reports success, or a truncated body if a header announced a length.
+ * this case libcurl reports success, or a truncated body if a header contained a length.
  */
 static bool ended_in_headers(const coil_http_response *response)
 {
@@ -67,9 +66,9 @@ static bool ended_in_headers(const coil_http_response *response)
 }
 
 /*
- * Return the errno for CURLE_WRITE_ERROR. A callback that refuses bytes has set
- * response->failure. If no callback refused, bytes followed the end of a compressed
- * stream. In that case the body is complete, and these bytes are ignored, as in browsers.
+ * Return the errno for CURLE_WRITE_ERROR. If a callback refused bytes, it has set
+ * response->failure. Otherwise, bytes followed the end of a compressed stream. In that
+ * case the body is complete, and the extra bytes are ignored, as in browsers.
  */
 static int errno_of_writing(const coil_http_response *response)
 {
@@ -77,7 +76,7 @@ static int errno_of_writing(const coil_http_response *response)
 }
 
 #define TOO_LARGE                                                                        \
-    100 /* CURLE_TOO_LARGE of libcurl 8.6; its headers may be older than the library */
+    100 /* CURLE_TOO_LARGE of libcurl 8.6, which older headers of libcurl do not define */
 
 static int errno_of(const coil_http_response *response)
 {
@@ -136,7 +135,7 @@ static const char *what_is_too_long(const coil_http_response *response)
 
 /*
  * Return true if the server's answer to the TLS handshake was not TLS. An HTTP server
- * answers in plain text, whose first bytes OpenSSL reads as the version or length of a
+ * answers in plain text, and OpenSSL reads the first bytes as the version or length of a
  * TLS record.
  */
 static bool lacks_tls(const char *error)
@@ -146,9 +145,9 @@ static bool lacks_tls(const char *error)
 }
 
 /*
- * Explain why the handshake failed. libcurl's message is "OpenSSL/3.0.19:
- * error:0A00010B:SSL routines::REASON" or "OpenSSL SSL_connect: REASON in connection to
- * HOST:PORT ".
+ * Set a message that explains why the handshake failed. libcurl's own message is
+ * "OpenSSL/3.0.19: error:0A00010B:SSL routines::REASON" or "OpenSSL SSL_connect: REASON
+ * in connection to HOST:PORT ".
  */
 static void explain_handshake(coil_http_response *response)
 {
@@ -188,7 +187,7 @@ static const char *sentence_of_result(const coil_http_response *response)
         return what_is_too_long(response);
     if (rc == -EMSGSIZE && begins_with(response->error, "Out of memory"))
         return "a trailer is longer than libcurl takes";
-    /* Use the same message for every connection, whether or not libcurl tried others. */
+    /* Use the same message for all connections, even if libcurl tried more than one. */
     if (response->code == CURLE_GOT_NOTHING ||
         begins_with(response->error, "Connection died"))
         return "the server closed the connection without a response";
@@ -215,7 +214,7 @@ static const char *sentence_of_failure(const coil_http_response *response, int r
     }
 }
 
-/* Set response->error, unless it already has the message. */
+/* Set response->error, unless it already contains the message. */
 static void set_error_message(coil_http_response *response, int rc)
 {
     const char *said = NULL;
@@ -242,8 +241,8 @@ static void set_error_message(coil_http_response *response, int rc)
 }
 
 /*
- * Omit user name and password of the URL, because messages end up in logs. In a malformed
- * URL, they may be anywhere before the last @.
+ * Omit the URL's user name and password, because messages are often written to logs. In a
+ * malformed URL, they may be anywhere before the last @.
  */
 static int fail_response(const coil_http_response *response, int rc)
 {

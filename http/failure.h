@@ -8,7 +8,7 @@
 int coil__http_outcome(const coil_http_response *response);
 
 /*
- * Make this call and every later one fail with rc: end the transfer, and set a message if
+ * Make this call and all later calls fail with rc: end the transfer, and set a message if
  * there is none. Returns rc.
  */
 int coil__http_give_up(coil_http_response *response, int rc);

@@ -2,13 +2,13 @@
  * idle.c - end requests that make no progress for too long.
  *
  * An event of a transfer only stores the time. Each session has one timer. When the timer
- * is due, the session checks all transfers for which a task waits. Transfers without
+ * is due, the session checks all transfers that a task waits for. Transfers without
  * progress for too long fail, and the timer is set to the earliest time at which another
- * transfer could fail. So the timer fires about once per idle timeout, however many
- * transfers there are.
+ * transfer could fail. So the timer fires about once per idle timeout, even if there are
+ * many transfers.
  *
- * A transfer that waits for a free connection has not begun in libcurl, so its idle time
- * does not run yet.
+ * If a transfer is waiting for a free connection, libcurl has not begun it yet. The
+ * transfer's idle time does not include this wait.
  */
 #include "idle.h"
 
@@ -17,8 +17,8 @@
 #include <sys/socket.h>
 
 /*
- * With HTTP/2, bytes on a connection may belong to another transfer. So after the
- * headers, only bytes of the transfer's own body count as progress.
+ * With HTTP/2, bytes on a connection may belong to another transfer. After the headers,
+ * only bytes of the transfer's own body therefore count as progress.
  */
 static int64_t last_progress(const coil_http_response *response)
 {
@@ -59,7 +59,7 @@ static void fail_idle(coil_http_response *response)
 }
 
 /*
- * Make the transfer fail if it was idle for too long. Otherwise return the time at which
+ * If the transfer was idle for too long, make it fail. Otherwise return the time at which
  * its idle timeout would expire.
  */
 static int64_t look_at(coil_http_response *response, int64_t now)

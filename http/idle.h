@@ -8,13 +8,13 @@ void coil__http_idle_init(coil_http_session *session);
 void coil__http_idle_finish(coil_http_session *session);
 
 /*
- * Start the response's idle time, because a task begins to wait for it. Fails with
+ * Start the response's idle time when a task begins to wait for the response. Fails with
  * -ENOMEM.
  */
 int coil__http_idle_begin(coil_http_response *response);
 
 /*
- * Note progress: bytes of the response have arrived, or libcurl has begun the transfer.
+ * Record progress: bytes of the response have arrived, or libcurl has begun the transfer.
  */
 void coil__http_idle_note(coil_http_response *response);
 

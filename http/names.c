@@ -1,10 +1,10 @@
 /*
- * names.c - cached answers of coil_getaddrinfo(), in the format of CURLOPT_RESOLVE.
+ * names.c - cache answers of coil_getaddrinfo() in the format of CURLOPT_RESOLVE.
  *
- * Each name has a lock. The first task that needs the name looks it up; the other tasks
- * wait for the lock, and find the answer. If the first task is cancelled, the second one
- * looks up the name. Failures are also cached, for a short time. So if a hundred tasks
- * need a name that does not exist, only one looks it up.
+ * Each name has a lock. The first task that needs the name looks it up. The other tasks
+ * wait for the lock, and then find the answer. If the first task is cancelled, the second
+ * one looks up the name. Failures are also cached, but only for a short time. So if a
+ * hundred tasks need a name that does not exist, only one of them looks it up.
  */
 #include "names.h"
 
@@ -18,8 +18,8 @@
 #include <string.h>
 
 /*
- * libcurl's default lifetime of an answer, because coil_getaddrinfo() does not return the
- * TTL.
+ * libcurl's default lifetime of an answer. coil_getaddrinfo() does not return the real
+ * lifetime (TTL).
  */
 #define KEEP_ANSWER_NS COIL_SEC(60)
 #define KEEP_FAILURE_NS COIL_SEC(1)
@@ -31,7 +31,7 @@ void coil__http_names_init(struct http_names *names)
     names->count = 0;
 }
 
-/* Free an entry that is not in a list. */
+/* Free an entry that is not in any list. */
 static void destroy(struct http_name *name)
 {
     coil_lock_finish(&name->lock);
@@ -127,8 +127,8 @@ void coil__http_name_release(struct http_name *name)
 /* ---- known URLs -------------------------------------------------------------------- */
 
 /*
- * Return the length of "http://host:80" at the start of a URL; 0 if the URL has another
- * form.
+ * Return the length of "http://host:80" at the beginning of a URL, or 0 if the URL has
+ * another form.
  */
 static size_t origin_of(const char *url)
 {
@@ -141,7 +141,7 @@ static size_t origin_of(const char *url)
 }
 
 /*
- * True if the origin is in its simplest form, without user name, escapes or upper case.
+ * True if the origin is in its simplest form: without user name, escapes and upper case.
  */
 static bool is_plain(const char *origin, size_t n)
 {
@@ -179,9 +179,9 @@ void coil__http_name_leads(struct http_name *name, const char *url)
 /* ---- lookups ----------------------------------------------------------------------- */
 
 /*
- * Print the addresses as "address,address", with IPv6 in brackets. libcurl tries them in
- * this order. Skip addresses with a zone, "fe80::1%eth0", because libcurl rejects an
- * entry with one. Returns the number of addresses.
+ * Print the addresses as "address,address", with IPv6 addresses in brackets. libcurl
+ * tries them in this order. Addresses with a zone, such as "fe80::1%eth0", are skipped,
+ * because libcurl would reject the whole entry. Returns the number of addresses.
  */
 static size_t print_addresses(const struct addrinfo *list, FILE *to)
 {
@@ -202,7 +202,8 @@ static size_t print_addresses(const struct addrinfo *list, FILE *to)
     return count;
 }
 
-/* The plus makes libcurl expire the entry after its cache timeout. */
+/* Set the entry of a name. The "+" makes libcurl drop the entry after its cache
+   timeout. */
 static int print_entry(struct http_name *name, const struct addrinfo *list)
 {
     char *entry = NULL;
@@ -216,7 +217,7 @@ static int print_entry(struct http_name *name, const struct addrinfo *list)
     count = print_addresses(list, text);
     complete = !ferror(text);
     /*
-     * Without memory, fclose(3) on an open_memstream(3) may return success and leave
+     * If memory runs out, fclose(3) on an open_memstream(3) may return success and leave
      * NULL.
      */
     if (fclose(text) != 0 || !complete || entry == NULL) {
@@ -254,7 +255,7 @@ static bool is_fresh(const struct http_name *name)
     return name->expires > coil_now();
 }
 
-/* One task looks up the name, and the others wait for its answer. */
+/* Look up the name in one task, while other tasks that need it wait for the answer. */
 static int refresh_name(struct http_name *name)
 {
     int rc = coil_lock_acquire(&name->lock);

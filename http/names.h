@@ -11,12 +11,12 @@
 struct http_name {
     TAILQ_ENTRY(http_name) link; /* http_names.by_use */
     char *host, *port;
-    bool numeric; /* the host is a numeric address, which libcurl can parse itself */
+    bool numeric; /* the host is a numeric address, which libcurl itself can parse */
     char *entry;  /* "+host:port:address,address" for CURLOPT_RESOLVE, if rc is 0 */
     /* versions of `entry`, from 1: the current one, and the one passed to libcurl */
     unsigned version, given;
     /*
-     * The beginning of a URL with this host and port, such as "http://host:80", or NULL.
+     * The beginning of a URL with this host and port, such as "http://host:80"; or NULL.
      */
     char *origin;
     size_t origin_bytes;
@@ -27,16 +27,17 @@ struct http_name {
 };
 
 struct http_names {
-    TAILQ_HEAD(http_by_use, http_name) by_use; /* last used first */
+    TAILQ_HEAD(http_by_use, http_name) by_use; /* the last used entry first */
     size_t count;
 };
 
 void coil__http_names_init(struct http_names *names);
 
-/* Free all names. No name may be in use. */
+/* Free all entries. No entry may be in use. */
 void coil__http_names_finish(struct http_names *names);
 
-/* Get the entry of a host and port; the caller releases it. NULL without memory. */
+/* Get the entry of a host and port, which the caller releases. Returns NULL if memory
+   runs out. */
 struct http_name *coil__http_names_get(struct http_names *names, const char *host,
                                        const char *port);
 
@@ -47,17 +48,17 @@ struct http_name *coil__http_names_get(struct http_names *names, const char *hos
 struct http_name *coil__http_names_known(struct http_names *names, const char *url);
 
 /*
- * Record for coil__http_names_known() that a valid http URL has the host and port of this
- * entry.
+ * Record that a valid http URL has the host and port of this entry, so that
+ * coil__http_names_known() can find the entry.
  */
 void coil__http_name_leads(struct http_name *name, const char *url);
 
-/* Release an entry. NULL is accepted. */
+/* Release an entry. `name` may be NULL. */
 void coil__http_name_release(struct http_name *name);
 
 /*
- * Look up the name, unless name->entry is fresh. Suspends. Fails like coil_getaddrinfo(),
- * and with -ETIMEDOUT after timeout_ns, unless that is 0.
+ * Look up the name, unless name->entry is fresh. Suspends. Fails like coil_getaddrinfo().
+ * If timeout_ns is not 0, also fails with -ETIMEDOUT after this time.
  */
 int coil__http_name_resolve(struct http_name *name, int64_t timeout_ns);
 

@@ -1,11 +1,11 @@
 /*
- * request.c - converts a request to libcurl's options, and looks up its host.
+ * request.c - convert a request to libcurl's options, and look up its host.
  *
- * libcurl would start a thread for each name that it has to look up. So coil looks up the
- * names and passes the answers with CURLOPT_RESOLVE. CURLOPT_RESOLVER_START_FUNCTION
- * refuses all other lookups. Behind a proxy, only libcurl knows whether the host itself
- * must be looked up (no_proxy, SOCKS). If libcurl requests such a lookup, the request
- * starts again with the host's addresses.
+ * libcurl would start a thread to look up each name. Instead, coil looks up the names and
+ * passes the answers with CURLOPT_RESOLVE. The callback of
+ * CURLOPT_RESOLVER_START_FUNCTION refuses all other lookups. With a proxy, only libcurl
+ * knows whether the host itself must be looked up (no_proxy, SOCKS). If libcurl starts
+ * such a lookup, the request is sent again with the host's addresses.
  */
 #include "request.h"
 
@@ -22,7 +22,8 @@
 
 /* ---- checks of a request ----------------------------------------------------------- */
 
-/* Return the length of a token: tchar in RFC 9110, 5.6.2. */
+/* Return the length of the token at the beginning of a text (tchar in RFC 9110,
+   5.6.2). */
 static size_t token_length(const char *text)
 {
     return strspn(text, "!#$%&'*+-.^_`|~0123456789"
@@ -42,8 +43,8 @@ static const char *fault_of(const char *header)
 }
 
 /*
- * Check a header. The header's value may be secret, so the message contains at most the
- * header's name.
+ * Check a header. The header's value may be secret, so an error message contains at most
+ * the header's name.
  */
 static int check_header(coil_http_response *response, const char *header, size_t number)
 {
@@ -90,8 +91,8 @@ struct http_step coil__http_first_step(const coil_http_request *request)
 }
 
 /*
- * Change the method after a redirect as browsers do (fetch.spec.whatwg.org,
- * "HTTP-redirect fetch").
+ * Change the method after a redirect in the same way as browsers. (fetch.spec.whatwg.org,
+ * "HTTP-redirect fetch")
  */
 struct http_step coil__http_next_step(struct http_step step, int status, bool same_origin)
 {
@@ -124,7 +125,7 @@ static bool is_any_of(const char *header, const char *const names[])
     return false;
 }
 
-/* A redirect that drops the body also drops the headers that describe it. */
+/* If a redirect drops the body, it also drops the headers that describe the body. */
 static bool is_to_be_sent(const char *header, const struct http_step *step)
 {
     static const char *const for_the_origin[] = {"Authorization", "Cookie", "Host",
@@ -149,8 +150,8 @@ static int append(struct curl_slist **list, const char *line)
 }
 
 /*
- * A method that normally has a body sends Content-Length even without one (RFC 9110,
- * 8.6).
+ * True if the request has Content-Length even without a body, because the method normally
+ * has a body. (RFC 9110, 8.6)
  */
 static bool sends_body(const struct http_step *step)
 {
@@ -158,7 +159,7 @@ static bool sends_body(const struct http_step *step)
            strcmp(step->method, "PUT") == 0 || strcmp(step->method, "PATCH") == 0;
 }
 
-/* If the session stores cookies, the request's cookies are sent in the same header. */
+/* Add a header. If the session stores cookies, a Cookie header is merged with them. */
 static int add_header(coil_http_response *response, const char *header)
 {
     if (response->session->cookies == NULL || !is_named(header, "Cookie"))
@@ -169,8 +170,8 @@ static int add_header(coil_http_response *response, const char *header)
 
 /*
  * By default libcurl sends a form's Content-Type with each body, and waits a second for
- * "100 Continue" before a long one. Both headers are disabled here; the caller's headers
- * may set them.
+ * "100 Continue" before a long body. Both headers are disabled here, unless the caller
+ * sets them.
  */
 static int make_headers(coil_http_response *response, const coil_http_request *request,
                         const struct http_step *step, bool *decoded)
@@ -276,8 +277,8 @@ static int find_proxy(coil_http_response *response, struct http_proxy *proxy)
 }
 
 /*
- * libcurl caches the addresses passed to it. Pass only new addresses, or all of them if
- * libcurl has requested them.
+ * Pass addresses to libcurl, which caches them. Only new addresses are passed, unless
+ * libcurl has requested a lookup (`all`).
  */
 static int give_addresses(coil_http_response *response, bool all)
 {
@@ -310,8 +311,9 @@ static int look_up(coil_http_response *response, bool all)
 }
 
 /*
- * A numeric host is left to libcurl if the request goes to it directly. A numeric IPv6
- * host is always left to libcurl, because CURLOPT_RESOLVE does not support it.
+ * True for a numeric host that libcurl parses itself. Without a proxy these are all
+ * numeric hosts. With a proxy they are IPv6 hosts, which CURLOPT_RESOLVE does not
+ * support.
  */
 static bool needs_no_look_up(const struct http_name *name, bool is_proxy)
 {
@@ -336,7 +338,7 @@ int coil__http_look_up(coil_http_response *response, bool directly, bool all)
     return rc;
 }
 
-/* CURLOPT_RESOLVER_START_FUNCTION: any result except 0 ends the transfer. */
+/* CURLOPT_RESOLVER_START_FUNCTION. Any result except 0 ends the transfer. */
 static int on_name_wanted(void *resolver, void *reserved, void *arg)
 {
     coil_http_response *response = ((struct http_easy *)arg)->response;
@@ -390,9 +392,9 @@ static CURLcode set_method(struct http_easy *handle, const coil_http_request *re
 }
 
 /*
- * libcurl 7.88 hangs on longer requests. With HTTP/2, nghttp2 opens no stream for 64 KiB
- * or more. Over TLS, bytes after the first 128 KiB are not sent. The limits leave room
- * for the headers that libcurl adds.
+ * libcurl 7.88 hangs if a request has longer headers. With HTTP/2, nghttp2 opens no
+ * stream for 64 KiB or more. Over TLS, bytes after the first 128 KiB are not sent. The
+ * limits leave space for the headers that libcurl adds.
  */
 #define LONGEST_BY_HTTP_2 50000
 #define LONGEST_OVER_TLS 110000

@@ -1,19 +1,19 @@
 /*
- * response.c - a request, from sending it to the last byte of its response.
+ * response.c - send a request, and receive its response up to the last byte.
  *
  *     prepared --start--> RUNNING --on_header--> has_headers --end--> done
  *                                       |   ^
  *                        buffer full:   v   |  coil_http_read() has emptied it
  *                                      paused
  *
- * libcurl pushes data, and the caller pulls it. Between them is a buffer of fixed size.
- * Received data is copied to the buffer until it is full. While the buffer is full, the
- * transfer is paused, and TCP flow control stops the peer. A response that is not read
- * costs the buffer but no processor time.
+ * libcurl pushes data, and the caller pulls it. Between the two is a buffer of fixed
+ * size, to which received data is copied. While the buffer is full, the transfer is
+ * paused, and TCP flow control stops the peer. A response that is not read costs the
+ * memory of the buffer, but no processor time.
  *
- * A request with on_body needs no buffer and is never paused. coil passes libcurl's own
- * bytes to on_body, and the task waits in coil_http_get() until the end. The body of a
- * redirect is the exception: its bytes go to the buffer and are dropped.
+ * A request with on_body needs no buffer and is never paused. libcurl's own bytes are
+ * passed to on_body, and the task waits in coil_http_get() until the end. The exception
+ * is the body of a redirect, which is copied to the buffer and dropped.
  *
  * Invariants
  * 1. At most one task waits (`waiter`): first the task in coil_http_get(), later the task
@@ -22,7 +22,7 @@
  *    every call.
  * 3. However a transfer ends, coil__http_stop() removes it from libcurl exactly once.
  *
- * Where to start reading: coil_http_get(), send_step(), coil_http_read().
+ * Start reading at coil_http_get(), send_step() and coil_http_read().
  */
 #include "body.h"
 #include "failure.h"
@@ -68,7 +68,7 @@ static bool is_handed_on(const coil_http_response *response)
 
 /*
  * Return the bit for a header's name in a set of 64 bits: a case-insensitive hash of its
- * first four letters. coil_http_header() tests the bit first, because a search by libcurl
+ * first four letters. coil_http_header() tests this bit first, because libcurl's search
  * examines all headers, and most headers that programs look up are missing.
  */
 static uint64_t place_of_name(const char *name)
@@ -94,7 +94,8 @@ static size_t refuse_response(coil_http_response *response, int rc)
 }
 
 /*
- * True if a Content-Length, which may be a list, contains only this length of n digits.
+ * True if a Content-Length, which may be a list, contains no length except this one,
+ * which has n digits.
  */
 static bool is_that_length(const char *value, const char *length, size_t n)
 {
@@ -107,8 +108,8 @@ static bool is_that_length(const char *value, const char *length, size_t n)
 }
 
 /*
- * True if the headers give different lengths, which libcurl accepts. With such headers it
- * is unknown where the body ends and the next response begins. (RFC 9112, 6.3)
+ * True if the headers contain different lengths, which libcurl accepts. With such headers
+ * it is not clear where the body ends and the next response begins. (RFC 9112, 6.3)
  */
 static bool lengths_differ(const coil_http_response *response)
 {
@@ -124,8 +125,8 @@ static bool lengths_differ(const coil_http_response *response)
 }
 
 /*
- * Note a Content-Length. In nearly every response, there is only one Content-Length, with
- * only digits. In that case lengths_differ() is not needed.
+ * Record a Content-Length. Nearly every response has only one, with only digits. In that
+ * case there is no need to call lengths_differ().
  */
 static void note_length(coil_http_response *response, const char *line, size_t n)
 {
@@ -180,9 +181,9 @@ static bool has_unknown_coding(const coil_http_response *response)
 }
 
 /*
- * Leave a body undecoded if its coding is unknown, such as "Content-Encoding: utf-8".
- * Browsers do the same (Fetch: handle content codings). libcurl reads this option before
- * it decodes the first byte, where it would fail.
+ * Do not decode a body with an unknown coding, such as "Content-Encoding: utf-8".
+ * Browsers do the same (Fetch: handle content codings). This option is in time: libcurl
+ * reads it before it decodes the first byte, where it would fail.
  */
 static void leave_unknown_coding(coil_http_response *response)
 {
@@ -196,7 +197,7 @@ static void leave_unknown_coding(coil_http_response *response)
 
 /*
  * CURLOPT_HEADERFUNCTION. An empty line ends the headers, including those of an interim
- * response (1xx). Trailers arrive here as well, after the body.
+ * response (1xx). Trailers are also passed to this function, after the body.
  */
 static size_t on_header(char *line, size_t one, size_t n, void *arg)
 {
@@ -243,9 +244,9 @@ static bool make_room_for_body(coil_http_response *response, size_t n)
 }
 
 /*
- * Record that on_body has failed. on_body runs as a callback, so the error of its
- * coil_fail() belongs to the thread. This error becomes the cause of the request's
- * failure.
+ * Record that on_body has failed. on_body runs in a callback, so an error that it sets
+ * with coil_fail() is stored for the thread. This error becomes the cause of the
+ * request's failure.
  */
 static void note_taker_failed(coil_http_response *response, int rc)
 {
@@ -288,7 +289,8 @@ static size_t store_body(coil_http_response *response, const char *bytes, size_t
     return n;
 }
 
-/* CURLOPT_WRITEFUNCTION: any result except n or PAUSE ends the transfer. */
+/* CURLOPT_WRITEFUNCTION. Any result except n and CURL_WRITEFUNC_PAUSE ends the
+   transfer. */
 static size_t on_bytes(char *bytes, size_t one, size_t n, void *arg)
 {
     coil_http_response *response = ((struct http_easy *)arg)->response;
@@ -314,7 +316,7 @@ void coil__http_response_apply(struct http_easy *handle)
 
 /* ---- sending ----------------------------------------------------------------------- */
 
-/* Suspend until something happens to the response. */
+/* Suspend until the state of the response changes. */
 static int wait_for_news(coil_http_response *response)
 {
     int rc = coil__http_idle_begin(response);
@@ -360,7 +362,7 @@ static void forget_names(coil_http_response *response)
     response->may_resolve = response->trusted = false;
 }
 
-/* True if coil_http_get() need not wait any longer. */
+/* True if coil_http_get() does not have to wait any longer. */
 static bool is_answered(const coil_http_response *response)
 {
     return response->done || (response->has_headers && !is_handed_on(response));
@@ -383,8 +385,8 @@ static int perform(coil_http_response *response, const coil_http_request *reques
 }
 
 /*
- * Send the request, and send it again if libcurl lacks an address. Either libcurl has
- * dropped the name from its cache, or it needs the host although there is a proxy.
+ * Send the request. Send it again if libcurl lacks an address, because it has dropped the
+ * name from its cache, or because it needs the host's address although there is a proxy.
  */
 static int send_step(coil_http_response *response, const coil_http_request *request,
                      const struct http_step *step)
@@ -413,7 +415,7 @@ static int send_step(coil_http_response *response, const coil_http_request *requ
 
 /* ---- redirects --------------------------------------------------------------------- */
 
-/* Follow a redirect even if reading its body has failed. */
+/* Skip the body of a redirect. The redirect is followed even if this fails. */
 static int pass_over_body(coil_http_response *response)
 {
     int rc;
@@ -548,7 +550,7 @@ static void resume(coil_http_response *response)
     response->done = true;
 }
 
-/* Returns 1 if there are bytes of the body, 0 at its end, or a negative errno. */
+/* Returns 1 if bytes of the body are available, 0 at its end, or a negative errno. */
 static int wait_for_body(coil_http_response *response)
 {
     int rc = 0;
@@ -568,7 +570,7 @@ static int wait_for_body(coil_http_response *response)
     return rc < 0 ? coil__http_give_up(response, rc) : 0;
 }
 
-/* Fail if another task is reading the body. */
+/* Return an error if another task is reading the body. */
 static int check_no_reader(const coil_http_response *response)
 {
     return response->reading
@@ -710,7 +712,7 @@ const char *coil_http_header_at(const coil_http_response *response, const char *
         return NULL;
     /*
      * If the first line of a folded header is empty, libcurl 7.88 leaves the line break
-     * in front of the value. (RFC 9112, 5.2)
+     * before the value. (RFC 9112, 5.2)
      */
     if (header->value[0] == '\r' || header->value[0] == '\n')
         return header->value + strspn(header->value, "\r\n \t");

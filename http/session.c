@@ -10,20 +10,21 @@
  *         :      <-- wake ------ finish_transfers <--------- "that one is done"
  *     coil__http_stop ---------- remove_handle
  *
- * libcurl never blocks. libcurl requests which sockets to watch and when to be called,
- * and reports which transfers have ended. All of this happens in callbacks of the loop.
- * Tasks only start transfers, wait for them, and remove them.
+ * libcurl never blocks. It requests which sockets to watch and when to be called, and
+ * reports which transfers have ended. All of this happens in callbacks of the loop. Tasks
+ * only start transfers, wait for them, and remove them.
  *
  * Invariants
- *   1. libcurl has a transfer exactly while the transfer is in `running`.
- *   2. Only the loop calls socket_action, never a callback of libcurl, because libcurl
- *      forbids it. For the same reason a callback only records a failure, and the task
- *      removes the transfer later.
- *   3. A socket is watched at most until libcurl closes it (watched.c).
+ *   1. A transfer is in `running` if and only if libcurl has it.
+ *   2. socket_action is called only by the loop, never by a callback of libcurl, because
+ *      libcurl forbids that. For the same reason a callback only records a failure, and
+ *      the task removes the transfer later.
+ *   3. A socket is no longer watched when libcurl has closed it (watched.c).
  *   4. The session's memory outlives every response. Destroying a session destroys the
  *      multi handle, and coil__http_start() then fails with -ESHUTDOWN.
  *
- * coil does not change signals (CURLOPT_NOSIGNAL); libcurl sends with MSG_NOSIGNAL.
+ * No signal handlers are changed: CURLOPT_NOSIGNAL is set, and libcurl sends with
+ * MSG_NOSIGNAL.
  */
 #include "session.h"
 
@@ -41,7 +42,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Descriptors reserved for the rest of the program: files, the loop, name lookups. */
+/* Descriptors that are reserved for files, the loop, name lookups, and other code. */
 #define SPARE_DESCRIPTORS 32
 
 /* ---- calls from the loop into libcurl ---------------------------------------------- */
@@ -69,8 +70,8 @@ void coil__http_fail_all(coil_http_session *session, int rc)
 }
 
 /*
- * The response of a handle. NULL for libcurl's own handle, with which it closes
- * connections.
+ * Return the response that uses a handle, or NULL for the handle with which libcurl
+ * itself closes connections.
  */
 static coil_http_response *response_of(CURL *easy)
 {
@@ -127,8 +128,8 @@ static void on_timer(void *arg)
 
 /*
  * CURLMOPT_TIMERFUNCTION. A session has one timer, which is set to the time that libcurl
- * requested last. Returning -1 would make the multi handle unusable. So if the timer
- * cannot be set, all running requests fail instead.
+ * requested last. If the timer cannot be set, all running requests fail. Returning -1
+ * instead would make the multi handle unusable.
  */
 static int on_timer_wanted(CURLM *multi, long timeout_ms, void *arg)
 {
@@ -147,8 +148,8 @@ static int on_timer_wanted(CURLM *multi, long timeout_ms, void *arg)
 
 /*
  * CURLMOPT_SOCKETFUNCTION. If a new socket cannot be watched, its request fails. If a
- * watched socket can no longer be watched, all requests fail. With HTTP/2 such a socket
- * may carry many requests, which would otherwise wait forever.
+ * socket that is already watched cannot be watched any longer, all requests fail: with
+ * HTTP/2 they may share this socket, and would wait forever.
  */
 static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg,
                             void *socket_arg)
@@ -168,7 +169,7 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg,
     return 0;
 }
 
-/* Record that libcurl has begun the transfer: its idle time starts now. */
+/* Record that libcurl has begun the transfer, which starts its idle time. */
 static void begin(coil_http_response *response)
 {
     if (!response->begun)
@@ -188,7 +189,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose,
     begin(response);
     if (session->allows_address != NULL &&
         !session->allows_address(&address->addr, session->allows_address_arg)) {
-        if (!response->had_socket) /* otherwise the failure of that socket is reported */
+        if (!response->had_socket) /* otherwise report the error of that socket */
             response->socket_errno = EACCES;
         return CURL_SOCKET_BAD;
     }
@@ -216,7 +217,7 @@ static int close_socket(void *arg, curl_socket_t fd)
     return close(fd);
 }
 
-/* CURLOPT_PREREQFUNCTION: the request is about to be sent. */
+/* CURLOPT_PREREQFUNCTION. Called when a request is about to be sent. */
 static int on_connection(void *arg, char *remote, char *local, int remote_port,
                          int local_port)
 {
@@ -268,7 +269,7 @@ void coil__http_stop(coil_http_response *response)
 /* ---- fork(2) ----------------------------------------------------------------------- */
 
 /*
- * The number of forks between the first process and this one. Calling getpid(2) instead
+ * The number of forks between the first process and this one. Using getpid(2) instead
  * would cost a system call for each request.
  */
 static unsigned forks;
@@ -286,9 +287,9 @@ static void prepare_for_forks(void)
 /* ---- sessions ---------------------------------------------------------------------- */
 
 /*
- * Limit the connections to the process's limit of descriptors. At its own limit, libcurl
- * makes requests wait. If socket(2) fails instead, libcurl reports that the server does
- * not answer.
+ * Limit the number of connections according to the process's limit of descriptors. If
+ * libcurl reaches this limit, requests wait. If socket(2) failed instead, libcurl would
+ * report that the server does not answer.
  */
 static long connection_limit(unsigned wanted)
 {
@@ -305,7 +306,7 @@ static long connection_limit(unsigned wanted)
     return wanted > 0 && wanted < limit ? (long)wanted : limit;
 }
 
-/* Copy a string that may be NULL; false without memory. */
+/* Copy a string that may be NULL. Returns false if memory runs out. */
 static bool copy(char **to, const char *from)
 {
     *to = from != NULL ? strdup(from) : NULL;
@@ -324,8 +325,8 @@ static const char *from_environment(const char *const names[])
 }
 
 /*
- * Follow OpenSSL's rule (SSL_CTX_set_default_verify_paths(3)), which libcurl does not:
- * the environment may name the certificates to trust instead of the system's.
+ * As in OpenSSL (SSL_CTX_set_default_verify_paths(3)), the environment may name the
+ * certificates to trust instead of the system's. libcurl does not follow this rule.
  */
 static bool copy_trust(coil_http_session *session, const coil_http_session_opts *opts)
 {
@@ -342,8 +343,8 @@ static bool copy_trust(coil_http_session *session, const coil_http_session_opts 
 }
 
 /*
- * HTTP_PROXY in upper case is not used: it may come from a request header of a CGI
- * script.
+ * HTTP_PROXY in upper case is not used, because in a CGI script it may come from a
+ * request header.
  */
 const char *coil_http_proxy_of_environment(const char *scheme)
 {
@@ -425,7 +426,7 @@ int coil_http_session_create(const coil_http_session_opts *opts, coil_http_sessi
     return 0;
 }
 
-/* In a child, libcurl would close connections that belong to the parent. */
+/* True in a child of fork(2), where libcurl would close connections of the parent. */
 bool coil__http_is_parents(const coil_http_session *session)
 {
     return session->forks != forks;

@@ -39,9 +39,9 @@ struct coil_http_session {
     bool insecure, system_ca_folder;
     bool (*allows_address)(const struct sockaddr *address, void *arg);
     void *allows_address_arg;
-    unsigned forks; /* `forks` at creation; differs in a child of fork(2) */
-    size_t holders; /* references of the creator and of each response */
-    LIST_HEAD(, coil_http_response) running; /* transfers that libcurl has */
+    unsigned forks; /* `forks` at creation; a child of fork(2) has another value */
+    size_t holders; /* number of references: the creator's and one per response */
+    LIST_HEAD(, coil_http_response) running; /* transfers in libcurl's multi handle */
     bool inside;                             /* libcurl is running, and may call back */
     volatile bool destroyed;                 /* detects a second destroy */
 };
@@ -53,7 +53,7 @@ void coil__http_gone(const char *caller) __attribute__((noreturn));
 void coil__http_misuse_null(const char *function, const char *argument)
     __attribute__((noreturn));
 
-/* Abort if `pointer` is NULL: the first statement of a public function that needs it. */
+/* Abort if `pointer` is NULL. Each public function begins with this for its pointers. */
 #define COIL__HTTP_REQUIRE(pointer, noun)                                                \
     do {                                                                                 \
         if ((pointer) == NULL)                                                           \
@@ -61,12 +61,12 @@ void coil__http_misuse_null(const char *function, const char *argument)
     } while (0)
 
 /*
- * Abort if libcurl is calling on_body or allows_address, because libcurl forbids the
- * operation of `caller` there.
+ * Abort if libcurl is calling on_body or allows_address, where it forbids the operation
+ * that `caller` would do.
  */
 void coil__http_check_outside(const coil_http_session *session, const char *caller);
 
-/* Return true in a child of fork(2): the session belongs to the parent. */
+/* Return true in a child of fork(2), because the session belongs to the parent. */
 bool coil__http_is_parents(const coil_http_session *session);
 
 struct coil_http_response {
@@ -75,7 +75,7 @@ struct coil_http_response {
     struct http_easy *handle;            /* NULL before the request is sent */
     CURL *easy;                          /* handle->easy */
     struct http_name *name;              /* the host or proxy that gets the request */
-    unsigned name_version;               /* version of the name in `addresses` */
+    unsigned name_version;               /* the version of the name in `addresses` */
     struct curl_slist *headers;          /* headers of the request */
     /* the request's cookies, if the session stores cookies */
     char *cookies;
@@ -90,7 +90,7 @@ struct coil_http_response {
     coil_http_wire_fn on_wire; /* receives the transmitted bytes, or NULL */
     void *on_wire_arg;
     bool in_tunnel;                    /* the current exchange is a CONNECT to a proxy */
-    int64_t idle_timeout_ns, progress; /* 0: no limit; the time of the last progress */
+    int64_t idle_timeout_ns, progress; /* 0 for no limit; time of the last progress */
     curl_socket_t fd;                  /* the socket of the latest connection */
     CURLcode code;                     /* libcurl's result, valid once `done` */
     int failure;                       /* a failure on coil's side: a negative errno */
@@ -100,9 +100,9 @@ struct coil_http_response {
     bool had_socket; /* a socket to an allowed address was opened */
     /* libcurl has a connection for the transfer, or is connecting */
     bool begun;
-    bool explained;                    /* `error` has coil's message */
+    bool explained;                    /* `error` contains coil's message */
     uint64_t header_names;             /* hashes of the header names: response.c */
-    bool has_length, lengths_doubtful; /* a Content-Length arrived; more than one did */
+    bool has_length, lengths_doubtful; /* has a Content-Length; it may be ambiguous */
     bool taker_failed;                 /* on_body ended the transfer */
     coil_error *taker_error;           /* a reference to on_body's error, or NULL */
     bool redirected;                   /* the response is a redirect to follow */
@@ -111,8 +111,8 @@ struct coil_http_response {
     bool has_headers;
     bool paused; /* the buffer is full: libcurl is paused */
     bool done;
-    bool no_memory;          /* memory ran out, not a limit of libcurl */
-    bool passed_over;        /* discarding a redirect's body, whose failure is ignored */
+    bool no_memory;          /* memory ran out; no limit of libcurl was exceeded */
+    bool passed_over;        /* a redirect's body is being skipped; ignore failures */
     bool given_up;           /* `failure` was returned, and `error` has the message */
     bool trusted;            /* libcurl should still have the addresses in its cache */
     bool name_wanted;        /* libcurl tried to look up a name itself */
@@ -122,8 +122,8 @@ struct coil_http_response {
 };
 
 /*
- * Add the transfer to libcurl's multi handle, or remove it. Removing aborts the transfer
- * unless it is done; it has no effect if the transfer is not in the handle.
+ * Add the transfer to libcurl's multi handle, or remove it. Removing a transfer that is
+ * not done aborts it. Removing does nothing if the transfer is not in the handle.
  */
 int coil__http_start(coil_http_response *response);
 void coil__http_stop(coil_http_response *response);
@@ -136,7 +136,7 @@ void coil__http_fail(coil_http_response *response, int rc);
 
 void coil__http_fail_all(coil_http_session *session, int rc);
 
-/* Add or drop a reference. When the last one is dropped, the session is freed. */
+/* Add or drop a reference. When the last reference is dropped, the session is freed. */
 void coil__http_session_hold(coil_http_session *session);
 void coil__http_session_drop(coil_http_session *session);
 

@@ -89,8 +89,8 @@ static bool is_http(const char *scheme)
 }
 
 /*
- * Replace "malformed input", libcurl's message for a URL without a scheme, with a better
- * one.
+ * Parse a URL. libcurl's message for a URL without a scheme, "malformed input", is
+ * replaced with a better one.
  */
 int coil__http_target_parse(struct http_target *target, const char *url, const char **why)
 {
@@ -107,8 +107,8 @@ int coil__http_target_parse(struct http_target *target, const char *url, const c
 }
 
 /*
- * Refuse unknown proxy schemes here, because libcurl's message would contain the user
- * name and password.
+ * Parse the URL of a proxy. Unknown schemes are refused here, because libcurl's message
+ * would contain the user name and password.
  */
 int coil__http_target_parse_proxy(struct http_target *target, const char *proxy,
                                   const char **why)
@@ -153,8 +153,8 @@ int coil__http_same_origin(const char *a, const char *b)
 }
 
 /*
- * A space in a Location becomes %20, as in browsers. The result is parsed again before it
- * is requested.
+ * Resolve a reference. As in browsers, a space in a Location becomes %20. The result is
+ * parsed again before it is requested.
  */
 int coil__http_resolve(const char *base, const char *reference, char **out,
                        const char **why)

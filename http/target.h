@@ -10,21 +10,21 @@ struct http_target {
 
 /*
  * Parse a URL. Fails with -EINVAL (not an http or https URL), -EMSGSIZE (longer than
- * libcurl's limit) or -ENOMEM, and a static message in *why; `why` may be NULL. The
- * target must be finished in any case.
+ * libcurl's limit) or -ENOMEM, and a static message in *why. `why` may be NULL. Finish
+ * the target even after a failure.
  */
 int coil__http_target_parse(struct http_target *target, const char *url,
                             const char **why);
 
-/* Parse a proxy's URL, in which scheme or port may be missing. */
+/* Parse the URL of a proxy, which may lack a scheme or a port. */
 int coil__http_target_parse_proxy(struct http_target *target, const char *proxy,
                                   const char **why);
 
 void coil__http_target_finish(struct http_target *target);
 
 /*
- * Returns 1 if two URLs have the same scheme, host and port, 0 if not or one is not an
- * http URL, or -ENOMEM.
+ * Returns 1 if two URLs have the same scheme, host and port. Returns 0 if not, or if one
+ * of them is not an http URL. Returns -ENOMEM if memory runs out.
  */
 int coil__http_same_origin(const char *a, const char *b);
 

@@ -1,18 +1,18 @@
 /*
- * watched.c - watches libcurl's descriptors in coil's loop.
+ * watched.c - watch libcurl's descriptors in coil's loop.
  *
- * Between two requests libcurl does not watch an idle connection: it removes the
- * descriptor, and soon adds it again. In the meantime coil leaves the descriptor
- * registered with the loop as readable, which saves two system calls for each request. An
- * idle connection usually becomes readable because the peer has closed it. In that case
- * coil ends the registration, because its callback would run in every turn. libcurl
+ * Between two requests, libcurl does not watch an idle connection: it removes the
+ * descriptor, and soon adds it again. In the meantime coil keeps the descriptor
+ * registered with the loop as a reader, which saves two system calls per request. If an
+ * idle connection becomes readable, the peer has usually closed it. In that case coil
+ * ends the registration, because its callback would otherwise run in every turn. libcurl
  * detects the event when it next uses the connection.
  *
  * The entry of a connection exists until libcurl closes its descriptor with our function
  * (CURLOPT_CLOSESOCKETFUNCTION). libcurl closes other descriptors itself, such as those
- * of its own lookups. The entries of such descriptors are freed before that, when libcurl
- * removes the descriptors. Therefore a closed descriptor is never left registered, and a
- * new descriptor with the same number never gets an old entry.
+ * of its own lookups. Before that, it removes them, and their entries are freed.
+ * Therefore no closed descriptor stays registered, and a new descriptor with the same
+ * number never gets an old entry.
  */
 #include "watched.h"
 
@@ -26,7 +26,7 @@ struct http_socket {
     curl_socket_t fd;
     int wanted;            /* events that libcurl waits for: CURL_CSELECT_IN, _OUT */
     bool reading, writing; /* registered with the loop */
-    bool is_connection;    /* closed by our function */
+    bool is_connection;    /* libcurl closes the descriptor with our function */
     int64_t last_event;
 };
 
@@ -86,7 +86,7 @@ static struct http_socket *create(struct http_sockets *sockets, curl_socket_t fd
 
 /* ---- events ------------------------------------------------------------------------ */
 
-/* Pass an event to libcurl, which may close the descriptor and so free the entry. */
+/* Pass an event to libcurl, which may close the descriptor and thereby free the entry. */
 static void pass_on(struct http_socket *entry, int event)
 {
     entry->last_event = coil_now();

@@ -9,7 +9,7 @@
 
 struct http_socket;
 
-/* Makes libcurl handle an event of a descriptor: CURL_CSELECT_IN or CURL_CSELECT_OUT. */
+/* Makes libcurl process an event of a descriptor: CURL_CSELECT_IN or CURL_CSELECT_OUT. */
 typedef void (*http_socket_event)(void *arg, curl_socket_t fd, int event);
 
 struct http_sockets {
@@ -40,7 +40,7 @@ int coil__http_socket_opened(struct http_sockets *sockets, curl_socket_t fd);
  */
 int coil__http_socket_want(struct http_sockets *sockets, curl_socket_t fd, int what);
 
-/* The time of the descriptor's latest event; INT64_MIN before the first. */
+/* Return the time of the descriptor's latest event, or INT64_MIN if there was none. */
 int64_t coil__http_socket_last_event(const struct http_sockets *sockets,
                                      curl_socket_t fd);
 

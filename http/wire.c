@@ -1,14 +1,15 @@
 /*
  * wire.c - report transmitted bytes: coil_http_request.on_wire.
  *
- * libcurl passes these bytes to its debug callback: heads as they are sent and received,
- * and bodies before they are unchunked and decompressed. (curl: CURLOPT_DEBUGFUNCTION)
+ * libcurl passes these bytes to its debug callback: headers as they are sent and
+ * received, and bodies before they are unchunked and decompressed. (curl:
+ * CURLOPT_DEBUGFUNCTION)
  */
 #include "wire.h"
 
 #include <string.h>
 
-/* True for a CONNECT request to a proxy and its response, which are not reported. */
+/* True for a CONNECT request to a proxy and for its response, which are not reported. */
 static bool is_of_tunnel(coil_http_response *response, curl_infotype type,
                          const char *bytes, size_t n)
 {
