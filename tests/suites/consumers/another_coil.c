@@ -1,6 +1,6 @@
 /*
- * another_coil.c - acts like a libcoil-testing that does not match this libcoil: its
- * version differs, or its structs if there is no argument.
+ * another_coil.c - imitates a libcoil-testing that does not match this libcoil. With an
+ * argument, its version differs; without one, its structs differ.
  */
 #include <coil.h>
 

@@ -1,4 +1,5 @@
-// documents.mjs - parses a page with parse5, and returns its text, its ids, and its links with their positions.
+// documents.mjs - parses a page with parse5, and returns its text, ids, and links with
+// their positions.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -99,7 +100,7 @@ function valueAt(text, start) {
 }
 
 // Yield the links of a style sheet, except fragments of the styled document.
-// `whole` is the text that contains the style sheet.
+// `whole` is the text of the document that contains the style sheet.
 function* linksOfSheet(element, css, whole, offset) {
   const place = placer(whole);
   for (const url of urlsIn(csstree, css)) {
@@ -156,7 +157,7 @@ function* linksOfSrcdoc(parse, element, text, place, seen) {
 
 function* linksOf(parse, all, text) {
   const place = placer(text);
-  const seen = new Set(); // count an element and the copies that parse5 makes of it once
+  const seen = new Set(); // an element and the copies that parse5 makes of it count once
   for (const element of all) {
     yield* linksOfStyles(element, text, place, seen);
     yield* linksOfSrcdoc(parse, element, text, place, seen);
@@ -176,7 +177,8 @@ function* linksOf(parse, all, text) {
   }
 }
 
-// The links of headers, each a pair of name and value, by npm's http-link-header.
+// Return the links in Link headers, found by npm's http-link-header. Each header is a
+// pair of name and value.
 export function* linksOfHeaders(headers) {
   const place = { element: null, line: null, column: null };
   for (const [name, value] of headers) {

@@ -1,4 +1,4 @@
-// outside.mjs - computes the expected answers of all other hosts, which outside.py sends.
+// outside.mjs - computes the answers that outside.py sends on behalf of all other hosts.
 //
 // A checksum of host, port, path and query selects the answer.
 // Therefore both files can compute the answer for each URL without a list.

@@ -9,7 +9,7 @@ const attributes = {
 };
 
 const SVG = 'http://www.w3.org/2000/svg';
-const drawings = ['a', 'image', 'use']; // elements with href or xlink:href
+const drawings = ['a', 'image', 'use']; // SVG elements whose href or xlink:href is a link
 
 function isShadow(node) {
   return node.tagName === 'template' && ['open', 'closed'].includes(lower(node, 'shadowrootmode'));
@@ -37,7 +37,7 @@ function lower(element, name) {
   return attribute(element, name)?.toLowerCase();
 }
 
-// Link relations without a resource, or with a resource that accepts only POST.
+// Values of rel for which the link has no resource, or a resource that accepts only POST.
 export const NO_RESOURCE = ['type', 'profile', 'preconnect', 'dns-prefetch', 'pingback', 'webmention'];
 
 function leadsToNone(rel) {

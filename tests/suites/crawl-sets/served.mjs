@@ -75,7 +75,8 @@ export function pagesBelow(site) {
     .map((name) => pathToFileURL(join(resolve(site), name)).href);
 }
 
-// In the result, `isOtherName` means that the page's links are reported under another URL of the page.
+// In the result, `isOtherName` means that this is a second URL of a page, whose links are
+// reported only under the first.
 export function answerOfFile(url) {
   const path = fileURLToPath(url.replace(/\?.*/s, ''));
   const info = existsSync(path) && statSync(path);

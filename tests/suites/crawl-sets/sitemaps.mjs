@@ -16,7 +16,7 @@ export function isSitemap(text) {
 
 const local = (name) => name.replace(/.*:/, '');
 
-// Return the URLs in the same form as the links of documents.mjs.
+// Return the URLs in the same form in which documents.mjs returns links.
 export function readSitemap(text) {
   const place = placer(text);
   const links = [];

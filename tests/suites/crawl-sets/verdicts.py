@@ -19,11 +19,12 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 SHOWN = 10
 
-# Three options: the depth, how links to other sites are treated (outside.py answers them), and how their fragments
-# are treated.
+# Three options: the depth, how links to other sites are checked (outside.py answers the requests), and how fragments
+# of such links are checked.
 SKIPPED, TWO_DEEP = ('Infinity', 'skip', 'site'), ('2', 'skip', 'site')
 CHECKED, SEARCHED = ('Infinity', 'head', 'site'), ('Infinity', 'head', 'all')
-# Each entry has a name, a folder, options from above, and the minimum numbers of pages, links and verdicts.
+# Each entry has a name, a folder, one of the option tuples above, and the minimum numbers of pages, links and
+# verdicts.
 SITES = [
     ('everything', HERE / 'everything', SKIPPED, (300, 860, 520)),
     ('everything, 2 deep', HERE / 'everything', TWO_DEEP, (240, 820, 520)),
@@ -47,7 +48,7 @@ FILES = {
 RARELY_SERVED = {'cmake-doc', 'postgresql-doc-15'}
 RARELY_WITHOUT_A_SERVER = {'cmake-doc', 'git-doc', 'sqlite3-doc'}
 
-# The members of each record, as in docs/design/checker.md.
+# The members of each record, as described in docs/design/checker.md.
 MEMBERS = {
     'start': ['type', 'schema', 'version', 'urls', 'time'],
     'page': ['type', 'url', 'status', 'content_type', 'encoding', 'size', 'depth', 'tries',
@@ -70,7 +71,7 @@ FAILING = {'broken', 'fragment', 'error', 'timeout'}
 
 
 class Crawl:
-    """The records that coil-crawl wrote as lines of JSON, by type, and its exit status."""
+    """The exit status of coil-crawl, and the records that it wrote as lines of JSON, grouped by type."""
 
     def __init__(self, build, url, *options, proxy=None):
         environment = {k: v for k, v in os.environ.items() if not k.lower().endswith('_proxy')}
@@ -92,7 +93,8 @@ class Crawl:
 
 
 def mistakes_of_form(crawl):
-    """Yield errors in the format of the records."""
+    """Yield a message for each record with wrong members, and for each contradiction between the summary and the
+    records."""
     if not crawl.records:
         yield 'there are no records'
         return

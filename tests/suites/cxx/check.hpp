@@ -1,6 +1,6 @@
 /*
- * check.hpp - checks for the programs in this folder. The program exits at the first
- * failed check.
+ * check.hpp - macros that check results in the programs in this folder. The program exits
+ * at the first failed check.
  */
 #pragma once
 

@@ -63,7 +63,10 @@ static void each_task_catches_its_own()
     run_each(tasks, 4);
 }
 
-/* Nested catch blocks of several tasks, which suspend and resume in arbitrary order. */
+/*
+ * A task in nested catch blocks. Several such tasks suspend and resume in arbitrary
+ * order.
+ */
 struct catches_many {
     int number;
     std::mt19937 random;

@@ -1,6 +1,6 @@
 /*
- * late.c - a C program whose tasks load C++ code with dlopen(3), and immediately suspend
- * in catch blocks of that code: late PLUGIN [OTHER]. OTHER is loaded, used and closed
+ * late.c - late PLUGIN [OTHER]: a C program with tasks that load C++ code with dlopen(3),
+ * and immediately suspend in catch blocks of that code. OTHER is loaded, used and closed
  * first.
  */
 #include <coil.h>

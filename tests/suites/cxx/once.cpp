@@ -1,5 +1,6 @@
 /*
- * once.cpp - std::call_once() with libcoil-posix, called by tasks and threads at once.
+ * once.cpp - tests std::call_once() with libcoil-posix, called by tasks and threads at
+ * the same time.
  */
 #include "check.hpp"
 
@@ -15,7 +16,10 @@
 
 using namespace std::chrono_literals;
 
-/* A function to call once, and the number of calls that fail before one succeeds. */
+/*
+ * A function that std::call_once() calls, and the number of calls that fail before one
+ * succeeds.
+ */
 struct step {
     std::once_flag flag;
     std::atomic<int> calls{0};
@@ -56,7 +60,7 @@ static void first_task_calls_for_all()
     CHECK(count_failures(once, 10) == 0 && once.calls == 1);
 }
 
-/* Each failed call wakes the waiting tasks. They do not poll. */
+/* Each failed call wakes the waiting tasks, which do not poll. */
 static void next_task_calls_after_a_failure()
 {
     int64_t begun = coil_now();

@@ -1,6 +1,4 @@
-/*
- * regions.cpp - exceptions that are thrown out of groups and scopes of coil.hpp.
- */
+/* regions.cpp - tests exceptions that leave groups and scopes of coil.hpp. */
 #include "check.hpp"
 
 #include <coil.hpp>
@@ -178,8 +176,10 @@ static void groups_nest()
     CHECK(still_works());
 }
 
-/* As in C, the failure leaves the group, and the cancellation is delivered at the next
- * wait. */
+/*
+ * As in C, the group exits with the child's failure, and the cancellation is delivered at
+ * the next wait.
+ */
 static void failure_of_a_child_precedes_a_cancellation_of_the_owner()
 {
     coil::task owner;
@@ -219,8 +219,8 @@ static void failure_of_a_child_precedes_a_cancellation_of_the_owner()
 }
 
 /*
- * The child's exception cannot be thrown through the frame of the group's owner, but the
- * owner's task fails with it.
+ * The child's exception cannot be thrown through the frame of the cancelled owner, but
+ * the owner's task fails with this exception.
  */
 static void exception_of_a_cancelled_owner_s_child_reaches_its_group()
 {
@@ -268,8 +268,8 @@ static void count_report(const coil_exception *exception, void *)
 }
 
 /*
- * A child's failure cannot replace an exception that the body itself throws, so the
- * failure is reported.
+ * A child's failure cannot replace an exception that the group's body itself throws, so
+ * the failure is passed to the exception handler.
  */
 static void lost_failure_of_a_child_is_reported()
 {
@@ -459,7 +459,7 @@ static void eager_body_that_waits_outlives_a_lack_of_memory()
         rc = coil::spawn(closure(ended), &opts);
         allocations_left = -1;
         coil_sleep(COIL_MSEC(3));
-        coil_yield(); /* the body is destroyed by a callback, a turn after its task */
+        coil_yield(); /* a callback destroys the body one iteration after its task ends */
         CHECK(ended == 1);
     }
     CHECK(rc == 0);

@@ -102,7 +102,8 @@ static void cancelled_task_has_the_variable()
 }
 
 /*
- * A thread without a loop blocks in the initialiser, and blocks while a task initialises.
+ * A thread without a loop blocks in the initialiser, and blocks while a task runs the
+ * initialiser.
  */
 template <int Kind> static int needed_on_any_thread()
 {

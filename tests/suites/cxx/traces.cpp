@@ -1,6 +1,7 @@
 /*
- * traces.cpp - reports name the program's lines. The argument selects a report. `run`
- * compares the lines in the report with the lines that are marked for this report.
+ * traces.cpp - prints reports that name lines of this program. The argument selects a
+ * report. The script `run` compares the lines in the report with the lines that are
+ * marked for this report.
  */
 #include <coil.hpp>
 
@@ -73,7 +74,7 @@ static void dump()
     group.exit();
 }
 
-/* The owner of a group fails with the failure of its child. */
+/* A group's owner fails with the error of the group's child. */
 static void fail_by_child()
 {
     coil::group group;

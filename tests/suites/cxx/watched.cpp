@@ -1,6 +1,6 @@
 /*
- * watched.cpp - a program that is built with AddressSanitizer, and linked with a libcoil
- * that is not. throw and longjmp() leave poisoned memory on a task's stack.
+ * watched.cpp - a program built with AddressSanitizer, but linked with a libcoil built
+ * without it. throw and longjmp() leave poisoned memory on a task's stack.
  * AddressSanitizer must not report a use of that memory, but must report a real error.
  */
 #include "check.hpp"

@@ -1,6 +1,6 @@
 /*
- * wrapped.cpp - coil.hpp: handles, lambdas as tasks, and exceptions that are passed to
- * the waiting task.
+ * wrapped.cpp - tests coil.hpp: handles, lambdas as tasks, and exceptions that are passed
+ * to the waiting task.
  */
 #include "check.hpp"
 
@@ -179,10 +179,7 @@ template <typename Body> static int result_of(Body body)
     return coil_task_await(task);
 }
 
-/*
- * Each body is larger than the previous one, so that it is stored either in the argument
- * or in a copy.
- */
+/* Small bodies are stored in the task's argument, and larger ones in a copy. */
 static void bodies_without_a_destructor_need_no_memory()
 {
     struct numbers {
@@ -297,7 +294,7 @@ static void codes_of_other_kinds_are_failures_of_no_errno()
 }
 
 /*
- * coil::run() returns -EINTR although the exception is not caught, and the program
+ * Ctrl-C makes coil::run() return -EINTR even though the body throws, and the program
  * continues.
  */
 static void ctrl_c_ends_a_run_that_throws()

@@ -1,13 +1,12 @@
 /*
- * allocator.h - a malloc(3) for the whole program, with failures on request.
+ * allocator.h - replaces malloc(3) in the whole program, and can make an allocation fail.
  */
 #ifndef COIL_TESTS_ENOMEM_ALLOCATOR_H
 #define COIL_TESTS_ENOMEM_ALLOCATOR_H
 
 /*
- * A place in this program or in coil where a function that allocates is called. The
- * struct contains the place, its caller, and the numbers of its first and last
- * allocation.
+ * A call in this program or in coil of a function that allocates: its address, its
+ * caller, and the numbers of its first and last allocation.
  */
 struct allocation_place {
     const void *from, *caller;

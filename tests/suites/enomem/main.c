@@ -1,5 +1,6 @@
 /*
- * main.c - makes one allocation of OpenSSL, libcurl, c-ares, the C library or coil fail.
+ * main.c - makes a single allocation by OpenSSL, libcurl, c-ares, the C library or coil
+ * fail.
  *
  *     coil-enomem FOLDER HTTP_PORT DNS_PORT SAMPLE [SCENARIO [NTH]]
  *
@@ -109,7 +110,7 @@ static void catch_faults(void)
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
     void *frame;
 
-    backtrace(&frame, 1); /* the first call loads a library */
+    backtrace(&frame, 1); /* backtrace() loads a library when first called */
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         sigaction(signals[i], &action, NULL);
 }

@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Attributes and text are written as soon as they arrive, other parts when the token is
- * complete.
+ * Attributes and text are collected here as they arrive. The rest of a token is written
+ * when the token is complete.
  */
 static struct {
     FILE *attributes, *text;

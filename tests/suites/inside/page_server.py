@@ -20,8 +20,8 @@ ALL_PAGES = "".join(f"{path} {len(body_of(path))}\n" for path in sorted(SITE))
 
 
 class Answer(http.server.BaseHTTPRequestHandler):
-    """Send the answer for the path from self.server.answers: a status, headers and a body. None: hang up.
-    The handler keeps connections open, and counts them."""
+    """Send the response that self.server.answers has for the path: a status, headers and a body. If it is None, close
+    the connection without a response. The handler keeps connections open, and counts them."""
     protocol_version = "HTTP/1.1"
 
     def setup(self):
@@ -72,7 +72,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 @contextlib.contextmanager
 def serving(answers):
-    """Start a server with these answers. Its URL is server.url."""
+    """Start a server that sends these responses. Its URL is server.url."""
     with Server(("127.0.0.1", 0), Answer) as server:
         server.answers, server.requests, server.connections = answers, [], 0
         server.url = f"http://127.0.0.1:{server.server_port}"

@@ -22,7 +22,7 @@ WRAPPER = shlex.split(os.environ.get("COIL_WRAPPER", ""))
 
 
 def output_of(name, *arguments, reports=False, status=0):
-    """Return standard output and standard error of the program with this name in FOLDER, or with this path. The
+    """Run a program in FOLDER, or the program with this path, and return its standard output and standard error. The
     program must not write to standard error, unless it `reports`."""
     done = subprocess.run([*WRAPPER, os.path.join(FOLDER, name), *arguments],
                           capture_output=True, text=True, timeout=120)
@@ -83,7 +83,7 @@ def commands_of(name):
 
 
 def build(instead, command, output):
-    """Run one of Ninja's commands with different files. Warnings are not errors."""
+    """Run one of Ninja's commands with some files replaced. Compiler warnings are not errors."""
     words = [instead.get(word, word) for word in command if word != "-Werror"]
     words[words.index("-o") + 1] = output
     if "-MF" in words:

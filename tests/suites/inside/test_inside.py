@@ -127,7 +127,7 @@ def test_07_toy_select_reads_while_others_sleep():
     equal(lines[:4], ["background round 1", "read /dev/urandom", "read /proc/self/exe",
                       "read a socket"])
     assert lines.index("background round 2") < lines.index("done a socket: got 32768 B")
-    # for each other reader, the list shows the awaited object and the progress
+    # for each other reader, the list shows what the reader awaits and its progress
     at = lines.index("background round 2") + 1
     waits = [line for line in lines if line.startswith("  ")]
     equal(lines[at:at + len(waits)], waits)
@@ -240,7 +240,7 @@ def test_15_seen_set_races_where_thread_sanitizer_sees_it():
         if built.returncode != 0:
             raise Skip("it cannot be built with ThreadSanitizer: "
                        + built.stderr.strip().splitlines()[-1])
-        # ThreadSanitizer may miss two writes at exactly the same time on two processors
+        # ThreadSanitizer may miss a race if both processors write at exactly the same time
         for _ in range(50):
             done = subprocess.run([program], capture_output=True, text=True, timeout=120,
                                   env={**os.environ, "TSAN_OPTIONS": "halt_on_error=1"})

@@ -1,6 +1,6 @@
 /*
- * waits.c - every wait can be cancelled, and groups end as a whole. This program
- * tests these claims of examples/inside/mini/coil.h. The output must be the same with
+ * waits.c - tests two claims of examples/inside/mini/coil.h: every wait can be cancelled,
+ * and a group ends only when all its tasks have ended. The output must be the same with
  * coil.
  */
 #include <coil.h>
@@ -58,7 +58,10 @@ static int grouping(void *arg)
     return coil_group_exit(&group, rc);
 }
 
-/* A task that ignores its cancellation. Every later wait fails at once. */
+/*
+ * A task that ignores its cancellation, so that each of its later waits fails
+ * immediately.
+ */
 static int deaf(void *arg)
 {
     (void)arg;
@@ -146,7 +149,8 @@ static void failing_body(void)
 }
 
 /*
- * The outer group cancels the owner of the inner group, which passes the cancellation on.
+ * The outer group cancels the owner of the inner group, and the inner group cancels its
+ * own children.
  */
 static int inner(void *arg)
 {
@@ -259,7 +263,7 @@ static int app(void *arg)
     failing_child(1);
     failing_body();
     nested();
-    coil_spawn(awaiting, NULL, NULL, NULL); // a leftover task: coil_run() ends it
+    coil_spawn(awaiting, NULL, NULL, NULL); // coil_run() ends this leftover task
     coil_sleep(COIL_MSEC(1));
     return 3;
 }

@@ -2,9 +2,9 @@
  * listings.h - the headers that every listing in the documents assumes. Each context
  * includes this file first.
  *
- * The documents assume <coil.h> and these three headers of C. A listing must include
- * every other header that it needs. To make a missing include fail, a context includes
- * additional headers of its own only after its listings.
+ * The documents assume <coil.h> and these three headers of the C library. A listing must
+ * include every other header that it needs. A context includes its own headers only after
+ * its listings, so that a listing with a missing include does not compile.
  */
 #ifndef LISTINGS_H
 #define LISTINGS_H

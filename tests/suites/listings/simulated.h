@@ -1,6 +1,7 @@
 /*
  * simulated.h - runs a listing on a simulated network, where every port is free and
- * example.org is 192.0.2.1. A context that includes this file has `needs: coil-testing`.
+ * example.org is 192.0.2.1. A context that includes this file begins with `needs:
+ * coil-testing`.
  */
 #ifndef LISTINGS_SIMULATED_H
 #define LISTINGS_SIMULATED_H

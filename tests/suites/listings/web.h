@@ -1,7 +1,7 @@
 /*
- * web.h - https://example.org/ for listings of coil-http: a local proxy on a free port
- * answers every request itself. A context that includes this file has `needs: coil-http
- * certificate`.
+ * web.h - simulates https://example.org/ for listings of coil-http: a local proxy on a
+ * free port answers every request itself. A context that includes this file begins with
+ * `needs: coil-http certificate`.
  */
 #ifndef LISTINGS_WEB_H
 #define LISTINGS_WEB_H
@@ -20,7 +20,7 @@ static inline int web_read_head(coil_stream *stream)
     ssize_t n;
 
     while ((n = coil_read_line(stream, line, sizeof line)) > 1)
-        continue; // an empty line, "\r" alone, ends the head
+        continue; // an empty line (only "\r") ends the request header
     return n < 0 ? (int)n : 0;
 }
 

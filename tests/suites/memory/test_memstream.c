@@ -1,6 +1,6 @@
 /*
- * test_memstream.c - if the last realloc() of an open_memstream() fails, fclose() still
- * returns 0, and the text is NULL.
+ * test_memstream.c - tests that coil notices if the last realloc() of open_memstream()
+ * fails: fclose() still returns 0, but the text is NULL.
  */
 #include "../../harness/harness.h"
 
@@ -57,7 +57,7 @@ TASK_TEST(call_graph_without_memory)
 
     CHECK_INT(coil_spawn(stand_still, NULL, NULL, &task), 0);
     coil_yield();
-    /* the first call allocates memory that is never freed */
+    /* the first call allocates memory that is never freed, and must not fail */
     coil_print_call_graph(coil_task_future(task), out);
     fails = true;
     coil_print_call_graph(coil_task_future(task), out);
@@ -101,7 +101,7 @@ static int ignore(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* Search a page with more links than the initial capacity. */
+/* Search a page with `count` links. */
 static int find_links(struct search *search, int count)
 {
     int rc = 0;

@@ -50,7 +50,7 @@ static PyObject *can_await(PyObject *module, PyObject *unused)
     return answer < 0 ? NULL : PyBool_FromLong(answer);
 }
 
-/* Call the function below `depth` nested C frames. */
+/* Call the function from within `depth` nested calls of this C function. */
 static PyObject *descend(PyObject *function, int depth)
 {
     char frame[200] = {0};

@@ -444,7 +444,7 @@ class Protocol(unittest.TestCase):
 
 
 class State(unittest.TestCase):
-    """Each stack keeps its own frames, exceptions, context and depth."""
+    """Each stack has its own Python frames, exceptions, context and recursion depth."""
 
     def test_handled_exceptions(self):
         def function(name):
@@ -891,7 +891,8 @@ class End(unittest.TestCase):
 
 
 class Examples(unittest.TestCase):
-    """The programs of examples/python, under asyncio's loop and uvloop's."""
+    """The programs of examples/python print the expected output with asyncio's event loop and with
+    uvloop's."""
 
     OUTPUTS = {
         'sort_with_await': '[1, 1, 2, 3, 4, 5, 6, 9] [18, 18, 27, 28]\n',

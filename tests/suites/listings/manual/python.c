@@ -23,7 +23,7 @@ static PyObject *init_sorting(void)
     return PyModule_Create(&definition);
 }
 
-/* PYTHONPATH contains the package. */
+/* PYTHONPATH includes the folder of the package. */
 int main(void)
 {
     PyImport_AppendInittab("sorting", init_sorting);
