@@ -20,8 +20,8 @@
 enum kind { GOOD_DAY, ALLOCATION, SYSTEM_CALL, INTERRUPTION, SHUFFLE, KINDS };
 
 /*
- * The fault of a bad day: the number of the call that fails, or the seed for the order of
- * tasks.
+ * The fault of a bad day. `nth` is the number of the call that fails, or the seed for the
+ * order of tasks.
  */
 struct day {
     enum kind kind;
@@ -218,7 +218,10 @@ static bool survives(const struct scenario *scenario, struct day day)
     return status == WELL;
 }
 
-/* After the first failure, no further days with this kind of fault run. */
+/*
+ * Run the good day and all bad days. After a failure, skip the remaining days with this
+ * kind of fault.
+ */
 bool all_days(const struct scenario *scenario)
 {
     bool well = survives(scenario, (struct day){GOOD_DAY, 0});

@@ -13,7 +13,7 @@
 #include "scenario.h"
 
 /*
- * Choose whether loops skip some polls, like loops with a real clock. Call this once,
+ * Choose whether loops skip some polls, as loops with a real clock do. Call this once,
  * before any other function. Returns false if memory ran out.
  */
 bool days_begin(bool skip_polls);

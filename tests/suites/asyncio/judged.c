@@ -361,14 +361,17 @@ int compare_items(const void *a, const void *b)
 
 /* ---- the driver -------------------------------------------------------------------- */
 
-/* On a bad day, memory may run out for one timer. The next attempt succeeds. */
+/* Sleep for 1000 s. On a bad day, the timer's allocation may fail once, so try again. */
 static void wait_a_while(void)
 {
     while (coil_sleep(COIL_SEC(1000)) == -ENOMEM)
         ;
 }
 
-/* Returns false if all tasks have ended. */
+/*
+ * Cancel the remaining tasks, and unlock all locks. Returns false if all tasks have
+ * ended.
+ */
 static bool break_up(coil_lock *const locks[])
 {
     struct judged_task *left[MANY];

@@ -102,7 +102,7 @@ static void release(void *future)
     coil_future_release(future);
 }
 
-static bool given_up; /* an object could not be created, or memory had already run out */
+static bool given_up; /* set once an object could not be created */
 
 struct body {
     coil_task_fn fn;
@@ -110,7 +110,8 @@ struct body {
 };
 
 /*
- * The scenario may have given up already, so objects that the body needs may be missing.
+ * Run the body, unless an earlier object could not be created: the body might need that
+ * object.
  */
 static int begin_body(void *arg)
 {

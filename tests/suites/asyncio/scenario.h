@@ -14,12 +14,12 @@
  *
  * A file contains the scenarios of a topic. The trace of a scenario must equal CPython's
  * output for the function with that name in TOPIC.py. Each scenario runs in its own
- * process, with a virtual clock. A crash or leaked memory of coil adds a line to the
- * trace.
+ * process, with a virtual clock. If coil crashes or leaks memory, the trace has an
+ * additional line.
  *
  * A scenario must survive bad days (days.h, run --soak), on which an allocation or a
- * system call fails. Therefore it checks each call that can return -ENOMEM. After an
- * error, it closes open objects and returns the rc, as any program should.
+ * system call fails. Therefore the scenario checks each call that can return -ENOMEM.
+ * After an error, it closes open objects and returns the error, as any program should.
  */
 #ifndef TESTS_ASYNCIO_SCENARIO_H
 #define TESTS_ASYNCIO_SCENARIO_H
@@ -31,8 +31,8 @@
 #include <string.h>
 
 /*
- * The body is the main task of coil_run(). If the rc of the body is negative, it is the
- * last line of the trace.
+ * The body is the main task of coil_run(). If the body returns a negative rc, the rc is
+ * the last line of the trace.
  */
 #define SCENARIO(name) SCENARIO__DEFINE(name, true)
 
@@ -44,13 +44,13 @@ void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * Return the text of an rc: the name of an errno such as "ECANCELED", or a number. The
- * text is valid during the next seven calls.
+ * text stays valid during the next seven calls.
  */
 const char *outcome(int rc);
 
 /*
  * Return a text that describes a future's state or result: "EINPROGRESS", "ECANCELED",
- * "EIO", or a number. The result then counts as retrieved.
+ * "EIO", or a number. After this call, the result counts as retrieved.
  */
 const char *state(coil_future *future);
 
@@ -58,8 +58,8 @@ const char *state(coil_future *future);
 int tell(const char *what, int rc);
 
 /*
- * Return true once an injected allocation failure has occurred. Scenarios use this for
- * cases that are otherwise impossible.
+ * Return true once an injected allocation failure has occurred. Scenarios use this in
+ * cases that cannot occur otherwise.
  */
 bool allocation_failed(void);
 

@@ -109,7 +109,7 @@ async def outcome(awaitable):
 
 
 def attempt(call, *args):
-    """Like outcome(), for a call that does not wait: set_result(), put_nowait()."""
+    """Like outcome(), but for a call that does not wait, such as set_result() or put_nowait()."""
     try:
         return result_of(call(*args))
     except BaseException as error:
@@ -129,7 +129,7 @@ async def tell(what, awaitable):
 
 @contextlib.asynccontextmanager
 async def telling_group(what="group"):
-    """A TaskGroup that prints "WHAT: OUTCOME" in the trace, and its failures."""
+    """Like TaskGroup(), but writes "WHAT: OUTCOME" and the group's failures to the trace."""
     try:
         async with asyncio.TaskGroup() as group:
             yield group
@@ -143,7 +143,7 @@ async def telling_group(what="group"):
 
 @contextlib.asynccontextmanager
 async def telling_timeout(what, delay):
-    """asyncio.timeout(), which prints "WHAT: OUTCOME" in the trace, and whether it expired."""
+    """Like asyncio.timeout(), but writes "WHAT: OUTCOME" to the trace, and whether the timeout expired."""
     try:
         async with asyncio.timeout(delay) as scope:
             yield scope
@@ -174,7 +174,7 @@ def state(future):
 
 
 def eager_task(coro, **options):
-    """A task that runs at once, until its first wait. (3.12)"""
+    """Create a task that runs immediately, until its first wait. (3.12)"""
     loop = asyncio.get_running_loop()
     return asyncio.Task(coro, loop=loop, eager_start=True, **options)
 

@@ -1,4 +1,4 @@
-"""Traces as text: the output of scenario.py and coil-scenarios, and the contents of TOPIC.trace."""
+"""Read and write traces: the output of scenario.py and coil-scenarios, and the files TOPIC.trace."""
 
 
 def read(text):
@@ -14,7 +14,7 @@ def read(text):
 
 
 def read_file(path):
-    """Like read(), for a file that CPython wrote. If there is no file, return an empty dict."""
+    """Like read(), but for a trace file that was written with CPython. If there is no file, return an empty dict."""
     try:
         with open(path) as file:
             text = file.read()

@@ -61,7 +61,7 @@ static int t1_run(void)
 
 /*
  * A child cancels its group while it runs eagerly. The group also cancels this child, as
- * soon as the child has become its member.
+ * soon as the child has become a member of the group.
  */
 SCENARIO(group_cancelled_by_a_child_that_begins_eagerly_reaches_it_when_it_waits)
 {

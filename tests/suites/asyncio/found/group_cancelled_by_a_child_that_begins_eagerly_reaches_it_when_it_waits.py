@@ -26,7 +26,7 @@ async def t1():
 @scenario
 async def group_cancelled_by_a_child_that_begins_eagerly_reaches_it_when_it_waits():
     """A child cancels its group while it runs eagerly. The group also cancels this child, as soon as the child has
-    become its member.
+    become a member of the group.
 
     Since: 3.12
     """

@@ -55,7 +55,7 @@ SCENARIO(all_kinds_of_waiters_stand_in_one_line)
 }
 
 /*
- * Setting a result or a failure of a cancelled future is an error, and the future stays
+ * Setting a result or failure on a cancelled future is an error, and the future stays
  * cancelled.
  */
 SCENARIO(cancelled_future_takes_no_result)
@@ -73,7 +73,7 @@ SCENARIO(cancelled_future_takes_no_result)
     return 0;
 }
 
-/* A failed future returns its failure to every caller. */
+/* Every call that reads the result of a failed future returns its failure. */
 SCENARIO(failed_future_takes_no_result)
 {
     coil_future *future = new_future();

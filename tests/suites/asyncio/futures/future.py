@@ -31,7 +31,7 @@ async def all_kinds_of_waiters_stand_in_one_line():
 
 @scenario
 async def cancelled_future_takes_no_result():
-    """Setting a result or a failure of a cancelled future is an error, and the future stays cancelled."""
+    """Setting a result or failure on a cancelled future is an error, and the future stays cancelled."""
     future = new_future()
     trace("cancel: %s", result_of(future.cancel()))
     trace("set: %s", attempt(future.set_result, 1))
@@ -43,7 +43,7 @@ async def cancelled_future_takes_no_result():
 
 @scenario
 async def failed_future_takes_no_result():
-    """A failed future returns its failure to every caller."""
+    """Every call that reads the result of a failed future returns its failure."""
     future = new_future()
     trace("before: %s", state(future))
     trace("fail: %s", attempt(future.set_exception, Failure("EIO")))

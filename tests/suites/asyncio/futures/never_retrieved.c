@@ -271,8 +271,8 @@ static int never_retrieved_failures_of_gathered_body(void *seconds)
 }
 
 /*
- * gather() propagates the first failure of its tasks. gather() marks later failures as
- * retrieved, so they are not reported.
+ * gather() returns the first failure of its tasks, and marks later failures as retrieved,
+ * so they are not reported.
  */
 SCENARIO(never_retrieved_failures_of_gathered_tasks_are_silent)
 {
@@ -296,7 +296,7 @@ SCENARIO(never_retrieved_failures_of_gathered_tasks_are_silent)
 
 enum { PENDING, RESULT, ASKED, CANCELLED, COUNT };
 
-/* Only failures are reported. Results, cancelled futures and pending futures are not. */
+/* Only failures are reported, not results, cancelled futures or pending futures. */
 SCENARIO(never_retrieved_results_are_silent)
 {
     static const char *const names[] = {"pending", "result", "asked", "cancelled"};

@@ -158,7 +158,7 @@ async def never_retrieved_failures_of_gathered_body(seconds):
 
 @scenario
 async def never_retrieved_failures_of_gathered_tasks_are_silent():
-    """gather() propagates the first failure of its tasks. gather() marks later failures as retrieved, so they are not
+    """gather() returns the first failure of its tasks, and marks later failures as retrieved, so they are not
     reported."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     bodies = map(never_retrieved_failures_of_gathered_body, (1, 2, 3))
@@ -171,7 +171,7 @@ async def never_retrieved_failures_of_gathered_tasks_are_silent():
 
 @scenario
 async def never_retrieved_results_are_silent():
-    """Only failures are reported. Results, cancelled futures and pending futures are not."""
+    """Only failures are reported, not results, cancelled futures or pending futures."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     pending, result, asked, cancelled = [new_future() for _ in range(4)]
     result.set_result(42)

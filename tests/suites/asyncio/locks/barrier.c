@@ -37,8 +37,8 @@ static int barrier_abort_while_some_party(void *name)
 }
 
 /*
- * Some tasks of a round have not left yet, and others wait for the next round. If the
- * barrier is aborted, the waits of all these tasks fail.
+ * If a barrier is aborted while some tasks are still leaving a round and others wait for
+ * the next round, the waits of all these tasks fail.
  */
 SCENARIO(barrier_abort_while_some_came_again)
 {
@@ -253,8 +253,8 @@ static int barrier_gives_each_party(void *name)
 }
 
 /*
- * The index that a task gets at a barrier is its position in the order of arrival. The
- * last task to arrive continues first, because it does not wait.
+ * The index that the barrier returns to a task is the task's position in the order of
+ * arrival. The last task to arrive continues first, because it does not wait.
  */
 SCENARIO(barrier_gives_each_its_index)
 {
@@ -344,7 +344,7 @@ SCENARIO(barrier_newcomers_wait_while_it_drains)
     return rc;
 }
 
-/* At a barrier for one task, the task passes without a turn of the loop. */
+/* A barrier for one task is passed without a turn of the loop. */
 SCENARIO(barrier_of_one_does_not_wait)
 {
     int index;
@@ -651,7 +651,7 @@ SCENARIO(barrier_wait_times_out_and_breaks_nobody)
 
 /*
  * If a task is cancelled in the turn in which the barrier opens, its wait ends as
- * cancelled. The other tasks pass, and the next round fills.
+ * cancelled. The other tasks pass, and the barrier can be used for the next round.
  */
 SCENARIO(barrier_waiter_cancelled_as_it_opens)
 {

@@ -37,8 +37,8 @@ async def barrier_abort_while_some_party(name):
 
 @scenario
 async def barrier_abort_while_some_came_again():
-    """Some tasks of a round have not left yet, and others wait for the next round. If the barrier is aborted, the
-    waits of all these tasks fail.
+    """If a barrier is aborted while some tasks are still leaving a round and others wait for the next round, the waits
+    of all these tasks fail.
     """
     await asyncio.gather(*[barrier_abort_while_some_party(name) for name in "abcde"])
     trace("%d wait, broken %d", barrier_of_5.n_waiting, barrier_of_5.broken)
@@ -176,8 +176,8 @@ async def barrier_gives_each_party(name):
 
 @scenario
 async def barrier_gives_each_its_index():
-    """The index that a task gets at a barrier is its position in the order of arrival. The last task to arrive
-    continues first, because it does not wait.
+    """The index that the barrier returns to a task is the task's position in the order of arrival. The last task to
+    arrive continues first, because it does not wait.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abc":
@@ -226,7 +226,7 @@ async def barrier_newcomers_wait_while_it_drains():
 
 @scenario
 async def barrier_of_one_does_not_wait():
-    """At a barrier for one task, the task passes without a turn of the loop."""
+    """A barrier for one task is passed without a turn of the loop."""
     asyncio.create_task(ticker(1))
     async with barrier_of_1 as index:
         trace("index %d, %d wait", index, barrier_of_1.n_waiting)
@@ -406,8 +406,8 @@ async def barrier_waiter_party(name):
 
 @scenario
 async def barrier_waiter_cancelled_as_it_opens():
-    """If a task is cancelled in the turn in which the barrier opens, its wait ends as cancelled. The other tasks
-    pass, and the next round fills.
+    """If a task is cancelled in the turn in which the barrier opens, its wait ends as cancelled. The other tasks pass,
+    and the barrier can be used for the next round.
     """
     a = asyncio.create_task(barrier_waiter_party("a"))
     b = asyncio.create_task(barrier_waiter_party("b"))

@@ -171,8 +171,8 @@ static void condition_notify_wakes_notify(size_t first, size_t then)
 }
 
 /*
- * If one waiter is notified, and then more waiters than are left, each waiter is woken
- * once and in order.
+ * After one waiter is notified, notifying more waiters than remain wakes each remaining
+ * waiter once, in order.
  */
 SCENARIO(condition_notify_wakes_so_many)
 {

@@ -117,7 +117,7 @@ async def condition_notify_wakes_notify(*counts):
 
 @scenario
 async def condition_notify_wakes_so_many():
-    """If one waiter is notified, and then more waiters than are left, each waiter is woken once and in order.
+    """After one waiter is notified, notifying more waiters than remain wakes each remaining waiter once, in order.
     """
     for name in "abcd":
         asyncio.create_task(waiter(name))

@@ -375,7 +375,10 @@ SCENARIO(lock_serves_waiters_in_order)
     return 0;
 }
 
-/* A waiter that is cancelled in the turn in which it gets the lock passes it on. */
+/*
+ * A waiter that is cancelled in the turn in which it gets the lock passes the lock to the
+ * next waiter.
+ */
 SCENARIO(lock_woken_waiter_cancelled_wakes_the_next)
 {
     coil_task *b = start(taker, "b"), *c = start(taker, "c");

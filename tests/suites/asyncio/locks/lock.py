@@ -251,7 +251,7 @@ async def lock_serves_waiters_in_order():
 
 @scenario
 async def lock_woken_waiter_cancelled_wakes_the_next():
-    """A waiter that is cancelled in the turn in which it gets the lock passes it on.
+    """A waiter that is cancelled in the turn in which it gets the lock passes the lock to the next waiter.
     """
     await lock.acquire()
     b = asyncio.create_task(taker("b"))

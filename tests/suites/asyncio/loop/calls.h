@@ -1,15 +1,18 @@
 /*
  * calls.h - callbacks for scenarios that create and run their own loop.
  *
- * If memory runs out, the loop is stopped, so no task waits for the missing object.
- * In that case the scenario returns -ENOMEM.
+ * If memory runs out, the loop is stopped and the scenario returns -ENOMEM, so that no
+ * task waits for an object that could not be created.
  */
 #ifndef TESTS_ASYNCIO_LOOP_CALLS_H
 #define TESTS_ASYNCIO_LOOP_CALLS_H
 
 #include "../scenario.h"
 
-/* The body is called before the loop runs. The loop is closed after the body. */
+/*
+ * A scenario with its own loop. The body is called before the loop runs, and the loop is
+ * closed after the body returns.
+ */
 #define LOOP_SCENARIO(name)                                                              \
     static int with_loop_##name(coil_loop *loop);                                        \
     PLAIN_SCENARIO(name)                                                                 \

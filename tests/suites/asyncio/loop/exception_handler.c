@@ -38,8 +38,8 @@ static int run_both(void)
 }
 
 /*
- * Debug mode belongs to the loop. The mode is off at first. Tasks and callbacks can query
- * the mode. Debug mode changes neither their order nor their times.
+ * Debug mode belongs to a loop, and is off at first. Tasks and callbacks can query the
+ * mode, which does not change when they run.
  */
 SCENARIO(debug_mode_belongs_to_the_loop)
 {
@@ -175,8 +175,8 @@ static const char *exception_handler_is_asked_name(coil_exception_handler handle
 }
 
 /*
- * A loop has only the default exception handler at first. Another handler is called until
- * it is replaced or removed.
+ * A new loop uses the default exception handler. A handler that is set is called until it
+ * is replaced or removed.
  */
 SCENARIO(exception_handler_is_asked_for_and_replaced)
 {

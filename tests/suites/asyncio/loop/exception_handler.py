@@ -15,8 +15,8 @@ async def debug_mode_worker(name):
 
 @scenario
 async def debug_mode_belongs_to_the_loop():
-    """Debug mode belongs to the loop. The mode is off at first. Tasks and callbacks can query the mode. Debug mode
-    changes neither their order nor their times."""
+    """Debug mode belongs to a loop, and is off at first. Tasks and callbacks can query the mode, which does not change
+    when they run."""
     loop = asyncio.get_running_loop()
     for mode in False, True, False:
         trace("was %d", loop.get_debug())
@@ -101,8 +101,8 @@ def exception_handler_is_asked_name(handler):
 
 @scenario
 async def exception_handler_is_asked_for_and_replaced():
-    """A loop has only the default exception handler at first. Another handler is called until it is
-    replaced or removed."""
+    """A new loop uses the default exception handler. A handler that is set is called until it is replaced or
+    removed."""
     loop = asyncio.get_running_loop()
     for handler in (None, tell_exception, other, None, tell_exception):
         loop.set_exception_handler(handler)

@@ -22,7 +22,10 @@ LOOP_SCENARIO(call_at_calls_at_a_time_of_the_clock)
     return run_loop(loop);
 }
 
-/* Callbacks run in the order of their deadlines. A handle returns its own deadline. */
+/*
+ * Callbacks run in the order of their deadlines. Each handle returns the deadline of its
+ * callback.
+ */
 LOOP_SCENARIO(call_later_calls_each_at_its_time)
 {
     coil_handle *five = later(5, say, "after five");
@@ -162,7 +165,7 @@ static void ask(void *unused)
 
 /*
  * Callbacks that the loop's own thread posts with call_soon_threadsafe run in the order
- * in which they were scheduled, like all others.
+ * in which they were scheduled, like all other callbacks.
  */
 LOOP_SCENARIO(post_from_the_loops_thread_keeps_its_place)
 {
@@ -271,7 +274,7 @@ static void say_number(void *number)
     trace("timer %d", (int)(intptr_t)number);
 }
 
-/* Most of two hundred timers are cancelled. The remaining timers run on time. */
+/* If most of two hundred timers are cancelled, the remaining timers still run on time. */
 LOOP_SCENARIO(timers_cancelled_by_the_hundred_leave_the_others)
 {
     int cancelled = 0, rc;

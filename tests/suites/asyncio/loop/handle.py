@@ -22,7 +22,7 @@ def call_at_calls_at_a_time_of_the_clock():
 
 @scenario
 def call_later_calls_each_at_its_time():
-    """Callbacks run in the order of their deadlines. A handle returns its own deadline."""
+    """Callbacks run in the order of their deadlines. Each handle returns the deadline of its callback."""
     loop = VirtualLoop()
     five = loop.call_later(5, trace, "after five")
     two = loop.call_later(2, trace, "after two")
@@ -116,7 +116,7 @@ def handle_cancelled_while_ready_is_not_called():
 @scenario
 def post_from_the_loops_thread_keeps_its_place():
     """Callbacks that the loop's own thread posts with call_soon_threadsafe run in the order in which they were
-    scheduled, like all others."""
+    scheduled, like all other callbacks."""
     loop = VirtualLoop()
 
     def ask():
@@ -215,7 +215,7 @@ def timer_that_starts_itself_again_keeps_its_pace():
 
 @scenario
 def timers_cancelled_by_the_hundred_leave_the_others():
-    """Most of two hundred timers are cancelled. The remaining timers run on time."""
+    """If most of two hundred timers are cancelled, the remaining timers still run on time."""
     loop = VirtualLoop()
     timers = [loop.call_later(1 + i * 37 % 200, trace, "timer %d", i) for i in range(200)]
     for i, timer in enumerate(timers):

@@ -172,8 +172,9 @@ static void set_future(void *unused)
 }
 
 /*
- * Callbacks that are scheduled when the future is set still run before the run ends.
- * Callbacks that these callbacks schedule run in the next run.
+ * Callbacks that are scheduled when the awaited future is set still run before
+ * run_until_complete() returns. Callbacks that they schedule themselves wait for the next
+ * run.
  */
 LOOP_SCENARIO(run_until_complete_leaves_ready_what_its_last_turn_made)
 {
@@ -218,7 +219,8 @@ LOOP_SCENARIO(run_until_complete_of_a_failure_leaves_no_stop)
 }
 
 /*
- * With a completed future, the loop takes one turn, in which the ready callbacks run.
+ * run_until_complete() with a completed future takes one turn, in which the ready
+ * callbacks run.
  */
 LOOP_SCENARIO(run_until_complete_of_what_is_done_takes_a_turn)
 {

@@ -116,8 +116,8 @@ def run_until_complete_cut_short_leaves_no_callback():
 
 @scenario
 def run_until_complete_leaves_ready_what_its_last_turn_made():
-    """Callbacks that are scheduled when the future is set still run before the run ends. Callbacks that these
-    callbacks schedule run in the next run."""
+    """Callbacks that are scheduled when the awaited future is set still run before run_until_complete() returns.
+    Callbacks that they schedule themselves wait for the next run."""
     loop = VirtualLoop()
     future = loop.create_future()
 
@@ -162,7 +162,7 @@ def run_until_complete_of_a_failure_leaves_no_stop():
 
 @scenario
 def run_until_complete_of_what_is_done_takes_a_turn():
-    """With a completed future, the loop takes one turn, in which the ready callbacks run."""
+    """run_until_complete() with a completed future takes one turn, in which the ready callbacks run."""
     loop = VirtualLoop()
     future = loop.create_future()
     future.set_result(7)

@@ -11,10 +11,7 @@ static int taker(void *name)
     return 0;
 }
 
-/*
- * A last in, first out queue returns its newest item. Its getters are still served first
- * come, first served.
- */
+/* A LIFO queue returns its newest item, but serves its getters in FIFO order. */
 SCENARIO(lifo_queue_gives_the_newest_first)
 {
     use_queue(COIL_QUEUE_LIFO, 3);
@@ -36,8 +33,8 @@ SCENARIO(lifo_queue_gives_the_newest_first)
 }
 
 /*
- * A priority queue returns its smallest item, whenever the item was put. Its getters are
- * still served first come, first served.
+ * A priority queue returns its smallest item, whenever that item was put, but serves its
+ * getters in FIFO order.
  */
 SCENARIO(priority_queue_gives_the_least_first)
 {
@@ -139,8 +136,8 @@ static int queue_emptied_taker(void *arg)
 }
 
 /*
- * If a full queue is emptied in one turn, one waiting putter can put its item for each
- * item that is taken.
+ * Each item that is taken from a full queue lets one waiting putter continue, even if the
+ * queue is emptied in one turn.
  */
 SCENARIO(queue_emptied_at_once_lets_all_putters_in)
 {
@@ -269,8 +266,8 @@ static int queue_join_of_nothing_check(void)
 }
 
 /*
- * Joining a queue that never had an item takes no turn, even when repeated. If the queue
- * has an item, joining waits.
+ * join() on a queue that never had an item takes no turn, however often it is called. If
+ * the queue has an item, join() waits.
  */
 SCENARIO(queue_join_of_nothing_does_not_wait)
 {
@@ -318,8 +315,8 @@ static int queue_join_waits_check(void)
 }
 
 /*
- * Joining a queue of any kind waits until two workers have not only taken its items, but
- * also finished them.
+ * join() on a queue of any kind waits until its two workers have finished all items, not
+ * only taken them.
  */
 SCENARIO(queue_join_waits_until_all_work_is_done)
 {
@@ -393,7 +390,7 @@ static int queue_shut_down_at_once_awaits_check(void)
 }
 
 /*
- * After an immediate shutdown, joining still waits for an item that was taken before and
+ * After an immediate shutdown, join() still waits for an item that was taken earlier and
  * is not done.
  */
 SCENARIO(queue_shut_down_at_once_awaits_what_was_taken)
@@ -478,7 +475,7 @@ static int queue_shut_down_while_empty_check(void)
 
 /*
  * A shutdown of an empty queue of any kind ends a getter's wait in the next turn. Later
- * gets fail. Joining returns without waiting.
+ * gets fail. join() returns without waiting.
  */
 SCENARIO(queue_shut_down_while_empty)
 {
@@ -514,8 +511,8 @@ static int queue_shut_down_while_full_is_emptied_check(void)
 }
 
 /*
- * A shutdown of a full queue of any kind ends a putter's wait. The items can still
- * be taken, and joining waits for them.
+ * A shutdown of a full queue of any kind ends a putter's wait. The items can still be
+ * taken, and join() waits for them.
  */
 SCENARIO(queue_shut_down_while_full_is_emptied_first)
 {

@@ -11,7 +11,7 @@ async def lifo_queue_taker(name):
 
 @scenario
 async def lifo_queue_gives_the_newest_first():
-    """A last in, first out queue returns its newest item. Its getters are still served first come, first served.
+    """A LIFO queue returns its newest item, but serves its getters in FIFO order.
     """
     for item in 1, 3, 2:
         await lifo.put(item)
@@ -38,8 +38,7 @@ async def priority_queue_taker(name):
 
 @scenario
 async def priority_queue_gives_the_least_first():
-    """A priority queue returns its smallest item, whenever the item was put. Its getters are still served first come,
-    first served.
+    """A priority queue returns its smallest item, whenever that item was put, but serves its getters in FIFO order.
     """
     for item in 4, 1, 5, 3, 2:
         await priority.put(item)
@@ -113,7 +112,8 @@ async def queue_emptied_taker():
 
 @scenario
 async def queue_emptied_at_once_lets_all_putters_in():
-    """If a full queue is emptied in one turn, one waiting putter can put its item for each item that is taken.
+    """Each item that is taken from a full queue lets one waiting putter continue, even if the queue is emptied in one
+    turn.
     """
     async with asyncio.TaskGroup() as group:
         group.create_task(queue_emptied_taker())
@@ -209,8 +209,8 @@ async def queue_join_of_nothing_check(q):
 
 @scenario
 async def queue_join_of_nothing_does_not_wait():
-    """Joining a queue that never had an item takes no turn, even when repeated. If the queue has an item, joining
-    waits.
+    """join() on a queue that never had an item takes no turn, however often it is called. If the queue has an item,
+    join() waits.
     """
     for kind in asyncio.Queue, asyncio.LifoQueue, asyncio.PriorityQueue:
         trace(kind.__name__)
@@ -245,7 +245,7 @@ async def queue_join_waits_check(q):
 
 @scenario
 async def queue_join_waits_until_all_work_is_done():
-    """Joining a queue of any kind waits until two workers have not only taken its items, but also finished them.
+    """join() on a queue of any kind waits until its two workers have finished all items, not only taken them.
     """
     for kind in asyncio.Queue, asyncio.LifoQueue, asyncio.PriorityQueue:
         trace(kind.__name__)
@@ -301,8 +301,7 @@ async def queue_shut_down_at_once_awaits_check(q):
 
 @scenario
 async def queue_shut_down_at_once_awaits_what_was_taken():
-    """After an immediate shutdown, joining still waits for an item that was taken before and is not
-    done.
+    """After an immediate shutdown, join() still waits for an item that was taken earlier and is not done.
 
     Since: 3.13
     """
@@ -372,8 +371,8 @@ async def queue_shut_down_while_empty_check(q):
 
 @scenario
 async def queue_shut_down_while_empty():
-    """A shutdown of an empty queue of any kind ends a getter's wait in the next turn. Later gets fail. Joining
-    returns without waiting.
+    """A shutdown of an empty queue of any kind ends a getter's wait in the next turn. Later gets fail. join() returns
+    without waiting.
 
     Since: 3.13
     """
@@ -404,8 +403,8 @@ async def queue_shut_down_while_full_is_emptied_check(q):
 
 @scenario
 async def queue_shut_down_while_full_is_emptied_first():
-    """A shutdown of a full queue of any kind ends a putter's wait. The items can still be
-    taken, and joining waits for them.
+    """A shutdown of a full queue of any kind ends a putter's wait. The items can still be taken, and join() waits for
+    them.
 
     Since: 3.13
     """

@@ -15,7 +15,7 @@ static int queue_get_lets_put_and_say(void *item)
     return rc;
 }
 
-/* Two gets from a queue of size one return the items of two putters in order. */
+/* If two putters use a queue of size one, two gets return their items in order. */
 SCENARIO(queue_get_lets_waiting_putters_in)
 {
     use_queue(COIL_QUEUE_FIFO, 1);
@@ -58,7 +58,7 @@ SCENARIO(queue_get_nowait_of_nothing_is_an_error)
     return 0;
 }
 
-/* get_nowait and put_nowait take and put items like get and put. */
+/* get_nowait and put_nowait take and put items just as get and put do. */
 SCENARIO(queue_get_nowait_takes_an_item)
 {
     int rc;
@@ -84,8 +84,8 @@ static void put_three(void *arg)
 }
 
 /*
- * Getting an item that is already in the queue takes no turn. Getting a later item takes
- * a turn.
+ * Getting an item that is already in the queue takes no turn. If the item is put later,
+ * it takes one turn.
  */
 SCENARIO(queue_get_of_what_is_there_does_not_wait)
 {

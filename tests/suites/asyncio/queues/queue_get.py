@@ -13,7 +13,7 @@ async def queue_get_lets_putter(item):
 
 @scenario
 async def queue_get_lets_waiting_putters_in():
-    """Two gets from a queue of size one return the items of two putters in order.
+    """If two putters use a queue of size one, two gets return their items in order.
     """
     asyncio.create_task(queue_get_lets_putter(1))
     asyncio.create_task(queue_get_lets_putter(2))
@@ -48,7 +48,7 @@ async def queue_get_nowait_of_nothing_is_an_error():
 
 @scenario
 async def queue_get_nowait_takes_an_item():
-    """get_nowait and put_nowait take and put items like get and put."""
+    """get_nowait and put_nowait take and put items just as get and put do."""
     asyncio.create_task(ticker(1))
     for item in 7, 5:
         trace("put: %s, %d in it", attempt(q.put_nowait, item), q.qsize())
@@ -58,7 +58,7 @@ async def queue_get_nowait_takes_an_item():
 
 @scenario
 async def queue_get_of_what_is_there_does_not_wait():
-    """Getting an item that is already in the queue takes no turn. Getting a later item takes a turn."""
+    """Getting an item that is already in the queue takes no turn. If the item is put later, it takes one turn."""
     asyncio.create_task(ticker(3))
     q.put_nowait(1)
     q.put_nowait(2)

@@ -16,8 +16,8 @@ static int put_one(void *arg)
 }
 
 /*
- * A task that puts an item into a queue with room ends before the waiting getter has the
- * item.
+ * A task that puts an item into a queue that is not full ends before the waiting getter
+ * has the item.
  */
 SCENARIO(queue_put_by_a_task_ends_it_at_once)
 {

@@ -13,7 +13,7 @@ async def queue_put_by_a_task_putter():
 
 @scenario
 async def queue_put_by_a_task_ends_it_at_once():
-    """A task that puts an item into a queue with room ends before the waiting getter has the item.
+    """A task that puts an item into a queue that is not full ends before the waiting getter has the item.
     """
     task = asyncio.create_task(queue_put_by_a_task_putter())
     trace("get: %d", await q.get())

@@ -1,11 +1,11 @@
 /*
- * queues.h - a queue of numbers with calls as short as in Python.
+ * queues.h - calls for a queue of numbers that are as short as in Python.
  *
  *     use_queue(COIL_QUEUE_FIFO, 2);           q = asyncio.Queue(2)
  *     rc = put(5);                             await q.put(5)
  *     number = get();                          number = await q.get()
  *
- * Items are above 0, so the result of get() is an item or an error.
+ * All items are positive, because get() returns either an item or a negative error.
  */
 #ifndef TESTS_ASYNCIO_QUEUES_H
 #define TESTS_ASYNCIO_QUEUES_H
@@ -100,7 +100,7 @@ static inline int joiner(void *arg)
     return coil_queue_join(q);
 }
 
-/* Run check() with a queue of each kind. */
+/* Call check() with a queue of each kind. */
 static inline int each_kind(size_t maxsize, int (*check)(void))
 {
     static const char *const kinds[] = {"Queue", "LifoQueue", "PriorityQueue"};

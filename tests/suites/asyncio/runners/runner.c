@@ -125,7 +125,9 @@ static int interrupt_that_main_main_task(void *arg)
     return rc < 0 ? rc : 7;
 }
 
-/* If main catches the cancellation by an interrupt, run() returns main's result. */
+/*
+ * If main catches the cancellation that an interrupt caused, run() returns main's result.
+ */
 PLAIN_SCENARIO(interrupt_that_main_catches_is_its_affair)
 {
     signal(SIGINT, SIG_DFL);
@@ -343,8 +345,8 @@ static int run_reports_main_task(void *arg)
 }
 
 /*
- * A task that fails when it is cancelled at the end is reported, and does not change the
- * result.
+ * If a leftover task fails when it is cancelled at the end, its failure is reported, but
+ * run() still returns main's result.
  */
 PLAIN_SCENARIO(run_reports_what_fails_as_it_is_cancelled)
 {
@@ -459,8 +461,8 @@ static int run_three(void)
 }
 
 /*
- * A variable that one run of a runner sets is visible in the next run, but not in the
- * caller.
+ * A context variable that is set during one run of a runner is visible in the next run,
+ * but not in the caller.
  */
 PLAIN_SCENARIO(runner_keeps_its_context)
 {
@@ -534,7 +536,10 @@ static int say(void *text)
     return coil_sleep(COIL_SEC(1));
 }
 
-/* A runner runs several main tasks on one loop, whose clock continues. */
+/*
+ * A runner runs several main tasks one after another on the same loop, without resetting
+ * its clock.
+ */
 PLAIN_SCENARIO(runner_runs_again_and_again)
 {
     coil_runner *runner;

@@ -148,7 +148,7 @@ async def interrupt_that_main_main():
 
 @scenario
 def interrupt_that_main_catches_is_its_affair():
-    """If main catches the cancellation by an interrupt, run() returns main's result."""
+    """If main catches the cancellation that an interrupt caused, run() returns main's result."""
     take_interrupts()
     trace("run: %s", interrupt_that_main_run(interrupt_that_main_main()))
 
@@ -322,8 +322,8 @@ async def run_reports_main():
 
 @scenario
 def run_reports_what_fails_as_it_is_cancelled():
-    """A task that fails when it is cancelled at the end is reported, and does not change the
-    result."""
+    """If a leftover task fails when it is cancelled at the end, its failure is reported, but run() still returns
+    main's result."""
     trace("run: %d", run_reports_run(run_reports_main()))
     trace("reported: %s", ", ".join(reports))
 
@@ -394,7 +394,7 @@ async def swap(value):
 
 @scenario
 def runner_keeps_its_context():
-    """A variable that one run of a runner sets is visible in the next run, but not in the caller."""
+    """A context variable that is set during one run of a runner is visible in the next run, but not in the caller."""
     color.set("white")
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(swap("red"))
@@ -443,7 +443,7 @@ async def say(text):
 
 @scenario
 def runner_runs_again_and_again():
-    """A runner runs several main tasks on one loop, whose clock continues."""
+    """A runner runs several main tasks one after another on the same loop, without resetting its clock."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         loop = runner.get_loop()
         runner.run(say("first"))

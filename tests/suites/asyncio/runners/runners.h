@@ -6,7 +6,7 @@
 
 static const coil_run_opts virtual_opts = {.loop = {.virtual_clock = true}};
 
-/* Like coil_run(), with a virtual clock. */
+/* Like coil_run(), but with a virtual clock. */
 static inline int run(coil_task_fn fn, void *arg)
 {
     return coil_run(fn, arg, &virtual_opts);

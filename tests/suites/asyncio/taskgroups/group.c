@@ -13,8 +13,8 @@ static int group_cancelled_at_its_exit_owner(void *arg)
 }
 
 /*
- * A task that is cancelled while it waits for its children cancels them, in the order of
- * their start. The task itself ends as cancelled when the children have ended.
+ * A task that is cancelled while it waits for its children cancels them, in the order in
+ * which they started. The task itself ends as cancelled when the children have ended.
  */
 SCENARIO(group_cancelled_at_its_exit_cancels_its_children)
 {
@@ -127,7 +127,7 @@ static int set_later(void *value)
     return coil_var_set(&var, value, NULL);
 }
 
-/* Children that share one context see the variables that the previous children set. */
+/* Children that share one context see the values that earlier children set. */
 SCENARIO(group_children_share_a_context)
 {
     coil_spawn_opts opts = {.context = coil_context_copy()};
@@ -149,8 +149,8 @@ SCENARIO(group_children_share_a_context)
 }
 
 /*
- * A child that another task cancels is not a failure of its group: more children may
- * start, and the group succeeds.
+ * If another task cancels a child, the group does not fail: more children may start, and
+ * the group succeeds.
  */
 SCENARIO(group_goes_on_when_a_child_is_cancelled)
 {
@@ -172,7 +172,8 @@ SCENARIO(group_goes_on_when_a_child_is_cancelled)
 }
 
 /*
- * A child may start when others are already running. The group also waits for this child.
+ * A child may start when other children are already running. The group also waits for
+ * this child.
  */
 SCENARIO(group_takes_a_child_while_another_runs)
 {

@@ -15,8 +15,8 @@ async def group_cancelled_at_its_exit_owner():
 
 @scenario
 async def group_cancelled_at_its_exit_cancels_its_children():
-    """A task that is cancelled while it waits for its children cancels them, in the order of their
-    start. The task itself ends as cancelled when the children have ended.
+    """A task that is cancelled while it waits for its children cancels them, in the order in which they started. The
+    task itself ends as cancelled when the children have ended.
     """
     task = asyncio.create_task(group_cancelled_at_its_exit_owner())
     await asyncio.sleep(1)
@@ -101,7 +101,7 @@ async def group_children_share_child(value):
 
 @scenario
 async def group_children_share_a_context():
-    """Children that share one context see the variables that the previous children set."""
+    """Children that share one context see the values that earlier children set."""
     async with telling_group() as group:
         context = contextvars.copy_context()
         for value in 1, 2:
@@ -111,8 +111,7 @@ async def group_children_share_a_context():
 
 @scenario
 async def group_goes_on_when_a_child_is_cancelled():
-    """A child that another task cancels is not a failure of its group: more children may start, and
-    the group succeeds.
+    """If another task cancels a child, the group does not fail: more children may start, and the group succeeds.
     """
     async with telling_group() as group:
         a = group.create_task(child("a", 10))
@@ -124,7 +123,7 @@ async def group_goes_on_when_a_child_is_cancelled():
 
 @scenario
 async def group_takes_a_child_while_another_runs():
-    """A child may start when others are already running. The group also waits for this child."""
+    """A child may start when other children are already running. The group also waits for this child."""
     async with telling_group() as group:
         group.create_task(child("a", 1))
         await tell("body", asyncio.sleep(2))

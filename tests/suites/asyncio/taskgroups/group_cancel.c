@@ -12,7 +12,8 @@ static int slow_child(void *arg)
 }
 
 /*
- * If `seconds` is not 0, the body sleeps for this time after cancelling the group.
+ * If `seconds` is not 0, the body sleeps for that many seconds after it has cancelled the
+ * group.
  */
 static int end_a_group(int seconds)
 {
@@ -40,8 +41,8 @@ static int tell_its_end(int seconds)
 }
 
 /*
- * The exit of a cancelled group returns when its children have ended, and its owner
- * continues.
+ * The exit of a cancelled group returns when the children have ended, and the owner
+ * continues without an error.
  */
 SCENARIO(group_ended_early_is_no_failure)
 {

@@ -12,7 +12,8 @@ async def slow_child():
 
 
 async def end_a_group(seconds):
-    """If `seconds` is not 0, the body sleeps for this time after cancelling the group."""
+    """If `seconds` is not 0, the body sleeps for that many seconds after it has cancelled the
+    group."""
     async with newer.TaskGroup() as group:
         group.create_task(slow_child())
         await asyncio.sleep(1)
@@ -29,7 +30,8 @@ async def tell_its_end(seconds):
 
 @scenario
 async def group_ended_early_is_no_failure():
-    """The exit of a cancelled group returns when its children have ended, and its owner continues."""
+    """The exit of a cancelled group returns when the children have ended, and the owner continues
+    without an error."""
     await tell_its_end(0)
     await tell_its_end(5)
 

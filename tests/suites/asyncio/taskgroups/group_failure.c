@@ -23,8 +23,8 @@ static int group_adds_owner(void *arg)
 }
 
 /*
- * A child fails, which cancels the body, and the body fails with another error. The group
- * returns both failures, the child's first.
+ * If a child's failure cancels the body, and the body then fails with another error, the
+ * group returns both failures, the child's first.
  */
 SCENARIO(group_adds_its_bodys_failure_to_a_childs)
 {
@@ -391,8 +391,8 @@ static void count(const char *where)
 }
 
 /*
- * If both groups of a task fail in the same turn, the inner group returns its failure,
- * and the outer group's request to cancel stays until the outer group exits.
+ * If both groups of a task fail in the same turn, the inner group returns its failure.
+ * The outer group's request to cancel remains until that group exits.
  */
 SCENARIO(group_inside_and_outside_fail_in_one_turn)
 {
@@ -493,9 +493,7 @@ static int group_that_keeps_owner(void)
     return leave("group", &group, start_child(&group, hercules, NULL) ? 0 : -ENOMEM);
 }
 
-/*
- * Children that each start two more children endlessly are stopped when one child fails.
- */
+/* If each child endlessly starts two more children, a single failure stops them all. */
 SCENARIO(group_that_keeps_growing_ends_with_a_failure)
 {
     tell("owner", group_that_keeps_owner());

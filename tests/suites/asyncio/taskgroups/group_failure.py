@@ -26,7 +26,7 @@ async def group_adds_owner():
 
 @scenario
 async def group_adds_its_bodys_failure_to_a_childs():
-    """A child fails, which cancels the body, and the body fails with another error. The group returns both
+    """If a child's failure cancels the body, and the body then fails with another error, the group returns both
     failures, the child's first.
     """
     trace("owner: %s", await outcome(asyncio.create_task(group_adds_owner())))
@@ -280,8 +280,8 @@ async def group_inside_child(error):
 
 @scenario
 async def group_inside_and_outside_fail_in_one_turn():
-    """If both groups of a task fail in the same turn, the inner group returns its failure, and the outer group's
-    request to cancel stays until the outer group exits.
+    """If both groups of a task fail in the same turn, the inner group returns its failure. The outer group's request
+    to cancel remains until that group exits.
 
     Since: 3.13
     """
@@ -364,7 +364,7 @@ async def group_that_keeps_owner():
 
 @scenario
 async def group_that_keeps_growing_ends_with_a_failure():
-    """Children that each start two more children endlessly are stopped when one child fails."""
+    """If each child endlessly starts two more children, a single failure stops them all."""
     trace("owner: %s", await outcome(group_that_keeps_owner()))
     trace("heads: %d", heads)
 

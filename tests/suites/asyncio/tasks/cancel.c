@@ -34,8 +34,8 @@ static void cancel(void *task)
 }
 
 /*
- * A timer cancels a task with a long sleep. The task that awaits it continues at that
- * time.
+ * If a timer cancels a task during a long sleep, the task that awaits it continues at
+ * that time.
  */
 SCENARIO(cancel_by_a_timer_ends_a_long_sleep)
 {
@@ -210,7 +210,10 @@ static int cancel_reason_is_kept_body(void *arg)
     return 0;
 }
 
-/* A task that is cancelled before its first step still has the reason. */
+/*
+ * The reason of a cancellation is also available if the task was cancelled before its
+ * first step.
+ */
 SCENARIO(cancel_reason_is_kept_for_a_task_that_never_began)
 {
     coil_task *task = start(cancel_reason_is_kept_body, NULL);
@@ -281,8 +284,8 @@ static int chain(void *arg)
 }
 
 /*
- * Four tasks form a chain of awaits. All are cancelled at once, and end one turn after
- * another.
+ * Cancelling the first of four tasks in a chain of awaits cancels all four at once. The
+ * tasks end one turn after another.
  */
 SCENARIO(cancel_runs_down_a_chain_and_comes_back_up)
 {
@@ -395,7 +398,7 @@ static int cancelled_future_is_awaited_body(void *arg)
 }
 
 /*
- * After its cancellation a task may await the cancelled future again. The second await
+ * A task that was cancelled may await the cancelled future again. The second await
  * returns at once.
  */
 SCENARIO(cancelled_future_is_awaited_again_at_once)
@@ -481,7 +484,7 @@ static int child_cancels_parent(void *arg)
 
 /*
  * A child cancels its parent. Because the parent awaits the child, the child is also
- * cancelled. The child ends as cancelled when it returns.
+ * cancelled, and ends as cancelled when it returns.
  */
 SCENARIO(child_cancels_the_parent_that_awaits_it)
 {

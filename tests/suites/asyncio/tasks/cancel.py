@@ -23,7 +23,7 @@ async def cancel_beats_a_result_not_yet_taken():
 
 @scenario
 async def cancel_by_a_timer_ends_a_long_sleep():
-    """A timer cancels a task with a long sleep. The task that awaits it continues at that time."""
+    """If a timer cancels a task during a long sleep, the task that awaits it continues at that time."""
     task = asyncio.create_task(asyncio.sleep(5000))
     asyncio.get_running_loop().call_later(1, task.cancel)
     result = await outcome(task)
@@ -140,7 +140,7 @@ async def cancel_reason_is_kept_body():
 
 @scenario
 async def cancel_reason_is_kept_for_a_task_that_never_began():
-    """A task that is cancelled before its first step still has the reason."""
+    """The reason of a cancellation is also available if the task was cancelled before its first step."""
     task = asyncio.create_task(cancel_reason_is_kept_body())
     task.cancel("not needed")
     trace("awaited: %s", await outcome(asyncio.wait([task])))
@@ -186,7 +186,8 @@ async def chain(i, inner):
 
 @scenario
 async def cancel_runs_down_a_chain_and_comes_back_up():
-    """Four tasks form a chain of awaits. All are cancelled at once, and end one turn after another."""
+    """Cancelling the first of four tasks in a chain of awaits cancels all four at once. The tasks end one turn after
+    another."""
     future = new_future()
     tasks = []
     for i in range(4):
@@ -255,7 +256,7 @@ async def cancelled_future_is_awaited_body(future):
 
 @scenario
 async def cancelled_future_is_awaited_again_at_once():
-    """After its cancellation a task may await the cancelled future again. The second await returns at once.
+    """A task that was cancelled may await the cancelled future again. The second await returns at once.
 
     Since: 3.12
     """
@@ -309,8 +310,8 @@ async def child_cancels_child(parent):
 
 @scenario
 async def child_cancels_the_parent_that_awaits_it():
-    """A child cancels its parent. Because the parent awaits the child, the child is also cancelled. The child
-    ends as cancelled when it returns."""
+    """A child cancels its parent. Because the parent awaits the child, the child is also cancelled, and ends as
+    cancelled when it returns."""
     parent_task = None
 
     async def parent():

@@ -1,6 +1,6 @@
 /*
- * cancelled_task.c - how a task handles requests to cancel it, including its own
- * requests.
+ * cancelled_task.c - how a task handles requests to cancel it, including requests from
+ * itself.
  */
 #include "../scenario.h"
 
@@ -467,8 +467,8 @@ static int timed(void *arg)
 }
 
 /*
- * A timer cancels a block of code. After the block, uncancel() distinguishes a timeout
- * from another cancellation.
+ * If a timer cancels a block of code, uncancel() after the block distinguishes the
+ * timeout from another cancellation.
  */
 SCENARIO(uncancel_makes_a_timeout_of_ones_own)
 {

@@ -1,4 +1,4 @@
-"""How a task handles requests to cancel it, including its own requests."""
+"""How a task handles requests to cancel it, including requests from itself."""
 
 from scenario import *
 
@@ -306,7 +306,7 @@ async def timed(delay, timeout):
 
 @scenario
 async def uncancel_makes_a_timeout_of_ones_own():
-    """A timer cancels a block of code. After the block, uncancel() distinguishes a timeout from another
+    """If a timer cancels a block of code, uncancel() after the block distinguishes the timeout from another
     cancellation."""
     for delay, timeout in (10, 1), (1, 10):
         task = asyncio.create_task(timed(delay, timeout))

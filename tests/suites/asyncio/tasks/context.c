@@ -39,7 +39,7 @@ static int say_color(void *who)
     return 0;
 }
 
-/* A context can also be given to a child of a group. */
+/* A child of a group can also be spawned with a given context. */
 SCENARIO(context_given_to_children_of_a_group)
 {
     coil_context *context = coil_context_copy();
@@ -308,8 +308,8 @@ static coil_task *serve(char *name)
 }
 
 /*
- * A value that is set for a region of code is inherited by tasks spawned in it, and stays
- * valid there after the region.
+ * Tasks that are spawned in a region of code inherit the values that are set for the
+ * region, and keep them after the region ends.
  */
 SCENARIO(context_of_a_late_reset_is_its_own)
 {

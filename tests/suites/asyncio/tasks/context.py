@@ -13,7 +13,7 @@ async def context_given_body(value):
 
 @scenario
 async def context_given_to_children_of_a_group():
-    """A context can also be given to a child of a group."""
+    """A child of a group can also be spawned with a given context."""
     context = contextvars.copy_context()
     async with asyncio.TaskGroup() as group:
         await group.create_task(context_given_body("red"), context=context)
@@ -161,8 +161,8 @@ async def serve(name):
 
 @scenario
 async def context_of_a_late_reset_is_its_own():
-    """A value that is set for a region of code is inherited by tasks spawned in it, and stays valid
-    there after the region."""
+    """Tasks that are spawned in a region of code inherit the values that are set for the region, and keep them after
+    the region ends."""
     red = await serve("red")
     green = await serve("green")
     await red

@@ -490,8 +490,8 @@ static int eager_children_of_a_group_child(void *arg)
 }
 
 /*
- * Eager children of a group that wait and then fail cancel the other children, like any
- * failing child.
+ * If an eager child of a group waits and then fails, the other children are cancelled, as
+ * after any child's failure.
  */
 SCENARIO(eager_children_of_a_group_fail_later)
 {

@@ -338,7 +338,8 @@ async def eager_children_of_a_group_child(seconds):
 
 @scenario
 async def eager_children_of_a_group_fail_later():
-    """Eager children of a group that wait and then fail cancel the other children, like any failing child.
+    """If an eager child of a group waits and then fails, the other children are cancelled, as after any child's
+    failure.
 
     Since: 3.12
     """

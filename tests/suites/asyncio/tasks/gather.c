@@ -236,7 +236,7 @@ SCENARIO(gather_of_all_collects_failures)
     return 0;
 }
 
-/* gather of no futures, and gather of completed futures, are done at once. */
+/* A gather of no futures, or of completed futures, takes no turn. */
 SCENARIO(gather_of_nothing_takes_no_turn)
 {
     coil_future *one = new_future(), *two = new_future();
@@ -314,8 +314,8 @@ static int gather_of_tasks_body(void *arg)
 }
 
 /*
- * gather of tasks takes as long as the longest task. The results are in the order of the
- * arguments.
+ * A gather of tasks takes as long as the longest task. The results are in the order of
+ * the arguments.
  */
 SCENARIO(gather_of_tasks_runs_them_side_by_side)
 {
@@ -392,8 +392,8 @@ static int gather_takes_one_task_body(void *arg)
 }
 
 /*
- * A task that is passed to gather several times runs once, and has its result in each
- * place.
+ * A task that is passed to gather several times runs once, and its result appears in each
+ * of its positions.
  */
 SCENARIO(gather_takes_one_task_several_times)
 {

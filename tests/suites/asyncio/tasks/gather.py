@@ -133,7 +133,7 @@ async def gather_of_all_collects_failures():
 
 @scenario
 async def gather_of_nothing_takes_no_turn():
-    """gather of no futures, and gather of completed futures, are done at once.
+    """A gather of no futures, or of completed futures, takes no turn.
 
     Since: 3.12
     """
@@ -182,7 +182,7 @@ async def gather_of_tasks_body(delay):
 
 @scenario
 async def gather_of_tasks_runs_them_side_by_side():
-    """gather of tasks takes as long as the longest task. The results are in the order of the arguments."""
+    """A gather of tasks takes as long as the longest task. The results are in the order of the arguments."""
     for everything in False, True:
         tasks = [asyncio.create_task(gather_of_tasks_body(delay)) for delay in (2, 3, 1)]
         results = await asyncio.gather(*tasks, return_exceptions=everything)
@@ -215,7 +215,7 @@ async def gather_takes_one_task_body(value):
 
 @scenario
 async def gather_takes_one_task_several_times():
-    """A task that is passed to gather several times runs once, and has its result in each place."""
+    """A task that is passed to gather several times runs once, and its result appears in each of its positions."""
     a = asyncio.create_task(gather_takes_one_task_body(1))
     b = asyncio.create_task(gather_takes_one_task_body(2))
     results = await asyncio.gather(a, a, b, a)

@@ -178,7 +178,7 @@ static int body(void *arg)
 }
 
 /*
- * A gathering task is cancelled, and one child returns a failure: the task gets that
+ * If a gathering task is cancelled and one of its children then fails, the task gets that
  * failure.
  */
 SCENARIO(gather_fails_with_a_child_that_fails_when_cancelled)

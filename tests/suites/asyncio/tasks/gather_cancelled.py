@@ -107,7 +107,7 @@ async def body(tasks):
 
 @scenario
 async def gather_fails_with_a_child_that_fails_when_cancelled():
-    """A gathering task is cancelled, and one child returns a failure: the task gets that failure."""
+    """If a gathering task is cancelled and one of its children then fails, the task gets that failure."""
     tasks = [asyncio.create_task(stubborn()), asyncio.create_task(asyncio.sleep(10))]
     task = asyncio.create_task(body(tasks))
     await asyncio.sleep(1)

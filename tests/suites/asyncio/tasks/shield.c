@@ -360,8 +360,8 @@ static void look(void)
 }
 
 /*
- * Tasks wait behind two nested shields. Cancelling the outermost task cancels no other
- * task.
+ * If tasks wait behind two nested shields, cancelling the outermost task does not cancel
+ * the others.
  */
 SCENARIO(shields_around_shields_protect_twice)
 {

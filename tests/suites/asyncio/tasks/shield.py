@@ -219,7 +219,7 @@ async def shielding(name, future):
 
 @scenario
 async def shields_around_shields_protect_twice():
-    """Tasks wait behind two nested shields. Cancelling the outermost task cancels no other task."""
+    """If tasks wait behind two nested shields, cancelling the outermost task does not cancel the others."""
     future = new_future()
     middle = asyncio.create_task(shielding("middle", future))
     outer = asyncio.create_task(shielding("outer", middle))

@@ -354,9 +354,7 @@ static int sleeps_add_body(void *arg)
     return rc < 0 ? rc : 7;
 }
 
-/*
- * Two sleeps take the sum of their times, and the loop's clock advances by exactly that.
- */
+/* Two consecutive sleeps take exactly the sum of their delays on the loop's clock. */
 SCENARIO(sleeps_add_up)
 {
     coil_task *task = start(sleeps_add_body, NULL);
@@ -420,7 +418,9 @@ static int stopped_loop_body(void *loop)
     return count;
 }
 
-/* A loop that is stopped leaves its task waiting; running it again continues the task. */
+/*
+ * If a loop is stopped, its tasks keep waiting. They continue when the loop runs again.
+ */
 PLAIN_SCENARIO(stopped_loop_leaves_its_task_pending)
 {
     coil_loop_opts opts = {.virtual_clock = true};
@@ -671,8 +671,8 @@ static int outer(void *arg)
 }
 
 /*
- * A task awaits two others one after the other, and returns a result computed from
- * theirs.
+ * A task awaits two others one after the other, and returns a result computed from their
+ * results.
  */
 SCENARIO(task_results_are_added_up)
 {

@@ -220,7 +220,7 @@ async def sleeps_add_body():
 
 @scenario
 async def sleeps_add_up():
-    """Two sleeps take the sum of their times, and the loop's clock advances by exactly that."""
+    """Two consecutive sleeps take exactly the sum of their delays on the loop's clock."""
     task = asyncio.create_task(sleeps_add_body())
     await asyncio.sleep(3)
     trace("state: %s", state(task))
@@ -257,7 +257,7 @@ async def stopped_loop_body(loop):
 
 @scenario
 def stopped_loop_leaves_its_task_pending():
-    """A loop that is stopped leaves its task waiting; running it again continues the task."""
+    """If a loop is stopped, its tasks keep waiting. They continue when the loop runs again."""
     loop = VirtualLoop()
     task = loop.create_task(stopped_loop_body(loop))
     try:
@@ -402,7 +402,7 @@ async def outer():
 
 @scenario
 async def task_results_are_added_up():
-    """A task awaits two others one after the other, and returns a result computed from theirs."""
+    """A task awaits two others one after the other, and returns a result computed from their results."""
     task = asyncio.create_task(outer())
     trace("before: %s", state(task))
     trace("sum: %s", await outcome(task))

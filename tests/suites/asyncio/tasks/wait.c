@@ -16,7 +16,9 @@ static int outer(void *arg)
     return tell("outer", coil_wait(tasks, 2, COIL_WAIT_ALL, COIL_NEVER));
 }
 
-/* A task that is cancelled in wait() leaves at once; the awaited tasks continue. */
+/*
+ * A task that is cancelled in wait() leaves it at once, and the awaited tasks continue.
+ */
 SCENARIO(cancelled_wait_leaves_its_tasks_running)
 {
     coil_future *future = new_future();
@@ -251,8 +253,8 @@ SCENARIO(wait_of_nothing_is_refused)
 }
 
 /*
- * wait() returns when the last of its tasks has ended. If all of them are already done,
- * it takes turns of the loop, but no time.
+ * wait() returns when the last of its tasks has ended. If all tasks are already done,
+ * wait() takes turns of the loop, but no time.
  */
 SCENARIO(wait_returns_when_all_are_done)
 {
@@ -470,8 +472,8 @@ static int yielder(void *arg)
 }
 
 /*
- * wait() with a deadline of now only checks the tasks. In that case, wait() returns in
- * the turn after its timer has run.
+ * If its deadline is now, wait() only checks the tasks, and returns in the turn after its
+ * timer has run.
  */
 SCENARIO(wait_until_now_lets_turns_pass)
 {

@@ -13,7 +13,7 @@ async def outer(tasks):
 
 @scenario
 async def cancelled_wait_leaves_its_tasks_running():
-    """A task that is cancelled in wait() leaves at once; the awaited tasks continue."""
+    """A task that is cancelled in wait() leaves it at once, and the awaited tasks continue."""
     future = new_future()
     tasks = [asyncio.create_task(inner(future)), asyncio.create_task(asyncio.sleep(3))]
     task = asyncio.create_task(outer(tasks))
@@ -141,7 +141,7 @@ async def wait_of_nothing_is_refused():
 
 @scenario
 async def wait_returns_when_all_are_done():
-    """wait() returns when the last of its tasks has ended. If all of them are already done, it takes turns of the
+    """wait() returns when the last of its tasks has ended. If all tasks are already done, wait() takes turns of the
     loop, but no time."""
     tasks = [asyncio.create_task(asyncio.sleep(delay)) for delay in (2, 3)]
     for _ in range(2):
@@ -241,8 +241,7 @@ async def wait_takes_ten_tasks():
 
 @scenario
 async def wait_until_now_lets_turns_pass():
-    """wait() with a deadline of now only checks the tasks. In that case, wait() returns in the turn after its timer
-    has run."""
+    """If its deadline is now, wait() only checks the tasks, and returns in the turn after its timer has run."""
     tasks = [asyncio.create_task(turns(1)), asyncio.create_task(asyncio.sleep(1))]
     for timeout in 0, -1:
         ticks = asyncio.create_task(ticker(4))

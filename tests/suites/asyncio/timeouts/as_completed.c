@@ -3,7 +3,7 @@
  */
 #include "each.h"
 
-/* After the last future was returned, the deadline no longer applies. */
+/* Once the last future has been returned, the deadline no longer applies. */
 SCENARIO(as_completed_forgets_a_deadline_that_is_not_reached)
 {
     static struct work works[] = {{"a", 1, 1}};
@@ -24,8 +24,8 @@ SCENARIO(as_completed_forgets_a_deadline_that_is_not_reached)
 }
 
 /*
- * An interrupted iteration may be continued. It takes no turn to return futures that
- * ended in the meantime.
+ * An interrupted iteration may be continued. Futures that ended in the meantime are
+ * returned without a turn.
  */
 SCENARIO(as_completed_goes_on_where_it_was_left)
 {
@@ -115,8 +115,8 @@ static int asker(void *name)
 }
 
 /*
- * Several tasks that request the next future get theirs in the order of the requests. A
- * request after the last future returns the end of the iteration.
+ * If several tasks request the next future, the requests are served in order. A request
+ * after the last future returns the end of the iteration.
  */
 SCENARIO(as_completed_serves_tasks_in_the_order_in_which_they_ask)
 {

@@ -10,7 +10,7 @@ async def work(name, seconds, result):
 
 @scenario
 async def as_completed_forgets_a_deadline_that_is_not_reached():
-    """After the last future was returned, the deadline no longer applies.
+    """Once the last future has been returned, the deadline no longer applies.
 
     Since: 3.13
     """
@@ -23,7 +23,7 @@ async def as_completed_forgets_a_deadline_that_is_not_reached():
 
 @scenario
 async def as_completed_goes_on_where_it_was_left():
-    """An interrupted iteration may be continued. It takes no turn to return futures that ended in the meantime.
+    """An interrupted iteration may be continued. Futures that ended in the meantime are returned without a turn.
 
     Since: 3.13
     """
@@ -85,8 +85,8 @@ async def asker(each, name):
 
 @scenario
 async def as_completed_serves_tasks_in_the_order_in_which_they_ask():
-    """Several tasks that request the next future get theirs in the order of the requests. A request after the last
-    future returns the end of the iteration.
+    """If several tasks request the next future, the requests are served in order. A request after the last future
+    returns the end of the iteration.
 
     Since: 3.13
     """

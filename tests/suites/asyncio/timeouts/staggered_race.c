@@ -21,7 +21,7 @@ SCENARIO(staggered_race_begins_the_next_after_the_delay)
     return 0;
 }
 
-/* A failure starts the next function at once, however long the delay. */
+/* If a function fails, the next one starts at once, however long the delay is. */
 SCENARIO(staggered_race_goes_on_after_a_failure)
 {
     static struct way ways[] = {{0, 1, -EIO}, {1, 2, 11}, {2, 3, 12}};

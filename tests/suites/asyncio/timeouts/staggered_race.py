@@ -42,7 +42,7 @@ async def staggered_race_begins_the_next_after_the_delay():
 
 @scenario
 async def staggered_race_goes_on_after_a_failure():
-    """A failure starts the next function at once, however long the delay."""
+    """If a function fails, the next one starts at once, however long the delay is."""
     await race(
         [
             lambda: work(0, 1, fails="EIO"),

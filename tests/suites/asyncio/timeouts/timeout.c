@@ -3,7 +3,7 @@
 
 /*
  * If a task that has caught a cancellation is cancelled again in a block with a deadline,
- * this is not a timeout.
+ * the block does not count as timed out.
  */
 SCENARIO(timeout_after_a_cancellation_meets_another)
 {
@@ -228,8 +228,8 @@ static void clean_up(void)
 }
 
 /*
- * The cleanup of an interrupted block has a deadline of its own, and is interrupted, too.
- * The block has still timed out.
+ * The cleanup of a block that timed out is interrupted by its own deadline. The block
+ * still counts as timed out.
  */
 SCENARIO(timeout_of_a_cleanup_after_a_timeout)
 {
@@ -279,8 +279,8 @@ SCENARIO(timeout_of_a_group_whose_child_fails)
 }
 
 /*
- * Without a deadline, nothing is interrupted. There are several ways to specify that
- * there is no deadline.
+ * A block without a deadline is not interrupted, in whichever way the absence of a
+ * deadline is specified.
  */
 SCENARIO(timeout_of_none_never_comes)
 {

@@ -11,7 +11,8 @@ async def timeout_after_a_cancellation_meets_cleanup():
 
 @scenario
 async def timeout_after_a_cancellation_meets_another():
-    """If a task that has caught a cancellation is cancelled again in a block with a deadline, this is not a timeout.
+    """If a task that has caught a cancellation is cancelled again in a block with a deadline, the block does not count
+    as timed out.
     """
     asyncio.current_task().cancel()
     trace("work: %s", await outcome(asyncio.sleep(1)))
@@ -175,8 +176,7 @@ async def timeout_of_a_cleanup_body():
 
 @scenario
 async def timeout_of_a_cleanup_after_a_timeout():
-    """The cleanup of an interrupted block has a deadline of its own, and is interrupted, too. The
-    block has still timed out.
+    """The cleanup of a block that timed out is interrupted by its own deadline. The block still counts as timed out.
 
     Since: 3.12 (and late releases of 3.11; Debian 12 has an early one)
     """
@@ -209,7 +209,7 @@ async def timeout_of_a_group_whose_child_fails():
 
 @scenario
 async def timeout_of_none_never_comes():
-    """Without a deadline, nothing is interrupted. There are several ways to specify that there is no deadline."""
+    """A block without a deadline is not interrupted, in whichever way the absence of a deadline is specified."""
     async with telling_timeout("none", None) as scope:
         await tell("sleep", asyncio.sleep(1000))
         trace("deadline %s", "none" if scope.when() is None else "some")
