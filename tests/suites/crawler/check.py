@@ -1,4 +1,4 @@
-"""Tests in Python: functions named test_*, which run in the order of their definition.
+"""Runs tests in Python: functions named test_*, in the order in which they are defined.
 
 COIL_TEST_EVERY=N in the environment runs only every Nth test, including the first.
 """
@@ -35,7 +35,8 @@ def outcome_of(test):
 
 
 def run_tests(names, only=(), at_a_time=1):
-    """Run the tests. `at_a_time` may exceed 1 if each test has its own server."""
+    """Run the tests. `at_a_time` is the number of concurrent tests, which may exceed 1 if each
+    test has its own server."""
     afresh.begin()
     tests = [(name, fn) for name, fn in names.items() if name.startswith("test_")]
     passed = skipped = 0

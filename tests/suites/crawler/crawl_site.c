@@ -35,7 +35,10 @@ static int print_summary(void *arg, const struct record_summary *summary)
     return 0;
 }
 
-/* "max-depth=2" is an option, and "cookies=" is an option without a value. */
+/*
+ * An argument such as "max-depth=2" sets an option, and "cookies=" sets an option without
+ * a value.
+ */
 static int add_argument(struct crawl *crawl, char *argument)
 {
     char *sign = strchr(argument, '=');

@@ -14,7 +14,7 @@ struct crawled {
     struct references references;
     struct options options; /* the crawl starts at http://h/ */
     struct record_summary summary;
-    bool links_are_known; /* the baseline contains the links that are added */
+    bool links_are_known; /* the added links are in the baseline */
 };
 
 void crawled_init(struct crawled *crawled);
@@ -26,11 +26,11 @@ void crawled_finish(struct crawled *crawled);
  */
 struct target *crawled_target(struct crawled *crawled, const char *path);
 
-/* Like crawled_target(), with a verdict. */
+/* Like crawled_target(), but with the given verdict. */
 struct target *crawled_bad(struct crawled *crawled, const char *path,
                            enum verdict verdict, enum reason reason, int status);
 
-/* Like crawled_target(), with the status 404. */
+/* Like crawled_target(), but with the status 404. */
 struct target *crawled_missing(struct crawled *crawled, const char *path);
 
 /* Add a link to the target. Links beyond REFERENCES_KEPT are only counted. */

@@ -1,4 +1,4 @@
-"""coil-crawl as a process, without the user's configuration and proxies.
+"""Run coil-crawl as a process, without the user's configuration and proxies.
 
     status, out, err = run("--max-pages", "3", site.url)
     with started(site.url) as process: ...      # it runs while the test observes it
@@ -48,8 +48,8 @@ def started(*arguments, environment=None, **options):
 
 @functools.cache
 def preloadable(library):
-    """Return a path of the library that LD_PRELOAD accepts: without spaces and colons, which
-    separate paths there."""
+    """Return a path of the library without spaces and colons, because these separate paths in
+    LD_PRELOAD."""
     library = os.path.abspath(library)
     if not set(library) & set(" :"):
         return library

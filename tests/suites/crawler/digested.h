@@ -1,5 +1,5 @@
 /*
- * digested.h - passes the records of a crawl to a digest by hand, for tests of the
+ * digested.h - builds a digest by passing the records of a crawl to it, for tests of the
  * reports that are written from a digest.
  */
 #ifndef TESTS_CRAWLER_DIGESTED_H
@@ -35,7 +35,7 @@ void digested_redirect(struct digested *digested, const char *url, int status,
                        const char *target);
 void digested_page(struct digested *digested, const char *url);
 
-/* Pass the summary, the last record of a crawl, and arrange the digest. */
+/* Pass the last record of a crawl, the summary, and sort the digest for the reports. */
 void digested_end(struct digested *digested, int exit_status);
 
 /*

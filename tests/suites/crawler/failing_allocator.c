@@ -2,10 +2,10 @@
  * failing_allocator.c - makes one of coil-crawl's own allocations fail, or the creation
  * of one task: see tests/suites/crawler/test_enomem.py.
  *
- * With --wrap, the linker redirects the crawler's allocations to these functions, but not
- * those in libraries. Therefore this file works with the allocators of sanitizers, which
- * then report leaks. FAIL_ALLOCATION=N makes only the N-th allocation fail.
- * ALLOCATIONS names a file to which the number of allocations is written.
+ * The linker option --wrap redirects the crawler's own allocations to these functions,
+ * but not the allocations in libraries. Therefore this file works with the allocators of
+ * sanitizers, which then report leaks. FAIL_ALLOCATION=N makes only the N-th allocation
+ * fail. ALLOCATIONS names a file to which the number of allocations is written.
  */
 #include <coil/group.h>
 

@@ -82,8 +82,8 @@ static void die(void)
 }
 
 /*
- * Count an operation. Returns true if the disk is full. half() performs half of a torn
- * write.
+ * Count an operation. If the process is to be killed during a write, first call half(),
+ * which performs half of the write. Returns true if the simulated disk is full.
  */
 static bool is_full(void (*half)(void *arg), void *arg)
 {

@@ -1,4 +1,4 @@
-"""A redis-server for a test, on a local socket in a temporary folder, and a client.
+"""Start a redis-server for a test, on a local socket in a temporary folder, and connect a client to it.
 
     with redis_server() as path:
         client = Client(path)
@@ -77,7 +77,7 @@ def redis_server(*options, folder=None, path=None):
 
 
 class Failed(Exception):
-    """Redis replied with an error."""
+    """Raised if Redis replies with an error."""
 
 
 class Client:

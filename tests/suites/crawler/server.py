@@ -1,4 +1,4 @@
-"""A web server for tests: each test gives a table of paths and answers.
+"""A web server for tests: each test provides a table of paths and answers.
 
     with Site({"/": page("a", "b"), "/a": redirect("b"), "/b": status(404)}) as site:
         run(site.url)
@@ -71,7 +71,7 @@ def slow(seconds, answer):
 
 
 def cut(answer, keep):
-    """Send the first bytes only, then close the connection."""
+    """Send only the first bytes, and close the connection."""
     def send(connection, _):
         connection.sendall(answer[:keep])
         return CLOSE
@@ -108,7 +108,8 @@ class Server:
     def __exit__(self, *_):
         with contextlib.suppress(OSError):
             self.listener.shutdown(socket.SHUT_RDWR)  # ends accept()
-        # Before closing: accept() could otherwise use the number of the next server's listener.
+        # Join the thread before closing the listener. Otherwise accept() could use the descriptor of the next server's
+        # listener.
         self.acceptor.join()
         self.listener.close()
 
@@ -188,7 +189,7 @@ class Server:
 
 
 class Site(Server):
-    """A server whose table may contain texts."""
+    """A server with a table that may also contain texts."""
 
     @property
     def requests(self):

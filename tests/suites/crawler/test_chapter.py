@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Tests of the crawler in "A Web Crawler With asyncio Coroutines" (a chapter of "500 Lines or Less"), with the
-names that they have in its repository. A proxy answers requests for hosts that do not exist.
+"""Run coil-crawl through the tests of the crawler in "A Web Crawler With asyncio Coroutines" (a chapter of "500 Lines
+or Less"). The tests have the names that they have in that crawler's repository. A proxy answers requests for hosts
+that do not exist.
 
     test_chapter.py COIL_CRAWL [TEST...]
 """
@@ -16,7 +17,8 @@ from test_crawl import Crawl, crawl
 
 
 def crawl_hosts(answers, *arguments):
-    """Crawl hosts that need not exist. The keys of `answers` are URLs, and the last argument is the start URL."""
+    """Crawl hosts that do not exist, through a proxy that answers for them. The keys of `answers` are URLs, and the
+    last argument is the start URL."""
     with Site(answers) as proxy:
         result = Crawl(arguments[-1], *arguments[:-1],
                        environment={"http_proxy": proxy.url, "no_proxy": ""})
@@ -176,8 +178,8 @@ def test_redirect_met_again_with_more_left():
         requests = result.site.requests
         equal(len(requests), len(set(requests)))
         equal(result.pages["/4"]["status"], 302)
-        # The chain that starts at /1 has more than three redirects. The chain that starts at the linked page is
-        # followed if it is short enough.
+        # The chain from /1 has more than three redirects and is given up. The chain from the page that /late links to
+        # is followed if it is short enough.
         equal((link, result.told["/1"], result.status), (link, "broken/redirect-limit", BROKEN))
         if link == "/2":
             equal(result.told["/2"], "broken/redirect-limit")
@@ -189,7 +191,7 @@ def test_redirect_met_again_with_more_left():
 
 
 def test_max_tasks():
-    """The server answers only when the number of concurrent requests equals the number of workers."""
+    """The server holds its answers back until the number of concurrent requests equals the number of workers."""
     names = [f"/{n}" for n in range(120)]
     for count in (1, 8, 100):
         answers = {"/": page(*names), **{name: together(count, page()) for name in names}}

@@ -99,7 +99,7 @@ class Crawl:
                                     for r in self.links)
         urls = collections.Counter(verdict for _, verdict in {(r["target"], r["verdict"]) for r in self.of("verdict")})
         equal(summary["verdict_urls"], {verdict: urls[verdict] for verdict in summary["verdicts"]})
-        # A link to a missing text is counted once for its target and once for the text.
+        # A link with a text fragment has two verdicts if the text is missing: one for the target, one for the text.
         told = collections.Counter(summary["verdict_links"])
         equal(links - told, collections.Counter())
         equal(bool(told - links), bool(texts))
@@ -638,7 +638,7 @@ def test_json_escapes_what_headers_hold():
 
 
 def chain(first, last, end=None):
-    """Return the answers of a chain of redirects from "/first" to "/last", which is `end`."""
+    """Return the answers of a chain of redirects from "/first" to "/last". The answer of "/last" is `end`."""
     return {**{f"/{n}": redirect(f"/{n + 1}") for n in range(first, last)},
             f"/{last}": end or page()}
 
@@ -677,8 +677,8 @@ def test_max_depth_of_nothing_is_the_start_alone():
 
 
 def test_a_chain_that_is_too_long_with_a_link_to_its_middle():
-    """A chain of thirteen redirects exceeds the limit if it is entered at its first redirect, but not at its third.
-    The order in which the crawl finds them does not matter."""
+    """A chain of thirteen redirects exceeds the limit if a link points to its first redirect, but not if a link points
+    to its fourth. The order in which the crawl finds the two links does not matter."""
     expected = {"/": "ok", "/late": "ok", "/1": "broken/redirect-limit", "/4": "redirect/chain"}
     for first, late in (("/1", "/4"), ("/4", "/1")):
         result = crawl({"/": page(first, "/late"), "/late": slow(0.3, page(late)),
@@ -699,8 +699,7 @@ def test_a_chain_that_was_given_up_goes_on_if_it_is_met_nearer():
 
 
 def test_what_leads_into_a_circle():
-    """A loop of three redirects, with two redirects before the loop. The verdict does not depend on the order of
-    the requests."""
+    """Two redirects lead to a loop of three redirects. The verdict does not depend on the order of the requests."""
     circle = {"/a": redirect("/b"), "/b": redirect("/c"), "/c": redirect("/a"),
               "/1": redirect("/2"), "/2": redirect("/a")}
     for links in (["/1"], ["/1", "/b"], ["/b", "/1"]):
@@ -1037,8 +1036,8 @@ def test_accept_and_fail_on():
 
 
 def test_accept_of_a_host():
-    """--accept with a host applies on the crawled site and on other hosts. For other hosts, 403 is still reported
-    as blocked. 404 is still reported as broken."""
+    """--accept with a host applies only to that host, whether or not it belongs to the crawled site. Elsewhere, 403 is
+    still reported as blocked, and 404 as broken."""
     with Site({"/403": status(403), "/404": status(404)}, host="127.0.0.2") as other, \
             Site({"/403": status(403)}, host="127.0.0.3") as third:
         answers = {"/": page("/404", "/405", other.url + "403", other.url + "404", third.url + "403"),
@@ -1166,8 +1165,8 @@ def test_robots():
 
 
 def test_robots_that_cannot_be_fetched():
-    """Status 400 to 499 allows every URL. After status 500 to 599, or without an answer, every URL fails in the same
-    way as robots.txt."""
+    """If the request for robots.txt returns a status from 400 to 499, every URL is allowed. If it returns a status
+    from 500 to 599 or fails, every URL fails in the same way."""
     for answer, told, words in ((status(404), "ok", ""), (status(403), "ok", ""),
                                 (status(500), "error/status", "robots.txt: 500 Internal Server Error"),
                                 (hang_up, "error/network", "robots.txt: "),
@@ -1274,7 +1273,7 @@ def test_robots_are_believed_for_a_day():
 
 
 def test_robots_elsewhere():
-    """Up to five redirects are followed, even to other hosts. After more redirects the file counts as
+    """Up to five redirects of robots.txt are followed, even to other hosts. After more redirects, robots.txt counts as
     missing."""
     rules = robots("User-agent: *\nDisallow: /a\n")
     answers = {"/": page("/a"), "/a": page(), "/robots.txt": redirect("/1")}
@@ -1460,7 +1459,7 @@ def test_a_pause_is_of_one_host():
 
 
 class Bucket:
-    """A token bucket: allows `rate` requests per second and bursts of `burst`. Other requests are answered with
+    """A token bucket: allows `rate` requests per second and bursts of `burst`, and answers all other requests with
     `refusal`."""
 
     def __init__(self, rate, burst, refusal):

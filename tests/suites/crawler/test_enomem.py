@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""coil-crawl when one of its allocations fails. The program must exit with status 1 and a message, or report the
+"""Run coil-crawl while one of its allocations fails. The program must exit with status 1 and a message, or report the
 same findings as without the failure.
 
     test_enomem.py COIL_CRAWL_ENOMEM [--all | --few]
 
-With sanitizers, the program must not leak. In a crawl of a server, a sample of the allocations fail, one per run,
-or all of them with --all. In other commands every ninth allocation fails, with --all every allocation, and with
---few every 36th.
+With sanitizers, the program must not leak. One allocation fails per run. In a crawl of a server this is each
+allocation of a sample, or with --all each allocation. In other commands it is every ninth allocation, with --few every
+36th, and with --all each.
 """
 import concurrent.futures
 import gzip
@@ -147,8 +147,8 @@ def kept_crawl(site, folder, nth, *command):
 
 
 def test_a_kept_crawl_loses_nothing_for_want_of_memory():
-    """An allocation fails while the crawl is saved or resumed. Resuming the crawl after that must
-    still give the result of a crawl without failures."""
+    """An allocation fails while a crawl is saved or resumed. Resuming that crawl must still give the result of a crawl
+    without failures."""
     need_program()
     with tempfile.TemporaryDirectory() as folder, Site({"/": html("<i id=x>")}) as other, Site({}) as site:
         site.answers = {path: answer[-1] if isinstance(answer, list) else answer

@@ -101,7 +101,7 @@ def test_proxy_hands_on_both_directions_and_their_ends():
 
 @contextlib.contextmanager
 def graceful_conversation():
-    """Start the service and a connection on which the service has answered once."""
+    """Start the service, open a connection to it, and receive one answer."""
     with subprocess.Popen([*WRAPPER, os.path.join(FOLDER, "graceful")],
                           stdout=subprocess.PIPE, text=True) as service:
         try:
@@ -528,7 +528,7 @@ def make_host(folder, name, subject=None):
 
 
 def subject_of(port, name):
-    """Return the common name in the certificate that the server sends to a client that requests this name."""
+    """Connect with this host name, and return the common name in the server's certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with dial(port) as plain, context.wrap_socket(plain, server_hostname=name) as s:

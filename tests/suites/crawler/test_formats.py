@@ -137,7 +137,7 @@ def test_all_formats_tell_the_same_links():
 
 
 def test_all_formats_have_the_same_figures():
-    """All formats report the same numbers. A target that only redirects lead to is not counted."""
+    """All formats report the same numbers. A target that is reached only through redirects is not counted."""
     with Site({**answers(), "/picture": response("x", content_type="image/png"),
                "/": page("/a", "/gone", "/gone", "/a#no", "/to-gone", "/picture")}) as site:
         reports = Reports("--max-tries", "1", site.url)

@@ -194,7 +194,7 @@ def redirects_are_followed_to_where_they_end(frontier):
 
 @scenario
 def what_a_start_redirects_to_belongs_to_the_site(frontier):
-    """Links wait until the start's redirect is known."""
+    """Links are held back until the redirect of the start URL is known."""
     with Site({}) as first, Site({}) as second:
         here, there = first.url.replace("127.0.0.1", "localhost"), second.url.replace("127.0.0.1", "localhost")
         first.answers = {"/": slow(0.2, redirect(there)), "/quick": page(there + "in")}

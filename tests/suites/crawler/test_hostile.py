@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""coil-crawl against the servers of hostile.py: verdicts, messages, memory use, and whether the crawl ends.
+"""Run coil-crawl against the servers in hostile.py. Check its verdicts, messages and memory use, and that the crawl
+ends.
 
     test_hostile.py COIL_CRAWL [CASE...]
 
@@ -79,7 +80,7 @@ class Result:
 
 
 def check_whole(result):
-    """Each target has one verdict, and the summary is the last record."""
+    """Check that each target has one verdict, and that the summary is the last record."""
     summary = result.records[-1]
     equal((summary['type'], summary['exit']), ('summary', result.status))
     verdicts = collections.Counter((r['target'], r['fragment']) for r in result.of('verdict'))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The scripts of a shared crawl (crawler/shared/redis/scripts), one by one, in a redis-server for the test.
+"""Test each script of a shared crawl (crawler/shared/redis/scripts) in a redis-server that the test starts.
 
     test_scripts.py [TEST...]
 """

@@ -47,9 +47,8 @@ def frontier(path):
 
 
 def answers(own, other, delay=0):
-    """Return answers of every kind: ids, redirects, pages that robots.txt forbids, invalid URLs,
-    retries, sitemaps, and pages that link to pages. The result does not depend on the order of
-    requests."""
+    """Return answers of every kind: ids, redirects, pages that robots.txt forbids, invalid URLs, retries, sitemaps,
+    and links between pages. The result does not depend on the order of requests."""
     def after(answer):
         return slow(delay, answer) if delay else answer
 
@@ -169,7 +168,8 @@ def test_processes_that_split_a_host():
 
 
 def test_a_start_that_redirects_decides_for_all_what_belongs_to_the_site():
-    """Links wait until the redirect is known. After that, linked pages of the site are searched."""
+    """Links are held back until the redirect of the start URL is known. After that, linked pages of the site are
+    searched."""
     with redis_server() as path, tempfile.TemporaryDirectory(prefix="coil shared ") as folder, \
             Site({}) as first, Site({}) as second:
         there = second.url.replace("127.0.0.1", "localhost")
@@ -196,7 +196,7 @@ def free_port():
 
 
 def redis_under_tls(stack, folder):
-    """Start Redis with a password and TLS. Returns its port and the certificate."""
+    """Start Redis with a password and TLS. Returns the port and the certificate."""
     certificate, key = certify(folder)
     for _ in range(20):
         port = free_port()
@@ -294,8 +294,8 @@ def test_a_collector_that_is_killed_goes_on():
 
 
 def test_redis_may_be_started_again_in_the_middle():
-    """If Redis with an append-only file restarts, it may lose the results of the last second. Their requests are
-    sent again."""
+    """If Redis with an append-only file restarts, it may lose the results of the last second. The requests for the
+    lost results are sent again."""
     options = ("--appendonly", "yes", "--appendfsync", "everysec")
     with tempfile.TemporaryDirectory(prefix="coil aof ") as data, sites(0.03) as (site, folder), \
             contextlib.ExitStack() as stack:

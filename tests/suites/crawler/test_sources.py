@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""coil-crawl: links in style sheets, headers and sitemaps.
+"""Check that coil-crawl finds links in style sheets, headers and sitemaps.
 
 test_sources.py COIL_CRAWL [TEST...]
 """

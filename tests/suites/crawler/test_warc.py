@@ -159,7 +159,8 @@ def test_what_is_not_whole_says_so():
 
 
 def test_links_that_leave_the_site():
-    """If HEAD fails, GET follows. Both requests are in the archive. The GET response ends after its headers."""
+    """If HEAD fails, GET follows, and both requests are in the archive. The archived GET response ends after its
+    headers."""
     with Site({"/x": html("other"), "/y": html("y" * 400000), "HEAD /y": status(405)}) as other, \
             Site({"/": page(other.url + "x", other.url + "y")}) as site:
         records, index = archive_of(site, "--no-robots", "--max-tasks", "1")

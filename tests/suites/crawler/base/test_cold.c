@@ -8,7 +8,7 @@
 #define PIECE ((size_t)64 * 1024)
 #define MIB ((size_t)1024 * 1024)
 
-/* Return how many bytes of files are mapped into the process. */
+/* Return the number of bytes of mapped files that are resident in memory. */
 static size_t mapped_bytes(void)
 {
     FILE *file = fopen("/proc/self/statm", "r");
@@ -19,9 +19,7 @@ static size_t mapped_bytes(void)
     return shared * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/*
- * Fill the store. Returns the peak increase of mapped bytes.
- */
+/* Fill the store. Returns the maximum by which the number of mapped bytes grew. */
 static size_t fill(struct cold *cold, char **pieces, size_t count)
 {
     size_t before = mapped_bytes(), most = 0;
@@ -94,9 +92,7 @@ TEST(cold_memory_goes_on_in_memory_once_the_disk_is_full)
     struct rlimit limit = {4 * MIB, 4 * MIB};
     struct cold *cold = cold_create(".");
 
-    /*
-     * A file size limit stands in for a full disk. The kernel sends SIGXFSZ at the limit.
-     */
+    /* A file size limit simulates a full disk. The kernel sends SIGXFSZ at the limit. */
     signal(SIGXFSZ, SIG_IGN);
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
     fill(cold, pieces, 600);

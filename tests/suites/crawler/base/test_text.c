@@ -89,9 +89,9 @@ TEST(text_repairs_utf8)
                3, BAD "a" BAD);
     /* a truncated character becomes one U+FFFD */
     check_utf8("\xe2\x82", 2, BAD);
-    check_utf8("\xe2\x82z", 3, BAD "z");        /* the byte after it is preserved */
-    check_utf8("\xc0\xaf", 2, BAD BAD);         /* overlong */
-    check_utf8("\xed\xa0\x80", 3, BAD BAD BAD); /* a surrogate */
+    check_utf8("\xe2\x82z", 3, BAD "z");                /* the next byte is preserved */
+    check_utf8("\xc0\xaf", 2, BAD BAD);                 /* overlong */
+    check_utf8("\xed\xa0\x80", 3, BAD BAD BAD);         /* a surrogate */
     check_utf8("\xf4\x90\x80\x80", 4, BAD BAD BAD BAD); /* beyond U+10FFFF */
     check_utf8("a\tb\0c", 2, "a");
     /* removing the tab must not join the bytes around it into a character */

@@ -181,8 +181,8 @@ static void write_often(int process)
 }
 
 /*
- * Two processes write the cache. Each process must always read a complete file. A mixture
- * of two files would be refused.
+ * Two processes write and read the cache at the same time. Each must always read a
+ * complete file, because a mixture of two files would be refused.
  */
 static void two_at_once(void)
 {

@@ -121,8 +121,8 @@ TEST(out_a_reader_that_has_gone)
 #define LINES 40000
 
 /*
- * A slow reader. The reader expects the lines "0", "1", ... and counts them until the
- * first mismatch.
+ * A slow reader that expects the lines "0", "1", ..., and counts them until the first
+ * mismatch.
  */
 struct reader {
     int fd;

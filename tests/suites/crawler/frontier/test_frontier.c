@@ -1,6 +1,6 @@
 /*
- * test_frontier.c - crawler/frontier/frontier.h: the order and the times in which targets
- * are handed out. Time is virtual, in seconds.
+ * test_frontier.c - crawler/frontier/frontier.h: the order in which and the times at
+ * which workers get targets. Time is virtual, in seconds.
  */
 #include "../../../../crawler/frontier/frontier.h"
 #include "../../../harness/harness.h"
@@ -429,7 +429,7 @@ TASK_TEST(frontier_worker_cancelled_with_a_job_before_it_leaves_it_to_another)
     for (int i = 0; i < 3; i++)
         workers[i] = test_spawn(work, NULL);
     CHECK_INT(coil_sleep(COIL_SEC(1)), 0);
-    add("http://a/1"); /* wakes a worker, which is cancelled before it runs */
+    add("http://a/1"); /* this wakes a worker, which is cancelled before it runs */
     coil_task_cancel(workers[2], "test");
     coil_task_cancel(workers[1], "test");
     CHECK_INT(test_join(workers[2]), -ECANCELED);
@@ -537,7 +537,7 @@ static struct frontier_options below(bool by_depth)
     return options;
 }
 
-/* Lease a target that was added before, for this process or for another one. */
+/* Lease an existing target, for this process or for another one. */
 static void lease(const char *url)
 {
     bool is_new;

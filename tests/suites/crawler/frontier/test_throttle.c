@@ -21,20 +21,16 @@
 struct site {
     /* rate and capacity of the token bucket; a rate of 0 refuses every request */
     double rate, burst;
-    /* not 0: the site has no bucket, but allows `burst` requests per window */
+    /* if not 0, the site allows `burst` requests per window, instead of using a bucket */
     int64_t window_ns;
     int status;             /* the status of a refusal */
     int64_t retry_after_ns; /* 0: no Retry-After */
-    double penalty;         /* tokens lost by a refusal */
-    unsigned broken_every;  /* every n-th page is always refused; 0: none */
-    unsigned
-        /*
-         * of every hundred pages, always refuse those from this number on; 0: use
-         * broken_every
-         */
-        broken_from;
+    double penalty;         /* tokens that a refused request takes */
+    unsigned broken_every;  /* always refuse every n-th page; 0: none */
+    /* if not 0, always refuse pages n with n % 100 >= broken_from, not every n-th page */
+    unsigned broken_from;
     unsigned pages;     /* 0: PAGES */
-    unsigned max_tries; /* the crawl's --max-tries; 0: 3 */
+    unsigned max_tries; /* the crawl's --max-tries; 0 means 3 */
 };
 
 static struct simulation {
@@ -187,8 +183,8 @@ static void crawl(const struct site *site)
 }
 
 /*
- * Expect no false verdicts, a duration that is close to the site's minimum, and more
- * deliveries than refusals.
+ * Check that there are no false verdicts, that the crawl takes less than `seconds`, and
+ * that the site delivers more pages than it refuses.
  */
 static void check_site(const struct site *site, double seconds)
 {
@@ -228,7 +224,7 @@ TASK_TEST(throttle_of_sites_with_other_limits)
         {{.rate = 20, .burst = 1, .status = 503}, 30},
         {{.rate = 5, .burst = 50, .status = 429}, 75},
         {{.rate = 20, .burst = 100, .status = 503}, 20},
-        /* The site counts refused requests, too. */
+        /* At these sites, refused requests also take a token. */
         {{.rate = 5, .burst = 5, .status = 429, .penalty = 1}, 120},
         {{.rate = 20, .burst = 5, .status = 503, .penalty = 1}, 40},
         {{.burst = 5, .window_ns = COIL_SEC(1), .status = 429}, 100},

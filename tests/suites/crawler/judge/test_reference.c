@@ -51,7 +51,7 @@ TEST(references_are_kept_with_their_places)
     finish();
 }
 
-/* Links on three pages are added in interleaved order. */
+/* The links on three pages are added in interleaved order. */
 TEST(references_beyond_a_hundred_are_the_first_on_each_page)
 {
     struct target *x = get("http://a/x"), *pages[9];

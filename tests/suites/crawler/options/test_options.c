@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The outcome of a command line. */
+/* The result of parsing a command line. */
 struct parsed {
     struct options options;
     int rc;
@@ -66,7 +66,7 @@ static void write_file(const char *path, const char *text)
     CHECK_INT(fclose(file), 0);
 }
 
-/* A temporary folder, the working directory until leave_scratch() is called. */
+/* A temporary folder, which is the working directory until leave_scratch() is called. */
 static char scratch[] = "/tmp/coil-options-XXXXXX";
 
 static void enter_scratch(void)

@@ -29,7 +29,8 @@ static int note(void *arg, const struct toml_value *value)
 static int read_bytes(const char *bytes, size_t n, char told[TOLD_BYTES],
                       struct toml_mistake *mistake)
 {
-    char *text = malloc(n + 1); /* without a NUL, so that sanitizers find overruns */
+    /* a copy of exactly this size, so that sanitizers find overruns */
+    char *text = malloc(n + 1);
     int rc;
 
     memcpy(text, bytes, n);

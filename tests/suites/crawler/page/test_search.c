@@ -467,7 +467,7 @@ static int count_found(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* libcmark-gfm recurses once per e-mail address. */
+/* libcmark-gfm calls itself recursively for each e-mail address. */
 TASK_TEST(search_of_markdown_needs_no_stack_of_its_task)
 {
     static const char address[] = "a@b.c ";

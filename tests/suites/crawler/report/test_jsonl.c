@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The report that begin() opens and check_written() closes. */
+/* The report under test: begin() opens it, and check_written() closes it. */
 static struct out out;
 static struct record_sink sink;
 

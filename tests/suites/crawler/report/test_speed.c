@@ -1,6 +1,6 @@
 /*
- * test_speed.c - crawler/report/speed.h: the time that each host and each phase of a
- * crawl took.
+ * test_speed.c - crawler/report/speed.h: how long each host and each phase of a crawl
+ * took.
  */
 #include "../../../../crawler/report/speed.h"
 #include "../../../harness/harness.h"

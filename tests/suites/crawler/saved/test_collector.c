@@ -101,7 +101,7 @@ static int trace_link(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* Trace every saved page with its links. */
+/* Write every saved page and its links to the trace. */
 static void trace_store(void)
 {
     struct store *store = open_store(STORE_READ);
@@ -158,7 +158,7 @@ TASK_TEST(collector_goes_on_where_its_file_ends)
     add_page(collector, 10, "http://h/", NULL, 0);
     CHECK_INT(collector_save(collector), 0);
     add_page(collector, 20, "http://h/lost", NULL, 0);
-    collector_destroy(collector); /* as after a kill */
+    collector_destroy(collector); /* as if the process were killed */
     collector = create_collector(open_store(STORE_WRITE));
     CHECK_INT(collector_last(collector), 10);
     add_page(collector, 10, "http://h/old", NULL, -EBADMSG);

@@ -213,7 +213,7 @@ TEST(store_that_is_replaced_is_found_between_the_renames_too)
     store_close(store);
     snprintf(from, sizeof from, "%s/crawl.db", folder);
     snprintf(to, sizeof to, "%s/previous.db", folder);
-    CHECK_INT(rename(from, to), 0); /* as after a kill */
+    CHECK_INT(rename(from, to), 0); /* as if the process were killed */
     store = open_as(STORE_READ);
     store_close(store);
     store = open_as(STORE_WRITE);

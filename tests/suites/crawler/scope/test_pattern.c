@@ -68,7 +68,7 @@ TEST(pattern_that_matches_all_or_nothing_by_mistake_is_refused)
     patterns_finish(&list);
 }
 
-/* A site could contain a URL that would take a year to match against a pattern. */
+/* Without a time limit, matching a malicious URL against a pattern could take a year. */
 TEST(pattern_gives_up_where_it_would_take_very_long)
 {
     struct pattern_list list = {NULL, 0};

@@ -27,7 +27,7 @@ static bool pattern_matches(const char *pattern, const char *path)
 
 TEST(robots_simple_example_of_the_rfc)
 {
-    /* The example in RFC 9309, section 5.1, for each crawler in it. */
+    /* The example in RFC 9309, section 5.1, tested for each crawler that it names. */
     static const char text[] =
         "User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\n"
         "Allow: /publications/\n\nUser-Agent: foobot\nDisallow:/\n"
@@ -145,7 +145,7 @@ TEST(robots_empty_patterns_match_nothing)
 
 TEST(robots_wildcards)
 {
-    /* the examples of RFC 9309, 2.2.3, and more patterns of that kind */
+    /* the examples in RFC 9309, 2.2.3, and similar patterns */
     static const struct {
         const char *pattern, *path;
         bool matches;

@@ -154,8 +154,8 @@ static size_t count_skipped(struct crawl *crawl)
 }
 
 /*
- * Return the number of fetched pages. *skipped is the number of targets that were not
- * fetched.
+ * Return the number of fetched pages, and set *skipped to the number of targets that were
+ * not fetched.
  */
 static size_t crawl_site(site_function site, const char *start, size_t *skipped)
 {
@@ -269,7 +269,7 @@ TEST(trap_calendars_that_go_on_for_ever)
 }
 
 /*
- * An archive of 100 months with ten posts each. Each month links to the month before.
+ * An archive of 100 months with ten posts each. Each month links to the previous month.
  * The oldest 20 months have no posts.
  */
 static void blog(struct crawl *crawl, const char *url)
@@ -285,9 +285,7 @@ static void blog(struct crawl *crawl, const char *url)
         link_to(crawl, "http://h/%u/%02u/%02u/post-%u-%u", year, month, 2 * i, months, i);
 }
 
-/*
- * A thousand releases, which one page lists. Each release links to a release from 1999.
- */
+/* One page lists a thousand releases, each of which links to a release from 1999. */
 static void releases(struct crawl *crawl, const char *url)
 {
     if (strcmp(url, "http://h/releases/") != 0) {
@@ -314,7 +312,7 @@ static void versions(struct crawl *crawl, const char *url)
         link_to(crawl, "http://h/docs/%u.04/page-%u.html", year - 1, page);
 }
 
-/* 300 months with 20 messages each. */
+/* A mail archive of 300 months with 20 messages each. */
 static void mails(struct crawl *crawl, const char *url)
 {
     unsigned year = 0, month = 0, message;
@@ -364,7 +362,8 @@ TEST(trap_calendars_are_not_what_has_an_end)
 }
 
 /*
- * A calendar link goes from one date to another date that is farther from November 2026.
+ * A link is a calendar step if it leads from one date to another that is farther from
+ * November 2026.
  */
 TEST(trap_calendar_steps)
 {

@@ -147,7 +147,7 @@ IO_TEST(leases_tell_what_belongs_to_the_site_and_then_what_was_held)
     close_crawl(&crawl);
 }
 
-/* Add links to "http://a/FIRST" and the pages with the next numbers. */
+/* Add links to "http://a/FIRST" and to the pages with the following numbers. */
 static void link_many(const struct leases *leases, struct redis_words *links, int first,
                       int count)
 {
@@ -463,9 +463,7 @@ static int collect(void *arg, int64_t number, const void *bytes, size_t n)
     return 0;
 }
 
-/*
- * All keys are deleted, except those from which workers learn that the crawl has ended.
- */
+/* All keys are deleted, except the keys that show workers that the crawl has ended. */
 static void check_forgotten(struct crawl *crawl, struct leases *leases)
 {
     struct redis_words words = {.count = 0};

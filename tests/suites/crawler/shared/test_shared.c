@@ -14,7 +14,7 @@ enum { PAGES = 200, HOSTS = 7, WORKERS = 3 };
 
 static const struct leases_setup setup = {.options = "options", .split = 1};
 
-/* The parts of a crawler that a shared frontier needs. */
+/* A simulated process, with the parts of a crawler that a shared frontier needs. */
 struct process {
     struct redis *redis;
     struct leases leases;

@@ -19,8 +19,10 @@ TEST(verdict_words_are_those_of_the_design)
     CHECK_INT(VERDICT_COUNT, sizeof words / sizeof words[0] + 1);
 }
 
-/* Each verdict has a complete row in the table. Several verdicts share the rule for
-   verdicts that --fail-on does not name. */
+/*
+ * Each verdict has a complete row in the table. Several verdicts may have the same rule,
+ * but none lacks one.
+ */
 TEST(verdict_every_verdict_has_its_traits)
 {
     int of_fragment = 0;
@@ -35,7 +37,7 @@ TEST(verdict_every_verdict_has_its_traits)
                   traits->tone == TONE_BAD || traits->tone == TONE_GOOD);
         of_fragment += traits->is_of_fragment;
     }
-    CHECK(of_fragment <= 4); /* known.counted has five bits: these and one more */
+    CHECK(of_fragment <= 4); /* known.counted has a bit for each of these, and one more */
 }
 
 TEST(verdict_of_an_unknown_word_is_open)

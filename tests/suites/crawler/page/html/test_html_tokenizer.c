@@ -443,7 +443,7 @@ static char *allocate(size_t n)
     return bytes;
 }
 
-/* Measure the time to parse one tag with n attributes that each occur twice. */
+/* Measure the time to parse a tag with n attributes, each of which occurs twice. */
 static double seconds_for_attributes(size_t n)
 {
     char *html = allocate(24 * n + 16), *at = html;
@@ -486,7 +486,7 @@ static char *write_long_tag(char *at)
 }
 
 /*
- * Measure the time to parse 20,000 tags of nine attributes before or after one tag of
+ * Measure the time to parse 20,000 tags with nine attributes, before or after a tag with
  * 200,000 attributes.
  */
 static double seconds_with_long_tag(bool first)

@@ -467,7 +467,7 @@ static int trace_style(const struct link *link, void *arg)
     return 0;
 }
 
-/* Parse the styles in pieces of every size. */
+/* Parse the styles in pieces of each size. */
 static void check_styles(const char *html, const char *expected)
 {
     for (size_t piece = 1; piece < 40; piece += 6) {

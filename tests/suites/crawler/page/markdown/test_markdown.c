@@ -460,8 +460,8 @@ static void check_folder(const char *path, int *count)
 }
 
 /*
- * This program is tests/coil-tests in the build folder. The build folder is usually
- * inside the repository.
+ * Find a file of the repository. This program is tests/coil-tests in the build folder,
+ * which is usually inside the repository.
  */
 static void make_path(char *path, size_t size, const char *name)
 {

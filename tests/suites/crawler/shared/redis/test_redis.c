@@ -510,7 +510,7 @@ static void run_script(struct redis *redis, enum crawl_script script,
     redis_words_finish(&words);
 }
 
-/* Run a crawl without pages. */
+/* Run a crawl that has no pages. */
 static void crawl_nothing(struct redis *redis, bool is_new)
 {
     static const char *const setup[] = {"seed", "setup", "0", "0", "0", "1", NULL};

@@ -1,6 +1,6 @@
 /*
- * test_redis_words.c - crawler/shared/redis/redis_words.h: lists of the words of a Redis
- * command.
+ * test_redis_words.c - crawler/shared/redis/redis_words.h: building the list of words of
+ * a Redis command.
  */
 #include "../../../../../crawler/shared/redis/redis_words.h"
 #include "../../../../harness/harness.h"
