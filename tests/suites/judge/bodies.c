@@ -4,8 +4,8 @@
  * This file implements each instruction of reference.py with coil's public headers only.
  * Each instruction is a function that returns an rc, like coil's own functions. If an
  * instruction that waits returns a negative rc, the body ends, as an exception in Python
- * would end it. For other instructions (`goes_on` in the tables) the trace shows the rc
- * as a word.
+ * would end it. After other instructions (`goes_on` in the tables) the body continues,
+ * and the trace shows the rc as a word.
  */
 #include "judge.h"
 
@@ -24,8 +24,8 @@ static int handler_of(struct body *body, const struct line *line)
 }
 
 /*
- * Python's `try`. A cancellation is marked as caught before its handler runs, and before
- * a cleanup (a `finally` that waits).
+ * Run Python's `try`. A cancellation is marked as caught before its handler or a cleanup
+ * (a `finally` that waits) runs.
  */
 static int do_try(struct body *body, const struct line *line)
 {
@@ -53,7 +53,8 @@ static int do_try(struct body *body, const struct line *line)
 
 static int do_group(struct body *body, const struct line *line)
 {
-    static coil_group memory[MAX_NUMBER]; /* an ended group may be cancelled */
+    /* static, because a group may be cancelled after it has ended */
+    static coil_group memory[MAX_NUMBER];
     int number = number_of(line->words[1]), rc;
     coil_group *group = &memory[number];
     size_t count;
@@ -135,7 +136,7 @@ static const struct instruction *instruction_of(const struct line *line)
     exit(2);
 }
 
-/* -EPERM does not end the body: it only means that a condition's lock is not held. */
+/* -EPERM, which means that a condition's lock is not held, does not end the body. */
 static bool ends_body(const struct instruction *instruction, int rc)
 {
     return rc < 0 && !instruction->goes_on && rc > ABSENT && rc != -EPERM;

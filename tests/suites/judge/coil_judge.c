@@ -99,9 +99,7 @@ static bool break_up(void)
     return true;
 }
 
-/*
- * Print the last lines of the trace: how each task ended, and that the program has ended.
- */
+/* Print the last lines of the trace: how each task ended, and the end of the program. */
 static void close_up(void)
 {
     char name[16];

@@ -1,7 +1,7 @@
-"""Changes to asyncio that make orders well-defined that are accidental in CPython. The judge changes nothing else.
+"""Changes to asyncio that define an order where CPython's order is accidental. The judge changes nothing else.
 
 The judge tests that coil and asyncio run everything in the same order. In five cases, CPython does not guarantee an
-order. In these cases, this file installs the natural order, which coil has, too. The C accelerator is not
+order. In these cases, this file makes asyncio use the natural order, which is also coil's. The C accelerator is not
 affected: _asyncio's Task and Future are used unchanged.
 
 1. Equal deadlines. asyncio stores timers in a heapq, which is not stable: the order of two timers with equal
@@ -17,8 +17,8 @@ deadlines depends on the rest of the heap. This file makes the order of equal de
    the judge, time is an integer number of ticks, and a timer is due if now >= deadline. (base_events.py: _run_once,
    end_time = self.time() + self._clock_resolution)
 
-4. The clock. In asyncio the selector's select(timeout) waits. In the judge nothing sleeps: when no handle is ready,
-   the clock jumps to the next deadline.
+4. The clock. In asyncio the selector's select(timeout) waits. The judge never sleeps: when no handle is ready, the
+   clock jumps to the next deadline.
 
 5. A fixed bug (gh-128550): before 3.13.2, if an eager child has failed, the TaskGroup cancels its owner inside
    create_task(), in the middle of the owner's body. This file moves the cancellation to the next turn.
@@ -68,7 +68,7 @@ def even_out_as_completed():
 
 
 class FifoTimerHandle(events.TimerHandle):
-    """A timer that fires after earlier timers with the same deadline."""
+    """A timer that fires after timers with the same deadline that were created earlier."""
 
     __slots__ = ("_number",)
     _numbers = itertools.count()

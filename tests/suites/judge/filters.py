@@ -1,4 +1,4 @@
-"""Filters drop programs on which coil and asyncio differ by intention.
+"""Filters drop programs for which coil and asyncio differ by intention.
 
 Where possible, the generator avoids such differences (see generate.py). The filters handle the remaining ones. The
 run counts the programs that each filter drops, and fails if the filters drop too many.

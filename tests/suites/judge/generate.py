@@ -1,21 +1,20 @@
 """Generate random programs. A seed and a number determine a program.
 
-A program uses only some of the families of instructions below, so its few instructions are related. Times are short
+A program uses only some of the families of instructions below, so that its few instructions interact. Times are short
 integers, so many events occur at the same instant. Among the random instructions there are scenes: short sequences
-that test corner cases of order. For example, a task cancels itself, a task that was just woken, or a task that has
-not begun; or it cancels a task twice, or exactly at a deadline. In most programs, the last task only sets and
-releases objects that other tasks wait for, and cancels tasks. In some programs, several tasks contend for one
-object.
+that test corner cases of order. For example, a task cancels itself, a task that was just woken, or a task that has not
+begun, or it cancels a task twice, or exactly at a deadline. In most programs, the last task only sets and releases
+objects that other tasks wait for, and cancels tasks. In some programs, several tasks contend for one object.
 
 Rules that keep both sides comparable:
 
 - A task awaits and gathers only tasks with a higher number, and its children in groups also have higher numbers. If
-tasks await each other in a cycle, cancelling one of them does not end: Python's stack would overflow. A child that
-awaits the owner of its group never ends.
+tasks await each other in a cycle, cancelling one of them recurses until Python's stack overflows. A child that awaits
+the owner of its group never ends.
 
-- A `finally` does not wait. In C a cancellation applies until it is caught, so the waits of a
-  cleanup would fail. In Python they succeed, because a cancellation is delivered only once. A
-  `cleanup` may wait: in C it marks the cancellation as caught, and then still passes on the rc.
+- A `finally` does not wait. In C a cancellation applies until it is caught, so waits in a `finally` would fail. In
+  Python such waits succeed, because a cancellation is delivered only once. A `cleanup` may wait: in C it marks the
+  cancellation as caught, but still returns its rc.
 """
 
 import random
@@ -251,7 +250,7 @@ class Generator:
                     [*first, Node(["fail", self.error()])])  # fmt: skip
 
     def birth(self, open_groups):
-        """Start a task in the innermost group, or sometimes in another group."""
+        """Start a task in the innermost group, or sometimes in another group or outside of groups."""
         unborn = [number for number in self.unborn if number > self.current]
         if not unborn:
             return self.simple("yield")
@@ -413,7 +412,7 @@ class Generator:
         return nodes
 
     def declarations(self):
-        """Declare every object. Unused objects are removed when the program is read."""
+        """Declare every object. A program's unused objects are removed when the program is read."""
         rng = self.rng
         sizes = {
             "f": ("future", lambda: []),

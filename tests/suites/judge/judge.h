@@ -63,7 +63,10 @@ coil_future *future_of(const struct body *body, const char *name);
 
 int ticks(const char *word);
 
-/* Return a deadline this number of ticks from now. The word may also be "never". */
+/*
+ * Return the deadline that is this number of ticks from now. The word may also be
+ * "never".
+ */
 int64_t deadline_of(const char *word);
 
 /* on_sync.c: the instructions on synchronization. */
@@ -74,7 +77,7 @@ void sync_finish(void);
 int sync_acquire(const char *name);
 int sync_release(const char *name);
 
-/* on_tasks.c: start a task of the loop, or of a group. */
+/* on_tasks.c: start a task in the group, or outside of groups if `group` is NULL. */
 int start_body(struct body *body, coil_group *group, bool eager);
 void tasks_finish(void);
 

@@ -1,8 +1,8 @@
 """Features of newer asyncio versions, implemented on top of 3.13.
 
 - TaskGroup.cancel() from 3.15, with two fixes. A child that cancels its group in its eager first step is cancelled,
-too (gh-155418). A request of another task to cancel the owner is still delivered after the group has cancelled the
-owner (gh-155433).
+too (gh-155418). Another task's request to cancel the owner is still delivered after the group has cancelled the owner
+(gh-155433).
 
 - A Barrier that returns each index once, even if tasks are cancelled (gh-155233, still open).
 
@@ -79,7 +79,7 @@ class Barrier(asyncio.Barrier):
 
 @contextlib.contextmanager
 def eagerly(loop):
-    """In the block of this context manager, the next task that is created begins eagerly, even in a group."""
+    """Within the block of this context manager, the next task that is created begins eagerly, even in a group."""
 
     def create_once(loop, coroutine, **options):
         loop.set_task_factory(None)

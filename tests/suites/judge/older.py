@@ -8,7 +8,7 @@ marks the trace as not comparable:
 
 - A call of Task.uncancel() that brings the count to 0 discards an undelivered cancellation.
 
-- An expired timeout raises a TimeoutError unless there was another request to cancel since the block began. Older
+- An expired timeout raises a TimeoutError unless another request to cancel was made since the block began. Older
 requests are ignored (since a 3.11 release later than 3.11.2).
 
 - When a TaskGroup fails after its parent was cancelled by another request, it cancels the parent again.
@@ -31,7 +31,7 @@ CHANGES = [
     ((3, 13), {"as_completed"}),
     # gather() of completed futures does not wait.
     ((3, 12), {"gather", "gather_all"}),
-    # Eager tasks are new, and wait_for() is implemented with timeout().
+    # Eager tasks were added, and wait_for() was implemented with timeout().
     ((3, 12), {"eager", "eager_child", "wait_for", "race"}),
 ]
 

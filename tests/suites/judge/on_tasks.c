@@ -6,7 +6,7 @@
 #define MAX_MARK 128
 
 /*
- * Store the tasks and futures that the line's words from `first` on name, if they exist,
+ * Store the existing tasks and futures that the line names in its words from `first` on,
  * and return their number.
  */
 static size_t several_of(const struct body *body, const struct line *line, int first,
@@ -240,7 +240,7 @@ static int do_as_completed(struct body *body, const struct line *line)
     return rc < 0 ? rc : count;
 }
 
-/* The tasks of a race must not have been spawned. The race owns them. */
+/* Run a race of tasks that have not been spawned. The race owns these tasks. */
 static int do_race(struct body *body, const struct line *line)
 {
     const char *delay = line->words[1];
@@ -349,7 +349,10 @@ static void say_state(coil_future *future, void *arg)
 {
     struct note *note = arg;
 
-    /* Print the number of the body, because its task may no longer exist. */
+    /*
+     * Print the body's number instead of the task's name, because the task may no longer
+     * exist.
+     */
     trace("callback", "t%d %s %s%s", note->body->number, note->name,
           word_of(coil_future_result(future)).text, bindings());
 }
@@ -449,7 +452,10 @@ void tasks_finish(void)
 
 /* ---- introspection ----------------------------------------------------------------- */
 
-/* Other tasks cannot refer to a task of a race until it has begun. */
+/*
+ * Mark a living task of the program. A task of a race is not marked until it has begun,
+ * because until then no other task can refer to it.
+ */
 static int mark_living(coil_task *task, void *arg)
 {
     bool *living = arg;

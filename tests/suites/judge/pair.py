@@ -1,4 +1,4 @@
-"""Convert a program of the judge to a scenario for tests/suites/asyncio, with its own topic.
+"""Convert a program of the judge to a scenario for tests/suites/asyncio. The scenario is a topic of its own.
 
 The files are NAME.py, NAME.c and NAME.trace.
 
@@ -64,7 +64,7 @@ def c_lock(name, verb):
 
 # ---- instructions: (in Python, in C) -----------------------------------------------------
 
-# Instructions that do not wait: a callable and its arguments in Python, and a call in C.
+# Instructions that do not wait, each as a callable and its arguments in Python, and as a call in C.
 NOW = {
     "spawn": (lambda t: f"{t}.start", lambda t: f"start_task(&{t}, NULL)"),
     "child": (lambda t, g: f"{t}.start, {g}", lambda t, g: f"start_task(&{t}, &{g})"),
@@ -105,7 +105,7 @@ NOW = {
 # Instructions whose functions return nothing in C. A semaphore's release also returns nothing.
 NOTHING = {"eset", "eclear", "shutdown"}
 
-# Instructions that wait: an awaitable in Python, and a call in C.
+# Instructions that wait, each as an awaitable in Python, and as a call in C.
 WAITS = {
     "sleep": (lambda s: f"asyncio.sleep({s})", lambda s: f"coil_sleep(COIL_SEC({s}))"),
     "yield": (lambda: "asyncio.sleep(0)", lambda: "coil_yield()"),

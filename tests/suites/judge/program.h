@@ -21,7 +21,7 @@ struct line {
     char *words[LINE_MAX_WORDS];
     int word_count;
     int handler; /* the line of `except` or `finally`, otherwise of `end` */
-    int end;     /* the line of `end`, or this line if not a block */
+    int end;     /* the line of `end`, or this line if it does not open a block */
 };
 
 struct program {

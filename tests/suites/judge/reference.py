@@ -3,9 +3,9 @@
     python3 reference.py BATCH > traces
 
 coil_judge.c has a counterpart for each instruction. An instruction is a method `do_VERB`. It returns an int or a word
-for the trace, or raises an exception. If the body in C continues after an errno (a queue is full, a future is set
-twice), the method returns a word. If an errno ends the body in C (a failure, a cancellation), the method raises an
-exception.
+for the trace, or raises an exception. For an errno after which the body in C continues (a queue is full, a future is
+set twice), the method returns a word. For an errno that ends the body in C (a failure, a cancellation), the method
+raises an exception.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ def state_of(future):
 
 
 class Body:
-    """A task of the program: the body, and the asyncio task after the spawn."""
+    """A task of the program: its body and, once it has been spawned, its asyncio task."""
 
     def __init__(self, name, nodes):
         self.name = name
@@ -192,7 +192,7 @@ class Interpreter:
         return "".join(f" {name}={value}" for name, value in values if value)
 
     def say(self, who, what):
-        """Print the line of a callback in the trace."""
+        """Write the line of a callback to the trace."""
         self.trace(who, what + self.bindings())
 
     # ---- blocks ---------------------------------------------------------------------
