@@ -106,9 +106,7 @@ static char *outside(void (*scenario)(void))
     return take_record();
 }
 
-/*
- * A task that counts how often it runs while another task is suspended.
- */
+/* The state of a task that counts how often it runs while another task is suspended. */
 struct ticking {
     bool over;
     _Atomic int ticks;
@@ -121,9 +119,10 @@ static struct ticking *ticker_of_task;
  *
  * Linux rounds such a timeout up to ticks (CONFIG_HZ), adds one tick, and counts from the
  * latest tick that it has handled (schedule_timeout(), jiffies). If a virtual processor
- * was not scheduled for a while, that tick is old and the wait is too short. With 250
- * ticks a second, 30 ms become 36 ms from that tick. If the tick is more than 6 ms old,
- * less than 30 ms are left. Up to 5 ticks may be late (MAX_STALLED_JIFFIES).
+ * was not scheduled for a while, the latest tick is old, and the wait is too short. With
+ * 250 ticks per second, a timeout of 30 ms becomes 36 ms from that tick, of which less
+ * than 30 ms remain if the tick is more than 6 ms old. Up to 5 ticks may be late
+ * (MAX_STALLED_JIFFIES).
  *
  * CLOCK_MONOTONIC_COARSE returns the time of the latest tick. In a task, the function
  * returns the current time, because coil counts from the time of the call.
@@ -203,8 +202,8 @@ static bool sleeps(pid_t thread)
 }
 
 /*
- * Wait until the caller of later() waits. A task is known to wait as soon as other tasks
- * run. A thread is assumed to wait if it has slept for a while.
+ * Wait until the caller of later() is waiting. A task is certainly waiting once other
+ * tasks run. A thread is assumed to be waiting if it has slept for a while.
  */
 static void wait_for_waiter(const struct deed *deed)
 {

@@ -8,9 +8,9 @@
  *         SAY(read(ends[0], buf, sizeof buf));
  *     }
  *
- * The body runs on its own thread, and then in a task. Both runs must record the same
- * lines: results, errno, received bytes and remaining bytes. `true` means that the body
- * waits, and that other tasks must run meanwhile.
+ * The body runs first on a thread of its own, and then in a task. Both runs must record
+ * the same lines: results, errno, received bytes and remaining bytes. If the second
+ * argument is true, the body waits, and other tasks must run meanwhile.
  */
 #ifndef COIL_TESTS_POSIX_DIFFERENTIAL_H
 #define COIL_TESTS_POSIX_DIFFERENTIAL_H
@@ -61,20 +61,20 @@ void say_result(const char *call, long result);
 int64_t milliseconds(void);
 
 /*
- * Like SAY_AT_LEAST, for a call that times out by SO_RCVTIMEO or SO_SNDTIMEO: see
+ * Like SAY_AT_LEAST, but for a call with a timeout from SO_RCVTIMEO or SO_SNDTIMEO: see
  * from_latest_tick().
  */
 #define SAY_TIME_OUT(ms, call) SAY_FROM(from_latest_tick(), ms, call)
 int64_t from_latest_tick(void);
 
 /*
- * from_now() returns the time of the clock in `ms` milliseconds. has_come() returns true
- * once a time has passed.
+ * from_now() returns the clock's time plus `ms` milliseconds. has_come() returns true
+ * once the clock has reached the given time.
  */
 struct timespec from_now(clockid_t clock, int ms);
 bool has_come(clockid_t clock, const struct timespec *t);
 
-/* Record a call that must time out at `due`, a time 15 ms in the future. */
+/* Record a call that must time out at `due`, 15 ms from now. */
 #define SAY_DUE(clock, call)                                                             \
     do {                                                                                 \
         struct timespec due = from_now(clock, 15);                                       \

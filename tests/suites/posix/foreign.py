@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""foreign.py BUILD [NAME...] - test third-party libraries in 20 tasks of one thread.
-foreign.py --update BUILD - write the table of docs/manual/libraries.md.
+"""foreign.py BUILD [NAME...] - test third-party libraries in 20 tasks of one thread. foreign.py --update BUILD -
+update the table in docs/manual/libraries.md.
 
 For each library that is installed, start a server in a temporary folder and run tests/suites/posix/foreign/NAME
 against it. Libraries that are not installed are skipped with a message. Each program prints its row of the manual's

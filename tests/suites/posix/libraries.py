@@ -2,9 +2,9 @@
 """libraries.py BUILD - test Debian's hiredis, libpq and libcurl in 100 tasks.
 
 Starts redis-server, PostgreSQL and a slow HTTP server in a temporary folder. The servers listen on sockets in that
-folder or on a port that the kernel chooses. Runs tests/suites/posix/libraries against these servers: linked with
-libcoil-posix, with libcoil-posix preloaded, and without it. Libraries that are not installed are skipped with a
-message. Ends with `N passed, N failed`.
+folder or on a port that the kernel chooses. The program tests/suites/posix/libraries runs against these servers three
+times: linked with libcoil-posix, with libcoil-posix preloaded, and without libcoil-posix. Libraries that are not
+installed are skipped with a message. Ends with `N passed, N failed`.
 """
 
 import contextlib
@@ -41,7 +41,8 @@ class Skip(Exception):
 # ---- servers -------------------------------------------------------------------------
 
 def die_with_parent(signo):
-    """Return a function for the child. The function asks the kernel to send this signal when the parent dies."""
+    """Return a function that the child calls. It makes the kernel send this signal to the child when the parent
+    dies."""
     def prepare():
         LIBC.prctl(1, signo, 0, 0, 0)
     return prepare
@@ -49,7 +50,7 @@ def die_with_parent(signo):
 
 @contextlib.contextmanager
 def server(command, stop, log, **options):
-    """Run a server. At the end, stop it with the signal `stop`, or kill it."""
+    """Run a server. At the end, stop it with the signal `stop`, and kill it if it does not stop."""
     with open(log, 'wb') as output:
         process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=subprocess.STDOUT,

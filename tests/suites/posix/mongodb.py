@@ -1,8 +1,8 @@
 """mongodb.py - a server that speaks enough of MongoDB's protocol for libmongoc, because Debian
 has no MongoDB.
 
-The server answers `hello`, `ping` and `find`. After a tenth of a second, the last of them returns one document,
-with twice the number `n` of the filter. (MongoDB's documentation, "MongoDB Wire Protocol"; bsonspec.org)
+The server answers `hello`, `ping` and `find`. The answer to `find` comes after a tenth of a second, and is one
+document with twice the number `n` of the filter. (MongoDB's documentation, "MongoDB Wire Protocol"; bsonspec.org)
 """
 
 import contextlib

@@ -5,8 +5,9 @@
 
 - docs/manual/posix.md lists every cancellation point of POSIX, and its behaviour in a task.
 
-- Every function in the table that may wait suspends the task, with the kind of wait in the table. This applies if
-  libcoil-posix is linked, preloaded, or used with libcoil.a, even if the call is the last statement of a function.
+- Every function in the table that may wait suspends the task, with the kind of wait in the table. This must be true
+  whether libcoil-posix is linked, preloaded, or used with libcoil.a, and even if the call is the last statement of a
+  function.
 
 - libcoil never jumps to one of these functions instead of calling it. libcoil-posix recognises
   libcoil's calls by their return address.
@@ -95,7 +96,7 @@ def run(*command):
 
 
 def table(part='FUNCTIONS'):
-    """Read the functions of a part of posix/functions.h. The part FUNCTIONS has the interposed functions."""
+    """Read the functions in one part of posix/functions.h. The part FUNCTIONS lists the interposed functions."""
     text = (ROOT / 'posix' / 'functions.h').read_text()
     found = re.search(fr'#define POSIX__{part}\(X\)((?:.*\\\n)+.*\n)', text)[1]
     names = set(re.findall(r'\bX\((\w+)\)', found))
@@ -193,8 +194,8 @@ def all_calls():
 
 
 def own_calls(libcoil):
-    """libcoil may call the functions of the table only through src/base/own.h. Exception: libcoil may call syscall(),
-    which waits for a futex only outside of tasks (FUTEX_CALLS)."""
+    """libcoil may call the functions of the table only through src/base/own.h. The only exception is syscall(), with
+    which libcoil waits for a futex, but only outside of tasks (FUTEX_CALLS)."""
     code = run('objdump', '-d', '--no-show-raw-insn', libcoil)
     inside, own, found = '', set(), set()
     for line in code.splitlines():

@@ -52,7 +52,9 @@ static void write_later(const char *text, int fd)
     later(10, write_text, fd);
 }
 
-/* Write the text. When it has been read, write one more byte. */
+/*
+ * Write the text. After a pause, in which the text should be read, write one more byte.
+ */
 static void write_text_and_byte(int fd)
 {
     write_text(fd);
@@ -202,13 +204,13 @@ SAME(scan_what_comes_in_pieces, true)
     SAY(fscanf(in, "%lf %ms%n", &number, &allocated, &count));
     say("%f %s %d", number, allocated, count);
     free(allocated);
-    /* stops at the blank, which remains in the buffer */
+    /* scanning stops at the blank, which remains in the buffer */
     SAY(fscanf(in, "%9[a-s]", letters));
     SAY(getc(in));
     SAY(fscanf(in, "%9[a-t]x", letters));
     say("%s", letters);
     write_later("x", p[1]);
-    SAY(fscanf(in, " %d", &n)); /* skips the newline; "x" is not a number */
+    SAY(fscanf(in, " %d", &n)); /* this call skips the newline, but "x" is not a number */
     SAY(getc(in));
     finish_later();
     later(10, close_fd, p[1]);
@@ -613,7 +615,7 @@ IO_TEST(flockfile_is_a_tasks)
 }
 
 /*
- * If a task is using a FILE, a thread that reads the FILE waits, as if another thread
+ * A thread that reads a FILE waits while a task is using the FILE, as if another thread
  * were using it.
  */
 static void *read_a_line(void *arg)
@@ -667,8 +669,8 @@ static int put_line(void *arg)
 }
 
 /*
- * Several tasks wait for a FILE that a thread holds, and the first of them is cancelled.
- * The second task must still get its turn.
+ * Two tasks wait for a FILE that a thread holds, and the first of them is cancelled. The
+ * second task must still get the FILE.
  */
 IO_TEST(file_turn_of_a_task_that_gives_up_is_the_next_ones)
 {
@@ -759,8 +761,8 @@ static void call_while_a_thread_has(FILE *file, struct quick_call *c)
 }
 
 /*
- * The pipe is ready, but a thread holds the FILE. Other tasks run until the FILE is
- * released.
+ * The pipe is ready, but a thread holds the FILE, so other tasks run until the thread
+ * releases the FILE.
  */
 IO_TEST(buffered_bytes_wait_for_a_thread_that_has_the_file)
 {

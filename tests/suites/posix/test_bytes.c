@@ -493,7 +493,10 @@ SAME(datagrams_wait_for_room, true)
     close_both(ends);
 }
 
-/* The sender is not connected, so its own socket stays writable. */
+/*
+ * When the receiver's queue is full, the sender's own socket stays writable, because it
+ * is not connected.
+ */
 SAME(datagrams_wait_for_room_elsewhere, true)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -560,7 +563,7 @@ static void make_udp(int ends[2])
 }
 
 /*
- * The peer's socket is closed. A byte that is sent to the peer causes an ICMP error on
+ * The peer's socket is closed, so a byte that is sent to the peer causes an ICMP error on
  * this socket.
  */
 SAME(several_messages_until_an_error, true)
@@ -664,8 +667,8 @@ static int read_terminal(void *arg)
 }
 
 /*
- * The terminal has room for only a part of the text. The other task must read to make
- * room for the rest.
+ * The terminal has room for only a part of the text, so another task must read before the
+ * rest can be written.
  */
 IO_TEST(write_to_a_terminal_that_another_task_reads)
 {

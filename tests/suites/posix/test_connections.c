@@ -135,7 +135,7 @@ SAME(connect_until_the_time_out, true)
 
 static _Atomic bool enough;
 
-/* Accept connections until there are enough. */
+/* Accept and close connections until `enough` is set. */
 static void accept_all(int listener)
 {
     struct pollfd more = {.fd = listener, .events = POLLIN};
@@ -214,7 +214,7 @@ static long system_call_of(pid_t thread)
     return text[0] >= '0' && text[0] <= '9' ? atol(text) : -1;
 }
 
-/* In how many of 100 samples the thread was blocked in connect(2). */
+/* The number of samples, out of 100, in which the thread was blocked in connect(2). */
 static _Atomic int seen_connecting;
 
 static void *watch(void *thread)
@@ -361,8 +361,8 @@ IO_TEST(accept_by_several_tasks)
 }
 
 /*
- * Another process may accept each connection first. The waiting task must never block the
- * thread.
+ * Another process may accept any of the connections first. Even so, the waiting task must
+ * not block the thread.
  */
 IO_TEST(accept_beside_another_process)
 {
@@ -374,7 +374,7 @@ IO_TEST(accept_beside_another_process)
         int fd = tcp(0);
 
         CHECK_INT(connect(fd, at(), address_bytes), 0);
-        close(accept(s.listener, NULL, NULL)); /* this task's own connection */
+        close(accept(s.listener, NULL, NULL)); /* the connection that this task made */
         close(fd);
         settle();
         CHECK_INT(s.served, 0);

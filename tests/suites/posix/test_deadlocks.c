@@ -14,7 +14,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#define LATE_US 700000 /* long after the loop would have reported a deadlock */
+#define LATE_US 700000 /* longer than the loop takes to report a deadlock */
 
 static _Atomic uint32_t word, *shared_word;
 static char message[400];
@@ -240,7 +240,10 @@ static int wait_for_job(void *unused)
     return 0;
 }
 
-/* A handler must not call libcoil. The task sees the new value at its next check. */
+/*
+ * A signal handler must not call libcoil, so it only changes the word. The task sees the
+ * new value at its next check.
+ */
 static void on_alarm(int signo)
 {
     (void)signo;

@@ -273,8 +273,8 @@ static void *work_in_loop(void *arg)
 }
 
 /*
- * BOTH means tasks of this thread, and threads. LOOPS means tasks of this thread, and
- * tasks of other threads.
+ * Where the workers run. BOTH means in tasks of this thread and in threads, LOOPS in
+ * tasks of this thread and of other threads.
  */
 enum mix { TASKS, THREADS, BOTH, LOOPS };
 
@@ -289,7 +289,8 @@ static void start(struct worker *w, enum mix mix, bool as_task)
 }
 
 /*
- * A cancelled worker still makes all its steps, because its lock operations cannot fail.
+ * Wait for the worker to end. A cancelled worker also makes all its steps, because its
+ * lock operations cannot fail.
  */
 static void finish(struct worker *w)
 {
@@ -374,9 +375,9 @@ IO_TEST(futex_program_of_tasks_of_several_threads)
 /* ---- counting wake-ups ------------------------------------------------------------- */
 
 /*
- * The values of the futexes never change, so a worker cannot end a wait by reading the
- * value again, and a lost wakeup hangs the test. The test adds up the results of the
- * calls to detect wakeups that wake two waiters or none.
+ * The values of the futexes never change, so a worker cannot end its wait by reading the
+ * value again. Therefore a lost wakeup hangs the test. The test adds up the results of
+ * the calls to detect wakeups that wake two waiters or none.
  */
 #define WORDS 3
 #define WAITS 25

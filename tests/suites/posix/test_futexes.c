@@ -300,7 +300,10 @@ IO_TEST(futex_moves_tasks_to_another)
     end_tasks(all, 5);
 }
 
-/* coil notices that this wait is over only by reading the value again. */
+/*
+ * No wakeup reaches this task, so coil notices that the wait is over only by reading the
+ * value again.
+ */
 IO_TEST(futex_that_a_task_was_moved_to_is_looked_at)
 {
     struct waiter one = {.bitset = 0};
@@ -550,7 +553,7 @@ IO_TEST(futex_of_another_process_is_found)
     }
     while (shared[0] == 0)
         if (FUTEX(&shared[0], FUTEX_WAIT, 0, NULL, NULL, 0) < 0)
-            CHECK_INT(errno, EAGAIN); /* the child was faster */
+            CHECK_INT(errno, EAGAIN); /* the child has already changed the word */
     shared[1] = 1;
     FUTEX(&shared[1], FUTEX_WAKE, 1, NULL, NULL, 0);
     CHECK_INT(waitpid(pid, &status, 0), pid);

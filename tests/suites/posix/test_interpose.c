@@ -1,6 +1,4 @@
-/*
- * test_interpose.c - which functions of the C library are replaced by libcoil-posix.
- */
+/* test_interpose.c - which functions of the C library libcoil-posix replaces. */
 #include "../../harness/harness.h"
 
 #include "../../../posix/interpose.h"

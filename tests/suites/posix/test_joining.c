@@ -124,7 +124,7 @@ static int join(void *arg)
     return coil_sleep(0);
 }
 
-/* A join uses no timer: a timer would advance the virtual clock. */
+/* A join does not use a timer, which would advance the virtual clock. */
 TASK_TEST(join_is_woken_by_the_end_of_the_thread)
 {
     struct joining j = {.thread = start_thread(&j), .rc = -1};
@@ -231,7 +231,7 @@ IO_TEST(timed_join_of_a_cancelled_task_leaves_the_thread_joinable)
     CHECK(j.result == &j);
 }
 
-/* Joins must not use all threads of the lane, because system() also needs one. */
+/* Joins must not occupy all threads of the lane, because system() also needs one. */
 IO_TEST(joins_in_great_number_leave_room_for_others)
 {
     enum { COUNT = 300 };

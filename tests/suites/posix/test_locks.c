@@ -300,7 +300,7 @@ static int unlock_and_try(void *mutex)
 }
 
 /*
- * To the C library these tasks are one thread, so a second lock would deadlock.
+ * The C library sees these tasks as one thread, so locking a second time would deadlock.
  */
 static int write_across_a_wait(void *arg)
 {
@@ -362,7 +362,10 @@ IO_TEST(condition_wait_that_is_refused_leaves_the_mutex_locked)
     CHECK_INT(pthread_mutex_unlock(&mutex), 0);
 }
 
-/* Hold many locks, and release them in another order. The locks must remain distinct. */
+/*
+ * Lock many mutexes and unlock them in a different order, to check that they are not
+ * confused.
+ */
 static int hold_many(void *arg)
 {
     pthread_mutex_t *many = arg;
@@ -534,8 +537,8 @@ IO_TEST(lock_a_file_by_its_description)
 }
 
 /*
- * Start a child that locks the file, reports the lock, and holds it until the parent
- * writes to go[1].
+ * Start a child that locks the file, reports that it has the lock, and holds it until the
+ * parent writes to go[1].
  */
 static pid_t lock_in_child(int fd, const int go[2])
 {

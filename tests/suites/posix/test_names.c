@@ -157,8 +157,8 @@ IO_TEST(look_up_in_a_cancelled_task)
 #define REQUESTS 300
 
 /*
- * There are so many requests that not all of them can finish immediately. The hosts file
- * contains the name.
+ * The name is in the hosts file, but there are so many requests that not all of them can
+ * finish immediately.
  */
 SAME(requests_for_names_are_waited_for, true)
 {

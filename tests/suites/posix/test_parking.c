@@ -169,7 +169,7 @@ IO_TEST(condition_with_a_thousand_idle_waiters_costs_next_to_nothing)
     coil_sleep(COIL_MSEC(20));
     before = processor_time();
     coil_sleep(COIL_MSEC(500));
-    /* at most 10 % of the time; an idle machine needs far below 1 % */
+    /* at most 10 % of the time; on an idle machine it is far below 1 % */
     CHECK(processor_time() - before < COIL_MSEC(50));
     let_go(COUNT);
     pthread_cond_broadcast(&crowd.cond);

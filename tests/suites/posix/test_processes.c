@@ -110,7 +110,7 @@ static void say_stop(int status)
         say_status(status);
 }
 
-/* A tracer sees the stops of its child even without WSTOPPED. */
+/* A tracer sees when its child stops even without WSTOPPED. */
 SAME(wait_for_a_child_that_is_traced, true)
 {
     siginfo_t info = {0};
@@ -141,10 +141,10 @@ SAME(run_a_command, true)
 }
 
 /*
- * The caller blocks SIGUSR1, and system() blocks SIGCHLD in the thread that runs the
- * command. Some shells block signals themselves when they start. dash does not, so if sh
- * is dash, the test checks only the mask of that thread. The commands sleep for a moment
- * first, because posix_spawn() blocks all signals while it starts the child.
+ * The caller blocks SIGUSR1, so the command must start with only SIGUSR1 blocked. (This
+ * requires a shell such as dash, which does not block signals itself when it starts.)
+ * system() also blocks SIGCHLD in the thread that runs the command. The commands sleep
+ * for a moment first, because posix_spawn() blocks all signals while it starts the child.
  */
 SAME(command_has_the_signal_mask_of_its_caller, true)
 {

@@ -163,7 +163,10 @@ static void say_mode(int fd)
         fcntl(fd, F_GETFD) & FD_CLOEXEC ? "FD_CLOEXEC" : "inherited");
 }
 
-/* The writer stays open without writing: there is neither data nor a hang-up. */
+/*
+ * The writer keeps the FIFO open without writing, so that there is neither data nor a
+ * hang-up.
+ */
 SAME(open_a_fifo_to_read, true)
 {
     char byte;
@@ -237,10 +240,7 @@ static void say_stream(FILE *file)
         (flags & O_ACCMODE) == O_RDONLY ? "to read" : "to write");
 }
 
-/*
- * Test every mode of fopen(), with and without the letters for O_APPEND, O_CLOEXEC and
- * O_EXCL.
- */
+/* Test all modes of fopen(), including the letters for O_APPEND, O_CLOEXEC and O_EXCL. */
 SAME(open_a_fifo_as_a_stream, true)
 {
     static const char *const modes[] = {"r", "reb", "rme", "w", "wb", "a", "ae"};

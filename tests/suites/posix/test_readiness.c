@@ -162,8 +162,7 @@ SAME(select_of_more_than_an_fd_set_has, true)
 }
 
 /*
- * After a hang-up, a descriptor is only readable, so select() for other events keeps
- * waiting.
+ * A hang-up makes a descriptor only readable, so select() keeps waiting for other events.
  */
 SAME(select_past_a_hang_up, true)
 {
@@ -279,7 +278,7 @@ static void send_signal(int thread)
     CHECK_INT(tgkill(getpid(), thread, SIGUSR1), 0);
 }
 
-/* Each wait is ended by a signal that is unblocked only by the mask in the call. */
+/* A signal that only the mask in the call unblocks ends each wait. */
 static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
 {
     struct epoll_event event = {.events = EPOLLIN};
@@ -303,7 +302,7 @@ static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
 }
 
 /*
- * The usual way to wait for a signal or a descriptor is to block the signal except during
+ * Programs that wait for a signal or a descriptor usually block the signal except during
  * these calls.
  */
 SAME(wait_with_a_mask, true)

@@ -13,7 +13,7 @@
 
 static int server;
 
-/* Send queries to the loopback interface only, whatever resolv.conf contains. */
+/* Send queries only to the loopback interface, whatever resolv.conf contains. */
 static void ask_here(void)
 {
     struct sockaddr_in here = {.sin_family = AF_INET,
@@ -127,8 +127,8 @@ static int ask(void *arg)
 }
 
 /*
- * All queries use one thread's resolver state, and are sent before the first answer
- * arrives.
+ * All tasks use the resolver state of one thread, and send their queries before the first
+ * answer arrives.
  */
 IO_TEST(ask_a_name_server_in_several_tasks)
 {

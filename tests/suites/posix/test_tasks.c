@@ -224,8 +224,8 @@ static int pause_until_done(void *arg)
 }
 
 /*
- * A loop of calls that ignores its cancellation neither spins forever nor aborts (as it
- * would in libuv).
+ * If a task ignores its cancellation and repeats a call in a loop, the loop neither spins
+ * forever nor aborts (as it would in libuv).
  */
 IO_TEST(cancelled_loop_of_pauses_waits_in_the_end)
 {
@@ -245,7 +245,7 @@ IO_TEST(cancelled_loop_of_pauses_waits_in_the_end)
     close(epoll_fd);
 }
 
-/* Each scope that times out starts a new count of refused calls. */
+/* Each scope that times out resets the count of refused calls. */
 static int time_out_often(void *arg)
 {
     (void)arg;
@@ -370,7 +370,7 @@ static int note(void *ran)
     return 0;
 }
 
-/* Returns true if another ready task ran while this one read a byte. */
+/* Read a byte. Returns true if another ready task ran meanwhile. */
 static bool others_run_during_read(void)
 {
     static bool ran;
@@ -487,8 +487,8 @@ static int yield_often(void *unused)
 }
 
 /*
- * Calls that only let other tasks run do not report a delayed cancellation, so coil does
- * not report that the task ignores it.
+ * Calls that only yield do not report a cancellation that is delayed, so coil does not
+ * complain that the task ignores it.
  */
 IO_TEST(yields_hold_the_cancellation_back)
 {

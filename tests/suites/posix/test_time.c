@@ -31,7 +31,8 @@ SAME(sleep_to_a_point_of_time, true)
         t = from_now(clock, 100);
         SAY(clock_nanosleep(clock, TIMER_ABSTIME, &t, NULL));
         say("%s", has_come(clock, &t) ? "it was time" : "too early");
-        SAY(clock_nanosleep(clock, TIMER_ABSTIME, &t, &t)); /* the time has passed */
+        /* this time has already passed */
+        SAY(clock_nanosleep(clock, TIMER_ABSTIME, &t, &t));
     }
 }
 

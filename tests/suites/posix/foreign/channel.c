@@ -1,5 +1,5 @@
 /*
- * channel.c - a channel of Rust's standard library between two tasks of one thread. The
+ * channel.c - two tasks of one thread use a channel of Rust's standard library. The
  * sender does not wake the receiver, because both run on the same thread. coil reports
  * this deadlock with the name of the library. Ends with `N passed, N failed`.
  */

@@ -1,10 +1,10 @@
 /*
  * foreign.h - runs an unmodified third-party library in 20 tasks of one thread.
  *
- * Other tasks of the same thread do the work for which the library's calls wait. Either
- * tasks of the thread forward the library's bytes (`server`), or a task is the peer of
- * the library (`other_side`). Therefore a call that blocks the thread never returns, and
- * the test needs no clock to detect that.
+ * Other tasks of the same thread do the work for which the library's calls wait. These
+ * tasks either forward the library's bytes to a server (`server`), or are the library's
+ * peer themselves (`other_side`). A call that blocks the thread therefore never returns,
+ * so the test does not need a clock to detect such a call.
  */
 #ifndef COIL_TESTS_POSIX_FOREIGN_H
 #define COIL_TESTS_POSIX_FOREIGN_H
@@ -17,14 +17,16 @@
 
 struct foreign {
     const char *name;
-    const char *tested;           /* a short description, for docs/manual/libraries.md */
-    const char *option;           /* another option that the library needs; may be NULL */
+    const char *tested; /* a short description, for docs/manual/libraries.md */
+    /* an additional option that the library needs; may be NULL */
+    const char *option;
     void (*before_run)(void);     /* called before coil_run(); may be NULL */
     bool thread_keys;             /* use coil_hooks_thread_keys() */
     void (*thread_locals)(void);  /* use coil_hooks_thread_locals(); may be NULL */
-    const coil_task_hooks *hooks; /* use these hooks as well; may be NULL */
-    bool server;                  /* the port on 127.0.0.1 is in FOREIGN_SERVER */
-    bool (*start)(void);          /* runs in a task before all uses; may be NULL */
+    const coil_task_hooks *hooks; /* additional hooks to use; may be NULL */
+    /* needs a server; FOREIGN_SERVER has its port on 127.0.0.1 */
+    bool server;
+    bool (*start)(void); /* runs in a task before all uses; may be NULL */
     /*
      * runs in tasks with the numbers 0, 1, ...; returns true if all results were correct
      */
@@ -39,7 +41,7 @@ extern const struct foreign foreign;
 /* The server's port. */
 extern int foreign_port;
 
-/* The number of uses that have started. */
+/* The number of calls of use() that have started. */
 extern int foreign_begun;
 
 /* Print the reason why a use failed. Returns false. */

@@ -1,6 +1,6 @@
 /*
- * gio.c - GIO's blocking calls: connections with GSocketClient, streams, and a resolver
- * that looks up names on GLib's own threads.
+ * gio.c - uses GIO's blocking calls: connections with GSocketClient, streams, and a
+ * resolver that looks up names on GLib's own threads.
  */
 #include "foreign.h"
 

@@ -1,8 +1,8 @@
 /*
- * glib.c - GLib's locks, which are implemented with futexes. Tasks and GLib's threads
- * acquire each of these locks, and hold it during waits. The test also covers GLib's
- * state per thread: the default main context, and the flag that a log message is being
- * written.
+ * glib.c - tests GLib's locks, which are implemented with futexes. Tasks and GLib's
+ * threads acquire each of these locks, and hold it while they wait. The test also covers
+ * GLib's state per thread: the default main context, and the flag that is set while a log
+ * message is written.
  */
 #include "foreign.h"
 
@@ -205,7 +205,7 @@ static bool use(int number)
            wait_for_broadcast();
 }
 
-/* Push the items that the threads do not push, and then broadcast. */
+/* Push the items that threads do not push, and then broadcast. */
 static bool other_side(void)
 {
     bool right = true;

@@ -1,6 +1,6 @@
 /*
  * gssapi.c - MIT Kerberos: each task uses a password to get a ticket from the key
- * distribution centre, and the ticket to authenticate itself to a service.
+ * distribution centre, and authenticates itself to a service with that ticket.
  */
 #include "foreign.h"
 
@@ -46,7 +46,7 @@ static gss_cred_id_t log_in(void)
     return credential;
 }
 
-/* Returns the user's name as the service sees it. */
+/* Accept the ticket on behalf of the service, and check the user's name in it. */
 static bool accept_token(gss_buffer_t token)
 {
     gss_ctx_id_t context = GSS_C_NO_CONTEXT;

@@ -17,15 +17,16 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define BELOW_FRAME 512 /* the registers that leave_stack() has saved */
+/* space below the frame for the registers that leave_stack() saves */
+#define BELOW_FRAME 512
 #define ROUNDS 20
 
 /* [hooks] */
-/* A task's stack. Those of waiting tasks are in a list. */
+/* A task's stack. The stacks of waiting tasks form a list. */
 struct stack {
     struct stack *next, **link;
     void *low, *high;
-    void *pointer; /* of a waiting task */
+    void *pointer; /* the stack pointer of a waiting task */
 };
 
 static struct stack *waiting;
@@ -33,7 +34,7 @@ static struct GC_stack_base thread_bottom;
 static void *thread, *thread_pointer;
 static GC_push_other_roots_proc push_other_roots;
 
-/* The collector calls this, while it marks. */
+/* The collector calls this function while it marks reachable objects. */
 static void push_stacks(void)
 {
     if (push_other_roots != NULL)
@@ -79,7 +80,7 @@ static void end_stack(void *memory, void *unused)
 static const coil_task_hooks stacks = {sizeof(struct stack), enter_stack, leave_stack,
                                        end_stack, NULL};
 
-/* Call it in scm_with_guile(), by the function that calls coil_run(). */
+/* The function that calls coil_run() must call prepare() through scm_with_guile(). */
 static void *prepare(void *frame)
 {
     thread = GC_get_my_stackbottom(&thread_bottom);

@@ -1,6 +1,4 @@
-/*
- * libssh2.c - SSH: a session with a real sshd, a command, and its output.
- */
+/* libssh2.c - opens a session with a real sshd, runs a command, and reads its output. */
 #include "foreign.h"
 
 #include <arpa/inet.h>

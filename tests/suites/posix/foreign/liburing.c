@@ -1,6 +1,6 @@
 /*
- * liburing.c - a ring for each task, with a receive that waits for its bytes. liburing
- * waits with an inline system call, so the task waits with poll() first.
+ * liburing.c - each task has a ring, and waits for bytes that the ring receives. liburing
+ * waits with an inline system call, so the task first waits with poll().
  */
 #include "foreign.h"
 

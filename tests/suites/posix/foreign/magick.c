@@ -25,7 +25,7 @@ static bool check(MagickWand *wand, int number)
            foreign_failed("a wrong pixel");
 }
 
-/* ImageMagick closes the descriptor. */
+/* Read an image from a pipe. ImageMagick closes the descriptor. */
 static bool use(int number)
 {
     MagickWand *wand = NewMagickWand();

@@ -1,5 +1,6 @@
 /*
- * mongoc.c - MongoDB's C driver: a client for each task, ping and find.
+ * mongoc.c - MongoDB's C driver: each task has a client, and runs the commands ping and
+ * find.
  */
 #include "foreign.h"
 

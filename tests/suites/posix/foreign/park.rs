@@ -10,7 +10,7 @@ struct Turn {
     thread: Thread,
 }
 
-// Create a turn, for which the calling task waits.
+// Create a turn, for which the calling task will wait.
 #[no_mangle]
 pub extern "C" fn turn_create() -> *mut c_void {
     let turn = Turn { mine: AtomicBool::new(false), thread: thread::current() };

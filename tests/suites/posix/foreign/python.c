@@ -1,6 +1,6 @@
 /*
  * python.c - embedded CPython: each task has an interpreter state. The tasks take turns
- * holding the GIL, like threads, and wait for locks, conditions, queues and pipes.
+ * holding the GIL, as threads do, and wait for locks, conditions, queues and pipes.
  */
 #define PY_SSIZE_T_CLEAN
 #include "foreign.h"

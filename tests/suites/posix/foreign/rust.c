@@ -1,6 +1,6 @@
 /*
- * rust.c - Rust's standard library. ROUNDS times, each task waits in thread::park() for
- * its turn, and then gives the turn to the next task. After that, each task waits in
+ * rust.c - Rust's standard library. Each task waits in thread::park() for its turn and
+ * then passes the turn to the next task, ROUNDS times. After that, each task waits in
  * thread::scope().
  */
 #include "foreign.h"

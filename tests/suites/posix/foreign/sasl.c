@@ -1,6 +1,6 @@
 /*
- * sasl.c - OpenLDAP's library with Cyrus SASL: binds with SCRAM, which takes several
- * messages, and searches.
+ * sasl.c - OpenLDAP's library with Cyrus SASL: each task binds with SCRAM, which takes
+ * several messages, and then searches.
  */
 #include "foreign.h"
 

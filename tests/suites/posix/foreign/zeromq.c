@@ -1,8 +1,8 @@
 /*
- * zeromq.c - ZeroMQ: requests to one socket, which a task of the same thread answers.
- * After that, tasks are cancelled while they wait inside ZeroMQ. The tasks wait in a
- * region that delays their cancellation, because ZeroMQ aborts if a system call fails
- * with an unknown errno.
+ * zeromq.c - ZeroMQ: tasks send requests to one socket, and another task of the same
+ * thread answers them. After that, tasks are cancelled while they wait inside ZeroMQ. The
+ * tasks wait in a region that delays their cancellation, because ZeroMQ aborts if a
+ * system call fails with an unknown errno.
  */
 #include "foreign.h"
 
@@ -72,7 +72,7 @@ static bool use(int number)
 
 #define STACK_BYTES ((size_t)1024 * 1024)
 
-/* A socket from which one task receives. `peer` is connected to it. */
+/* A socket from which one task receives. `peer` is the socket at the other end. */
 struct receiver {
     void *socket, *peer;
     coil_task *task;
@@ -117,7 +117,7 @@ static bool cancel_all(struct receiver *all)
     return true;
 }
 
-/* After the region the task gets its cancellation. */
+/* Check that the task gets its cancellation once it has left the region. */
 static bool end_receiver(struct receiver *r, int received)
 {
     int rc = coil_task_await(r->task);
@@ -130,7 +130,10 @@ static bool end_receiver(struct receiver *r, int received)
     return true;
 }
 
-/* Half of the receivers get a message. The others end when the context is terminated. */
+/*
+ * Half of the receivers end because they get a message, the others because the context is
+ * terminated.
+ */
 static bool cancel_receivers(void)
 {
     struct receiver all[FOREIGN_USES];

@@ -1,6 +1,4 @@
-/*
- * libpq.c - PostgreSQL's client: it uses non-blocking sockets, and waits in poll().
- */
+/* libpq.c - PostgreSQL's client, which uses non-blocking sockets and waits in poll(). */
 #include "library.h"
 
 #include <libpq-fe.h>

@@ -28,7 +28,10 @@ struct library {
     struct library *next;
 };
 
-/* Each library's file registers itself. meson.build has the list of files. */
+/*
+ * Each library's file registers its struct with a constructor. meson.build lists the
+ * files.
+ */
 void library_register(struct library *library);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * main.c - compares calls of unmodified third-party libraries in 100 tasks of one thread
- * with sequential calls.
+ * main.c - calls unmodified third-party libraries in 100 tasks of one thread, and
+ * compares the time with that of sequential calls.
  *
  *     posix-libraries [TASKS]      as many of each library; 100
  *     posix-libraries --alone      without libcoil-posix: the tasks wait for each other
@@ -73,7 +73,7 @@ static int open_handle(void *arg)
     return 0;
 }
 
-/* The sequential calls run in a callback, where calls block the thread. */
+/* Make the sequential calls in a callback, where calls block the thread. */
 struct measuring {
     struct handles *handles;
     coil_task *task;
@@ -220,9 +220,9 @@ static void test_time_out(struct handles *h)
 }
 
 /*
- * Test either the libraries with threads or the libraries without, first each alone and
- * then all at once. The caller closes the handles. Returns the number of libraries, or
- * -1.
+ * Test either the libraries that start threads or the libraries that do not, first one at
+ * a time and then all at once. The caller closes the handles. Returns the number of
+ * libraries, or -1.
  */
 static int test_libraries(struct handles *h, bool with_threads)
 {
@@ -268,7 +268,7 @@ static int app(void *arg)
     coil_task_cancel(watcher, NULL);
     coil_task_await(watcher);
     coil_task_release(watcher);
-    /* The second thread is a thread of libcoil that detects locks that block the loop. */
+    /* The second thread is libcoil's own, and detects locks that block the loop. */
     check(threads <= 2, "%s", "the calls of the libraries used threads");
     time_out_and_close(h, n);
     if (n < 0)
@@ -281,8 +281,7 @@ static int app(void *arg)
 /* ---- without libcoil-posix --------------------------------------------------------- */
 
 /*
- * Measure without libcoil-posix. Without libcoil-posix, all tests have figures like
- * these.
+ * Measure without libcoil-posix. Every test would take this long without libcoil-posix.
  */
 static int app_alone(void *arg)
 {

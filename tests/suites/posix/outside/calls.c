@@ -1,5 +1,5 @@
 /*
- * calls.c - makes every interposed call that may wait in a task. During each wait, other
+ * calls.c - makes each interposed call that may wait, in a task. During each wait, other
  * tasks must run, and the kind of wait must be the one in posix/functions.h and in the
  * manual.
  *
@@ -31,7 +31,7 @@ static const struct call calls[] = {CALLS_THAT_SUSPEND(SUSPENDS) CALLS_OF_C23(SU
                                         CALLS_ON_LANES(ON_LANE) CALLS_FOR_ONCE(ON_LANE)
                                             CALLS_AT_INTERVALS(AT_INTERVALS)};
 
-/* Return true if the kind of wait was the one in the table. */
+/* Return true if the task's kind of wait was the one in the table. */
 static bool waited_so(const struct call *c)
 {
     bool on_lane = strncmp(waited_for, "blocking.", strlen("blocking.")) == 0;

@@ -1,7 +1,7 @@
 /*
- * calls.h - defines a call of every interposed function that may wait. Each call would
- * wait forever, so another task ends it (tails.h). Calls on another thread end by
- * themselves.
+ * calls.h - defines a call of every interposed function that may wait. Most of these
+ * calls would wait forever, so another task ends them (tails.h). Calls that are made on
+ * another thread end by themselves.
  *
  * tests/suites/posix/outside.py compares the names with posix/functions.h.
  */
@@ -98,12 +98,12 @@ int __sigpause(int signo_or_bits, int is_signo);
 /* ---- what they are called on ------------------------------------------------------- */
 
 /*
- * Sockets and pipes. The first end of `quiet` and `empty_pipe` never receives bytes. The
- * second end of `full` and `full_pipe` has no room.
+ * Sockets and pipes. Reading from the first end of `quiet` or `empty_pipe` waits forever,
+ * and so does writing to the second end of `full` or `full_pipe`.
  */
 static int quiet[2], full[2], empty_pipe[2], full_pipe[2], other_pipe[2];
 static int listener, epoll, file, memory, unconnected;
-static struct sockaddr_un busy; /* the address of a socket whose backlog is full */
+static struct sockaddr_un busy; /* the address of a listener with a full backlog */
 static socklen_t busy_bytes = sizeof busy;
 static char fifo[40]; /* a path */
 static FILE *stream, *sink, *kept, *taken;
@@ -133,10 +133,10 @@ static struct {
 static struct sembuf take = {0, -1, 0};
 static struct flock lock_of_all;
 static mqd_t no_mail, much_mail;
-static struct aiocb64 reading; /* a read that never returns */
+static struct aiocb64 reading; /* a read that never completes */
 static const struct aiocb *const readings[] = {(const struct aiocb *)(void *)&reading};
 static const struct aiocb64 *const readings64[] = {&reading};
-static struct aiocb listed_reading; /* this read and the next one never return either */
+static struct aiocb listed_reading; /* two more reads that never complete */
 static struct aiocb64 listed_reading64;
 static struct aiocb *const listed[] = {&listed_reading};
 static struct aiocb64 *const listed64[] = {&listed_reading64};
@@ -158,7 +158,7 @@ static void never(void)
 {
 }
 
-/* With this many lookups, the last one does not finish immediately. */
+/* enough lookups that the last one does not finish immediately */
 #define LOOK_UPS 500
 
 static struct gaicb **create_look_ups(void)
@@ -185,7 +185,7 @@ static const struct gaicb *const *start_look_ups(void)
 }
 
 /*
- * Define a function that calls `fn` with a va_list and its other arguments, such as a
+ * Define a function that calls `fn` with a va_list after its other arguments, such as a
  * FILE and a format.
  */
 #define WITH_LIST(fn, ...)                                                               \

@@ -1,5 +1,5 @@
 /*
- * park.c - waits in a task in the same way as Rust's thread::park(). outside.py reads the
+ * park.c - a task waits in the same way as Rust's thread::park(). outside.py reads the
  * report.
  */
 #include <coil.h>

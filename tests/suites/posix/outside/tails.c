@@ -1,13 +1,13 @@
 /*
- * tails.c - every kind of function that coil calls in a task, with every kind of call as
- * its last statement. The compiler turns such a call into a jump, so the call returns
- * straight into libcoil. The call must still suspend the task.
+ * tails.c - tests every kind of function that coil calls in a task, with every kind of
+ * call as its last statement. The compiler turns such a call into a jump, so the call
+ * returns straight into libcoil. The call must still suspend the task.
  *
- * Each call would wait forever. Another task ends the call by cancelling the caller or by
- * unlocking the lock. This task can run only if the call does not block the thread.
+ * Each call would wait forever, but another task cancels the caller or unlocks the lock.
+ * That task can run only if the call does not block the thread.
  *
- * Hooks and callbacks must not suspend, so they end with short calls instead.
- * libcoil-posix passes these calls to the C library, and the program continues.
+ * Hooks and callbacks must not suspend, so they end with short calls, which libcoil-posix
+ * passes to the C library.
  *
  *     tails          all of them; prints those that blocked the thread
  */
@@ -41,7 +41,7 @@
     }
 CALLS(FORMS)
 
-/* Kinds of functions that must not suspend. */
+/* Add the kinds of functions that must not suspend. */
 #define MORE_FORMS(name, call)                                                           \
     FORMS(name, call)                                                                    \
     static int name##_compare(const void *a, const void *b)                              \
@@ -213,7 +213,10 @@ static int in_started_task(const struct forms *f)
     return coil_group_exit(&group, rc);
 }
 
-/* Cancelling the task that waits for the promise cancels the other task. */
+/*
+ * Run the function in a task that is spawned through a promise. Cancelling the task that
+ * waits for the promise cancels the other task.
+ */
 static int in_task_from_another_thread(const struct forms *f)
 {
     coil_promise *promise;
@@ -227,7 +230,7 @@ static int in_task_from_another_thread(const struct forms *f)
     return rc;
 }
 
-/* When the server stops, it cancels the handler. */
+/* Run the function in a server's handler, which is cancelled when the server stops. */
 static int in_handler(const struct forms *f)
 {
     coil_listener *server;

@@ -1,6 +1,6 @@
 /*
- * tails.h - common code of calls.c, tails.c and tails_cxx.cpp: the calls, a task that
- * ends the call of another task, and a child process for each call.
+ * tails.h - code that calls.c, tails.c and tails_cxx.cpp share: the calls, a task that
+ * ends another task's call, and a child process for each call.
  */
 #include <coil.h>
 #include <coil/posix.h>
@@ -12,8 +12,8 @@
 /* The task that is about to make the call. */
 static coil_task *caller;
 /*
- * The caller's kind of wait when another task first ran, or "" if the caller was ready.
- * NULL if no other task ran.
+ * What the caller waited for when another task first ran: a kind of wait, or "" if the
+ * caller was ready. NULL if no other task ran.
  */
 static const char *waited_for;
 static bool is_ending;
@@ -28,7 +28,9 @@ static void begin(void)
     begin_in(coil_task_current());
 }
 
-/* Some calls yield a few times before the task waits. */
+/*
+ * Record the caller's kind of wait. Some calls yield a few times before the task waits.
+ */
 static void look(void)
 {
     coil_waiting waiting;
@@ -43,7 +45,10 @@ static void look(void)
     }
 }
 
-/* End the caller's call. This task can run only if the call does not block the thread. */
+/*
+ * The task that ends the caller's call. It can run only if the call does not block the
+ * thread.
+ */
 static int end_call(void *unused)
 {
     (void)unused;
@@ -114,7 +119,7 @@ struct work {
     int (*fn)(void *arg);
     char *args;
     size_t arg_bytes;
-    int count, *done; /* shared with the parent */
+    int count, *done; /* `done` is shared with the parent */
 };
 
 static int app(void *arg)
@@ -133,7 +138,7 @@ static void run_in_child(struct work *work)
         _exit(2);
     child = fork();
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* the child dies with its parent */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* kill the child if its parent dies */
         pause();
         _exit(0);
     }
@@ -144,7 +149,7 @@ static void run_in_child(struct work *work)
 }
 
 /*
- * Run the work in a new process, which may hang. After a failure call report(), and
+ * Run the work in a new process, because it may hang. After a failure, call report(), and
  * continue with the next argument in another process. Returns the number of failures.
  */
 static int run_alone(struct work work, void (*report)(const void *arg, int status))
