@@ -1,8 +1,8 @@
 /*
  * deadlines.c - see deadlines.h.
  *
- * The guard is a thread, not a timer of the loop: a timer would wake a loop that has
- * missed an event, which would hide the bug.
+ * The guard is a thread, not a timer of the loop, because a timer would wake a loop that
+ * has missed an event and thus hide the bug.
  */
 #include "deadlines.h"
 
@@ -22,7 +22,7 @@ enum { BUFFERS = 128, PAINT = 0xC5, PATIENCE_OF_THE_BUSY = 8 };
 #define PATIENCE COIL_SEC(1)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct watched *first; /* the list and its entries are guarded by `lock` */
+static struct watched *first; /* `lock` guards the list and its entries */
 static void (*on_failure)(void);
 static pthread_t guard, poster;
 static pid_t loop_thread;
@@ -36,9 +36,7 @@ static int64_t now_ns(void)
     return COIL_SEC(t.tv_sec) + t.tv_nsec;
 }
 
-/*
- * Sleep on a thread. Returns the time slept, or 0 if the thread did not wake up in time.
- */
+/* Put this thread to sleep. Returns the time slept, or 0 if the thread woke up late. */
 static int64_t punctual_nap(int64_t ns)
 {
     struct timespec nap = {.tv_nsec = ns};
@@ -209,7 +207,7 @@ static void look_at(struct returned *r)
     *r = (struct returned){NULL, 0};
 }
 
-/* The buffer replaces the oldest entry. */
+/* Record the buffer in place of the oldest entry. */
 void return_buffer(unsigned char *buffer, size_t n)
 {
     struct returned *r = &returned[next_returned++ % BUFFERS];

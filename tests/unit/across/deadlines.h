@@ -10,11 +10,11 @@
  *     unwatch(&op);
  *     return_buffer(buf, n);
  *
- * A thread wakes up regularly, and measures for each operation the time past its
- * deadline. This time counts only while the thread itself woke up in time and the loop's
- * thread slept, because delays on a busy machine prove nothing. After a second of such
- * time the test ends, and prints the operation and the tasks. While the loop's thread is
- * busy, or waits for a processor, time counts only one eighth.
+ * A thread wakes up regularly, and measures how long each operation is past its deadline.
+ * Time counts only if this thread itself woke up in time, and only one eighth of it
+ * counts while the loop's thread is busy or waits for a processor, because delays on a
+ * busy machine prove nothing. If an operation is late by one second of such time, the
+ * test prints the operation and the tasks, and ends.
  */
 #ifndef COIL_TESTS_NET_DEADLINES_H
 #define COIL_TESTS_NET_DEADLINES_H
@@ -44,7 +44,7 @@ void unwatch(struct watched *w);
 
 /* Record that all watched operations were cancelled, so they must end now. */
 void watch_all_cancelled(void);
-/* Like watch_all_cancelled(), for one operation, if it is watched. */
+/* Like watch_all_cancelled(), but for one operation, which need not be watched. */
 void watch_cancelled(struct watched *w);
 
 /*
@@ -59,13 +59,13 @@ void return_buffer(unsigned char *buffer, size_t n);
 void check_buffers(void);
 
 /*
- * On another thread, post to the loop repeatedly, and check that the loop handles each
+ * Start a thread that posts to the loop repeatedly, and checks that the loop handles each
  * post in time.
  */
 void posts_begin(void);
 void posts_end(void);
 
-/* In a task, wait until n more posts were seen. */
+/* Wait until the loop has handled n more posts. */
 COIL_SUSPENDS void posts_await(unsigned n);
 
 #endif

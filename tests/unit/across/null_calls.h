@@ -1,6 +1,6 @@
 /*
- * null_calls.h - for each function, calls with NULL in place of a required argument: the
- * name of the function, its arguments, and the message's text for the NULL argument. D is
+ * null_calls.h - calls with NULL in place of a required argument, for each function: the
+ * function's name, its arguments, and the word for the NULL argument in the message. D is
  * a pointer to a dummy object of any type.
  */
 X(coil_accept, (D, NULL), "an output pointer")

@@ -96,7 +96,7 @@ static void release_task(void *task)
     coil_task_release(task);
 }
 
-/* After the handle is cancelled, its own reference is the last one. */
+/* The loop drops its reference when the handle is cancelled, so this is the last one. */
 static void release_handle(void *handle)
 {
     if (!coil_handle_cancelled(handle))

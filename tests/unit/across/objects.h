@@ -11,7 +11,7 @@ struct test_object {
     int (*make)(void **out);
     void (*destroy)(void *object);
     const char *again;         /* the message if it is destroyed twice */
-    void (*use)(void *object); /* NULL: a use cannot be detected */
+    void (*use)(void *object); /* NULL if a use after destruction cannot be detected */
     const char *used;          /* the message if it is used after it was destroyed */
 };
 
@@ -19,8 +19,8 @@ extern const struct test_object test_objects[];
 extern const size_t test_object_count;
 
 /*
- * The address that a client connects to and a server accepts from; the test creates it
- * first.
+ * The listener to which a client connects, and from which a server accepts. The test must
+ * create it first.
  */
 extern coil_listener *test_listener;
 

@@ -3,8 +3,8 @@
  * kernel's own backends.
  *
  * random_program.h is the counterpart: its network is simulated and its clock virtual, so
- * a seed gives the same run each time. Here nothing is simulated, so a seed gives the
- * same operations, but not the same timing.
+ * a seed gives the same run each time. In this file nothing is simulated, so a seed gives
+ * the same operations, but not the same timing.
  */
 #ifndef COIL_TESTS_NET_RANDOM_OPERATIONS_H
 #define COIL_TESTS_NET_RANDOM_OPERATIONS_H

@@ -1,11 +1,11 @@
 /*
  * random_program.c - a random program of clients and a server, checked against a model.
  *
- * Each connection has two ends. Each end has a task that reads and one that writes, in a
- * group: if one fails, the other is cancelled, and then the stream is destroyed. A writer
- * sends a pattern, in random calls, and half-closes. A reader reads, in random calls, to
- * the end. So the program itself never waits forever. Some seeds add a third task that
- * cancels one of the two, or closes the stream, or stops the server at some moment. The
+ * Each connection has two ends. Each end has a reading and a writing task in a group: if
+ * one fails, the other is cancelled, and then the stream is destroyed. The writer sends a
+ * pattern with random calls, and half-closes. The reader reads to the end with random
+ * calls. Therefore the program itself never waits forever. Some seeds add a third task
+ * that at some moment cancels one of the two, closes the stream, or stops the server. The
  * server is a coil_server, or a task that accepts.
  *
  * THE MODEL. A byte is determined by its connection, direction and offset, so each byte
@@ -13,9 +13,9 @@
  * received, and stores how the direction ended. At the end all sent bytes must have been
  * received, unless a fault of the network or a closed end explains the loss.
  *
- * A client's first bytes are the number of its connection, by which the server finds the
- * model. In some programs, if the test has prepared TLS, some of the connections use TLS
- * after these bytes.
+ * A client first sends the number of its connection, with which the server finds the
+ * connection's model. In some programs some of the connections use TLS after these bytes,
+ * if the test has prepared TLS.
  */
 #include "random_program.h"
 #include "random_tls.h"
@@ -46,7 +46,8 @@ struct end {
     struct connection *connection;
     struct way *in, *out;
     struct end *peer;
-    struct dice dice; /* each end has its own, so ends do not affect each other */
+    /* each end has its own dice, so that ends do not affect each other */
+    struct dice dice;
     coil_stream *stream;
     coil_task *reader, *writer;
     bool is_server;
@@ -171,7 +172,7 @@ static bool is_explained(struct end *end, ssize_t error)
     case EPIPE:
     case ENOTCONN:
         return may_be_broken(end);
-    case ECONNABORTED: /* the end of the connection without a close_notify */
+    case ECONNABORTED: /* the connection ended without a close_notify */
         return end->connection->tls && may_be_broken(end);
     case ENOMEM:
     case ENOBUFS:
@@ -190,7 +191,7 @@ static int failed(struct end *end, const char *what, ssize_t error)
     if (error != -ECANCELED && error != -EBADF)
         end->broken = true;
     end->disturbed = true;
-    return -EIO; /* a group ignores a child that was cancelled */
+    return -EIO; /* not -ECANCELED, because a group ignores a child that was cancelled */
 }
 
 /* ---- bytes ------------------------------------------------------------------------- */
@@ -339,7 +340,7 @@ static int reader(void *arg)
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Write the bytes in up to five parts, some of them empty. */
+/* Write the bytes with one call, in up to five parts, some of them empty. */
 static ssize_t write_parts(struct end *end, unsigned char *bytes, size_t n)
 {
     struct iovec parts[5];
@@ -444,7 +445,7 @@ static int use_end(struct end *end, coil_stream *stream)
 
 /* ---- TLS --------------------------------------------------------------------------- */
 
-/* Perform the TLS handshake. A client has already sent its first bytes. */
+/* Perform the TLS handshake. A client has already sent its connection's number. */
 static int shake_hands(struct end *end)
 {
     unsigned char header[HEADER];
@@ -481,7 +482,10 @@ static int use(struct end *end, coil_stream *stream)
 
 /* ---- the client -------------------------------------------------------------------- */
 
-/* The connection may be refused, or the backlog may be full until the kernel gives up. */
+/*
+ * Connecting fails if the connection is refused, or if the backlog stays full until the
+ * kernel gives up.
+ */
 static bool connecting_may_fail(const struct world *world, int rc)
 {
     if (rc == -ECONNREFUSED)
@@ -687,7 +691,7 @@ static void check(struct world *world)
 }
 
 /*
- * One network in three is calm, and each of the others has some properties of the hostile
+ * One network in three is calm. Each of the others has some properties of the hostile
  * network.
  */
 static coil_network_opts draw_network(struct dice *dice, uint64_t seed)

@@ -1,6 +1,6 @@
 /*
- * random_program.h - a random program of clients and a server, and the properties that it
- * must have.
+ * random_program.h - runs a random program of clients and a server, and checks properties
+ * that it must have.
  */
 #ifndef COIL_TESTS_NET_RANDOM_PROGRAM_H
 #define COIL_TESTS_NET_RANDOM_PROGRAM_H

@@ -28,7 +28,7 @@ void random_tls_end(void)
     begun = false;
 }
 
-/* Use one byte of each splitmix64 number. No real secret depends on these numbers. */
+/* Take one byte from each splitmix64 number. No real secret depends on these numbers. */
 static int draw(unsigned char *bytes, int n)
 {
     for (int i = 0; i < n; i++) {

@@ -9,15 +9,15 @@
 
 #include <stdint.h>
 
-/* Call once for a test: creates certificates for "localhost". */
+/* Create certificates for "localhost". Call this once per test. */
 void random_tls_begin(void);
 void random_tls_end(void);
 
 /*
- * Create new contexts of a server and a client, and start a generator with `seed`. So
- * each run sends the same bytes, and the lengths of signatures and tickets do not change
- * the behaviour of a network. Returns false if coil was built without TLS, or no test has
- * begun.
+ * Create new contexts of a server and a client, and start a generator with `seed`.
+ * Because of that, each run sends the same bytes, and the varying lengths of signatures
+ * and tickets do not change what the network does. Returns false if coil was built
+ * without TLS, or no test has begun.
  */
 bool random_tls_open(uint64_t seed, coil_tls **server, coil_tls **client);
 void random_tls_close(coil_tls *server, coil_tls *client);

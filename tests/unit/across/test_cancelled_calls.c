@@ -18,9 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The objects on which the calls are made: see the begin() functions in the table. */
-static coil_stream *ends[2]; /* the calls use the first object */
-static int raw;              /* a further descriptor */
+/* The objects that the calls use. The begin() functions in the table create them. */
+static coil_stream *ends[2]; /* the calls use ends[0] */
+static int raw;              /* an additional descriptor */
 static coil_listener *listener;
 static coil_datagram *datagrams[2];
 static coil_queue queue;
@@ -58,7 +58,10 @@ static void begin_read_again(bool ready)
         CHECK_INT(coil_write(ends[1], "line\n", 5), 5);
 }
 
-/* The call finds "li" in the stream's buffer, and, if `ready`, the rest in the socket. */
+/*
+ * Put "li" into the stream's buffer and, if `ready`, the rest of the line into the
+ * socket.
+ */
 static void begin_read_buffered(bool ready)
 {
     const void *data;
@@ -94,8 +97,8 @@ static void begin_write(bool ready)
 }
 
 /*
- * A write to the stream has failed with EAGAIN. If `ready`, the peer has read all bytes
- * since.
+ * Fill the stream until a write fails with EAGAIN. If `ready`, let the peer read all
+ * bytes after that.
  */
 static void begin_write_again(bool ready)
 {
@@ -743,9 +746,7 @@ IO_TEST(cancellation_that_comes_too_late_refuses_nothing_that_need_not_wait)
 
 /* ---- without end ------------------------------------------------------------------- */
 
-/*
- * Even calls that never have to wait fail after the cancelled task has made many of them.
- */
+/* Even calls that never have to wait fail once a cancelled task has made many of them. */
 static int call_without_end(void *arg)
 {
     const struct row *row = arg;

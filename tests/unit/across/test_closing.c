@@ -1,6 +1,6 @@
 /*
- * test_closing.c - close or destroy streams while tasks are in a call: every call that
- * can wait, on every kind of stream, and a handshake at every moment.
+ * test_closing.c - streams are closed or destroyed while a task is in a call: every call
+ * that can wait, on every kind of stream, and a handshake at every moment.
  *
  * Closing ends the calls with -EBADF, and they must not touch freed memory, which the
  * sanitizers detect. Similar tests of datagrams, files and processes are in their own
@@ -106,7 +106,10 @@ static coil_task *start(struct visit *v)
 /* Open two ends. The test closes ends[0]. */
 typedef void open_ends(coil_stream *ends[2]);
 
-/* `begun`: some of the bytes arrived before the close, so the call has read a part. */
+/*
+ * Close both ends during their calls. If `begun`, some bytes arrive before that, so the
+ * reading call has read a part.
+ */
 static void close_in(open_ends *open, struct visit *reader, struct visit *writer,
                      bool destroys, bool begun)
 {
@@ -172,7 +175,7 @@ IO_TEST(stream_closed_in_each_call_of_a_local_one)
     close_in_each_call(open_pair);
 }
 
-/* The test reads from one pipe, and writes to the other one. */
+/* Close one end of a pipe during a call that reads from it or writes to it. */
 IO_TEST(pipe_closed_in_each_call)
 {
     static ssize_t (*const writes[])(struct visit *) = {call_write, call_writev,
@@ -207,7 +210,10 @@ IO_TEST(pipe_closed_in_each_call)
 
 /* ---- closing and other events at once ---------------------------------------------- */
 
-/* If a result and the close come in the same turn, the call may return either. */
+/*
+ * If the bytes arrive in the turn in which the stream is closed, the call may return the
+ * bytes or the error.
+ */
 NET_TEST(stream_closed_as_its_bytes_come)
 {
     for (int i = 0; i < 20; i++) {
@@ -255,7 +261,8 @@ NET_TEST(stream_destroyed_under_a_task_that_is_cancelled)
 }
 
 /*
- * Connect while the listener is destroyed: the connection may be refused, reset, or made.
+ * Connect while the listener is destroyed: the connection may be refused, reset, or
+ * established.
  */
 static int connect_once(void *arg)
 {
@@ -289,7 +296,7 @@ NET_TEST(listener_destroyed_while_it_is_connected_to)
     }
 }
 
-/* A task waits for room in the backlog, but the listener is destroyed. */
+/* Wait for room in a full backlog until the listener is destroyed. */
 static int connect_to_path(void *arg)
 {
     coil_stream *stream;

@@ -14,7 +14,10 @@
 
 enum { LARGEST = 40000, WRITES = 150, SEEDS = 6 };
 
-/* One direction of a channel that fills up: the bytes written, and the bytes received. */
+/*
+ * One direction of a channel whose buffers fill up, with the numbers of bytes written and
+ * received.
+ */
 struct way {
     coil_stream *in;
     int out; /* a non-blocking descriptor */
@@ -55,7 +58,10 @@ static int read_now_and_then(void *arg)
     return 0;
 }
 
-/* The buffer is overwritten as soon as the write has returned. */
+/*
+ * Write random bytes with a deadline, and overwrite the buffer as soon as the write has
+ * returned.
+ */
 static void write_in_time(struct way *w)
 {
     static unsigned char page[LARGEST];
@@ -216,7 +222,7 @@ static void one_round(struct crowd *crowd)
         coil_stream_destroy(crowd->streams[i]);
 }
 
-/* An operation that does not end is detected by the time limit of the test. */
+/* The test's own time limit detects an operation that does not end. */
 IO_TEST(deadline_ends_whatever_a_stream_does)
 {
     static const unsigned seeds[] = {9, 15, 21, 33, 1, 2, 3, 4};

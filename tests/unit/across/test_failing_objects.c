@@ -1,10 +1,10 @@
 /*
- * test_failing_objects.c - like test_failing_calls.c, for further calls: on objects that
- * are closed, shut down or failed, and with invalid arguments.
+ * test_failing_objects.c - like test_failing_calls.c, but for calls on objects that are
+ * closed, shut down or failed, and for calls with invalid arguments.
  *
- * If coil calls a function of the user on the same stack (coil_context_run(), a
- * generator), that function's messages count as the call's. -EAGAIN of a call that does
- * not wait is a result, not a failure.
+ * If coil calls a user's function on the same stack (coil_context_run(), a generator),
+ * that function's messages count as messages of the call. If a call that does not wait
+ * returns -EAGAIN, this is a result, not a failure.
  */
 #include "../../harness/harness.h"
 
@@ -632,7 +632,7 @@ static const struct failing_call calls[] = {
     CALL(sleep_long_in_no_time),
 };
 
-/* A closed loop of another thread. */
+/* Create and close a loop on another thread. */
 static void *make_closed_loop(void *arg)
 {
     coil_loop **out = arg;
@@ -872,7 +872,10 @@ static ssize_t wait_for_a_pipe(void)
     return rc;
 }
 
-/* Poll more descriptors than can have an operation each, so that an epoll set is used. */
+/*
+ * Poll so many descriptors that not each can have its own operation, so that an epoll set
+ * is used.
+ */
 static ssize_t poll_many(void)
 {
     struct pollfd fds[8];
@@ -1015,7 +1018,7 @@ static const struct failing_call working[] = {
     CALL(set_a_variable),
 };
 
-/* The stack size of a task that does not fit into any slab mapped so far. */
+/* A stack size for which no slab has been mapped yet. */
 static const size_t LARGE = (size_t)1 << 28;
 
 static ssize_t large_stack_for_a_task(void)

@@ -2,8 +2,8 @@
  * test_freed.c - coil_free() frees all memory that coil allocates for the caller:
  * docs/decisions/0011-one-function-frees.md.
  *
- * In these tests coil's blocks have a header before the caller's bytes. So a block that
- * comes from another allocator, or goes to another one, crashes or counts as a leak.
+ * In these tests each block of coil's allocator has a header before the caller's bytes.
+ * Therefore freeing a block with the wrong allocator crashes or counts as a leak.
  * coil_http_read_all() is tested by tests/unit/http/client.c, which does the same.
  */
 #include "../../harness/harness.h"

@@ -83,7 +83,7 @@ IO_TEST(stream_while_signals_rain)
     CHECK_INT(coil_spawn(flood_in, &in, NULL, &reader), 0);
     finish(writer);
     finish(reader);
-    while (drops < 10) /* some signals arrive while the task waits only for signals */
+    while (drops < 10) /* some signals must also arrive while this task only sleeps */
         CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
     setitimer(ITIMER_REAL, &never, NULL);
     CHECK_INT(in.moved, out.size);
@@ -104,7 +104,7 @@ IO_TEST(writer_is_held_up_by_a_slow_reader)
     out.stream = ends[0];
     in.stream = ends[1];
     CHECK_INT(coil_spawn(flood_out, &out, NULL, &writer), 0);
-    /* until the writer makes no more progress */
+    /* wait until the writer makes no more progress */
     for (moved = 0; moved != held; moved = out.moved) {
         held = moved;
         coil_sleep(COIL_MSEC(3));
@@ -125,10 +125,9 @@ IO_TEST(writer_is_held_up_by_a_slow_reader)
 /* ---- very many connections --------------------------------------------------------- */
 
 /*
- * A pair of processes, with as many connections as one process may have descriptors: a
- * server with a task for each connection, and a client that opens all connections. When
- * all pairs are ready, every connection is idle. Then each connection carries one
- * request.
+ * Two processes with as many connections as one process may have descriptors: a server
+ * with a task for each connection, and a client that opens all connections. The
+ * connections stay idle until all pairs are ready, and then carry one request each.
  */
 struct pair {
     int count;
@@ -267,7 +266,8 @@ TEST(server_of_a_hundred_thousand_idle_connections)
 
     if (each < 1000)
         test_skip("too few descriptors are allowed");
-    if (free_kib > 0 && free_kib / 20 < total) /* 20 KiB each, including both sockets */
+    /* a connection takes 20 KiB, including both sockets */
+    if (free_kib > 0 && free_kib / 20 < total)
         total = (int)(free_kib / 20);
     count = (total + each - 1) / each;
     if (count > PAIRS_MAX)

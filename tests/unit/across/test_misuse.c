@@ -378,8 +378,8 @@ TEST(object_that_is_gone_is_recognised_in_debug_mode_though_its_memory_is_wanted
 }
 
 /*
- * Free enough objects that coil frees the memory of the first ones. The harness counts
- * the blocks that remain.
+ * Free so many objects that coil returns the memory of the first ones. The harness checks
+ * that no block remains.
  */
 static int free_many(void *arg)
 {
@@ -457,7 +457,8 @@ TASK_TEST(group_or_scope_that_was_never_entered_stops_the_program)
         {notify_zeroes, "coil: coil_condition_notify_all: the condition was never"},
     };
 
-    for (int fill = 0; fill < 2; fill++) { /* filled with zeroes, and with other bytes */
+    /* memory that is filled with zeroes, and with other bytes */
+    for (int fill = 0; fill < 2; fill++) {
         memset(&never_entered, fill, sizeof never_entered);
         memset(&scope_never_entered, fill, sizeof scope_never_entered);
         for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
@@ -722,7 +723,8 @@ static void wait_for_each(void)
     CHECK_INT(coil_semaphore_acquire(&waited.semaphore), 0);
     CHECK_INT(coil_queue_get(&waited.queue, &item), 0);
     coil_event_clear(&waited.event);
-    for (int i = 0; i < 3; i++) { /* each task creates a new object to wait for */
+    /* each task wakes this one through a different object */
+    for (int i = 0; i < 3; i++) {
         CHECK_INT(coil_spawn(give_one, &i, NULL, NULL), 0);
         if (i == 0)
             CHECK_INT(coil_event_wait(&waited.event), 0);
@@ -847,7 +849,7 @@ static void *abort_barrier(void *arg)
     return arg;
 }
 
-/* Each object is initialised or used by a task, and no task waits for it. */
+/* Initialise or use each object in a task, without leaving any task waiting for it. */
 static int use_each_and_call(void *call)
 {
     char item;
@@ -1022,7 +1024,10 @@ static int wait_for_ever(void *arg)
     return coil_sleep(COIL_SEC(600));
 }
 
-/* Run in a child process. Meanwhile the first loop waits for the thread. */
+/*
+ * Runs in a child process, on a second thread. Meanwhile the first loop's thread waits
+ * for this one.
+ */
 static int misuse_from_second_loop(void *call)
 {
     coil_timer_init(&first_loops.timer, test_call_nothing, NULL);

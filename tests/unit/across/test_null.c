@@ -16,7 +16,7 @@ static _Alignas(64) char object[4096];
 #define JOIN(a, b) a##b
 #define NAME(line) JOIN(call_, line)
 
-/* One function for each line of the list. */
+/* Define a function for each line of the list. */
 #define X(function, arguments, noun)                                                     \
     static void NAME(__LINE__)(void *unused)                                             \
     {                                                                                    \
@@ -46,7 +46,7 @@ TEST(null_in_a_call_stops_the_program_with_the_name_of_the_function)
             test_dies(calls[i].make, NULL, calls[i].message);
 }
 
-/* The message includes the user's function that made the call. */
+/* The message names this function, because it made the call. */
 static int await_null(void *arg)
 {
     return coil_await(arg);

@@ -1,6 +1,6 @@
 /*
- * test_old_kernels.c - run without features that older kernels lack, or that containers
- * forbid.
+ * test_old_kernels.c - coil runs without features that older kernels lack or that
+ * containers forbid.
  *
  * seccomp(2) refuses the system calls, with the error that such a kernel returns. A
  * program then runs that has more tasks than there can be guards without
@@ -25,7 +25,7 @@ enum { ANY = -1, GUARD_INSTALL = 102, TASKS = 8190 + 810 };
 
 struct refusal {
     int number;   /* number of the system call */
-    int argument; /* refused only if the third argument is this; ANY: always */
+    int argument; /* refuse only calls with this third argument; ANY: refuse all calls */
     int error;
 };
 
@@ -48,7 +48,7 @@ static size_t add_refusal(struct sock_filter *filter, const struct refusal *r)
     return n;
 }
 
-/* Refuse calls in this process, permanently. Each test has a process of its own. */
+/* Refuse calls in this process permanently. Each test has a process of its own. */
 static void refuse(const struct refusal *refusals, size_t count)
 {
     struct sock_filter filter[128];
@@ -163,7 +163,7 @@ static int use_everything(void *arg)
     CHECK_INT(rc, 0);
     while (crowd.waiting < TASKS && rc == 0)
         rc = coil_yield();
-    /* guards made with mprotect(2), while mappings are left */
+    /* as long as mappings are left, guards are made with mprotect(2) */
     CHECK(test_mapping_count() > 1000);
     use_streams();
     use_process(expected_of_spawn);
@@ -216,7 +216,7 @@ TEST(nine_thousand_tasks_run_on_linux_5_8)
     run_everything(NULL);
 }
 
-/* Everything works except starting processes, which returns an error. */
+/* Everything works except starting a process, which returns an error. */
 TEST(nine_thousand_tasks_run_on_linux_4_4_but_for_processes)
 {
     static const struct refusal refusals[] = {

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The initial value of `out`: using or freeing it would crash. */
+/* The initial value of `out`, which would crash if it were used or freed. */
 #define STALE ((void *)8)
 
 /*
@@ -231,7 +231,7 @@ IO_TEST(out_is_null_after_a_bad_argument)
 }
 
 /* Make each allocation of the call fail in turn, until the call succeeds. */
-/* Returns how many failed. */
+/* Returns the number of failed calls. */
 static uint64_t fail_each_allocation(const struct test_object *object)
 {
     for (uint64_t nth = 1;; nth++) {
@@ -265,13 +265,13 @@ IO_TEST(out_is_null_after_a_failed_allocation)
         coil_listener_destroy(test_listener);
     }
     /*
-     * Four calls make no allocation: a task, a coroutine and a generator are on their own
-     * stacks, and a build without TLS refuses its call.
+     * Up to four calls do not allocate: a task, a coroutine and a generator are stored on
+     * their own stacks, and a build without TLS refuses the call for TLS.
      */
     CHECK(without_failure <= 4);
 }
 
-/* The promise already exists when the loop refuses. */
+/* When the loop refuses the task, the promise already exists. */
 static void spawn_on_closed_loop(void)
 {
     coil_promise *promise = STALE;

@@ -1,6 +1,6 @@
 /*
- * test_random_operations.c - an operation with a deadline ends in time, and after it has
- * returned the kernel does not use its memory.
+ * test_random_operations.c - an operation with a deadline ends in time, and the kernel
+ * does not use its memory after it has returned.
  *
  * See random_operations.c. Each run uses hundreds of seeds, `make soak` thousands. If a
  * seed fails, the test prints how to try that seed again. Because the clock is real, that
@@ -98,7 +98,7 @@ static void say_nothing(void)
 {
 }
 
-/* Wait so that only posts can wake the loop. */
+/* Wait in such a way that only posts can wake the loop. */
 static int wait_for_posts(void *arg)
 {
     watchdog_begin(say_nothing);

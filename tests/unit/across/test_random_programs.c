@@ -66,7 +66,7 @@ TEST(random_programs_on_a_simulated_network)
     random_tls_end();
 }
 
-/* In each program one allocation fails, a different one each time. */
+/* One allocation fails in each program, a different one each time. */
 TEST(random_programs_without_memory)
 {
     uint64_t seed = test_first_seed(), end = seed + (uint64_t)test_seed_count(300);

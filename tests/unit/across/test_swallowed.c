@@ -123,7 +123,7 @@ static const struct {
     SUCCESS(open_datagrams),        SUCCESS(connect_datagrams),
 };
 
-/* The errnos that may occur inside these calls, and one that cannot. */
+/* The errnos that may occur inside these calls, and one (EDOM) that cannot. */
 static const int failures[] = {-ENOENT,       -ETIMEDOUT,   -EOPNOTSUPP,
                                -EINVAL,       -EXDEV,       -EADDRNOTAVAIL,
                                -EAFNOSUPPORT, -EINPROGRESS, -EDOM};

@@ -73,8 +73,8 @@ static int64_t read_clock(clockid_t clock)
 }
 
 /*
- * coil's time lies between two readings of CLOCK_MONOTONIC. CLOCK_REALTIME is another
- * clock, which may be set.
+ * coil's time is between two readings of CLOCK_MONOTONIC, not CLOCK_REALTIME, which may
+ * be set.
  */
 TEST(now_is_monotonic_without_a_loop)
 {
@@ -150,7 +150,10 @@ TEST(exit_waits_for_the_abort_of_another_thread)
     test_dies(exit_during_report, NULL, "coil: made by another thread");
 }
 
-/* The reporting thread does not exist in the child. */
+/*
+ * Exit in a child that was forked while a thread was reporting: this thread does not
+ * exist in the child.
+ */
 static void exit_in_forked_child(void *arg)
 {
     int status = 1;

@@ -180,7 +180,8 @@ TASK_TEST(var_values_are_retained_while_a_context_has_them)
     CHECK_INT(one.refs, 1);
     CHECK_INT(other.refs, 2);
     CHECK_INT(coil_task_await(task), 0);
-    CHECK_INT(other.refs, 1); /* the child has ended, although a reference is held */
+    /* the child has ended, although this task holds a reference to it */
+    CHECK_INT(other.refs, 1);
     coil_task_release(task);
 }
 
@@ -222,7 +223,7 @@ TASK_TEST(context_of_a_task_is_a_copy_of_its_spawners)
     set(&color, "red");
     CHECK_INT(coil_spawn(set_and_sleep, text("green"), NULL, &a), 0);
     CHECK_INT(coil_spawn(set_and_sleep, text("blue"), NULL, &b), 0);
-    set(&color, "black"); /* too late to affect the tasks */
+    set(&color, "black"); /* the tasks have already copied the context */
     CHECK_INT(test_join(a), 0);
     CHECK_INT(test_join(b), 0);
     CHECK_TRACE("red red green blue ");
