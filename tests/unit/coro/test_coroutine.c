@@ -114,7 +114,7 @@ static void *round_upward(void *arg)
     return (void *)(intptr_t)(fegetround() == FE_UPWARD && before == after);
 }
 
-/* MXCSR and the x87 control word, or FPCR: each coroutine keeps its own. */
+/* Each coroutine has its own MXCSR and x87 control word, or FPCR. */
 TEST(coro_keeps_its_rounding_mode)
 {
     coil_coro *coro = create(round_upward, NULL);
@@ -182,7 +182,10 @@ TEST(coro_keeps_its_x87_control_word)
 }
 #endif
 
-/* Keep enough values live to fill every register that a call preserves. */
+/*
+ * Keep enough values live to fill all registers that a call preserves, while coroutines
+ * switch.
+ */
 static COIL__NOINLINE unsigned long churn(unsigned long seed, coil_coro *other)
 {
     unsigned long a = seed, b = a * 3, c = b ^ 5, d = c + 7, e = d * 11, f = e ^ 13,

@@ -22,7 +22,7 @@ static void need_plain_memory(void)
         test_skip("the tool does not know of such stacks");
 }
 
-/* A function to call on another stack, and its result. */
+/* A function that is called on another stack, and its result. */
 struct visit {
     ucontext_t here, there;
     int (*fn)(void *arg);
@@ -69,7 +69,7 @@ static int return_seven(void *unused)
     return rc < 0 ? rc : 7;
 }
 
-/* Wait in ways that use every kind of switch. */
+/* Wait in several ways, so that every kind of switch is used. */
 static int wait_in_many_ways(void *unused)
 {
     coil_stream *ends[2];
@@ -206,7 +206,7 @@ static int recurse_for_ever(void *unused)
     return recurse(0);
 }
 
-/* The frame is larger than the stack and its guard together. */
+/* This frame is larger than the stack and its guard together. */
 static COIL__NOINLINE int wait_in_a_large_frame(void *unused)
 {
     volatile char *frame = __builtin_alloca(1240000);

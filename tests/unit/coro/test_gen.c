@@ -62,7 +62,9 @@ static int one_two_three(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* 1, 2, send(4) -> 3, StopIteration.value 0. (docs/seeds.md, row 9) */
+/*
+ * Python's sequence is: 1, 2, send(4) -> 3, StopIteration.value 0. (docs/seeds.md, row 9)
+ */
 TEST(gen_yields_receives_and_returns)
 {
     void *f = NULL;
@@ -84,7 +86,10 @@ static int one_two(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* 1, 2, StopIteration; and StopIteration again every time. (docs/seeds.md, row 10) */
+/*
+ * Python's sequence is: 1, 2, StopIteration, and StopIteration again at each further
+ * call. (docs/seeds.md, row 10)
+ */
 TEST(gen_ends_and_stays_ended)
 {
     coil_gen *gen = create(one_two, NULL);
@@ -112,7 +117,10 @@ static int print_what_is_sent(coil_gen *gen, void *arg)
     return coil_gen_yield(number(3), NULL);
 }
 
-/* send("abc") prints abc; throw raises at the yield, and ends it. (docs/seeds.md, row 11) */
+/*
+ * In Python, send("abc") prints abc, and throw() raises at the yield and ends the
+ * generator. (docs/seeds.md, row 11)
+ */
 TEST(gen_send_and_throw_reach_the_yield)
 {
     coil_gen *gen = create(print_what_is_sent, NULL);
@@ -181,7 +189,10 @@ static int outer(coil_gen *gen, void *arg)
     return coil_gen_yield(number(4), NULL);
 }
 
-/* 1, 2, send("abc") -> "inner abc", "outer 3", 4. (docs/seeds.md, row 13) */
+/*
+ * Python's sequence is: 1, 2, send("abc") -> "inner abc", "outer 3", 4. (docs/seeds.md,
+ * row 13)
+ */
 TEST(gen_yield_from_passes_values_both_ways)
 {
     coil_gen *gen = create(outer, NULL);
@@ -246,7 +257,10 @@ static int caller_fn(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* The caller does not advance while its delegate does. (docs/seeds.md, row 15) */
+/*
+ * A generator does not advance while the generator that it delegates to advances.
+ * (docs/seeds.md, row 15)
+ */
 TEST(caller_fn_stands_still_while_it_delegates)
 {
     coil_gen *caller = create(caller_fn, NULL), *delegate;
@@ -312,7 +326,7 @@ static int catches(coil_gen *gen, void *arg)
     return 0;
 }
 
-/* try/except around yield from. (docs/seeds.md, row 17) */
+/* The counterpart of Python's try/except around `yield from`. (docs/seeds.md, row 17) */
 TEST(gen_failure_of_a_delegate_is_caught)
 {
     coil_gen *in = create(yields_then_fails, NULL), *gen = create(catches, in);
@@ -350,8 +364,8 @@ static int wrap(coil_gen *gen, void *arg)
 }
 
 /*
- * A delegate keeps its state. wrap() yields its own values around those of the delegate.
- * (docs/seeds.md, rows 4 to 6)
+ * A delegate keeps its state. wrap() yields its own values before and after the
+ * delegate's values. (docs/seeds.md, rows 4 to 6)
  */
 TEST(gen_wrap_yields_before_bar_after)
 {
@@ -850,7 +864,7 @@ TEST(gen_in_a_chain_is_finished_from_outside)
     CHECK_PTR(coil_gen_delegate(b), NULL);
     coil_gen_destroy(a);
     CHECK_TRACE("result of yield: None\nresult of 2nd yield: None\n");
-    CHECK_END(c, "unheard", NULL); /* the exhausted delegate gives None */
+    CHECK_END(c, "unheard", NULL); /* an exhausted delegate returns None */
     CHECK_TRACE("outer:0:None outer:0:None ");
     coil_gen_destroy(c);
     coil_gen_destroy(b);

@@ -1,5 +1,6 @@
 /*
- * test_outside.c - coro/outside.h: the note, the rows and the loops that tools read.
+ * test_outside.c - coro/outside.h: the note, the table rows and the list of loops that
+ * tools read from outside the process.
  */
 #include "../../../src/coro/outside.h"
 #include "../../../src/task/task.h"

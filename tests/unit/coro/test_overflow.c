@@ -1,6 +1,6 @@
 /*
- * test_overflow.c - a stack overflow is reported with its task, and then takes the
- * default action.
+ * test_overflow.c - a stack overflow is reported with the task's name, and then the
+ * default action is taken.
  */
 #include "../../harness/harness.h"
 
@@ -120,7 +120,8 @@ TEST(overflow_report_leaves_an_alternate_stack_of_the_programs)
     CHECK_INT(sigaltstack(NULL, &now), 0);
     CHECK_PTR(now.ss_sp, own.ss_sp);
     CHECK_INT(now.ss_flags, 0);
-    CHECK(coil__overflow_install()); /* uses the thread's alternate signal stack */
+    /* uses the alternate signal stack that the thread already has */
+    CHECK(coil__overflow_install());
     coil__overflow_uninstall();
     CHECK_INT(sigaltstack(NULL, &now), 0);
     CHECK_PTR(now.ss_sp, own.ss_sp);

@@ -20,7 +20,7 @@
 
 #define CONTROL_BYTES 400
 
-/* Acquire a stack, and copy the description of its slot, for checks afterwards. */
+/* Acquire a stack, and copy the description of its slot for later checks. */
 static int try_acquire(size_t stack_bytes, size_t control_bytes,
                        struct coil__stack *stack)
 {
@@ -40,7 +40,7 @@ static struct coil__stack acquire(size_t stack_bytes)
     return stack;
 }
 
-/* Copy changes back to the original slot, and free the slot. */
+/* Copy the changed description back to the slot, and release the slot. */
 static void release(const struct coil__stack *copy)
 {
     struct coil__stack *acquired = (void *)copy->high;
@@ -98,8 +98,8 @@ TEST(stack_bytes_beyond_reason_are_refused)
 }
 
 /*
- * The bookkeeping data at the beginning of the block stay with the slot; the user owns
- * the rest.
+ * The slot's bookkeeping data is at the beginning of the control block. The user owns the
+ * rest of the block.
  */
 TEST(stack_control_block_lies_at_the_same_place_on_reuse)
 {
@@ -171,9 +171,7 @@ TEST(stack_drain_unmaps_what_is_not_used)
     release(&stack);
 }
 
-/*
- * The same slot is used again, it is clean, and no page at its top was faulted in again.
- */
+/* The same slot is reused and is clean, and the page at its top is still resident. */
 TEST(stack_shrink_keeps_a_small_pool)
 {
     struct coil__stack first = acquire(0), again;
@@ -194,7 +192,7 @@ TEST(stack_shrink_keeps_a_small_pool)
 
 TEST(stack_shrink_unmaps_what_grew)
 {
-    enum { MORE = 20 }; /* than a slab's first 16 slots */
+    enum { MORE = 20 }; /* more slots than the first 16 of a slab */
     struct coil__stack stacks[MORE];
     unsigned char in_core;
 
@@ -285,7 +283,7 @@ TEST(stack_of_a_parked_coroutine_takes_one_page)
     CHECK_INT(coil__stack_count(), MANY);
     end_many(coros);
     CHECK_INT(coil__stack_count(), 0);
-    /* All slabs except one are freed at once, not only at the end. */
+    /* All slabs except one are freed immediately, not only when the program ends. */
     CHECK(test_proc_kib("/proc/self/status", "VmRSS") - before < 30 * 1024);
     free(coros);
 }
@@ -451,8 +449,8 @@ TEST(stack_tops_are_spread_over_the_sets_of_the_caches)
 /* ---- overflows that no guard stops ------------------------------------------------- */
 
 /*
- * Use frames of a little more than 1,000 bytes. An optimiser would shrink an array of
- * which only one byte is used.
+ * Use frames of a little more than 1,000 bytes. (An optimiser would shrink the array if
+ * only one of its bytes were used.)
  */
 static COIL__NOINLINE int descend(int depth, bool wait)
 {
@@ -487,8 +485,8 @@ static void *end_after_the_depth(void *arg)
 }
 
 /*
- * Create a coroutine above two other slots in use, so that a frame that skips the guard
- * ends in one of them.
+ * Create a coroutine above two used slots, so that a frame that skips the guard ends in
+ * one of these slots.
  */
 static coil_coro *create_above_others(coil_coro_fn fn, void *arg)
 {
@@ -516,8 +514,8 @@ static void overflow_unguarded(void *arg)
 }
 
 /*
- * If there were a guard, 140 frames would end in the guard, and 230 frames in the slot
- * below.
+ * If there were a guard, 140 frames would end in the guard, and 230 frames would end in
+ * the slot below.
  */
 TEST(stack_without_guard_is_checked_when_left)
 {
@@ -585,7 +583,9 @@ TEST(stack_without_guard_has_a_canary_below)
 
 /* ---- frames that reach beyond the guard -------------------------------------------- */
 
-/* Call fn with a frame of this size. Only the bytes that fn needs are touched. */
+/*
+ * Call fn in a frame of this size. Only the part of the frame that fn needs is touched.
+ */
 static COIL__NOINLINE void jump(size_t bytes, void (*fn)(void))
 {
     volatile char *frame = __builtin_alloca(bytes);
@@ -705,8 +705,8 @@ static void *jump_and_return(void *bytes)
 }
 
 /*
- * The frame ends in memory that belonged to the stack of another coroutine before guards
- * were wide.
+ * This frame skips a guard of the usual size, and would end in another coroutine's stack
+ * if guards were not wide.
  */
 static void jump_by(void *bytes)
 {
@@ -782,8 +782,8 @@ enum { PATIENCE = 100000 };
 static struct coil__stack *taken;
 
 /*
- * Use up the process's budget of guards, a quarter of its allowed mappings. Returns how
- * many guards that took.
+ * Use up the process's budget of guards, which is a quarter of its allowed mappings.
+ * Returns the number of guards.
  */
 static int use_up_guards(void)
 {
@@ -913,7 +913,7 @@ TEST(stack_exhaustion_is_an_error)
     while ((rc = try_acquire(0, 64, &stacks[count])) == 0)
         count++;
     CHECK_INT(rc, -ENOMEM);
-    /* Smaller slabs were tried before that, so hardly any slot is wasted. */
+    /* coil tried smaller slabs before it failed, so hardly any slot is wasted. */
     CHECK((size_t)count * (size_t)(stacks[1].low - stacks[0].low) >
           500 * COIL_STACK_BYTES);
     CHECK_INT(try_acquire(1 << 20, 64, &stack), -ENOMEM);

@@ -57,14 +57,14 @@ TEST(unwinder_stops_at_the_entry)
     CHECK_INT(coil_coro_create(unwind_outermost, (void *)count_frames, NULL, &coro), 0);
     frames = (intptr_t)coil_coro_resume(coro, NULL) - 3;
     /*
-     * The frames are visit, three functions of the test, two of coil, and the entry; up
-     * to three more may be present.
+     * The expected frames are visit, three functions of the test, two of coil, and the
+     * entry. There may be up to three more.
      */
     CHECK(frames >= 6 && frames <= 9);
     coil_coro_destroy(coro);
 }
 
-static int there[2]; /* a pipe: a byte means that the program has reached this point */
+static int there[2]; /* a pipe; the program writes a byte to it when it begins to wait */
 
 static int wait_for_ever(void)
 {
@@ -97,7 +97,7 @@ static pid_t start_waiting(void)
 }
 
 /*
- * Without debug data gdb takes coil__coro_main for a function in Ada, and prints
+ * Without debug data, gdb mistakes coil__coro_main for an Ada function, and prints
  * coil.coro_main.
  */
 static void read_backtrace(pid_t pid, char *text, size_t size)
@@ -189,8 +189,8 @@ TEST(unwinder_walks_a_suspended_coroutine)
     coil__switch_look(coro->sp, collect_frames, frames);
     n = (intptr_t)frames[0];
     /*
-     * The frames are collect_frames, the check, suspend_here, three functions of the
-     * test, two of coil, perhaps the switch, and the entry. There may be a frame that
+     * The expected frames are collect_frames, the check, suspend_here, three functions of
+     * the test, two of coil, perhaps the switch, and the entry. There may be a frame that
      * notifies TSan, and frames of functions that are not inlined at -O1 or -O0. An
      * endless walk would fill the whole array.
      */

@@ -1,6 +1,6 @@
 /*
- * test_deadlock.c - tasks that wait for events that can never happen, and tasks that only
- * seem to.
+ * test_deadlock.c - reports about tasks that wait for events that can never happen, and
+ * no reports about tasks that only seem to.
  */
 #include "../../harness/harness.h"
 
@@ -179,8 +179,8 @@ static void set_it(void *arg)
 }
 
 /*
- * The thread should hold its own reference to the loop, but does not. Still, the report
- * must contain no false statement.
+ * The thread should hold its own reference to the loop, but does not. Even so, the report
+ * must not contain a false statement.
  */
 static void *post_later(void *loop)
 {
@@ -234,8 +234,8 @@ static int fork_and_await_a_post(void *arg)
 }
 
 /*
- * Debug mode has a thread that never posts. The child has a copy of the number of such
- * threads.
+ * Debug mode has a thread that never posts. The forked child inherits the count of such
+ * threads, but not the thread.
  */
 TEST(no_deadlock_in_a_child_whose_parent_has_a_sampler)
 {

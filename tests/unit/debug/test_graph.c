@@ -28,8 +28,8 @@ static void print_dump(void)
 }
 
 /*
- * Return the tasks and futures in the output with their awaiters, in one line: "c2(main,
- * sub(main))". An entry that occurred before has "^".
+ * Return a one-line summary of the output, with the awaiters of each task or future in
+ * parentheses: "c2(main, sub(main))". "^" marks an entry that occurred before.
  */
 static const char *shape(void)
 {
@@ -95,9 +95,7 @@ static const coil_spawn_opts *named(const char *name)
     return &opts;
 }
 
-/*
- * Functions that form the printed stacks. None of these functions may end in a tail call.
- */
+/* The functions on the printed stacks. None of them may end in a tail call. */
 static COIL__NOINLINE int print_here(void)
 {
     print_graph(NULL);
@@ -359,8 +357,8 @@ static int await_a_sleeper(void *arg)
 }
 
 /*
- * Check the lines of `text` that begin with a dash. Ignore addresses, which differ from
- * run to run, and the rest of their line.
+ * Check the lines of `text` that begin with a dash. Ignore everything from an address to
+ * the end of its line, because addresses differ from run to run.
  */
 static void check_tasks(const char *expected)
 {
@@ -394,7 +392,7 @@ TASK_TEST(dump_is_a_tree_of_groups_and_awaits)
     CHECK(strstr(text, "coil: 6 tasks\n") == text);
     CHECK(strstr(text, " at ") == NULL ||
           strstr(text, test_place(" spawned by await_a_sleeper")) != NULL);
-    /* the last line, which follows, names its function */
+    /* cut off the last line's end, which names the function of the task "new" */
     *strstr(text, " has not begun: ") = '\0';
     check_tasks("- main runs\n"
                 "  - outer waits 2.0 s: task inner\n"
@@ -449,8 +447,8 @@ static int sleep_two_milliseconds(void *arg)
 }
 
 /*
- * The deadline passes while this task occupies the loop, so the loop does not check the
- * time.
+ * The sleeper's deadline passes while this task occupies the loop, so the loop cannot
+ * check the time.
  */
 static int dump_a_late_sleeper(void *arg)
 {

@@ -72,8 +72,10 @@ static COIL__NOINLINE int use_the_stack(int rc)
     return rc;
 }
 
-/* A function returns without leaving its region. Before the task ends, the memory of the
- * region is overwritten. */
+/*
+ * Return from a function without leaving its region, and overwrite the region's memory
+ * before the task ends.
+ */
 static int end_after_a_region(void *arg)
 {
     (void)arg;
@@ -337,7 +339,8 @@ static int print_to_waiting_file(void *arg)
 }
 
 /*
- * Wait when coil writes the indentation of a function, during which it looks up symbols.
+ * Wait when coil writes the indentation before a function's name, because coil looks up
+ * symbols at that time.
  */
 static ssize_t wait_at_a_function(void *cookie, const char *buf, size_t n)
 {
@@ -422,8 +425,8 @@ static int ask(coil_task *task, void *arg)
 }
 
 /*
- * In a callback that must not wait, libcoil-posix blocks instead, because
- * coil_may_suspend() returns false there.
+ * coil_may_suspend() returns false in a callback that must not wait, so libcoil-posix
+ * blocks instead.
  */
 TASK_TEST(callbacks_in_a_walk_are_told_that_they_may_not_wait)
 {

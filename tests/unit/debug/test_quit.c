@@ -14,7 +14,7 @@
 
 static int said = -1, usual_stderr;
 
-/* Redirect standard error to a file, until its contents are passed on. */
+/* Redirect standard error to a file, whose contents are passed on later. */
 static void keep_what_is_said(void)
 {
     usual_stderr = dup(STDERR_FILENO);
@@ -120,7 +120,7 @@ TEST(sigquit_twice_within_a_second_ends_the_program)
 
 static const char said_of_a_block[] = "coil: the loop has not run for a second";
 
-/* The thread sleeps in the kernel until the report is printed. */
+/* Block the thread in the kernel until the report is printed. */
 static int block(void *arg)
 {
     (void)arg;
@@ -168,7 +168,7 @@ TEST(sigquit_names_the_callback_that_blocks_the_loop)
 
 #if defined(__x86_64__)
 
-/* Block like code that uses the frame pointer's register for another purpose. */
+/* Block in code that uses the frame pointer's register for another purpose. */
 static void block_without_a_frame_pointer(void *arg)
 {
     struct timespec nap = {.tv_nsec = 100000000};

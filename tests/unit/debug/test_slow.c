@@ -16,7 +16,8 @@
 #define SLOW COIL_MSEC(20)
 
 /*
- * On a busy machine any step may be slow, so the expected report may be one of several.
+ * All reports so far. On a busy machine any step may be slow, so the expected report may
+ * be one of several.
  */
 static char reports[16 * 1024];
 
@@ -104,8 +105,8 @@ TASK_TEST(debug_names_a_slow_callback)
 }
 
 /*
- * This code must differ from block_in_a_callback(): an optimiser merges functions with
- * the same code.
+ * The duration differs from that in block_in_a_callback(), because an optimiser merges
+ * functions with the same code.
  */
 static void block_when_done(coil_future *future, void *arg)
 {
@@ -159,8 +160,8 @@ TASK_TEST(debug_is_silent_about_what_is_fast_and_when_it_is_off)
 /* ---- sampled stacks ---------------------------------------------------------------- */
 
 /*
- * Return false under a sanitizer, which puts its own functions between the program and
- * the C library.
+ * Return false with a sanitizer, whose own functions are called instead of the C
+ * library's.
  */
 static bool calls_are_the_librarys(void)
 {
@@ -168,8 +169,8 @@ static bool calls_are_the_librarys(void)
 }
 
 /*
- * Debug mode examines a blocking call only if the machine has time for it. So the test
- * repeats the call until debug mode has examined one.
+ * On a busy machine, debug mode may miss a blocking call. Therefore repeat the call until
+ * debug mode has reported one.
  */
 static void run_until_reported(coil_task_fn body, const char *place)
 {
@@ -252,8 +253,8 @@ IO_TEST(debug_names_the_function_that_computes)
 void block_in_a_large_frame(void);
 
 /*
- * The sampler copies 16 KiB of a stack, and this frame of 60 KiB is larger than that.
- * Without a frame pointer the unwinder computes its end from the stack pointer.
+ * This frame of 60 KiB is larger than the 16 KiB of a stack that the sampler copies.
+ * Without a frame pointer, the unwinder computes the frame's end from the stack pointer.
  */
 #if defined(__x86_64__)
 __asm__(".text\n"
@@ -288,8 +289,8 @@ static int block_in_a_large_frame_in_a_task(void *arg)
 }
 
 /*
- * The words beside the copy are garbage, as they may be in any program. A return address
- * that is read there would crash the sampler.
+ * The words next to the sampler's copy are garbage, as they may be in any program. If the
+ * sampler read a return address from these words, it would crash.
  */
 IO_TEST(debug_samples_a_stack_whose_frames_are_larger_than_the_copy)
 {
@@ -313,7 +314,8 @@ IO_TEST(debug_samples_a_stack_whose_frames_are_larger_than_the_copy)
 }
 
 /*
- * Standard error is a pipe. The step ends only when the report in the pipe names it.
+ * Redirect standard error to a pipe, and end this step only when a report in the pipe
+ * names it.
  */
 static int read_until_reported(void *arg)
 {
@@ -385,7 +387,7 @@ static void wait_for_sampler(void)
         coil_sleep(COIL_MSEC(1));
 }
 
-/* A thread that was joined may still be in /proc for a moment. */
+/* A joined thread may still be listed in /proc for a moment. */
 static void wait_without_sampler(void)
 {
     while (samplers() > 0)

@@ -106,7 +106,8 @@ static COIL__NOINLINE int read_a_byte(void *arg)
 }
 
 /*
- * The backtrace omits coil's frames that wait for the operation, as for any other wait.
+ * As for any other wait, the backtrace omits the frames of coil that wait for the
+ * operation.
  */
 IO_TEST(backtrace_of_a_task_that_reads_begins_in_the_stream)
 {

@@ -34,7 +34,7 @@ static void unlock(void)
     syscall(SYS_futex, &lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Unlock after a line was reported. */
+/* Read until a line was reported, and then unlock. */
 static void *read_report(void *unused)
 {
     size_t n = 0;
@@ -48,7 +48,7 @@ static void *read_report(void *unused)
     return unused;
 }
 
-/* Unlock after 30 checks. */
+/* Unlock after the time in which the watching thread makes 30 checks. */
 static void *unlock_later(void *unused)
 {
     nanosleep(&(struct timespec){.tv_nsec = 30 * coil__stall_look_ns}, NULL);
@@ -117,7 +117,7 @@ TEST(stall_of_a_task_is_reported_with_its_place)
         CHECK(strstr(reported, "in syscall in libc") != NULL);
 }
 
-/* No thread, and no signal handler, can release the lock. */
+/* Neither another thread nor a signal handler can release the lock. */
 TEST(stall_of_the_only_thread_aborts)
 {
     size_t n = 0;
@@ -270,7 +270,7 @@ static int wait_for_nothing(void *unused)
     return coil_event_wait(&event);
 }
 
-/* The watching thread never posts. */
+/* The watching thread never posts, so it does not hide the deadlock. */
 TEST(stall_watch_leaves_deadlocks_to_be_found)
 {
     CHECK_INT(coil_run(wait_for_nothing, NULL, NULL), -EDEADLK);
@@ -278,7 +278,10 @@ TEST(stall_watch_leaves_deadlocks_to_be_found)
 
 /* ---- tasks that wait for locks ----------------------------------------------------- */
 
-/* As a task of libcoil-posix waits: its timer repeats the check. */
+/*
+ * Wait for a lock in the same way as libcoil-posix: suspend, and let a timer repeat the
+ * check.
+ */
 static int wait_suspended(void *unused)
 {
     coil_lock_wait wait;
@@ -327,7 +330,7 @@ TEST(stall_is_not_reported_while_a_task_sleeps)
     end(thread);
 }
 
-/* `thread` computes all the time. */
+/* Compute without pause, and then unlock. */
 static void *compute(void *unused)
 {
     int64_t end = coil_now() + COIL_SEC(1) / 2;

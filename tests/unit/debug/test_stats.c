@@ -44,8 +44,8 @@ static int read_one(void *arg)
 }
 
 /*
- * On every backend, reads and writes are first tried directly, because the ends are not
- * TCP sockets.
+ * Because the ends are not TCP sockets, every backend first tries to read or write
+ * directly.
  */
 IO_TEST(stats_tell_how_many_operations_had_to_wait)
 {

@@ -10,7 +10,7 @@
 #include <semaphore.h>
 #include <unistd.h>
 
-/* Check which object `task` waits for, then cancel the task and let it end. */
+/* Check which object `task` waits for. After that, cancel the task and let it end. */
 static coil_waiting waits_for(coil_task *task, const char *what, const void *object)
 {
     coil_waiting w = {.what = NULL};
@@ -94,7 +94,8 @@ TASK_TEST(waiting_tells_futures)
               COIL_SEC(7));
     CHECK_PTR(waits_for(test_spawn(gather_two, futures), "gather", NULL).future,
               futures[0]);
-    coil_future_release(futures[0]); /* cancelled by the task that gathered it */
+    /* cancelled when the task that gathered it was cancelled */
+    coil_future_release(futures[0]);
     coil_future_create(&futures[0]);
     CHECK_PTR(waits_for(test_spawn(await, futures[0]), "future", NULL).future,
               futures[0]);
@@ -331,7 +332,7 @@ TASK_TEST(awaiters_are_those_that_await_shield_gather_and_wait)
     coil_task_set_name(shielding, "shielding");
     coil_task_set_name(gathering, "gathering");
     CHECK_INT(coil_task_awaiters(target, note_name, NULL), 0);
-    CHECK_TRACE(""); /* no task has begun */
+    CHECK_TRACE(""); /* no awaiter has begun yet */
     settle();
     CHECK_INT(coil_task_awaiters(target, note_name, NULL), 0);
     CHECK_TRACE("awaiting shielding gathering ");

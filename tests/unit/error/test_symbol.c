@@ -137,7 +137,7 @@ TEST(backtrace_goes_through_qsort)
         CHECK(strstr(text_of_stack(&found), "\n    find_in_qsort at ") != NULL);
 }
 
-/* Look up the frames at increasing depth, until the stack has no room for the result. */
+/* Walk the stack at increasing depth, until the stack has no room for the walk. */
 static COIL__NOINLINE void *find_until_full(void *arg)
 {
     struct found *found = arg;
