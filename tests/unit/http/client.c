@@ -1,6 +1,4 @@
-/*
- * client.c - a session, and one response at a time.
- */
+/* client.c - see client.h. */
 #include "client.h"
 
 #include "../../harness/harness.h"

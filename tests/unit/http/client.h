@@ -1,6 +1,4 @@
-/*
- * client.h - a session, and one response at a time.
- */
+/* client.h - an HTTP client with a session, and with at most one response at a time. */
 #ifndef TESTS_HTTP_CLIENT_H
 #define TESTS_HTTP_CLIENT_H
 
@@ -30,7 +28,7 @@ int http_ask(struct http_client *client, const char *path);
 /* Like http_ask(), but also read the whole body. */
 int http_fetch(struct http_client *client, const char *path);
 
-/* Like http_fetch(), as the body of a task. The URL is client->url. */
+/* Like http_fetch(), but fetches client->url, and is the body of a task. */
 int http_fetch_task(void *client);
 
 /* Return the number of threads of this process. */

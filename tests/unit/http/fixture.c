@@ -1,6 +1,4 @@
-/*
- * fixture.c - a server and its client, which are opened and closed together.
- */
+/* fixture.c - see fixture.h. */
 #include "fixture.h"
 
 void http_both_begin(struct http_both *both, const struct http_route *routes,

@@ -1,9 +1,9 @@
 /*
- * nginx.c - Debian's nginx as a child of the test, on free ports, in a temporary folder.
+ * nginx.c - see nginx.h.
  *
- * nginx runs as one process, without a master. So the child's pid is nginx's pid, the log
- * is written at once, and the test has no other process to end. The folder is removed
- * with the test's folder.
+ * nginx runs as a single process without a master. Therefore the child's pid is nginx's
+ * pid, the log is written immediately, and the test does not have to end other processes.
+ * The folder is removed with the test's folder.
  */
 #include "nginx.h"
 
@@ -65,7 +65,7 @@ void nginx_put(const struct nginx *nginx, const char *name, size_t n)
     fclose(file);
 }
 
-/* The folder contains at most one level of subfolders. */
+/* Remove a folder that contains at most one level of subfolders. */
 static void remove_all(const char *path)
 {
     DIR *folder = opendir(path);
@@ -131,10 +131,7 @@ static bool make_certificate(struct nginx *nginx)
     return run_program(nginx, argv);
 }
 
-/*
- * Return a port that is free now. launch() handles the case that another process takes
- * it.
- */
+/* Return a port that is free now. If another process takes it, launch() tries again. */
 static int free_port(void)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -156,7 +153,7 @@ static void write_config(struct nginx *nginx, bool tls)
     fputs(common_config, file);
     fprintf(file, "  server { listen 127.0.0.1:%d;\n%s", nginx->port, locations);
     /*
-     * nginx decompresses the file after fetching it from itself, so it sends no
+     * nginx fetches the file from itself and decompresses it, so it does not send a
      * Content-Length.
      */
     fprintf(file,
@@ -176,7 +173,7 @@ static void write_config(struct nginx *nginx, bool tls)
 }
 
 /*
- * nginx writes its pid once it listens. A connection that succeeds would prove less:
+ * nginx writes its pid once it listens. A successful connection would prove less, because
  * another process may listen on the port.
  */
 static bool is_up(const struct nginx *nginx)
@@ -195,7 +192,7 @@ static void give_up(struct nginx *nginx, const char *why)
     test_skip(why);
 }
 
-/* Return false if nginx has ended: another process took one of its ports. */
+/* Return false if nginx has ended because another process took one of its ports. */
 static bool wait_until_up(struct nginx *nginx)
 {
     while (!is_up(nginx)) {
@@ -264,7 +261,10 @@ void nginx_stop(struct nginx *nginx)
 
 /* ---- its log ----------------------------------------------------------------------- */
 
-/* nginx numbers its connections. There are few, so search the log for each number. */
+/*
+ * Count the lines of the log, or the different connection numbers in them. There are few
+ * connections, so a linear search is enough.
+ */
 static int count_in_log(const struct nginx *nginx, bool connections)
 {
     enum { MOST = 4096 };

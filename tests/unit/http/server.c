@@ -1,6 +1,4 @@
-/*
- * server.c - a server in the test's own loop, whose responses the test chooses.
- */
+/* server.c - see server.h. */
 #include "server.h"
 
 #include "../../harness/harness.h"
@@ -17,7 +15,10 @@ static size_t body_length(const char *request)
     return header != NULL ? strtoul(header + 17, NULL, 10) : 0;
 }
 
-/* Tests send one request at a time, so the bytes received belong to one request. */
+/*
+ * Read a request. Tests send one request at a time, so all received bytes belong to this
+ * request.
+ */
 static int read_request(struct http_connection *c)
 {
     char *end = NULL;
@@ -47,8 +48,8 @@ static int answer(struct http_connection *c)
 }
 
 /*
- * A test makes an allocation fail to test the client. If the failure hits the server, try
- * again.
+ * Some tests make an allocation fail to test the client. If the server's allocation fails
+ * instead, the server tries again.
  */
 static int serve(void *arg)
 {

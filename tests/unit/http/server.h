@@ -3,7 +3,8 @@
  *
  *     static void answer(struct http_connection *c) { http_say(c, "HTTP/1.1 200 ..."); }
  *
- * A request's path chooses the answer. The test has a table of paths and functions.
+ * The path of a request determines the answer: the test has a table of paths and
+ * functions.
  */
 #ifndef TESTS_HTTP_SERVER_H
 #define TESTS_HTTP_SERVER_H
@@ -14,11 +15,11 @@ struct http_connection {
     struct http_server *server;
     coil_stream *stream;
     char path[256];
-    char request[8192]; /* the headers, and the part of the body that came with them */
+    char request[8192]; /* the headers, and the part of the body that arrived with them */
     size_t request_bytes;
 };
 
-/* Returns a negative value to close the connection. */
+/* Answer a request. Returns a negative value to close the connection. */
 typedef int (*http_answer)(struct http_connection *connection);
 
 struct http_route {

@@ -105,7 +105,7 @@ IO_TEST(http_refuses_a_url_of_a_known_origin_as_of_any_other)
         CHECK(strstr(coil_http_error(both.client.response), "path") != NULL);
         CHECK_INT(http_fetch(&both.client, "/ok"), 0);
     }
-    /* The URL begins like that of a known origin, but names another host. */
+    /* The URL begins with the URL of a known origin, but names another host. */
     snprintf(url, sizeof url, "%s@127.0.0.1:1/", both.client.base);
     both.client.request.url = url;
     coil_http_response_destroy(both.client.response);

@@ -109,7 +109,9 @@ static int say_until_close(struct http_connection *c)
     return -1;
 }
 
-/* Sends 16 MiB as fast as the client reads them. bytes_sent counts the bytes sent. */
+/*
+ * Send 16 MiB as fast as the client reads them, and count the sent bytes in bytes_sent.
+ */
 static size_t bytes_sent;
 
 static int say_much(struct http_connection *c)
@@ -137,8 +139,8 @@ static size_t without_a_line(char *text, size_t n)
 }
 
 /*
- * Send a valid response with a few bytes changed and the end cut off. The changes are the
- * same in each run.
+ * Send a valid response in which a few bytes are changed and the end is missing. The
+ * changes are the same in each run.
  */
 static int say_garbage(struct http_connection *c)
 {
@@ -284,7 +286,8 @@ IO_TEST(http_gets_and_keeps_the_connection)
 }
 
 /*
- * The bytes on the wire, grouped by kind. Each request head begins a new group.
+ * The bytes that were sent and received, grouped by kind. Each request head begins a new
+ * group.
  */
 struct wire {
     char text[4096];
@@ -386,7 +389,8 @@ IO_TEST(http_sends_method_headers_and_body)
 }
 
 /*
- * The server switches protocols (101) unasked: the following bytes cannot be parsed.
+ * The server switches protocols (101) without a request to do so, and the following bytes
+ * cannot be parsed.
  */
 IO_TEST(http_switch_of_protocols_that_nobody_asked_for_fails)
 {
@@ -541,8 +545,7 @@ IO_TEST(http_limits_the_body)
 }
 
 /*
- * The kernel's buffers at both ends also hold bytes, which coil does not control. These
- * buffers take less than 8 MiB.
+ * The kernel's buffers at both ends, which coil does not control, hold less than 8 MiB.
  */
 IO_TEST(http_holds_little_of_a_body_that_is_read_slowly)
 {
@@ -553,7 +556,7 @@ IO_TEST(http_holds_little_of_a_body_that_is_read_slowly)
 
     begin(&both);
     CHECK_INT(http_ask(&both.client, "/much"), 0);
-    do { /* until the server can send no more */
+    do { /* wait until the server cannot send any more */
         before = first;
         coil_sleep(COIL_MSEC(50));
         first = bytes_sent;
@@ -640,8 +643,8 @@ static int read_and_count(void *response)
 }
 
 /*
- * Discarding takes no bytes from the reader, neither bytes already received nor later
- * ones.
+ * Discarding the body does not take bytes from the task that reads it, whether they have
+ * already arrived or not.
  */
 IO_TEST(http_discard_leaves_a_response_to_its_reader)
 {
@@ -733,8 +736,7 @@ IO_TEST(http_redirects_change_the_method_as_browsers_do)
         both.client.request.body = head ? NULL : "a=1";
         both.client.request.body_bytes = 3;
         /*
-         * The server does not support HEAD and sends a body, which the client must
-         * ignore.
+         * The server does not support HEAD, and sends a body that the client must ignore.
          */
         CHECK_INT(http_fetch(&both.client, cases[i].path), 0);
         CHECK_INT(strncmp(both.server.last_request, cases[i].then, strlen(cases[i].then)),
@@ -775,7 +777,7 @@ static int occupy_the_dns_lane(void *gate)
     return coil_blocking(COIL_LANE_DNS, wait_for_gate, gate);
 }
 
-/* Block the thread for name lookups until let_look_ups_go_on(). */
+/* Block the thread that resolves names, until let_look_ups_go_on() is called. */
 static void hold_up_look_ups(coil_task **occupant, sem_t *gate)
 {
     sem_init(gate, 0, 0);
@@ -792,7 +794,10 @@ static void let_look_ups_go_on(coil_task *occupant, sem_t *gate)
     sem_destroy(gate);
 }
 
-/* Cancel the request during a wait that ends only when the caller allows it. */
+/*
+ * Start a request, and cancel it while it waits for something that only the caller can
+ * end.
+ */
 static void cancel_soon(struct http_client *client)
 {
     coil_task *task;

@@ -17,7 +17,7 @@ static int say_ok(struct http_connection *c)
 
 struct bad_answer {
     /*
-     * the start of the answer; if `flood` is not 0, 300,000 copies of that character
+     * the beginning of the answer; if `flood` is not 0, 300,000 copies of that character
      * follow
      */
     const char *text;

@@ -81,7 +81,7 @@ IO_TEST(http_nginx_sends_gzip_and_chunks)
     CHECK_INT(coil_http_content_length(client.response), -1);
     CHECK_STR(coil_http_header(client.response, "Transfer-Encoding"), "chunked");
     check_whole(&client, 3000000);
-    /* If the caller sets Accept-Encoding, it gets the body as the server sent it. */
+    /* If the caller sets Accept-Encoding, the body is returned as the server sent it. */
     client.request.headers = plain;
     CHECK_INT(http_fetch(&client, "/gzip/large"), 0);
     CHECK(client.body_bytes < 100000 && client.body[0] == '\x1f');
@@ -207,7 +207,7 @@ IO_TEST(http_requests_beyond_max_connections_wait)
 
 /* ---- TLS --------------------------------------------------------------------------- */
 
-/* Open a new session that trusts ca_file. */
+/* Replace the session with one that trusts ca_file. */
 static void reopen(struct http_client *client, const struct nginx *nginx,
                    const char *ca_file)
 {
@@ -293,8 +293,8 @@ IO_TEST(http_2_serves_many_slow_readers)
 }
 
 /*
- * Over HTTP/2, libcurl 7.88 would hang on such a request, and on one that exceeds its TLS
- * buffer.
+ * Over HTTP/2, libcurl 7.88 would hang on a request with such long headers or URL, and on
+ * a request that exceeds its TLS buffer.
  */
 IO_TEST(http_requests_that_are_too_long_for_http_2_go_by_http_1)
 {
@@ -331,7 +331,10 @@ IO_TEST(http_requests_that_are_too_long_for_http_2_go_by_http_1)
     close_with_nginx(&nginx, &client);
 }
 
-/* Both responses share a connection. The unread one must not delay the other. */
+/*
+ * Both responses share a connection. The response that is not read must not delay the
+ * other one.
+ */
 IO_TEST(http_2_responses_do_not_wait_for_each_other)
 {
     struct http_client client, other;
@@ -431,9 +434,10 @@ IO_TEST(http_2_idle_body_ends_among_others_that_go_on)
     slow = client;
     slow.response = NULL;
     slow.body = NULL;
-    slow.request.idle_timeout_ns = COIL_MSEC(900); /* enough time for its headers */
+    /* enough time to receive the headers */
+    slow.request.idle_timeout_ns = COIL_MSEC(900);
     snprintf(slow.url, sizeof slow.url, "%s/slow/large", slow.base);
-    task = test_spawn(http_fetch_task, &slow); /* receives a piece of 10 KB each second */
+    task = test_spawn(http_fetch_task, &slow); /* this task receives 10 KB each second */
     while (!coil_future_done(coil_task_future(task)))
         CHECK_INT(http_fetch(&client, "/file/small"), 0);
     CHECK_INT(test_join(task), -ETIMEDOUT);
@@ -484,7 +488,8 @@ IO_TEST(http_tls_trusts_all_if_that_is_asked_for)
 }
 
 /*
- * Use SSL_CERT_FILE and SSL_CERT_DIR (with names from c_rehash), like OpenSSL's programs.
+ * SSL_CERT_FILE and SSL_CERT_DIR (with names from c_rehash) are used as in OpenSSL's
+ * programs.
  */
 IO_TEST(http_tls_trusts_what_the_environment_says)
 {
@@ -506,7 +511,7 @@ IO_TEST(http_tls_trusts_what_the_environment_says)
     close_with_nginx(&nginx, &client);
 }
 
-/* With ca_file, only its certificates are trusted. */
+/* With ca_file, only the certificates in this file are trusted. */
 IO_TEST(http_tls_trusts_its_ca_file_alone)
 {
     struct http_client client;

@@ -163,7 +163,10 @@ IO_TEST(http_failures_are_described_by_their_own_sentences)
     http_both_end(&both);
 }
 
-/* The body of a followed redirect is ignored, so a cut in it is not an error. */
+/*
+ * The body of a redirect that is followed is ignored, so it is not an error if that body
+ * is cut off.
+ */
 IO_TEST(a_redirect_whose_body_is_cut_off_leaves_no_error)
 {
     http_both_begin(&both, routes, NULL);
@@ -183,7 +186,10 @@ static int refuse_in_words(coil_http_response *response, const char *bytes, size
     return coil_fail(-ENOSPC, "no room for %zu bytes", n);
 }
 
-/* If on_body fails, its return value and its error become the request's cause. */
+/*
+ * If on_body fails, its return value and its error become the cause of the request's
+ * failure.
+ */
 IO_TEST(what_the_taker_of_a_body_said_is_the_cause)
 {
     coil_error *error;

@@ -38,7 +38,7 @@ static int say_ok(struct http_connection *c)
     return http_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
 }
 
-/* Send 46 letters one at a time. The last ten are the body. */
+/* Send a response letter by letter. The last ten letters are the body. */
 static int drip(struct http_connection *c)
 {
     static const char text[] = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhellohello";
@@ -62,7 +62,7 @@ static int ignore(coil_http_response *response, const char *bytes, size_t n, voi
     return n > 0 ? 0 : -EINVAL;
 }
 
-/* Check that the request fails as idle, with and without on_body. */
+/* Check that the request times out as idle, with and without on_body. */
 static void check_idle(struct http_client *client, const char *path, const char *words)
 {
     for (int i = 0; i < 2; i++) {
@@ -134,7 +134,7 @@ IO_TEST(http_request_that_waits_for_its_turn_is_not_idle)
     CHECK_INT(http_ask(&both.client, "/half"), 0);
     other = both.client;
     other.response = NULL;
-    /* the idle time counts from when the request gets the connection */
+    /* the idle time begins when the request gets the connection */
     other.request.idle_timeout_ns = 5 * PATIENCE;
     snprintf(other.url, sizeof other.url, "%s/ok", other.base);
     task = test_spawn(http_fetch_task, &other);

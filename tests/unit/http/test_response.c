@@ -54,7 +54,7 @@ static int cut_in_the_middle(struct http_connection *c)
     return -1;
 }
 
-/* "coil" a hundred times, compressed by gzip. */
+/* Send "coil" a hundred times, compressed by gzip. */
 static int say_compressed(struct http_connection *c)
 {
     static const unsigned char body[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00,
@@ -129,7 +129,8 @@ static int say_headers(struct http_connection *c)
 }
 
 /*
- * Header names match in any case and length. Interim responses and trailers do not count.
+ * Header names of any length are found in upper or lower case. Interim responses and
+ * trailers are not searched.
  */
 IO_TEST(http_finds_headers_however_their_names_are_written)
 {
@@ -205,7 +206,7 @@ static int say_packed_and_more(struct http_connection *c)
                : 0;
 }
 
-/* Like browsers, ignore padding and other bytes after the end. */
+/* As in browsers, padding and other bytes after the end of the gzip data are ignored. */
 IO_TEST(http_ignores_bytes_behind_the_end_of_gzip)
 {
     static const char *const paths[] = {"/",           "/apart",   "/long",
@@ -238,7 +239,7 @@ static int say_odd_coding(struct http_connection *c)
     return http_say(c, "\r\nhello");
 }
 
-/* This body is not decoded, but that of the next response on the connection is. */
+/* This body is not decoded, but the body of the next response on the connection is. */
 IO_TEST(http_takes_a_body_in_an_unknown_coding_as_it_is)
 {
     static const char *const paths[] = {"/utf-8", "/list", "/two", "/identity", "/empty"};
@@ -264,7 +265,8 @@ IO_TEST(http_get_may_end_after_the_headers)
 {
     static const struct {
         const char *path;
-        int connections; /* the total after the answer to the next request */
+        /* the number of connections opened until the next request is answered */
+        int connections;
     } cases[] = {{"/hello", 1}, {"/204", 1}, {"/much", 2}, {"/half", 3}};
     struct http_both both;
 

@@ -1,6 +1,4 @@
-/*
- * The data that a session stores for its requests.
- */
+/* Tests of the data that a session stores for its requests. */
 #include "fixture.h"
 
 #include "../../harness/harness.h"
@@ -83,8 +81,8 @@ static const char *cookies_sent(const struct http_both *both)
 }
 
 /*
- * Most servers read only one Cookie header. A cookie that the server has set replaces one
- * of the request's with the same name.
+ * Most servers read only one Cookie header. A cookie that the server has set replaces a
+ * cookie of the request with the same name.
  */
 IO_TEST(http_session_sends_its_cookies_and_those_of_a_request_in_one_header)
 {
@@ -118,7 +116,10 @@ IO_TEST(http_session_sends_its_cookies_and_those_of_a_request_in_one_header)
     http_both_end(&both);
 }
 
-/* A response may outlive its session. The session's cookies stay allocated until then. */
+/*
+ * A response may outlive its session. The session's cookies stay allocated until the
+ * response is destroyed.
+ */
 IO_TEST(http_cookies_outlive_their_session)
 {
     coil_http_session_opts opts = {.cookies = true};
@@ -132,8 +133,8 @@ IO_TEST(http_cookies_outlive_their_session)
 }
 
 /*
- * The connection stays registered with the loop, but the peer's closing of the connection
- * is not an event.
+ * The idle connection stays registered with the loop, but the loop does not get an event
+ * when the peer closes it.
  */
 IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
 {
@@ -149,7 +150,7 @@ IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
     http_both_end(&both);
 }
 
-/* Allow or refuse the address: `arg` points to a bool. */
+/* Write the address to the trace, and allow or refuse it: `arg` points to a bool. */
 static bool look_at_address(const struct sockaddr *address, void *arg)
 {
     const struct sockaddr_in *v4 = (const void *)address;

@@ -1,7 +1,4 @@
-/*
- * tunnel.c - a proxy in the test's own loop: tunnels with CONNECT (RFC 9110, 9.3.6), or
- * with SOCKS 5 (RFC 1928).
- */
+/* tunnel.c - see tunnel.h. (CONNECT: RFC 9110, 9.3.6; SOCKS 5: RFC 1928) */
 #include "tunnel.h"
 
 #include "../../harness/harness.h"
@@ -104,8 +101,8 @@ static void relay_both_ways(coil_stream *client, coil_stream *server)
 }
 
 /*
- * The target listens on only one address of this machine. The client may have chosen
- * another.
+ * Connect to the target by name, because the client may have chosen another address of
+ * this machine than the one on which the target listens.
  */
 static int connect_to_target(const struct tunnel_proxy *proxy, coil_stream **server)
 {

@@ -90,7 +90,7 @@ TASK_TEST(blocking_a_thousand_jobs)
 
 /* ---- lanes ------------------------------------------------------------------------- */
 
-/* Each job posts `begun` when it begins, and then waits for `open`. */
+/* A gate for jobs: each job posts `begun` when it begins, and then waits for `open`. */
 struct gate {
     sem_t begun, open;
     atomic_int inside, most_inside, calls, discarded;
@@ -361,8 +361,8 @@ TASK_TEST(blocking_abandoned_lets_the_queue_go_on)
 }
 
 /*
- * coil replaces the first 64 abandoned threads. Further ones count against the lane's
- * limit.
+ * coil replaces the first 64 abandoned threads. Further abandoned threads count against
+ * the lane's limit.
  */
 TASK_TEST(blocking_abandoned_without_end_is_an_error)
 {
@@ -411,7 +411,7 @@ TASK_TEST(blocking_queued_behind_what_hangs_is_an_error)
     finish(queued[0], -EAGAIN);
     finish(queued[1], -EAGAIN);
     CHECK_INT(gate.discarded, 0);
-    /* When any of the 65 threads ends, the lane can start a thread again. */
+    /* The lane can start a thread again once any of the 65 threads has ended. */
     open_gate(&gate, 1);
     while ((rc = coil_blocking(COIL_LANE_CPU, add_one, &n)) == -EAGAIN)
         usleep(100);
@@ -441,8 +441,8 @@ TASK_TEST(blocking_with_a_higher_limit_begins_what_is_queued)
 }
 
 /*
- * Whether the job or the cancellation comes first, the job is either returned or
- * discarded.
+ * Whichever comes first, the job or the cancellation, the job's result is either returned
+ * or discarded.
  */
 static atomic_int jobs_begun, jobs_returned, jobs_discarded;
 
@@ -477,8 +477,8 @@ static int work_for(void *arg)
 }
 
 /*
- * Repeat until a job was discarded, which happens only if it runs when its task is
- * cancelled.
+ * Repeat until a job was discarded, which happens only if the job is running when its
+ * task is cancelled.
  */
 TASK_TEST(blocking_jobs_are_returned_or_discarded)
 {
@@ -562,7 +562,7 @@ TASK_TEST(blocking_without_threads_or_memory)
         test_skip("the tool needs the address space itself");
     getrlimit(RLIMIT_AS, &before);
     none = before;
-    none.rlim_cur = 1; /* leaves no memory for another stack */
+    none.rlim_cur = 1; /* leaves no memory for another thread's stack */
     setrlimit(RLIMIT_AS, &none);
     rc = coil_blocking(COIL_LANE_CPU, add_one, &n);
     setrlimit(RLIMIT_AS, &before);
@@ -621,7 +621,7 @@ TEST(blocking_work_that_is_not_done_within_drain_ns_is_left_to_its_thread)
 {
     coil_run_opts opts = {.drain_ns = COIL_MSEC(10)};
 
-    /* makes the test work on one processor */
+    /* the default limit would be too low on a machine with one processor */
     CHECK_INT(coil_executor_set_limit(COIL_LANE_CPU, 2), 0);
     init_gate(&shared_gate);
     CHECK_INT(coil_run(abandon_a_job, NULL, &opts), 0);

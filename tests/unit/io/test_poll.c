@@ -207,7 +207,10 @@ static int take_byte(void *arg)
     return 0;
 }
 
-/* A byte wakes all waiting tasks and serves one; the others wait again. */
+/*
+ * A byte wakes all waiting tasks, but only one of them gets the byte. The others wait
+ * again.
+ */
 IO_TEST(poll_again_where_another_task_was_faster)
 {
     struct taker t = {0};
@@ -235,7 +238,7 @@ static void note(void *arg)
     *(bool *)arg = true;
 }
 
-/* Poll once, until a byte is written; then take it. */
+/* Poll until a byte is written, and then read the byte. */
 static void poll_for_a_byte(int fd, int writer)
 {
     struct polling p = {
@@ -249,7 +252,10 @@ static void poll_for_a_byte(int fd, int writer)
     read_byte(fd);
 }
 
-/* Nothing tells the loop that the number has a new file; the old file stays open. */
+/*
+ * The loop does not notice that a descriptor's number refers to a new file, because the
+ * old file stays open.
+ */
 IO_TEST(poll_of_a_number_whose_file_was_replaced)
 {
     int a[2], b[2], old;
@@ -266,7 +272,7 @@ IO_TEST(poll_of_a_number_whose_file_was_replaced)
     p = (struct polling){
         .fds = {{.fd = a[0], .events = POLLIN}}, .n = 1, .timeout_ns = COIL_NEVER};
     task = start(&p);
-    write_byte(a[1]); /* to the old file */
+    write_byte(a[1]); /* this writes to the old file */
     settle();
     CHECK(!p.ended);
     write_byte(b[1]);
@@ -281,7 +287,10 @@ IO_TEST(poll_of_a_number_whose_file_was_replaced)
     close_both(b);
 }
 
-/* The use of a number may change: each wait begins anew for its own events. */
+/*
+ * Each wait registers its own events, because a descriptor may be used for another
+ * direction than before.
+ */
 IO_TEST(poll_for_one_direction_after_the_other)
 {
     struct polling in = {.n = 1, .timeout_ns = COIL_NEVER}, out = in, both = in;
@@ -426,7 +435,10 @@ IO_TEST(poll_retry_of_a_file_and_of_a_stream)
     close(peer);
 }
 
-/* The descriptor may belong to a reader next, and to poll again after that. */
+/*
+ * After a poll, a reader may be added for the descriptor, and after that it may be polled
+ * again.
+ */
 IO_TEST(poll_before_and_after_a_reader)
 {
     bool called = false;
@@ -630,7 +642,7 @@ IO_TEST(poll_without_descriptors_to_spare)
 
 /* ---- a stream's own descriptor ----------------------------------------------------- */
 
-/* Small reads that wait make io_uring receive ahead from then on. */
+/* Make small reads that wait. After these reads, io_uring receives ahead. */
 static void read_one_by_one(coil_stream *stream, int peer)
 {
     for (int i = 0; i < 4; i++) {
@@ -684,7 +696,10 @@ static int read_two(void *arg)
     return (int)coil_read(arg, bytes, sizeof bytes);
 }
 
-/* A task reads a part while another task polls, which must still see the rest. */
+/*
+ * If a task reads a part of the bytes while another task polls, the polling task must
+ * still see the rest.
+ */
 IO_TEST(poll_of_a_stream_that_is_being_read)
 {
     struct polling p = {.n = 1, .timeout_ns = COIL_NEVER};

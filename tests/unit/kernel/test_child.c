@@ -1,6 +1,6 @@
 /*
- * test_child.c - handles of children. tests/unit/os/test_process.c tests the programs
- * that they run and how they end.
+ * test_child.c - handles of child processes. tests/unit/os/test_process.c tests which
+ * programs they run and how they end.
  */
 #include "../../harness/harness.h"
 

@@ -1,5 +1,6 @@
 /*
- * test_descriptors.c - wake-up descriptors, alarms, sets, and reopening a descriptor.
+ * test_descriptors.c - descriptors for wake-ups and alarms, sets of descriptors, and
+ * reopening a descriptor.
  */
 #include "../../harness/harness.h"
 

@@ -1,6 +1,4 @@
-/*
- * test_files.c - calls on files outside POSIX.
- */
+/* test_files.c - file operations that POSIX does not define. */
 #include "../../harness/harness.h"
 
 #include "../../../src/kernel/files.h"
@@ -35,7 +33,7 @@ TEST(file_without_a_name_has_no_links)
     close(fd);
 }
 
-/* The positions of both files do not change. */
+/* Copying by offsets does not change the positions of the two files. */
 TEST(files_are_copied_by_offsets)
 {
     int from = make_file("a coil"), to = make_file("12");
