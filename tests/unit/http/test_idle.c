@@ -91,7 +91,7 @@ IO_TEST(http_idle_requests_end)
 }
 
 /*
- * The pause between two letters is shorter than the time-out, but the whole response
+ * The pause between two letters is shorter than the timeout, but the whole response
  * takes longer.
  */
 IO_TEST(http_slow_requests_do_not_count_as_idle)
@@ -122,7 +122,7 @@ IO_TEST(http_response_that_nobody_reads_is_not_idle)
     http_both_end(&both);
 }
 
-/* The second request waits for the only connection for longer than its idle time-out. */
+/* The second request waits for the only connection for longer than its idle timeout. */
 IO_TEST(http_request_that_waits_for_its_turn_is_not_idle)
 {
     coil_http_session_opts opts = {.max_connections = 1};
@@ -190,7 +190,7 @@ static void deaf_close(struct deaf *deaf)
 }
 
 /*
- * The time-out of a request begins when it gets a connection, however long it waited for
+ * The timeout of a request begins when it gets a connection, however long it waited for
  * one.
  */
 IO_TEST(http_request_has_its_whole_time_once_it_has_had_its_turn)
@@ -254,7 +254,7 @@ IO_TEST(http_idle_handshake_ends)
     coil_listener_destroy(listener);
 }
 
-/* Many requests with different time-outs share one timer. */
+/* Many requests with different timeouts share one timer. */
 IO_TEST(http_idle_requests_end_each_in_its_time)
 {
     enum { COUNT = 20 };

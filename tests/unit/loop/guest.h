@@ -1,6 +1,4 @@
-/*
- * guest.h - test with a loop of each backend that supports guest mode.
- */
+/* guest.h - runs a test with a loop of each backend that supports guest mode. */
 #ifndef COIL_TESTS_LOOP_GUEST_H
 #define COIL_TESTS_LOOP_GUEST_H
 

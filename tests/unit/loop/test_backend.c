@@ -54,7 +54,7 @@ static void poll_until_complete(void)
     CHECK_INT(completed, 1);
 }
 
-/* Submit the operation, and wait for its result if it is not available at once. */
+/* Submit the operation, and return its result, for which it may be necessary to wait. */
 static ssize_t result_of(struct coil__op *op)
 {
     ssize_t result;
@@ -131,7 +131,10 @@ IO_TEST(backend_cancel_and_detach_complete)
     CHECK_INT(class->submit(backend(), &op), -EBADF);
 }
 
-/* After a short read, the next read waits without trying first, and misses no bytes. */
+/*
+ * After a short read, the next read waits without trying first, but does not miss any
+ * bytes.
+ */
 IO_TEST(backend_remembers_what_was_drained)
 {
     const struct coil__backend_class *class = backend()->class;

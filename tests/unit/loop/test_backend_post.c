@@ -1,6 +1,6 @@
 /*
- * test_backend_post.c - posts from other threads end a poll. Posts arrive in order, each
- * once.
+ * test_backend_post.c - posts from other threads end a poll, and arrive exactly once and
+ * in order.
  */
 #include "../../harness/harness.h"
 
@@ -22,7 +22,7 @@ struct poster {
     pthread_t thread;
     coil_loop *loop;
     coil_task *waiting;
-    int failures;             /* used by the posting thread */
+    int failures;             /* used only by the posting thread */
     int received, disordered; /* used by the loop's thread */
     struct posted {
         struct poster *poster;
@@ -94,12 +94,13 @@ static void *post_once(void *arg)
 }
 
 /*
- * A signal may arrive while the eventfd is written. Whichever thread's call the signal
- * interrupts, the post arrives.
+ * A signal may interrupt a call of either thread while the eventfd is written. The post
+ * arrives in any case.
  */
 IO_TEST(post_that_is_interrupted_arrives)
 {
-    static struct one_post p; /* the threads read it while this task waits */
+    /* static, because the threads read it while this task waits */
+    static struct one_post p;
 
     p = (struct one_post){coil_loop_current(), coil_task_current()};
     for (uint64_t nth = 1; nth <= 4; nth++) {
@@ -119,7 +120,10 @@ static void *post_into_nothing(void *arg)
     return NULL;
 }
 
-/* A thread that posts at changing times after the last post was handled. */
+/*
+ * The state of a thread that posts after varying pauses, each time after its last post
+ * was handled.
+ */
 struct pinger {
     coil_loop *loop;
     _Atomic int heard;
@@ -162,8 +166,8 @@ static void be_pinged(void)
 }
 
 /*
- * Posts come just before, at and after the beginning of a wait. Each post must end the
- * wait.
+ * Posts arrive just before, when and just after the loop begins to wait. Each post must
+ * end the wait.
  */
 IO_TEST(post_wakes_a_loop_that_is_about_to_wait)
 {
@@ -172,7 +176,7 @@ IO_TEST(post_wakes_a_loop_that_is_about_to_wait)
     be_pinged();
     CHECK_INT(pipe(ends), 0);
     CHECK_INT(coil_add_reader(ends[0], hear_ping, NULL), 0);
-    be_pinged(); /* a loop with a descriptor waits in another way */
+    be_pinged(); /* a loop that watches a descriptor waits in a different way */
     CHECK_INT(coil_remove_reader(ends[0]), 1);
     close(ends[0]);
     close(ends[1]);
@@ -196,7 +200,7 @@ TEST(post_to_a_loop_whose_eventfd_is_closed_stops_the_program)
               "cannot be written (Bad file descriptor): the program has closed it");
 }
 
-/* Another file now has the eventfd's number, so errno alone would mislead. */
+/* Give the eventfd's number to another file, so that errno alone would be misleading. */
 static void replace_its_eventfd_and_post(void *arg)
 {
     pthread_t thread;
@@ -265,7 +269,7 @@ static void *post_until_refused(void *arg)
     return (void *)taken;
 }
 
-/* However late a post comes, it is either refused or its function is called. */
+/* However late a post arrives, it is either refused or its function is called. */
 TEST(post_is_called_or_refused_as_its_loop_closes)
 {
     void *taken;

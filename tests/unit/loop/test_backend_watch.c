@@ -25,7 +25,7 @@ static void count(void *arg)
         coil_unpark(c->waiting, 0);
 }
 
-/* Wait until the callback was called n more times. */
+/* Wait until the callback was called `more` more times. */
 static void wait_for_calls(struct counter *c, int more)
 {
     c->wanted = c->calls + more;
@@ -250,8 +250,8 @@ IO_TEST(reader_and_writer_of_what_never_waits_are_called_in_every_turn)
 }
 
 /*
- * The owner did not remove the watch before closing: the new watch gets the events of the
- * new descriptor.
+ * The owner closed the old descriptor without removing its watch. The new watch gets the
+ * events of the new descriptor.
  */
 IO_TEST(reader_added_to_a_number_that_was_closed_and_reused_is_called)
 {
@@ -311,8 +311,8 @@ IO_TEST(watch_that_is_replaced_keeps_nothing_of_the_old)
 }
 
 /*
- * A library now uses the descriptor's number. Removing the old watch does not remove the
- * library's.
+ * If a library now uses the descriptor's number, removing the old watch does not remove
+ * the library's watch.
  */
 IO_TEST(reader_of_a_closed_descriptor_whose_number_the_library_watches)
 {
@@ -337,7 +337,7 @@ IO_TEST(reader_of_a_closed_descriptor_whose_number_the_library_watches)
     close_pair(others);
 }
 
-/* A closed descriptor must not make every poll fail: its callback is called once. */
+/* A closed descriptor must not make every poll fail. Its callback is called once. */
 IO_TEST(reader_of_a_descriptor_closed_behind_its_back)
 {
     struct counter c = {0};

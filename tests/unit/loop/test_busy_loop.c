@@ -17,9 +17,9 @@ struct busy {
     int fds[2];
     coil_stream *stream;
     coil_task *reader;
-    int steps, written_at; /* the step in which the last byte was written */
+    int steps, written_at; /* the number of the step in which the last byte was written */
     int written, got;
-    int worst; /* the largest number of steps until a byte was read */
+    int worst; /* the largest number of steps between writing and reading a byte */
     int left;  /* remaining steps */
     int64_t step_ns;
     coil_timer timer;
@@ -58,7 +58,7 @@ static void end(struct busy *b)
     coil_stream_destroy(b->stream);
 }
 
-/* Do a step. Returns false after the last one. */
+/* Do a step. Returns false after the last step. */
 static bool work(struct busy *b)
 {
     int64_t until = coil_now() + b->step_ns;
@@ -137,8 +137,8 @@ IO_TEST(busy_timers_that_are_always_due_let_io_in)
 }
 
 /*
- * As in asyncio, a turn runs to its end: the loop handles I/O after all tasks that were
- * ready.
+ * As in asyncio, a turn is not interrupted: the loop handles I/O after all tasks that
+ * were ready have run.
  */
 IO_TEST(busy_turn_of_many_long_steps_is_followed_by_a_poll)
 {
@@ -156,9 +156,8 @@ IO_TEST(busy_turn_of_many_long_steps_is_followed_by_a_poll)
 }
 
 /*
- * While steps are short, the loop checks the time only in every 64th turn. So the loop
- * does not notice the first long steps. Afterwards the loop checks more often for a
- * while.
+ * While steps are short, the loop checks the time only in every 64th turn, so it does not
+ * notice the first long steps. After that, the loop checks more often for a while.
  */
 IO_TEST(busy_task_with_long_steps_now_and_then_surprises_the_loop_once)
 {

@@ -11,11 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Call fn(arg) in a child of fork(2). Returns the child's wait status. */
 /*
- * The objects of the parent's loop stay in the child's memory without a pointer to them,
- * which Valgrind reports as lost. So the child reports success with a signal, which kills
- * it before Valgrind checks.
+ * Exit from a child of fork(2). Under Valgrind, a successful child kills itself instead:
+ * the objects of the parent's loop stay in its memory without pointers to them, which
+ * Valgrind would report as lost.
  */
 static void end_child(int rc)
 {
@@ -24,6 +23,7 @@ static void end_child(int rc)
     _exit(rc);
 }
 
+/* Call fn(arg) in a child of fork(2). Returns the child's wait status. */
 static int in_child(int (*fn)(void *arg), void *arg)
 {
     int status = -1;
@@ -57,7 +57,8 @@ static int destroy_stream(void *arg)
     int fd = coil_stream_fd(arg);
 
     coil_stream_destroy(arg);
-    return fcntl(fd, F_GETFD) < 0 ? 0 : 1; /* the child's copy is closed */
+    /* the child's copy of the descriptor is closed */
+    return fcntl(fd, F_GETFD) < 0 ? 0 : 1;
 }
 
 IO_TEST(fork_stream_destroyed_by_the_child_goes_on_in_the_parent)
@@ -246,7 +247,9 @@ static int undo_due_in_a_loop_of_its_own(void *arg)
     return coil_run(undo_what_is_due, arg, &opts);
 }
 
-/* Debug mode stores the owner of a handle that is in no heap. */
+/*
+ * In debug mode, coil stores the owner of a handle even if the handle is not in a heap.
+ */
 IO_TEST(fork_what_the_child_takes_back_may_be_due)
 {
     struct due due = {.called = 0};
@@ -535,7 +538,10 @@ struct child_call {
     const char *message;
 };
 
-/* Make the call in a child of fork(2), and die as the child died. */
+/*
+ * Make the call in a forked child. If the child is killed by a signal, raise the same
+ * signal.
+ */
 static void call_as_child(void *arg)
 {
     const struct child_call *c = arg;

@@ -134,7 +134,7 @@ static void waits_for_a_timer(coil_loop *loop)
     CHECK_INT(coil_guest_step(loop), 0);
     timeout = coil_guest_timeout(loop);
     CHECK(timeout >= 0 && timeout <= COIL_MSEC(5));
-    /* the host gets a time to wait, so it does not spin */
+    /* the host does not spin, because it gets a time to wait */
     CHECK(drive(loop, &ended) < 20);
     CHECK(coil_now() - before >= COIL_MSEC(5));
 }
@@ -239,7 +239,9 @@ TEST(guest_descriptor_tells_of_posts)
     for_each_guest(hears_posts);
 }
 
-/* A thread that posts repeatedly, each time only after the last post was handled. */
+/*
+ * The state of a thread that posts repeatedly, each time after its last post was handled.
+ */
 struct speaker {
     coil_loop *loop;
     int event; /* a descriptor to write to instead of posting, or -1 */
@@ -293,8 +295,8 @@ TEST(guest_descriptor_tells_of_each_post)
 }
 
 /*
- * A loop that has run on its own counts as awake, so posts did not write to the
- * descriptor.
+ * Regression test: a loop that had run on its own counted as awake, so posts did not
+ * write to the descriptor.
  */
 static void hears_posts_after_a_run(coil_loop *loop)
 {
@@ -332,7 +334,7 @@ TEST(guest_descriptor_tells_of_each_event_of_a_reader)
     for_each_guest(hears_each_event);
 }
 
-/* A task is always ready. No event would wake the host, so it must not wait. */
+/* While a task is ready, no event would wake the host, so the host must not wait. */
 static void is_always_ready(coil_loop *loop)
 {
     bool done = false;
@@ -464,7 +466,8 @@ TEST(guest_needs_a_backend_with_a_descriptor)
         CHECK_INT(coil_loop_create(&(coil_loop_opts){.backend = backends[i]}, &loop), 0);
         CHECK_INT(coil_guest_fd(loop), -EOPNOTSUPP);
         CHECK_INT(coil_guest_timeout(loop), COIL_NEVER);
-        CHECK_INT(coil_guest_step(loop), 0); /* a host that checks from time to time */
+        /* without a descriptor, the host can step the loop from time to time */
+        CHECK_INT(coil_guest_step(loop), 0);
         coil_loop_close(loop);
     }
     CHECK_INT(coil_loop_create(&(coil_loop_opts){.virtual_clock = true}, &loop), 0);

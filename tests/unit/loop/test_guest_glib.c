@@ -1,6 +1,4 @@
-/*
- * test_guest_glib.c - coil inside GLib's main loop, as a GSource.
- */
+/* test_guest_glib.c - runs coil inside GLib's main loop, as a GSource. */
 #include "guest.h"
 
 #include "../../harness/harness.h"
@@ -18,7 +16,7 @@ static gboolean prepare(GSource *source, gint *timeout_ms)
 {
     int64_t timeout = coil_guest_timeout(((struct source *)source)->loop);
 
-    /* GLib waits in milliseconds, so round up. */
+    /* GLib's timeouts are in milliseconds, so round up. */
     *timeout_ms =
         timeout == COIL_NEVER ? -1 : (gint)((timeout + COIL_MSEC(1) - 1) / COIL_MSEC(1));
     return timeout == 0;
@@ -47,7 +45,7 @@ static gboolean dispatch(GSource *source, GSourceFunc fn, gpointer data)
 
 static GSourceFuncs functions = {prepare, check, dispatch, NULL, NULL, NULL};
 
-/* GLib never frees its default context, so use another one. */
+/* GLib never frees its default context, so use a context of the test's own. */
 static GMainContext *context;
 
 /* Let GLib call fn(data) every millisecond, as long as fn returns true. */
@@ -156,7 +154,7 @@ static void serves_inside_glib(coil_loop *loop)
     CHECK_INT(coil_spawn(app, &w, NULL, NULL), 0);
     run_inside_glib(loop);
     CHECK_INT(w.answered, 10);
-    CHECK(w.ticks > 1); /* GLib's own callbacks ran, too */
+    CHECK(w.ticks > 1); /* GLib's own callbacks also ran */
     coil_listener_destroy(w.listener);
     g_main_context_unref(context);
 }

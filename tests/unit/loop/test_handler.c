@@ -1,6 +1,6 @@
 /*
- * Calls of coil in a signal handler: if coil detects such a call, the program aborts with
- * a message. Calls that are allowed in a handler work.
+ * If coil detects one of its functions being called in a signal handler, the program
+ * aborts with a message. Calls that are allowed in a handler work.
  */
 #include "../../harness/harness.h"
 
@@ -16,7 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Objects of the interrupted loop. Each object that can have waiters has had one. */
+/*
+ * Objects of the interrupted loop. A task has already waited for each object that can
+ * have waiters.
+ */
 static struct {
     coil_loop *loop;
     coil_task *task;
@@ -256,8 +259,8 @@ static void interrupt_wait_with(void *call)
 }
 
 /*
- * Some tools run handlers only after the system call has returned, so they interrupt no
- * wait.
+ * Skip the test with tools that run handlers only after a system call has returned, so
+ * that a wait is not interrupted.
  */
 static void skip_where_handlers_come_late(void)
 {
@@ -367,7 +370,7 @@ static void check_all_on_its_stack(const struct call *calls)
     backend = coil_backend_name();
     for (const struct call *call = calls; call->make != NULL; call++) {
         snprintf(message, sizeof message, "%s: a signal handler called it", call->named);
-        /* coil itself calls it at the end of each task */
+        /* coil itself calls this function at the end of each task */
         if (strcmp(call->named, "coil_task_release") != 0)
             test_dies(interrupt_on_its_stack_with, (void *)call, message);
     }

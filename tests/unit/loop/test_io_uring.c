@@ -1,10 +1,11 @@
 /*
- * test_io_uring.c - properties of the ring alone: kernels that allow io_uring or not,
- * full queues, exhausted buffers, bytes received ahead of reads, cancelling in each
- * state.
+ * test_io_uring.c - properties that only the io_uring backend has: kernels that do or do
+ * not allow io_uring, full queues, exhausted buffers, bytes received ahead of reads, and
+ * cancelling in each state.
  *
- * Most tests are RING_TESTs. Each runs once for each code path of the backend. For this,
- * features of the kernel are hidden, so that code for older kernels is tested on the newest.
+ * Most tests are RING_TESTs, which run once for each code path of the backend. Features
+ * of the kernel are hidden for this, so that code for older kernels is tested on the
+ * newest kernel.
  */
 #include "../../harness/harness.h"
 
@@ -94,7 +95,7 @@ TEST(ring_without_something_that_is_misspelt_is_refused)
 {
     static char value[] = "defer,nonsense,coop";
 
-    run_on_ring(end_at_once); /* there is a ring */
+    run_on_ring(end_at_once); /* skips the test without io_uring */
     test_dies(misspell_and_abort, value,
               "coil: COIL_IO_URING_WITHOUT=nonsense: there are defer, coop, ring-fd, "
               "multishot and later-ops, with commas between them: Invalid "
@@ -174,7 +175,7 @@ TEST(ring_that_may_be_made_but_not_entered_is_epoll)
     expect_epoll();
 }
 
-/* Without registering, coil cannot probe the features of the kernel. */
+/* Without io_uring_register(2), coil cannot probe the features of the kernel. */
 TEST(ring_that_may_not_be_registered_with_is_epoll)
 {
     forbid(SYS_io_uring_register, SYS_io_uring_register, EPERM);
@@ -185,7 +186,8 @@ TEST(ring_that_may_not_be_registered_with_is_epoll)
 static void forbid_to_register(unsigned what, int error)
 {
     enum { ARG = offsetof(struct seccomp_data, args[1]) }; /* the lower half */
-    const unsigned by_number = 1u << 31; /* the ring is given by its registered number */
+    /* this bit means that the ring is identified by its registered number */
+    const unsigned by_number = 1u << 31;
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_io_uring_register, 0, 4),
@@ -205,7 +207,7 @@ TEST(ring_that_cannot_be_asked_what_it_can_do_is_epoll)
     expect_epoll();
 }
 
-/* Small buffers, so that the reads use the ring's own buffers. */
+/* Read with a small buffer, so that the reads use the ring's own buffers. */
 static int read_and_answer(void *arg)
 {
     coil_stream *ends[2];
@@ -235,7 +237,7 @@ TEST(ring_that_gets_no_buffers_reads_into_those_of_its_readers)
     run_on_ring(read_and_answer);
 }
 
-/* Only guests need this feature, so only guests fail. */
+/* Only guest mode needs this feature, so only guest mode fails. */
 TEST(ring_that_cannot_tell_a_host_says_so)
 {
     coil_loop *loop;
@@ -353,7 +355,7 @@ RING_TEST(ring_of_thousands_that_are_cancelled)
 
 /* ---- bytes that came unasked ------------------------------------------------------- */
 
-/* After two reads that waited, bytes are received ahead of reads. */
+/* Make reads that wait. After two such reads, the ring receives bytes ahead of reads. */
 static void receive_ahead(coil_stream *stream, int peer)
 {
     char byte;
@@ -395,7 +397,7 @@ RING_TEST(ring_keeps_what_a_cancelled_read_did_not_take)
             CHECK_INT(write(peer, "abc", 3), 3);
         coil_task_cancel(reader, NULL);
         CHECK_INT(coil_task_await(reader), -ECANCELED);
-        if (was_read == 2) { /* the read completed first */
+        if (was_read == 2) { /* the read completed before it was cancelled */
             CHECK_INT(coil_read_exact(stream, bytes, 1), 1);
             CHECK_INT(bytes[0], 'c');
         } else {
@@ -414,7 +416,7 @@ RING_TEST(ring_keeps_what_a_cancelled_read_did_not_take)
     }
 }
 
-/* Without a reader, the writer must be slowed down; in the end all bytes arrive. */
+/* While no task reads, the writer must be slowed down. In the end all bytes arrive. */
 RING_TEST(ring_lets_a_fast_writer_feel_a_slow_reader)
 {
     enum { MOST = 4 << 20 };
@@ -472,8 +474,8 @@ static int write_much(void *stream)
 }
 
 /*
- * Sends are system calls until there is no room. The rest waits in the kernel, where it
- * can be cancelled.
+ * A send is a system call as long as there is room in the socket. The rest waits in the
+ * kernel, where it can be cancelled.
  */
 RING_TEST(ring_sends_at_once_while_there_is_room)
 {
@@ -501,7 +503,7 @@ RING_TEST(ring_sends_at_once_while_there_is_room)
     close(peer);
 }
 
-/* There are more connections with unread bytes than buffers. */
+/* More connections have unread bytes than the ring has buffers. */
 RING_TEST(ring_whose_buffers_run_out)
 {
     enum { PAIRS = 300, MESSAGES = 6, BYTES = 1500 };
@@ -579,7 +581,10 @@ static ssize_t receive_with(coil_stream *stream, void *buf, size_t n, int flags)
                                              .flags = flags});
 }
 
-/* Peeking, large reads and messages get the bytes that were received ahead, in order. */
+/*
+ * Peeks, large reads and calls for messages get the bytes that were received ahead, in
+ * order.
+ */
 RING_TEST(ring_shows_all_kinds_of_reads_what_came_unasked)
 {
     static char large[100000];
@@ -618,8 +623,8 @@ static int do_wait_readable(void *arg)
 }
 
 /*
- * A wait first uses a poll, later the bytes of a receive. Every operation ends, some by
- * cancellation.
+ * A wait for readability first uses a poll, and later the bytes of a receive. Every wait
+ * ends, some because they are cancelled.
  */
 RING_TEST(ring_waits_until_a_stream_is_readable)
 {
@@ -672,7 +677,7 @@ RING_TEST(ring_keeps_packets_apart)
     close(fds[1]);
 }
 
-/* Bytes that were received for a stream move with it. */
+/* Bytes that were received ahead for a stream move with the stream. */
 RING_TEST(ring_settles_what_it_received_ahead)
 {
     struct coil__backend *backend = coil_loop_current()->backend;
@@ -717,7 +722,8 @@ RING_TEST(ring_moves_a_reset_behind_its_bytes)
     settle();
     CHECK_INT(coil_stream_detach(stream), 0);
     CHECK_INT(coil_stream_attach(stream), 0);
-    CHECK_INT(coil_stream_detach(stream), 0); /* unread, and moved to the third loop */
+    /* moved to the third loop while the bytes are unread */
+    CHECK_INT(coil_stream_detach(stream), 0);
     CHECK_INT(coil_stream_attach(stream), 0);
     if (coil_read(stream, bytes, sizeof bytes) == 4)
         CHECK_INT(coil_read(stream, bytes, sizeof bytes), -ECONNRESET);
@@ -728,8 +734,8 @@ RING_TEST(ring_moves_a_reset_behind_its_bytes)
 /* ---- calls that fail --------------------------------------------------------------- */
 
 /*
- * Return true if a requested failure occurred. After such a failure the test tries the
- * next one.
+ * Return true if the requested failure occurred. In that case the test makes the next
+ * call fail.
  */
 static bool struck(void)
 {
@@ -758,7 +764,7 @@ static bool move_with(uint64_t call, int error, uint64_t allocation)
     if (rc == 0)
         rc = coil_stream_attach(stream);
     failed = struck();
-    if (rc < 0) { /* the stream is on its old loop, or on none */
+    if (rc < 0) { /* the stream is still on its old loop, or not attached to a loop */
         rc = coil_stream_attach(stream);
         CHECK(rc == 0 || rc == -EBUSY);
     }
@@ -887,7 +893,7 @@ static int write_one(void *arg)
     return (int)coil_write(arg, "x", 1);
 }
 
-/* All writes are submitted in one turn, before the kernel can refuse the first. */
+/* All writes are submitted in one turn, before the kernel can refuse the first write. */
 RING_TEST(ring_whose_first_writes_go_together)
 {
     coil_stream *streams[WRITERS + 1];
@@ -988,7 +994,10 @@ static void note_completion(struct coil__op *op)
     *(bool *)op->owner = true;
 }
 
-/* The sandbox is permanent, so this must be the last part. */
+/*
+ * Detach the stream in a sandbox. The sandbox is permanent, so this must be the last part
+ * of a test.
+ */
 static void detach_while_shut_out(bool ahead)
 {
     coil_loop *loop;
@@ -1074,7 +1083,7 @@ static void run_into_the_sandbox(void *arg)
  */
 TEST(ring_that_is_shut_out_with_a_file_in_the_kernel_stops_the_program)
 {
-    run_on_ring(end_at_once); /* there is a ring */
+    run_on_ring(end_at_once); /* skips the test without io_uring */
     test_dies(run_into_the_sandbox, NULL,
               "the kernel still works on a file: it would write to memory that is given "
               "up");
@@ -1147,7 +1156,9 @@ static int open_to_read(void *path)
         .kind = COIL__OP_OPEN, .fd = AT_FDCWD, .path = path, .flags = O_RDONLY});
 }
 
-/* A worker of the kernel waits in the call for a writer, until it is interrupted. */
+/*
+ * A worker thread of the kernel waits for a writer in the call, until it is interrupted.
+ */
 RING_TEST(ring_ends_the_opening_of_a_fifo)
 {
     char path[] = "/tmp/coil-ring-XXXXXX", fifo[64];
@@ -1184,8 +1195,8 @@ static int file_ops_at_once(void *arg)
 }
 
 /*
- * Operations of the kernel's workers end on their own, so the virtual clock waits for
- * them.
+ * Operations of the kernel's worker threads end on their own, so the virtual clock waits
+ * for them.
  */
 TEST(ring_that_does_files_holds_a_virtual_clock)
 {
@@ -1210,7 +1221,7 @@ static void stay_silent(const coil_exception *exception, void *arg)
     (void)exception, (void)arg;
 }
 
-/* The kernel's workers are threads of this process, but they never post. */
+/* The kernel's worker threads are threads of this process, but they never post. */
 TEST(ring_whose_workers_idle_is_a_deadlock_still)
 {
     coil_loop *loop;
@@ -1281,7 +1292,7 @@ static void end_left_behind(struct coil__op *op)
     COIL__CONTAINER(op, struct left_behind, op)->ended = true;
 }
 
-/* Return a loop with a read in the kernel, or NULL. */
+/* Return a loop with a read that the kernel is still working on. */
 static coil_loop *leave_behind(struct left_behind *l)
 {
     struct coil__backend *backend;
@@ -1318,7 +1329,7 @@ TEST(ring_takes_back_what_a_closed_loop_left_behind)
     close(l.fds[1]);
 }
 
-/* The program enters a sandbox when it already has a loop. */
+/* The program enters a sandbox after it has created a loop. */
 TEST(ring_that_is_forbidden_later_hangs_nobody)
 {
     struct left_behind l;
@@ -1375,7 +1386,10 @@ RING_TEST(ring_is_mapped_for_the_first_operation)
     close(fds[1]);
 }
 
-/* The ring wakes its loop with more precision than ppoll(2). */
+/*
+ * Sleep until the loop uses its ring, and then once more: the ring wakes its loop more
+ * precisely than ppoll(2).
+ */
 static int sleep_until_mapped(void *arg)
 {
     (void)arg;

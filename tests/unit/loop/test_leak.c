@@ -21,7 +21,7 @@ static void note_report(const coil_exception *exception, void *arg)
     snprintf(reports + n, sizeof reports - n, "%s\n", exception->message);
 }
 
-/* One object of each kind, each owned by the test. */
+/* One object of each kind. The test owns these objects. */
 struct things {
     coil_stream *ends[2];
     coil_listener *listener;
@@ -132,7 +132,7 @@ static int count_leaks(void)
     return count;
 }
 
-/* Returns false if this backend is not available here. */
+/* Run fn(t) with this backend. Returns false if the backend is not available here. */
 static bool run_on(const char *backend, coil_task_fn fn, struct things *t, bool debug)
 {
     coil_run_opts opts = {.loop = {.backend = backend, .debug = debug}};
@@ -140,7 +140,7 @@ static bool run_on(const char *backend, coil_task_fn fn, struct things *t, bool 
 
     reports[0] = '\0';
     if (!debug)
-        unsetenv("COIL_DEBUG"); /* the environment may set it for all tests */
+        unsetenv("COIL_DEBUG"); /* COIL_DEBUG may be set for all tests */
     rc = coil_run(fn, t, &opts);
     CHECK(rc == 0 || rc == -ENOSYS);
     return rc == 0;
@@ -215,7 +215,7 @@ static int make_a_pipe(void *arg)
     return 0;
 }
 
-/* Count the allocations, each of which can fail by itself. */
+/* Return the number of allocations, after making each of them fail in turn. */
 static int count_allocations(bool debug)
 {
     coil_run_opts opts = {.loop.debug = debug, .no_report = true};
@@ -284,7 +284,7 @@ static int leave_a_child(void *arg)
     return run_for_ever(&left);
 }
 
-/* The handler gets the reports after the child is no longer watched. */
+/* The handler gets the report when the loop no longer watches the child. */
 TEST(leaks_may_be_destroyed_by_the_handler_that_is_told_of_them)
 {
     coil_run_opts opts = {.loop = {.debug = true}};

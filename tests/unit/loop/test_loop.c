@@ -1,5 +1,6 @@
 /*
- * test_loop.c - turns, callbacks, handles, timers, posts. (docs/seeds.md, rows 74 to 82)
+ * test_loop.c - turns, callbacks, handles, timers and posts. (docs/seeds.md, rows 74 to
+ * 82)
  */
 #include "../../harness/harness.h"
 
@@ -54,7 +55,7 @@ TEST(stop_lets_everything_ready_in_this_turn_run)
     coil_call_soon(note_and_call_soon, "same turn", NULL);
     CHECK_INT(coil_loop_run_forever(loop), 0);
     CHECK_TRACE("stop same turn@0 ");
-    coil_loop_stop(loop); /* a loop that is stopped before it runs runs for one turn */
+    coil_loop_stop(loop); /* a loop that is stopped before it is run takes one turn */
     CHECK_INT(coil_loop_run_forever(loop), 0);
     CHECK_TRACE("next@0 ");
     coil_loop_close(loop);
@@ -97,8 +98,8 @@ TEST(a_cancelled_handle_is_not_called_even_if_it_is_due)
     coil_handle_release(soon);
     coil_handle_release(later);
     /*
-     * The first callback that is due at 20 ms cancels the second, which is in the same
-     * turn.
+     * The first callback that is due at 20 ms cancels the second one, which is due in the
+     * same turn.
      */
     coil_call_at(COIL_MSEC(30), stop, loop, NULL);
     coil_call_at(COIL_MSEC(20), note, "x", &due);
@@ -331,8 +332,8 @@ TEST(the_real_clock_waits_and_never_fires_early)
 }
 
 /*
- * A callback that always makes itself ready again does not keep the loop from reading the
- * clock.
+ * A callback that always schedules itself again. It must not keep the loop from reading
+ * the clock.
  */
 static void spin(void *arg)
 {

@@ -103,7 +103,10 @@ struct moving {
     coil_timer others[64]; /* as many timers as the table has room for at first */
 };
 
-/* The other timer is due and has left the table, which is full again. */
+/*
+ * Restart the other timer, which is due and has therefore left the table, while the table
+ * is full.
+ */
 static void move_without_memory(void *arg)
 {
     struct moving *m = arg;
@@ -130,7 +133,8 @@ TASK_TEST(timer_that_is_due_and_cannot_be_moved_is_called_all_the_same)
     coil_sleep(COIL_SEC(2));
     CHECK_TRACE("a@1 ");
     for (size_t i = 0; i < sizeof m.others / sizeof m.others[0]; i++)
-        coil_timer_stop(&m.others[i]); /* including those that were never started */
+        /* this also stops timers that were never started */
+        coil_timer_stop(&m.others[i]);
 }
 
 TASK_TEST(timer_of_zeros_is_not_started_and_nobody_elses)
@@ -217,7 +221,7 @@ static int steps_until(const bool *fired)
     return steps;
 }
 
-/* asyncio reads the clock in each turn; coil may skip it in short turns. */
+/* asyncio reads the clock in each turn. coil may skip reading it in short turns. */
 IO_TEST(timer_that_is_due_fires_though_a_task_is_always_ready)
 {
     coil_timer timer, later;
@@ -269,7 +273,10 @@ TASK_TEST(sleeping_allocates_nothing_however_many_sleep)
     coil_testing_fail_allocation(0);
 }
 
-/* A scope has room from its first deadline on, wherever the deadline is moved. */
+/*
+ * A scope reserves room in the table with its first deadline, so moving the deadline
+ * cannot fail.
+ */
 TASK_TEST(deadline_is_moved_without_memory)
 {
     coil_scope scope;
@@ -316,8 +323,8 @@ TASK_TEST(spawn_fails_where_its_task_could_not_sleep)
 /* ---- slack ------------------------------------------------------------------------- */
 
 /*
- * Run fn(arg) on a loop of each backend with this slack; io_uring runs without its ring
- * and with it: see io_uring_watch.c.
+ * Run fn(arg) on a loop of each backend with this slack. io_uring is tested both without
+ * and with its ring: see io_uring_watch.c.
  */
 static void for_each_backend(int64_t slack_ns, coil_task_fn fn)
 {
@@ -358,7 +365,7 @@ static void unwatch(const int *pair)
 struct firing {
     coil_timer timer;
     int64_t deadline;
-    uint64_t polls; /* the loop's time when it fired; 0: not yet */
+    uint64_t polls; /* the loop's number of polls when the timer fired; 0: not yet */
 };
 
 static void note_polls(void *arg)
@@ -394,8 +401,8 @@ static bool three_fire_in_one_turn(void)
 }
 
 /*
- * The kernel may interrupt a wait, as it does after the ring of another loop was closed.
- * In that case the timers that are due fire early. Such interruptions do not repeat.
+ * Try again if the kernel interrupts a wait, because timers that are due then fire early.
+ * The kernel does this after another loop's ring was closed, but not repeatedly.
  */
 static int three_at_once(void *pair)
 {
@@ -497,7 +504,10 @@ TEST(virtual_clock_has_no_slack)
     CHECK_INT(coil_run(two_seconds, NULL, &opts), 0);
 }
 
-/* For a timer in an hour, check by how much the host's time to wait exceeds the hour. */
+/*
+ * Set a timer for an hour from now, and check by how much the host's time to wait exceeds
+ * the hour.
+ */
 static void check_guest(int64_t slack_ns, int64_t exceeds)
 {
     coil_loop_opts opts = {.backend = "epoll", .timer_slack_ns = slack_ns};
