@@ -1,9 +1,8 @@
 /*
- * name_server.c - a name server whose answers a test defines.
+ * name_server.c - see name_server.h.
  *
  * The server uses one thread and poll(2). A delayed answer waits in an array. A
- * connection has only one query, so the thread serves it to its end before any other
- * work.
+ * connection has only one query, so the thread completes it before any other work.
  */
 #include "name_server.h"
 
@@ -28,7 +27,7 @@
 enum order { STOP = 's', RELEASE = 'r' };
 
 struct late {
-    int64_t due_ms; /* 0: unused; HELD: wait for name_server_release() */
+    int64_t due_ms; /* 0: the entry is unused; HELD: wait for name_server_release() */
     struct sockaddr_in to;
     size_t n;
     unsigned char data[512];
@@ -75,7 +74,10 @@ static void put_name(struct message *m, const char *name)
     m->data[m->n++] = 0;
 }
 
-/* Write name, class and length; the caller writes `length` bytes of data after it. */
+/*
+ * Write the name, type, class, TTL and length of a record. The caller writes `length`
+ * bytes of data after that.
+ */
 static void put_record(struct message *m, const char *name, int type, unsigned ttl,
                        size_t length)
 {
@@ -285,7 +287,7 @@ static void serve_udp(struct name_server *s, struct late late[])
         sendto(s->udp, m.data, m.n, 0, (struct sockaddr *)&from, length);
 }
 
-/* Returns false after the command to stop. */
+/* Read a command, and execute it. Returns false after the command to stop. */
 static bool follow_order(struct name_server *s, struct late late[])
 {
     char order = STOP;

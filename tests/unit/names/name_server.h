@@ -27,20 +27,20 @@ enum { NAME_FORMAT_ERROR = 1, NAME_SERVFAIL = 2, NAME_NXDOMAIN = 3, NAME_REFUSED
 
 /*
  * Several rules with the same name and type give several addresses in one answer. The
- * first rule has the options of the answer.
+ * first of these rules has the options of the answer.
  */
 struct name_rule {
     const char *name;
-    int type;            /* 'A', '6' (AAAA), or 0: both types, without addresses */
+    int type;            /* 'A', '6' (AAAA), or 0 for both types, without addresses */
     const char *address; /* NULL: the name has no address of this type */
     const char *cname;   /* the name is an alias of this name, which has the address */
     unsigned ttl;
     unsigned rcode;
     int soa_minimum; /* minimum in the SOA record of a negative answer; 0: no record */
     unsigned delay_ms;
-    bool held;       /* UDP queries are answered only after name_server_release() */
-    unsigned drops;  /* the number of first queries that are lost */
-    bool truncated;  /* truncated over UDP, so that TCP must be used */
+    bool held;       /* answer UDP queries only after name_server_release() */
+    unsigned drops;  /* the number of queries that are lost before one is answered */
+    bool truncated;  /* truncate the answer over UDP, so that TCP must be used */
     bool silent;     /* never answered */
     unsigned filler; /* number of additional addresses, to make the answer long */
     bool asks_back;  /* the header of the answer marks it as a query */

@@ -1,6 +1,6 @@
 /*
- * test_addrinfo.c - look up names and addresses with the C library, and parse numeric
- * addresses.
+ * test_addrinfo.c - looking up names and addresses with the C library, and parsing
+ * numeric addresses.
  */
 #include "../../harness/harness.h"
 
@@ -22,8 +22,8 @@
 static const struct addrinfo tcp = {.ai_socktype = SOCK_STREAM};
 
 /*
- * With these hints the C library resolves "localhost", whatever the engine. coil itself
- * resolves other forms.
+ * With these hints the C library resolves "localhost", whichever engine is configured.
+ * With other hints coil itself resolves "localhost".
  */
 static const struct addrinfo mapped = {
     .ai_socktype = SOCK_STREAM, .ai_family = AF_INET6, .ai_flags = AI_V4MAPPED};
@@ -43,7 +43,10 @@ TASK_TEST(addrinfo_answers_numbers_at_once)
     freeaddrinfo(list);
 }
 
-/* Return the family and the type, such as "4 tcp", or the error. */
+/*
+ * Look up a host and return the family and type of the result, such as "4 tcp", or the
+ * error.
+ */
 static const char *kind_of(const char *host, int family, int type)
 {
     struct addrinfo hints = {.ai_family = family, .ai_socktype = type};
@@ -191,7 +194,7 @@ TASK_TEST(addrinfo_cancelled)
 
 /* ---- zones ------------------------------------------------------------------------- */
 
-/* RFC 4007, 11: "%" and an interface, by its name or number. */
+/* RFC 4007, 11: A zone is written as "%" and the name or number of an interface. */
 static uint32_t zone_of(const char *host)
 {
     struct addrinfo *list;
@@ -266,7 +269,7 @@ static void add_v6(const char *address)
     CHECK_INT(inet_pton(AF_INET6, address, &request.address), 1);
     if (ioctl(fd, SIOCSIFADDR, &request) < 0)
         test_skip("IPv6 is switched off here");
-    /* The kernel makes the address usable a little later. */
+    /* It takes the kernel a moment to make the address usable. */
     name.sin6_addr = request.address;
     while (bind(fd, (struct sockaddr *)&name, sizeof name) < 0)
         usleep(1000);
@@ -438,7 +441,7 @@ TASK_TEST(nameinfo_looks_up_names_on_a_thread)
     check_names(&http, NI_NUMERICHOST);
     check_names(&http, NI_NUMERICSERV);
     check_names(&exec, 0);
-    check_names(&exec, NI_DGRAM); /* another service uses that port */
+    check_names(&exec, NI_DGRAM); /* another service uses this port over UDP */
 }
 
 TASK_TEST(nameinfo_fails_with_errnos)

@@ -97,7 +97,10 @@ static void check_packet(const struct packet *p, int n)
     coil__free(answer.addresses);
 }
 
-/* Add n + 1 records. `order` selects one of all possible orders. */
+/*
+ * Add the n + 1 records of the chain, in one of all possible orders, which `order`
+ * selects.
+ */
 static void put_in_order(struct packet *p, int n, unsigned order)
 {
     int left[LONGEST + 1], count = n + 1;
@@ -129,7 +132,7 @@ TEST(dns_answer_of_aliases_in_any_order)
     }
 }
 
-/* The parser terminates, and may return any name of the loop. */
+/* The parser terminates, and may return any name in the loop of aliases. */
 TEST(dns_answer_of_aliases_in_a_loop)
 {
     struct coil__answer answer = {.rc = 0};

@@ -1,6 +1,6 @@
 /*
- * test_resolv_conf.c - the timeout, the number of tries and the search list, from the
- * file.
+ * test_resolv_conf.c - parsing the timeout, the number of tries and the search list in
+ * resolv.conf.
  */
 #include "../../harness/harness.h"
 
@@ -158,7 +158,7 @@ TEST(resolv_conf_long_search_list)
     host[sizeof host - 1] = '\0';
     conf = read_text(text);
     for (; coil__search_name(&conf, host, count, name); count++)
-        /* truncated, but still too long to be valid */
+        /* the name is truncated, but still too long to be valid */
         CHECK_INT(strlen(name), sizeof name - 1);
     CHECK_INT(count, 202);
     coil__resolv_conf_finish(&conf);

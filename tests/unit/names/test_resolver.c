@@ -1,5 +1,5 @@
 /*
- * test_resolver.c - look up names with a name server whose answers the tests define.
+ * test_resolver.c - looking up names with a name server whose answers the tests define.
  */
 #include "../../harness/harness.h"
 
@@ -312,7 +312,7 @@ TASK_TEST(resolver_asks_once_for_all_who_want_to_know)
     name_server_stop(&server);
 }
 
-/* The answer is cached although no task waits for it any more. */
+/* The answer is cached, although no task waits for it any longer. */
 TASK_TEST(resolver_forgets_nobody_and_keeps_what_nobody_waits_for)
 {
     coil_task *task;
@@ -444,7 +444,7 @@ TASK_TEST(resolver_reads_the_hosts_file)
     name_server_stop(&server);
 }
 
-/* A hosts file that blocks hosts may have a hundred thousand lines. */
+/* A hosts file that is used to block hosts may have a hundred thousand lines. */
 TASK_TEST(resolver_reads_the_hosts_file_only_when_it_has_changed)
 {
     char path[] = "/tmp/coil-hosts-XXXXXX";
@@ -559,7 +559,8 @@ TASK_TEST(resolver_searches_the_root)
                                         "192.0.2.10", "192.0.2.11"};
     char path[] = "/tmp/coil-resolv-XXXXXX";
 
-    setenv("LOCALDOMAIN", "", 1); /* hides the host name of the machine */
+    /* so that the machine's own host name is not used for a search list */
+    setenv("LOCALDOMAIN", "", 1);
     make_file(path, "");
     name_server_start(&server, root, COUNT(root));
     for (size_t i = 0; i < COUNT(texts); i++) {
@@ -605,7 +606,8 @@ TASK_TEST(resolver_searches_on_after_a_failure)
 /* ---- servers with a zone ----------------------------------------------------------- */
 
 /*
- * A name server on ::1: it forwards queries to the other server, and returns the answers.
+ * A name server on ::1 that forwards queries to the other server, and returns the
+ * answers.
  */
 static int relay(void *arg)
 {
@@ -680,8 +682,8 @@ TASK_TEST(resolver_reads_servers_with_a_zone)
 }
 
 /*
- * Wait for n queries: no task waits for the answers, so the server may not have received
- * all yet.
+ * Wait until the server has received n queries. This may take a moment, because no task
+ * waits for the answers.
  */
 static void check_questions(unsigned n)
 {
@@ -690,7 +692,10 @@ static void check_questions(unsigned n)
     CHECK_INT(server.questions, n);
 }
 
-/* The configuration has priority, then the environment, then the file. */
+/*
+ * The configuration takes precedence over the environment, and the environment over the
+ * file.
+ */
 TASK_TEST(resolver_asks_as_often_as_resolv_conf_says)
 {
     char path[] = "/tmp/coil-resolv-XXXXXX";
@@ -729,7 +734,10 @@ TASK_TEST(resolver_reads_resolv_conf_again_when_it_has_changed)
     unlink(path);
 }
 
-/* A zone that does not exist, and text that contains a colon but is not an address. */
+/*
+ * Neither a nonexistent zone nor a text that contains a colon but is not an address is
+ * sent to the server.
+ */
 TASK_TEST(resolver_asks_for_nothing_that_is_no_name)
 {
     begin(NULL);
@@ -770,7 +778,7 @@ TASK_TEST(resolver_knows_localhost)
     unlink(path);
 }
 
-/* coil resolves "localhost" before it uses the engine. */
+/* coil itself resolves "localhost", without using the engine. */
 TASK_TEST(resolver_knows_localhost_whatever_the_engine)
 {
     char path[] = "/tmp/coil-hosts-XXXXXX";
@@ -816,7 +824,7 @@ TASK_TEST(resolver_refuses_options_that_make_no_sense)
     name_server_stop(&server);
 }
 
-/* Calls are refused with a message, except those that need no resolver. */
+/* Look-ups are refused with a message, except for those that do not need a resolver. */
 TASK_TEST(resolver_that_the_environment_misspells_is_named)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
@@ -858,8 +866,8 @@ static int all_that_may_fail(void *arg)
 }
 
 /*
- * Make each call fail in turn, until none is left to fail and the look-up succeeds.
- * Returns how many failed.
+ * Make each call fail in turn, until the look-up succeeds because no call is left to
+ * fail. Returns the number of failed calls.
  */
 static int fail_each(void (*fail)(uint64_t n))
 {
@@ -874,7 +882,7 @@ static int fail_each(void (*fail)(uint64_t n))
         if (coil_testing_failed() != NULL) {
             failures += rc < 0;
         } else if (rc < 0 && patience < COIL_SEC(5)) {
-            patience *= 4; /* the server was slow: try again */
+            patience *= 4; /* the server was too slow, so try again */
             n--;
         } else {
             CHECK_INT(rc, 0);

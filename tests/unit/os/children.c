@@ -1,6 +1,4 @@
-/*
- * children.c - functions shared by the tests of processes.
- */
+/* children.c - see children.h. */
 #include "children.h"
 
 #include "../../harness/harness.h"
@@ -14,7 +12,7 @@ static coil_process *require(int rc, coil_process *process)
         test_skip("no pidfds here");
     CHECK_INT(rc, 0);
     if (rc < 0)
-        exit(EXIT_FAILURE); /* the failed check has printed the error */
+        exit(EXIT_FAILURE); /* the failed check has already printed the error */
     return process;
 }
 

@@ -1,6 +1,4 @@
-/*
- * places.c - temporary directories for a test, in memory and on a disk.
- */
+/* places.c - see places.h. */
 #include "places.h"
 
 #include "../../harness/harness.h"

@@ -11,7 +11,7 @@
  */
 void in_each_place(void (*test)(void));
 
-/* Like in_each_place(), on one kind of file system. */
+/* Like in_each_place(), but on a single kind of file system. */
 void in_a_place(void (*test)(void));
 
 /* Write and compare files with plain system calls. */

@@ -1,5 +1,6 @@
 /*
- * test_communicate.c - coil_process_communicate(): write all input, and read all output.
+ * test_communicate.c - coil_process_communicate(): writing all input, and reading all
+ * output.
  */
 #include "children.h"
 #include "../socket/sockets.h"
@@ -187,7 +188,7 @@ IO_TEST(communicate_keeps_what_it_read_when_time_is_up)
     coil_process_destroy(p);
 }
 
-/* The child ends when the test writes to a pipe that communicate does not use. */
+/* The child waits for a line on a pipe that communicate does not use. */
 IO_TEST(communicate_goes_on_where_it_was_interrupted)
 {
     coil_process_opts opts = {
@@ -206,7 +207,7 @@ IO_TEST(communicate_goes_on_where_it_was_interrupted)
         coil_scope s;
 
         /*
-         * The deadline has already passed: the call is interrupted at its first wait.
+         * The deadline has already passed, so the call is interrupted at its first wait.
          */
         coil_scope_enter(&s, coil_in(-1));
         rc = coil_process_communicate(p, "", 0, &out, NULL, 0);
@@ -252,14 +253,15 @@ IO_TEST(communicate_called_again_counts_its_own_input)
     CHECK_INT(end_deadline(&d, rc), -ETIMEDOUT);
     done += coil_stream_write_transferred(coil_process_stdin(p));
     CHECK(done > 0 && done < N);
-    coil_scope_enter(&s, coil_in(-1)); /* the call is interrupted before it has begun */
+    /* the call is interrupted before it writes anything */
+    coil_scope_enter(&s, coil_in(-1));
     rc = coil_process_communicate(p, input + done, N - done, &out, &err, 0);
     CHECK_INT(coil_scope_exit(&s, rc), -ETIMEDOUT);
     CHECK_INT(coil_stream_write_transferred(coil_process_stdin(p)), 0);
     CHECK_INT(write(gate[1], "go\n", 3), 3);
     CHECK_INT(coil_process_communicate(p, input + done, N - done, &out, &err, 0), 0);
     CHECK_STR(err.data, "300000\n");
-    /* All input was sent, and stdin closed: nothing must be counted twice. */
+    /* All input has been sent, and stdin is closed, so the count must be 0. */
     CHECK_INT(coil_process_communicate(p, NULL, 0, &out, &err, 0), 0);
     CHECK_INT(coil_stream_write_transferred(coil_process_stdin(p)), 0);
     coil_output_finish(&out);

@@ -1,6 +1,4 @@
-/*
- * test_directory.c - list the contents of a directory.
- */
+/* test_directory.c - listing the contents of a directory. */
 #include "../../harness/harness.h"
 #include "places.h"
 
@@ -195,7 +193,8 @@ static void nth_fails(void)
     put_file("a", "");
     put_file("b", "");
     /*
-     * The number of waits varies, so in some round every failing call may be a wait.
+     * Repeat this until a call that reads the directory has failed, because the number of
+     * waits varies.
      */
     while (each_call_fails() == 0)
         ;

@@ -92,7 +92,8 @@ static void append(void)
     other = open_file("a", O_WRONLY | O_APPEND);
     CHECK_INT(coil_file_write(f, "2", 1), 1);
     CHECK_INT(coil_file_write(other, "3", 1), 1);
-    CHECK_INT(coil_file_pwrite(f, "4", 1, 0), 1); /* appends: see BUGS in pwrite(2) */
+    /* this appends: see BUGS in pwrite(2) */
+    CHECK_INT(coil_file_pwrite(f, "4", 1, 0), 1);
     coil_file_destroy(f);
     coil_file_destroy(other);
     check_file("a", "1234");
@@ -259,7 +260,7 @@ static void out_of_descriptors(void)
     int probe;
 
     put_file("a", "1");
-    /* First start the lane's thread, then fill the table of descriptors. */
+    /* Start the lane's thread before filling the table of descriptors. */
     CHECK_INT(coil_file_open("a", O_RDONLY, 0, &f), 0);
     coil_file_destroy(f);
     probe = open("a", O_RDONLY | O_CLOEXEC);
@@ -556,7 +557,7 @@ static void close_is_cancelled(void)
     finish(closer, -ECANCELED);
     CHECK_INT(coil_file_fd(r.file), -1);
     CHECK_INT(coil_file_write(writer, "x", 1), 1);
-    /* waits for the reader, like the first close */
+    /* this waits for the reader, like the first close */
     CHECK_INT(coil_file_close(r.file), 0);
     finish(reader, 1);
     coil_file_destroy(r.file);
@@ -605,9 +606,7 @@ static void cancel_begun(void)
     coil_task_cancel(reader, NULL);
     coil_yield();
     CHECK_INT(coil_file_write(writer, "x", 1), 1);
-    /*
-     * Either coil abandoned the call, or it waited for the call and returned its result.
-     */
+    /* coil either abandoned the call, or waited for it and returned its result. */
     CHECK_INT(coil_task_await(reader) == 1 ? r.byte : 'x', 'x');
     coil_task_release(reader);
     coil_file_destroy(r.file);
@@ -759,7 +758,10 @@ static int each_call_fails(void)
 
 static void nth_call_fails(void)
 {
-    /* The number of waits varies, so in some round every failing call may be a wait. */
+    /*
+     * Repeat this until a call that uses the file has failed, because the number of waits
+     * varies.
+     */
     while (each_call_fails() == 0)
         ;
     coil_testing_fail_system_call(1, EINTR); /* EINTR is not an error */
@@ -776,7 +778,7 @@ static void nth_allocation_fails(void)
 {
     int rc, nth = 0;
 
-    CHECK_INT(use_file(), 0); /* the lane's thread exists */
+    CHECK_INT(use_file(), 0); /* this starts the lane's thread */
     do {
         coil_testing_fail_allocation((uint64_t)++nth);
         rc = use_file();

@@ -152,7 +152,7 @@ static int read_numbers(void *arg)
     return count;
 }
 
-/* With two tasks, each line goes to one of them, complete. */
+/* If two tasks read lines, each line goes to one of them as a whole. */
 IO_TEST(file_lines_for_several_tasks)
 {
     enum { N = 50000 };
@@ -199,7 +199,10 @@ static int read_first_line(void *file)
     return (int)coil_file_read_line(file, line, sizeof line);
 }
 
-/* Whether the read or the write ends first, bytes read ahead meanwhile are discarded. */
+/*
+ * Bytes that are read ahead during a write are discarded, whether the read or the write
+ * ends first.
+ */
 IO_TEST(file_line_after_a_write_during_the_read)
 {
     coil_file *file = file_of("old\nold\n", 8);
@@ -219,14 +222,17 @@ IO_TEST(file_line_after_a_write_during_the_read)
     coil_file_destroy(file);
 }
 
-/* read_line() checks the position twice. A seek between the two is not undone. */
+/*
+ * read_line() checks the position twice, and does not undo a seek between the two checks.
+ */
 IO_TEST(file_line_before_a_seek_during_the_read)
 {
     coil_file *file = file_of("one\ntwo\nthree\n", 14);
     coil_task *reader;
 
     for (int i = 0; i < 20; i++) {
-        CHECK_INT(coil_file_pwrite(file, "one", 3, 0), 3); /* nothing is read ahead */
+        /* this discards bytes that were read ahead */
+        CHECK_INT(coil_file_pwrite(file, "one", 3, 0), 3);
         CHECK_INT(coil_file_seek(file, 0, SEEK_SET), 0);
         CHECK_INT(coil_spawn(read_first_line, file, NULL, &reader), 0);
         coil_yield();

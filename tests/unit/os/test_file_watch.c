@@ -65,7 +65,7 @@ static void trace_change(const coil_change *change)
                change->is_directory ? "/" : "", inside(change->path));
 }
 
-/* Trace all changes until none arrives for 50 ms. */
+/* Write all changes to the trace, until none arrives for 50 ms. */
 static void trace_changes(void)
 {
     coil_change change;
@@ -126,7 +126,7 @@ IO_TEST(watch_pairs_renames)
     CHECK_INT(rename(from, path_of("b")), 0);
     strcpy(from, path_of("old"));
     CHECK_INT(rename(from, path_of("new")), 0);
-    write_file("new/inner/c"); /* the folders inside have new paths */
+    write_file("new/inner/c"); /* the folders inside the renamed folder have new paths */
     trace_changes();
     CHECK_TRACE("/old/a moved /b; /old moved/ /new; created /new/inner/c; "
                 "modified /new/inner/c; ");
@@ -158,7 +158,7 @@ IO_TEST(watch_reports_what_leaves_and_comes)
     end();
 }
 
-/* Folders and files that are created in a new folder before coil can watch it. */
+/* Folders and files are created in a new folder before coil can watch that folder. */
 IO_TEST(watch_follows_new_folders_without_a_race)
 {
     begin(COIL_WATCH_TREE);
@@ -174,7 +174,7 @@ IO_TEST(watch_follows_new_folders_without_a_race)
     end();
 }
 
-/* The new folder is renamed before coil can watch it. */
+/* A new folder is renamed before coil can watch it. */
 IO_TEST(watch_follows_new_folders_that_are_renamed)
 {
     char from[200];
@@ -338,7 +338,7 @@ IO_TEST(watch_cancelled_loses_no_change)
     CHECK_INT(test_join(task), -ECANCELED);
     CHECK_INT(mkdir(path_of("n"), 0700), 0);
     write_file("n/f");
-    for (int steps = 0; steps < 12; steps++) { /* cancelled at each wait */
+    for (int steps = 0; steps < 12; steps++) { /* cancel the task at each of its waits */
         task = test_spawn(trace_next_change, NULL);
         for (int i = 0; i < steps; i++)
             coil_yield();
@@ -376,7 +376,7 @@ IO_TEST(watch_destroyed_under_a_task_aborts)
               "a task is still in a call on the watch");
 }
 
-/* A change that could not be returned for lack of memory is returned by the next call. */
+/* If a change cannot be returned because memory ran out, the next call returns it. */
 IO_TEST(watch_loses_no_change_without_memory)
 {
     coil_change change;

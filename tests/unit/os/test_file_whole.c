@@ -134,8 +134,8 @@ static int write_new(void *rc)
 }
 
 /*
- * Cancel the write at any moment. The file has the old or the new contents, and no
- * temporary file is left.
+ * Cancel the write at any moment. Afterwards the file has the old or the new contents,
+ * and no temporary file is left.
  */
 static void cancel_atomic(void)
 {
@@ -169,11 +169,11 @@ static void nth_call_of_atomic_fails(void)
         put_file("a", "old");
         coil_testing_fail_system_call(nth, 0);
         write_new(&rc);
-        /* The failing call may be a call of the cleanup. */
+        /* The call that failed may be part of the cleanup. */
         CHECK_INT(count_names(), 1);
         if (coil_testing_failed() == NULL)
             break;
-        /* After the rename there is only the directory's fsync(2). */
+        /* After the rename, only the directory's fsync(2) can fail. */
         if (rc < 0 && strstr(coil_testing_failed(), "fsync") == NULL)
             check_file("a", "old");
     }

@@ -1,6 +1,4 @@
-/*
- * test_path.c - calls that take the name of a file: stat, rename, links, directories.
- */
+/* test_path.c - calls that take a path: stat, rename, links, directories. */
 #include "../../harness/harness.h"
 #include "places.h"
 

@@ -15,7 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Return the error of spawning. If `words` is not NULL, check the message. */
+/*
+ * Spawn a process, which must fail, and return the error. If `words` is not NULL, check
+ * the message.
+ */
 static int spawn_error(const coil_process_opts *opts, const char *words)
 {
     coil_process *process = NULL;
@@ -272,8 +275,8 @@ IO_TEST(process_gets_a_descriptor_which_remains_the_callers)
 }
 
 /*
- * The parent's end is non-blocking. The child's end blocks: otherwise cat(1) would fail
- * with EAGAIN.
+ * The parent's end is non-blocking, but the child's end blocks. Otherwise cat(1) would
+ * fail with EAGAIN.
  */
 IO_TEST(process_output_may_be_anothers_input)
 {
@@ -289,9 +292,7 @@ IO_TEST(process_output_may_be_anothers_input)
     coil_process_destroy(a);
 }
 
-/*
- * An inherited descriptor is also reopened, because the stream made it non-blocking.
- */
+/* An inherited descriptor is also reopened, because a stream has made it non-blocking. */
 IO_TEST(process_inherits_a_stdin_that_blocks)
 {
     int before = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), fds[2];
@@ -314,12 +315,13 @@ IO_TEST(process_inherits_a_stdin_that_blocks)
     CHECK_STR(rest, "\ntext");
     coil_stream_destroy(adopted);
     p = start_shell("test -e /proc/self/fd/0", COIL_INHERIT, COIL_PIPE, 0);
-    CHECK_STR(output_of(p, 1), ""); /* closed in parent and child */
+    /* descriptor 0 is closed in the parent and in the child */
+    CHECK_STR(output_of(p, 1), "");
     CHECK_INT(dup2(before, STDIN_FILENO), STDIN_FILENO);
     close(before);
 }
 
-/* A FIFO is not reopened: that would wait for its other end. */
+/* A FIFO is not reopened, because reopening would wait for the other end. */
 IO_TEST(process_may_have_a_fifo_that_nobody_reads)
 {
     char path[64];
@@ -427,7 +429,7 @@ IO_TEST(process_inherits_a_closed_stdin_as_closed)
     close(0);
     text = output_of(
         start_shell("exec ls /proc/self/fd", COIL_INHERIT, COIL_PIPE, COIL_NULL), 0);
-    CHECK_STR(text, "0\n1\n2\n"); /* descriptor 0 is the directory */
+    CHECK_STR(text, "0\n1\n2\n"); /* descriptor 0 is the directory that ls(1) reads */
     dup2(saved, 0);
     close(saved);
 }
@@ -564,7 +566,7 @@ IO_TEST(process_may_be_another_user)
     CHECK_INT(prctl(PR_GET_DUMPABLE), 1); /* this process is still dumpable */
 }
 
-/* A failure before the program runs is reported, after a fork and after a vfork. */
+/* A failure before the program runs is reported both after a fork and after a vfork. */
 IO_TEST(process_that_may_not_be_another_user_is_an_error_of_spawn)
 {
     const char *argv[] = {"true", NULL}, *missing[] = {"/no/such/program", NULL};
@@ -622,7 +624,7 @@ IO_TEST(process_that_finds_no_descriptors_leaves_none_behind)
     const char *argv[] = {"true", NULL};
     coil_process_opts opts = {
         .argv = argv, .in = COIL_PIPE, .out = COIL_PIPE, .err = COIL_NULL};
-    /* the first process creates the objects that later ones reuse */
+    /* the first process creates objects that later processes reuse */
     coil_process *p = start_process(&opts);
 
     CHECK_INT(coil_process_wait(p), 0);

@@ -1,5 +1,5 @@
 /*
- * test_process_end.c - waiting for children, killing and detaching them, without leaving
+ * test_process_end.c - waiting for, killing and detaching children, without leaving
  * zombies.
  */
 #include "children.h"
@@ -100,7 +100,7 @@ IO_TEST(process_wait_bears_a_deadline)
     coil_process_destroy(p);
 }
 
-/* No task waits, but there is still no zombie. */
+/* A child does not become a zombie even if no task waits for it. */
 IO_TEST(process_is_reaped_although_nobody_waits)
 {
     coil_process *p = start_shell("exit 4", 0, 0, 0);
@@ -286,8 +286,8 @@ IO_TEST(process_group_is_killed_with_its_children)
 }
 
 /*
- * This process adopts the processes that the leader leaves in the group, so that the end
- * of the last one can be detected.
+ * Wait until the leader's group is empty. This process adopts the processes that the
+ * leader leaves behind, so that waitpid() can detect the end of the last one.
  */
 static void wait_for_the_rest(const coil_process *p)
 {
@@ -360,7 +360,7 @@ IO_TEST(process_that_leads_a_group_remains_a_zombie_on_old_kernels)
     CHECK_INT(waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
     coil_process_destroy(p);
     CHECK_INT(waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT), -1);
-    /* If other code has reaped the leader, its number is not reserved. */
+    /* If other code reaps the leader, the leader's number is not reserved. */
     p = start_command("exit 3", &opts);
     CHECK_INT(coil_process_wait(p), 3);
     CHECK_INT(waitpid(coil_process_pid(p), NULL, 0), coil_process_pid(p));

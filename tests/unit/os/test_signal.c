@@ -1,5 +1,5 @@
 /*
- * test_signal.c - signals for tasks and for loops; dispositions, forks, many signals.
+ * test_signal.c - signals for tasks and for loops, dispositions, forks, and many signals.
  */
 #include "../../harness/harness.h"
 #include "../../../src/base/compiler.h"
@@ -124,7 +124,8 @@ IO_TEST(signal_is_kept_while_nobody_waits)
     CHECK_INT(coil_signal_wait(&set, &info), SIGUSR1);
     task = start(&w);
     CHECK(info.si_pid == getpid());
-    CHECK_INT(coil_task_cancel(task, NULL), true); /* only one SIGUSR1 was stored */
+    /* the task still waits, because only one SIGUSR1 was stored */
+    CHECK_INT(coil_task_cancel(task, NULL), true);
     finish(task, -ECANCELED);
 }
 
@@ -500,7 +501,8 @@ static void *run_other(void *arg)
 IO_TEST(signal_goes_to_every_loop_that_wants_it)
 {
     struct waiter w = {.set = set_of(SIGUSR1, SIGUSR1)};
-    static struct other other; /* the thread writes to it while this task waits */
+    /* static, because the thread writes to it while this task waits */
+    static struct other other;
     coil_task *task = start(&w);
     pthread_t thread;
 
@@ -573,7 +575,7 @@ static int wait_in_forked_child(void *arg)
     return coil_signal_wait(&set, NULL) == SIGUSR2 ? 0 : -EIO;
 }
 
-/* The parent's loops are not affected: the parent keeps its dispositions. */
+/* A forked child does not affect the parent's loops and dispositions. */
 IO_TEST(signal_in_a_forked_child_is_its_own)
 {
     pid_t pid;
@@ -628,8 +630,8 @@ TEST(signal_is_wanted_by_a_forked_childs_own_loop)
 /* ---- limits ------------------------------------------------------------------------ */
 
 /*
- * The only wait under a virtual clock is for a signal. This is not a deadlock, because a
- * signal may arrive.
+ * Under a virtual clock, the only task waits for a signal. This is not a deadlock,
+ * because a signal may arrive.
  */
 TASK_TEST(signal_alone_is_no_deadlock)
 {
@@ -642,7 +644,7 @@ TASK_TEST(signal_alone_is_no_deadlock)
     finish(task, SIGUSR2);
     pid = fork();
     if (pid == 0) {
-        usleep(300000); /* enough time to detect a deadlock */
+        usleep(300000); /* enough time for the parent to detect a deadlock */
         kill(parent, SIGUSR1);
         _exit(0);
     }
@@ -706,7 +708,7 @@ IO_TEST(signal_bears_every_failing_system_call)
     CHECK_INT(rc, 0);
 }
 
-/* End the wait, which has begun. */
+/* Send the second signal, to end the wait that has begun. */
 static void emit_second(void *arg)
 {
     (void)arg;
@@ -745,7 +747,7 @@ IO_TEST(signal_wait_that_cannot_take_over_all_of_its_set_takes_over_none)
     CHECK_INT(wait_while_the_nth_call_fails(3), SIGUSR2);
     CHECK(!is_default(SIGUSR1) && !is_default(SIGUSR2));
 
-    /* Signals that were handled before are still handled. */
+    /* A failed wait does not affect signals that were handled before. */
     coil_signal_restore(&second);
     CHECK_INT(wait_while_the_nth_call_fails(1), -EINVAL);
     CHECK(!is_default(SIGUSR1) && is_default(SIGUSR2));

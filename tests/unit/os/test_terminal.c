@@ -1,5 +1,6 @@
 /*
- * test_terminal.c - children with a pseudo-terminal, with resource limits; their pidfds.
+ * test_terminal.c - children with a pseudo-terminal or with resource limits, and
+ * children's pidfds.
  */
 #include "children.h"
 #include "../socket/sockets.h"
@@ -24,7 +25,7 @@ static void need_terminals(void)
         test_skip("a vfork is a fork there");
 }
 
-/* Run a command in a terminal; return what it prints, without '\r'. */
+/* Run a command in a terminal, and return its output without '\r'. */
 static const char *printed(const char *command, coil_process_opts opts)
 {
     static char text[4096];
@@ -43,7 +44,7 @@ static const char *printed(const char *command, coil_process_opts opts)
                 text[size++] = bytes[i];
     } while (n > 0);
     text[size] = '\0';
-    CHECK_INT(n, 0); /* EIO is the end */
+    CHECK_INT(n, 0); /* coil reports EIO as the end of the stream */
     CHECK_INT(coil_read(coil_process_terminal(p), (char[1]){0}, 1), 0);
     CHECK_INT(coil_process_wait(p), 0);
     coil_process_destroy(p);
@@ -149,7 +150,7 @@ IO_TEST(process_terminal_may_be_communicated_with)
     CHECK(strstr(out.data, "one\r\ntwo\r\nend\r\n") != NULL);
     coil_output_finish(&out);
     coil_process_destroy(p);
-    /* More input than fits into the terminal, for a child that does not read it. */
+    /* Send more input than fits into the terminal to a child that does not read it. */
     p = start_command("exit 7", &(coil_process_opts){.pty = true});
     char *much = calloc(1, 1000000);
     CHECK_INT(coil_process_communicate(p, much, 1000000, NULL, NULL, 0), 7);
@@ -270,7 +271,10 @@ IO_TEST(process_may_have_limits)
               "17\n23\n0\n");
     getrlimit(RLIMIT_NOFILE, &after);
     CHECK(before.rlim_cur == after.rlim_cur && before.rlim_max == after.rlim_max);
-    /* The limit applies when the descriptors are in place. The shell's loader needs one. */
+    /*
+     * The limit applies once the descriptors are set up. The shell's loader needs one
+     * more descriptor.
+     */
     opts.limits = &(coil_process_limit){RLIMIT_NOFILE, 4, 4};
     opts.limit_count = 1;
     CHECK_STR(output_of(start_command("echo here", &opts), 0), "here\n");
@@ -341,11 +345,11 @@ IO_TEST(process_has_a_pidfd_for_the_caller)
     CHECK_INT(coil_process_wait(p), 1);
     CHECK_INT(coil_process_open_pidfd(p), -ESRCH);
     coil_process_destroy(p);
-    CHECK_INT(poll(&entry, 1, 0), 1); /* the descriptor is the caller's */
+    CHECK_INT(poll(&entry, 1, 0), 1); /* the descriptor belongs to the caller */
     close(fd);
 }
 
-/* A leader's handle stays open, but there is no child any more. */
+/* The handle of a group leader stays open after the child has ended. */
 IO_TEST(process_that_has_ended_has_no_pidfd)
 {
     coil_process *p = start_command("exit 3", &(coil_process_opts){.new_group = true});

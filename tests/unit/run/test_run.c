@@ -1,5 +1,6 @@
 /*
- * test_run.c - coil_run() and runners: from main() into coil and back.
+ * test_run.c - coil_run() and runners: starting a loop from main(), and returning to
+ * main().
  */
 #include "../../harness/harness.h"
 
@@ -65,7 +66,7 @@ TEST(run_cancels_and_awaits_what_is_left)
 
 /* ---- leftovers that never end ------------------------------------------------------ */
 
-/* When cancelled, spawn another such task. */
+/* A task that spawns another such task when it is cancelled. */
 static int hydra(void *arg)
 {
     int rc = coil_sleep(COIL_SEC(1000000));
@@ -82,8 +83,8 @@ static int leave_hydra(void *arg)
 }
 
 /*
- * The tasks' stacks are leaked, so this runs in a process that ends afterwards, or aborts
- * if the run does not end.
+ * The tasks' stacks are leaked, so this runs in a process that aborts afterwards. SIGALRM
+ * kills the process if the run does not end.
  */
 static void run_with_hydra(void *arg)
 {
@@ -334,7 +335,7 @@ static int clean_up_between_signals(void *arg)
     (void)arg;
     kill(getpid(), SIGTERM);
     CHECK_INT(coil_sleep(COIL_SEC(10)), -ECANCELED);
-    kill(getpid(), SIGHUP); /* the run is already ending */
+    kill(getpid(), SIGHUP); /* this has no effect, because the run is already ending */
     coil_yield();
     coil_yield();
     CHECK_INT(coil_task_cancelling(coil_task_current()), 1);
@@ -412,7 +413,7 @@ TEST(runner_keeps_tasks_between_runs_and_cancels_them_as_it_closes)
 }
 
 /*
- * A hook for a runner's main task. The state of the hook is too large, so the task cannot
+ * A hook for a runner's main task whose state is too large, so that the task cannot
  * begin.
  */
 static const coil_task_hooks impossible = {.state_bytes = COIL_HOOK_STATES_BYTES + 1};
@@ -655,8 +656,8 @@ TEST(stack_overflow_names_the_task_and_its_stack)
 }
 
 /*
- * Wait in a frame that is larger than the rest of the stack and its guard together. Only
- * the lowest 20,000 bytes of the frame are written.
+ * Wait in a frame that may exceed the rest of the stack and its guard together. Only the
+ * lowest 20,000 bytes of the frame are written.
  */
 static COIL__NOINLINE int wait_in_a_large_frame(size_t bytes)
 {
@@ -769,7 +770,7 @@ static int fan_out(coil_future *futures[2])
     if (!coil_future_done(futures[0]))
         coil_future_remove_callback(futures[0], count_done, &calls);
     else
-        coil_yield(); /* `calls` is on this stack */
+        coil_yield(); /* wait for the callbacks, because `calls` is on this stack */
     return rc;
 }
 
@@ -878,7 +879,7 @@ static int run_four(coil_task_fn fn, void *arg, const coil_run_opts *opts)
     return coil_run_threads(4, fn, arg, opts);
 }
 
-/* Run the function, and capture what it writes to stderr. */
+/* Run the function, and capture its output to stderr. */
 static int hear(int (*run)(coil_task_fn, void *, const coil_run_opts *), coil_task_fn fn,
                 int rc, const coil_run_opts *opts)
 {
@@ -1140,7 +1141,7 @@ static void wait_for_tick_outside(void *arg)
     coil_interval_wait(&interval);
 }
 
-/* Calls that need a task. Here the thread has a loop, but no task runs. */
+/* Calls that need a task, made by a thread with a loop but without a running task. */
 static const struct {
     void (*call)(void *arg);
     const char *name;
@@ -1238,7 +1239,9 @@ static int end_at_once(void *arg)
     return coil_sleep(COIL_SEC(100));
 }
 
-/* When cancelled, continue for some turns, and check the other tasks. */
+/*
+ * When this task is cancelled, it continues for some turns, and checks the other tasks.
+ */
 static int look_around(void *arg)
 {
     coil_stats stats;

@@ -1,6 +1,4 @@
-/*
- * test_threads.c - a loop on each of several threads.
- */
+/* test_threads.c - running a loop on each of several threads. */
 #include "../../harness/harness.h"
 
 #include "../../../src/base/compiler.h"
@@ -22,7 +20,7 @@ static int run(unsigned n, coil_task_fn fn, void *arg)
 /* ---- which and how many ------------------------------------------------------------ */
 
 struct roll {
-    atomic_uint seen; /* a bit for each index */
+    atomic_uint seen; /* a bit for each thread index */
     atomic_int count;
     coil_loop *_Atomic loops[8];
 };
@@ -163,7 +161,7 @@ static int ends_or_waits_for_ever(void *arg)
     return rc;
 }
 
-/* Thread 1 is cancelled in its wait even though thread 0 has already ended. */
+/* A waiting thread is cancelled even though thread 0 has already ended. */
 TEST(threads_that_wait_are_cancelled_when_the_first_has_ended)
 {
     CHECK_INT(run(3, ends_or_waits_for_ever, NULL), -EIO);
@@ -185,7 +183,7 @@ TEST(threads_that_cannot_be_started)
         CHECK(rc < 0);
         CHECK_INT(coil_testing_blocks(), 0);
         if (strcmp(coil_testing_failed(), "pthread_create") == 0)
-            /* the result is the failure that came first */
+            /* the result is the first failure, which may be that of a thread */
             CHECK(rc == -EAGAIN || rc == -EPROTO);
     }
     coil_testing_fail_system_call(0, 0);
@@ -338,7 +336,7 @@ static void *run_a_loop(void *arg)
     return NULL;
 }
 
-/* The main thread has never had a loop. */
+/* Overflow a stack on another thread, while the main thread has never had a loop. */
 static void overflow_on_a_foreign_thread(void *arg)
 {
     pthread_t thread;
@@ -390,8 +388,8 @@ static void *run_again_and_again(void *arg)
 }
 
 /*
- * The handler is installed while at least one of the threads runs, and removed
- * afterwards.
+ * The handler for stack overflows is installed while at least one of the threads runs,
+ * and removed afterwards.
  */
 TEST(threads_take_and_restore_the_report_of_overflows)
 {
@@ -406,7 +404,7 @@ TEST(threads_take_and_restore_the_report_of_overflows)
         pthread_join(threads[i], NULL);
     CHECK_INT(sigaltstack(NULL, &stack), 0);
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        return; /* the sanitizer installs both */
+        return; /* the tool installs its own alternate stack and handler */
     CHECK(stack.ss_flags & SS_DISABLE);
     CHECK_INT(sigaction(SIGSEGV, NULL, &action), 0);
     CHECK(action.sa_handler == SIG_DFL);
