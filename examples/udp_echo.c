@@ -4,11 +4,24 @@
  *     udp_echo [PORT]
  *
  * A machine has several addresses. A client ignores an answer that comes from another
- * address than the one it sent to. DNS and QUIC servers need this.
+ * address than the one it sent to. DNS and QUIC servers need this. If the client sent to a
+ * broadcast address, the kernel chooses the address of the answer.
  */
 #include <coil.h>
 
 #include <stdio.h>
+
+static ssize_t answer(coil_datagram *socket, const char *bytes, size_t n,
+                      const coil_address *to, coil_datagram_info *info)
+{
+    ssize_t rc = coil_send_info(socket, bytes, n, &to->any, to->length, info);
+
+    if (rc == -EINVAL || rc == -ENETUNREACH) { // no address of this machine
+        info->local.length = 0;
+        rc = coil_send_info(socket, bytes, n, &to->any, to->length, info);
+    }
+    return rc;
+}
 
 static int app(void *arg)
 {
@@ -30,7 +43,7 @@ static int app(void *arg)
             continue;
         if (n < 0)
             return (int)n;
-        n = coil_send_info(socket, bytes, (size_t)n, &from.any, from.length, &info);
+        n = answer(socket, bytes, (size_t)n, &from, &info);
         if (n == -ECANCELED)
             return (int)n; // other failures concern only this client
     }

@@ -565,6 +565,9 @@ def test_udp_echo_answers_from_the_address_that_was_asked():
                 for host in ("127.0.0.1", "127.0.0.2"):
                     client.sendto(b"where?", (host, port))
                     equal(client.recvfrom(100), (b"where?", (host, port)))
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+                client.sendto(b"who?", ("127.255.255.255", port))
+                equal(client.recvfrom(100), (b"who?", ("127.0.0.1", port)))
         finally:
             process.send_signal(signal.SIGINT)
         equal(process.wait(60), 0)
