@@ -7,7 +7,6 @@
  * SSLKEYLOGFILE=keys in the environment, coil writes the keys to that file, for Wireshark.
  */
 #include <coil.h>
-#include <coil/tls.h>
 
 #include <signal.h>
 #include <stdio.h>
@@ -46,7 +45,6 @@ static void reload(void *arg)
 {
     (void)arg;
     puts(load() < 0 ? coil_error_message(coil_last_error()) : "reloaded");
-    fflush(stdout);
 }
 
 static int greet(coil_stream *stream, void *arg)
@@ -55,25 +53,27 @@ static int greet(coil_stream *stream, void *arg)
     return (int)coil_write(stream, "hello\n", 6);
 }
 
-static int app(void *arg)
+static int app(void *port)
 {
-    char **argv = arg;
     COIL_AUTO(coil_listener) listener = NULL;
-    int rc;
+    int rc = coil_add_signal_handler(SIGHUP, reload, NULL);
 
-    names = argv + 2;
-    coil_add_signal_handler(SIGHUP, reload, NULL);
-    rc = load();
-    if (rc == 0)
-        rc = coil_listen("localhost", argv[1], 0, &listener);
+    if (rc == 0 && (rc = load()) == 0)
+        rc = coil_listen("localhost", port, 0, &listener);
     if (rc < 0)
         return rc;
     printf("serving on port %u\n", coil_listener_port(listener));
-    fflush(stdout);
     return coil_serve(listener, greet, NULL, &(coil_server_opts){.tls = contexts[0]});
 }
 
 int main(int argc, char **argv)
 {
-    return argc < 3 || argc > 101 || coil_run(app, argv, NULL) != -EINTR;
+    if (argc < 3 || argc > 101)
+        return 2;
+    names = argv + 2;
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    int rc = coil_run(app, argv[1], NULL); // until Ctrl-C
+    for (int i = 0; names[i] != NULL; i++)
+        coil_tls_release(contexts[i]);
+    return rc != -EINTR;
 }
