@@ -280,14 +280,26 @@ static int put_lists(struct view *view, const struct targets *targets,
     return rc;
 }
 
+/* Return how many -v are needed for all lists. */
+static unsigned highest_verbosity(void)
+{
+    unsigned highest = 0;
+
+    for (int i = 0; i < VERDICT_COUNT; i++)
+        if (verdict_traits((enum verdict)i)->verbosity > highest)
+            highest = verdict_traits((enum verdict)i)->verbosity;
+    return highest;
+}
+
 /* Write lists for the other verdicts, if -v or -vv is given. */
 static int put_others(struct view *view, const struct options *options,
                       const struct targets *targets, const struct references *references,
                       const bool *told)
 {
+    unsigned highest = highest_verbosity();
     int rc = 0;
 
-    for (unsigned level = 1; level <= options->verbosity && level <= 2 && rc == 0;
+    for (unsigned level = 1; level <= options->verbosity && level <= highest && rc == 0;
          level++)
         rc = put_lists(view, targets, references, level, told);
     return rc;
