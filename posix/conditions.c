@@ -23,6 +23,13 @@
 #define ROUND COIL_SEC(1)
 #define SHARED_ROUND COIL_MSEC(1)
 
+/*
+ * The condition for which a task of this thread has waited last, if it has not unlocked a
+ * mutex since. A task that waits for the condition again has only checked it. A task that
+ * unlocks a mutex may have changed what other tasks wait for.
+ */
+THREAD_LOCAL const void *posix__latest_cond;
+
 /* glibc's __wrefs: bit 1 is set for CLOCK_MONOTONIC, bit 0 for PTHREAD_PROCESS_SHARED. */
 static clockid_t clock_of(const pthread_cond_t *cond)
 {
@@ -60,37 +67,56 @@ static int park_after_cancel(struct posix__parked *p, int64_t span_ns)
     return rc;
 }
 
-/* Like park_after_cancel(), for a wait without a time-out, which is counted for
- * deadlocks. */
-static int park_counted(struct posix__parked *p, int64_t span_ns, bool shared)
+static int park_until_end(struct posix__parked *p, int64_t span_ns, bool *woken)
 {
-    coil_lock_wait wait;
-    int rc;
+    int rc = park_after_cancel(p, span_ns);
 
-    coil_lock_wait_begin(&wait, NULL, shared);
-    rc = park_after_cancel(p, span_ns);
-    coil_lock_wait_end(&wait);
+    *woken = posix__park_end(p);
     return rc;
 }
 
-/* Called after posix__park_begin(): signals from now on wake the task. */
+/*
+ * Like park_until_end(), for a wait without a time-out, which is counted for deadlocks.
+ * `again` means that the previous wait has lapsed.
+ */
+static int park_counted(struct posix__parked *p, const pthread_cond_t *cond,
+                        int64_t span_ns, bool again, bool *woken)
+{
+    unsigned flags = (is_shared(cond) ? COIL_LOCK_WAIT_OUTSIDE : 0) |
+                     (again ? COIL_LOCK_WAIT_AGAIN : 0);
+    coil_lock_wait wait;
+    int rc;
+
+    coil_lock_wait_begin(&wait, NULL, flags);
+    rc = park_until_end(p, span_ns, woken);
+    if (rc == 0 && !*woken)
+        coil_lock_wait_lapse(&wait);
+    else
+        coil_lock_wait_end(&wait);
+    return rc;
+}
+
+/*
+ * Called after posix__park_begin(): signals from now on wake the task. `again` means that
+ * the task has waited for the condition just before.
+ */
 static int wait_parked(struct posix__parked *p, const pthread_cond_t *cond,
-                       pthread_mutex_t *mutex, int64_t left)
+                       pthread_mutex_t *mutex, int64_t left, bool again)
 {
     int64_t round = round_of(cond, left);
-    int rc = pthread_mutex_unlock(mutex), waited, saved = errno;
     bool woken;
+    int rc = pthread_mutex_unlock(mutex), waited, saved = errno;
 
     if (rc != 0) {
         if (posix__park_end(p))
             posix__unpark(cond); /* pass the signal on to another task */
         return rc;
     }
-    waited = left == COIL_NEVER ? park_counted(p, round, is_shared(cond))
-                                : park_after_cancel(p, round);
-    woken = posix__park_end(p);
+    waited = left == COIL_NEVER ? park_counted(p, cond, round, again, &woken)
+                                : park_until_end(p, round, &woken);
     errno = saved;
     rc = pthread_mutex_lock(mutex);
+    posix__latest_cond = cond;
     return rc == 0 && !woken && waited == 0 && round == left ? ETIMEDOUT : rc;
 }
 
@@ -109,10 +135,11 @@ static void announce_unlock(pthread_mutex_t *mutex)
 INTERPOSE int pthread_cond_wait(pthread_cond_t *restrict cond,
                                 pthread_mutex_t *restrict mutex)
 {
+    bool again = posix__latest_cond == cond;
     struct posix__parked p;
 
     if (IN_TASK() && posix__park_begin(&p, cond))
-        return wait_parked(&p, cond, mutex, COIL_NEVER);
+        return wait_parked(&p, cond, mutex, COIL_NEVER, again);
     announce_unlock(mutex);
     return NEXT(pthread_cond_wait)(cond, mutex);
 }
@@ -122,7 +149,7 @@ static int wait_until(struct posix__parked *p, const pthread_cond_t *cond,
                       const struct timespec *time)
 {
     return wait_parked(p, cond, mutex,
-                       posix__left_until(&(struct posix__until){clock, time}));
+                       posix__left_until(&(struct posix__until){clock, time}), false);
 }
 
 INTERPOSE int pthread_cond_timedwait(pthread_cond_t *restrict cond,

@@ -114,7 +114,6 @@ static void list_wait(struct posix__futex_place *place, struct posix__futex_wait
     *(place->last != NULL ? &place->last->next : &place->first) = w;
     place->last = w;
     atomic_fetch_add(&place->count, 1);
-    atomic_fetch_add(&posix__parked_total, 1);
 }
 
 static void unlist_wait(struct posix__futex_place *place, struct posix__futex_wait *w)
@@ -123,7 +122,6 @@ static void unlist_wait(struct posix__futex_place *place, struct posix__futex_wa
     *(w->next != NULL ? &w->next->previous : &place->last) = w->previous;
     w->listed = false;
     atomic_fetch_sub(&place->count, 1);
-    atomic_fetch_sub(&posix__parked_total, 1);
 }
 
 /* Runs in a child of fork(2). The listed tasks belong to the parent. */
@@ -242,9 +240,9 @@ static int64_t left_of(const struct posix__futex_limit *limit)
 }
 
 /* Await the listed waits by their promise. Returns 0 if the caller must check which wait
- * was woken, or an errno. */
+ * was woken, or an errno. `counted` is the counted wait, or NULL. */
 static int await_listed(struct posix__futex_wait *waits, unsigned count,
-                        const struct posix__futex_limit *limit)
+                        const struct posix__futex_limit *limit, coil_lock_wait *counted)
 {
     int64_t look_ns = BEFORE_FIRST_LOOK, left;
     coil_promise *promise = waits[0].promise;
@@ -255,6 +253,8 @@ static int await_listed(struct posix__futex_wait *waits, unsigned count,
             return errno;
         if (any_is_done(waits, count) || coil_promise_create(&promise) < 0)
             return 0; /* if memory ran out, return as if woken */
+        if (counted != NULL)
+            coil_lock_wait_checked(counted);
         woken = !renew_promise(waits, count, promise);
         coil_promise_release(promise);
         if (woken)
@@ -281,9 +281,10 @@ static int await_counted(struct posix__futex_wait *waits, unsigned count,
     int rc;
 
     if (has_limit)
-        return await_listed(waits, count, limit);
-    coil_lock_wait_begin(&wait, caller, any_is_shared(waits, count));
-    rc = await_listed(waits, count, limit);
+        return await_listed(waits, count, limit, NULL);
+    coil_lock_wait_begin(&wait, caller,
+                         any_is_shared(waits, count) ? COIL_LOCK_WAIT_OUTSIDE : 0);
+    rc = await_listed(waits, count, limit, &wait);
     coil_lock_wait_end(&wait);
     return rc;
 }
@@ -320,8 +321,10 @@ static int wait_for(struct posix__futex_wait *waits, unsigned count,
     unsigned listed;
     int rc = list_all(waits, count, &listed);
 
+    atomic_fetch_add(&posix__parked_total, 1);
     if (rc == 0)
         rc = await_counted(waits, count, limit, caller);
+    atomic_fetch_sub(&posix__parked_total, 1);
     *index = unlist_all(waits, listed);
     if (rc != ENOMEM)
         return rc;

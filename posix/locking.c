@@ -91,6 +91,7 @@ INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
     if (posix__is_another_tasks(mutex) && IN_TASK())
         /* the C library would unlock the mutex, because the thread is the same */
         return EPERM;
+    posix__latest_cond = NULL;
     posix__note_unlocked(mutex);
     rc = NEXT(pthread_mutex_unlock)(mutex);
     if (posix__may_be_parked(mutex) && !posix__may_block(caller))

@@ -339,13 +339,16 @@ static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *look_
     return EBUSY;
 }
 
-int posix__retry(posix__attempt_fn *attempt, void *object,
-                 const struct posix__until *until)
+/* Like posix__retry(). `wait` is the counted wait, or NULL. */
+static int retry(posix__attempt_fn *attempt, void *object,
+                 const struct posix__until *until, coil_lock_wait *wait)
 {
     int64_t look_ns = 0, left = COIL_NEVER;
     int rc;
 
     while ((rc = attempt(object)) == EBUSY) {
+        if (wait != NULL)
+            coil_lock_wait_checked(wait);
         if (until != NULL && !posix__is_time(until->time))
             return EINVAL;
         if (until != NULL && (left = posix__left_until(until)) == 0)
@@ -357,6 +360,12 @@ int posix__retry(posix__attempt_fn *attempt, void *object,
     return rc;
 }
 
+int posix__retry(posix__attempt_fn *attempt, void *object,
+                 const struct posix__until *until)
+{
+    return retry(attempt, object, until, NULL);
+}
+
 static int retry_counted(posix__attempt_fn *attempt, void *object, bool shared)
 {
     coil_lock_wait wait;
@@ -364,8 +373,8 @@ static int retry_counted(posix__attempt_fn *attempt, void *object, bool shared)
 
     if (!posix__may_wait())
         return posix__retry(attempt, object, NULL);
-    coil_lock_wait_begin(&wait, NULL, shared);
-    rc = posix__retry(attempt, object, NULL);
+    coil_lock_wait_begin(&wait, NULL, shared ? COIL_LOCK_WAIT_OUTSIDE : 0);
+    rc = retry(attempt, object, NULL, &wait);
     coil_lock_wait_end(&wait);
     return rc;
 }

@@ -156,23 +156,41 @@ typedef struct coil_lock_wait {
     void *private_[4];
 } coil_lock_wait;
 
+/* Flags of coil_lock_wait_begin(). */
+enum {
+    COIL_LOCK_WAIT_OUTSIDE = 1, /* another process may release the lock */
+    COIL_LOCK_WAIT_AGAIN = 2    /* this wait continues one that has lapsed */
+};
+
 /*
  * Begin and end a task's wait for a lock, during which the only timer of the task makes it
  * check the lock again. Abort without a loop.
  *
  * If all tasks of the loop wait, and all its timers are such timers, the loop is stuck
  * unless something outside of it releases a lock. If there is no other thread, the loop
- * reports a deadlock at once, as if it had no timers: coil_run() returns -EDEADLK. If
- * another thread, another process (`outside`) or a signal handler may release a lock, the
- * wait is reported on standard error after five seconds, once, and the loop continues.
+ * reports a deadlock once every task has checked its lock again, as if it had no timers:
+ * coil_run() returns -EDEADLK. If another thread, another process or a signal handler may
+ * release a lock, the wait is reported on standard error after five seconds, once, and
+ * the loop continues.
  *
  * `caller` is an address in the library that waits, for the report; it may be NULL.
  * libcoil-posix calls these functions. Any number of waits may be open at once, and they
  * may end in any order.
  */
 COIL_API void coil_lock_wait_begin(coil_lock_wait *wait, const void *caller,
-                                   bool outside);
+                                   unsigned flags);
 COIL_API void coil_lock_wait_end(coil_lock_wait *wait);
+
+/* Note that the task has checked the lock during the wait, and still waits for it. */
+COIL_API void coil_lock_wait_checked(coil_lock_wait *wait);
+
+/*
+ * End a wait whose task wakes up spuriously, to let its caller check a condition.
+ *
+ * If the caller waits for the same condition again in the same step, begin that wait with
+ * COIL_LOCK_WAIT_AGAIN. The loop then takes both waits for one wait with a check.
+ */
+COIL_API void coil_lock_wait_lapse(coil_lock_wait *wait);
 
 /* ---- code that must not wait ------------------------------------------------------- */
 

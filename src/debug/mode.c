@@ -23,11 +23,12 @@ void coil_watch_locks(void)
 _Static_assert(sizeof(struct coil__lock_wait) <= sizeof(coil_lock_wait),
                "coil_lock_wait is too small");
 
-void coil_lock_wait_begin(coil_lock_wait *wait, const void *caller, bool outside)
+void coil_lock_wait_begin(coil_lock_wait *wait, const void *caller, unsigned flags)
 {
     COIL__REQUIRE(wait, "a wait");
-    coil__loop_begin_lock_wait(coil__loop_require("coil_lock_wait_begin"),
-                               (struct coil__lock_wait *)wait, caller, outside);
+    coil__loop_begin_lock_wait(
+        coil__loop_require("coil_lock_wait_begin"), (struct coil__lock_wait *)wait,
+        caller, flags & COIL_LOCK_WAIT_OUTSIDE, flags & COIL_LOCK_WAIT_AGAIN);
 }
 
 void coil_lock_wait_end(coil_lock_wait *wait)
@@ -35,6 +36,20 @@ void coil_lock_wait_end(coil_lock_wait *wait)
     COIL__REQUIRE(wait, "a wait");
     coil__loop_end_lock_wait(coil__loop_require("coil_lock_wait_end"),
                              (struct coil__lock_wait *)wait);
+}
+
+void coil_lock_wait_checked(coil_lock_wait *wait)
+{
+    COIL__REQUIRE(wait, "a wait");
+    coil__loop_check_lock_wait(coil__loop_require("coil_lock_wait_checked"),
+                               (struct coil__lock_wait *)wait);
+}
+
+void coil_lock_wait_lapse(coil_lock_wait *wait)
+{
+    COIL__REQUIRE(wait, "a wait");
+    coil__loop_lapse_lock_wait(coil__loop_require("coil_lock_wait_lapse"),
+                               (struct coil__lock_wait *)wait);
 }
 
 void coil_set_slow_callback_ns(int64_t ns)

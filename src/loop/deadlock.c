@@ -17,8 +17,13 @@
  * Locks. If a task of libcoil-posix waits for a lock or a futex, it checks the lock
  * repeatedly, because the lock may be released without a wake-up. The timers for these
  * checks cannot release a lock. So the loop is also stuck if all its timers belong to
- * such waits. If another thread, another process or a signal handler might release a
- * lock, the loop reports the wait once, after five seconds, and continues.
+ * such waits, and every task has checked its lock since other code has run. If another
+ * thread, another process or a signal handler might release a lock, the loop reports the
+ * wait once, after five seconds, and continues.
+ *
+ * A task that waits for a condition wakes up spuriously, to let its caller check the
+ * condition. If the caller waits again in the same step, the task has only checked its
+ * condition.
  */
 #include "loop.h"
 
@@ -70,20 +75,50 @@ void coil__deadlock_init(struct coil__deadlock *deadlock)
     coil__list_init(&deadlock->lock_waits);
 }
 
-void coil__loop_begin_lock_wait(coil_loop *loop, struct coil__lock_wait *wait,
-                                const void *caller, bool outside)
+/* Return the number of the running step, which is never 0. */
+static uint64_t step_of(const coil_loop *loop)
 {
-    *wait = (struct coil__lock_wait){.caller = caller, .outside = outside};
-    coil__list_push(&loop->deadlock.lock_waits, &wait->link);
-    loop->deadlock.lock_wait_count++;
-    loop->deadlock.locked_since = 0;
+    return loop->runs + loop->runs_unpolled + 1;
+}
+
+void coil__loop_begin_lock_wait(coil_loop *loop, struct coil__lock_wait *wait,
+                                const void *caller, bool outside, bool again)
+{
+    struct coil__deadlock *deadlock = &loop->deadlock;
+
+    *wait = (struct coil__lock_wait){
+        .caller = caller, .checked_round = deadlock->rounds, .outside = outside};
+    coil__list_push(&deadlock->lock_waits, &wait->link);
+    deadlock->lock_wait_count++;
+    if (!again || deadlock->lapsed_step != step_of(loop))
+        deadlock->locked_since = 0;
+    deadlock->lapsed_step = 0;
+}
+
+static void remove_wait(struct coil__deadlock *deadlock, struct coil__lock_wait *wait)
+{
+    coil__list_remove(&wait->link);
+    deadlock->lock_wait_count--;
+    if (deadlock->lapsed_step != 0) /* that task has not waited again */
+        deadlock->locked_since = 0;
 }
 
 void coil__loop_end_lock_wait(coil_loop *loop, struct coil__lock_wait *wait)
 {
-    coil__list_remove(&wait->link);
-    loop->deadlock.lock_wait_count--;
+    remove_wait(&loop->deadlock, wait);
     loop->deadlock.locked_since = 0;
+    loop->deadlock.lapsed_step = 0;
+}
+
+void coil__loop_check_lock_wait(coil_loop *loop, struct coil__lock_wait *wait)
+{
+    wait->checked_round = loop->deadlock.rounds;
+}
+
+void coil__loop_lapse_lock_wait(coil_loop *loop, struct coil__lock_wait *wait)
+{
+    remove_wait(&loop->deadlock, wait);
+    loop->deadlock.lapsed_step = step_of(loop);
 }
 
 bool coil__loop_place_of_lock(const coil_loop *loop, char *text, size_t room)
@@ -175,35 +210,34 @@ static bool waits_for_locks_alone(const coil_loop *loop)
            coil__timers_count(&loop->timers) == loop->deadlock.lock_wait_count;
 }
 
-/*
- * Return a span of time in which each task certainly checks its lock: if N tasks wait,
- * each checks every N ms.
- */
-static int64_t span_of_checks(const struct coil__deadlock *deadlock)
+static bool all_have_checked(const struct coil__deadlock *deadlock)
 {
-    int64_t span = (int64_t)deadlock->lock_wait_count * COIL_MSEC(1);
-
-    return 2 * (span > LOOK_AGAIN ? span : LOOK_AGAIN);
+    COIL__LIST_EACH (link, &deadlock->lock_waits)
+        if (COIL__CONTAINER(link, struct coil__lock_wait, link)->checked_round !=
+            deadlock->rounds)
+            return false;
+    return true;
 }
 
 /*
- * True if no other thread has run for so long that the tasks have noticed every lock that
- * another thread has released.
+ * True if every task has checked its lock since another thread has run, so the tasks have
+ * noticed every lock that the other thread had released before.
  */
-static bool is_quiet(coil_loop *loop, bool outside, int64_t now)
+static bool is_quiet(coil_loop *loop, bool outside)
 {
     struct coil__deadlock *deadlock = &loop->deadlock;
 
     if (outside ? coil__thread_others_run()
                 : coil__pool_idle < coil__pool_threads ||
                       coil__wakeup_pending(&loop->wakeup)) {
-        deadlock->quiet_since = 0;
+        deadlock->quiet = false;
         return false;
     }
-    if (deadlock->quiet_since == 0 || outside != deadlock->was_outside)
-        deadlock->quiet_since = now;
+    if (!deadlock->quiet || outside != deadlock->was_outside)
+        deadlock->rounds++;
+    deadlock->quiet = true;
     deadlock->was_outside = outside;
-    return now - deadlock->quiet_since >= span_of_checks(deadlock);
+    return all_have_checked(deadlock);
 }
 
 /* Check for a deadlock. Returns true if one was reported. */
@@ -212,7 +246,7 @@ static bool check_locks(coil_loop *loop, int64_t now)
     bool outside = coil__thread_count_exceeds(1 + coil__pool_threads) ||
                    any_from_outside(&loop->deadlock) || coil__deadlock_has_handler();
 
-    if (!is_quiet(loop, outside, now))
+    if (!is_quiet(loop, outside))
         return false;
     if (!outside)
         return coil__task_layer->stuck(loop);
@@ -229,10 +263,14 @@ int64_t coil__loop_check_locks(coil_loop *loop, int64_t timeout)
         deadlock->locked_since = 0;
         return timeout;
     }
+    if (deadlock->lapsed_step != 0) { /* the task waits for something else */
+        deadlock->lapsed_step = 0;
+        deadlock->locked_since = 0;
+    }
     if (deadlock->locked_since == 0) {
         deadlock->locked_since = now;
         deadlock->next_check = now + LOOK_AGAIN;
-        deadlock->quiet_since = 0;
+        deadlock->quiet = false;
     }
     if (now >= deadlock->next_check) {
         waited = now - deadlock->locked_since;

@@ -17,9 +17,10 @@ struct coil__deadlock {
     size_t lock_wait_count;
     int64_t locked_since; /* time since which tasks wait only for locks; 0: they do not */
     int64_t next_check;   /* time at which to count the threads again */
-    int64_t quiet_since;  /* time since which no lock was released; 0: unknown */
-    /* at that time, code outside of the loop could release a lock */
-    bool was_outside;
+    uint64_t lapsed_step; /* the step in which a wait has lapsed; 0: none */
+    uint32_t rounds;      /* how often the loop has become quiet: see is_quiet() */
+    bool quiet;           /* nothing outside of the tasks has run in this round */
+    bool was_outside;     /* in this round, code outside the loop can release a lock */
     bool lock_reported;
 };
 
@@ -29,12 +30,15 @@ void coil__deadlock_init(struct coil__deadlock *deadlock);
 struct coil__lock_wait {
     struct coil__list link;
     const void *caller;
+    uint32_t checked_round; /* the round in which the task has checked its lock */
     bool outside;
 };
 
 void coil__loop_begin_lock_wait(coil_loop *loop, struct coil__lock_wait *wait,
-                                const void *caller, bool outside);
+                                const void *caller, bool outside, bool again);
 void coil__loop_end_lock_wait(coil_loop *loop, struct coil__lock_wait *wait);
+void coil__loop_check_lock_wait(coil_loop *loop, struct coil__lock_wait *wait);
+void coil__loop_lapse_lock_wait(coil_loop *loop, struct coil__lock_wait *wait);
 
 /*
  * The number of threads that coil has created in this process, and how many of them are

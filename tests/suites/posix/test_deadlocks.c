@@ -5,6 +5,7 @@
  */
 #include "differential.h"
 
+#include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define LATE_US 700000 /* longer than the loop takes to report a deadlock */
 
@@ -164,9 +166,59 @@ TEST(deadlock_of_a_read_write_lock_is_reported)
     check_deadlock_in_child(read_twice);
 }
 
+static pthread_cond_t conds[2] = {PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
+
+/* Wait for a condition that the other task would signal. */
+static int wait_for_condition(void *cond)
+{
+    coil_set_exception_handler(note_message, NULL);
+    pthread_mutex_lock(&one);
+    while (word == 0)
+        pthread_cond_wait(cond, &one);
+    return pthread_mutex_unlock(&one);
+}
+
+static int wait_for_two_conditions(void *unused)
+{
+    coil_task *task;
+
+    (void)unused;
+    CHECK_INT(coil_spawn(wait_for_condition, &conds[0], NULL, &task), 0);
+    return wait_for_condition(&conds[1]);
+}
+
+static int wait_for_condition_and_mutex(void *unused)
+{
+    coil_task *task;
+
+    (void)unused;
+    pthread_mutex_lock(&two);
+    CHECK_INT(coil_spawn(lock_both, &two, NULL, &task), 0);
+    return wait_for_condition(&conds[0]);
+}
+
 TEST(deadlock_of_a_condition_is_reported)
 {
     check_deadlock_in_child(wait_for_signal);
+}
+
+static int64_t time_of_report(coil_task_fn fn)
+{
+    struct timespec start, end;
+
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    check_deadlock_in_child(fn);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    return (end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000;
+}
+
+/* A task checks its lock each 100 ms, and its condition each second. */
+TEST(deadlock_is_reported_once_each_task_has_checked)
+{
+    int64_t of_locks = time_of_report(lock_in_both_orders);
+
+    CHECK(time_of_report(wait_for_two_conditions) > of_locks);
+    CHECK(time_of_report(wait_for_condition_and_mutex) > of_locks);
 }
 
 /* ---- waits that end ---------------------------------------------------------------- */
@@ -302,6 +354,120 @@ static int wait_for_mutex_of_process(void *unused)
     return 0;
 }
 
+/*
+ * Signal a condition as code that bypasses libcoil-posix does: the C library's own
+ * function wakes no task.
+ */
+static void signal_without_library(pthread_cond_t *cond)
+{
+    int (*signal_of_libc)(pthread_cond_t *) = (int (*)(pthread_cond_t *))(uintptr_t)dlsym(
+        dlopen("libc.so.6", RTLD_LAZY), "pthread_cond_signal");
+
+    word = 1;
+    CHECK(signal_of_libc != pthread_cond_signal);
+    CHECK_INT(signal_of_libc(cond), 0);
+}
+
+static int signal_and_end(void *cond)
+{
+    signal_without_library(cond);
+    return 0;
+}
+
+static int wait_for_condition_of_task(void *unused)
+{
+    coil_task *task;
+
+    (void)unused;
+    CHECK_INT(coil_spawn(signal_and_end, &conds[0], NULL, &task), 0);
+    CHECK_INT(wait_for_condition(&conds[0]), 0);
+    coil_task_await(task);
+    coil_task_release(task);
+    return 0;
+}
+
+static int wait_for_condition_of_job(void *unused)
+{
+    coil_task *task;
+
+    (void)unused;
+    CHECK_INT(coil_spawn(wait_for_condition, &conds[0], NULL, &task), 0);
+    CHECK_INT(coil_blocking(COIL_LANE_FILE, signal_and_end, &conds[0]), 0);
+    coil_task_await(task);
+    coil_task_release(task);
+    return 0;
+}
+
+static void *signal_in_thread(void *cond)
+{
+    usleep(300000);
+    signal_without_library(cond);
+    return NULL;
+}
+
+/* The thread has ended long before the task notices. */
+static int wait_for_condition_of_thread(void *unused)
+{
+    pthread_t thread;
+
+    (void)unused;
+    CHECK_INT(pthread_create(&thread, NULL, signal_in_thread, &conds[0]), 0);
+    CHECK_INT(pthread_detach(thread), 0);
+    return wait_for_condition(&conds[0]);
+}
+
+static void *signal_of_timer;
+
+static void on_timer(int signo)
+{
+    (void)signo;
+    word = 1;
+    ((int (*)(pthread_cond_t *))(uintptr_t)signal_of_timer)(&conds[0]);
+    signal(SIGALRM, SIG_DFL); /* from here on no handler can end the wait */
+}
+
+static int wait_for_condition_of_handler(void *unused)
+{
+    struct itimerval soon = {.it_value = {.tv_usec = 150000}};
+
+    (void)unused;
+    signal_of_timer = dlsym(dlopen("libc.so.6", RTLD_LAZY), "pthread_cond_signal");
+    signal(SIGALRM, on_timer);
+    setitimer(ITIMER_REAL, &soon, NULL);
+    return wait_for_condition(&conds[0]);
+}
+
+/* Two tasks take turns. Each signal bypasses the library, so each turn takes a second. */
+static int take_turns(void *arg)
+{
+    unsigned own = arg == &conds[1];
+    uint32_t next;
+
+    coil_set_exception_handler(note_message, NULL);
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&one);
+        while (word % 2 != own)
+            pthread_cond_wait(&conds[own], &one);
+        next = word + 1;
+        signal_without_library(&conds[!own]);
+        word = next;
+        pthread_mutex_unlock(&one);
+    }
+    return 0;
+}
+
+static int take_turns_with_a_task(void *unused)
+{
+    coil_task *task;
+
+    (void)unused;
+    CHECK_INT(coil_spawn(take_turns, &conds[1], NULL, &task), 0);
+    CHECK_INT(take_turns(&conds[0]), 0);
+    coil_task_await(task);
+    coil_task_release(task);
+    return 0;
+}
+
 static int wait_in_scope(void *unused)
 {
     coil_scope scope;
@@ -355,6 +521,19 @@ TEST(lock_wait_that_a_blocking_job_ends_is_no_deadlock)
 TEST(lock_wait_that_a_signal_handler_ends_is_no_deadlock)
 {
     check_no_deadlock(wait_for_handler);
+}
+
+TEST(condition_that_is_signalled_without_the_library_is_no_deadlock)
+{
+    check_no_deadlock(wait_for_condition_of_task);
+    check_no_deadlock(wait_for_condition_of_job);
+    check_no_deadlock(wait_for_condition_of_thread);
+    check_no_deadlock(wait_for_condition_of_handler);
+}
+
+TEST(condition_that_tasks_signal_in_turns_without_the_library_is_no_deadlock)
+{
+    check_no_deadlock(take_turns_with_a_task);
 }
 
 TEST(lock_wait_that_another_process_ends_is_no_deadlock)

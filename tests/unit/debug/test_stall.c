@@ -288,9 +288,11 @@ static int wait_suspended(void *unused)
     int rc = 0;
 
     (void)unused;
-    coil_lock_wait_begin(&wait, (const void *)(uintptr_t)wait_suspended, false);
-    while (lock == 1 && rc == 0)
+    coil_lock_wait_begin(&wait, (const void *)(uintptr_t)wait_suspended, 0);
+    while (lock == 1 && rc == 0) {
+        coil_lock_wait_checked(&wait);
         rc = coil_sleep(coil__stall_look_ns);
+    }
     coil_lock_wait_end(&wait);
     return rc;
 }
