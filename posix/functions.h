@@ -100,11 +100,23 @@
 #define POSIX__BY_MODULES(X)                                                             \
     /* name_service.c, 0.1: The calls suspend if the name service queries a server. Most \
        of them run in one task at a time. See below */                                   \
-    X(getpwnam) X(getpwuid) X(getgrnam) X(getgrgid) X(getpwnam_r) X(getpwuid_r)          \
-    X(getgrnam_r) X(getgrgid_r) X(getpwent) X(setpwent) X(endpwent) X(getpwent_r)        \
-    X(getgrent) X(setgrent) X(endgrent) X(getgrent_r) X(initgroups) X(getgrouplist)      \
-    X(getservbyname) X(getservbyport) X(getservent) X(setservent) X(endservent)          \
-    X(getprotobyname) X(getprotobynumber) X(getprotoent) X(setprotoent) X(endprotoent)
+    X(getpwnam) X(getpwuid) X(getpwent) X(getpwent_r) X(setpwent) X(endpwent)            \
+    X(fgetpwent) X(getpwnam_r) X(getpwuid_r) X(getgrnam) X(getgrgid) X(getgrent)         \
+    X(getgrent_r) X(setgrent) X(endgrent) X(fgetgrent) X(getgrnam_r) X(getgrgid_r)       \
+    X(initgroups) X(getgrouplist) X(getspnam) X(getspent) X(getspent_r) X(setspent)      \
+    X(endspent) X(fgetspent) X(getspnam_r) X(getsgnam) X(getsgent) X(getsgent_r)         \
+    X(setsgent) X(endsgent) X(fgetsgent) X(getsgnam_r) X(getservbyname)                  \
+    X(getservbyport) X(getservent) X(getservent_r) X(setservent) X(endservent)           \
+    X(getservbyname_r) X(getservbyport_r) X(getprotobyname) X(getprotobynumber)          \
+    X(getprotoent) X(getprotoent_r) X(setprotoent) X(endprotoent) X(getprotobyname_r)    \
+    X(getprotobynumber_r) X(getrpcbyname) X(getrpcbynumber) X(getrpcent)                 \
+    X(getrpcent_r) X(setrpcent) X(endrpcent) X(getrpcbyname_r) X(getrpcbynumber_r)       \
+    X(gethostent) X(gethostent_r) X(sethostent) X(endhostent) X(getnetbyname)            \
+    X(getnetbyaddr) X(getnetent) X(getnetent_r) X(setnetent) X(endnetent)                \
+    X(getnetbyname_r) X(getnetbyaddr_r) X(ether_hostton) X(ether_ntohost)                \
+    X(getaliasbyname) X(getaliasent) X(getaliasent_r) X(setaliasent) X(endaliasent)      \
+    X(getaliasbyname_r) X(setnetgrent) X(endnetgrent) X(getnetgrent) X(getnetgrent_r)    \
+    X(innetgr)
 
 /* on a thread: the C library's function runs there, and the task waits for it. */
 #define POSIX__ON_LANES(X)                                                               \

@@ -193,7 +193,7 @@ SERVERS = {'libldap': ldap_protocol, 'libmariadb': mariadb_protocol, 'libssh2': 
            'sqlite': nothing, 'zeromq': nothing, 'python': nothing, 'glib': nothing, 'gio': slow_http, 'libxml2': slow_http,
            'tcl': slow_http, 'rust': nothing, 'channel': nothing, 'guile': slow_http,
            'ruby': nothing, 'liburing': nothing, 'magick': nothing, 'mongoc': mongodb_protocol,
-           'gssapi': kerberos, 'sasl': slapd, 'nss': slow_http}
+           'gssapi': kerberos, 'sasl': slapd, 'nss': nothing}
 
 
 MANUAL = pathlib.Path(__file__).resolve().parents[3] / 'docs' / 'manual' / 'libraries.md'
