@@ -1,5 +1,5 @@
 /*
- * change.c - the changes that a watch has found.
+ * change.c - the list of changes that a watch of files has found.
  */
 #include "change.h"
 

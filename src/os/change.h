@@ -1,5 +1,6 @@
 /*
- * change.h (internal) - the changes that a watch has found, oldest first.
+ * change.h (internal) - the list of changes that a watch of files has found, oldest
+ * first.
  */
 #ifndef COIL_OS_CHANGE_H
 #define COIL_OS_CHANGE_H
@@ -14,7 +15,7 @@ struct coil__change {
     bool is_directory;
     bool is_open;    /* the first half of a rename, whose second half may follow */
     uint32_t cookie; /* the cookie of that rename */
-    int64_t until;   /* when waiting for the second half ends */
+    int64_t until;   /* time at which the wait for the second half ends */
     char *path, *old_path;
 };
 
@@ -22,9 +23,9 @@ struct coil__change {
 void coil__change_free(struct coil__change *change);
 
 /*
- * Add a change, unless it repeats the last one. Takes ownership of the path. A NULL path
- * means that memory ran out. *out, if `out` is not NULL, is set to the new change.
- * Returns 0 or -ENOMEM.
+ * Add a change, unless it is equal to the last change. Takes ownership of the path. A
+ * NULL path means that memory ran out. If `out` is not NULL, *out is set to the new
+ * change. Returns 0 or -ENOMEM.
  */
 int coil__changes_add(struct coil__list *changes, enum coil_change_kind kind, char *path,
                       bool is_directory, struct coil__change **out);
@@ -32,7 +33,10 @@ int coil__changes_add(struct coil__list *changes, enum coil_change_kind kind, ch
 /* Return the oldest change, or NULL. */
 struct coil__change *coil__changes_first(const struct coil__list *changes);
 
-/* Return the change that waits for the second half of this rename, or NULL. */
+/*
+ * Return the change for the first half of this rename, if it still waits for the second
+ * half, or NULL.
+ */
 struct coil__change *coil__changes_find_open(const struct coil__list *changes,
                                              uint32_t cookie);
 

@@ -1,5 +1,6 @@
 /*
- * child_stdio.c - the standard descriptors of a child: pipes, a pseudo-terminal, or inherited.
+ * child_stdio.c - the standard descriptors of a child: pipes, a pseudo-terminal, or
+ * inherited descriptors.
  *
  * The parent's ends of pipes and of the pseudo-terminal are streams.
  */
@@ -35,7 +36,7 @@ static int above_stdio(int fd)
     return higher < 0 ? coil__failed(-error) : higher;
 }
 
-/* Make a pipe with both descriptors above 2; fds[ours] is non-blocking. */
+/* Make a pipe. Both descriptors are above 2, and fds[ours] is non-blocking. */
 static int make_pipe(int fds[2], int ours)
 {
     int rc;
@@ -58,7 +59,10 @@ static int make_pipe(int fds[2], int ours)
     return rc;
 }
 
-/* Open a pipe for the child's descriptor `i`; returns the child's end. */
+/*
+ * Open a pipe for the child's descriptor `i`. Returns the child's end, or a negative
+ * errno.
+ */
 static int open_pipe(struct coil__stdio *stdio, int i)
 {
     int fds[2], ours = i == 0 ? 1 : 0;
@@ -68,7 +72,8 @@ static int open_pipe(struct coil__stdio *stdio, int i)
         return rc;
     rc = coil__stream_make(fds[ours], false, "coil_process_spawn", &stdio->ends[i]);
     if (rc == 0) {
-        coil__leak_forget(&stdio->ends[i]->endpoint); /* the process owns it */
+        /* the coil_process owns the stream */
+        coil__leak_forget(&stdio->ends[i]->endpoint);
         return fds[!ours];
     }
     close(fds[!ours]);
@@ -76,8 +81,8 @@ static int open_pipe(struct coil__stdio *stdio, int i)
 }
 
 /*
- * Open the same pipe or terminal again. coil__fd_reopen() opens it with O_NONBLOCK, so
- * that a FIFO does not wait for its other end. The flag is cleared afterwards.
+ * Open the same pipe or terminal again. coil__fd_reopen() uses O_NONBLOCK, so that
+ * opening a FIFO does not wait for its other end. The flag is cleared afterwards.
  */
 static int open_again(int fd, int flags)
 {
@@ -91,10 +96,10 @@ static int open_again(int fd, int flags)
 }
 
 /*
- * With O_NONBLOCK the child's reads of a pipe or terminal would fail with EAGAIN. The
- * flag belongs to the open file description, which other processes may share, so open the
- * file again. Returns the new descriptor, or `fd` if reopening is not needed or not
- * possible (a socket).
+ * With O_NONBLOCK the child's reads from a pipe or terminal would fail with EAGAIN. The
+ * flag belongs to the open file description, which other processes may share, so do not
+ * clear it, but open the file again. Returns the new descriptor, or `fd` if reopening is
+ * unnecessary or impossible (a socket).
  */
 static int open_blocking(int fd)
 {
@@ -113,8 +118,8 @@ static int open_blocking(int fd)
 }
 
 /*
- * coil_stream_adopt() may have made it non-blocking. A descriptor that is closed here is
- * also closed in the child.
+ * Return a descriptor for the child to inherit. `fd` may be non-blocking, because of
+ * coil_stream_adopt(). If `fd` is closed, it is also closed in the child.
  */
 static int open_inherited(int fd)
 {
@@ -143,7 +148,7 @@ static int open_one(struct coil__stdio *stdio, int i, int what)
     return 0;
 }
 
-/* Open a pseudo-terminal; the child's end is stored for open_one(). */
+/* Open a pseudo-terminal. The child's end is stored for open_one(). */
 static int open_terminal(struct coil__stdio *stdio, const coil_process_opts *opts)
 {
     unsigned short rows = opts->pty_rows > 0 ? opts->pty_rows : 24;

@@ -6,20 +6,20 @@
 
 #include <coil/process.h>
 
-/* The index of the pseudo-terminal, behind those of stdin, stdout and stderr. */
+/* The index of the pseudo-terminal, after stdin, stdout and stderr. */
 enum { COIL__TERMINAL = 3, COIL__ENDS };
 
 struct coil__stdio {
     int fd[3];    /* the child's standard descriptors */
-    bool ours[3]; /* opened here: closed after the start */
+    bool ours[3]; /* opened here, so closed after the child has started */
     int terminal; /* the child's end of the pseudo-terminal; -1: none */
-    /* the parent's ends of pipes and of the terminal; NULL: none */
+    /* the parent's ends of pipes and of the terminal, or NULL */
     coil_stream *ends[COIL__ENDS];
 };
 
 /*
  * Open the child's descriptors and the parent's ends. Even after a failure the caller
- * destroys the ends and calls coil__stdio_close().
+ * must destroy the ends and call coil__stdio_close().
  */
 int coil__stdio_open(struct coil__stdio *stdio, const coil_process_opts *opts);
 

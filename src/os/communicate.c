@@ -1,12 +1,12 @@
 /*
- * communicate.c - writing a child's input, reading its output, and waiting for its end.
+ * communicate.c - writes a child's input, reads its output, and waits until it ends.
  *
- * The pipes are served at the same time, since a child may stop reading its input until
- * its output is read. Each open pipe is a job, and a terminal is two. The calling task
- * does the last job, and tasks of a group do the others. With one pipe, the common case,
- * there is no group.
+ * All pipes are served at the same time, because a child may not read its input until its
+ * output is read. Each open pipe is a job, and a terminal is two jobs. The calling task
+ * does the last job, and tasks of a group do the others. In the common case there is only
+ * one pipe, and no group is needed.
  *
- * A job does not use its stream after a failure: the stream may have been destroyed.
+ * After a failure a job does not use its stream, which may have been destroyed.
  */
 #include "process.h"
 #include "../stream/stream.h"
@@ -25,7 +25,7 @@ struct pipe_job {
     size_t n;
     coil_output *output; /* NULL: the output is discarded */
     size_t limit;
-    bool is_terminal; /* the stream is also the job of the other direction */
+    bool is_terminal; /* another job uses the stream's other direction */
 };
 
 static int feed(const struct pipe_job *job)
@@ -33,8 +33,8 @@ static int feed(const struct pipe_job *job)
     ssize_t rc = job->n > 0 ? coil_write(job->stream, job->input, job->n) : 0;
 
     /*
-     * A child may close its input without reading it. A write that fails for this reason
-     * is not a failure of the call.
+     * A child may close its input without reading it. In that case the failed write is
+     * not an error.
      */
     if (rc < 0 && rc != -EPIPE && rc != -ECONNRESET)
         return (int)rc;
@@ -59,7 +59,7 @@ static int make_room_for_output(coil_output *output)
     return 0;
 }
 
-/* Reads up to one byte more than the limit, which shows that the limit is exceeded. */
+/* Read at most one byte more than the limit, which shows that the limit is exceeded. */
 static ssize_t read_output(const struct pipe_job *job)
 {
     coil_output *output = job->output;
@@ -143,9 +143,8 @@ static bool is_open(const coil_stream *stream)
 }
 
 /*
- * Add the jobs of the child's streams; at most MOST_JOBS. A terminal replaces the pipes
- * that the child does not have. The output of a terminal is discarded if stdout is a
- * pipe.
+ * Add the jobs for the child's streams, at most MOST_JOBS. A terminal replaces the pipes
+ * that the child does not have. If stdout is a pipe, the terminal's output is discarded.
  */
 #define MOST_JOBS 4
 
@@ -183,8 +182,8 @@ int coil_process_communicate(coil_process *process, const void *input, size_t n,
 
     if (is_terminal)
         in = coil_process_terminal(process);
-    /* Forget the count of bytes written by an earlier call: this call may fail before its
-       own writer starts. */
+    /* Clear the number of bytes that an earlier call has written, because this call may
+       fail before its own writer starts. */
     if (in != NULL)
         coil__stream_refuse(in, COIL__OUT, 0);
     feeding = (struct pipe_job){.stream = in,

@@ -1,9 +1,9 @@
 /*
- * directory.c - the entries of a directory.
+ * directory.c - reads the entries of a directory.
  *
- * getdents64(2) fills a buffer with entries, a few hundred in one call on a thread. The
- * kernel gives each entry an offset, so entries may be created or removed between two
- * calls.
+ * getdents64(2) fills a buffer with entries: a few hundred in one call, which a thread
+ * makes. The kernel gives each entry an offset, so entries may be created or removed
+ * between two calls.
  */
 #include "file.h"
 
@@ -16,7 +16,7 @@
 
 #define BUFFER_BYTES ((size_t)32 * 1024)
 
-/* The layout that getdents64(2) writes (struct linux_dirent64); no header declares it. */
+/* The layout that getdents64(2) writes. No header declares it (struct linux_dirent64). */
 struct kernel_entry {
     uint64_t inode;
     int64_t offset;
@@ -28,8 +28,8 @@ struct kernel_entry {
 struct coil_directory {
     coil_file *file;
     _Alignas(struct kernel_entry) char buffer[BUFFER_BYTES];
-    bool busy;      /* a call on it is running */
-    bool destroyed; /* destroyed by the owner; the last running call frees it */
+    bool busy;      /* a call on the directory is running */
+    bool destroyed; /* destroyed by the owner: the running call frees it */
     size_t position, filled;
 };
 
@@ -142,7 +142,10 @@ static int next_entry(coil_directory *directory, const struct kernel_entry **out
     return 1;
 }
 
-/* For file systems that do not store the type in the directory. */
+/*
+ * Find out the type of an entry with statx(2), because some file systems do not store it
+ * in the directory.
+ */
 static int find_out_type(coil_directory *directory, const char *name, unsigned char *type)
 {
     struct statx st;

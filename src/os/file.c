@@ -1,5 +1,5 @@
 /*
- * file.c - files.
+ * file.c - files: opening, reading, writing, seeking and closing.
  *
  * A file is a descriptor with a reference count: one reference for the owner, and one for
  * each running call.
@@ -11,14 +11,14 @@
  * Invariants
  * 1. The descriptor is not closed while a call on the file is running: a thread may be
  *    about to use the number, which the kernel may have given to another file by then.
- * 2. A call of several steps checks before each step whether the file was closed, so
- *    coil_file_close() waits for at most one step.
- * 3. leave_file() writes `transferred`, and the call then returns without suspending. So
- *    each caller reads the count of its own call.
- * 4. Calls at the file's position take turns, first come, first served: io_uring does not
- *    order them, and two reads would get the same bytes. FIFOs and terminals have no
- *    position, so calls on them do not take turns: a reader may wait for bytes that
- *    another task is about to write.
+ * 2. A call that consists of several steps checks before each step whether the file was
+ *    closed, so coil_file_close() waits for at most one step.
+ * 3. leave_file() sets `transferred`, and the call returns without suspending after that,
+ *    so each caller reads the count of its own call.
+ * 4. Calls at the file's position take turns, first come, first served, because io_uring
+ *    does not order them, and two reads might get the same bytes. FIFOs and terminals
+ *    have no position, and calls on them must not take turns: a reader may wait for bytes
+ *    that another task is about to write.
  */
 #include "file.h"
 
@@ -39,14 +39,14 @@
 
 struct coil_file {
     int fd;             /* -1: the descriptor is closed */
-    bool closed;        /* no call may begin */
-    bool has_position;  /* false: a FIFO, a socket, a terminal */
+    bool closed;        /* no new call may begin */
+    bool has_position;  /* false for a FIFO, a socket or a terminal */
     coil_lock position; /* held by a call at the file's position */
     unsigned references, calls;
     bool destroyed; /* the owner has dropped its reference */
     size_t transferred;
     struct coil__wait *closer; /* coil_file_close(), waiting for `calls` to become 0 */
-    struct coil__ahead ahead;  /* used by file_line.c; stale after a change of the file */
+    struct coil__ahead ahead;  /* used by file_line.c; stale after a change to the file */
 };
 
 /* ---- opening ----------------------------------------------------------------------- */
@@ -63,7 +63,10 @@ static coil_file *create_file(void)
     return file;
 }
 
-/* lseek(2) does not block here: no other call uses the descriptor yet. */
+/*
+ * Store the new descriptor. lseek(2) does not block here, because no other call uses the
+ * descriptor yet.
+ */
 static void take_descriptor(coil_file *file, int fd)
 {
     static const struct coil__leak_kind kind = {"a file", "descriptor", "destroyed"};
@@ -134,7 +137,7 @@ int coil_mkstemp(char *name, coil_file **out)
     return coil__path_make(name, open_new, &(struct opening){.out = out});
 }
 
-/* For file systems without O_TMPFILE: create a file and unlink it immediately. */
+/* Create a file and unlink it immediately, for file systems without O_TMPFILE. */
 static int open_and_unlink(const char *directory, coil_file **out)
 {
     static const char pattern[] = "/coil-XXXXXX";
@@ -168,8 +171,8 @@ int coil_file_open_temporary(const char *directory, coil_file **out)
         directory = "/tmp";
     rc = coil_file_open(directory, coil__files_unnamed() | O_RDWR, 0600, out);
     /*
-     * A kernel that does not support O_TMPFILE fails with EISDIR, a file system with
-     * EOPNOTSUPP.
+     * If the kernel does not support O_TMPFILE, the error is EISDIR. If the file system
+     * does not support it, the error is EOPNOTSUPP.
      */
     return rc == -EOPNOTSUPP || rc == -EISDIR ? open_and_unlink(directory, out) : rc;
 }
@@ -211,7 +214,7 @@ int coil__path_make(char *name, int (*make)(const char *name, void *arg), void *
 
 /* ---- calls ------------------------------------------------------------------------- */
 
-/* Drop a reference; the last one frees the file, and closes it if it is still open. */
+/* Drop a reference. The last one frees the file, and closes it if it is still open. */
 static void release_file(coil_file *file)
 {
     if (--file->references > 0)
@@ -243,8 +246,9 @@ static void leave_file(coil_file *file, size_t transferred)
 }
 
 /*
- * enter_file() for a call at an offset; -1 is the file's position. A file without a
- * position, such as a pipe, refuses offsets: pread(2) does that, io_uring does not.
+ * Like enter_file(), but for a call at an offset, or at the file's position if `offset`
+ * is -1. Refuses an offset for a file without a position, such as a pipe. (pread(2) does
+ * the same, but io_uring does not.)
  */
 static int enter_at(coil_file *file, int64_t offset, const char *caller)
 {
@@ -282,7 +286,9 @@ ssize_t coil__file_step(coil_file *file, struct coil__op *op)
         return coil__failed(-EBADF);
     op->fd = file->fd;
     result = coil__file_do(op);
-    /* counted after the write: a concurrent read may have got old bytes */
+    /*
+     * count the change after the write: a read meanwhile may have returned the old bytes
+     */
     if (changes_bytes(op->kind))
         file->ahead.changes++;
     return result;
@@ -378,7 +384,7 @@ int coil_file_fd(const coil_file *file)
 
 /* ---- reading and writing ----------------------------------------------------------- */
 
-/* An offset of -1 is the file's position. */
+/* Read or write at `offset`, or at the file's position if it is -1. */
 static ssize_t move(coil_file *file, enum coil__op_kind kind, void *buf, size_t n,
                     int64_t offset)
 {

@@ -15,32 +15,39 @@
  */
 #define COIL__FILE_STEP ((size_t)0x7ffff000)
 
-/* Bytes read ahead of the position, in which the ends of lines are searched. */
+/* Bytes read ahead of the file's position, in order to find the ends of lines. */
 struct coil__ahead {
     char *bytes; /* NULL until the first read */
     size_t size, count;
     int64_t offset;   /* offset of bytes[0] in the file */
-    unsigned changes; /* how often calls on the file have changed its bytes */
-    unsigned seen;    /* `changes` when `bytes` was read: if they differ, it is stale */
+    unsigned changes; /* how many calls on the file have changed its bytes */
+    /* `changes` when `bytes` was read: if the two differ, `bytes` is stale */
+    unsigned seen;
 };
 
 /*
- * Begin and end a call at the file's position. enter suspends until the position is free.
- * enter fails with -ESPIPE if the file has no position, and with -EBADF if it is closed.
- * Each enter that succeeded needs a leave, with the number of bytes transferred.
+ * Begin and end a call at the file's position. coil__file_enter_position() suspends until
+ * no other call is at the position. It fails with -ESPIPE if the file has no position,
+ * and with -EBADF if it is closed. If it succeeds, coil__file_leave_position() must
+ * follow, with the number of bytes transferred.
  */
 int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead,
                               const char *caller);
 void coil__file_leave_position(coil_file *file, size_t transferred);
 
-/* Do one operation between enter and leave; sets op->fd. -EBADF if the file is closed. */
+/*
+ * Perform one operation of a call. Sets op->fd. Fails with -EBADF if the file is closed.
+ */
 ssize_t coil__file_step(coil_file *file, struct coil__op *op);
 
-/* Do one operation as a separate call; sets op->fd. -EBADF if the file is closed. */
+/*
+ * Perform one operation as a call of its own. Sets op->fd. Fails with -EBADF if the file
+ * is closed.
+ */
 ssize_t coil__file_op(coil_file *file, struct coil__op *op, const char *caller);
 
 /*
- * Replace the six X at the end of `name` by random characters and call make(name, arg).
+ * Replace the six X at the end of `name` with random characters and call make(name, arg).
  * If make() fails with -EEXIST, try up to 100 names. Returns the result of make(), or
  * -EINVAL if `name` does not end in six X. After a failure the six characters are X
  * again.
@@ -48,13 +55,15 @@ ssize_t coil__file_op(coil_file *file, struct coil__op *op, const char *caller);
 int coil__path_make(char *name, int (*make)(const char *name, void *arg), void *arg);
 
 /*
- * The file that coil_write_file() or coil_copy_file() writes: `path` itself, or with
- * COIL_FILE_ATOMIC a new file in the same directory, renamed to `path` at the end.
+ * The file that coil_write_file() or coil_copy_file() writes: `path` itself, or, with
+ * COIL_FILE_ATOMIC, a new file in the same directory, which is renamed to `path` at the
+ * end.
  */
 struct coil__target {
     coil_file *file;
     const char *path;
-    char *beside; /* the new file's name until the rename; NULL: `path` is written */
+    /* the new file's name until the rename, or NULL if `path` itself is written */
+    char *beside;
     unsigned flags;
 };
 
@@ -62,16 +71,16 @@ struct coil__target {
 int coil__target_look(const char *path, struct statx *out);
 
 /*
- * Open the target. A new file gets `mode`, but a new file that will replace another gets
- * that file's mode. open_flags are O_TRUNC or O_APPEND, for an existing file.
+ * Open the target. A new file gets `mode`, but if it will replace an existing file, it
+ * gets that file's mode. open_flags is O_TRUNC or O_APPEND, for an existing file.
  */
 int coil__target_open(struct coil__target *target, const char *path, mode_t mode,
                       unsigned flags, int open_flags);
 
 /*
- * Close the target. With rc == 0, sync it according to its flags and rename it to `path`.
- * With rc < 0, or if one of these steps fails, remove the new file. Returns rc or the
- * error.
+ * Close the target. If rc is 0, sync it according to its flags and rename it to `path`.
+ * If rc is negative, or if one of these steps fails, remove the new file. Returns rc or
+ * the error.
  */
 int coil__target_close(struct coil__target *target, int rc);
 

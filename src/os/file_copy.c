@@ -1,15 +1,15 @@
 /*
- * file_copy.c - copying one file to another.
+ * file_copy.c - copies one file to another.
  *
- * copy_file_range(2) copies in the kernel, and shares the data where the file system can.
- * If the kernel does not support these two files, the bytes are copied through a buffer.
- * A buffer is also used if the size is 0: files of /proc report size 0 but are not empty,
- * and copy_file_range(2) would copy nothing.
+ * copy_file_range(2) copies in the kernel, and lets the two files share data if the file
+ * system can. If the kernel does not support it for these two files, the bytes are copied
+ * through a buffer. A buffer is also used if the size is 0, because files of /proc report
+ * size 0 but are not empty, and copy_file_range(2) would copy nothing.
  *
- * If the source has holes, only its data is copied.
+ * Holes of the source are not copied.
  *
- * No backend can copy files, so a thread copies them in steps. A small file is opened,
- * copied and closed in one step. Between two steps the task calls `progress`, and may be
+ * No backend can copy files, so a thread copies a file in steps. A small file is opened,
+ * copied and closed in one step. Between two steps the task calls `progress`, and can be
  * cancelled.
  *
  * Start reading at coil_copy_file() and copy_in_task().
@@ -32,7 +32,7 @@
 struct copy {
     const char *from_path, *to_path;
     unsigned flags;
-    coil_file *from; /* NULL until they are opened */
+    coil_file *from; /* `from` and `to.file` are NULL until they are opened */
     struct coil__target to;
     struct statx source, target;
     int64_t done;
@@ -43,12 +43,12 @@ struct copy {
 
 /* ---- data -------------------------------------------------------------------------- */
 
-/* True if the result means that copy_file_range(2) cannot copy between these two files.
- * False if reading or writing them failed. */
+/* True if the result means that copy_file_range(2) cannot copy between these two files,
+ * not that reading or writing has failed. */
 static bool needs_buffer(const struct copy *c, ssize_t result)
 {
     switch (-result) {
-    case 0: /* the end, or a file of size 0 that is not empty */
+    case 0: /* the end of the file, or a file of size 0 that is not empty */
         return c->source.stx_size == 0;
     case EXDEV:
     case EINVAL:
@@ -64,8 +64,8 @@ static bool needs_buffer(const struct copy *c, ssize_t result)
 }
 
 /*
- * If the kernel cannot copy, the caller uses a buffer instead. So the task's last error
- * is not changed.
+ * Copy in the kernel. Preserves the task's last error, because if the kernel cannot copy,
+ * the caller uses a buffer instead.
  */
 static ssize_t copy_by_kernel(struct copy *c, int64_t n)
 {
@@ -137,8 +137,8 @@ static bool has_holes(const struct copy *c)
     return S_ISREG(c->target.stx_mode) && c->source.stx_blocks * 512 < c->source.stx_size;
 }
 
-/* Do not call coil_file_seek(): it waits for its turn at the file's position, and only a
- * task can wait. */
+/* coil_file_seek() cannot be used, because it may wait until no other call is at the
+ * file's position, and only a task can wait. */
 static int64_t seek_in_source(struct copy *c, int64_t offset, int whence)
 {
     return coil__file_op(
@@ -147,13 +147,13 @@ static int64_t seek_in_source(struct copy *c, int64_t offset, int whence)
         "coil_copy_file");
 }
 
-/* Copy from the next piece of data at or after `done`, at most STEP_BYTES. */
+/* Copy data from the next piece at or after `done`, at most STEP_BYTES. */
 static int copy_piece(struct copy *c)
 {
     int64_t size = (int64_t)c->source.stx_size, end;
     int64_t data = seek_in_source(c, c->done, SEEK_DATA);
 
-    if (data == -ENXIO) { /* there is a hole up to the end */
+    if (data == -ENXIO) { /* only a hole follows */
         c->done = size;
         return coil_file_truncate(c->to.file, size);
     }
@@ -164,8 +164,8 @@ static int copy_piece(struct copy *c)
     return end < 0 ? (int)end : copy_until(c, end < size ? end : size);
 }
 
-/* A copy ends at the size that the source had when it was opened; with size 0 it ends
-   where a read returns 0. */
+/* Copy one step. The copy ends at the size that the source had when it was opened. If
+   that size is 0, the copy ends where a read returns 0. */
 static int copy_step(struct copy *c)
 {
     int64_t size = (int64_t)c->source.stx_size;
@@ -178,7 +178,7 @@ static int copy_step(struct copy *c)
 
 /* ---- files ------------------------------------------------------------------------- */
 
-/* O_NONBLOCK: opening a FIFO does not wait for a writer. */
+/* Open the source with O_NONBLOCK, so that opening a FIFO does not wait for a writer. */
 static int open_source(struct copy *c)
 {
     int rc = coil_file_open(c->from_path, O_RDONLY | O_NONBLOCK, 0, &c->from);
@@ -203,7 +203,7 @@ static int open_target(struct copy *c)
 
     /*
      * If `to` is another name of the source, an atomic copy would replace that name with
-     * a copy. No data would be lost, but the call is a mistake of the caller.
+     * a copy. No data would be lost, but the caller has made a mistake.
      */
     if (c->flags & COIL_FILE_ATOMIC && coil__target_look(c->to_path, &there) == 0 &&
         is_same_file(&c->source, &there))
@@ -212,7 +212,7 @@ static int open_target(struct copy *c)
                              O_NONBLOCK);
 }
 
-/* Truncate the target only after the check that it is not the source. */
+/* Check that the target is not the source before truncating it. */
 static int prepare_target(struct copy *c)
 {
     int rc = coil_file_stat(c->to.file, &c->target);
@@ -247,7 +247,10 @@ static int finish_copy(struct copy *c)
 
 /* ---- steps ------------------------------------------------------------------------- */
 
-/* Do one step: the first opens the files, the last finishes. Runs on a thread. */
+/*
+ * Take one step: the first step opens the files, the last one closes them. Runs on a
+ * thread.
+ */
 static int copy_in_task(void *arg)
 {
     struct copy *c = arg;

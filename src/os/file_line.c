@@ -1,17 +1,19 @@
 /*
- * file_line.c - reading files line by line.
+ * file_line.c - reads files line by line.
  *
  *      offset          position                         offset + count
  *        | returned       | a line \n, another \n, a par |
  *
- * pread(2) reads a large piece ahead and does not change the file's position. A line
- * within that piece costs one memchr(3) and two lseek(2), which do not block, but no
- * backend operation. The kernel's position stays right after the latest line. So
- * read_line() may be mixed with all other calls of this process and of other processes
- * that share the open file. The bytes that were read ahead are used only while the
- * position lies within them, and until a call on this file changes its bytes.
+ * pread(2) reads a large piece ahead and does not change the file's position. Returning a
+ * line within that piece costs one memchr(3) and two calls of lseek(2), which do not
+ * block, but no backend operation. The kernel's position is always right after the last
+ * line that was returned. So coil_file_read_line() can be mixed with all other calls, of
+ * this process and of other processes that share the open file. The bytes that were read
+ * ahead are used only while the position is within them, and until a call on this file
+ * changes its bytes.
  *
- * With a separate reader object, the user would have to deal with two positions.
+ * The alternative, a separate reader object, would have a second position, which users
+ * would have to deal with.
  */
 #include "file.h"
 
@@ -23,8 +25,8 @@
 
 #define PIECE ((size_t)64 * 1024)
 
-/* Drop the bytes before `position` and read more at the end. Returns 0 at the end of the
-   file. */
+/* Drop the bytes before `position` and read more bytes at the end. Returns 0 at the end
+   of the file. */
 static ssize_t fill(coil_file *file, struct coil__ahead *a, int64_t position)
 {
     size_t done = (size_t)(position - a->offset), size = a->size;
@@ -52,8 +54,8 @@ static ssize_t fill(coil_file *file, struct coil__ahead *a, int64_t position)
     return result;
 }
 
-/* Returns the length of the line at `position`, '\n' included. -EMSGSIZE if it has more
-   than `most` bytes, -ENODATA if the file ends before a '\n'. */
+/* Return the length of the line at `position`, including its '\n'. Fails with -EMSGSIZE
+   if it has more than `most` bytes, and with -ENODATA if the file ends before a '\n'. */
 static ssize_t find_end(coil_file *file, struct coil__ahead *a, int64_t position,
                         size_t most)
 {
@@ -64,7 +66,7 @@ static ssize_t find_end(coil_file *file, struct coil__ahead *a, int64_t position
         a->count = 0;
         a->offset = position;
     }
-    /* set before the read: a change during it makes the bytes stale */
+    /* set before the read, because a change during the read makes the bytes stale */
     a->seen = a->changes;
     for (;;) {
         size_t begin = (size_t)(position - a->offset), there = a->count - begin;

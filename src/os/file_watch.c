@@ -1,22 +1,23 @@
 /*
- * file_watch.c - watching files and folders for changes: coil/watch.h.
+ * file_watch.c - watches files and folders for changes: see coil/watch.h.
  *
  *     kernel --- fill() ---> buffer --- handle() ---> changes --- coil_watch_next()
  *                                          |             ^
  *                                   folders to scan -- coil__folders_scan()
  *
- * A notice contains the number of a watched folder and a name. A new folder in a tree is
- * listed when its notice is handled: watch_folders.c.
+ * A notice of the kernel contains the number of a watched folder and a name. A new folder
+ * in a tree is listed when its notice is handled: see watch_folders.c.
  *
- * A rename is two notices with one cookie, usually next to each other. The change for the
- * first notice stays in the list, and delays the changes after it, until the second
- * notice arrives. If it does not arrive within PAIR_NS, the file has left the watched
- * folders.
+ * A rename consists of two notices with the same cookie, usually one right after the
+ * other. The change for the first notice stays in the list, and delays the changes after
+ * it, until the second notice arrives. If it does not arrive within PAIR_NS, the file was
+ * moved out of the watched folders.
  *
  * Invariants
- * 1. Folders are listed before the next notice is handled. So a notice finds its folder.
- * 2. A notice that fails with -ENOMEM is handled again. coil__changes_add() drops a
- *    change that is equal to the last one, so the caller sees no duplicate.
+ * 1. New folders are listed before the next notice is handled, so a notice finds its
+ *    folder.
+ * 2. If handling a notice fails with -ENOMEM, it is handled again. coil__changes_add()
+ *    drops a change that is equal to the last one, so the caller sees no duplicate.
  * 3. `busy` excludes other calls, so no folder is removed while the listing suspends.
  */
 #include "watch_folders.h"
@@ -48,7 +49,10 @@ struct coil_watch {
 
 /* ---- notices ----------------------------------------------------------------------- */
 
-/* Stop waiting for the second half of a rename: the file has left the watched folders. */
+/*
+ * Stop waiting for the second half of a rename, because the file was moved out of the
+ * watched folders.
+ */
 static void give_up(coil_watch *watch, struct coil__change *change)
 {
     change->is_open = false;
@@ -103,7 +107,7 @@ static int move_folders(coil_watch *watch, const struct coil__watched *into,
     rc = coil__folders_rename(&watch->folders, old_path, path);
     if (rc == 0)
         rc = coil__folders_watch(&watch->folders, path,
-                                 false); /* unless it is already watched */
+                                 false); /* no effect if it is already watched */
     return rc < 0 ? rc : 0;
 }
 
@@ -117,7 +121,8 @@ static int handle_moved_to(coil_watch *watch, struct coil__watched *folder,
 
     if (change == NULL)
         return handle_created(watch, folder, notice);
-    if (coil__watched_forget(folder, notice->name)) { /* a listing has reported it */
+    /* a listing has already reported it */
+    if (coil__watched_forget(folder, notice->name)) {
         give_up(watch, change);
         return 0;
     }
@@ -137,7 +142,7 @@ static int handle_moved_to(coil_watch *watch, struct coil__watched *folder,
     return rc;
 }
 
-/* The file that was added is gone, or has another path now. */
+/* A file or folder given to coil_watch_add() was deleted or renamed. */
 static int handle_gone(coil_watch *watch, struct coil__watched *folder)
 {
     if (!folder->is_root)
@@ -164,7 +169,10 @@ static int handle_overflow(coil_watch *watch)
                    : rc;
 }
 
-/* A folder inside a tree is also reported by its parent folder. */
+/*
+ * Add any other change. A change of a folder itself is ignored in a tree, because the
+ * parent folder reports it, too.
+ */
 static int handle_other(coil_watch *watch, const struct coil__watched *folder,
                         const struct coil__notice *notice, enum coil_change_kind kind)
 {
@@ -231,7 +239,10 @@ static int forget_names(struct coil__watched *folder, void *arg)
     return 0;
 }
 
-/* Wait for notices, or until the wait for the second half of the first change ends. */
+/*
+ * Wait for notices. If the first change waits for the second half of a rename, wait no
+ * longer than it does.
+ */
 static int wait_for_notices(coil_watch *watch)
 {
     struct coil__change *first = coil__changes_first(&watch->folders.changes);
@@ -276,7 +287,10 @@ static bool has_change(coil_watch *watch)
     return first != NULL && !first->is_open;
 }
 
-/* Handle all notices in the buffer first, so that equal changes are merged. */
+/*
+ * Wait for a change. All notices in the buffer are handled first, so that equal changes
+ * are merged.
+ */
 static int wait_for_change(coil_watch *watch)
 {
     int rc = 0;
@@ -365,8 +379,8 @@ int coil_watch_add(coil_watch *watch, const char *path, enum coil_watch_depth de
 }
 
 /*
- * Treat the folder of that path like any folder inside a tree from now on. Returns
- * -EEXIST.
+ * From now on, treat the folder with that path like any other folder inside a tree.
+ * Returns -EEXIST.
  */
 static int give_root_up(struct coil__watched *folder, void *arg)
 {

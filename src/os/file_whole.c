@@ -1,8 +1,9 @@
 /*
- * file_whole.c - reading or writing a whole file in one call.
+ * file_whole.c - reads or writes a whole file in one call.
  *
- * A target is the file that is written. An atomic write goes to a new file with a random
- * name in the same directory, since rename(2) cannot move a file to another file system.
+ * A target is the file that is written. An atomic write uses a new file with a random
+ * name in the same directory, because rename(2) cannot move a file to another file
+ * system.
  *
  *   open --> write --> fsync --> close --> rename --> (fsync of the directory)
  *     `--------`---------`---------`---------`--> after a failure: unlink, shielded from
@@ -41,8 +42,9 @@ static int make_room_in_contents(struct contents *c, size_t size)
 }
 
 /*
- * Make room for the size that statx(2) returns and one byte more: a read that does not
- * fill it has reached the end, without another allocation. Files of /proc have size 0.
+ * Make room for one byte more than the size that statx(2) returns: if a read does not
+ * fill it, it has reached the end, and no other allocation is necessary. Files of /proc
+ * have size 0.
  */
 static int make_first_room(struct contents *c, coil_file *file)
 {
@@ -110,7 +112,7 @@ int coil_read_file(const char *path, size_t max, void **data, size_t *n)
 
 /* ---- targets ----------------------------------------------------------------------- */
 
-/* The length of `path` up to and including its last '/'. */
+/* Return the length of `path` up to and including its last '/'. */
 static int directory_length(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -159,7 +161,10 @@ int coil__target_look(const char *path, struct statx *out)
     return rc;
 }
 
-/* Give a file that will replace another the mode of that file, whatever the umask. */
+/*
+ * Open a new file for an atomic write. If it will replace another file, it gets that
+ * file's mode, whatever the umask.
+ */
 static int open_atomic(struct coil__target *target, mode_t mode)
 {
     struct statx there;
@@ -204,14 +209,20 @@ static int open_directory(const char *path, coil_file **out)
     return coil_file_open(length > 0 ? name : ".", O_RDONLY | O_DIRECTORY, 0, out);
 }
 
-/* The new content is in place, so a cancellation must not make the call fail. */
+/*
+ * Sync the directory. A cancellation must not make the call fail, because the new content
+ * is already in place.
+ */
 static int sync_directory(const coil_file *directory)
 {
     return (int)coil__file_finish(
         &(struct coil__op){.kind = COIL__OP_FSYNC, .fd = coil_file_fd(directory)});
 }
 
-/* Rename the new file to its name; if that fails, or rc is a failure, remove it. */
+/*
+ * Rename the new file to its final name. If this fails, or rc is an error, remove the new
+ * file.
+ */
 static int rename_or_remove(struct coil__target *target, int rc)
 {
     bool exclusive = target->flags & COIL_FILE_EXCLUSIVE;
@@ -235,7 +246,7 @@ int coil__target_close(struct coil__target *target, int rc)
         rc = coil_file_close(target->file);
     coil_file_destroy(target->file);
     target->file = NULL;
-    /* open the directory before the rename, since opening may fail */
+    /* open the directory before the rename, because opening may fail */
     if (rc == 0 && target->flags & COIL_FILE_SYNC)
         rc = open_directory(target->path, &directory);
     if (target->beside != NULL)

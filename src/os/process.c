@@ -10,17 +10,17 @@
  *                   ORPHAN                coil__reap_later() --^
  *                      `-- handle readable: reaped -------------^
  *
- * spawn.c starts a child. The loop watches its handle from the start, as asyncio's
- * PidfdChildWatcher does, so a child for which no task waits is reaped as well. After the
- * loop has closed, reap.c reaps the child. The pipes to a child are streams.
+ * spawn.c starts a child. The loop watches the child's handle from the start, like
+ * asyncio's PidfdChildWatcher, so a child is reaped even if no task waits for it. After
+ * the loop has closed, reap.c reaps the child. The pipes to a child are streams.
  *
  * Invariants
  * 1. The handle (kernel/child.h) is open while status is -EINPROGRESS. While the process
- *    is in its loop's list, either the loop watches the handle, or a timer retries to
+ *    is in its loop's list, either the loop watches the handle, or a timer tries again to
  *    reap the child. The handle of a group leader stays open until the process is
  *    destroyed, because the group may outlive its leader.
  * 2. Only tasks of the loop wait. After the wait they read their result from the wait and
- *    do not touch the process: it may be freed before they run.
+ *    do not use the process, which may be freed before they run.
  * 3. A forked child does not touch its copy of a process: the watch belongs to the
  *    parent, and removing it here would also remove it in the parent.
  */
@@ -47,25 +47,26 @@
 #define LOOK_AGAIN_LAST COIL_MSEC(100)
 
 struct coil_process {
-    coil_loop *loop;               /* a reference */
-    struct coil__list link;        /* children.list, until the child is reaped */
-    struct coil__runnable ended;   /* ready when the handle is readable */
-    struct coil__timer look_again; /* replaces the watch while a tracer holds the child */
-    int64_t pause_ns;              /* how long look_again was last set for */
+    coil_loop *loop;             /* a reference */
+    struct coil__list link;      /* children.list, until the child is reaped */
+    struct coil__runnable ended; /* ready when the handle is readable */
+    /* replaces the watch while a tracer keeps the child from being reaped */
+    struct coil__timer look_again;
+    int64_t pause_ns;              /* the last delay of look_again */
     struct coil__list waits;       /* waiting.link */
-    coil_stream *ends[COIL__ENDS]; /* as in struct coil__stdio */
+    coil_stream *ends[COIL__ENDS]; /* see struct coil__stdio */
     pid_t pid;
     int handle;
     int status; /* -EINPROGRESS while it runs */
     int kill_signal;
-    /* the owner has one reference; for an orphan, the loop has it until the end */
+    /* the owner has one reference; for an orphan, the loop has it until the child ends */
     unsigned references;
     bool leads_group;
-    bool orphan;   /* destroyed or detached: freed when it has ended */
+    bool orphan;   /* destroyed or detached: freed when the child has ended */
     bool detached; /* the child is not killed when the loop closes */
 };
 
-/* A task that waits for the end. */
+/* A task that waits for the child to end. */
 struct waiting {
     struct coil__wait wait;
     struct coil__list link;
@@ -91,7 +92,10 @@ static void close_ends(coil_process *p)
     }
 }
 
-/* Reaps the child first, because reap() may have left a group leader as a zombie. */
+/*
+ * Close the handle. Reaps the child first, because reap() may have left a group leader as
+ * a zombie.
+ */
 static void close_handle(coil_process *p)
 {
     int status;
@@ -148,9 +152,10 @@ static void wake_waiting(coil_process *p, int rc)
 }
 
 /*
- * A group may outlive its leader. The leader's handle then still identifies the group,
- * but its pid does so only until the leader is reaped. So where the kernel cannot signal
- * a group by handle, the leader stays a zombie until the process is destroyed.
+ * Reap the child. Exception: a group may outlive its leader, and after the leader is
+ * reaped, its pid no longer identifies the group; only its handle does. So if the kernel
+ * cannot signal a group through a handle, a group leader stays a zombie until the process
+ * is destroyed.
  */
 static int reap(const coil_process *p, int *status)
 {
@@ -160,9 +165,10 @@ static int reap(const coil_process *p, int *status)
 }
 
 /*
- * The child is dead but a tracer is still attached: the kernel gives no status yet, the
- * handle stays readable, and no event follows when the tracer detaches. So a timer tries
- * again. Without memory for the timer, the watch stays and the loop spins.
+ * The child is dead, but a tracer is still attached: the kernel does not return the
+ * status yet, the handle stays readable, and no event occurs when the tracer detaches. So
+ * stop watching the handle, and try again after a delay. If there is no memory for the
+ * timer, the watch stays, and the loop spins.
  */
 static void wait_for_tracer(coil_process *p)
 {
@@ -175,7 +181,10 @@ static void wait_for_tracer(coil_process *p)
         coil__loop_unwatch(p->loop, p->handle, COIL__IN, &p->ended);
 }
 
-/* The handle is readable, or a tracer held the child: try to reap it. */
+/*
+ * Try to reap the child, because its handle is readable or the delay of wait_for_tracer()
+ * has passed.
+ */
 static void try_to_reap(coil_process *p)
 {
     int status = STATUS_LOST;
@@ -220,7 +229,7 @@ static void leave_to_thread(coil_process *p)
     release(p);
 }
 
-/* Kill all orphans before waiting for the first, so that they end concurrently. */
+/* Kill all orphans before waiting for the first one, so that they end concurrently. */
 static void on_loop_closing(coil_loop *loop)
 {
     struct children *children = this_children;
@@ -243,8 +252,8 @@ static void on_loop_closing(coil_loop *loop)
     (void)loop;
 }
 
-/* Return the loop's children, created at the first call. In a forked child this_children
- * belongs to the parent, so it is replaced, not changed. */
+/* Return the loop's children, which the first call creates. In a forked child
+ * this_children belongs to the parent, so it is replaced, not changed. */
 static struct children *find_children(coil_loop *loop)
 {
     struct children *children = this_children;
@@ -304,7 +313,7 @@ static int start(coil_process *p, const struct coil__spawn *what)
         return rc;
     }
     rc = watch(p);
-    if (rc < 0) { /* rare: no memory, or a descriptor too large for select(2) */
+    if (rc < 0) { /* rare: no memory, or the descriptor is too large for select(2) */
         coil__child_end(p->handle, SIGKILL);
         coil__child_reap_now(p->handle, &p->status);
     }
@@ -471,7 +480,7 @@ int coil_process_wait(coil_process *process)
     return rc;
 }
 
-/* True in a forked child, where the process is a child of the parent. */
+/* True in a forked child: the process is not its child, but its parent's. */
 static bool belongs_to_parent(const coil_process *p)
 {
     return p->loop->pid != getpid();
@@ -499,7 +508,9 @@ int coil_process_kill_group(coil_process *process, int signo)
     rc = coil__child_signal_group(process->handle, signo);
     if (rc != -EINVAL)
         return (int)coil__result(rc);
-    /* If the leader runs or is a zombie, no other group can have its pid. */
+    /*
+     * Use the pid: while the leader runs or is a zombie, no other group can have its pid.
+     */
     if (coil__child_look(process->handle, &status) == -ECHILD)
         return coil__failed(-ESRCH);
     if (COIL__CALL(EPERM, kill(-process->pid, signo)) < 0)
@@ -507,7 +518,7 @@ int coil_process_kill_group(coil_process *process, int signo)
     return 0;
 }
 
-/* ---- the end ----------------------------------------------------------------------- */
+/* ---- destroying -------------------------------------------------------------------- */
 
 void coil__process_enter(coil_process *process)
 {

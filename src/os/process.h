@@ -1,5 +1,5 @@
 /*
- * process.h (internal) - keeps a process in memory during a call that waits several
+ * process.h (internal) - keeps a coil_process in memory during a call that waits several
  * times.
  */
 #ifndef COIL_OS_PROCESS_H
@@ -8,8 +8,8 @@
 #include <coil/process.h>
 
 /*
- * Between enter and leave the process is not freed. If the owner destroys the process
- * meanwhile, the streams are destroyed, and coil_process_wait() returns -EBADF.
+ * Between these two calls the process is not freed. If the owner destroys it meanwhile,
+ * its streams are destroyed, and coil_process_wait() returns -EBADF.
  */
 void coil__process_enter(coil_process *process);
 void coil__process_leave(coil_process *process);

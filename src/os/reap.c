@@ -2,9 +2,9 @@
  * reap.c - reaps children that outlive their loop.
  *
  * An open loop watches the handles of its children (os/process.c). When the loop closes,
- * each destroyed or detached child that still runs gets a thread, which sleeps until the
- * child ends. There are few such children: those that are killed usually end at once.
- * When the program ends, init(1) reaps the rest.
+ * each destroyed or detached child that is still running gets a thread, which sleeps
+ * until the child ends. There are few such children, because killed children usually end
+ * at once. When the program ends, init(1) reaps the remaining children.
  */
 #include "reap.h"
 
@@ -20,7 +20,7 @@
 #define MOMENT_MS 100
 #define STACK_BYTES ((size_t)64 * 1024)
 
-/* A reaper never posts to a loop, so deadlock.c counts it as an idle thread. */
+/* Count the thread as idle for deadlock.c, because a reaper never posts to a loop. */
 static void count_thread(int change)
 {
     atomic_fetch_add(&coil__pool_threads, (unsigned)change);
@@ -38,7 +38,10 @@ static void *reap(void *arg)
     return NULL;
 }
 
-/* The thread blocks all signals: their handlers run on the program's threads. */
+/*
+ * Start a thread that reaps the child. The thread blocks all signals, so that signal
+ * handlers run on the program's own threads.
+ */
 static bool start_reaper(int handle)
 {
     pthread_attr_t attributes;

@@ -1,6 +1,5 @@
 /*
- * reap.h (internal) - reaping children that outlive their loop, so that no zombie
- * remains.
+ * reap.h (internal) - reaps children that outlive their loop, so that no zombie remains.
  */
 #ifndef COIL_OS_REAP_H
 #define COIL_OS_REAP_H
@@ -8,9 +7,9 @@
 #include <stdbool.h>
 
 /*
- * Reap the child when it ends, on a separate thread if it still runs. Takes ownership of
- * the handle. `is_ending` means that the child was killed: wait briefly for its end
- * before starting a thread.
+ * Reap the child when it ends, on a separate thread if it is still running. Takes
+ * ownership of the handle. `is_ending` means that the child was killed: wait briefly
+ * until it ends before starting a thread.
  */
 void coil__reap_later(int handle, bool is_ending);
 

@@ -1,13 +1,13 @@
 /*
- * signal.c - tasks that wait for signals, and callbacks for them.
+ * signal.c - lets tasks wait for signals, and calls callbacks for them.
  *
  *   inbox --> on_signals() --> the handler's callback
- *                         `--> every task that waits for it
- *                         `--> kept, if no task waits and one has waited for it before
+ *                         `--> every task that waits for the signal
+ *                         `--> stored, if no task waits now but one has waited before
  *
- * A loop gets a struct signals when it first wants a signal. The loop watches the pipe of
- * that inbox like any descriptor, so the loop is not reported as deadlocked while all
- * tasks wait for signals.
+ * A loop gets a struct signals, which contains its inbox, when it first wants a signal.
+ * The loop watches the inbox's pipe like any descriptor, so the loop is not reported as
+ * deadlocked while all tasks wait for signals.
  */
 #include "signal.h"
 
@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define KEPT 64
-#define AT_ONCE 64 /* signals in a turn of the loop */
+#define AT_ONCE 64 /* maximum number of signals per turn of the loop */
 
 struct handler {
     coil_callback fn; /* NULL: none */
@@ -52,8 +52,8 @@ static COIL__THREAD_LOCAL struct signals *this_signals; /* NULL until it is need
 
 /* ---- delivery ---------------------------------------------------------------------- */
 
-/* Store a signal. As in the kernel, a standard signal is stored only once, and the newest
- * signal is lost if the store is full. */
+/* Store a signal. As in the kernel, a standard signal is stored only once, and if the
+ * store is full, the new signal is lost. */
 static void store_signal(struct signals *s, const siginfo_t *info)
 {
     for (size_t i = 0; i < s->kept_count; i++)
@@ -85,7 +85,10 @@ static bool wake_waiting(struct signals *s, const siginfo_t *info)
     return woken;
 }
 
-/* Copies the handler first: the callback may remove or replace it. */
+/*
+ * Call the handler's callback. The handler is copied first, because the callback may
+ * remove or replace it.
+ */
 static void call_handler(const struct handler *handler)
 {
     struct coil__context_slot slot, *outer;
@@ -111,8 +114,9 @@ static void on_signals(struct coil__runnable *runnable)
         if (s->handlers[info.si_signo].fn != NULL)
             call_handler(&s->handlers[info.si_signo]);
     }
-    /* Many signals must not block the loop: continue in its next turn. The watch does not
-       do that: signals in inbox.overflow do not make the pipe readable. */
+    /* Many signals must not block the loop, so continue in its next turn. The watch is
+       not enough for this, because signals in inbox.overflow do not make the pipe
+       readable. */
     coil__loop_add_ready(s->loop, &s->arrived);
 }
 
@@ -164,7 +168,7 @@ failed:
     return rc;
 }
 
-/* Return the loop's signals, created at the first call. In a forked child this_signals
+/* Find the loop's signals, which the first call creates. In a forked child this_signals
  * belongs to the parent, so it is replaced, not changed. */
 static int find_signals(const char *caller, struct signals **out)
 {
@@ -177,14 +181,14 @@ static int find_signals(const char *caller, struct signals **out)
     return rc;
 }
 
-/* Restore the signal's disposition if neither a task nor a handler wants the signal. */
+/* If neither a task nor a handler wants the signal any more, restore its disposition. */
 static void forget_unused(struct signals *s, int signo)
 {
     if (!s->for_tasks[signo] && s->handlers[signo].fn == NULL)
         coil__inbox_forget(&s->inbox, signo);
 }
 
-/* Stop wanting the signals of the set for tasks. */
+/* Stop delivering the signals of the set to tasks. */
 static void restore_all(struct signals *s, const sigset_t *set)
 {
     for (int signo = 1; signo < COIL__SIGNALS; signo++) {
@@ -211,7 +215,7 @@ static bool is_valid(const sigset_t *set)
     return any;
 }
 
-/* Deliver all signals of the set to tasks. If one fails, undo the others. */
+/* Start delivering all signals of the set to tasks. If one fails, undo the others. */
 static int want_all(struct signals *s, const sigset_t *set)
 {
     sigset_t taken;

@@ -1,6 +1,6 @@
 /*
- * signal.h (internal) - the signals that each loop wants, and the dispositions of the
- * process.
+ * signal.h (internal) - delivers signals to loops, and changes the process's
+ * dispositions.
  */
 #ifndef COIL_OS_SIGNAL_H
 #define COIL_OS_SIGNAL_H
@@ -11,8 +11,8 @@
 
 #define COIL__SIGNALS 65 /* the greatest signal number plus one */
 
-/* A loop's inbox: the signal handler writes to it, the loop watches pipe[0]. Only
-   signal_table.c uses the other members. */
+/* A loop's inbox: the signal handler writes to pipe[1], and the loop watches pipe[0].
+   Only signal_table.c uses the other members. */
 struct coil__inbox {
     int pipe[2];
     struct coil__inbox *_Atomic next;
@@ -20,16 +20,20 @@ struct coil__inbox {
     _Atomic uint64_t overflow; /* signals that arrived while the pipe was full */
 };
 
-/* Make the pipe and add the inbox to the handler's list. Fails with -EMFILE. */
+/* Create the pipe and add the inbox to the handler's list. Fails with -EMFILE. */
 int coil__inbox_open(struct coil__inbox *inbox);
 
-/* Forget all signals, close the pipe. On return no signal handler uses the inbox. */
+/*
+ * Forget all signals, and close the pipe. When this function returns, no signal handler
+ * uses the inbox.
+ */
 void coil__inbox_close(struct coil__inbox *inbox);
 
 /*
  * Start or stop delivering the signal to the inbox. The first inbox that wants a signal
  * installs the handler, and the last inbox that forgets it restores the disposition.
- * Repeating either call has no effect. Wanting an invalid signal fails with -EINVAL.
+ * Repeating either call has no effect. coil__inbox_want() fails with -EINVAL if the
+ * signal is invalid.
  */
 int coil__inbox_want(struct coil__inbox *inbox, int signo);
 void coil__inbox_forget(struct coil__inbox *inbox, int signo);

@@ -1,21 +1,23 @@
 /*
- * signal_table.c - the signal handler, and the inboxes that it writes to.
+ * signal_table.c - the signal handler, and the inboxes to which it writes.
  *
  *   a signal --> on_signal() --> write(pipe) of each inbox --> loop: coil__inbox_take()
  *                                   |  pipe full                ^
  *                                   `--> overflow, a bit for each number
  *
- * The pipe is the queue: one write of a siginfo_t is atomic (pipe(7)), the kernel bounds
- * its memory, and it wakes the loop like any descriptor. When the pipe is full, a bit
- * records the signal's number, so that a SIGTERM after many other signals is not lost.
+ * The pipe is the queue of signals: one write of a siginfo_t is atomic (pipe(7)), the
+ * kernel limits the pipe's memory, and the pipe wakes the loop like any descriptor. If
+ * the pipe is full, a bit records the signal's number, so a SIGTERM after many other
+ * signals is not lost.
  *
- * Why not signalfd(2): the signal would have to be blocked in every thread of the
- * program, which a library cannot require, and it would be blocked in every child.
+ * signalfd(2) is not used, because the signal would have to be blocked in all threads of
+ * the program, which a library cannot require, and would then also be blocked in all
+ * children.
  *
  * Invariants
- * 1. The list of inboxes changes under `lock`. The handler cannot take the lock; it reads
- *    the atomic links. After an inbox is unlinked and the running handlers have returned
- *    (wait_for_handlers), no handler uses it, so its pipe may be closed.
+ * 1. The list of inboxes is changed under `lock`. The handler cannot take the lock, so it
+ *    reads the atomic links. After an inbox was unlinked and the running handlers have
+ *    returned (wait_for_handlers()), no handler uses it, so its pipe may be closed.
  * 2. While users[signo] is not 0, on_signal() is the signal's handler, unless the program
  *    has replaced it.
  * 3. In a forked child the pipes belong to the parent. If a signal arrives in the child
@@ -36,7 +38,8 @@
 static struct {
     pthread_mutex_t lock;
     struct coil__inbox *_Atomic inboxes;
-    _Atomic int handlers;          /* calls of on_signal() now running, in all threads */
+    /* number of running calls of on_signal(), in all threads */
+    _Atomic int handlers;
     _Atomic pid_t pid;             /* the process that opened the inboxes */
     unsigned users[COIL__SIGNALS]; /* inboxes that want the signal */
     struct sigaction previous[COIL__SIGNALS];
@@ -71,9 +74,9 @@ static bool put(struct coil__inbox *inbox, const siginfo_t *info)
 }
 
 /*
- * Writes a second time: after the first write failed and before the bit was set, the loop
- * may have emptied the pipe and read `overflow`. Without the second write, the loop would
- * not wake up.
+ * Write the signal to the pipe. If the pipe is full, set the bit and write again: the
+ * loop may have emptied the pipe and read `overflow` before the bit was set. Without the
+ * second write, the loop would not wake up.
  */
 static void deliver(struct coil__inbox *inbox, int signo, const siginfo_t *info)
 {
@@ -103,7 +106,10 @@ static void on_signal(int signo, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* Cannot deadlock: no handler runs on this thread now. A handler takes microseconds. */
+/*
+ * Wait until all running handlers have returned, which takes microseconds. No handler is
+ * running on this thread, so this cannot deadlock.
+ */
 static void wait_for_handlers(void)
 {
     while (atomic_load(&table.handlers) > 0)
@@ -120,8 +126,9 @@ static int take_over(int signo)
     sigfillset(&action.sa_mask);
     if (COIL__CALL(EINVAL, sigaction(signo, &action, &table.previous[signo])) < 0)
         return coil__failed(-errno);
-    /* The program replaced our handler earlier and restored it after we had given the
-       signal back. So the real previous disposition is the default. */
+    /* This handler may already be the previous one: the program replaced it earlier, and
+       restored it after coil had given the signal back. In that case the real previous
+       disposition is the default. */
     if (table.previous[signo].sa_flags & SA_SIGINFO &&
         table.previous[signo].sa_sigaction == on_signal)
         table.previous[signo] = (struct sigaction){.sa_handler = SIG_DFL};
@@ -149,7 +156,7 @@ static void unlock_table(void)
     pthread_mutex_unlock(&table.lock);
 }
 
-/* The loops belong to the parent: no loop of the child wants a signal yet. */
+/* Forget all inboxes, because their loops belong to the parent. */
 static void empty_table_in_child(void)
 {
     for (int signo = 1; signo < COIL__SIGNALS; signo++)
@@ -196,8 +203,8 @@ int coil__inbox_want(struct coil__inbox *inbox, int signo)
     lock_table();
     if (!(atomic_load(&inbox->wanted) & bit_of(signo))) {
         /*
-         * Done before the handler is installed, since it drops signals that are not
-         * wanted.
+         * Set the bit before installing the handler, because the handler drops signals
+         * that are not wanted.
          */
         atomic_fetch_or(&inbox->wanted, bit_of(signo));
         if (table.users[signo] == 0)

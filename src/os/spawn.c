@@ -1,22 +1,23 @@
 /*
- * spawn.c - start a program.
+ * spawn.c - starts a program as a child process.
  *
  *     coil__spawn_read()     checks and copies the caller's options
  *     prepare()              the paths to try, a stack for the child
  *     coil__child_start()    starts the child, and waits until it runs the program
  *     set_failure_message()  turns the child's failure into an error
  *
- * Why not posix_spawn(3): its error does not distinguish a missing directory from a
- * missing program, and it searches for the program in the parent's PATH, not the child's.
+ * posix_spawn(3) is not used, because its error does not distinguish a missing directory
+ * from a missing program, and because it searches for the program in the parent's PATH,
+ * not the child's.
  *
  * The child shares the parent's memory until it runs the program (vfork). A child that
- * changes its user or groups does not: the other user could trace it while it shares the
- * memory, and the kernel would clear the parent's dumpable flag. Such a child is started
- * by fork(2), and the parent waits for it in the same way. The block of such a child is
- * in a shared mapping.
+ * changes its user or groups does not, because the other user could trace it while it
+ * shares the memory, and the kernel would clear the parent's dumpable flag. Such a child
+ * is started with fork(2), and the parent waits for it in the same way. Its block is in a
+ * shared mapping.
  *
- * Under Valgrind and QEMU's user mode a vfork is a fork: a failed exec is reported only
- * as exit status 127 there, as with posix_spawn(3).
+ * Under Valgrind and QEMU's user mode vfork is the same as fork, so a failed exec is
+ * reported only as exit status 127, as with posix_spawn(3).
  */
 #include "spawn.h"
 
@@ -117,16 +118,16 @@ struct launch {
     struct coil__child child;
     size_t bytes;
     /*
-     * The child was started by fork(2): the block is a shared mapping, to which it
-     * writes.
+     * The child is started with fork(2), so the block, to which it writes, is a shared
+     * mapping.
      */
     bool forks;
     char *stack_end;
     const char *paths[];
 };
 
-/* Write the program's path in each directory of `path`. An empty directory means the
-   child's working directory. */
+/* Write the program's path in each directory of `path`. An empty name means the child's
+   working directory. */
 static void join_paths(struct launch *launch, char *text, const char *path,
                        const char *name)
 {
@@ -149,7 +150,7 @@ static void join_paths(struct launch *launch, char *text, const char *path,
     *next = NULL;
 }
 
-/* Returns zeroed memory, or NULL. */
+/* Allocate a block of zeroed memory. Returns NULL if there is no memory. */
 static struct launch *create_launch(size_t bytes, bool forks)
 {
     struct launch *launch = NULL;
@@ -177,8 +178,9 @@ static void destroy_launch(struct launch *launch)
 static struct launch *prepare(const struct coil__spawn *what)
 {
     const char *name = what->program;
-    /* A name with a '/' is the only path to try. An empty name is not searched either: it
-     * fails with ENOENT, whereas a search would try the directories themselves. */
+    /* A name with a '/' is not searched for: it is the only path to try. Neither is an
+     * empty name, which fails with ENOENT, whereas a search would try the directories
+     * themselves. */
     bool searched = name[0] != '\0' && strchr(name, '/') == NULL;
     const char *path = searched ? path_of(what->envp) : "";
     size_t count = count_colons(path) + 1;
@@ -232,7 +234,10 @@ static int set_failure_message(const struct launch *launch,
     return coil_fail(rc, "cannot run '%s'", what->program);
 }
 
-/* Checks for pidfds first: without one, a child that was started could not be reaped. */
+/*
+ * Check for pidfds first, because without them a child that was started could not be
+ * reaped.
+ */
 int coil__spawn(const struct coil__spawn *what, pid_t *pid, int *handle)
 {
     struct launch *launch;

@@ -1,5 +1,5 @@
 /*
- * spawn.h (internal) - start a program as a child process.
+ * spawn.h (internal) - starts a program as a child process.
  */
 #ifndef COIL_OS_SPAWN_H
 #define COIL_OS_SPAWN_H
@@ -15,9 +15,9 @@
 int coil__spawn_read(const coil_process_opts *opts, struct coil__spawn *what);
 
 /*
- * Start a child; blocks the thread until the child runs the program. Returns 0, or a
- * negative errno if the child could not be started. After a failure the task's last error
- * names the failed step. The caller owns the handle (kernel/child.h).
+ * Start a child, and block the thread until the child runs the program. Returns 0, or a
+ * negative errno if the child could not be started. In that case the task's last error
+ * names the step that failed. The caller owns the handle (kernel/child.h).
  */
 int coil__spawn(const struct coil__spawn *what, pid_t *pid, int *handle);
 

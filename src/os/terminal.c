@@ -2,11 +2,12 @@
  * terminal.c - the transport of a stream on a pseudo-terminal.
  *
  * When the last process closes the terminal, Linux reports EIO to a reader of the other
- * end. A reader gets the end of the stream instead, as with a pipe.
+ * end. This transport reports the end of the stream instead, as for a pipe.
  *
- * A writer gets no error: its bytes fill a buffer, and then it would wait forever, since
- * poll(2) reports POLLHUP without POLLOUT. So this transport calls poll(2) before each
- * write, and waits with coil_poll(), which returns on POLLHUP with all backends.
+ * Linux reports no error to a writer: its bytes fill a buffer, and once the buffer is
+ * full, it would wait forever, because poll(2) reports POLLHUP without POLLOUT. So this
+ * transport calls poll(2) before each write, and waits with coil_poll(), which returns on
+ * POLLHUP with all backends.
  */
 #include "terminal.h"
 
@@ -52,7 +53,7 @@ static ssize_t write_terminal(coil_stream *stream, const struct iovec *parts,
     return n;
 }
 
-/* A terminal has no direction that could be shut down. */
+/* Refuse: a terminal has no direction that could be shut down. */
 static int refuse_shutdown(coil_stream *stream)
 {
     (void)stream;

@@ -1,9 +1,9 @@
 /*
- * watch_folders.c - watching and listing the folders of a watch.
+ * watch_folders.c - watches and lists the folders of a watch.
  *
- * A new folder in a tree is watched first and then listed, so that no entry is missed. A
+ * A new folder in a tree is first watched and then listed, so that no entry is missed. A
  * listed entry may also cause a notice. So its name is recorded until the kernel's queue
- * is empty (watched.h), and its notice is dropped.
+ * is empty (watched.h), and a notice with that name is dropped.
  */
 #include "watch_folders.h"
 
@@ -80,7 +80,10 @@ int coil__folders_rename(struct coil__folders *folders, const char *old_path,
     return coil__watched_each(&folders->table, rename_inside, &subtree);
 }
 
-/* True if the folder is gone, has been replaced by another file, or must not be read. */
+/*
+ * True if the error means that the folder was removed, was replaced with another file, or
+ * must not be read.
+ */
 static bool is_gone(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EACCES;

@@ -1,5 +1,5 @@
 /*
- * watch_folders.h (internal) - watching and listing the folders of a watch.
+ * watch_folders.h (internal) - watches and lists the folders of a watch.
  */
 #ifndef COIL_OS_WATCH_FOLDERS_H
 #define COIL_OS_WATCH_FOLDERS_H
@@ -11,33 +11,34 @@ struct coil__folders {
     struct coil__watched_table table;
     struct coil__list changes; /* oldest first; a listing adds to them */
     struct coil__list to_scan; /* coil__watched.scan */
-    int fd;                    /* of kernel/notices.h */
+    int fd;                    /* the descriptor of kernel/notices.h */
 };
 
-/* Watch a folder inside a tree, and list it later. Returns 1 if it is gone. */
+/* Watch a folder inside a tree, and list it later. Returns 1 if it no longer exists. */
 int coil__folders_watch(struct coil__folders *folders, const char *path, bool quiet);
 
 /*
- * Watch a folder in `folder`. If it is gone, `folder` or a folder above it may have been
- * renamed. In that case the inner folder is watched when `folder` gets its new path.
+ * Watch a folder inside `folder`. If it is not found, `folder` or a folder above it may
+ * have been renamed. In that case the inner folder is watched when `folder` gets its new
+ * path.
  */
 int coil__folders_watch_inner(struct coil__folders *folders, struct coil__watched *folder,
                               const char *name);
 
-/* Stop watching the folders in `path`, except those given to coil_watch_add(). */
+/* Stop watching the folders inside `path`, except those given to coil_watch_add(). */
 void coil__folders_unwatch(struct coil__folders *folders, const char *path);
 
-/* Replace the beginning of the paths in `old_path`. */
+/* Update the paths of the folders inside `old_path`, which was renamed. */
 int coil__folders_rename(struct coil__folders *folders, const char *old_path,
                          const char *path);
 
-/* List the folder later. `quiet`: report no entry. */
+/* List the folder later. If `quiet` is true, do not report its entries. */
 void coil__folders_scan_later(struct coil__folders *folders, struct coil__watched *folder,
                               bool quiet);
 
 /*
- * List the next folder in the scan list. If that fails, it is listed again by the next
- * call, or when it gets a new path.
+ * List the next folder in the scan list. If this fails, the folder is listed again by the
+ * next call, or when it gets a new path.
  */
 int coil__folders_scan(struct coil__folders *folders);
 

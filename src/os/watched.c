@@ -1,5 +1,5 @@
 /*
- * watched.c - the files and folders of a watch: a hash table keyed by the kernel's
+ * watched.c - the files and folders of a watch, in a hash table keyed by the kernel's
  * numbers for them.
  */
 #include "watched.h"
@@ -92,7 +92,7 @@ void coil__watched_remove(struct coil__watched_table *table,
 int coil__watched_each(struct coil__watched_table *table,
                        int (*visit)(struct coil__watched *watched, void *arg), void *arg)
 {
-    /* the last removal frees the buckets */
+    /* removing the last entry frees the buckets */
     for (size_t i = 0; i < table->bucket_count; i++)
         for (struct coil__watched *w = table->buckets[i], *next; w != NULL; w = next) {
             int rc;
@@ -133,7 +133,7 @@ char *coil__path_join(const char *folder, const char *name)
     return path;
 }
 
-/* ---- names that were seen ---------------------------------------------------------- */
+/* ---- names that a listing has reported --------------------------------------------- */
 
 bool coil__watched_note(struct coil__watched *watched, const char *name)
 {

@@ -21,8 +21,8 @@ struct coil__watched {
     bool is_root;  /* given to coil_watch_add() */
     bool is_tree;  /* inner folders are watched, too */
     bool quiet;    /* the next listing reports nothing */
-    bool unlisted; /* must be listed, or listed again under a new path */
-    /* an inner folder, whose name is recorded, could not be watched */
+    bool unlisted; /* must be listed, possibly again under a new path */
+    /* an inner folder whose name is recorded could not be watched */
     bool has_unwatched;
     bool was_begun; /* a listing has failed after recording names */
     char *path;
@@ -37,7 +37,7 @@ struct coil__watched_table {
 struct coil__watched *coil__watched_find(const struct coil__watched_table *table,
                                          int number);
 
-/* Add an entry with a copy of the path. NULL without memory. */
+/* Add an entry with a copy of the path. Returns NULL if there is no memory. */
 struct coil__watched *coil__watched_insert(struct coil__watched_table *table, int number,
                                            const char *path);
 
@@ -45,22 +45,22 @@ struct coil__watched *coil__watched_insert(struct coil__watched_table *table, in
 void coil__watched_remove(struct coil__watched_table *table,
                           struct coil__watched *watched);
 
-/* Call visit() for each entry; it may remove the entry that it is given. Stops at a
-   negative result, and returns it. */
+/* Call visit() for each entry, which it may remove. Stops at a negative result, and
+   returns it. */
 int coil__watched_each(struct coil__watched_table *table,
                        int (*visit)(struct coil__watched *watched, void *arg), void *arg);
 
-/* True if `path` is `folder`, or is inside of it. */
+/* True if `path` is `folder` itself, or inside of it. */
 bool coil__path_is_inside(const char *path, const char *folder);
 
-/* Return "folder/name", allocated, or the folder alone for an empty name. NULL without
-   memory. */
+/* Return "folder/name", or only the folder if the name is empty, in allocated memory.
+   Returns NULL if there is no memory. */
 char *coil__path_join(const char *folder, const char *name);
 
-/* Record a name. False without memory. */
+/* Record a name. Returns false if there is no memory. */
 bool coil__watched_note(struct coil__watched *watched, const char *name);
 
-/* Forget a name. True if the name was recorded. */
+/* Forget a name. Returns true if it was recorded. */
 bool coil__watched_forget(struct coil__watched *watched, const char *name);
 
 bool coil__watched_has(const struct coil__watched *watched, const char *name);

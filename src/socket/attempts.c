@@ -1,23 +1,24 @@
 /*
- * attempts.c - connecting to a host: its addresses are attempted one after the other, and
- * the first that accepts wins. (RFC 8305, Happy Eyeballs)
+ * attempts.c - connects to a host: its addresses are attempted one after another, and the
+ * first address that accepts wins. (RFC 8305, Happy Eyeballs)
  *
  *     questions -> addresses, by family -> attempts -> the winner's stream
  *
  * The attempts form a staggered race (task/staggered.c). Each attempt begins when the
- * latest one has failed, or `delay_ns` after the latest one began. The first attempt
- * begins as soon as an IPv6 address is known. If only IPv4 addresses are known, it begins
- * once the IPv6 query is answered or 50 ms have passed. The families alternate, starting
- * with the family of the better address if that is known. Later answers add their
- * addresses to the running race.
+ * previous attempt has failed, or `delay_ns` after the previous attempt began. The first
+ * attempt begins as soon as an IPv6 address is known. If only IPv4 addresses are known,
+ * it begins once the IPv6 query is answered or 50 ms have passed. The families alternate,
+ * starting with the family of the better address if both families are known. Later
+ * answers add their addresses to the running race.
  *
- * If all answers have arrived and contain a single address, there is no race: the calling
- * task connects to it directly.
+ * If all answers have arrived and contain only one address, there is no race: the calling
+ * task connects to that address directly.
  *
- * If no address accepts, the first failure that is specific to the host is returned. "No
- * route" is returned only if all attempts failed with it, since on many machines no IPv6
- * address has a route. The message lists each attempt. -ENOMEM takes precedence over all
- * other errors: an address that could not be attempted might have accepted.
+ * If no address accepts, the first error that is specific to the host is returned. "No
+ * route" is returned only if all attempts failed with it, because many machines have no
+ * route to any IPv6 address. The message lists each attempt. -ENOMEM takes precedence
+ * over all other errors, because an address that could not be attempted might have
+ * accepted.
  */
 #include "attempts.h"
 
@@ -100,7 +101,7 @@ static int add_addresses(struct coil__attempts_side *side, const coil_address ad
     return 0;
 }
 
-/* Addresses are attempted in the order of the list. */
+/* The addresses are attempted in the order of the list. */
 int coil__attempts_add_list(struct coil__attempts *all, const struct addrinfo *list)
 {
     int rc = 0;
@@ -136,7 +137,7 @@ int coil__attempts_ask(struct coil__attempts *all, struct coil__resolver *r, int
     return rc;
 }
 
-/* Take the addresses of a family whose query has been answered by now. */
+/* If the family's query has been answered, take its addresses. */
 static int collect_side(struct coil__attempts *all, struct coil__attempts_side *side)
 {
     const struct coil__answer *answer;
@@ -157,7 +158,7 @@ static int collect_side(struct coil__attempts *all, struct coil__attempts_side *
 }
 
 /*
- * If both families are known before the first attempt, choose which one to try first:
+ * If both families are known before the first attempt, choose which family to try first:
  * IPv4 if RFC 6724 prefers it.
  */
 static void choose_family(struct coil__attempts *all)
@@ -208,7 +209,7 @@ static const coil_address *next_address(struct coil__attempts *all)
     return &side->addresses[side->next++];
 }
 
-/* How many addresses are known and not attempted yet. */
+/* Return the number of addresses that are known and not attempted yet. */
 static size_t addresses_left(const struct coil__attempts *all)
 {
     const struct coil__attempts_side *sides = all->sides;
@@ -249,8 +250,8 @@ static int wait_for_address(struct coil__attempts *all)
 }
 
 /*
- * Wait for the first address. If the first address is IPv4, wait up to RESOLUTION_DELAY
- * for an IPv6 address.
+ * Wait for the first address. If it is an IPv4 address, wait up to RESOLUTION_DELAY for
+ * an IPv6 address.
  */
 static int wait_for_first_address(struct coil__attempts *all)
 {
@@ -296,8 +297,8 @@ static int bind_and_connect(coil_loop *loop, int fd, const coil_address *to,
 }
 
 /*
- * True if the kernel chose the destination port as the socket's local port, so that the
- * socket is connected to itself.
+ * True if the kernel chose the destination port as the socket's local port, so the socket
+ * is connected to itself.
  */
 static bool is_connected_to_itself(coil_loop *loop, int fd, const coil_address *to)
 {
@@ -323,9 +324,9 @@ static void reset_stream(coil_stream *stream)
 
 /*
  * If a port of this machine has no listener but is in the kernel's range of local ports,
- * TCP may connect a socket to itself (RFC 9293, 3.5, simultaneous open). Try again, and
- * fail as for any other port without a listener. This is not done for local ports chosen
- * by the caller. (Go: net.Dial)
+ * TCP may connect a socket to itself (RFC 9293, 3.5, simultaneous open). In that case try
+ * again, and fail in the end as for any other port without a listener. But if the caller
+ * chose the local port, such a connection is intended. (Go: net.Dial)
  */
 int coil__attempt_connect(coil_loop *loop, const coil_address *to,
                           const coil_address *local, coil_stream **out)
@@ -491,7 +492,7 @@ void coil__attempts_finish(struct coil__attempts *all)
     while ((link = coil__list_pop(&all->begun)) != NULL) {
         struct coil__attempt *a = COIL__CONTAINER(link, struct coil__attempt, link);
 
-        coil_stream_destroy(a->stream); /* the attempt connected, but lost the race */
+        coil_stream_destroy(a->stream); /* the attempt has connected, but lost the race */
         coil__free(a);
     }
     for (int i = 0; i < 2; i++) {

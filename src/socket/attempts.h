@@ -1,5 +1,5 @@
 /*
- * attempts.h - connecting to a host that may have several addresses.
+ * attempts.h - connects to a host that may have several addresses.
  */
 #ifndef COIL_SOCKET_ATTEMPTS_H
 #define COIL_SOCKET_ATTEMPTS_H
@@ -19,23 +19,23 @@ struct coil__attempts_side {
     bool open; /* the query is pending: more addresses may follow */
 };
 
-/* On the stack of the task that connects. */
+/* A call of coil_connect(). This struct is on the task's stack. */
 struct coil__attempts {
     const char *given_host, *given_port; /* may be NULL */
-    const char *host, *port;             /* for sentences */
-    in_port_t port_number;               /* port of the addresses found by queries */
+    const char *host, *port;             /* for messages */
+    in_port_t port_number;               /* port of the addresses that queries find */
     int64_t delay_ns, timeout_ns;
     bool binds;
-    coil_address local[2]; /* one per family; length 0: none */
+    coil_address local[2]; /* one per family; length 0 if there is none */
 
     struct coil__attempts_side sides[2]; /* by kind */
-    /* waits for an answer, until the deadline `until` */
+    /* a wait for an answer, until the deadline `until` */
     struct coil__wait wait;
     bool waits;
     int64_t until;
     struct coil__timer timer;
     coil_loop *loop;
-    struct coil__list begun; /* attempts in the order in which they began */
+    struct coil__list begun; /* attempts, in the order in which they began */
     struct coil__attempt *winner;
     bool lacked_memory;            /* memory ran out for an answer or an attempt */
     enum coil__question_kind turn; /* the family to attempt next, if it has an address */
@@ -44,7 +44,7 @@ struct coil__attempts {
 void coil__attempts_init(struct coil__attempts *all, const char *host, const char *port);
 void coil__attempts_finish(struct coil__attempts *all);
 
-/* Add the addresses of a list; no further addresses follow. */
+/* Add the addresses of a list. No other addresses follow. */
 int coil__attempts_add_list(struct coil__attempts *all, const struct addrinfo *list);
 
 /* Query the host's addresses of one family, or of both. */

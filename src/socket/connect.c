@@ -1,10 +1,10 @@
 /*
- * connect.c - coil_connect() and its options: finding the addresses of a host.
+ * connect.c - coil_connect() and its options: finds the addresses of a host.
  *
- * Numeric hosts are converted here. If the loop's resolver queries name servers, IPv6 and
- * IPv4 are two queries, and the first attempt may begin before both are answered.
- * Otherwise coil_getaddrinfo() returns all addresses. attempts.c connects to the
- * addresses.
+ * Numeric hosts are converted here. If the loop's resolver queries name servers itself,
+ * there are separate queries for IPv6 and IPv4, and the first attempt may begin before
+ * both are answered. Otherwise coil_getaddrinfo() returns all addresses. attempts.c
+ * connects to the addresses.
  */
 #include "../names/address.h"
 #include "attempts.h"
@@ -35,8 +35,8 @@ static int take_delay(struct coil__attempts *all, int64_t delay_ns)
 }
 
 /*
- * A local port without an address is bound to the wildcard address of each attempt's
- * family.
+ * Read the local address and port. A port without an address is bound to the wildcard
+ * address of each attempt's family.
  */
 static int take_local(struct coil__attempts *all, const coil_connect_options *opts)
 {
@@ -79,11 +79,11 @@ static int take_options(struct coil__attempts *all, const coil_connect_options *
     return rc == 0 ? take_local(all, opts) : rc;
 }
 
-/* ---- the whole --------------------------------------------------------------------- */
+/* ---- coil_connect() ---------------------------------------------------------------- */
 
 /*
- * The port is converted first, since a service name needs a thread; then both queries
- * start.
+ * Connect with two queries. The port is converted before they start, because converting a
+ * service name needs a thread.
  */
 static int connect_by_questions(struct coil__attempts *all, struct coil__resolver *r,
                                 const struct addrinfo *hints, coil_stream **out)

@@ -1,4 +1,4 @@
-/* connect_tls.c - connect, and start TLS on the connection. */
+/* connect_tls.c - connects to a host, and starts TLS on the connection. */
 #include "../base/base.h"
 
 #include <coil/connect.h>

@@ -1,9 +1,10 @@
 /*
- * datagram.c - sending and receiving single datagrams.
+ * datagram.c - sends and receives single datagrams.
  *
- * A stream refuses a second reader, since bytes divided between two readers make no
- * sense. A datagram is complete in itself, so several tasks may wait for one. The tasks
- * of each direction form a queue, and only the first has an operation on the descriptor.
+ * A stream refuses a second reader, because bytes divided between two readers make no
+ * sense. A datagram, however, is complete in itself, so several tasks may wait for
+ * datagrams. The tasks of each direction form a queue, and only the first task has an
+ * operation on the descriptor.
  */
 #include "datagram.h"
 
@@ -27,7 +28,7 @@ int coil__datagram_enter(coil_datagram *datagram, enum coil__direction direction
     coil__endpoint_check(endpoint, caller);
     if (endpoint->fd < 0)
         return coil__failed(-EBADF);
-    /* the socket may be destroyed while this task waits for the lock */
+    /* keep the socket: it may be destroyed while this task waits for the lock */
     endpoint->references++;
     rc = coil_lock_acquire(&datagram->line[direction]);
     if (rc == 0) {
@@ -50,11 +51,11 @@ void coil__datagram_leave(coil_datagram *datagram, enum coil__direction directio
 /* ---- sending ----------------------------------------------------------------------- */
 
 /*
- * Wait until a local receiver's queue has room. An unconnected socket is always reported
- * as writable, even if the receiver's queue is full (unix(7), poll(2)). So a second
- * socket is connected to the receiver, and the task waits until that socket is writable.
- * coil_datagram_close() ends the wait by shutting the second socket down, which makes it
- * readable. (In that case select(2) does not report the socket as writable.)
+ * Wait until the queue of a local receiver has room. An unconnected socket is always
+ * reported as writable, even if the receiver's queue is full (unix(7), poll(2)). So
+ * connect a second socket to the receiver, and wait until that socket is writable.
+ * coil_datagram_close() ends the wait by shutting down the second socket, which makes it
+ * readable. (select(2) does not report a socket that was shut down as writable.)
  */
 static int wait_for_room(coil_datagram *datagram, const struct sockaddr *to,
                          socklen_t to_bytes)
@@ -171,7 +172,7 @@ ssize_t coil__datagram_receive(coil_datagram *datagram, void *buf, size_t n,
     }
     if (info != NULL)
         coil__info_prepare(datagram, &control, &message);
-    /* MSG_TRUNC: the result is the datagram's whole size (recv(2)). */
+    /* With MSG_TRUNC the result is the datagram's whole size (recv(2)). */
     result = coil__endpoint_do(&datagram->endpoint,
                                &(struct coil__op){.kind = COIL__OP_RECVMSG,
                                                   .buf = &message,

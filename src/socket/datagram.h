@@ -9,18 +9,20 @@
 
 struct coil_datagram {
     struct coil__endpoint endpoint;
-    coil_lock line[2]; /* one per direction: guards sending and receiving */
+    coil_lock line[2]; /* one per direction: held by the task that sends, or receives */
     int family;
-    int room_fd;    /* the second socket of wait_for_room(); -1: no task waits there */
-    bool has_info;  /* coil__info_request() has succeeded */
-    in_port_t port; /* the socket's own, for info; in network byte order; 0: unknown */
+    /* the second socket of wait_for_room(), or -1 if no task waits there */
+    int room_fd;
+    bool has_info; /* coil__info_request() has succeeded */
+    /* the socket's own port, for info, in network byte order; 0: unknown */
+    in_port_t port;
     size_t size;    /* size of the last datagram received */
     int held_error; /* 0, or the error that the next receiving call returns */
 };
 
 /*
- * Wait for the earlier calls of this direction, and begin a call; coil__datagram_leave()
- * ends it. Fails with -EBADF or -ECANCELED.
+ * Wait for the earlier calls of this direction, and begin a call. coil__datagram_leave()
+ * ends the call. Fails with -EBADF or -ECANCELED.
  */
 int coil__datagram_enter(coil_datagram *datagram, enum coil__direction direction,
                          const char *caller);
@@ -28,7 +30,7 @@ void coil__datagram_leave(coil_datagram *datagram, enum coil__direction directio
 
 /*
  * Send or receive one datagram within a call, for coil_send_to() and coil_receive_from().
- * Truncation does not fail: the call returns the datagram's whole size.
+ * If a datagram is truncated, return its whole size; this is not an error.
  */
 ssize_t coil__datagram_send(coil_datagram *datagram, const void *buf, size_t n,
                             const struct sockaddr *to, socklen_t to_bytes,
@@ -38,22 +40,22 @@ ssize_t coil__datagram_receive(coil_datagram *datagram, void *buf, size_t n,
 
 /* ---- datagram_info.c ---------------------------------------------------------------- */
 
-/* Room for the info, and for one or two small items that other options request. */
+/* Memory for the info, and for one or two small items that other options request. */
 struct coil__control {
     _Alignas(struct cmsghdr) unsigned char bytes[96];
 };
 
-/* Request info from the kernel, unless that has been done. */
+/* Request info from the kernel, unless it was requested before. */
 int coil__info_request(coil_datagram *datagram);
 
-/* Prepare a message to receive info in `control`, and read the info that it received. */
+/* Prepare a message for receiving info in `control`, and read the received info. */
 void coil__info_prepare(const coil_datagram *datagram, struct coil__control *control,
                         struct msghdr *message);
 void coil__info_read(coil_datagram *datagram, struct msghdr *message,
                      coil_datagram_info *out);
 
 /*
- * Make the kernel send the message as `info` specifies; NULL has no effect. Fails with
+ * Make the kernel send the message as `info` specifies. NULL has no effect. Fails with
  * -EAFNOSUPPORT or -EOPNOTSUPP.
  */
 int coil__info_write(const coil_datagram *datagram, const coil_datagram_info *info,

@@ -1,8 +1,8 @@
 /*
- * datagram_batch.c - several datagrams in one system call.
+ * datagram_batch.c - sends or receives several datagrams with one system call.
  *
- * sendmmsg(2) and recvmmsg(2) are called without waiting. A task that has to wait uses an
- * operation on one datagram, and then sends or receives further datagrams in one system
+ * sendmmsg(2) and recvmmsg(2) are called without waiting. A task that must wait uses an
+ * operation on one datagram, and then sends or receives more datagrams with one system
  * call. A simulated network has neither call, and handles one datagram at a time.
  */
 #include "datagram.h"
@@ -26,8 +26,8 @@ struct message_batch {
 
 /*
  * Fill in the headers of the next messages. Returns the number of messages. If the info
- * of a message is wrong, returns the number of messages before it, or the error if it is
- * the first.
+ * of a message is invalid, returns the number of messages before it, or the error if it
+ * is the first message.
  */
 static int fill_headers(const coil_datagram *d, struct message_batch *batch,
                         coil_message *messages, int count, bool to_send)
@@ -64,15 +64,15 @@ static bool is_simulated(const coil_datagram *d)
 
 /* ---- sending ----------------------------------------------------------------------- */
 
-/* True if errno says that a non-blocking call would have to wait. */
+/* True if errno means that a non-blocking call would have to wait. */
 static bool would_wait(void)
 {
     return errno == EAGAIN || errno == EINTR;
 }
 
 /*
- * Send without waiting. Returns the number of datagrams sent, maybe 0, or the error of
- * the first datagram.
+ * Send without waiting. Returns the number of datagrams sent, which may be 0, or the
+ * error of the first datagram.
  */
 static int send_some(coil_datagram *d, coil_message *messages, int count)
 {
@@ -133,8 +133,8 @@ int coil_send_batch(coil_datagram *datagram, coil_message *messages, int count)
 /* ---- receiving --------------------------------------------------------------------- */
 
 /*
- * Receive without waiting. Returns the number of datagrams received, maybe 0. An error
- * after the first datagram, such as an ICMP message, is stored for the next call.
+ * Receive without waiting. Returns the number of datagrams received, which may be 0. An
+ * error after the first datagram, such as an ICMP message, is stored for the next call.
  */
 static int receive_some(coil_datagram *d, coil_message *messages, int count)
 {

@@ -1,13 +1,13 @@
 /*
- * datagram_info.c - the address of this machine that a datagram was sent to, or is sent
- * from.
+ * datagram_info.c - the address of this machine to which a datagram was sent, or from
+ * which it is sent.
  *
  * The kernel passes this address along with the datagram, as control data (cmsg(3)): a
  * struct in_pktinfo on IPv4 sockets, a struct in6_pktinfo on IPv6 sockets. On an IPv6
  * socket that also serves IPv4, the addresses of IPv4 are mapped: ::ffff:a.b.c.d.
  *
- * A local socket never gets room for control data. In such room the kernel could store
- * descriptors, which no caller would close.
+ * A local socket never gets a buffer for control data, because the kernel could store
+ * descriptors there, which no caller would close.
  */
 #include "datagram.h"
 
@@ -70,7 +70,7 @@ static void read_v6(const struct cmsghdr *c, coil_datagram_info *out)
         out->local.v6.sin6_scope_id = found.ipi6_ifindex;
 }
 
-/* Return the socket's port. A socket that has received a datagram has one. */
+/* Return the socket's port. A socket that has received a datagram has a port. */
 static in_port_t port_of(coil_datagram *d)
 {
     coil_address name;
@@ -155,7 +155,7 @@ static int write_v6(const coil_datagram *d, const coil_datagram_info *info,
     } else if (info->local.length > 0) {
         return coil__failed(-EAFNOSUPPORT);
     } else if (is_for_v4(d, message)) {
-        /* ::ffff:0.0.0.0, because the kernel refuses :: for an IPv4 destination */
+        /* use ::ffff:0.0.0.0, because the kernel refuses :: for an IPv4 destination */
         wanted.ipi6_addr.s6_addr[10] = wanted.ipi6_addr.s6_addr[11] = 0xff;
     }
     attach(message, control, IPPROTO_IPV6, IPV6_PKTINFO, &wanted, sizeof wanted);

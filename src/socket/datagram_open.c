@@ -1,5 +1,5 @@
 /*
- * datagram_open.c - opening, binding, connecting, adopting and closing datagram sockets.
+ * datagram_open.c - opens, binds, connects, adopts and closes datagram sockets.
  */
 #include "../names/address.h"
 #include "datagram.h"
@@ -22,7 +22,10 @@
 
 /* ---- from a descriptor -------------------------------------------------------------- */
 
-/* Takes ownership of the socket, unless it fails. */
+/*
+ * Create a datagram object for a socket. Takes ownership of the socket, unless the call
+ * fails.
+ */
 static int create_datagram(int fd, int family, const char *caller, coil_datagram **out)
 {
     static const struct coil__leak_kind kind = {"a datagram socket", "descriptor",
@@ -47,8 +50,8 @@ static int create_datagram(int fd, int family, const char *caller, coil_datagram
 }
 
 /*
- * Create a datagram object for a socket that coil opened; closes the socket on failure. A
- * negative `fd` is the errno of socket(2).
+ * Create a datagram object for a socket that coil opened. Closes the socket if this
+ * fails. A negative `fd` is the error of socket(2).
  */
 static int create_or_close(coil_loop *loop, int fd, int family, const char *caller,
                            coil_datagram **out)
@@ -94,7 +97,8 @@ static int close_datagram(coil_datagram *datagram, const char *caller)
     coil__endpoint_check(&datagram->endpoint, caller);
     if (datagram->endpoint.fd >= 0 && datagram->room_fd >= 0 &&
         !coil__endpoint_is_parents(&datagram->endpoint))
-        shutdown(datagram->room_fd, SHUT_RDWR); /* ends the wait in wait_for_room() */
+        /* this ends the wait in wait_for_room() */
+        shutdown(datagram->room_fd, SHUT_RDWR);
     return coil__endpoint_close(&datagram->endpoint, caller);
 }
 
@@ -125,7 +129,7 @@ static int set_flags(coil_loop *loop, int fd, int family, unsigned flags)
 {
     int yes = 1, v6_only = (flags & COIL_DATAGRAM_V6_ONLY) != 0, rc = 0;
 
-    /* By default "::" receives IPv4 too, whatever the system's default. */
+    /* By default "::" also receives IPv4, whatever the system's default. */
     if (family == AF_INET6)
         rc = coil__socket_set_option(loop, fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6_only,
                                      sizeof v6_only);
@@ -159,7 +163,7 @@ static int bind_at(coil_loop *loop, const struct addrinfo *address, unsigned fla
     return rc;
 }
 
-/* Bind to the first address of the family that works; AF_UNSPEC means any family. */
+/* Bind to the first address of the family that works. AF_UNSPEC means any family. */
 static int bind_at_first(coil_loop *loop, const struct addrinfo *list, int family,
                          unsigned flags, int *found)
 {
@@ -190,8 +194,8 @@ int coil_datagram_open(const char *host, const char *port, unsigned flags,
     if (rc < 0)
         return rc;
     /*
-     * Without a host, prefer "::", which receives both families; getaddrinfo(3) lists
-     * 0.0.0.0 first.
+     * Without a host, prefer "::", which receives both families, although getaddrinfo(3)
+     * lists 0.0.0.0 first.
      */
     coil__failure_keep(&kept);
     if (host == NULL)
@@ -286,7 +290,7 @@ int coil_datagram_open_unix(const char *path, coil_datagram **out)
 static int connect_local(coil_loop *loop, const coil_address *peer, const char *caller,
                          coil_datagram **out)
 {
-    /* The kernel chooses a name (unix(7), autobind). */
+    /* Let the kernel choose a name (unix(7), autobind). */
     coil_address own = {.length = sizeof(sa_family_t), .any = {.sa_family = AF_UNIX}};
 
     return create_or_close(loop, open_local(loop, &own, peer), AF_UNIX, caller, out);

@@ -1,10 +1,10 @@
 /*
- * listener.c - listening, and accepting connections.
+ * listener.c - listens, and accepts connections.
  *
- * Options that an accepted socket inherits from its listener (on Linux TCP_NODELAY, for
- * example) are set on the listener, once. The memory for a stream is allocated before
- * accept(2): if it failed afterwards, the accepted connection would be lost. If the loop
- * then cannot register the connection, the connection is stored for the next
+ * Options that an accepted socket inherits from its listener (for example TCP_NODELAY on
+ * Linux) are set only once, on the listener. The memory for a stream is allocated before
+ * accept(2), because otherwise an accepted connection would be lost if there is no
+ * memory. If the loop cannot register the accepted connection, it is stored for the next
  * coil_accept().
  */
 #include "../names/address.h"
@@ -34,7 +34,7 @@ static void finish_listener(struct coil__endpoint *endpoint)
     coil__free(COIL__CONTAINER(endpoint, coil_listener, endpoint)->file);
 }
 
-/* On failure the socket remains the caller's. */
+/* Create a listener. If this fails, the caller still owns the socket. */
 static int open_listener(int fd, const char *caller, coil_listener **out)
 {
     static const struct coil__leak_kind kind = {"a listener", "descriptor", "destroyed"};
@@ -69,7 +69,10 @@ int coil__listener_make(int fd, const char *caller, coil_listener **out)
     return rc;
 }
 
-/* Check that it is a listening stream socket, since accept(2) would fail only later. */
+/*
+ * Check that the descriptor is a listening stream socket, because otherwise accept(2)
+ * would fail later.
+ */
 static int check_that_it_listens(int fd)
 {
     int listens = 0, type = 0;
@@ -183,7 +186,7 @@ static int listen_at(coil_loop *loop, const struct addrinfo *address,
     return rc;
 }
 
-/* Listen at the first address of the family that works; AF_UNSPEC means any family. */
+/* Listen at the first address of the family that works. AF_UNSPEC means any family. */
 static int listen_at_first(coil_loop *loop, const struct addrinfo *list, int family,
                            const coil_listen_options *opts)
 {
@@ -249,10 +252,10 @@ int coil_listen_opts(const coil_listen_options *opts, coil_listener **out)
         return coil__listen_unix(opts, opts->backlog > 0 ? opts->backlog : BACKLOG, out);
     rc = look_up_addresses(opts, &list);
     if (rc < 0)
-        return rc; /* listen_at() has set the message */
+        return rc; /* listen_at() has created the error's message */
     /*
-     * Without a host, prefer "::", which serves both families; getaddrinfo(3) lists
-     * 0.0.0.0 first.
+     * Without a host, prefer "::", which serves both families, although getaddrinfo(3)
+     * lists 0.0.0.0 first.
      */
     coil__failure_keep(&kept);
     if (opts->host == NULL)
@@ -299,7 +302,7 @@ static void destroy_all(coil_listener *listeners[], int count)
     }
 }
 
-/* Return the address. A port of 0 is replaced by the first listener's port. */
+/* Set the port of the address. */
 static void set_port(const struct addrinfo *address, uint16_t port)
 {
     if (address->ai_family == AF_INET)
@@ -308,7 +311,10 @@ static void set_port(const struct addrinfo *address, uint16_t port)
         ((struct sockaddr_in6 *)(void *)address->ai_addr)->sin6_port = htons(port);
 }
 
-/* A family that this machine does not support is skipped. (asyncio: create_server) */
+/*
+ * True if the error means that this machine does not support the family, whose address is
+ * skipped. (asyncio: create_server)
+ */
 static bool is_absent(int rc)
 {
     return rc == -EADDRNOTAVAIL || rc == -EAFNOSUPPORT;
@@ -357,7 +363,8 @@ int coil_listen_all(const coil_listen_options *opts, coil_listener *out[], int m
         return rc;
     coil__failure_keep(&kept);
     each.v6_only = true; /* the list has separate IPv4 addresses */
-    do {                 /* a chosen port may be in use at another address */
+    /* a port that the kernel chose may be in use at another address */
+    do {
         rc = listen_at_each(list, &each, out, max);
         set_port(list, 0);
     } while (rc == -EADDRINUSE && opts->port != NULL && strcmp(opts->port, "0") == 0 &&
@@ -370,8 +377,8 @@ int coil_listen_all(const coil_listen_options *opts, coil_listener *out[], int m
 /* ---- accepting --------------------------------------------------------------------- */
 
 /*
- * True if the connection failed before it was accepted. accept(2), "Error handling", says
- * to try again.
+ * True if the connection failed before it was accepted. In that case accept(2), "Error
+ * handling", requires another try.
  */
 static bool was_given_up(ssize_t result)
 {
@@ -412,8 +419,8 @@ static int accept_one(coil_listener *listener, coil_address *peer)
 
 /*
  * Handle a connection that could not be attached: store it for the next coil_accept().
- * With -EINVAL the descriptor is too large for select(2), so a retry would fail again:
- * close it.
+ * But -EINVAL means that the descriptor is too large for select(2), and another try would
+ * fail, too: close it.
  */
 static void keep_or_close(coil_listener *listener, int fd, int rc)
 {

@@ -1,4 +1,4 @@
-/* listener.h - internal functions that create listeners and accept connections. */
+/* listener.h (internal) - creates listeners and accepts connections. */
 #ifndef COIL_SOCKET_LISTENER_H
 #define COIL_SOCKET_LISTENER_H
 
@@ -7,24 +7,25 @@
 #include <coil/address.h>
 #include <coil/stream.h>
 
-/* The file of a local socket, removed when the socket is closed. */
+/* The file of a local socket, which is removed when the socket is closed. */
 struct coil__socket_file;
 
 struct coil_listener {
     struct coil__endpoint endpoint;
     uint16_t port;
-    int kept; /* an accepted connection that could not be attached; -1: none */
-    struct coil__socket_file *file; /* or NULL */
+    int kept; /* an accepted connection that could not be attached, or -1 */
+    struct coil__socket_file *file; /* NULL if there is none */
 };
 
 /*
- * Create a listener from a listening, non-blocking socket; closes the socket on failure.
+ * Create a listener from a listening, non-blocking socket. Closes the socket if this
+ * fails.
  */
 int coil__listener_make(int fd, const char *caller, coil_listener **out);
 
 /*
- * coil_accept() that stores the peer's address, unless `peer` is NULL. The length is 0
- * before the call. The length stays 0 if the address is not known.
+ * Like coil_accept(), but store the peer's address, unless `peer` is NULL. Its length
+ * must be 0 before the call, and stays 0 if the address is not known.
  */
 int coil__accept(coil_listener *listener, coil_stream **out, coil_address *peer);
 
@@ -32,11 +33,11 @@ int coil__accept(coil_listener *listener, coil_stream **out, coil_address *peer)
 
 int coil__listen_unix(const coil_listen_options *opts, int backlog, coil_listener **out);
 
-/* Listen at an address of the family AF_UNIX; `opts->path` is not used. */
+/* Listen at an address of the family AF_UNIX. `opts->path` is not used. */
 int coil__listen_local(const coil_address *address, const coil_listen_options *opts,
                        int backlog, coil_listener **out);
 
-/* Remove the file, unless another one has taken its place. */
+/* Remove the file, unless another file has replaced it. */
 void coil__socket_file_remove(const struct coil__socket_file *file);
 
 #endif

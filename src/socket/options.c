@@ -16,7 +16,7 @@
 
 /* ---- addresses --------------------------------------------------------------------- */
 
-/* getsockname(2) or getpeername(2), which fail for a pipe. */
+/* coil__socket_name() or coil__socket_peer(), which fail for a pipe. */
 typedef int (*address_call)(coil_loop *loop, int fd, struct sockaddr *address,
                             socklen_t *address_bytes);
 
@@ -92,7 +92,10 @@ int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_t *uid, g
                              SO_PEERCRED, &peer, &length);
     if (rc < 0)
         return rc;
-    /* Not a local socket. (A pid of 0 is a process outside this PID namespace.) */
+    /*
+     * The socket is not a local socket. (A pid of 0, in contrast, means a process outside
+     * of this PID namespace.)
+     */
     if (peer.uid == (uid_t)-1)
         return coil__failed(-EOPNOTSUPP);
     *pid = peer.pid;
@@ -131,7 +134,7 @@ int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns)
     int64_t seconds;
     int rc;
 
-    if (idle_ns < 0 || idle_ns > COIL_SEC(32767)) /* the kernel's limit */
+    if (idle_ns < 0 || idle_ns > COIL_SEC(32767)) /* 32767 is the kernel's limit */
         return coil__failed(-EINVAL);
     seconds = (idle_ns + COIL_SEC(1) - 1) / COIL_SEC(1);
     rc = set_number(stream, SOL_SOCKET, SO_KEEPALIVE, seconds > 0);

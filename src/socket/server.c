@@ -1,31 +1,30 @@
 /*
- * server.c - a task for each connection.
+ * server.c - a server, which handles each connection in a task of its own.
  *
  *     run_server() --- group ---+--- accept_all()   one for each listener
  *                               +--- handle()       one for each connection
  *
- * run_server() is a task that the server spawns. The task waits for a request to stop, or
- * until neither acceptors nor connections are left. After that, it closes the listeners,
- * gives the handlers the grace time, cancels the handlers that still run, and leaves the
- * group, which waits for all of them. Every server ends this way. Destroying the server
- * or closing the loop cancels run_server(), which then skips the waits.
+ * run_server() is a task that the server spawns. It waits for a request to stop, or until
+ * neither acceptors nor connections are left. After that it closes the listeners, waits
+ * for the handlers during the grace time, cancels the remaining handlers, and leaves the
+ * group, which waits until all have ended. Every server ends this way. Destroying the
+ * server or closing the loop cancels run_server(), which then skips the waits.
  *
- * Handlers start eagerly, within the acceptor's step. A task that is cancelled before its
+ * Handlers start eagerly, within the acceptor's step: a task that is cancelled before its
  * first step never runs, so it could not destroy its stream. A connection needs no memory
- * except its stream and its task. With idle_ns a connection also needs a record. The
- * record is not on the handler's stack, because other tasks read it while the handler
- * waits.
+ * except its stream and its task. With idle_ns it also needs a record, which is not on
+ * the handler's stack, because other tasks read it while the handler waits.
  *
  * One task checks for idle connections LOOKS times per `idle_ns`, so a connection needs
- * no timer and a call need not read the clock. A connection is idle if a call waits on
- * its stream and has begun no operation since the last checks. The scope of an idle
- * connection is cancelled, as at a deadline.
+ * no timer and a call need not read the clock. A connection is idle if LOOKS checks in a
+ * row find that its handler is waiting and has begun no operation on its stream. The
+ * scope of an idle connection is cancelled, as at a deadline.
  *
  * Invariants
- * 1. run_server() holds a reference until the group is closed: acceptors and handlers need
- *    none.
- * 2. Code that changes a condition that tasks wait for calls tell_waiters(), and the
- *    waiting tasks test the condition again.
+ * 1. run_server() has a reference until the group is closed, so acceptors and handlers
+ *    need none.
+ * 2. After a change to a condition for which tasks wait, tell_waiters() must be called:
+ *    the waiting tasks check the condition again.
  */
 #include "listener.h"
 #include "../stream/stream.h"
@@ -45,7 +44,7 @@
 
 #define SHORTEST_REST COIL_MSEC(50)
 #define LONGEST_REST COIL_SEC(1)
-#define REPORT_EVERY COIL_SEC(10) /* while accepting fails */
+#define REPORT_EVERY COIL_SEC(10) /* interval of reports while accepting fails */
 #define HANDSHAKE COIL_SEC(10)
 #define LOOKS 4 /* number of checks for idle connections per idle_ns */
 
@@ -58,13 +57,13 @@ struct coil_server {
     coil_server_opts opts;
     char name[32];
     coil_group group;
-    coil_task *task; /* run_server()'s; a reference */
+    coil_task *task; /* the task of run_server(); a reference */
     struct coil__list acceptors;
     struct coil__list connections;           /* connections to check for idleness */
     struct coil__list requests;              /* handlers that wait for a request */
     size_t acceptor_count, connection_count; /* running tasks */
     size_t handshake_count;                  /* connections in the TLS handshake */
-    /* set and cleared at once: wakes the tasks that wait now */
+    /* set and cleared at once, to wake the tasks that are waiting */
     coil_event changed;
     coil_event stopped;
     bool stopping;
@@ -77,10 +76,10 @@ struct acceptor {
     coil_task *task;         /* a reference */
     int64_t rest_ns;
     int64_t silent_until; /* no failure to accept is reported before this time */
-    unsigned failures;    /* since the last report */
+    unsigned failures;    /* failures since the last report */
 };
 
-/* The peer of a connection, for reports: shorter than a coil_address. */
+/* The peer of a connection, for reports. Takes less memory than a coil_address. */
 struct peer {
     union {
         struct sockaddr any;
@@ -97,18 +96,18 @@ struct accepted {
     struct peer peer;
 };
 
-/* With opts.idle_ns. */
+/* A connection that is checked for idleness; only with opts.idle_ns. */
 struct connection {
     struct coil__list link; /* coil_server.connections */
     const coil_stream *stream;
     coil_scope *idle;    /* cancelled when the connection is idle */
     unsigned operations; /* the stream's operation count at the latest check */
-    int quiet;           /* checks since then that found the handler waiting */
+    int quiet;           /* number of checks since then that found the handler waiting */
 };
 
 /*
- * A handler in coil_server_wait_request(). This struct is not on the handler's stack, and
- * neither is struct connection.
+ * A handler in coil_server_wait_request(). Like struct connection, this is not on the
+ * handler's stack.
  */
 struct request {
     struct coil__list link; /* coil_server.requests */
@@ -122,7 +121,7 @@ static void tell_waiters(coil_server *s)
     coil_event_clear(&s->changed);
 }
 
-/* NOINLINE here and below keeps a waiting handler's stack frames small. */
+/* NOINLINE, here and in other functions, keeps a waiting handler's stack frames small. */
 static COIL__NOINLINE void report_failure(const char *message, int rc)
 {
     coil_call_exception_handler(&(coil_exception){.message = message,
@@ -131,7 +130,7 @@ static COIL__NOINLINE void report_failure(const char *message, int rc)
                                                   .task = coil_task_current()});
 }
 
-/* Return the address of the listener, or only its port once it is closed. */
+/* Return the listener's address, or only its port after it was closed. */
 static const char *place_of(const coil_listener *listener, char *text, size_t size)
 {
     coil_address name;
@@ -180,7 +179,7 @@ static COIL__NOINLINE void report_rest(struct acceptor *a, int rc)
     a->failures = 0;
 }
 
-/* ---- its life ---------------------------------------------------------------------- */
+/* ---- references and stopping ------------------------------------------------------- */
 
 static void destroy_acceptor(struct acceptor *a)
 {
@@ -208,14 +207,17 @@ static void end_request(struct request *request)
     coil_task_cancel(request->task, "its server stops");
 }
 
-/* End the wait of each handler that waits for a request. */
+/* End the waits of all handlers that wait for a request. */
 static void end_requests(coil_server *s)
 {
     COIL__LIST_EACH (link, &s->requests)
         end_request(COIL__CONTAINER(link, struct request, link));
 }
 
-/* Cancelling loses no connection: a waiting acceptor has not accepted one. */
+/*
+ * Cancel the acceptors. No connection is lost, because a waiting acceptor has not
+ * accepted one.
+ */
 static void stop_accepting(coil_server *s)
 {
     bool is_first = !s->stopping;
@@ -263,7 +265,10 @@ static int call_handler_contained(const struct accepted *a)
                                           : run_handler((void *)a);
 }
 
-/* The server does not fail if a peer is idle or a handshake fails. */
+/*
+ * Call the handler in a scope that is cancelled when the connection is idle. An idle peer
+ * is not an error of the server.
+ */
 static COIL__NOINLINE int call_until_idle(const struct accepted *a)
 {
     struct connection *c = coil__alloc_zeroed(sizeof *c);
@@ -304,12 +309,12 @@ static int handle(void *arg)
     int rc;
 
     if (s->connection_count++ == 0 && s->opts.idle_ns > 0)
-        tell_waiters(s); /* wakes the task that checks for idle connections */
+        tell_waiters(s); /* this wakes the task that checks for idle connections */
     rc = call_handler(&a);
     coil_stream_destroy(a.stream);
     s->connection_count--;
     tell_waiters(s);
-    return rc == -ECANCELED ? rc : 0; /* a failed task would end the group */
+    return rc == -ECANCELED ? rc : 0; /* if the task failed, the group would end */
 }
 
 static int serve(const struct acceptor *acceptor, coil_stream *stream,
@@ -364,7 +369,10 @@ coil_server *coil_server_current(void)
                : NULL;
 }
 
-/* Return -ESHUTDOWN if only the server has cancelled the task, else rc. */
+/*
+ * Return the result of coil_server_wait_request(): -ESHUTDOWN if only the server has
+ * cancelled the task, else rc.
+ */
 static int end_of_request(const struct request *request, int rc)
 {
     if (!request->ended || coil_uncancel() > 0)
@@ -397,8 +405,8 @@ int coil_server_wait_request(coil_stream *stream)
 }
 
 /*
- * True if the running task is a handler of the server. Acceptors belong to the group too,
- * but never call user code.
+ * True if the running task is one of the server's handlers. (Acceptors also belong to the
+ * group, but never call user code.)
  */
 static bool is_handling(const coil_server *s)
 {
@@ -410,8 +418,8 @@ static bool is_handling(const coil_server *s)
 /* ---- accepting --------------------------------------------------------------------- */
 
 /*
- * True if the acceptor has to stop because it was cancelled or its listener is closed.
- * Other failures of accept(2), such as too many descriptors, are temporary.
+ * True if the acceptor must stop, because it was cancelled or its listener was closed.
+ * Other errors of accept(2), such as too many descriptors, are temporary.
  */
 static bool is_over(int rc)
 {
@@ -419,8 +427,9 @@ static bool is_over(int rc)
 }
 
 /*
- * Wait before accepting again, until a connection has ended or a time-out has passed. The
- * time-out doubles with each failure. Returns 0 or -ECANCELED.
+ * Accepting has failed with `why`. Before the next try, wait until a connection has ended
+ * or a time-out has passed. The time-out doubles with each failure. Returns 0 or
+ * -ECANCELED.
  */
 static int pause_accepting(struct acceptor *a, int why)
 {
@@ -454,7 +463,7 @@ static int wait_for_room(coil_server *s)
     return rc;
 }
 
-/* Accept one connection and start its handler, waiting for room as long as needed. */
+/* Accept a connection, and start its handler once the server is not full. */
 static int accept_one(struct acceptor *a)
 {
     coil_server *s = a->server;
@@ -466,7 +475,7 @@ static int accept_one(struct acceptor *a)
         return rc;
     if (peer.length == 0)
         coil_stream_peer(stream, &peer);
-    rc = wait_for_room(s); /* another acceptor may have used the room */
+    rc = wait_for_room(s); /* another acceptor may have started a handler */
     while (rc == 0 && (rc = serve(a, stream, &peer)) < 0 && !is_over(rc))
         rc = pause_accepting(a, rc);
     if (rc < 0) {
@@ -531,7 +540,7 @@ int coil_server_add(coil_server *server, coil_listener *listener)
     return 0;
 }
 
-/* ---- the whole --------------------------------------------------------------------- */
+/* ---- the server's task ------------------------------------------------------------- */
 
 static int wait_until_asked(coil_server *s)
 {
@@ -542,7 +551,10 @@ static int wait_until_asked(coil_server *s)
     return rc;
 }
 
-/* If there is no memory for a timer, the grace time could not end, so it is skipped. */
+/*
+ * Wait for the handlers during the grace time. It is skipped if there is no memory for
+ * its timer.
+ */
 static int let_handlers_end(coil_server *s)
 {
     coil_scope scope;
@@ -558,7 +570,8 @@ static int let_handlers_end(coil_server *s)
 }
 
 /*
- * Spawned by coil_server_create(), which adds the first listener once the group is open.
+ * The server's task. Spawned by coil_server_create(), which adds the first listener once
+ * the group is open.
  */
 static int run_server(void *arg)
 {
@@ -585,7 +598,7 @@ static coil_server *alloc_server(coil_handler fn, void *arg, const coil_server_o
 
     if (s == NULL)
         return NULL;
-    s->references = 2; /* the creator's, and run_server()'s */
+    s->references = 2; /* for the creator and for run_server() */
     s->loop = coil_loop_retain(coil__loop_require("coil_server_create"));
     s->fn = fn;
     s->arg = arg;
@@ -674,7 +687,7 @@ void coil_server_destroy(coil_server *server)
     if (server->destroyed)
         coil__misuse_gone("coil_server_destroy");
     if (coil__loop_is_parents(server->loop)) {
-        /* closes the child's copies of descriptors; the memory is not freed */
+        /* close only the child's copies of descriptors; do not free the memory */
         stop_accepting(server);
         return;
     }
@@ -704,8 +717,8 @@ size_t coil_server_connections(const coil_server *server)
 }
 
 /*
- * Stop and wait even if the caller is cancelled repeatedly, because the handlers use
- * `arg`.
+ * Stop the server and wait, even if the caller is cancelled repeatedly, because the
+ * handlers use `arg`.
  */
 static void stop_although_cancelled(coil_server *s)
 {

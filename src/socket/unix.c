@@ -1,10 +1,10 @@
 /*
  * unix.c - local sockets. (unix(7))
  *
- * A socket's file outlives it: a server that crashed leaves a file to which clients
- * cannot connect and servers cannot bind. So listening removes an existing socket file,
- * in use or not, as asyncio does. Closing removes the file only if this listener created
- * it, and not if another one has replaced it.
+ * A socket's file outlives the socket: a server that has crashed leaves a file to which
+ * clients cannot connect and servers cannot bind. So listening removes an existing socket
+ * file, even if it is in use, like asyncio. Closing removes the file only if this
+ * listener created it, and not if another listener has replaced it.
  */
 #include "listener.h"
 #include "../io/socket.h"
@@ -24,8 +24,8 @@
 /* ---- connecting -------------------------------------------------------------------- */
 
 /*
- * If the listener's queue is full, connect(2) fails with EAGAIN, and no event reports
- * that there is room. So try again, at growing intervals.
+ * Connect. If the listener's queue is full, connect(2) fails with EAGAIN, and no event
+ * reports when there is room again, so try again at growing intervals.
  */
 static int connect_patiently(coil_stream *stream, const coil_address *address)
 {
@@ -113,7 +113,7 @@ static int remember(const char *path, struct coil__socket_file **out)
     if (file == NULL)
         return coil__failed(-ENOMEM);
     if (COIL__CALL(EACCES, lstat(path, &info)) < 0) {
-        int error = errno; /* the allocator may change errno */
+        int error = errno; /* the next call may change errno */
 
         coil__free(file);
         return coil__failed(-error);
@@ -127,7 +127,10 @@ static int remember(const char *path, struct coil__socket_file **out)
 
 /* ---- listening --------------------------------------------------------------------- */
 
-/* The mode is set before listen(2): until then no client can connect. */
+/*
+ * Bind and listen. The mode is set before listen(2), because until then no client can
+ * connect.
+ */
 static int listen_at(int fd, const coil_listen_options *opts, int backlog,
                      struct coil__socket_file **file)
 {
