@@ -1,15 +1,17 @@
 /*
- * adopt.c - adopting descriptors of other code, and releasing or moving streams.
+ * adopt.c - makes streams of other code's descriptors, and releases streams or moves them
+ * to other loops.
  *
  * O_NONBLOCK IS SHARED. The O_NONBLOCK flag belongs to the open file description
- * (open(2)), which an inherited terminal or pipe shares with other processes: the shell,
- * the other end of 2>&1. Setting it breaks programs that do not expect it. Clearing it
- * while another coil stream uses the same description makes the loop block. So a blocking
- * pipe end or terminal is opened a second time, and the new description replaces the old
- * one under the adopted number. If opening fails (no permission, or a FIFO without a
- * reader), the flag is set, and is cleared when the stream is closed. A socket cannot be
- * opened twice. The flag of a socket is cleared only by coil_stream_release_fd():
- * programs that inherit sockets set the flag themselves.
+ * (open(2)), which an inherited terminal or pipe shares with other processes, such as the
+ * shell, or with another descriptor (2>&1). Setting the flag breaks programs that do not
+ * expect it. Clearing it while another coil stream uses the same description makes the
+ * loop block. So a blocking pipe end or terminal is opened a second time, and the new
+ * description replaces the old one under the adopted number. If opening fails (no
+ * permission, or a FIFO without a reader), the flag is set, and is cleared when the
+ * stream is closed. A socket cannot be opened twice. A socket's flag is cleared only by
+ * coil_stream_release_fd(), because programs that inherit sockets set the flag
+ * themselves.
  */
 #include "../io/socket.h"
 #include "stream.h"
@@ -22,7 +24,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- coming ------------------------------------------------------------------------ */
+/* ---- adopting ---------------------------------------------------------------------- */
 
 static bool reopen(int fd, int flags)
 {
@@ -46,7 +48,10 @@ static void make_blocking(int fd)
         fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 }
 
-/* Returns 1 if the descriptor was blocking before, 0 if not, or a negative errno. */
+/*
+ * Make the descriptor non-blocking. Returns 1 if it was blocking, 0 if not, or a negative
+ * errno.
+ */
 static int make_non_blocking(int fd, bool is_socket, bool *reopened)
 {
     int flags = COIL__CALL(EBADF, fcntl(fd, F_GETFL));
@@ -72,8 +77,8 @@ static int socket_option(int fd, int name)
 }
 
 /*
- * Refuses datagram and packet sockets: a read would truncate datagrams, and a write would
- * split them.
+ * Adopt a descriptor. Datagram and packet sockets are refused, because a read would
+ * truncate datagrams, and a write would split them.
  */
 static int adopt_stream(int fd, coil_stream **out)
 {
@@ -159,11 +164,11 @@ void coil__stream_give_flag_back(coil_stream *stream)
         make_blocking(stream->endpoint.fd);
 }
 
-/* ---- going ------------------------------------------------------------------------- */
+/* ---- releasing and detaching ------------------------------------------------------- */
 
 /*
- * Return the number of bytes that the backend has received ahead of a read, and the error
- * after them.
+ * Return the number of bytes that the backend has received ahead of a read, and store the
+ * error after them.
  */
 static size_t count_received_ahead(const coil_stream *stream, int *error)
 {
@@ -198,8 +203,8 @@ static int receive_into(struct coil__buffer **came, const coil_stream *stream, s
 }
 
 /*
- * Move the received bytes into the stream, where they precede bytes that are read later.
- * If this fails halfway, the moved bytes are still read first.
+ * Move the bytes that the backend has received ahead into the stream, where reads take
+ * them first. This is still so if this function fails halfway.
  */
 static int take_along(coil_stream *stream)
 {

@@ -15,16 +15,16 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* ---- spare ones -------------------------------------------------------------------- */
+/* ---- spare buffers ----------------------------------------------------------------- */
 
 /*
- * Spare buffers of this thread, each of FIRST_SIZE bytes. The buffers are freed when the
+ * Spare buffers of this thread, each of FIRST_SIZE bytes. They are freed when the
  * thread's loop closes.
  */
 static COIL__THREAD_LOCAL struct {
     struct coil__buffer *first;
     unsigned count;
-    coil_loop *loop; /* the loop that has the closing hook; or NULL */
+    coil_loop *loop; /* the loop that has the closing hook, or NULL */
     struct coil__close_hook hook;
 } spare;
 
@@ -90,8 +90,8 @@ void coil__buffer_drop(struct coil__buffer **buffer)
 /* ---- bytes ------------------------------------------------------------------------- */
 
 /*
- * Move the unread bytes to the front only if at least as many bytes were given out, or if
- * the buffer has no other room.
+ * Move the unread bytes to the front of the buffer, but only if at least as many bytes
+ * were given out, or if the buffer has no other room.
  */
 static void move_to_front(struct coil__buffer *b)
 {
@@ -128,7 +128,7 @@ int coil__buffer_make_room(struct coil__buffer **buffer, size_t most)
             *buffer = resized;
         else if (count == before)
             return coil__failed(-ENOMEM);
-        /* if the allocation fails, use the room that is left */
+        /* if there is no memory, use the room that is left */
     }
     if (count == 0)
         (*buffer)->begin = (*buffer)->end = 0;

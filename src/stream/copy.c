@@ -1,14 +1,15 @@
 /*
- * copy.c - copying one stream into another.
+ * copy.c - copies one stream to another.
  *
- * The bytes are read into the source's own buffer, and written from there: when the copy
+ * The bytes are read into the source's own buffer and written from there, so if the copy
  * ends early, the unwritten bytes can still be read from the source. The buffer grows to
  * the source's limit while reads fill it (buffer.h), and stays at 4 KiB for a source that
  * sends little.
  *
- * Why not splice(2): between two sockets the bytes pass through a pipe. If the task is
- * cancelled, the bytes in the pipe have to be read back, which needs memory that may not
- * be available. And on io_uring the bytes may have been received already. (Go: io.Copy)
+ * splice(2) is not used, because between two sockets it moves the bytes through a pipe.
+ * If the task is cancelled, the bytes in the pipe must be read back, which needs memory
+ * that may not be available. Also, io_uring may already have received the bytes. (Go:
+ * io.Copy)
  */
 #include "stream.h"
 
@@ -20,8 +21,8 @@ struct copying {
 };
 
 /*
- * Write some bytes of the buffer. TLS may still send bytes of a write that fails. Such
- * bytes are counted and removed from the source.
+ * Write some bytes of the buffer. If a write fails, TLS may still send some of its bytes:
+ * these are counted and removed from the source.
  */
 static ssize_t write_some(struct copying *c)
 {
@@ -42,7 +43,10 @@ static ssize_t write_some(struct copying *c)
     return result;
 }
 
-/* Returns a positive number, 0 at the end, or a negative errno. */
+/*
+ * Copy some bytes. Returns a positive number, 0 at the end of the source, or a negative
+ * errno.
+ */
 static ssize_t copy_some(struct copying *c)
 {
     if (coil__stream_buffered(c->from) == 0) {

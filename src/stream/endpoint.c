@@ -1,14 +1,14 @@
 /*
- * endpoint.c - a descriptor that tasks use.
+ * endpoint.c - a descriptor that tasks use: its life cycle, and the calls on it.
  *
  * Invariants
  * 1. While fd is not -1, it is either attached to the loop's backend, or detached and
  *    `loop` is NULL.
  * 2. After a suspension fd may be -1, and its old number may belong to another file. So
- *    coil__endpoint_do() reads fd before each operation, and closing ends the waiting
- *    operations.
- * 3. One call may consist of several operations. `busy` excludes other calls of the same
- *    direction between the operations, even where the backend would allow them.
+ *    coil__endpoint_do() reads fd before each operation, and closing the endpoint ends
+ *    the waiting operations.
+ * 3. A call may consist of several operations. `busy` excludes other calls of the same
+ *    direction between two operations, when the backend would allow them.
  */
 #include "endpoint.h"
 
@@ -37,7 +37,7 @@ void coil__endpoint_check(const struct coil__endpoint *endpoint, const char *cal
         coil__misuse_gone(caller);
 }
 
-/* Abort because `caller` was called on the wrong thread or loop. */
+/* Abort because `caller` was called on a wrong thread or loop. */
 COIL__NORETURN static void refuse(const struct coil__endpoint *endpoint,
                                   const char *caller)
 {
@@ -66,7 +66,7 @@ void coil__endpoint_detach(struct coil__endpoint *endpoint)
 {
     coil_loop *loop = endpoint->loop;
 
-    coil__leak_forget(endpoint); /* another loop may use it now */
+    coil__leak_forget(endpoint); /* another loop may use it */
     endpoint->lost = coil__descriptor_find(loop->descriptors, endpoint->fd)->lost;
     loop->backend->class->detach(loop->backend, endpoint->fd);
     coil_loop_release(endpoint->loop);
@@ -179,8 +179,8 @@ bool coil__endpoint_was_used(const struct coil__endpoint *endpoint, unsigned ope
 }
 
 /*
- * Cancel the operation after idle_ns, but begin it again if the endpoint was used
- * meanwhile.
+ * Perform the operation. Cancel it after idle_ns, but begin it again if the endpoint was
+ * used meanwhile.
  */
 static COIL__NOINLINE ssize_t await_until_idle(struct coil__endpoint *endpoint,
                                                const struct coil__op *op)

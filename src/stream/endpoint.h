@@ -8,22 +8,22 @@
 #include "../loop/loop.h"
 
 /*
- * The first member of its owner (a stream, a listener), which is one block of
+ * The first member of its owner (a stream, a listener), which is one block from
  * coil__alloc(). The block is freed once the owner has dropped its reference and no call
  * is in progress. So a task that waited in a call may still use the block, even if the
  * owner was destroyed meanwhile.
  */
 struct coil__endpoint {
     int fd; /* -1 once closed */
-    /* operations begun so far (wraps), to find idle connections */
+    /* number of operations begun so far (may wrap), to detect idle connections */
     unsigned operations;
     coil_loop *loop; /* a reference; NULL while it is detached */
-    /* the owner's, and one for each call in progress; 0 in freed memory */
+    /* one of the owner, and one for each call in progress; 0 in freed memory */
     unsigned references;
     bool busy[2];   /* a call is in progress in this direction */
     bool destroyed; /* the owner has dropped its reference */
-    uint8_t lost;   /* while it is detached: coil__descriptor.lost */
-    /* called before the free; may be NULL */
+    uint8_t lost;   /* while the endpoint is detached: see coil__descriptor.lost */
+    /* called before the block is freed; may be NULL */
     void (*finish)(struct coil__endpoint *endpoint);
     int64_t idle_ns; /* the longest wait without another operation; 0: no limit */
 };
@@ -32,10 +32,12 @@ struct coil__endpoint {
  * begun meanwhile. `operations` is the count when the wait began. */
 bool coil__endpoint_was_used(const struct coil__endpoint *endpoint, unsigned operations);
 
-/* Abort if the block was freed, if that can be detected. */
+/* Abort if coil detects that the block was freed. */
 void coil__endpoint_check(const struct coil__endpoint *endpoint, const char *caller);
 
-/* Attach `fd` to the current loop. On failure the descriptor remains the caller's. */
+/*
+ * Attach `fd` to the current loop. If this fails, the caller still owns the descriptor.
+ */
 int coil__endpoint_open(struct coil__endpoint *endpoint, int fd, const char *caller);
 
 /*
@@ -48,12 +50,12 @@ int coil__endpoint_may_leave(const struct coil__endpoint *endpoint, const char *
 void coil__endpoint_detach(struct coil__endpoint *endpoint);
 int coil__endpoint_attach(struct coil__endpoint *endpoint, const char *caller);
 
-/* Close the descriptor for `caller`; calls in progress end with -EBADF. A second call
- * does nothing. */
+/* Close the descriptor for `caller`. Calls in progress end with -EBADF. If the endpoint
+ * is already closed, do nothing. */
 int coil__endpoint_close(struct coil__endpoint *endpoint, const char *caller);
 
 /*
- * Drop the owner's reference. A second call aborts if coil can detect it.
+ * Drop the owner's reference. Aborts if coil detects that it was already dropped.
  */
 void coil__endpoint_destroy(struct coil__endpoint *endpoint, const char *caller);
 
@@ -70,8 +72,8 @@ void coil__endpoint_leave(struct coil__endpoint *endpoint,
                           enum coil__direction direction);
 
 /*
- * Spend from the task's budget, for a call that may not have to wait. If the budget is
- * used up, other tasks run first. Fails with -EBADF if the endpoint is closed, or is
+ * Spend from the task's budget, for a call that may return without waiting. If the budget
+ * is used up, other tasks run first. Fails with -EBADF if the endpoint is closed, or is
  * closed meanwhile.
  */
 int coil__endpoint_spend(struct coil__endpoint *endpoint);
@@ -82,13 +84,13 @@ int coil__endpoint_spend(struct coil__endpoint *endpoint);
  */
 int coil__endpoint_begin(struct coil__endpoint *endpoint);
 
-/* Spend from the task's budget, and do one operation on the descriptor (io/op.h). */
+/* Spend from the task's budget, and perform one operation on the descriptor (io/op.h). */
 ssize_t coil__endpoint_do(struct coil__endpoint *endpoint, struct coil__op *op);
 
 /*
- * True in a child of fork(2) if the endpoint belongs to the parent. Such a child may only
- * free its memory and close its descriptor, and must not do anything that affects the
- * parent.
+ * True in a child of fork(2) if the endpoint belongs to the parent. In that case the
+ * child may only free the endpoint's memory and close its descriptor, and must not do
+ * anything that affects the parent.
  */
 static inline bool coil__endpoint_is_parents(const struct coil__endpoint *endpoint)
 {

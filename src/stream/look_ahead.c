@@ -1,14 +1,14 @@
 /*
- * look_ahead.c - reading up to a separator, and peeking.
+ * look_ahead.c - calls that read ahead: reading up to a separator, and peeking.
  *
  * Only these calls and coil_copy() fill a stream's buffer. Every other read first takes
  * the bytes in the buffer, and then reads into the caller's memory directly. (asyncio:
  * StreamReader)
  *
- * A search examines each byte once, except the last few before a refill, where a
- * separator may have begun. Bytes leave the buffer only when it holds the whole result,
- * so a call that fails or is cancelled takes nothing. At the end of the stream the call
- * fails, but returns the remaining bytes.
+ * A search examines each byte only once, except the last few bytes before a refill, which
+ * may be the beginning of a separator. Bytes are removed from the buffer only when it
+ * contains the whole result, so a call that fails or is cancelled takes nothing. At the
+ * end of the stream the call fails, but stores the remaining bytes.
  */
 #include "stream.h"
 
@@ -31,8 +31,9 @@ ssize_t coil__stream_fill(coil_stream *stream, size_t most)
 }
 
 /*
- * Read until the first `most` bytes contain the separator; returns where it ends. Fails
- * with -EMSGSIZE if they do not contain it, or -ENODATA at the end of the stream.
+ * Read until the first `most` bytes contain the separator, and return where it ends.
+ * Fails with -EMSGSIZE if they do not contain it, or with -ENODATA at the end of the
+ * stream.
  */
 static ssize_t find_separator(coil_stream *stream, const void *separator, size_t n,
                               size_t most)
@@ -59,8 +60,8 @@ static ssize_t find_separator(coil_stream *stream, const void *separator, size_t
 }
 
 /*
- * Return how many bytes to search for a separator of n bytes, given the stream's limit
- * and the caller's room.
+ * Return how many bytes to search for a separator of n bytes. The stream's limit and the
+ * size of the caller's buffer limit this number.
  */
 static size_t most_of(const coil_stream *stream, size_t n, size_t size)
 {
@@ -105,7 +106,7 @@ ssize_t coil_read_until(coil_stream *stream, const void *separator, size_t n, vo
     return result;
 }
 
-/* The '\n' is read into `line`, and replaced by the '\0'. */
+/* The '\n' is read into `line`, and then replaced with a '\0'. */
 ssize_t coil_read_line(coil_stream *stream, char *line, size_t size)
 {
     COIL__REQUIRE(stream, "a stream");

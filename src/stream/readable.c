@@ -1,8 +1,8 @@
 /*
- * readable.c - waiting until a stream is readable.
+ * readable.c - waits until a stream is readable.
  *
- * The wait is designed for large numbers of idle connections. The operation is in the
- * stream, its wait is in the task's control block, and the stream holds no buffer. So no
+ * This wait is designed for large numbers of idle connections. The operation is in the
+ * stream, its wait is in the task's control block, and the stream has no buffer. So no
  * pointer refers to the task's stack, which can be swapped out. With io_uring the kernel
  * may still be receiving ahead for the stream (io_uring_receive.c).
  */
@@ -13,9 +13,10 @@
 #include <sys/socket.h>
 
 /*
- * The write end of a pipe, a pidfd and a listening socket cannot be read. A wait for such
- * a descriptor would end late or never. Returns 0, or the error of a read. The check
- * reads no bytes: a listening socket has no data, and readv(2) with 0 parts only checks.
+ * Check that the descriptor can be read. The write end of a pipe, a pidfd and a listening
+ * socket cannot, and a wait for such a descriptor would end late or never. Returns 0, or
+ * the error of a read. No bytes are read: a listening socket has none, and readv(2) with
+ * 0 parts only checks the descriptor.
  */
 static int check_that_it_may_be_read(coil_stream *stream)
 {

@@ -1,4 +1,6 @@
-/* send_fds.c - sending descriptors over a local socket. (unix(7), SCM_RIGHTS) */
+/*
+ * send_fds.c - sends and receives descriptors over a local socket. (unix(7), SCM_RIGHTS)
+ */
 #include "stream.h"
 
 #include "../io/socket.h"
@@ -11,7 +13,7 @@
 #define MOST 253 /* SCM_MAX_FD */
 
 union control {
-    struct cmsghdr head; /* for the alignment */
+    struct cmsghdr head; /* aligns the bytes */
     char bytes[CMSG_SPACE(MOST * sizeof(int))];
 };
 
@@ -88,7 +90,7 @@ static size_t collect_fds(struct msghdr *message, int *fds)
     return count;
 }
 
-/* Give the descriptors to the caller, or close them all if they do not fit. */
+/* Store the descriptors in the caller's array. If they do not fit, close all of them. */
 static int give_fds(coil_loop *loop, struct msghdr *message, int *fds, size_t *fd_count)
 {
     int all[MOST];
@@ -131,8 +133,7 @@ static ssize_t receive_fds(coil_stream *stream, void *buf, size_t n, int *fds,
 }
 
 /*
- * Return bytes that were read ahead first. Descriptors that came with such bytes are
- * lost.
+ * If bytes were read ahead, return these bytes. Descriptors that came with them are lost.
  */
 static ssize_t receive_buffered_first(coil_stream *stream, void *buf, size_t n, int *fds,
                                       size_t *fd_count)

@@ -1,17 +1,17 @@
 /*
- * sendfile.c - sending a file, or a part of it, over a stream.
+ * sendfile.c - sends a file, or a part of it, over a stream.
  *
- * sendfile(2) moves pages from the kernel's cache to a socket without a copy through the
- * program. For pages that are not cached sendfile(2) reads the disk, which would block
- * the loop. So each piece is probed first, by testing whether reading its first and its
- * last byte would block. A cached piece is sent by sendfile(2). A piece that is not
- * cached is read by the file lane or the backend, and then written, while the kernel
- * reads ahead. Pipes, TLS, and files that sendfile(2) refuses are always read and
- * written.
+ * sendfile(2) moves pages from the kernel's cache to a socket without copying them to the
+ * program. If pages are not cached, sendfile(2) reads the disk, which would block the
+ * loop. So each piece is probed first, by testing whether reading its first and its last
+ * byte would block. A cached piece is sent with sendfile(2). A piece that is not cached
+ * is read by the file lane or the backend, and then written, while the kernel reads
+ * ahead. With pipes, with TLS, and if sendfile(2) refuses the file, the bytes are always
+ * read and written.
  *
- * The file is read at explicit offsets. If the caller passed no offset, the file's own
- * position is set at the end, so it shows how much was sent even after a failure.
- * (asyncio: loop.sendfile, sock_sendfile)
+ * The file is read at explicit offsets. If the caller has passed no offset, the file's
+ * own position is set at the end of the call, so even after a failure it shows how much
+ * was sent. (asyncio: loop.sendfile, sock_sendfile)
  */
 #include "stream.h"
 
@@ -23,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIECE ((size_t)256 * 1024) /* probed and sent at a time */
+#define PIECE ((size_t)256 * 1024) /* bytes that are probed and sent at a time */
 #define BY_HAND ((size_t)64 * 1024)
 
 struct sending {
@@ -33,7 +33,7 @@ struct sending {
     int64_t size; /* size of the file at the start; INT64_MAX for a device */
     size_t left;
     bool in_memory; /* the whole file is cached: no probe is needed */
-    bool refused;   /* the transport's sendfile was refused before */
+    bool refused;   /* sendfile(2) has refused the file */
     char *buf;      /* buffer for reading and writing; NULL until needed */
 };
 
@@ -50,8 +50,8 @@ static void advance_position(struct sending *s, size_t n)
 }
 
 /*
- * Like pread(2), but fails with -EAGAIN instead of waiting for a disk, or -EOPNOTSUPP if
- * the file system does not support this.
+ * Like pread(2), but fails with -EAGAIN instead of waiting for a disk, or with
+ * -EOPNOTSUPP if the file system does not support this.
  */
 static ssize_t read_cached(int fd, void *buf, size_t n, int64_t position)
 {
@@ -61,8 +61,8 @@ static ssize_t read_cached(int fd, void *buf, size_t n, int64_t position)
 }
 
 /*
- * A read past the end never waits. So if the file ends within the piece, probe the file's
- * last byte.
+ * True if the next n bytes are cached. If the file ends within them, probe the file's
+ * last byte, because a read past the end never waits.
  */
 static bool is_cached(const struct sending *s, size_t n)
 {
@@ -119,8 +119,8 @@ static bool is_refusal(ssize_t result)
 }
 
 /*
- * If the kernel refuses, the caller reads and writes instead. So the task's last error is
- * not changed.
+ * Send with sendfile(2). If the kernel refuses, preserve the task's last error, because
+ * the caller reads and writes instead.
  */
 static ssize_t send_from_file(struct sending *s, size_t n)
 {
@@ -185,7 +185,7 @@ ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset, size_t n)
     if (result == 0) {
         for (result = 1; result > 0 && s.left > 0;)
             result = send_some(&s);
-        /* TLS may still send bytes of a cancelled write: count them. */
+        /* TLS may still send bytes of a cancelled write, which also count. */
         s.position = s.start + (int64_t)stream->transferred[COIL__OUT];
         if (offset != NULL)
             *offset = s.position;

@@ -1,10 +1,10 @@
 /*
- * stream.c - reading and writing bytes.
+ * stream.c - streams: opening, closing, reading and writing.
  *
- * A write returns when the kernel has all of its bytes. So there is nothing to flush, and
- * a slow peer slows down the writer. A read puts bytes directly into the caller's memory.
- * Only calls that look ahead (look_ahead.c) fill a buffer, and every read takes the bytes
- * in that buffer first.
+ * A write returns when the kernel has all of its bytes, so there is nothing to flush, and
+ * a slow peer slows down the writer. A read stores bytes directly in the caller's memory.
+ * Only calls that look ahead (look_ahead.c) fill a buffer, and every read first takes the
+ * bytes in that buffer.
  */
 #include "stream.h"
 
@@ -95,11 +95,11 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out)
 }
 
 /*
- * With SO_LINGER, close(2) waits until the peer has the bytes or the time is up, even on
- * a non-blocking socket. So SO_LINGER is switched off; the kernel still sends the bytes.
- * A time of 0 is left as it is, because it resets the connection. In a forked child the
- * option belongs to the parent. The number of a simulated socket is not a descriptor:
- * getsockopt(2) refuses it.
+ * Switch SO_LINGER off. With this option close(2) waits until the peer has the bytes or
+ * the time is up, even on a non-blocking socket. Without it the kernel still sends the
+ * bytes. A time of 0 is left as it is, because it resets the connection. In a forked
+ * child the option must not be changed, because it belongs to the parent. The number of a
+ * simulated socket is not a descriptor, so getsockopt(2) fails.
  */
 static void do_not_linger(const coil_stream *stream)
 {
@@ -174,8 +174,8 @@ static ssize_t take_from(struct coil__buffer *buffer, coil_stream *stream, void 
 }
 
 /*
- * Return bytes that the previous loop received ahead. An error may follow the bytes; the
- * error is returned once.
+ * Return bytes that the previous loop received ahead. If an error follows the bytes, it
+ * is returned once.
  */
 static ssize_t take_what_came(coil_stream *stream, void *buf, size_t n)
 {
@@ -226,7 +226,10 @@ ssize_t coil__stream_write_fd(coil_stream *stream, const struct iovec *parts,
     return coil__endpoint_do(&stream->endpoint, &op);
 }
 
-/* The write end of a pipe is shut down by closing it, so that the reader sees the end. */
+/*
+ * True for the write end of a pipe. It is shut down by closing it, so that the reader
+ * sees the end.
+ */
 static bool is_write_end(int fd)
 {
     struct stat about;
@@ -295,7 +298,7 @@ ssize_t coil_read(coil_stream *stream, void *buf, size_t n)
     return result;
 }
 
-/* If another call is in progress, do not change the count, which belongs to that call. */
+/* If another call is in progress, the count belongs to that call, so do not change it. */
 int coil__stream_refuse(coil_stream *stream, enum coil__direction direction, int rc)
 {
     if (!stream->endpoint.busy[direction])
@@ -357,7 +360,9 @@ ssize_t coil_write(coil_stream *stream, const void *buf, size_t n)
 /* The maximum number of parts in one system call. */
 #define PARTS 64
 
-/* The sum of the parts' lengths, or -EINVAL if it exceeds SSIZE_MAX (writev(2)). */
+/*
+ * Return the sum of the parts' lengths, or -EINVAL if it exceeds SSIZE_MAX (writev(2)).
+ */
 static ssize_t total_of(const struct iovec *parts, int count)
 {
     size_t total = 0;
@@ -371,7 +376,7 @@ static ssize_t total_of(const struct iovec *parts, int count)
 }
 
 /*
- * Collect the next non-empty parts, except the first *skip bytes, which are already
+ * Collect the next non-empty parts, without the first *skip bytes, which were already
  * written. Moves *parts and *skip past the finished parts.
  */
 static size_t next_parts(const struct iovec **parts, const struct iovec *end,

@@ -1,5 +1,5 @@
 /*
- * stream.h (internal) - struct coil_stream, for the code that creates streams, and the
+ * stream.h (internal) - struct coil_stream, for code that creates streams, and for the
  * transports that carry their bytes.
  */
 #ifndef COIL_STREAM_STREAM_H
@@ -15,33 +15,34 @@
 
 /*
  * A transport carries the bytes of a stream: the descriptor itself (stream.c), or TLS
- * (tls). The functions of a transport are called between coil__endpoint_enter() and
- * coil__endpoint_leave() of their direction: one reader and one writer at a time. After
- * each wait the endpoint may have been closed.
+ * (src/tls). The functions of a transport are called between coil__endpoint_enter() and
+ * coil__endpoint_leave() for their direction, so there are only one reader and one writer
+ * at a time. During each wait the endpoint may be closed.
  */
 struct coil__transport {
     /*
-     * Wait until read() would return immediately with bytes, the end or a failure.
-     * Returns 0, or a negative errno if the wait itself failed, not the stream.
+     * Wait until read() would immediately return bytes, the end of the stream or an
+     * error. Returns 0, or a negative errno if the wait itself failed, not the stream.
      */
     int (*wait_readable)(coil_stream *stream);
-    /* Read at least one byte; 0 at the end. n is not 0. */
+    /* Read at least one byte. Returns 0 at the end of the stream. n is not 0. */
     ssize_t (*read)(coil_stream *stream, void *buf, size_t n);
     /*
-     * Write at least one byte of the parts, which are not empty. A call that fails adds
-     * to transferred[COIL__OUT] the bytes that will be sent nevertheless.
+     * Write at least one byte of the parts, which are not empty. If the call fails, it
+     * adds to transferred[COIL__OUT] the number of bytes that will be sent nevertheless.
      */
     ssize_t (*write)(coil_stream *stream, const struct iovec *parts, size_t count);
     /* Shut down the writing direction. May wait. */
     int (*shutdown_write)(coil_stream *stream);
     /*
-     * Send at most n bytes of a file from `offset` on; 0 at its end. If this function
-     * returns -EOPNOTSUPP or is NULL, the caller reads and writes the file instead.
+     * Send at most n bytes of a file, beginning at `offset`. Returns 0 at the end of the
+     * file. If this function returns -EOPNOTSUPP or is NULL, the caller reads the file
+     * and writes the bytes instead.
      */
     ssize_t (*sendfile)(coil_stream *stream, int fd, int64_t offset, size_t n);
     /*
      * Called before the descriptor is closed: send the bytes that end the connection,
-     * without waiting. Other calls may be in progress. May be NULL.
+     * without waiting. Other calls on the stream may be in progress. May be NULL.
      */
     void (*close)(coil_stream *stream);
     /*
@@ -61,67 +62,72 @@ struct coil__came {
 };
 
 /*
- * Each connection has one, so each byte counts: docs/design/light-tasks.md. Fields that
- * every read and write uses come first.
+ * Each connection has such a struct, so each byte counts: see docs/design/light-tasks.md.
+ * Members that every read and write uses come first.
  */
 struct coil_stream {
     struct coil__endpoint endpoint;
     const struct coil__transport *transport;
-    struct coil__came *came; /* received ahead by the previous loop; or NULL */
+    struct coil__came *came; /* received ahead by the previous loop, or NULL */
     struct coil__buffer *buffer;
-    size_t transferred[2]; /* count of the latest call in each direction */
+    size_t transferred[2]; /* bytes transferred by the last call in each direction */
     bool is_socket;
-    bool may_read; /* known to be open for reading: readable.c */
-    bool ended;    /* the latest read returned 0 */
+    bool may_read; /* the descriptor is known to be readable at all: readable.c */
+    bool ended;    /* the last read returned 0 */
     /*
      * blocked: the descriptor was blocking when the stream adopted it.
      * shared: other processes share its O_NONBLOCK flag.
      */
     bool blocked, shared;
     size_t limit;                   /* the maximum number of bytes to read ahead */
-    void *carrier;                  /* the transport's own */
+    void *carrier;                  /* data of the transport */
     struct coil__short_op readable; /* the operation that waits for bytes */
 };
 
 /*
- * The number of bytes read ahead. The number must be 0 when another transport is
- * installed: bytes read earlier would bypass that transport.
+ * Return the number of bytes read ahead. It must be 0 when another transport is
+ * installed, because these bytes would bypass that transport.
  */
 static inline size_t coil__stream_buffered(const coil_stream *stream)
 {
     return coil__buffer_count(stream->buffer);
 }
 
-/* Read by the transport, and note the end. Does not use the buffer. */
+/*
+ * Read through the transport, and record the end of the stream. Does not use the buffer.
+ */
 ssize_t coil__stream_receive(coil_stream *stream, void *buf, size_t n);
 
 /*
- * Within a call that reads: read once into the buffer, which grows to `most` bytes or to
- * the limit, whichever is more. Returns the number of bytes; 0 at the end.
+ * Within a reading call, read once into the buffer, which grows to `most` bytes or to the
+ * limit, whichever is more. Returns the number of bytes, or 0 at the end of the stream.
  */
 ssize_t coil__stream_fill(coil_stream *stream, size_t most);
 
-/* In debug mode: report the stream if it is not destroyed before this loop closes. */
+/* In debug mode, report the stream if it is not destroyed before this loop closes. */
 void coil__stream_note(const coil_stream *stream);
 
-/* Allocate a stream, for coil__stream_open() or coil__free(). */
+/* Allocate a stream, to be passed to coil__stream_open() or coil__free(). */
 coil_stream *coil__stream_alloc(void);
 
-/* Open the stream on a non-blocking descriptor. On failure both remain the caller's. */
+/*
+ * Open the stream on a non-blocking descriptor. If this fails, the caller still owns
+ * both.
+ */
 int coil__stream_open(coil_stream *stream, int fd, bool is_socket, const char *caller);
 
-/* Allocate and open a stream. Closes the descriptor on failure. */
+/* Allocate and open a stream. Closes the descriptor if this fails. */
 int coil__stream_make(int fd, bool is_socket, const char *caller, coil_stream **out);
 
 /*
- * Allocate and open a stream for a TCP socket, with TCP_NODELAY so that small writes are
- * sent immediately. Closes the socket on failure.
+ * Allocate and open a stream for a TCP socket, with TCP_NODELAY, so that small writes are
+ * sent immediately. Closes the socket if this fails.
  */
 int coil__stream_open_socket(int fd, const char *caller, coil_stream **out);
 
 /*
- * Before closing: make a shared file description blocking again, if it was blocking
- * before.
+ * Called before closing: if the stream's file description is shared and was blocking,
+ * make it blocking again.
  */
 void coil__stream_give_flag_back(coil_stream *stream);
 
@@ -131,27 +137,30 @@ void coil__stream_drop_came(coil_stream *stream);
 /*
  * Begin a call whose bytes are counted for coil_stream_read_transferred() or its
  * counterpart for writing. coil__endpoint_leave() ends the call. Sets the count to 0,
- * even on failure. Fails like coil__endpoint_enter().
+ * even if it fails. Fails like coil__endpoint_enter().
  */
 int coil__stream_enter(coil_stream *stream, enum coil__direction direction,
                        const char *caller);
 
 /*
- * For a call that fails before coil__stream_enter(): set its count to 0, and return rc.
+ * Called by a call that fails before coil__stream_enter(): set its count to 0, and return
+ * rc.
  */
 int coil__stream_refuse(coil_stream *stream, enum coil__direction direction, int rc);
 
-/* connect(2), and wait until it has succeeded or failed. */
+/* Call connect(2), and wait until it has succeeded or failed. */
 int coil__stream_connect(coil_stream *stream, const struct sockaddr *address,
                          socklen_t address_bytes);
 
-/* Connect to a local socket like coil_connect_unix(), but set no message. */
+/*
+ * Connect to a local socket like coil_connect_unix(), but without a message for an error.
+ */
 int coil__connect_local(const coil_address *address, coil_stream **out);
 
-/* Wait for the descriptor, within a call of a transport that uses it. */
+/* Wait until the descriptor is readable, for a transport that uses the descriptor. */
 int coil__stream_wait_fd_readable(coil_stream *stream);
 
-/* Read and write the descriptor, within a call of a transport that uses it. */
+/* Read and write the descriptor, for a transport that uses the descriptor. */
 ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n);
 ssize_t coil__stream_write_fd(coil_stream *stream, const struct iovec *parts,
                               size_t count);

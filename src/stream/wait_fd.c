@@ -1,5 +1,5 @@
 /*
- * wait_fd.c - wait for any descriptor.
+ * wait_fd.c - waits until any descriptor is readable or writable.
  */
 #include "../io/op.h"
 #include "../task/budget.h"

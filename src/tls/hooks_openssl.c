@@ -1,10 +1,9 @@
 /*
  * hooks_openssl.c - a separate OpenSSL error queue for each task: see coil/hooks.h.
  *
- * The queue cannot be exchanged as a whole, so its errors are taken out one by one and
- * put back. The queue is nearly always empty. OpenSSL owns the texts of the errors, and
- * overwrites them when the queue is used again. So the texts are copied, one after the
- * other, into one block.
+ * The queue cannot be exchanged as a whole, so its errors are removed one by one, and
+ * later put back. The queue is nearly always empty. OpenSSL owns the errors' texts, and
+ * overwrites them when the queue is used again, so the texts are copied into one block.
  */
 #include "../base/base.h"
 
@@ -29,8 +28,8 @@ struct kept_errors {
 };
 
 /*
- * Store a text. Returns the text's offset in `texts` plus 1, or 0 if there is no text or
- * no memory.
+ * Store a text. Returns its offset in `texts` plus 1, or 0 if there is no text or no
+ * memory.
  */
 static unsigned keep_text(struct kept_errors *kept, const char *text)
 {
@@ -80,7 +79,10 @@ static void put_back_error(const struct kept_errors *kept, const struct kept_err
                   text != NULL ? "%s" : NULL, text);
 }
 
-/* Errors that are in the queue now belong to no task with these hooks: drop them. */
+/*
+ * Put the task's errors back. Errors in the queue belong to no task with these hooks, so
+ * drop them first.
+ */
 static void put_back_errors(void *state, void *data)
 {
     struct kept_errors *kept = state;

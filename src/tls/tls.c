@@ -1,18 +1,18 @@
 /*
- * tls.c - TLS contexts, which connections share.
+ * tls.c - TLS contexts, which several connections share.
  *
- * A context does not change once it is created, so loops on all threads can share it.
- * Only its sessions and its reference count change; a lock and atomics protect them. One
+ * A context does not change after it was created, so loops on all threads can share it.
+ * Only its sessions, which a lock protects, and its atomic reference count change. One
  * context serves both clients and servers: the differences are set on each connection
  * (tls_verify.c). Loading the system's authorities takes 30 ms and a megabyte, and a
  * server never needs them. So a context with a certificate loads the authorities when it
  * first connects as a client.
  *
- * WHICH CONTEXT. A server may have a context for each name. The context is chosen in the
- * first callback, before OpenSSL reads the session that the client wants to resume. Each
- * context marks its sessions as its own. If the context were chosen later, as is usual, a
- * session without a client certificate could be resumed at a name that requires one
- * (CVE-2025-23419).
+ * WHICH CONTEXT. A server may have one context per name. The context is chosen in
+ * OpenSSL's first callback, before OpenSSL reads the session that the client wants to
+ * resume. Each context marks its sessions as its own. If the context were chosen later,
+ * as is usual, a session without a client certificate could be resumed for a name that
+ * requires one (CVE-2025-23419).
  */
 #include "tls.h"
 
@@ -36,8 +36,9 @@
 /* ---- files ------------------------------------------------------------------------- */
 
 /*
- * Find out why OpenSSL could not read a file or a folder, since it does not report the
- * reason. A folder in place of a file is -EISDIR, the reverse -ENOTDIR.
+ * Find out why OpenSSL could not read a file or a folder, because OpenSSL does not report
+ * the reason. Returns -EISDIR for a folder in place of a file, and -ENOTDIR for the
+ * reverse.
  */
 static int check_path(const char *path, bool is_folder)
 {
@@ -65,7 +66,10 @@ struct password {
     bool wanted;
 };
 
-/* Without this callback OpenSSL would prompt on the terminal. */
+/*
+ * Return the password of a key. Without this callback OpenSSL would prompt for it on the
+ * terminal.
+ */
 static int give_password(char *buf, int size, int writing, void *arg)
 {
     struct password *password = arg;
@@ -82,7 +86,10 @@ static int give_password(char *buf, int size, int writing, void *arg)
     return (int)n;
 }
 
-/* OpenSSL accepts a key of another type than the certificate's, and never uses it. */
+/*
+ * Check that the key belongs to the certificate. OpenSSL accepts a key of another type,
+ * and never uses it.
+ */
 static int check_pair(const SSL_CTX *ctx, const char *path)
 {
     if (SSL_CTX_check_private_key(ctx) != 1)
@@ -129,8 +136,8 @@ static int load_certificate(SSL_CTX *ctx, const coil_tls_opts *opts)
 }
 
 /*
- * A server sends the names of the authorities it trusts, so that clients can choose a
- * certificate.
+ * A server sends the names of the authorities that it trusts, so that clients can choose
+ * a certificate.
  */
 static int name_authorities(SSL_CTX *ctx, const char *ca_file)
 {
@@ -146,7 +153,7 @@ static int trust_system(SSL_CTX *ctx)
 {
     if (SSL_CTX_set_default_verify_paths(ctx) != 1)
         return coil__tls_fail_setup(-EINVAL, "cannot load", "the system's authorities");
-    ERR_clear_error(); /* if there is no store, no peer is trusted */
+    ERR_clear_error(); /* if there are no authorities, no peer is trusted */
     return 0;
 }
 
@@ -193,8 +200,8 @@ static int load_authorities(coil_tls *tls, const coil_tls_opts *opts)
 
 /*
  * Load revocation lists. Once a list is loaded, each authority in a chain needs one. The
- * flags are set in the store, not in SSL_CTX_get0_param(): a connection copies those
- * parameters when it is created, and would ignore the flags of a context that
+ * flags are set in the store, not in SSL_CTX_get0_param(), because a connection copies
+ * those parameters when it is created, so it would ignore the flags of a context that
  * choose_context() selects later.
  */
 static int load_revoked(SSL_CTX *ctx, const char *crl_file)
@@ -220,8 +227,9 @@ static bool is_version(int version)
 }
 
 /*
- * For TLS 1.2, ciphers with forward secrecy only, so that a key stolen later does not
- * decrypt recorded traffic (RFC 9325, 4.2). All ciphers of TLS 1.3 have forward secrecy.
+ * For TLS 1.2, only ciphers with forward secrecy, so that a key that is stolen later
+ * cannot decrypt recorded traffic (RFC 9325, 4.2). All ciphers of TLS 1.3 have forward
+ * secrecy.
  */
 #define FORWARD_SECRET "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES:!aNULL"
 
@@ -243,7 +251,7 @@ static int set_versions(SSL_CTX *ctx, const coil_tls_opts *opts)
     return 0;
 }
 
-/* The wire format: "\2h2\10http/1.1". */
+/* Convert the protocols to the wire format, such as "\2h2\10http/1.1". */
 static int set_protocols(coil_tls *tls, const char *const *protocols)
 {
     size_t bytes = 0;
@@ -274,8 +282,8 @@ static int set_protocols(coil_tls *tls, const char *const *protocols)
 }
 
 /*
- * The server's order of preference decides. Without a common protocol the handshake fails
- * (RFC 7301, 3.2).
+ * Select the first of the server's protocols that the client supports. If there is none,
+ * the handshake fails (RFC 7301, 3.2).
  */
 static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_bytes,
                            const unsigned char *offered, unsigned offered_bytes,
@@ -345,7 +353,10 @@ int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
     return 0;
 }
 
-/* The name in a ClientHello (RFC 6066, 3): a list's length, 0, a length, the name. */
+/*
+ * Read the name in a ClientHello (RFC 6066, 3), which consists of a list's length, 0, a
+ * length, and the name.
+ */
 static bool read_name(SSL *ssl, char *name)
 {
     const unsigned char *bytes;
@@ -358,7 +369,7 @@ static bool read_name(SSL *ssl, char *name)
     length = (size_t)bytes[3] << 8 | bytes[4];
     if (length == 0 || length > n - 5 || length >= sizeof asked ||
         memchr(bytes + 5, '\0', length) != NULL)
-        return false; /* OpenSSL itself rejects the malformed extension */
+        return false; /* OpenSSL rejects the malformed extension */
     memcpy(asked, bytes + 5, length);
     asked[length] = '\0';
     return coil__tls_normalize(asked, name) == COIL__TLS_HOST;
@@ -372,7 +383,8 @@ static coil_tls *let_choose(struct coil__tls_stream *t)
 
     if (tls->choose == NULL)
         return NULL;
-    coil_tls_release(t->given); /* chosen for a first ClientHello, which was refused */
+    /* may be set by an earlier ClientHello, which was refused */
+    coil_tls_release(t->given);
     coil__no_suspend_enter(&region, "coil_tls_opts.choose is called");
     t->given = tls->choose(t->name, tls->choose_arg);
     coil__no_suspend_exit(&region);
@@ -390,7 +402,7 @@ static int choose_context(SSL *ssl, int *alert, void *arg)
     t->chosen = let_choose(t);
     if (t->chosen == NULL)
         t->chosen = has_name ? coil__tls_for_name(t->tls, t->name) : t->tls;
-    /* If memory runs out, the wrong certificate would be sent. */
+    /* If memory runs out, fail, because otherwise the wrong certificate would be sent. */
     if (SSL_set_SSL_CTX(ssl, t->chosen->ctx) == NULL) {
         *alert = SSL_AD_INTERNAL_ERROR;
         return SSL_CLIENT_HELLO_ERROR;
@@ -411,7 +423,8 @@ static int accept_name(SSL *ssl, int *alert, void *arg)
 /* ---- sessions ---------------------------------------------------------------------- */
 
 /*
- * Called when a client receives a session during a read. Returning 1 takes the reference.
+ * Called when a client receives a session during a read. Returns 1 if it takes over the
+ * reference.
  */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
@@ -422,9 +435,9 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
     return coil__tls_sessions_put(&t->tls->sessions, t->name, session);
 }
 
-/* ---- life -------------------------------------------------------------------------- */
+/* ---- creating and releasing contexts ----------------------------------------------- */
 
-/* Settings that do not depend on options. */
+/* Make the settings that do not depend on options. */
 static int prepare_context(coil_tls *tls)
 {
     unsigned char id[SSL_MAX_SID_CTX_LENGTH];
@@ -550,11 +563,11 @@ void coil_tls_release(coil_tls *tls)
     coil__free_object(tls);
 }
 
-/* ---- the process's own ------------------------------------------------------------- */
+/* ---- the default context ----------------------------------------------------------- */
 
 /*
- * The default context is never freed, so its memory is not coil__alloc()ed. A thread
- * creates the context, because some systems have all authorities in one large file.
+ * The default context. It is never freed, so its memory is not from coil__alloc(). It is
+ * created on a thread, because some systems have all authorities in one large file.
  */
 static coil_tls the_default = {.references = 1};
 static pthread_mutex_t making_default = PTHREAD_MUTEX_INITIALIZER;

@@ -4,12 +4,12 @@
  *     tls.c           coil_tls: files, trusted authorities, protocols, names
  *     tls_sessions.c  the sessions that a client may resume
  *     tls_verify.c    verifies the peer's certificate, and explains a refusal
- *     tls_error.c     OpenSSL's errors as coil's
+ *     tls_error.c     converts OpenSSL's errors to coil's
  *     tls_key_log.c   the key log
  *     tls_stream.c    the transport: reading, writing, closing
  *     tls_handshake.c starts TLS on a stream
  *     tls_info.c      the negotiated version, cipher, protocol
- *     tls_none.c      all of these for a build without OpenSSL
+ *     tls_none.c      replaces all these files in a build without OpenSSL
  */
 #ifndef COIL_TLS_TLS_H
 #define COIL_TLS_TLS_H
@@ -24,8 +24,8 @@
 /* ---- sessions ---------------------------------------------------------------------- */
 
 /*
- * Sessions that a client may resume, by the verified name of their server. Used by any
- * thread. Table and sessions are allocated by OpenSSL.
+ * Sessions that a client may resume, by the verified name of their server. Any thread may
+ * use them. OpenSSL allocates the table and the sessions.
  */
 struct coil__tls_sessions {
     pthread_mutex_t mutex;
@@ -37,7 +37,7 @@ void coil__tls_sessions_init(struct coil__tls_sessions *sessions);
 void coil__tls_sessions_finish(struct coil__tls_sessions *sessions);
 
 /*
- * Store a session, and take over its reference. Returns false if memory ran out: the
+ * Store a session, and take over its reference. If memory ran out, return false: the
  * caller still owns the reference.
  */
 bool coil__tls_sessions_put(struct coil__tls_sessions *sessions, const char *name,
@@ -70,18 +70,18 @@ struct coil_tls {
     void *choose_arg;
     void (*key_log)(const char *line, void *arg);
     void *key_log_arg;
-    char *key_file; /* the file of SSLKEYLOGFILE; NULL: none */
+    char *key_file; /* the file of SSLKEYLOGFILE, or NULL */
     struct coil__tls_sessions sessions;
 };
 
-/* The default context of the process, borrowed. May wait while files are read. */
+/* Return the default context of the process, borrowed. May wait while files are read. */
 int coil__tls_default(coil_tls **out);
 
-/* Load the system's authorities, if that was postponed. Called before connecting as a
- * client. Reads a file; may run on any thread. */
+/* Load the system's authorities, if that was postponed. Must be called before connecting
+ * as a client. Reads a file. May be called on any thread. */
 int coil__tls_trust_system(coil_tls *tls);
 
-/* Forward a line of the key log, for a connection of any context. */
+/* Write a line to the key log, for a connection of any context. */
 void coil__tls_log_key(const SSL *ssl, const char *line);
 
 /* Set up the key log of a new context. Returns 0 or -ENOMEM. */
@@ -90,19 +90,23 @@ int coil__tls_set_up_key_log(coil_tls *tls, const coil_tls_opts *opts);
 /* Return the context for the name that the client requested, borrowed. */
 coil_tls *coil__tls_for_name(coil_tls *tls, const char *name);
 
-/* The server's name without a trailing dot, or its address without the zone. */
+/*
+ * The maximum length of a server's name without a trailing dot, or of its address without
+ * the zone.
+ */
 #define COIL__TLS_NAME_MAX 253
 
 enum coil__tls_name_kind { COIL__TLS_NO_NAME, COIL__TLS_HOST, COIL__TLS_ADDRESS };
 
 /*
- * Copy the name in that form to `out`, of COIL__TLS_NAME_MAX + 1 bytes; returns its kind.
+ * Copy the name in that form to `out`, which has COIL__TLS_NAME_MAX + 1 bytes, and return
+ * its kind.
  */
 enum coil__tls_name_kind coil__tls_normalize(const char *name, char *out);
 
 /* ---- one connection ---------------------------------------------------------------- */
 
-/* Bytes between OpenSSL and the descriptor: [start, end) of the block. */
+/* Bytes between OpenSSL and the descriptor: the part [start, end) of the block. */
 struct coil__tls_bytes {
     unsigned char *block; /* NULL: none */
     size_t start, end, size;
@@ -110,17 +114,17 @@ struct coil__tls_bytes {
 
 struct coil__tls_stream {
     coil_tls *tls;    /* a reference */
-    coil_tls *chosen; /* chosen by name from `tls`, or equal to `given` */
-    coil_tls *given;  /* a reference from coil_tls_opts.choose; or NULL */
+    coil_tls *chosen; /* the context chosen by name from `tls`, or `given` */
+    coil_tls *given;  /* a reference returned by coil_tls_opts.choose, or NULL */
     SSL *ssl;
     coil_stream *stream;
     struct coil__tls_bytes in;  /* received, not yet decrypted */
     struct coil__tls_bytes out; /* encrypted, not yet written */
-    /* being written, or left over from a failed write: sent first */
+    /* being written, or left over from a failed write: sent before `out` */
     struct coil__tls_bytes sending;
     size_t next_read; /* size of the next read */
-    int failed;       /* 0, or the result of every further call */
-    int unread;       /* 0, or the failure that the next coil__tls_fill() returns */
+    int failed;       /* 0, or the error with which all further calls fail */
+    int unread;       /* 0, or the error that the next coil__tls_fill() returns */
     bool established, shut_down;
     bool out_of_memory; /* `out` could not grow */
     bool flushing;      /* a task is writing `out` */
@@ -130,51 +134,55 @@ struct coil__tls_stream {
     /* the server name that the client requested */
     char name[COIL__TLS_NAME_MAX + 1];
     char alpn[256];
-    char *peer;       /* NULL: not queried yet, or none */
-    char *complaint;  /* about the peer's certificate; NULL: none, or no memory */
+    char *peer; /* NULL: not queried yet, or there is none */
+    /* what is wrong with the peer's certificate; NULL: nothing, or no memory */
+    char *complaint;
     int verify_error; /* X509_V_ERR_... of the last rejected certificate */
 };
 
 extern const struct coil__transport coil__tls_transport;
 
-/* Create a connection whose handshake has not begun, not yet on a stream. */
+/*
+ * Create a connection for a stream. It is not installed on the stream, and its handshake
+ * has not begun.
+ */
 int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream **out);
 void coil__tls_destroy(struct coil__tls_stream *t);
 
 /*
  * Wait for more bytes from the peer. Returns the number of bytes, or 0 at the end of the
- * connection. Like coil__tls_flush(), for one task at a time.
+ * connection. Only one task may call this function at a time.
  */
 ssize_t coil__tls_fill(struct coil__tls_stream *t);
 
 /*
- * Write all encrypted bytes. Only one task may write at a time. The handshake has a
- * single task; later the caller must have set `flushing`.
+ * Write all encrypted bytes. Only one task may call this function at a time: after the
+ * handshake, the task that has set `flushing`.
  */
 int coil__tls_flush(struct coil__tls_stream *t);
 
 /*
- * Write OpenSSL's answer, unless a task is flushing. Waits at most `patience_ns`, which
- * is worthwhile only for fatal alerts: they give the peer the reason.
+ * Write OpenSSL's answer, unless a task is flushing. Waits at most `patience_ns`. Waiting
+ * is worthwhile only for fatal alerts, which tell the peer the reason.
  */
 void coil__tls_answer(struct coil__tls_stream *t, int64_t patience_ns);
 #define COIL__TLS_LAST_WORDS_NS COIL_SEC(1)
 
-/* Return the connection of an SSL object. */
+/* Return the connection to which an SSL object belongs. */
 struct coil__tls_stream *coil__tls_of(const SSL *ssl);
 
 /* ---- verification ------------------------------------------------------------------ */
 
 /*
- * Set what the peer has to prove: its name, if it is a server; a certificate, if clients
+ * Set what the peer must prove: a server, its name; a client, its certificate if clients
  * need one.
  */
 int coil__tls_expect_server(struct coil__tls_stream *t, enum coil__tls_name_kind kind);
 void coil__tls_expect_client(struct coil__tls_stream *t, const coil_tls *tls);
 
 /*
- * Return a certificate's subject, such as "CN = localhost", allocated by OpenSSL. NULL:
- * no memory.
+ * Return a certificate's subject, such as "CN = localhost", allocated by OpenSSL, or NULL
+ * if there is no memory.
  */
 char *coil__tls_name_text(const X509_NAME *name);
 
@@ -182,7 +190,7 @@ char *coil__tls_name_text(const X509_NAME *name);
 
 /*
  * OpenSSL has one error queue per thread, which all tasks of the thread share. So the
- * queue is emptied before and after each use of OpenSSL. These functions return a
+ * queue is emptied before and after each use of OpenSSL. The next functions return a
  * negative errno, and set the message of coil_last_error().
  */
 
@@ -193,8 +201,8 @@ char *coil__tls_name_text(const X509_NAME *name);
 int coil__tls_fail(struct coil__tls_stream *t, const char *doing);
 
 /*
- * Called when another call has failed. The message consists of `what` and OpenSSL's
- * reason.
+ * Called when any other call of OpenSSL has failed. The message consists of `what` and
+ * OpenSSL's reason.
  */
 int coil__tls_fail_setup(int rc, const char *what, const char *detail);
 

@@ -1,8 +1,8 @@
 /*
- * tls_error.c - converting OpenSSL's errors to coil's.
+ * tls_error.c - converts OpenSSL's errors to coil's.
  *
- * OpenSSL keeps a queue of errors, the cause first. If the peer sent an alert, the reason
- * code of the error is the alert's number plus an offset.
+ * OpenSSL has a queue of errors, which begins with the cause. If the peer has sent an
+ * alert, the error's reason code is the alert's number plus an offset.
  */
 #include "tls.h"
 
@@ -57,15 +57,15 @@ static const char *alert_of(unsigned long error)
     const char *text = SSL_alert_desc_string_long(number);
 
     /*
-     * SSL_alert_desc_string_long() does not support the alerts of TLS 1.3; the reason
-     * names them.
+     * SSL_alert_desc_string_long() does not support the alerts of TLS 1.3. For these, use
+     * the reason.
      */
     return strcmp(text, "unknown") != 0 ? text : reason_of(error);
 }
 
 /*
- * Empty the queue; true if an allocation has failed. The error of the allocation may
- * precede or follow the error that it caused.
+ * Empty the queue. Returns true if an allocation has failed. The error of the allocation
+ * may precede or follow the error that it caused.
  */
 static bool ran_out_of_memory(void)
 {

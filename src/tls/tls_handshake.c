@@ -1,10 +1,10 @@
 /*
- * tls_handshake.c - starting TLS on a stream.
+ * tls_handshake.c - starts TLS on a stream.
  *
  * A handshake occupies both directions, so no other call is in progress on the stream.
- * The transport is TLS from the first byte of the handshake. A handshake that fails or is
- * cancelled leaves a stream that can only be closed: which bytes the peer expects next is
- * unknown.
+ * The transport is TLS from the first byte of the handshake. If a handshake fails or is
+ * cancelled, it is unknown which bytes the peer expects next, so the stream can only be
+ * closed.
  */
 #include "tls.h"
 
@@ -19,7 +19,10 @@
 
 /* ---- the handshake ----------------------------------------------------------------- */
 
-/* Returns 0 when the handshake is done, -EAGAIN if it needs more bytes, or a failure. */
+/*
+ * Continue the handshake. Returns 0 when it is done, -EAGAIN if it needs more bytes, or
+ * an error.
+ */
 static int take_step(struct coil__tls_stream *t)
 {
     int done;
@@ -34,10 +37,10 @@ static int take_step(struct coil__tls_stream *t)
 }
 
 /*
- * After the handshake a TLS 1.3 server sends session tickets. If the client has already
- * closed the connection, the bytes that it sent can still be read, so the failure is
- * ignored. OpenSSL's SSL_accept() would ignore such write errors, too, but our BIO never
- * fails.
+ * True if a server could not send its session tickets after the TLS 1.3 handshake,
+ * because the client has already closed the connection. The bytes that the client sent
+ * can still be read, so this error is ignored. OpenSSL's SSL_accept() would ignore such
+ * write errors, too, but coil's BIO never fails.
  */
 static bool lost_tickets_alone(const struct coil__tls_stream *t, int rc)
 {
@@ -46,9 +49,10 @@ static bool lost_tickets_alone(const struct coil__tls_stream *t, int rc)
 }
 
 /*
- * Acknowledge the client's last message at once. The kernel delays that by up to 40 ms, and
- * Nagle's algorithm keeps a client from sending its first data until then. A client that
- * closes meanwhile loses the data. The setting holds until the server next sends.
+ * Make the kernel acknowledge the client's last message at once. It would delay this by
+ * up to 40 ms, and until then Nagle's algorithm keeps a client from sending its first
+ * data. If such a client closes the connection meanwhile, the data is lost. The setting
+ * is valid until the server next sends.
  */
 static void acknowledge_at_once(const struct coil__tls_stream *t)
 {

@@ -1,4 +1,4 @@
-/* tls_info.c - the parameters negotiated in the handshake. */
+/* tls_info.c - returns the parameters that the handshake has negotiated. */
 #include "tls.h"
 
 #include <openssl/err.h>

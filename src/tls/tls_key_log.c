@@ -1,9 +1,9 @@
 /*
- * tls_key_log.c - the keys of connections, for programs that decrypt recordings.
+ * tls_key_log.c - writes the keys of connections to a file, for programs that decrypt
+ * recorded traffic.
  *
- * The file is opened for each line, so no descriptor is held open, and log rotation
- * works. Lines from several processes do not mix, because each line is one write with
- * O_APPEND.
+ * The file is opened for each line, so no descriptor stays open, and log rotation works.
+ * Lines from several processes do not mix, because each line is one write with O_APPEND.
  */
 #include "tls.h"
 
@@ -15,7 +15,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A failure is ignored: a log for debugging must not end connections. */
+/*
+ * Append a line to the file. A failure is ignored, because a log for debugging must not
+ * end connections.
+ */
 static void append(const char *path, const char *line)
 {
     struct iovec parts[] = {{(void *)line, strlen(line)}, {"\n", 1}};
@@ -57,8 +60,8 @@ int coil__tls_set_up_key_log(coil_tls *tls, const coil_tls_opts *opts)
         strcpy(tls->key_file, path);
     }
     /*
-     * Set the callback on every context: a context selected by another context writes to
-     * the log of that context.
+     * Set the callback on every context, even without a log: a context that another
+     * context has chosen writes to the log of that other context.
      */
     SSL_CTX_set_keylog_callback(tls->ctx, coil__tls_log_key);
     return 0;

@@ -61,7 +61,7 @@ int coil_accept_tls(coil_stream *stream, coil_tls *tls)
     return not_there();
 }
 
-/* TLS streams cannot exist in this build. */
+/* No stream has TLS in this build. */
 int coil_tls_stop(coil_stream *stream)
 {
     (void)stream;

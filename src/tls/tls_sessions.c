@@ -1,12 +1,12 @@
 /*
  * tls_sessions.c - the sessions that a client may resume.
  *
- * The table has a fixed size and is searched linearly, since a handshake costs a thousand
- * times as much. A new session replaces the oldest one. Each server has only a few
- * entries, so that a server that sends many tickets does not evict all other sessions.
+ * The table has a fixed size and is searched linearly, because a handshake costs a
+ * thousand times as much. A new session replaces the oldest one. Each server has only a
+ * few entries, so a server that sends many tickets does not evict all other sessions.
  *
- * The key is the verified name: a resumed connection does not see the certificate again,
- * so it must not use a session that was made for another name.
+ * The key is the verified name: when a session is resumed, the certificate is not
+ * verified again, so a session for another name must not be used.
  */
 #include "tls.h"
 
@@ -16,8 +16,9 @@
 #define SESSIONS_OF_ONE 4
 
 struct coil__tls_session {
-    SSL_SESSION *session; /* NULL: free */
-    uint64_t kept;        /* the table's counter when it was stored, for the order */
+    SSL_SESSION *session; /* NULL: the entry is free */
+    /* the table's counter when the session was stored, to find the oldest */
+    uint64_t kept;
     char name[COIL__TLS_NAME_MAX + 1];
 };
 
@@ -37,8 +38,8 @@ void coil__tls_sessions_finish(struct coil__tls_sessions *sessions)
 }
 
 /*
- * Return the entry for a new session of this server: the server's oldest entry, a free
- * entry, or the oldest entry of all.
+ * Return the entry for a new session of this server: the server's oldest entry if it has
+ * its maximum number, otherwise a free entry or the oldest entry of all.
  */
 static struct coil__tls_session *find_place(struct coil__tls_sessions *sessions,
                                             const char *name)
@@ -50,7 +51,7 @@ static struct coil__tls_session *find_place(struct coil__tls_sessions *sessions,
         struct coil__tls_session *s = &sessions->table[i];
 
         if (s->kept < any->kept)
-            any = s; /* free entries have kept == 0 */
+            any = s; /* free entries are first, because their `kept` is 0 */
         if (s->session == NULL || strcmp(s->name, name) != 0)
             continue;
         own_count++;

@@ -11,33 +11,34 @@
  *               fill()  |                        |  flush()
  *                       '------ descriptor ------'
  *
- * OpenSSL never waits: if `in` is empty it returns, and `out` grows as needed. A task
+ * OpenSSL never waits: it returns if `in` is empty, and `out` grows as necessary. A task
  * that needs bytes fills `in`, a task that has produced bytes flushes `out`, and tasks
- * wait only there. So a reader and a writer can use one connection concurrently, although
- * OpenSSL's object does not support that. Either task can be cancelled, and OpenSSL's
- * state stays consistent.
+ * wait only while they do this. So a reader and a writer can use one connection
+ * concurrently, although OpenSSL's object does not support that. Either task can be
+ * cancelled, and OpenSSL's state stays consistent.
  *
  * Invariants
  * 1. No task is suspended inside OpenSSL.
  * 2. The kernel uses the bytes in `sending` during a call, so that buffer does not grow
  *    or move. Meanwhile OpenSSL writes to `out`. The next task that flushes sends the
- *    rest of `sending` before `out`. So a record that a cancelled call sent in part is
- *    completed.
- * 3. One task flushes at a time (`flushing`). A writer waits for its turn. A reader
- *    flushes OpenSSL's answers (alerts, key updates). If a writer is flushing, the reader
- *    leaves this to the writer. The reader does not wait for room: a peer that does not
- *    read must not stop coil from reading. By RFC 8446, 4.6.3 such an answer may wait for
- *    the next write.
- * 4. One task fills at a time (`filling`). Meanwhile the kernel writes to `in`, which is
- *    empty, and no other task uses it. The task is a reader or a writer. OpenSSL encrypts
- *    nothing while it has received only a part of a connection message, such as a ticket
- *    in two records. So a writer waits until some task has filled in the rest.
- * 5. At most AT_ONCE bytes are sealed at a time, and only when all earlier bytes have
+ *    rest of `sending` before `out`, so it completes a record that a cancelled call has
+ *    sent only in part.
+ * 3. Only one task flushes at a time (`flushing`). A writer waits for its turn. A reader
+ *    flushes OpenSSL's answers (alerts, key updates), unless a writer is flushing, which
+ *    then also sends the answers. The reader does not wait for room, because a peer that
+ *    does not read must not stop coil from reading. According to RFC 8446, 4.6.3, such an
+ *    answer may wait for the next write.
+ * 4. Only one task fills at a time (`filling`). Meanwhile the kernel writes to `in`,
+ *    which is empty, and no other task uses it. This task may be a reader or a writer:
+ *    OpenSSL encrypts nothing while it has received only a part of a handshake message,
+ *    such as a ticket in two records, so a writer must wait until a task has received the
+ *    rest.
+ * 5. At most AT_ONCE bytes are encrypted at a time, and only when all earlier bytes have
  *    been written.
  *
- * OpenSSL does not use the socket itself: it would need readiness events, but coil's
- * backends run operations. Kernel TLS would need OpenSSL to own the socket:
- * docs/decisions/0004.
+ * OpenSSL does not use the socket itself, because it would need readiness events, but
+ * coil's backends perform operations. With kernel TLS, OpenSSL would have to own the
+ * socket: see docs/decisions/0004.
  */
 #include "tls.h"
 
@@ -52,7 +53,7 @@
 #define READ_MIN ((size_t)4096)
 #define READ_MAX ((size_t)65536)
 #define AT_ONCE ((size_t)65536)
-#define GATHER 4096 /* smaller parts are copied together into one record */
+#define GATHER 4096 /* smaller parts are joined in one record */
 
 /* ---- bytes ------------------------------------------------------------------------- */
 
@@ -85,7 +86,7 @@ static bool reserve(struct coil__tls_bytes *b, size_t n)
     return true;
 }
 
-/* ---- what OpenSSL reads and writes ------------------------------------------------- */
+/* ---- OpenSSL's BIO ----------------------------------------------------------------- */
 
 static int give_to_openssl(BIO *bio, char *buf, int n)
 {
@@ -159,7 +160,7 @@ struct coil__tls_stream *coil__tls_of(const SSL *ssl)
 
 /*
  * Wait for more bytes. The buffer is small while the connection is idle, and grows while
- * reads fill it. Returns the number of bytes; 0 at the end of the connection.
+ * reads fill it.
  */
 ssize_t coil__tls_fill(struct coil__tls_stream *t)
 {
@@ -196,8 +197,9 @@ static void end_filling(struct coil__tls_stream *t)
 }
 
 /*
- * Take the turn to fill. Returns 0, or 1 if another task has filled meanwhile, so that
- * there may be bytes to decrypt, or a negative errno.
+ * Wait until no other task is filling. Returns 0 if the caller may fill, or a negative
+ * errno. If another task has filled meanwhile, return 1, because there may be bytes to
+ * decrypt.
  */
 static int begin_filling(struct coil__tls_stream *t)
 {
@@ -217,8 +219,8 @@ static int begin_filling(struct coil__tls_stream *t)
 }
 
 /*
- * Wait for the turn to fill, then call coil__tls_fill(). Returns 1 if another task has
- * filled meanwhile.
+ * Wait until no other task is filling, then call coil__tls_fill(). If another task has
+ * filled meanwhile, return 1 instead.
  */
 static ssize_t fill_in_turn(struct coil__tls_stream *t)
 {
@@ -256,7 +258,7 @@ static void end_flushing(struct coil__tls_stream *t)
         coil__wait_complete(t->waiting_to_flush, 0);
 }
 
-/* Write all of `out`; returns 0 when the kernel has it. */
+/* Write all bytes of `out`. Returns 0 when the kernel has them. */
 int coil__tls_flush(struct coil__tls_stream *t)
 {
     struct coil__tls_bytes *sending = &t->sending;
@@ -296,8 +298,8 @@ void coil__tls_answer(struct coil__tls_stream *t, int64_t patience_ns)
 /* ---- reading ----------------------------------------------------------------------- */
 
 /*
- * Decrypt with SSL_read_ex() or SSL_peek_ex(). Returns a count, 0 at the peer's
- * close_notify, -EAGAIN if it needs more bytes, or a failure.
+ * Decrypt with SSL_read_ex() or SSL_peek_ex(). Returns the number of bytes, 0 at the
+ * peer's close_notify, -EAGAIN if OpenSSL needs more bytes, or an error.
  */
 static ssize_t decrypt(struct coil__tls_stream *t,
                        int (*read_or_peek)(SSL *, void *, size_t, size_t *), void *buf,
@@ -334,8 +336,8 @@ static ssize_t read_tls(coil_stream *stream, void *buf, size_t n)
     ssize_t result = t->failed;
 
     /*
-     * A read that is served from the buffer, or from OpenSSL's latest record, does not
-     * wait: it spends budget, so that others run.
+     * A read from the buffer, or from OpenSSL's last record, does not wait, so it must
+     * spend from the task's budget to let other tasks run.
      */
     if (result == 0 && (count_of(&t->in) > 0 || SSL_pending(t->ssl) > 0))
         result = coil__endpoint_spend(&stream->endpoint);
@@ -353,9 +355,9 @@ static ssize_t read_tls(coil_stream *stream, void *buf, size_t n)
 }
 
 /*
- * Get the bytes of a readable descriptor. A failure of the connection is stored for the
- * next read. Returns 0 if there are bytes to decrypt, 1 if the connection has ended or
- * failed, or the error of the wait.
+ * Read the bytes of a readable descriptor. If the connection fails, the error is stored
+ * for the next read. Returns 0 if there are bytes to decrypt, 1 if the connection has
+ * ended or failed, or a negative errno if the wait failed.
  */
 static int fill_for_peek(struct coil__tls_stream *t)
 {
@@ -367,7 +369,7 @@ static int fill_for_peek(struct coil__tls_stream *t)
     return n <= 0;
 }
 
-/* Wait without a buffer: `in` is empty, as OpenSSL has taken what it held. */
+/* Wait without a buffer: `in` is empty, because OpenSSL has taken all its bytes. */
 static int wait_and_fill(struct coil__tls_stream *t)
 {
     int rc = begin_filling(t);
@@ -383,8 +385,8 @@ static int wait_and_fill(struct coil__tls_stream *t)
 }
 
 /*
- * A readable descriptor may have less than a record, or a record without bytes: in that
- * case the wait continues.
+ * Wait until the stream is readable. A readable descriptor may have only a part of a
+ * record, or a record without bytes. In that case the wait continues.
  */
 static int wait_readable_tls(coil_stream *stream)
 {
@@ -405,7 +407,7 @@ static int wait_readable_tls(coil_stream *stream)
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* A position in the parts. */
+/* The position of the next byte to write in an array of parts. */
 struct cursor {
     const struct iovec *part, *end;
     size_t offset;
@@ -426,8 +428,8 @@ static void advance_cursor(struct cursor *c, size_t n)
 }
 
 /*
- * Return the next bytes, up to `max`: one large part in place, or small parts copied
- * together.
+ * Return the next bytes, up to `max`: one large part in place, or a copy that joins small
+ * parts.
  */
 static const void *next_piece(struct cursor *c, char *copy, size_t max, size_t *n)
 {
@@ -450,7 +452,7 @@ static const void *next_piece(struct cursor *c, char *copy, size_t max, size_t *
     return copy;
 }
 
-/* Fill for a writer. A failure is stored for the reader, too. */
+/* Receive bytes for a writer. If this fails, the error is also stored for the reader. */
 static int fill_to_write(struct coil__tls_stream *t)
 {
     int rc = begin_filling(t);
@@ -468,7 +470,7 @@ static int fill_to_write(struct coil__tls_stream *t)
 }
 
 /*
- * If OpenSSL has a part of a message, wait until it has all of it (invariant 4).
+ * If OpenSSL has only a part of a message, wait until it has the rest (invariant 4).
  * Application bytes are only peeked at, so they remain for the reader.
  */
 static int await_rest_of_message(struct coil__tls_stream *t)
@@ -487,7 +489,7 @@ static int await_rest_of_message(struct coil__tls_stream *t)
     return rc;
 }
 
-/* Encrypt some bytes into `out`; returns how many. */
+/* Encrypt some bytes into `out`. Returns their number. */
 static ssize_t seal(struct coil__tls_stream *t, const struct iovec *parts, size_t count)
 {
     struct cursor c = {parts, parts + count, 0};
@@ -513,8 +515,8 @@ static ssize_t seal(struct coil__tls_stream *t, const struct iovec *parts, size_
 }
 
 /*
- * Called with the turn to flush: write the bytes that an earlier call left, then these
- * bytes.
+ * Called by the task that has set `flushing`: write the bytes that an earlier call left,
+ * then encrypt and write the parts.
  */
 static ssize_t seal_and_flush(struct coil__tls_stream *t, const struct iovec *parts,
                               size_t count)
@@ -534,7 +536,7 @@ static ssize_t seal_and_flush(struct coil__tls_stream *t, const struct iovec *pa
     sealed = seal(t, parts, count);
     rc = sealed > 0 ? coil__tls_flush(t) : 0;
     if (rc < 0) {
-        /* Encrypted bytes cannot be taken back: they count as sent. */
+        /* Encrypted bytes cannot be taken back, so they count as sent. */
         t->stream->transferred[COIL__OUT] += (size_t)sealed;
         return rc;
     }
@@ -568,7 +570,7 @@ static int say_goodbye(struct coil__tls_stream *t)
         return coil__failed(-ENOMEM);
     ERR_clear_error();
     t->shut_down =
-        /* the BIO always has room, so only lack of memory fails */
+        /* the BIO always has room, so this can only fail if there is no memory */
         SSL_shutdown(t->ssl) >= 0;
     ERR_clear_error();
     return t->shut_down ? 0 : coil__failed(-ENOMEM);
@@ -600,7 +602,7 @@ static void ignore_completion(struct coil__op *op)
 }
 
 /*
- * Try once to send close_notify; the descriptor is closed next. Nothing is sent after a
+ * Try once to send close_notify, before the descriptor is closed. Nothing is sent after a
  * truncated record, so that the peer notices the truncation.
  */
 static void close_tls(coil_stream *stream)
@@ -624,7 +626,7 @@ static void close_tls(coil_stream *stream)
     loop->backend->class->submit(loop->backend, &t->last_words);
 }
 
-/* ---- life -------------------------------------------------------------------------- */
+/* ---- creating and destroying ------------------------------------------------------- */
 
 int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream **out)
 {
@@ -652,7 +654,8 @@ int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream
 void coil__tls_destroy(struct coil__tls_stream *t)
 {
     /*
-     * Without this, SSL_free() makes a TLS 1.2 session non-resumable (a rule of SSLv3).
+     * Without this call SSL_free() would make a TLS 1.2 session non-resumable (a rule of
+     * SSLv3).
      */
     if (t->established && t->failed == 0)
         SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);

@@ -1,8 +1,9 @@
 /*
- * tls_verify.c - verifying the peer's certificate, and explaining a rejection.
+ * tls_verify.c - verifies the peer's certificate, and explains why it was rejected.
  *
  * OpenSSL verifies the certificate. This file adds the message. OpenSSL passes each
- * rejected certificate to note_complaint(); afterwards only an error number is available.
+ * rejected certificate to note_complaint(). Later only an error number would be
+ * available.
  */
 #include "tls.h"
 
@@ -13,8 +14,8 @@
 /* ---- names ------------------------------------------------------------------------- */
 
 /*
- * "fe80::1%eth0": a zone is meaningful on this machine only, and never appears in a
- * certificate.
+ * True for an IPv4 or IPv6 address without a zone. A zone, such as "%eth0", has a meaning
+ * only on this machine, and never appears in a certificate.
  */
 static bool is_address(const char *name)
 {
@@ -42,9 +43,9 @@ enum coil__tls_name_kind coil__tls_normalize(const char *name, char *out)
     return zone == NULL && out[0] != '.' ? COIL__TLS_HOST : COIL__TLS_NO_NAME;
 }
 
-/* ---- what is wrong ----------------------------------------------------------------- */
+/* ---- the message ------------------------------------------------------------------- */
 
-/* The text that was printed to the BIO; frees the BIO. */
+/* Return the text that was printed to the BIO, and free the BIO. */
 static char *text_of_bio(BIO *bio)
 {
     char *bytes;
@@ -119,7 +120,7 @@ static void print_complaint(BIO *bio, const struct coil__tls_stream *t,
 }
 
 /*
- * Called for each certificate of the chain: notes the error, and does not change the
+ * Called for each certificate of the chain. Records the error, but does not change the
  * result.
  */
 static int note_complaint(int is_fine, X509_STORE_CTX *context)
@@ -142,7 +143,7 @@ static int note_complaint(int is_fine, X509_STORE_CTX *context)
     return is_fine;
 }
 
-/* ---- what is expected -------------------------------------------------------------- */
+/* ---- what the peer must prove ------------------------------------------------------ */
 
 int coil__tls_expect_server(struct coil__tls_stream *t, enum coil__tls_name_kind kind)
 {
