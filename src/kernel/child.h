@@ -1,9 +1,9 @@
 /*
- * child.h (internal) - child processes: starting a program, signals, reaping.
+ * child.h (internal) - child processes: starts programs, sends signals, and reaps.
  *
- * A child's handle is a descriptor, close-on-exec, which is readable once the child has
- * ended. The handle refers to this child only, even after the child has been reaped and
- * another process has its pid. The caller that got a handle closes it with close(2).
+ * A child's handle is a close-on-exec descriptor, which is readable once the child has
+ * ended. It refers to this child only, even after the child was reaped and another
+ * process has its pid. The caller that gets a handle must close it with close(2).
  */
 #ifndef COIL_KERNEL_CHILD_H
 #define COIL_KERNEL_CHILD_H
@@ -18,16 +18,16 @@
 /* The options of a child. */
 struct coil__spawn {
     const char *const *argv; /* at least argv[0] */
-    const char *program;     /* a name without '/' is searched in PATH */
-    const char *const *envp; /* NULL: the parent's */
+    const char *program;     /* a name without '/' is searched for in PATH */
+    const char *const *envp; /* NULL: the parent's environment */
     const char *cwd;         /* or NULL */
-    int stdio[3];            /* descriptors that become its 0, 1, 2 */
+    int stdio[3];            /* the descriptors that become its 0, 1 and 2 */
     const int *pass_fds;
     size_t pass_fd_count;
     bool new_session, new_group;
-    int terminal;              /* becomes its controlling terminal; -1: none */
+    int terminal;              /* the descriptor of its controlling terminal, or -1 */
     pid_t process_group;       /* 0: none */
-    const gid_t *extra_groups; /* this and the next two may be NULL */
+    const gid_t *extra_groups; /* this member and the next two may be NULL */
     size_t extra_group_count;
     const gid_t *group;
     const uid_t *user;
@@ -36,7 +36,7 @@ struct coil__spawn {
     unsigned limits_set; /* a bit for each resource in `limits` */
 };
 
-/* The steps of a child until it executes its program. Each step may fail. */
+/* The steps of a child before it executes its program. Each step may fail. */
 enum coil__child_step {
     COIL__CHILD_STDIO,
     COIL__CHILD_SESSION,
@@ -48,36 +48,36 @@ enum coil__child_step {
     COIL__CHILD_EXEC
 };
 
-/* The data of a child, prepared by the parent in memory that both access. */
+/* The data of a child. The parent prepares it in memory that both access. */
 struct coil__child {
     struct coil__spawn what; /* envp is not NULL here */
-    /* paths of the program, tried in order; NULL ends the list */
+    /* the program's possible paths, tried in order; NULL ends the list */
     const char *const *paths;
 
-    enum coil__child_step step; /* output: the current or failed step */
+    enum coil__child_step step; /* output: the current step, or the step that failed */
     int error;                  /* output: the errno, or 0 */
 };
 
-/* ---- its beginning ----------------------------------------------------------------- */
+/* ---- starting ---------------------------------------------------------------------- */
 
 /*
- * Returns 0 if this kernel has handles of child processes, or a negative errno such as
- * -ENOSYS. The check is done once.
+ * Check whether this kernel has handles for child processes. Returns 0 or a negative
+ * errno, such as -ENOSYS. The check is made only once.
  */
 int coil__child_handles(void);
 
 /*
- * Start a child; blocks the thread until the child runs its program. Until then the child
- * shares the parent's memory, if `shares_memory`, and runs on a stack of 16 KiB that ends
- * below `stack_end`, a multiple of 16. Returns 0, or a negative errno if the child could
- * not be started. If the child was started, child->error is not 0 if one of its steps
- * failed.
+ * Start a child, and block the thread until the child runs its program. Until then the
+ * child shares the parent's memory if `shares_memory` is true, and runs on a stack of 16
+ * KiB that ends at `stack_end`, a multiple of 16. Returns 0, or a negative errno if the
+ * child could not be started. If the child was started but one of its steps has failed,
+ * child->error is not 0.
  */
 int coil__child_start(struct coil__child *child, char *stack_end, bool shares_memory,
                       pid_t *pid, int *handle);
 
-/* The child's code until exec: `arg` is its struct coil__child. If a step fails, ends the
-   process. Does not return. */
+/* The child's code up to exec. `arg` is its struct coil__child. Ends the process if a
+   step fails. Does not return. */
 int coil__child_main(void *arg);
 
 /* ---- signals ----------------------------------------------------------------------- */
@@ -86,34 +86,35 @@ int coil__child_main(void *arg);
 int coil__child_signal(int handle, int signo);
 
 /*
- * Send a signal to the process group that the child leads or led. -EINVAL: not supported
- * by this kernel.
+ * Send a signal to the process group that the child leads or led. Fails with -EINVAL if
+ * this kernel does not support it.
  */
 int coil__child_signal_group(int handle, int signo);
 
 /* Like coil__child_signal(), but ignore a failure, which the caller could not handle. */
 void coil__child_end(int handle, int signo);
 
-/* ---- its end ----------------------------------------------------------------------- */
+/* ---- reaping ----------------------------------------------------------------------- */
 
 /*
- * If the child has ended, reap it and store its status, as waitpid(2) does. -EAGAIN: it
- * still runs. -ECHILD: other code of this process has reaped it.
+ * If the child has ended, reap it and store its status, like waitpid(2). Fails with
+ * -EAGAIN if it is still running, and with -ECHILD if other code of this process has
+ * reaped it.
  */
 int coil__child_reap(int handle, int *status);
 
 /*
- * Like coil__child_reap(), but without reaping: the child remains a zombie, so no other
+ * Like coil__child_reap(), but do not reap the child: it remains a zombie, so no other
  * process gets its pid.
  */
 int coil__child_look(int handle, int *status);
 
-/* Like coil__child_reap(), but blocks the thread until the child has ended. */
+/* Like coil__child_reap(), but block the thread until the child has ended. */
 int coil__child_reap_now(int handle, int *status);
 
 /*
- * Like coil__child_reap_now(), for a dedicated thread whose calls coil's tests do not
- * count.
+ * Like coil__child_reap_now(), but for a dedicated thread, whose calls coil's tests do
+ * not count.
  */
 void coil__child_reap_apart(int handle);
 

@@ -1,9 +1,8 @@
 /*
- * descriptors.h (internal) - descriptors other than files, pipes and sockets: wake-ups,
- * alarms and sets. Also opening a descriptor's file again.
+ * descriptors.h (internal) - opens descriptors other than files, pipes and sockets:
+ * wake-ups, alarms and sets. Also opens a descriptor's file again.
  *
- * All descriptors opened here are close-on-exec. The caller closes such a descriptor with
- * close(2).
+ * All these descriptors are close-on-exec. The caller must close them with close(2).
  */
 #ifndef COIL_KERNEL_DESCRIPTORS_H
 #define COIL_KERNEL_DESCRIPTORS_H
@@ -12,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- a wake-up: readable from a post to the next drain ----------------------------- */
+/* ---- wake-ups: readable from a post to the next drain ------------------------------ */
 
 /* Open a wake-up descriptor. Returns the descriptor, or a negative errno. */
 int coil__wake_fd_open(void);
@@ -24,22 +23,21 @@ int coil__wake_fd_open(void);
 int coil__wake_fd_post(int fd);
 
 /*
- * Make the wake-up unreadable until the next post. Returns 0, with or without an earlier
- * post, or a negative errno if it is not open.
+ * Make the wake-up unreadable until the next post. Returns 0, even if there was no post,
+ * or a negative errno if the wake-up is not open.
  */
 int coil__wake_fd_drain(int fd);
 
 /*
- * False if the wake-up was closed, even if its number now belongs to another file. True
- * if unknown. Used for messages only.
+ * Returns false if the wake-up was closed, even if its number now belongs to another
+ * file. Returns true if this is unknown. Used only for messages.
  */
 bool coil__wake_fd_is_open(int fd);
 
-/* ---- an alarm: readable once real time has passed ---------------------------------- */
+/* ---- alarms: readable once real time has passed ------------------------------------ */
 
 /*
- * Open an alarm that is not set. Returns the descriptor of the alarm, or a negative
- * errno.
+ * Open an alarm that is not set. Returns its descriptor, or a negative errno.
  */
 int coil__alarm_fd_open(void);
 
@@ -47,33 +45,33 @@ int coil__alarm_fd_open(void);
 void coil__alarm_fd_set(int fd, int64_t delay_ns);
 
 /*
- * True if the alarm's time has passed since it was set. After such a call the alarm is
- * unreadable again. Does not wait.
+ * If the alarm's time has passed since it was set, make the alarm unreadable again and
+ * return true. Does not wait.
  */
 bool coil__alarm_fd_has_rung(int fd);
 
-/* ---- a set: readable while one of its descriptors is ready ------------------------- */
+/* ---- sets: readable while one of their descriptors is ready ------------------------ */
 
 /*
- * Open a set of `n` descriptors, each with its events, as for poll(2). Negative
- * descriptors are omitted, and so are files for which the kernel cannot wait, such as
- * regular files. The array may contain a descriptor twice. Returns the set, or a negative
- * errno.
+ * Open a set of `n` descriptors, each with its events, as for poll(2). The set omits
+ * negative descriptors, and files for which the kernel cannot wait, such as regular
+ * files. The array may contain a descriptor twice. Returns the set, or a negative errno.
  */
 int coil__poll_set_open(const struct pollfd *fds, nfds_t n);
 
-/* ---- the same pipe or terminal, opened once more ----------------------------------- */
+/* ---- opening a pipe or a terminal again -------------------------------------------- */
 
 /*
- * True if the descriptor's file can be opened again: not for a socket or a terminal's
+ * True if the descriptor's file can be opened again. False for a socket or a terminal's
  * master.
  */
 bool coil__fd_may_reopen(int fd);
 
 /*
- * Open the descriptor's file again, with `flags` as for open(2) and with O_NONBLOCK, so
- * that a FIFO does not wait for its other end. The new descriptor's O_NONBLOCK is
- * independent of fd's. Returns -1 with errno on failure.
+ * Open the descriptor's file again, with the flags of open(2) in `flags`, and with
+ * O_NONBLOCK, so that opening a FIFO does not wait for its other end. The O_NONBLOCK
+ * flags of the new descriptor and of fd are independent. Returns -1 with errno if this
+ * fails.
  */
 int coil__fd_reopen(int fd, int flags);
 

@@ -1,9 +1,9 @@
 /*
  * files.h (internal) - file operations that are not in POSIX.
  *
- * Each returns a count or 0, or -1 with errno, like a system call. ENOSYS, EOPNOTSUPP or
- * EINVAL: the kernel, or this kind of file, does not support the call. Callers may then
- * use other calls instead.
+ * Each returns a count or 0, or -1 with errno, like a system call. ENOSYS, EOPNOTSUPP and
+ * EINVAL mean that the kernel, or this kind of file, does not support the call. In that
+ * case callers may use other calls instead.
  */
 #ifndef COIL_KERNEL_FILES_H
 #define COIL_KERNEL_FILES_H
@@ -19,32 +19,35 @@ struct statx;
 int coil__files_stat(int fd, const char *path, int flags, unsigned mask,
                      struct statx *out);
 
-/* Like renameat2(2): RENAME_NOREPLACE, RENAME_EXCHANGE. */
+/* Like renameat2(2). The flags are RENAME_NOREPLACE and RENAME_EXCHANGE. */
 int coil__files_rename(int fd, const char *path, int fd2, const char *path2,
                        unsigned flags);
 
-/* Allocate space for a file, like fallocate(2): FALLOC_FL_KEEP_SIZE and other flags. */
+/*
+ * Allocate space for a file, like fallocate(2). The flags are FALLOC_FL_KEEP_SIZE and
+ * others.
+ */
 int coil__files_allocate(int fd, int flags, int64_t offset, int64_t bytes);
 
-/* Copy up to `n` bytes from one file to another in the kernel; does not change the files'
-   own positions. (copy_file_range(2)) */
+/* Copy up to `n` bytes from one file to another in the kernel, without changing the
+   files' own positions. (copy_file_range(2)) */
 ssize_t coil__files_copy(int fd, int64_t offset, int fd2, int64_t offset2, size_t n);
 
-/* Like coil__files_copy(), if at least one of the two is a pipe. An offset of -1 means
- * the file's own position, and is required for a pipe. (splice(2)) */
+/* Like coil__files_copy(), but at least one of the two files must be a pipe. An offset of
+ * -1 means the file's own position, and is required for a pipe. (splice(2)) */
 ssize_t coil__files_splice(int fd, int64_t offset, int fd2, int64_t offset2, size_t n,
                            unsigned flags);
 
-/* Read the directory's next entries, as many as fit, each a struct dirent of d_reclen
-   bytes. Returns 0 at the end. (getdents64(2)) */
+/* Read as many of the directory's next entries as fit into `buf`. Each is a struct dirent
+   of d_reclen bytes. Returns 0 at the end. (getdents64(2)) */
 ssize_t coil__files_list(int fd, void *buf, size_t size);
 
-/* Like pread(2), but fails with EAGAIN instead of waiting for a disk. */
+/* Like pread(2), but fail with EAGAIN instead of waiting for a disk. */
 ssize_t coil__files_read_cached(int fd, void *buf, size_t n, int64_t offset);
 
 /*
- * True if the file is always in memory (memfd). coil__files_read_cached() may not support
- * it.
+ * True if the file is always in memory (memfd). coil__files_read_cached() might not
+ * support such a file.
  */
 bool coil__files_in_memory(int fd);
 

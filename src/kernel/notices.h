@@ -18,7 +18,7 @@ enum coil__notice_kind {
     COIL__NOTICE_MOVED_FROM,
     COIL__NOTICE_MOVED_TO,
     COIL__NOTICE_GONE,    /* the watched file itself was deleted, moved or unmounted */
-    COIL__NOTICE_IGNORED, /* the kernel no longer watches it */
+    COIL__NOTICE_IGNORED, /* the kernel no longer watches the file */
     COIL__NOTICE_OVERFLOW,
     COIL__NOTICE_OTHER
 };
@@ -28,18 +28,18 @@ struct coil__notice {
     enum coil__notice_kind kind;
     bool is_directory;
     uint32_t cookie;  /* equal for the two notices of a rename */
-    const char *name; /* name in the watched folder; "" for the folder or file itself */
+    const char *name; /* a name in the watched folder; "" for the folder or file itself */
 };
 
 /* The minimum size of the buffer for coil__notices_read(). */
 #define COIL__NOTICES_BYTES 4096
 
-/* Open a descriptor for notices: non-blocking, close-on-exec. */
+/* Open a non-blocking, close-on-exec descriptor for notices. */
 int coil__notices_open(void);
 
 /* Watch a path, and return the number of the watch. A path that is already watched keeps
- * its number. A folder `inside` a tree is not watched if it is a symbolic link, or not a
- * folder. */
+ * its number. `inside` means that the path is a folder inside a tree: it is not watched
+ * if it is a symbolic link, or not a folder. */
 int coil__notices_add(int fd, const char *path, bool inside);
 
 int coil__notices_remove(int fd, int watch);

@@ -1,5 +1,5 @@
 /*
- * processors.h (internal) - the number of processors that this process may use.
+ * processors.h (internal) - finds out how many processors this process may use.
  */
 #ifndef COIL_KERNEL_PROCESSORS_H
 #define COIL_KERNEL_PROCESSORS_H

@@ -1,5 +1,5 @@
 /*
- * registers.h (internal) - the registers of a thread that a signal has interrupted.
+ * registers.h (internal) - reads the registers of a thread that a signal has interrupted.
  */
 #ifndef COIL_KERNEL_REGISTERS_H
 #define COIL_KERNEL_REGISTERS_H
@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 struct coil__registers {
-    uintptr_t pc, sp, frame; /* frame: the frame pointer register, if used as such */
+    /* frame: the register for frame pointers, if the code uses them */
+    uintptr_t pc, sp, frame;
 };
 
 /* `context` is the third argument of a handler with SA_SIGINFO. Async-signal-safe. */

@@ -1,5 +1,5 @@
 /*
- * thread.h (internal) - threads by their kernel ids; alarms for one thread.
+ * thread.h (internal) - threads' kernel ids and states, waits, and alarms for one thread.
  */
 #ifndef COIL_KERNEL_THREAD_H
 #define COIL_KERNEL_THREAD_H
@@ -9,47 +9,54 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* This thread's id, unique in the system while it exists. Async-signal-safe. */
+/*
+ * Return this thread's id, which is unique in the system while the thread exists.
+ * Async-signal-safe.
+ */
 pid_t coil__thread_id(void);
 
-/* True on the thread that main() started on. Async-signal-safe. */
+/* True on the thread on which main() was called. Async-signal-safe. */
 bool coil__thread_is_main(void);
 
 /*
- * Return the id of this thread, in process `pid`. Makes no system call in a program that
- * has not started a thread.
+ * Return the id of this thread. `pid` is the process's id. Makes no system call in a
+ * program that has not started a thread.
  */
 pid_t coil__thread_id_in(pid_t pid);
 
-/* Set this thread's name in top(1) and gdb: the first 15 bytes; `name` is copied. */
+/* Set this thread's name in top(1) and gdb to the first 15 bytes of `name`. */
 void coil__thread_set_name(const char *name);
 
 /*
  * Return by how many ns the kernel may prolong this thread's timed waits, such as
- * poll(2), but not io_uring_enter(2).
+ * poll(2). (It does not prolong io_uring_enter(2).)
  */
 int64_t coil__thread_timer_slack(void);
 
-/* Send a signal to thread `id` of this process. False if the thread does not exist. */
+/*
+ * Send a signal to thread `id` of this process. Returns false if the thread does not
+ * exist.
+ */
 bool coil__thread_signal(pid_t id, int signo);
 
 /*
- * True if /proc shows that thread `id` of this process sleeps in a system call. In that
- * case, store its stack pointer and program counter as they were when it made the call.
+ * True if /proc shows that thread `id` of this process is sleeping in a system call. In
+ * that case, store the stack pointer and program counter that it had when it made the
+ * call.
  */
 bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc);
 
 /*
- * True if /proc shows that thread `id` of this process sleeps in futex(2). In that case,
- * store how often the thread has gone to sleep so far. If the number is unchanged later,
- * the thread is still in the same wait.
+ * True if /proc shows that thread `id` of this process is sleeping in futex(2). In that
+ * case, store how often the thread has gone to sleep so far. If this number is the same
+ * later, the thread is still in the same wait.
  */
 bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps);
 
 /*
- * True if each other thread of this process sleeps in futex(2), without a time-out and
- * for a futex of this process. In that case, store how often all of them have gone to
- * sleep so far.
+ * True if all other threads of this process are sleeping in futex(2), without a time-out
+ * and for a futex of this process. In that case, store how often all of them together
+ * have gone to sleep so far.
  */
 bool coil__thread_others_wait_for_locks(unsigned long *sleeps);
 
@@ -63,22 +70,22 @@ bool coil__thread_count_exceeds(unsigned n);
 bool coil__thread_others_run(void);
 
 /*
- * Block the thread while *word is `value`, until coil__thread_wake_all() is called for
- * the same word. The call may also return spuriously.
+ * If *word is `value`, block the thread until coil__thread_wake_all() is called for the
+ * same word. May also return spuriously.
  */
 void coil__thread_wait_while(_Atomic uint32_t *word, uint32_t value);
 void coil__thread_wake_all(_Atomic uint32_t *word);
 
 /*
- * Block the thread while *word is `value`, until the monotonic clock reads `until`, or
- * later by up to the thread's slack. `until` may be COIL_NEVER. A thread or signal
- * handler of this process ends the wait with coil__thread_wake_own() after it has changed
- * the word. A signal ends the wait early.
+ * Block the thread while *word is `value`, at most until the monotonic clock reads
+ * `until` (or later by up to the thread's timer slack). `until` may be COIL_NEVER. A
+ * thread or signal handler of this process ends the wait with coil__thread_wake_own()
+ * after it has changed the word. A signal ends the wait early.
  */
 void coil__thread_wait_own(_Atomic uint32_t *word, uint32_t value, int64_t until);
 void coil__thread_wake_own(_Atomic uint32_t *word); /* async-signal-safe */
 
-/* ---- an alarm that is a signal to one thread --------------------------------------- */
+/* ---- alarms that send a signal to one thread --------------------------------------- */
 
 struct coil__thread_alarm {
     void *timer; /* the kernel's timer id */
@@ -91,7 +98,8 @@ struct coil__thread_alarm {
 bool coil__thread_alarm_create(struct coil__thread_alarm *alarm, int signo);
 
 /*
- * Arm the alarm to send its signal once, in `span_ns`; 0 disarms it. Async-signal-safe.
+ * Arm the alarm to send its signal once, in `span_ns`, or disarm it if `span_ns` is 0.
+ * Async-signal-safe.
  */
 void coil__thread_alarm_set(const struct coil__thread_alarm *alarm, int64_t span_ns);
 

@@ -1,19 +1,20 @@
 /*
- * child.c - what a child executes before its program. The child shares the parent's
- * memory, unless it changes its user or groups.
+ * child.c - the code that a child runs before it executes its program. Until then the
+ * child shares the parent's memory, unless it changes its user or groups.
  *
- * During this time the parent's thread is blocked; its other threads run, and may hold
- * any lock. So the child only makes system calls, and makes them directly: a sanitizer's
- * version of close(2) or sigaction(2) would change the sanitizer's data, which belongs to
- * the parent. All signals are blocked when the child starts. The child writes the step
- * and the errno of a failure to its struct coil__child, where the parent reads them.
+ * During this time the parent's calling thread is blocked, but its other threads are
+ * running, and may hold any lock. So the child only makes system calls. It makes them
+ * directly, because a sanitizer's version of close(2) or sigaction(2) would change the
+ * sanitizer's data, which belongs to the parent. All signals are blocked when the child
+ * starts. If a step fails, the child writes the step and the errno to its struct
+ * coil__child, where the parent reads them.
  *
  * Order of the steps: set the standard descriptors first, while their sources are open.
- * Change the directory before running the program, whose path may be relative to it, and
- * before changing the user, as in Python. Set limits when no further descriptor is needed,
- * and before the user, since only root may raise hard limits. Set the groups before the
- * user, since only root may set groups. Set the signal mask last, when none of the parent's handlers can run
- * here.
+ * Change the directory before executing the program, whose path may be relative to it,
+ * and before changing the user, as in Python. Set limits when no more descriptors are
+ * needed, and before the user, because only root may raise hard limits. Set the groups
+ * before the user, because only root may set groups. Set the signal mask last, when none
+ * of the parent's handlers can run in the child.
  */
 #include "../child.h"
 
@@ -30,7 +31,7 @@
 
 #define SIGNALS 64
 
-/* The kernel's layout, on x86-64 and aarch64. */
+/* The kernel's layout of struct sigaction, on x86-64 and aarch64. */
 struct kernel_sigaction {
     void (*handler)(int);
     unsigned long flags;
@@ -52,11 +53,12 @@ COIL__NO_SANITIZE static bool clear_cloexec(int fd)
     return COIL__CALL(EBADF, syscall(SYS_fcntl, fd, F_SETFD, 0)) == 0;
 }
 
-/* ---- its descriptors --------------------------------------------------------------- */
+/* ---- descriptors ------------------------------------------------------------------- */
 
 /*
- * A source below 3 could be overwritten before it is copied, so it is moved first. A
- * descriptor that keeps its number may be closed, if it was closed in the parent.
+ * Set the standard descriptors. A source below 3 could be overwritten before it is
+ * copied, so it is moved first. If a descriptor keeps its number, it may be closed in the
+ * parent, and stays closed.
  */
 COIL__NO_SANITIZE static bool set_up_stdio(struct coil__child *child)
 {
@@ -89,7 +91,7 @@ COIL__NO_SANITIZE static int number_of(const char *name)
     return number;
 }
 
-/* Before Linux 5.11, set the flag on each descriptor listed in /proc. */
+/* Set the close-on-exec flag on each descriptor listed in /proc, on Linux before 5.11. */
 COIL__NO_SANITIZE static bool set_cloexec_one_by_one(void)
 {
     _Alignas(struct kernel_dirent) char buf[1024];
@@ -126,10 +128,11 @@ COIL__NO_SANITIZE static bool keep_passed(const struct coil__child *child)
     return true;
 }
 
-/* ---- its signals ------------------------------------------------------------------- */
+/* ---- signals ----------------------------------------------------------------------- */
 
-/* Ignored signals stay ignored, except two that Python ignores for its own purposes and
-   restores for children: see subprocess, restore_signals. */
+/* True if the signal's disposition must be reset. Ignored signals stay ignored, except
+   two that Python ignores for its own purposes and restores for children: see subprocess,
+   restore_signals. */
 COIL__NO_SANITIZE static bool to_be_reset(int signo, const struct kernel_sigaction *now)
 {
     if (now->handler == SIG_IGN)
@@ -150,7 +153,7 @@ COIL__NO_SANITIZE static void reset_signals(void)
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
 }
 
-/* ---- its program ------------------------------------------------------------------- */
+/* ---- executing the program --------------------------------------------------------- */
 
 COIL__NO_SANITIZE static bool enter_session(const struct coil__child *child)
 {
@@ -178,7 +181,10 @@ COIL__NO_SANITIZE static bool set_limits(const struct coil__child *child)
     return true;
 }
 
-/* Sets the real, effective and saved ids, so that the child cannot change back. */
+/*
+ * Change the user and the groups. This sets the real, effective and saved ids, so the
+ * child cannot change back.
+ */
 COIL__NO_SANITIZE static bool become_somebody(const struct coil__child *child)
 {
     if (child->what.extra_groups != NULL &&
@@ -200,8 +206,8 @@ COIL__NO_SANITIZE static bool enter_directory(const struct coil__child *child)
            COIL__CALL(EACCES, syscall(SYS_chdir, child->what.cwd)) == 0;
 }
 
-/* Like execvp(3), but without its fall-back to a shell. Paths that do not exist or are
- * not permitted are skipped. */
+/* Like execvp(3), but without its fall-back to a shell. Skips paths that do not exist or
+ * are not permitted. */
 COIL__NO_SANITIZE static void exec_first(const struct coil__child *child)
 {
     bool denied = false;

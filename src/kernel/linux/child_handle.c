@@ -1,14 +1,14 @@
 /*
- * child_handle.c - handles of children are pidfds (Linux 5.4).
+ * child_handle.c - starts children, and uses pidfds (Linux 5.4) as their handles.
  *
- * A child is started by clone(2) with CLONE_VM, so that the parent's memory is not
- * copied, and CLONE_VFORK, which blocks the parent until the child has its own memory.
- * vfork(2) is not used, because it runs the child on the parent's stack without the
- * compiler's knowledge. posix_spawn(3) is not used, because it returns no pidfd before
- * glibc 2.39.
+ * A child is started with clone(2) and the flags CLONE_VM, so that the parent's memory is
+ * not copied, and CLONE_VFORK, which blocks the parent until the child has its own
+ * memory. vfork(2) is not used, because it runs the child on the parent's stack without
+ * the compiler's knowledge. posix_spawn(3) is not used, because it returns no pidfd
+ * before glibc 2.39.
  *
- * clone(2) returns the pidfd together with the child, so it cannot refer to another
- * process.
+ * clone(2) returns the pidfd together with the child's pid, so the pidfd cannot refer to
+ * another process.
  */
 #include "../child.h"
 
@@ -23,15 +23,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ThreadSanitizer's clone() treats every child as a fork and resets its data, which
- * belongs to the parent here. So this code calls the C library's function by its other
- * name. */
+/* ThreadSanitizer's clone() treats every child as a fork and resets its own data,
+ * which in this case belongs to the parent. So call the C library's function by its
+ * other name. */
 #if COIL__TSAN
 int __clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 #define clone __clone
 #endif
 
-/* ---- its beginning ----------------------------------------------------------------- */
+/* ---- starting ---------------------------------------------------------------------- */
 
 int coil__child_handles(void)
 {
@@ -44,7 +44,10 @@ int coil__child_handles(void)
     fd = (int)COIL__CALL(ENOSYS, syscall(SYS_pidfd_open, getpid(), 0));
     if (fd < 0)
         return -errno;
-    /* A process is not its own child, so a kernel with P_PIDFD fails with ECHILD. */
+    /*
+     * A process is not its own child, so if the kernel supports P_PIDFD, waitid() fails
+     * with ECHILD.
+     */
     if (COIL__CALL(EINVAL, waitid(COIL__P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG)) < 0)
         error = errno;
     close(fd);
@@ -62,8 +65,8 @@ int coil__child_start(struct coil__child *child, char *stack_end, bool shares_me
     int error, status;
 
     /*
-     * A direct system call: the C library's function does not block two signals that it
-     * uses internally.
+     * Make the system call directly: the C library's function does not block two signals
+     * that it uses internally.
      */
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
     *pid = COIL__CALL(EAGAIN,
@@ -89,7 +92,7 @@ int coil__child_signal(int handle, int signo)
                : 0;
 }
 
-/* Before Linux 6.9: -EINVAL. */
+/* Fails with -EINVAL before Linux 6.9. */
 int coil__child_signal_group(int handle, int signo)
 {
     return COIL__CALL(EINVAL, syscall(SYS_pidfd_send_signal, handle, signo, NULL,
@@ -103,7 +106,7 @@ void coil__child_end(int handle, int signo)
     syscall(SYS_pidfd_send_signal, handle, signo, NULL, 0);
 }
 
-/* ---- its end ----------------------------------------------------------------------- */
+/* ---- reaping ----------------------------------------------------------------------- */
 
 static int status_of(const siginfo_t *info)
 {

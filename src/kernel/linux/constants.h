@@ -1,6 +1,6 @@
 /*
- * constants.h - kernel constants that the C library's headers may not define, each with
- * the version that added it. The kernel's support for a constant is tested at run time.
+ * constants.h - kernel constants that the C library's headers might not define, each with
+ * the version that added it. Whether the kernel supports them is tested at run time.
  */
 #ifndef COIL_KERNEL_LINUX_CONSTANTS_H
 #define COIL_KERNEL_LINUX_CONSTANTS_H
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-/* Linux 6.13: access to the range faults, without splitting the mapping. */
+/* Linux 6.13: accesses to the range fault, without splitting the mapping. */
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
 #endif
@@ -17,7 +17,7 @@
 #define MADV_GUARD_REMOVE 103
 #endif
 
-/* Linux 6.14: stands for the calling thread in place of a pidfd. */
+/* Linux 6.14: used instead of a pidfd, means the calling thread. */
 #define COIL__PIDFD_SELF (-10000)
 
 /* Linux 6.18: write without SIGPIPE. (pwritev2(2), and io_uring's rw_flags) */
@@ -30,11 +30,14 @@
 #define CLOSE_RANGE_CLOEXEC (1u << 2)
 #endif
 
-/* Linux 6.9: pidfd_send_signal(2) to the process group that the process leads, or led. */
+/*
+ * Linux 6.9: pidfd_send_signal(2) sends to the process group that the process leads or
+ * led.
+ */
 #define COIL__PIDFD_SIGNAL_PROCESS_GROUP (1u << 2)
 
 /*
- * Linux 5.4: waitid(2) takes a pidfd. The C library has this constant as an enumerator,
+ * Linux 5.4: waitid(2) accepts a pidfd. In the C library this constant is an enumerator,
  * which #ifdef cannot test.
  */
 #define COIL__P_PIDFD ((idtype_t)3)

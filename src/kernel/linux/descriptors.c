@@ -1,6 +1,6 @@
 /*
- * descriptors.c - wake-ups with eventfd(2), alarms with timerfd_create(2), sets with
- * epoll(7). A descriptor's file is opened again through its link in /proc.
+ * descriptors.c - implements wake-ups with eventfd(2), alarms with timerfd_create(2), and
+ * sets with epoll(7). Opens a descriptor's file again through its link in /proc.
  */
 #include "../descriptors.h"
 
@@ -17,7 +17,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* ---- a wake-up --------------------------------------------------------------------- */
+/* ---- wake-ups ---------------------------------------------------------------------- */
 
 int coil__wake_fd_open(void)
 {
@@ -26,7 +26,10 @@ int coil__wake_fd_open(void)
     return fd < 0 ? -errno : fd;
 }
 
-/* If the counter is full, write(2) fails with EAGAIN; the descriptor is readable anyway. */
+/*
+ * If the counter is full, write(2) fails with EAGAIN, but the descriptor is still
+ * readable.
+ */
 int coil__wake_fd_post(int fd)
 {
     uint64_t one = 1;
@@ -59,7 +62,7 @@ bool coil__wake_fd_is_open(int fd)
     return n <= 0 || strcmp(name, "anon_inode:[eventfd]") == 0;
 }
 
-/* ---- an alarm ---------------------------------------------------------------------- */
+/* ---- alarms ------------------------------------------------------------------------ */
 
 int coil__alarm_fd_open(void)
 {
@@ -85,11 +88,11 @@ bool coil__alarm_fd_has_rung(int fd)
     return read(fd, &times, sizeof times) == sizeof times;
 }
 
-/* ---- a set ------------------------------------------------------------------------- */
+/* ---- sets -------------------------------------------------------------------------- */
 
-/* poll(2) and epoll_ctl(2) use the same bits. A descriptor that is listed twice gets the
- * events of both entries. epoll refuses files that are always ready, so they are omitted.
- * */
+/* Add the descriptor at `at` to the set. poll(2) and epoll_ctl(2) use the same bits. A
+ * descriptor that is listed twice gets the events of both entries. Files that are always
+ * ready are omitted, because epoll refuses them. */
 static int add_to_set(int set, const struct pollfd *fds, nfds_t at)
 {
     struct epoll_event event = {.events = (unsigned short)fds[at].events};
@@ -122,9 +125,12 @@ int coil__poll_set_open(const struct pollfd *fds, nfds_t n)
     return rc;
 }
 
-/* ---- once more --------------------------------------------------------------------- */
+/* ---- opening a file again ---------------------------------------------------------- */
 
-/* Opening a terminal's master, or another device, would create another object. */
+/*
+ * False for a terminal's master and other devices: opening them again would create
+ * another object.
+ */
 bool coil__fd_may_reopen(int fd)
 {
     struct stat info;

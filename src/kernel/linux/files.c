@@ -1,5 +1,5 @@
 /*
- * files.c - system calls on files that only Linux has.
+ * files.c - makes Linux's own system calls on files.
  */
 #include "../files.h"
 
@@ -55,7 +55,10 @@ ssize_t coil__files_read_cached(int fd, void *buf, size_t n, int64_t offset)
     return COIL__CALL(EAGAIN, preadv2(fd, &part, 1, offset, RWF_NOWAIT));
 }
 
-/* Files of memfd_create(2) do not support RWF_NOWAIT, and never wait for a disk. */
+/*
+ * True for files of memfd_create(2), which do not support RWF_NOWAIT, and never wait for
+ * a disk.
+ */
 bool coil__files_in_memory(int fd)
 {
     struct statfs info;

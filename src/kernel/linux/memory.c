@@ -1,5 +1,5 @@
 /*
- * memory.c - mappings and madvise(2).
+ * memory.c - maps, discards, guards and reads memory.
  */
 #include "../memory.h"
 
@@ -25,7 +25,7 @@ void *coil__memory_map(size_t bytes)
     return base != MAP_FAILED ? base : NULL;
 }
 
-/* Kernels without huge pages fail with EINVAL. */
+/* Kernels without huge pages fail with EINVAL, which is ignored. */
 void coil__memory_keep_pages_small(void *low, size_t bytes)
 {
     madvise(low, bytes, MADV_NOHUGEPAGE);
@@ -48,9 +48,9 @@ void coil__memory_unguard(void *low, size_t bytes)
 }
 
 /*
- * process_madvise(2) accepts such advice for the calling process since Linux 6.13, and
- * COIL__PIDFD_SELF since 6.14. If the kernel does not accept the advice, or stops at a
- * range, call madvise(2) for that range.
+ * Give the same advice for several ranges. process_madvise(2) accepts such advice for the
+ * calling process since Linux 6.13, and COIL__PIDFD_SELF since 6.14. If the kernel does
+ * not accept the advice, or stops at a range, call madvise(2) for that range.
  */
 static size_t advise_all(const struct iovec *ranges, size_t n, int advice)
 {
@@ -95,9 +95,9 @@ void coil__memory_unguard_all(const struct iovec *ranges, size_t n)
 }
 
 /*
- * Emulators (qemu-user) accept any advice and ignore it. So let the kernel read the page:
- * nanosleep(2) returns immediately for a page of zeros, and fails with EFAULT if there is
- * a guard.
+ * Emulators (qemu-user) accept any advice and ignore it, so let the kernel read the page:
+ * nanosleep(2) fails with EFAULT if the page is a guard, and returns immediately if it
+ * contains zeros.
  */
 bool coil__memory_has_guards(void *page, size_t page_bytes)
 {
@@ -105,7 +105,7 @@ bool coil__memory_has_guards(void *page, size_t page_bytes)
            nanosleep(page, NULL) != 0 && errno == EFAULT;
 }
 
-/* If /proc cannot be read, return the kernel's default. */
+/* Returns the kernel's default if /proc cannot be read. */
 long coil__memory_mapping_limit(void)
 {
     char text[32];

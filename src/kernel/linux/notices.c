@@ -1,5 +1,5 @@
 /*
- * notices.c - the kernel's notifications of file changes. (inotify(7))
+ * notices.c - receives the kernel's notices of changes to files. (inotify(7))
  */
 #include "../notices.h"
 

@@ -1,10 +1,10 @@
 /*
- * processors.c - the number of processors that this process may use.
+ * processors.c - finds out how many processors this process may use.
  *
  * In a container the affinity mask often contains all processors of the machine, but a
  * quota of the control group limits their time (cgroups(7), version 2). Each group on the
- * path to the root may have a quota; the smallest applies. A file that cannot be read
- * does not limit anything.
+ * path to the root may have a quota, and the smallest quota applies. If a quota's file
+ * cannot be read, there is no limit.
  */
 #include "../processors.h"
 
@@ -45,7 +45,7 @@ unsigned coil__processors_of_quota(const char *line)
     return quota < 1 ? 1 : quota < MOST_PROCESSORS ? (unsigned)quota : MOST_PROCESSORS;
 }
 
-/* Read the beginning of a small file as a string; false if it cannot be read. */
+/* Read the beginning of a small file as a string. Returns false if it cannot be read. */
 static bool read_start(const char *path, char *text, size_t size)
 {
     int fd = COIL__CALL(EMFILE, open(path, O_RDONLY | O_CLOEXEC));
@@ -58,7 +58,8 @@ static bool read_start(const char *path, char *text, size_t size)
 }
 
 /*
- * Return the process's group, "/a/b" from the line "0::/a/b", or NULL if it is unknown.
+ * Return the process's control group, such as "/a/b" from the line "0::/a/b", or NULL if
+ * it is unknown.
  */
 static char *own_group(char *text, size_t size)
 {

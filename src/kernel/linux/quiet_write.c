@@ -1,14 +1,14 @@
 /*
- * quiet_write.c - writing without SIGPIPE.
+ * quiet_write.c - writes without causing SIGPIPE.
  *
  * Sockets have MSG_NOSIGNAL, other files RWF_NOSIGNAL since Linux 6.18. Older kernels
- * have no such flag for pipes, and sendfile(2) still has none. Without a flag the signal
- * is blocked on this thread, since the SIGPIPE of a write is sent to the writing thread.
- * A pending SIGPIPE is consumed before it is unblocked. This is needed even if the call
- * returns a count: if the peer closes during a sendfile(2), the thread gets the signal,
- * and the call returns the bytes sent before. If the program itself blocks SIGPIPE, none
- * of this is necessary. The disposition is not changed, since it belongs to the whole
- * process.
+ * have no such flag for pipes, and sendfile(2) still has none. In these cases the signal
+ * is blocked on this thread, because a write sends SIGPIPE to the writing thread, and a
+ * pending SIGPIPE is consumed before the signal is unblocked. This is necessary even if
+ * the call returns a count: if the peer closes during a sendfile(2), the thread gets the
+ * signal, and the call returns the number of bytes sent before. If the program itself
+ * blocks SIGPIPE, none of this is necessary. The disposition is not changed, because it
+ * belongs to the whole process.
  */
 #include "../quiet_write.h"
 
@@ -52,7 +52,10 @@ static ssize_t end(struct quiet *quiet, ssize_t written, size_t wanted)
     return written;
 }
 
-/* Writes at the file's own position. Kernels and files without RWF_NOSIGNAL refuse it. */
+/*
+ * Write at the file's own position with RWF_NOSIGNAL. Fails if the kernel or the file
+ * does not support this flag.
+ */
 static ssize_t write_without_signal(int fd, const struct iovec *parts, size_t count)
 {
     static _Atomic bool refused;

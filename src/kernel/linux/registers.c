@@ -1,5 +1,5 @@
 /*
- * registers.c - the registers that the kernel passes to a signal handler.
+ * registers.c - reads the registers that the kernel passes to a signal handler.
  */
 #include "../registers.h"
 

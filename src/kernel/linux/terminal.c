@@ -1,8 +1,8 @@
 /*
- * terminal.c - pseudo-terminals.
+ * terminal.c - opens and resizes pseudo-terminals.
  *
- * The terminal is opened through its other end, with TIOCGPTPEER (Linux 4.13). Its path
- * in /dev/pts may lead elsewhere in a container (ioctl_tty(2)).
+ * The terminal is opened through its other end, with TIOCGPTPEER (Linux 4.13), because in
+ * a container its path in /dev/pts may refer to another terminal (ioctl_tty(2)).
  */
 #include "../terminal.h"
 

@@ -1,5 +1,5 @@
 /*
- * thread.c - threads by id, and their state in /proc. (proc(5))
+ * thread.c - threads' ids, and their state, read from /proc. (proc(5))
  */
 #include "../thread.h"
 
@@ -73,8 +73,8 @@ void coil__thread_wake_all(_Atomic uint32_t *word)
 }
 
 /*
- * A late wake-up for an earlier wait must not end this one. So the time-out is absolute,
- * and the wait is repeated.
+ * A late wake-up for an earlier wait must not end this wait. So the wait is repeated, and
+ * its time-out is absolute.
  */
 void coil__thread_wait_own(_Atomic uint32_t *word, uint32_t value, int64_t until)
 {
@@ -97,10 +97,11 @@ void coil__thread_wake_own(_Atomic uint32_t *word)
     errno = saved;
 }
 
-/* ---- where one sleeps -------------------------------------------------------------- */
+/* ---- where a thread sleeps --------------------------------------------------------- */
 
 /*
- * Read the beginning of a /proc file about the thread as text; "" if it cannot be read.
+ * Read the beginning of a /proc file about the thread as text, which is "" if the file
+ * cannot be read.
  */
 static void read_about(pid_t id, const char *name, char *text, size_t room)
 {
@@ -117,8 +118,8 @@ static void read_about(pid_t id, const char *name, char *text, size_t room)
     text[n > 0 ? n : 0] = '\0';
 }
 
-/* Reads the last two fields of the thread's file `syscall`, which has only "running" if
-   the thread does not sleep. */
+/* Reads the last two fields of the thread's file `syscall`, which contains only "running"
+   if the thread is not sleeping. */
 bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc)
 {
     char line[256], *end;
@@ -158,11 +159,11 @@ bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps)
     return count_sleeps(id, sleeps);
 }
 
-/* ---- how many there are ------------------------------------------------------------ */
+/* ---- the number of threads --------------------------------------------------------- */
 
 /*
- * The 20th field of the file `stat`. Only the second field, in parentheses, may contain
- * spaces. UINT_MAX if the file cannot be read.
+ * Return the number of threads, the 20th field of the file `stat`, or UINT_MAX if the
+ * file cannot be read. Only the second field, in parentheses, may contain spaces.
  */
 static unsigned count_threads(void)
 {
@@ -194,7 +195,9 @@ static bool is_kernel_worker(int tasks_fd, const char *thread)
     return strncmp(name, "iou-", 4) == 0;
 }
 
-/* Workers of io_uring(7), which make the calls that would block. */
+/*
+ * Return the number of io_uring(7)'s worker threads, which make calls that would block.
+ */
 static unsigned count_kernel_workers(void)
 {
     DIR *tasks = opendir("/proc/self/task");
@@ -242,7 +245,7 @@ bool coil__thread_others_run(void)
     return found;
 }
 
-/* Only a thread of this process can end such a wait. */
+/* True if the thread is in a wait that only a thread of this process can end. */
 static bool waits_for_threads(pid_t id)
 {
     long number;
