@@ -1,4 +1,4 @@
-/* address.c - formatting, parsing and comparing socket addresses. */
+/* address.c - formats, parses and compares socket addresses. */
 #include "address.h"
 
 #include "../base/base.h"
@@ -21,7 +21,7 @@ static void format_v6(const struct sockaddr_in6 *v6, char *text, size_t size)
     snprintf(text, size, "[%s%s]:%u", host, zone, ntohs(v6->sin6_port));
 }
 
-/* An abstract name may contain '\0', which /proc/net/unix shows as '@', too. */
+/* Format an abstract name. A '\0' is shown as '@', as in /proc/net/unix. */
 static void format_abstract(const char *name, size_t n, char *text, size_t size)
 {
     if (n > size - 1)
@@ -31,7 +31,7 @@ static void format_abstract(const char *name, size_t n, char *text, size_t size)
     text[n] = '\0';
 }
 
-/* The kernel may omit the '\0' after a path. */
+/* Format the address of a local socket. The kernel may omit the '\0' after a path. */
 static void format_local(const coil_address *address, char *text, size_t size)
 {
     size_t n = address->length > PATH_OFFSET ? address->length - PATH_OFFSET : 0;
@@ -77,7 +77,7 @@ uint16_t coil_address_port(const coil_address *address)
     return address->any.sa_family == AF_INET ? ntohs(address->v4.sin_port) : 0;
 }
 
-/* A zone is the name or the number of an interface (RFC 4007, 11.2). */
+/* Read a zone: the name or the number of an interface (RFC 4007, 11.2). */
 static int read_zone(const char *zone, uint32_t *out)
 {
     size_t n = strspn(zone, "0123456789");
@@ -182,6 +182,6 @@ int coil_address_of_path(const char *path, coil_address *out)
     if (path[0] == '@')
         out->local.sun_path[0] = '\0';
     else
-        out->length++; /* its '\0' */
+        out->length++; /* for the '\0' */
     return 0;
 }

@@ -1,4 +1,4 @@
-/* address.h (internal) - addresses passed by callers. */
+/* address.h (internal) - checks and converts addresses that callers pass. */
 #ifndef COIL_NAMES_ADDRESS_H
 #define COIL_NAMES_ADDRESS_H
 

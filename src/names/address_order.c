@@ -1,15 +1,15 @@
 /*
- * address_order.c - sorting a host's addresses, best first. (RFC 6724, 6)
+ * address_order.c - sorts a host's addresses, best first. (RFC 6724, 6)
  *
  * Each address is rated together with the source address that this machine would use.
- * Connecting a UDP socket shows that address, without sending anything. Unreachable
- * addresses come last (rule 1). The next criteria are matching scope, matching label and
- * precedence. Between IPv6 addresses the longer common prefix decides next. Rules 3, 4
- * and 7 (deprecated addresses, home addresses, tunnels) need kernel data; the kernel
+ * Connecting a UDP socket reveals that source address, without sending anything.
+ * Unreachable addresses are last (rule 1). The next criteria are matching scope, matching
+ * label and precedence. The last criterion, for IPv6, is the longest common prefix. Rules
+ * 3, 4 and 7 (deprecated addresses, home addresses, tunnels) need kernel data; the kernel
  * applies them when it chooses the source.
  *
- * Rule 9 does not apply to IPv4: these addresses stay in the server's order, so that a
- * server that rotates them spreads the load. glibc does the same, except for its own
+ * Rule 9 is not applied to IPv4: these addresses stay in the server's order, so a server
+ * that rotates them distributes the load. glibc does the same, except for its own
  * subnets.
  */
 #include "resolver.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST 64 /* further addresses are not sorted */
+#define MOST 64 /* additional addresses are not sorted */
 
 struct judged {
     coil_address address;
@@ -29,7 +29,7 @@ struct judged {
     int common_bits; /* prefix shared with the source; 0 for IPv4 */
 };
 
-/* The policy table of RFC 6724, 2.1; IPv4 addresses match ::ffff:0:0/96. */
+/* The policy table of RFC 6724, 2.1. IPv4 addresses match ::ffff:0:0/96. */
 static const struct policy {
     unsigned char prefix[16];
     int bits, precedence, label;
@@ -125,7 +125,10 @@ static void classify_address(const coil_address *address, struct judged *j)
         j->common_bits = common_bits(from.s6_addr, to.s6_addr);
 }
 
-/* True if `b` sorts before `a`. Equal addresses keep their order. */
+/*
+ * True if `b` must be sorted before `a`. False if they are equal, so that they keep their
+ * order.
+ */
 static bool is_better(const struct judged *b, const struct judged *a)
 {
     if (b->usable != a->usable)
@@ -147,12 +150,15 @@ void coil__addresses_sort(coil_loop *loop, coil_address addresses[], size_t coun
     size_t n = count < MOST ? count : MOST;
     struct judged *all;
 
-    /* The kernel does not know the routes of a simulated network. */
+    /*
+     * Addresses of a simulated network cannot be sorted, because the kernel does not know
+     * its routes.
+     */
     if (n < 2 || loop->backend->class->network != NULL)
         return;
     all = coil__alloc(n * sizeof *all);
     if (all == NULL)
-        return; /* an unsorted list is still valid */
+        return; /* no memory: leave the list unsorted */
     for (size_t i = 0; i < n; i++) {
         struct judged one;
         size_t at = i;

@@ -1,18 +1,19 @@
 /*
- * addrinfo.c - looking up names, like getaddrinfo(3).
+ * addrinfo.c - looks up names, like getaddrinfo(3).
  *
- *   numbers, bad hints --> answered here
- *   what c-ares cannot --> the dns lane (resolver_lane.c), as all but "localhost" where
- *   the engine is getaddrinfo
- *   else               --> a question for each family (question.c), the answers sorted
+ *   numbers, invalid hints --> answered here
+ *   engine c-ares          --> a question for each family (question.c); the addresses of
+ *                              both answers are sorted
+ *   engine getaddrinfo, or --> the dns lane (resolver_lane.c), except for "localhost"
+ *   c-ares cannot do it
  *
- * getaddrinfo(3) is called with a numeric address to interpret the port and the hints
- * (kinds of sockets, services by name, errors). The result of getaddrinfo(3) is the
- * template: the list contains a copy of this template for each address found.
+ * The port and the hints (kinds of sockets, services by name, errors) are interpreted by
+ * getaddrinfo(3), which is called with a numeric address. Its result is a template: the
+ * returned list contains a copy of this template for each address found.
  *
  * The caller frees the list with freeaddrinfo(3), which in glibc calls free(3) for each
- * node and its ai_canonname. So a node and its address are one block of malloc(3), as in
- * glibc.
+ * node and its ai_canonname. So a node and its address are one block from malloc(3), as
+ * in glibc.
  */
 #include "resolver.h"
 
@@ -77,8 +78,8 @@ bool coil__port_in_range(const char *digits)
 }
 
 /*
- * Ports are checked because getaddrinfo(3) parses a port by strtoul(3) and truncates it
- * to 16 bits: it accepts " 80", "+80", "-1" and "99999", and treats "" as 0.
+ * getaddrinfo(3) does not check ports: it parses a port with strtoul(3) and truncates it
+ * to 16 bits, so it accepts " 80", "+80", "-1" and "99999", and treats "" as 0.
  */
 int coil__port_check(const char *port)
 {
@@ -101,8 +102,8 @@ int coil__addrinfo_of_numbers(const char *host, const char *port,
     if (host != NULL)
         numeric.ai_flags |= AI_NUMERICHOST;
     /*
-     * With AI_ADDRCONFIG glibc refuses 127.0.0.1 on a machine with loopback addresses
-     * only.
+     * With AI_ADDRCONFIG glibc refuses 127.0.0.1 on a machine that has only loopback
+     * addresses.
      */
     numeric.ai_flags &= ~AI_ADDRCONFIG;
     numeric.ai_flags |= port != NULL ? AI_NUMERICSERV : 0;
@@ -154,7 +155,10 @@ static struct addrinfo *create_node(const coil_address *address,
 
 /* ---- which families ---------------------------------------------------------------- */
 
-/* AI_ADDRCONFIG: does an interface have an address of the family, except loopback? */
+/*
+ * True if an interface has an address of the family that is not a loopback address
+ * (AI_ADDRCONFIG).
+ */
 static bool is_configured(const struct ifaddrs *list, int family)
 {
     const struct ifaddrs *i = list;
@@ -172,7 +176,10 @@ static bool is_configured(const struct ifaddrs *list, int family)
     return false;
 }
 
-/* Drop families that are not configured; keep all if none is, or getifaddrs(3) fails. */
+/*
+ * Drop families that are not configured. If none is configured, or if getifaddrs(3)
+ * fails, keep all.
+ */
 static void leave_out_families(bool wanted[2])
 {
     bool found[2];
@@ -187,11 +194,11 @@ static void leave_out_families(bool wanted[2])
         memcpy(wanted, found, sizeof found);
 }
 
-/* ---- asking both, and waiting ------------------------------------------------------ */
+/* ---- both questions ---------------------------------------------------------------- */
 
 struct both {
     struct coil__wait wait;
-    struct coil__question *questions[2]; /* one for each kind; NULL: not queried */
+    struct coil__question *questions[2]; /* one per kind; NULL if not queried */
     struct coil__answer_listener listeners[2];
     size_t open;
     bool waits;
@@ -225,7 +232,7 @@ static void init_both(struct both *both)
 static int ask_both(struct coil__resolver *r, const char *host, const bool wanted[2],
                     struct both *both)
 {
-    /* AAAA is queried first (RFC 8305, 3). */
+    /* Query AAAA first (RFC 8305, 3). */
     static const enum coil__question_kind order[] = {COIL__ASK_V6, COIL__ASK_V4};
     int rc = 0;
 
@@ -261,14 +268,14 @@ static void finish_both(struct both *both)
     }
 }
 
-/* ---- what came of it --------------------------------------------------------------- */
+/* ---- results and errors ------------------------------------------------------------ */
 
 int coil__addrinfo_fail(const char *host, struct coil__question *const questions[2])
 {
     const struct coil__question *worst = NULL;
     const char *why;
 
-    /* Report a server failure rather than that the other family has no address. */
+    /* If one query failed, return its error, not the other's -ENOENT. */
     for (int i = 0; i < 2; i++) {
         const struct coil__question *q = questions[i];
 
@@ -286,8 +293,8 @@ int coil__addrinfo_fail(const char *host, struct coil__question *const questions
 }
 
 /*
- * Return all addresses, best first; the caller frees them. Returns NULL if there are
- * none, or if memory ran out; in the latter case *count is not 0.
+ * Return all addresses, best first. The caller frees them. Returns NULL if there are none
+ * (*count is 0), or if memory ran out (*count is not 0).
  */
 static coil_address *collect_addresses(coil_loop *loop,
                                        struct coil__question *const questions[2],
@@ -314,7 +321,7 @@ static coil_address *collect_addresses(coil_loop *loop,
     return all;
 }
 
-/* Make one node for each address and kind of socket. */
+/* Make a list with one node for each combination of an address and a kind of socket. */
 static int make_list(const coil_address *addresses, size_t count,
                      const struct addrinfo *template, int flags, struct addrinfo **out)
 {
@@ -368,7 +375,7 @@ static int answer_with_list(coil_loop *loop, const char *host,
     return rc;
 }
 
-/* ---- the whole --------------------------------------------------------------------- */
+/* ---- coil_getaddrinfo() ------------------------------------------------------------ */
 
 static bool ends_in(const char *text, const char *end)
 {
@@ -399,7 +406,7 @@ bool coil__addrinfo_suits_questions(const struct coil__resolver *r, const char *
         return true;
     if (getaddrinfo(host, NULL, &numeric, &list) != 0)
         return true;
-    freeaddrinfo(list); /* a numeric host with a service name needs getaddrinfo(3) */
+    freeaddrinfo(list); /* a service name of a numeric host needs getaddrinfo(3) */
     return false;
 }
 
@@ -446,7 +453,7 @@ int coil_getaddrinfo(const char *host, const char *port, const struct addrinfo *
     if (rc != -EINPROGRESS)
         return fail_look_up(rc, host, port);
     rc = coil__resolver_get(&r, "coil_getaddrinfo");
-    if (rc < 0) /* an invalid $COIL_RESOLVER has set the error */
+    if (rc < 0) /* COIL_RESOLVER is invalid, and its error has a message */
         return rc == -ENOMEM ? fail_look_up(rc, host, port) : rc;
     if (!coil__addrinfo_suits_questions(r, host, port, hints))
         return fail_look_up(coil__lane_look_up(host, port, hints, out), host, port);

@@ -1,5 +1,5 @@
 /*
- * channel_cares.c - querying name servers with c-ares, whose sockets the loop watches.
+ * channel_cares.c - queries name servers with c-ares, whose sockets the loop watches.
  *
  *   ask --> line --> ares_query() --> watched sockets --> ares_process_fd() --> answered
  *                     ^    |                                    ^                |
@@ -7,22 +7,22 @@
  *                     `------------- the next name of the search ----------------'
  *
  * c-ares opens sockets and reports the events to watch for. The loop notifies c-ares of
- * ready sockets, and of time-outs that have passed. The functions with which c-ares
- * opens, uses and closes its sockets are in this file. So these functions never block,
- * and tests can make them fail.
+ * ready sockets, and of time-outs that have passed. c-ares opens, uses and closes its
+ * sockets with functions of this file, which never block, and which tests can make fail.
  *
- * c-ares handles at most IN_FLIGHT questions at a time. The others are queued. All
- * queries share one socket, whose buffer must hold all answers that arrive together. An
- * answer that does not fit is lost, and is queried again only after seconds.
+ * c-ares handles at most IN_FLIGHT questions at a time. The other questions are queued.
+ * All queries share one socket, whose buffer must hold all answers that arrive at the
+ * same time. An answer that does not fit is lost, and is queried again only after
+ * seconds.
  *
- * TIME-OUTS. There is one timer. The first question starts the timer. When the timer
- * expires, it is set to the next time-out of c-ares. c-ares reads the real clock. A
- * virtual clock does not advance while a question is in progress, so with a virtual clock
- * an alarm (kernel/descriptors.h) replaces the timer.
+ * TIME-OUTS. There is one timer, which the first question starts. When the timer expires,
+ * it is set to the next time-out of c-ares. c-ares reads the real clock. A virtual clock
+ * does not advance while a question is in progress, so with a virtual clock an alarm
+ * (kernel/descriptors.h) replaces the timer.
  *
- * LIFE. When resolv.conf has changed, the channel is replaced. The old one is destroyed
- * once its questions are answered. c-ares must not be destroyed from its own callbacks,
- * so after_cares(), which runs after each call of c-ares, destroys it.
+ * LIFE. When resolv.conf has changed, a new channel replaces the channel. The old one is
+ * retired, and destroyed once its questions are answered. A callback of c-ares must not
+ * destroy c-ares, so after_cares(), which is called after each call of c-ares, does this.
  *
  * Start reading at coil__channel_ask() and answered().
  */
@@ -59,7 +59,7 @@ struct coil__channel {
     struct dns_socket *clock; /* the alarm, under a virtual clock */
     bool timing;
     bool retired, starting;
-    /* errno of the loop, when it could not watch a socket or set a timer; else 0 */
+    /* the loop's error if it could not watch a socket or set a timer, else 0 */
     int broken;
     char servers[256];
 };
@@ -74,7 +74,7 @@ struct dns_socket {
 
 static void after_cares(struct coil__channel *channel);
 
-/* ---- sockets, as c-ares sees them -------------------------------------------------- */
+/* ---- the socket functions of c-ares ------------------------------------------------ */
 
 static struct dns_socket *find_socket(struct coil__channel *channel, int fd)
 {
@@ -310,14 +310,20 @@ static int set_timer_for_next(struct coil__channel *channel)
     next = ares_timeout(channel->ares, NULL, &tv);
     if (next == NULL)
         return 0;
-    /* c-ares truncates to milliseconds, so the time-out may be up to 1 ms later. */
+    /*
+     * c-ares truncates to milliseconds, so the time-out may be up to 1 ms later than it
+     * reports.
+     */
     return start_timer(channel,
                        COIL_SEC(next->tv_sec) + COIL_USEC(next->tv_usec) + COIL_MSEC(1));
 }
 
 /* ---- answers ----------------------------------------------------------------------- */
 
-/* -ENOENT, -EAGAIN and -EIO stand for EAI_NONAME, EAI_AGAIN and EAI_FAIL. */
+/*
+ * Convert a status of c-ares to an errno. -ENOENT, -EAGAIN and -EIO correspond to
+ * EAI_NONAME, EAI_AGAIN and EAI_FAIL.
+ */
 static int errno_of(const struct coil__channel *channel, int status)
 {
     switch (status) {
@@ -366,8 +372,8 @@ static const char *phrase_of_status(int status)
 }
 
 /*
- * Rank the failures of a search: the one with the highest rank is reported, as in
- * res_search(3).
+ * Return the rank of a failure. Of a search's failures, the one with the highest rank is
+ * reported, as in res_search(3).
  */
 static int weight_of(int status)
 {
@@ -383,8 +389,8 @@ static int weight_of(int status)
 }
 
 /*
- * True if the search continues with its next name. If no server answered, the search
- * ends.
+ * True if the search continues with its next name after this failure. It ends if no
+ * server answered.
  */
 static bool says_no(int status)
 {
@@ -392,8 +398,8 @@ static bool says_no(int status)
 }
 
 /*
- * Record the failure of one name. If the first name was the host itself, the whole search
- * fails with that name's failure.
+ * Record the failure of one name. If the first name was the host itself, its failure
+ * becomes the failure of the whole search.
  */
 static void note_failure(struct coil__search_state *search, int status, int64_t ttl_ns)
 {
@@ -428,7 +434,7 @@ static void answered(void *arg, int status, int timeouts, unsigned char *data, i
     struct coil__answer answer = {.rc = 0};
 
     (void)timeouts;
-    /* Called when the loop closes: no listener is called. */
+    /* The loop is closing: call no listener. */
     if (status == ARES_EDESTRUCTION) {
         channel->in_flight--;
         coil__loop_expect(channel->loop, -1);
@@ -457,7 +463,7 @@ static void fail_question(struct coil__question *q, int rc)
     coil__question_release(q);
 }
 
-/* Query the next name of the search. False if there are no more. */
+/* Query the next name of the search. Returns false if there is none. */
 static bool query_next(struct coil__channel *channel, struct coil__question *q)
 {
     static const int types[] = {[COIL__ASK_V4] = 1, [COIL__ASK_V6] = 28};
@@ -481,16 +487,16 @@ static void start_question(struct coil__channel *channel, struct coil__question 
     }
     channel->in_flight++;
     coil__loop_expect(channel->loop, 1);
-    query_next(channel, q); /* a search has at least one name */
+    query_next(channel, q); /* does not fail: a search has at least one name */
 }
 
-/* Start queued questions, up to IN_FLIGHT. */
+/* Start queued questions, until IN_FLIGHT questions are in progress. */
 static void advance_line(struct coil__channel *channel)
 {
     struct coil__list *link;
 
     /*
-     * Prevents recursion: a question that is answered immediately calls this function
+     * Prevent recursion: if a question is answered immediately, this function is called
      * again.
      */
     if (channel->starting)
@@ -518,9 +524,9 @@ void coil__channel_ask(struct coil__channel *channel, struct coil__question *q)
 }
 
 /*
- * Runs after each call of c-ares. Starts further questions and sets the timer. Fails all
- * questions if the loop could not watch a socket or set a timer. Destroys a retired
- * channel that is done.
+ * Called after each call of c-ares. Starts queued questions and sets the timer. If the
+ * loop could not watch a socket or set a timer, fails all questions. If the channel is
+ * retired and its last question was answered, destroys it.
  */
 static void after_cares(struct coil__channel *channel)
 {
@@ -577,7 +583,7 @@ static bool ports_in_range(const char *servers)
     return true;
 }
 
-/* Set the servers, some of which may have a zone. Returns 0, -EINVAL, -ENOMEM. */
+/* Set the servers, some of which may have a zone. Returns 0, -EINVAL or -ENOMEM. */
 static int set_servers(ares_channel ares, struct coil__zones *zones, const char *servers)
 {
     char *text;
@@ -614,7 +620,10 @@ static const char *resolv_conf_of(const struct coil__resolver_settings *s)
     return s->resolv_conf_file != NULL ? s->resolv_conf_file : COIL__RESOLV_CONF_FILE;
 }
 
-/* Time-out and tries come from the configuration, otherwise from resolv.conf. */
+/*
+ * Determine the time-out and the number of tries: from the options, otherwise from
+ * resolv.conf.
+ */
 static int read_conf(struct coil__channel *channel,
                      const struct coil__resolver_settings *s)
 {
@@ -627,7 +636,7 @@ static int read_conf(struct coil__channel *channel,
     return rc;
 }
 
-/* Set the configured servers, or the servers of resolv.conf that c-ares ignores. */
+/* Set the servers of the options, or those of resolv.conf if c-ares would ignore some. */
 static int choose_servers(struct coil__channel *channel,
                           const struct coil__resolver_settings *s)
 {
@@ -663,7 +672,7 @@ static int init_ares(struct coil__channel *channel,
 
 #ifdef ARES_OPT_QUERY_CACHE
     /*
-     * Since 1.31 c-ares caches answers by default, using the real clock. Disable that
+     * Since 1.31 c-ares caches answers by default, and uses the real clock. Disable this
      * cache.
      */
     options.qcache_max_ttl = 0;

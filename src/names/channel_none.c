@@ -1,6 +1,7 @@
 /*
- * channel_none.c - for a build without c-ares: only the C library queries name servers.
- * These functions return -EOPNOTSUPP or are never called.
+ * channel_none.c - replaces channel_cares.c in a build without c-ares, in which only the
+ * C library queries name servers. The functions in this file return -EOPNOTSUPP, or are
+ * never called.
  */
 #include "resolver.h"
 

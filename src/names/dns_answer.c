@@ -1,9 +1,9 @@
 /*
- * dns_answer.c - parsing a name server's response.
+ * dns_answer.c - parses a name server's response.
  *
- * Why not ares_parse_a_reply(): for a chain of aliases c-ares 1.18 returns a name in the
- * middle. ares_parse_a_reply() finds no address if the records are not in the order of
- * the chain. The function also does not return the time to live of a negative response
+ * ares_parse_a_reply() is not used: for a chain of aliases c-ares 1.18 returns a name in
+ * the middle of the chain, and if the records are not in the order of the chain, it finds
+ * no address. The function also does not return the time to live of a negative response
  * (RFC 2308).
  */
 #include "dns_answer.h"
@@ -20,7 +20,7 @@
 #define TYPE_CNAME 5
 #define TYPE_SOA 6
 #define TYPE_AAAA 28
-#define LONGEST_CHAIN 16 /* of aliases */
+#define LONGEST_CHAIN 16 /* maximum number of aliases */
 #define LONGEST_NO 60
 #define USUAL_NO 5
 
@@ -83,9 +83,9 @@ struct reading {
     const unsigned char *data;
     int n;
     char *name;                /* the name whose records are read; allocated by c-ares */
-    uint32_t ttl;              /* the shortest of the records used */
-    const unsigned char *next; /* record */
-    unsigned left;             /* records */
+    uint32_t ttl;              /* the shortest time to live of the records used */
+    const unsigned char *next; /* the next record */
+    unsigned left;             /* the number of records left */
 };
 
 struct record {
@@ -93,7 +93,10 @@ struct record {
     size_t count;
 };
 
-/* A time to live with the highest bit set counts as 0. (RFC 2181, 8) */
+/*
+ * Take a record's time to live into account. If its highest bit is set, it counts as 0.
+ * (RFC 2181, 8)
+ */
 static void shorten_ttl(struct reading *r, uint32_t ttl)
 {
     ttl = ttl <= INT32_MAX ? ttl : 0;
@@ -127,7 +130,9 @@ static void rewind_records(struct reading *r)
     r->left = get16(r->data + 6);
 }
 
-/* Find the next record of this type that r->name has. ARES_ENODATA: no more records. */
+/*
+ * Find the next record of this type for r->name. Returns ARES_ENODATA if there is none.
+ */
 static int find_record(struct reading *r, unsigned type, struct record *out)
 {
     bool same = false;
@@ -154,8 +159,8 @@ static int find_record(struct reading *r, unsigned type, struct record *out)
 }
 
 /*
- * Follow the aliases from the question's name to the last name of the chain, whose
- * addresses are the answer. Servers may send the records in any order.
+ * Follow the aliases from the question's name to the last name of the chain. The
+ * addresses of that name are the answer. Servers may send the records in any order.
  */
 static int find_canonical_name(struct reading *r)
 {
@@ -177,7 +182,7 @@ static int find_canonical_name(struct reading *r)
     return status == ARES_ENODATA ? ARES_SUCCESS : status;
 }
 
-/* ---- yes --------------------------------------------------------------------------- */
+/* ---- positive answers -------------------------------------------------------------- */
 
 static bool add_address(struct coil__answer *answer, enum coil__question_kind kind,
                         const struct record *record)
@@ -219,7 +224,7 @@ static int add_addresses(struct reading *r, enum coil__question_kind kind,
     return status == ARES_ENODATA && answer->count > 0 ? ARES_SUCCESS : status;
 }
 
-/* Copy the canonical name, and free that of c-ares. */
+/* Copy the canonical name, and free the copy of c-ares. */
 static int finish_reading(struct reading *r, struct coil__answer *answer, int status)
 {
     size_t bytes = r->name != NULL ? strlen(r->name) + 1 : 0;
@@ -234,7 +239,7 @@ static int finish_reading(struct reading *r, struct coil__answer *answer, int st
     return status;
 }
 
-/* The bit QR is set: it is a response and no query (RFC 1035, 4.1.1). */
+/* The bit QR distinguishes a response from a query (RFC 1035, 4.1.1). */
 bool coil__dns_is_response(const unsigned char *data, int n)
 {
     return n >= HEADER_BYTES && (data[2] & 0x80) != 0;
@@ -259,7 +264,7 @@ int coil__dns_parse(enum coil__question_kind kind, const unsigned char *data, in
     return status;
 }
 
-/* ---- no ---------------------------------------------------------------------------- */
+/* ---- negative answers -------------------------------------------------------------- */
 
 int64_t coil__dns_negative_ttl(const unsigned char *data, int n)
 {
@@ -271,7 +276,9 @@ int64_t coil__dns_negative_ttl(const unsigned char *data, int n)
         return COIL_SEC(USUAL_NO);
     records = get16(data + 6) + get16(data + 8);
     for (; records > 0 && (record = next_record(&p, end)) != NULL; records--) {
-        /* `minimum` is the last of the five numbers that follow two names. */
+        /*
+         * `minimum` is the last of the five numbers that follow the record's two names.
+         */
         if (get16(record) != TYPE_SOA || get16(record + 8) < 22)
             continue;
         ttl = get32(record + 4);

@@ -1,5 +1,5 @@
 /*
- * dns_answer.h - parsing a name server's response. (RFC 1035, 4)
+ * dns_answer.h - parses a name server's response. (RFC 1035, 4)
  */
 #ifndef COIL_NAMES_DNS_ANSWER_H
 #define COIL_NAMES_DNS_ANSWER_H
@@ -9,14 +9,14 @@
 /* True if the message is a response (the bit QR) and at least as long as a header. */
 bool coil__dns_is_response(const unsigned char *data, int n);
 
-/* Fill in name, addresses and time to live. Returns a status of c-ares. */
+/* Fill in the answer's name, addresses and time to live. Returns a status of c-ares. */
 int coil__dns_parse(enum coil__question_kind kind, const unsigned char *data, int n,
                     struct coil__answer *answer);
 
 /*
- * The time to live of a negative answer: the lesser of the SOA record's own time to live
- * and its `minimum` (RFC 2308, 5), at most a minute; 5 s without an SOA record. `data`
- * may be NULL.
+ * Return the time to live of a negative answer: the lesser of the SOA record's own time
+ * to live and its `minimum` (RFC 2308, 5), but at most a minute. Without an SOA record it
+ * is 5 s. `data` may be NULL.
  */
 int64_t coil__dns_negative_ttl(const unsigned char *data, int n);
 

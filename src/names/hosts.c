@@ -1,10 +1,10 @@
 /*
- * hosts.c - hosts(5), cached until the file changes.
+ * hosts.c - reads hosts(5), and caches its entries until the file changes.
  *
- * There is one entry for each name of each line, sorted by name, since a file that blocks
- * hosts may have a hundred thousand lines. The whole text stays in memory, and the
- * entries point into it. Entries with equal names are in the order of their lines. The
- * first name of a line is the host's canonical one.
+ * There is one entry for each name of each line. Entries are sorted by name, because a
+ * file that blocks hosts may have a hundred thousand lines. The whole text stays in
+ * memory, and the entries point into it. Entries with equal names are in the order of
+ * their lines. The first name of a line is the host's canonical name.
  */
 #include "resolver.h"
 
@@ -72,7 +72,8 @@ static int read_line(struct coil__hosts *hosts, char *line)
 }
 
 /*
- * Order by name, then by position in the file, which is the order of the names in memory.
+ * Compare entries by name, then by position in the file, which is the order of the names
+ * in memory.
  */
 static int compare_entries(const void *a, const void *b)
 {
@@ -102,7 +103,7 @@ static int read_text(struct coil__hosts *hosts)
     return rc;
 }
 
-/* Read the text. A file that cannot be read counts as empty. */
+/* Read the text. If the file cannot be read, treat it as empty. */
 static size_t read_file(int fd, char *text, size_t size)
 {
     size_t done = 0;
@@ -117,7 +118,7 @@ static size_t read_file(int fd, char *text, size_t size)
         done += (size_t)n;
     }
     /*
-     * A NUL hides the rest of its line, as in the C library, but not the lines after it.
+     * As in the C library, a NUL hides the rest of its line, but not the lines after it.
      */
     for (char *nul = text;
          (nul = memchr(nul, '\0', done - (size_t)(nul - text))) != NULL;)
@@ -176,7 +177,7 @@ void coil__hosts_destroy(struct coil__hosts *hosts)
 
 /* ---- finding ----------------------------------------------------------------------- */
 
-/* Return the first entry that does not sort before `name`, by binary search. */
+/* Find the first entry whose name is not less than `name`, with a binary search. */
 static size_t find_first_entry(const struct coil__hosts *hosts, const char *name)
 {
     size_t low = 0, high = hosts->count;
@@ -192,7 +193,10 @@ static size_t find_first_entry(const struct coil__hosts *hosts, const char *name
     return low;
 }
 
-/* Parse "192.0.2.1" or "fe80::1%eth0"; false if it is not an address of this family. */
+/*
+ * Parse an address, such as "192.0.2.1" or "fe80::1%eth0". Returns false if it is not an
+ * address of this family.
+ */
 static bool parse_address(const char *text, enum coil__question_kind kind,
                           coil_address *out)
 {

@@ -2,18 +2,18 @@
  * question.c - questions: a name and a kind of address. A name is queried once for all
  * tasks that look it up, and the answer is cached for its time to live.
  *
- *     ask --- "localhost", hosts(5) -----------------------------> answered, not kept
+ *     ask --- "localhost", hosts(5) -----------------------------> answered, not cached
  *      |----- in the table, answered and not expired ------------> answered
- *      |----- in the table, under way ---------------------------> one more waits for it
- *      `----- a new one: channel_ask() ... question_answer() ----> answered, kept
+ *      |----- in the table, in progress -------------------------> one more task waits
+ *      `----- a new one: channel_ask() ... question_answer() ----> answered, cached
  *
  * No task owns a question in progress. A cancelled task removes its listener and drops
  * its reference, and the answer is still cached.
  *
- * Positive answers are cached for their time to live, at most a day. Negative ones (no
- * such name, or no address of this kind) are cached as in RFC 2308. Failures are not
- * cached: another query may succeed. If there are more than `cache_entries` answers, the
- * least recently used one is dropped.
+ * Positive answers are cached for their time to live, but at most a day. Negative answers
+ * (no such name, or no address of this kind) are cached as specified in RFC 2308.
+ * Failures are not cached, because another query may succeed. If there are more than
+ * `cache_entries` answers, the least recently used answer is dropped.
  */
 #include "resolver.h"
 
@@ -69,7 +69,7 @@ void coil__questions_forget(struct coil__resolver *r)
             forget_question(COIL__CONTAINER(link, struct coil__question, in_table));
 }
 
-/* Look a question up in the table, and remove it if its answer has expired. */
+/* Look up a question in the table. If its answer has expired, remove it. */
 static struct coil__question *find_known_question(struct coil__resolver *r,
                                                   const char *host,
                                                   enum coil__question_kind kind)
@@ -169,8 +169,8 @@ static bool is_loopback(const coil_address *address)
 }
 
 /*
- * "localhost" and "*.localhost" always mean this machine (RFC 6761, 6.3): answer with
- * loopback addresses of the hosts file, else with 127.0.0.1 or ::1.
+ * "localhost" and "*.localhost" always mean this machine (RFC 6761, 6.3): answer with the
+ * loopback addresses of the hosts file, or else with 127.0.0.1 or ::1.
  */
 static int answer_localhost(enum coil__question_kind kind, struct coil__answer *answer)
 {
@@ -206,7 +206,7 @@ static int find_here(struct coil__question *q)
     if (rc == 0 && coil__host_is_in(q->host, "localhost"))
         rc = answer_localhost(q->kind, &q->answer);
     if (rc == 0 && q->answer.rc == -EINPROGRESS && strchr(q->host, ':') != NULL) {
-        /* For example, "fe80::1%eth9" if that interface does not exist. */
+        /* A host such as "fe80::1%eth9" whose interface does not exist. */
         q->answer.rc = -ENOENT;
         q->answer.why = "a host name cannot contain a colon";
     }

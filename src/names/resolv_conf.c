@@ -1,9 +1,9 @@
 /*
- * resolv_conf.c - options and search list of resolv.conf(5).
+ * resolv_conf.c - reads the options and the search list of resolv.conf(5).
  *
- * c-ares reads the servers and the other options. c-ares supports `timeout` and
+ * c-ares itself reads the servers and the other options. It supports `timeout` and
  * `attempts` only since 1.23. Older versions call these options `retrans` and `retry`,
- * names that the C library does not support. The search list of c-ares is not used: see
+ * which the C library does not support. The search list of c-ares is not used: see
  * search.c.
  */
 #include "resolver.h"
@@ -27,7 +27,10 @@
 
 /* ---- options ----------------------------------------------------------------------- */
 
-/* Store the 3 of "timeout:3", within bounds; other words change nothing. */
+/*
+ * If the word is the option with a number, such as "timeout:3", store the number, within
+ * the bounds.
+ */
 static void take_number(const char *word, const char *option, unsigned min, unsigned max,
                         unsigned *out)
 {
@@ -70,7 +73,10 @@ static int take_domains(struct coil__resolv_conf *conf, const char *text, size_t
     return 0;
 }
 
-/* "domain" has one domain. The later of "search" and "domain" applies. */
+/*
+ * Replace the list with the one domain of a "domain" line. The last "search" or "domain"
+ * line applies.
+ */
 static int take_one_domain(struct coil__resolv_conf *conf, const char *text)
 {
     text += strspn(text, " \t");

@@ -1,9 +1,9 @@
 /*
  * resolver.c - a loop's resolver: its options, its engine, and its open channels.
  *
- * Each loop has one resolver. The first look-up of a name creates the resolver. The loop
- * closes the resolver together with all its questions, answered or not. A look-up checks
- * whether the files have changed, at most once a second.
+ * Each loop has one resolver, which is created by the first look-up of a name. When the
+ * loop closes, the resolver and all its questions are destroyed, answered or not.
+ * Look-ups check whether the files have changed, at most once a second.
  */
 #include "resolver.h"
 
@@ -33,7 +33,8 @@ static void finish_settings(struct coil__resolver_settings *s)
 }
 
 /*
- * True if a line such as "hosts: files dns" names a source that c-ares does not support.
+ * True if the line is the "hosts" line, such as "hosts: files dns", and contains a source
+ * that c-ares does not support.
  */
 static bool is_foreign_line(char *line)
 {
@@ -67,7 +68,10 @@ static bool has_foreign_sources(void)
     return found;
 }
 
-/* Returns 0, -EINVAL or -EOPNOTSUPP; `from` names the origin of the choice. */
+/*
+ * Choose the engine. Returns 0, -EINVAL or -EOPNOTSUPP. `from` names the origin of the
+ * choice, for the message.
+ */
 static int take_engine(const char *from, const char *engine, bool *uses_channel)
 {
     *uses_channel = strcmp(engine, "c-ares") == 0;
@@ -144,7 +148,7 @@ static int create_settings(const coil_resolver_opts *opts,
     return rc;
 }
 
-/* ---- life -------------------------------------------------------------------------- */
+/* ---- creating and destroying ------------------------------------------------------- */
 
 /* Drop everything that depends on the settings and the files. */
 static void reset_resolver(struct coil__resolver *r)
@@ -201,7 +205,7 @@ int coil__resolver_get(struct coil__resolver **out, const char *caller)
     coil_loop *loop = coil__loop_require(caller);
     int rc = 0;
 
-    /* After a fork this_resolver may be the parent's: the child has another loop. */
+    /* After a fork this_resolver may be the parent's: the child's loop is another one. */
     if (this_resolver == NULL || this_resolver->loop != loop)
         rc = create_resolver(loop, &this_resolver);
     *out = this_resolver;
@@ -261,7 +265,7 @@ static int look_at_files(struct coil__resolver *r)
     const char *resolv_conf =
         s->resolv_conf_file != NULL ? s->resolv_conf_file : COIL__RESOLV_CONF_FILE;
 
-    /* The channel was configured from the old file. */
+    /* The channel was configured by the old file. */
     if (has_changed(resolv_conf, &r->resolv_conf_changed)) {
         coil__questions_forget(r);
         coil__channel_retire(r->channel);

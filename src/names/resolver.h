@@ -10,8 +10,8 @@
  *        |            \
  *     hosts.c     channel_cares.c  (or channel_none.c) queries the name servers
  *                       |
- *                 resolv_conf.c    how long, how often
- *                 search.c         which names, in which order
+ *                 resolv_conf.c    time-out, number of tries
+ *                 search.c         the names to query, in order
  *                 zones.c          servers with a zone
  */
 #ifndef COIL_NAMES_RESOLVER_H
@@ -36,25 +36,28 @@ enum coil__question_kind {
 /* The answer to a question. */
 struct coil__answer {
     /*
-     * 0, -EINPROGRESS, -ENOENT if the name or address does not exist, or another failure
+     * 0, -EINPROGRESS, -ENOENT if the name or address does not exist, or another error
      */
     int rc;
     int64_t ttl_ns;          /* time to live */
-    const char *why;         /* a static phrase, if it failed */
-    char *name;              /* canonical name; coil__alloc()ed or NULL */
-    coil_address *addresses; /* addresses without ports; coil__alloc()ed or NULL */
+    const char *why;         /* if it failed, the reason: a static string */
+    char *name;              /* canonical name; from coil__alloc(), or NULL */
+    coil_address *addresses; /* without ports; from coil__alloc(), or NULL */
     size_t count;
 };
 
 /* The progress of a question's search: channel_cares.c. */
 struct coil__search_state {
-    unsigned step;        /* names queried so far */
-    int status;           /* the failure that outweighs the others; c-ares' number */
+    unsigned step;        /* number of names queried so far */
+    int status;           /* the failure with the highest rank; a status of c-ares */
     int64_t ttl_ns;       /* the shortest time to live of a negative answer */
     bool began_with_host; /* the first name was the host itself */
 };
 
-/* References are counted: the table's, the querying channel's, and one for each user. */
+/*
+ * A question has references from the table, from the channel that queries it, and from
+ * each user.
+ */
 struct coil__question {
     struct coil__list in_table; /* resolver.table[] */
     struct coil__list in_use;   /* resolver.by_use, once answered; channel.line before */
@@ -71,8 +74,7 @@ struct coil__question {
 };
 
 /*
- * Called once when the question is answered, after the listener was removed from its
- * list.
+ * Called once, when the question is answered and the listener was removed from its list.
  */
 struct coil__answer_listener {
     struct coil__list link;
@@ -80,9 +82,9 @@ struct coil__answer_listener {
 };
 
 /*
- * Start a query, unless the answer is known or a query is in progress. *out is a
- * reference to the question, which is answered if answer.rc is not -EINPROGRESS. Returns
- * 0 or -ENOMEM.
+ * Start a query, unless the answer is known or a query is in progress. *out is set to a
+ * reference to the question, which is already answered if answer.rc is not -EINPROGRESS.
+ * Returns 0 or -ENOMEM.
  */
 int coil__question_ask(struct coil__resolver *resolver, const char *host,
                        enum coil__question_kind kind, struct coil__question **out);
@@ -92,7 +94,7 @@ void coil__question_release(struct coil__question *question);
 void coil__question_answer(struct coil__question *question,
                            const struct coil__answer *answer);
 
-/* True if the host is the domain or inside it. A trailing dot is ignored. */
+/* True if the host is the domain or inside of it. A trailing dot is ignored. */
 bool coil__host_is_in(const char *host, const char *domain);
 
 /* Forget all answers. */
@@ -103,11 +105,11 @@ void coil__questions_forget(struct coil__resolver *resolver);
 #define COIL__QUESTION_BUCKETS 256
 
 struct coil__resolver_settings {
-    /* true: the engine is c-ares; false: getaddrinfo(3) in the dns lane */
+    /* true if the engine is c-ares, false if it is getaddrinfo(3) in the dns lane */
     bool uses_channel;
     char *servers, *hosts_file, *resolv_conf_file; /* or NULL */
-    int64_t timeout_ns;                            /* 0: as in resolv.conf */
-    unsigned tries;                                /* the same */
+    int64_t timeout_ns;                            /* 0: use that of resolv.conf */
+    unsigned tries;                                /* 0: use that of resolv.conf */
     size_t cache_entries;
 };
 
@@ -118,29 +120,29 @@ struct coil__resolver {
     struct coil__list table[COIL__QUESTION_BUCKETS];
     struct coil__list by_use; /* answered questions, most recently used last */
     size_t kept;
-    struct coil__channel *channel; /* takes new questions; NULL before the first */
-    struct coil__list retired;     /* replaced channels with questions in progress */
-    struct coil__hosts *hosts;     /* hosts.c; NULL until it is read */
+    /* the channel for new questions; NULL before the first */
+    struct coil__channel *channel;
+    struct coil__list retired; /* replaced channels with questions in progress */
+    struct coil__hosts *hosts; /* hosts.c; NULL until it is read */
     struct timespec resolv_conf_changed;
-    int64_t looked_at_files; /* time of the latest check; COIL_NEVER: none yet */
+    int64_t looked_at_files; /* time of the last check; COIL_NEVER: none yet */
 };
 
 /*
- * Get the resolver of the current loop, creating it first if needed. Returns 0 or
- * -ENOMEM.
+ * Get the resolver of the current loop, and create it if necessary. Returns 0 or -ENOMEM.
  */
 int coil__resolver_get(struct coil__resolver **out, const char *caller);
 
 /*
- * Check at most once a second whether the files have changed, and open a channel if the
- * engine is c-ares and none is open. Returns 0, -ENOMEM, or the failure of opening the
+ * Check whether the files have changed, at most once a second. If the engine is c-ares
+ * and no channel is open, open one. Returns 0, -ENOMEM, or the error of opening the
  * channel.
  */
 int coil__resolver_prepare(struct coil__resolver *resolver);
 
-/* ---- whom it asks ------------------------------------------------------------------ */
+/* ---- channels ---------------------------------------------------------------------- */
 
-/* NULL if coil was built without c-ares. */
+/* The name of the engine, or NULL if coil was built without c-ares. */
 extern const char *const coil__channel_engine;
 
 /* Check a list of servers. Returns 0, -EINVAL or -ENOMEM. */
@@ -154,11 +156,14 @@ int coil__channel_open(struct coil__resolver *resolver, struct coil__channel **o
  */
 void coil__channel_retire(struct coil__channel *channel);
 
-/* Destroy the channel immediately; its questions stay unanswered. */
+/* Destroy the channel immediately. Its questions stay unanswered. */
 void coil__channel_destroy(struct coil__channel *channel);
 void coil__channels_destroy_retired(struct coil__resolver *resolver);
 
-/* Takes a reference. The question may be answered before this returns. */
+/*
+ * Query the name servers. Takes a reference to the question, which may be answered before
+ * this function returns.
+ */
 void coil__channel_ask(struct coil__channel *channel, struct coil__question *question);
 
 /* Return the channel's servers, for messages: "192.0.2.1:53, ...". */
@@ -172,7 +177,7 @@ struct coil__resolv_conf {
     int64_t timeout_ns; /* "options timeout": 5 s */
     unsigned tries;     /* "options attempts": 2 */
     unsigned dots;      /* "options ndots": 1 */
-    char *domains;      /* "search" or "domain", with blanks between; NULL: none */
+    char *domains;      /* of "search" or "domain", separated by blanks; or NULL */
 };
 
 /*
@@ -183,14 +188,14 @@ int coil__resolv_conf_read(const char *path, struct coil__resolv_conf *conf);
 void coil__resolv_conf_finish(struct coil__resolv_conf *conf);
 
 /*
- * The longest name has 253 bytes. A longer name is truncated to the buffer, and is still
- * too long after that.
+ * The size of a buffer for a name. A name may have at most 253 bytes. A longer name is
+ * truncated to the buffer, and is still too long.
  */
 #define COIL__SEARCH_NAME 512
 
 /*
- * Write the step-th name to query for `host`, counted from 0, to `name`, of
- * COIL__SEARCH_NAME bytes. Returns false if there are no more.
+ * Write the step-th name to query for `host`, counted from 0, to `name`, which has
+ * COIL__SEARCH_NAME bytes. Returns false if there are no more names.
  */
 bool coil__search_name(const struct coil__resolv_conf *conf, const char *host,
                        unsigned step, char *name);
@@ -209,13 +214,14 @@ int coil__hosts_find(struct coil__hosts *hosts, const char *host,
 int coil__hosts_refresh(struct coil__hosts **hosts, const char *path);
 void coil__hosts_destroy(struct coil__hosts *hosts);
 
-/* ---- and the rest ------------------------------------------------------------------ */
+/* ---- other functions --------------------------------------------------------------- */
 
-/* Sort by RFC 6724, best first. Equal addresses keep their order. */
+/* Sort the addresses by RFC 6724, best first. Equal addresses keep their order. */
 void coil__addresses_sort(coil_loop *loop, coil_address addresses[], size_t count);
 
 /*
- * getaddrinfo(3) and getnameinfo(3) in the dns lane. Converting numbers needs no thread.
+ * Call getaddrinfo(3) and getnameinfo(3) in the dns lane. Converting numbers needs no
+ * thread.
  */
 int coil__lane_look_up(const char *host, const char *port, const struct addrinfo *hints,
                        struct addrinfo **out);
@@ -228,8 +234,8 @@ int coil__call_getaddrinfo(const char *host, const char *port,
                            const struct addrinfo *hints, struct addrinfo **out);
 
 /*
- * Check a port that a user passes as text. Valid are digits from 0 to 65535, a possible
- * service name, and NULL. Otherwise fails with -EINVAL and a message.
+ * Check a port that a user has passed as text. It must be a number from 0 to 65535, a
+ * possible service name, or NULL. Otherwise fail with -EINVAL and a message.
  */
 int coil__port_check(const char *port);
 
@@ -238,25 +244,25 @@ bool coil__port_in_range(const char *digits);
 
 /*
  * Convert numeric hosts and ports, and reject invalid hints. Returns 0, an error, or
- * -EINPROGRESS if a name has to be looked up.
+ * -EINPROGRESS if a name must be looked up.
  */
 int coil__addrinfo_of_numbers(const char *host, const char *port,
                               const struct addrinfo *hints, struct addrinfo **out);
 
 /*
- * Make entries for 0.0.0.0 and `port`, one for each kind of socket, as templates of port,
- * kind and protocol. Suspends for a service name.
+ * Make entries for 0.0.0.0 and `port`, one per kind of socket. They are templates with a
+ * port, a kind and a protocol. Suspends if `port` is a service name.
  */
 int coil__addrinfo_of_port(const char *port, const struct addrinfo *hints,
                            struct addrinfo **out);
 
-/* True if questions can look this up; false if getaddrinfo(3) is needed. */
+/* True if questions can look up this name; false if only getaddrinfo(3) can. */
 bool coil__addrinfo_suits_questions(const struct coil__resolver *resolver,
                                     const char *host, const char *port,
                                     const struct addrinfo *hints);
 
 /*
- * Fail with a message about the answers to both questions, either of which may be NULL.
+ * Fail with a message about the answers to both questions. Either question may be NULL.
  */
 int coil__addrinfo_fail(const char *host, struct coil__question *const questions[2]);
 

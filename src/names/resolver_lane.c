@@ -1,7 +1,7 @@
 /*
- * resolver_lane.c - the C library's getaddrinfo(3) and getnameinfo(3), on a thread.
+ * resolver_lane.c - calls the C library's getaddrinfo(3) and getnameinfo(3) on a thread.
  *
- * The functions block: they may read files, use the network and do whatever
+ * These functions block: they may read files, use the network, or do anything else that
  * nsswitch.conf(5) specifies. If the task is cancelled, its look-up continues, so the
  * look-up has copies of all arguments.
  */
@@ -36,7 +36,7 @@ int coil__errno_of_eai(int eai, int error)
     case EAI_BADFLAGS:
     case EAI_SOCKTYPE:
         return -EINVAL;
-    default: /* EAI_SYSTEM. -ECANCELED is reserved for a cancelled look-up. */
+    default: /* EAI_SYSTEM, except that -ECANCELED is reserved for a cancelled look-up */
         return error > 0 && error != ECANCELED ? -error : -EIO;
     }
 }
@@ -70,7 +70,7 @@ static int run_getaddrinfo(void *arg)
     return coil__errno_of_eai(eai, errno);
 }
 
-/* The task was cancelled; the look-up may not have begun. */
+/* Free the look-up of a task that was cancelled. The look-up may not have begun. */
 static void discard(void *arg)
 {
     struct lookup *l = arg;
@@ -120,7 +120,7 @@ int coil__lane_look_up(const char *host, const char *port, const struct addrinfo
         return -ENOMEM;
     rc = coil_blocking_abandonable(COIL_LANE_DNS, run_getaddrinfo, l, discard);
     if (rc == -ECANCELED)
-        return rc; /* `l` belongs to the thread now */
+        return rc; /* `l` now belongs to the thread */
     *out = l->list;
     coil__free(l);
     return rc;
@@ -182,7 +182,7 @@ int coil__lane_look_up_name(const coil_address *address, char *host, size_t host
     else
         rc = coil_blocking_abandonable(COIL_LANE_DNS, run_getnameinfo, n, coil__free);
     if (rc == -ECANCELED)
-        return rc; /* `n` belongs to the thread now */
+        return rc; /* `n` now belongs to the thread */
     if (rc == 0 && n->wants_host)
         rc = copy_out(host, host_size, n->host);
     if (rc == 0 && n->wants_service)

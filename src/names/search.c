@@ -1,14 +1,15 @@
 /*
- * search.c - the names to query for one host, following the search list of
+ * search.c - determines the names to query for one host, using the search list of
  * resolv.conf(5).
  *
- * The order is that of the C library's res_search(3). A name with a dot at its end, or in
- * .onion (RFC 7686), is queried alone. A name with fewer than `dots` dots is queried in
- * each domain first, and then unchanged. A name with at least `dots` dots is queried
- * unchanged first. The domain "." stands for the unchanged name: systemd-resolved writes
- * "search ." for an empty list.
+ * The order is that of the C library's res_search(3). If a name ends with a dot or is in
+ * .onion (RFC 7686), only the name itself is queried. A name with fewer than `dots` dots
+ * is first queried in each domain, and then unchanged. A name with at least `dots` dots
+ * is first queried unchanged. The domain "." means the unchanged name, because
+ * systemd-resolved writes "search ." for an empty list.
  *
- * Why not ares_search(): c-ares 1.18 joins "name" and "." to "name..", and fails.
+ * ares_search() is not used, because c-ares 1.18 joins "name" and "." to "name..", and
+ * fails.
  */
 #include "resolver.h"
 

@@ -1,11 +1,12 @@
 /*
- * zones.c - name servers with a zone.
+ * zones.c - lets c-ares use name servers with a zone.
  *
  *     resolv.conf: fe80::1%eth0 --> c-ares: 100::1 --> connect_socket(): fe80::1%2
  *
- * c-ares 1.18 ignores such a server, and its interface has no field for the zone. So the
- * server gets a stand-in address from a prefix whose addresses are never used (RFC 6666).
- * coil's socket functions for c-ares translate between the stand-in and the address.
+ * c-ares 1.18 ignores such a server, and its interface has no field for a zone. So c-ares
+ * gets a stand-in for the server's address, from a prefix whose addresses are never used
+ * (RFC 6666). coil's socket functions for c-ares translate between the stand-in and the
+ * address.
  */
 #include "zones.h"
 
@@ -40,7 +41,10 @@ void coil__zones_resolve(const struct coil__zones *zones, struct sockaddr_in6 *a
     }
 }
 
-/* The kernel reports a zone only for link-local addresses. */
+/*
+ * If the address is a server's, replace it with the stand-in. The kernel reports a zone
+ * only for link-local addresses.
+ */
 void coil__zones_disguise(const struct coil__zones *zones, struct sockaddr_in6 *address)
 {
     for (size_t i = 0; i < zones->count; i++) {
@@ -73,9 +77,9 @@ static int add_server(struct coil__zones *zones, const char *host, size_t n)
 }
 
 /*
- * Write one server of n bytes. Write a stand-in for "[fe80::1%2]:53" or "fe80::1%2".
- * Returns the number of bytes written, or a negative errno. c-ares 1.18 accepts brackets
- * only with a port.
+ * Copy one server of n bytes, but replace an address with a zone, such as
+ * "[fe80::1%2]:53" or "fe80::1%2", with a stand-in. Returns the number of bytes written,
+ * or a negative errno. c-ares 1.18 accepts brackets only with a port.
  */
 static int replace_one(struct coil__zones *zones, const char *server, size_t n, char *to)
 {
@@ -100,7 +104,7 @@ static int replace_one(struct coil__zones *zones, const char *server, size_t n, 
     return sprintf(to, "100::%zx", zones->count);
 }
 
-/* A stand-in may be longer than "[::1%1]" by a few bytes. */
+/* A stand-in may be a few bytes longer than "[::1%1]". */
 #define LONGER 8
 
 int coil__zones_replace(struct coil__zones *zones, const char *servers, char **out)

@@ -1,5 +1,6 @@
 /*
- * zones.h - name servers with a zone, "fe80::1%eth0", which c-ares 1.18 does not accept.
+ * zones.h - lets c-ares use name servers with a zone, such as "fe80::1%eth0", which
+ * c-ares 1.18 does not accept.
  */
 #ifndef COIL_NAMES_ZONES_H
 #define COIL_NAMES_ZONES_H
@@ -8,27 +9,31 @@
 
 #define COIL__ZONES_MAX 8
 
-/* The stand-in for servers[i] is an unused address that depends on i. */
+/*
+ * Name servers with a zone. The stand-in for servers[i] is an unused address that depends
+ * on i.
+ */
 struct coil__zones {
     coil_address servers[COIL__ZONES_MAX];
     size_t count;
 };
 
 /*
- * Replace each address with a zone in a list of servers, "192.0.2.1,[fe80::1%2]:53", by a
- * stand-in. *out is coil__alloc()ed. Returns 0, -ENOMEM, or -EINVAL for a malformed
- * address, an unknown zone, or more than COIL__ZONES_MAX of them.
+ * Replace each address that has a zone in a list of servers, such as
+ * "192.0.2.1,[fe80::1%2]:53", with a stand-in. *out is from coil__alloc(). Returns 0,
+ * -ENOMEM, or -EINVAL for a malformed address, an unknown zone, or more than
+ * COIL__ZONES_MAX zones.
  */
 int coil__zones_replace(struct coil__zones *zones, const char *servers, char **out);
 
 /*
- * Make such a list from the servers of resolv.conf if one of them has a zone. Otherwise
+ * If a server of resolv.conf has a zone, make such a list from the servers. Otherwise
  * *out is NULL, and c-ares can read the file itself. A server whose zone does not exist
  * is omitted.
  */
 int coil__zones_read(struct coil__zones *zones, const char *path, char **out);
 
-/* Replace a stand-in by the server's address, and vice versa. */
+/* Replace a stand-in with the server's address, and vice versa. */
 void coil__zones_resolve(const struct coil__zones *zones, struct sockaddr_in6 *address);
 void coil__zones_disguise(const struct coil__zones *zones, struct sockaddr_in6 *address);
 

@@ -1,5 +1,5 @@
 /*
- * border.c - the one function through which libcoil-testing registers with libcoil.
+ * border.c - the function with which libcoil-testing registers with libcoil.
  */
 #include "border.h"
 

@@ -2,10 +2,10 @@
  * border.h (internal) - the interface between libcoil and libcoil-testing.
  *
  * libcoil-testing uses hidden functions of libcoil: its simulated network is a backend of
- * the loop, and its sequencer suspends tasks with libcoil's waits. The library registers
- * its hooks and gets the table of functions below
- * (docs/decisions/0006-a-library-for-testing.md). libcoil-testing is compiled with
- * libcoil's headers, so both must have the same version.
+ * the loop, and its sequencer suspends tasks with libcoil's waits. libcoil-testing
+ * registers its hooks, and gets the table of functions below
+ * (docs/decisions/0006-a-library-for-testing.md). It is compiled with libcoil's headers,
+ * so both libraries must have the same version.
  */
 #ifndef COIL_RUN_BORDER_H
 #define COIL_RUN_BORDER_H
@@ -14,7 +14,10 @@
 #include "../loop/loop.h"
 #include "../sync/waiters.h"
 
-/* Describes the headers that each side was compiled with; both must be equal. */
+/*
+ * Describes the headers with which a library was compiled. It must be equal for both
+ * libraries.
+ */
 struct coil__border {
     unsigned version[3];
     size_t sizes[5];
@@ -30,7 +33,7 @@ struct coil__border {
         }                                                                                \
     }
 
-/* libcoil's hidden functions for libcoil-testing: `x` is coil__x(). */
+/* libcoil's hidden functions for libcoil-testing. The member `x` is coil__x(). */
 struct coil__inside {
     void *(*alloc)(size_t size);
     void *(*alloc_zeroed)(size_t size);
@@ -62,8 +65,8 @@ struct coil__inside {
 
 /*
  * Register `hooks` for all loops of this process. They stay registered. Any thread may
- * call this, any number of times. Aborts if `border` differs from this libcoil's.
- * Exported, with the version COIL_PRIVATE.
+ * call this function, any number of times. Aborts if `border` differs from that of this
+ * libcoil. This symbol is exported with the version COIL_PRIVATE.
  */
 COIL_API const struct coil__inside *
 coil__testing_register(const struct coil__border *border,

@@ -66,7 +66,10 @@ COIL__NOINLINE int coil_run_until_complete(coil_future *future)
 
 /* ---- Ctrl-C ------------------------------------------------------------------------ */
 
-/* SIGINT always; the others if opts.take_sigterm is set. */
+/*
+ * Signals that cancel the main task: always SIGINT, the others if opts.take_sigterm is
+ * set.
+ */
 static const struct {
     int signo;
     const char *reason;
@@ -79,11 +82,11 @@ static const struct {
 #define INTERRUPTING (sizeof interrupting / sizeof interrupting[0])
 
 /*
- * The handler only wakes the loop. SA_RESETHAND has restored the default action by then,
+ * The handler only wakes the loop. SA_RESETHAND has already restored the default action,
  * so a second Ctrl-C ends the program at once. A signal after the run or in a forked
- * child also ends the program at once. Our handler may get such a signal because a
- * handler set during the run may have replaced ours and restored it later
- * (os/signal_table.c).
+ * child also ends the program at once. This handler may still get such a signal, because
+ * a handler that was installed during the run may have replaced this one and restored it
+ * later (os/signal_table.c).
  */
 struct interruption {
     struct coil__runnable runnable;
@@ -177,13 +180,16 @@ struct coil_runner {
     coil_loop *loop; /* NULL once closed */
     coil_context *context;
     bool overflow_reported;
-    bool reported; /* the latest run's failure has been reported */
-    /* error of the latest main task; a reference, until tell_result() */
+    bool reported; /* the last run's failure was reported */
+    /* the error of the last main task; a reference, until tell_result() */
     coil_error *failure;
     bool destroyed;
 };
 
-/* Report the latest main task's failure, unless the caller takes it. Returns its rc. */
+/*
+ * Report the last main task's failure, unless the caller takes the error. Returns the
+ * task's rc.
+ */
 static int tell_result(coil_runner *runner, int rc)
 {
     if (!runner->reported)
@@ -195,8 +201,8 @@ static int tell_result(coil_runner *runner, int rc)
 }
 
 /*
- * Called before a main task begins, even if it then cannot start, so that no result of an
- * earlier task remains.
+ * Clear the result of an earlier main task. Called before a main task begins, even if it
+ * cannot be started.
  */
 static void clear_result(coil_runner *runner)
 {
@@ -207,7 +213,7 @@ static void clear_result(coil_runner *runner)
         *runner->opts.signo = 0;
 }
 
-/* Open a zeroed runner. If that fails, nothing is left open. */
+/* Open a zeroed runner. If this fails, nothing is left open. */
 static int open_runner(coil_runner *runner, const coil_run_opts *opts)
 {
     int rc;
@@ -272,7 +278,8 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
     rc = coil_spawn(fn, arg, &spawn, &interruption.main_task);
     if (rc < 0)
         return rc;
-    interruption.main_task->spawned_at = NULL; /* the program's code did not spawn it */
+    /* it was not spawned by the program's code */
+    interruption.main_task->spawned_at = NULL;
     if (!runner->opts.no_signals)
         take_signals(&interruption, runner->loop, runner->opts.take_sigterm);
     quit_taken =
@@ -295,8 +302,8 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
 }
 
 /*
- * Release the tasks. Report the leftovers' failures, whether retrieved or not, because no
- * task will await the leftovers.
+ * Release the leftovers, and report their failures, even if retrieved, because no task
+ * will await them.
  */
 static void let_go_of_leftovers(void)
 {
@@ -306,7 +313,8 @@ static void let_go_of_leftovers(void)
         if (!task->leftover)
             continue;
         task->leftover = false;
-        if (!coil__future_pending(&task->future)) /* otherwise the loop has failed */
+        /* it is pending only if the loop has failed */
+        if (!coil__future_pending(&task->future))
             coil__list_remove(link);
         if (coil_future_get_state(&task->future) == COIL_FAILED)
             coil__future_report_unseen(&task->future,
@@ -331,13 +339,13 @@ static bool anything_is_left(const coil_loop *loop)
     return !coil__list_empty(&loop->ready) || !coil__list_empty(&coil__scheduler.tasks);
 }
 
-/* Take at most `count` turns, fewer if nothing is left to run. */
+/* Take `count` turns of the loop, or fewer if nothing is left to run. */
 static int take_turns(coil_loop *loop, int count)
 {
     int rc = 0;
 
     for (; rc == 0 && count > 0 && anything_is_left(loop); count--) {
-        coil_loop_stop(loop); /* makes the run end after one turn */
+        coil_loop_stop(loop); /* this makes the run end after one turn */
         rc = coil_loop_run_forever(loop);
     }
     return rc;
@@ -345,9 +353,10 @@ static int take_turns(coil_loop *loop, int count)
 
 /*
  * Cancel the remaining tasks once, and wait for them. Tasks that they spawn meanwhile are
- * not cancelled, since this would never end if each spawned another. New tasks get as
- * many turns as CPython needs to notice that the main task has ended and to shut down
- * generators and threads. Tasks that run longer are reported when the loop closes.
+ * not cancelled, because this would never end if each spawned another one. Such tasks get
+ * as many turns as CPython needs to notice that the main task has ended and to shut down
+ * generators and threads. If they have not ended then, they are reported when the loop
+ * closes.
  */
 static int cancel_leftovers(coil_loop *loop)
 {

@@ -5,13 +5,13 @@
 #include <coil/error.h>
 #include <coil/run.h>
 
-/* Report that the main task `name` failed with rc, unless the caller takes the error.
+/* Report that the main task `name` has failed with rc, unless the caller takes the error.
    `error` may be NULL. */
 void coil__run_report(const coil_run_opts *opts, const char *name, int rc,
                       coil_error *error);
 
-/* Like coil_run(), for coil_run_threads(), which reports the failure itself unless
-   *reported is true. */
+/* Like coil_run(), but for coil_run_threads(), which reports a failure itself unless
+   **reported is set to true. */
 int coil__run_quietly(coil_task_fn fn, void *arg, const coil_run_opts *opts,
                       bool *reported);
 

@@ -1,5 +1,5 @@
 /*
- * threads.c - a loop on each of several threads.
+ * threads.c - coil_run_threads(): runs a loop on each of several threads.
  *
  *   thread 0: coil_run(run_first)            the others: coil_run(run_member)
  *       |                                        |
@@ -8,15 +8,15 @@
  *       wait for the others <------------------- the last one ends
  *       join, in coil_run_threads()
  *
- * Thread 0 is the caller's. Thread 0 receives the signals until the last thread has
- * ended. The first member that fails cancels the others with posts. The posts are in the
- * members' structs, so posting does not allocate.
+ * Thread 0 is the caller's thread. It receives the signals until the last thread has
+ * ended. The first member that fails cancels the other members with posts. The posts are
+ * in the members' structs, so posting does not allocate.
  *
  * Invariants
- * 1. struct team documents which members its lock guards. A member's main task is used
- *    only by the member's own thread.
- * 2. The other threads can post to a member's loop from the beginning of its main task
- *    until that has ended. Posts to a loop that is closed are refused.
+ * 1. The comments in struct team and struct member show what the team's lock guards. A
+ *    member's main task is used only by the member's own thread.
+ * 2. Other threads can post to a member's loop from when its main task begins until it
+ *    has ended. A closed loop refuses posts.
  * 3. The team outlives all threads: coil_run_threads() always joins them.
  */
 #include "run.h"
@@ -43,7 +43,7 @@ struct member {
     pthread_t thread;
     char name[COIL__NAME_BYTES];
     struct coil__bindings *bindings; /* bindings of the caller's context */
-    coil_task *main;                 /* while it runs */
+    coil_task *main;                 /* the main task, while it runs */
     coil_loop *loop;                 /* a reference; under the lock */
     struct coil__post cancel;        /* posted once; under the lock */
     coil_error *error;
@@ -55,15 +55,16 @@ struct team {
     void *arg;
     coil_run_opts opts;
     unsigned count;
-    unsigned started; /* threads to join; only thread 0 uses it */
+    unsigned started; /* number of threads to join; only thread 0 uses it */
     struct coil__post all_ended;
 
-    pthread_mutex_t lock; /* guards the members below and the marked members above */
-    unsigned running;     /* started threads that still run */
+    /* guards all members below, and those marked "under the lock" */
+    pthread_mutex_t lock;
+    unsigned running; /* started threads that are still running */
     bool failed;
     int rc; /* rc of the first failure */
     struct member *first_failed;
-    coil_loop *waiting; /* thread 0's loop, once it waits for all_ended */
+    coil_loop *waiting; /* thread 0's loop, if it is waiting for all_ended */
     struct coil__wait *wait;
     struct member members[];
 };
@@ -197,7 +198,8 @@ static void *thread_main(void *arg)
 }
 
 /*
- * Returns 0 or a negative errno. After a failure the threads started so far keep running.
+ * Start the threads. Returns 0 or a negative errno. If this fails, the threads that were
+ * started keep running.
  */
 static int start_threads(struct team *team)
 {
@@ -237,7 +239,10 @@ struct waiting {
     struct member *member;
 };
 
-/* Cancel the other members too, and continue to wait for them. */
+/*
+ * Thread 0 is cancelled while it waits: cancel the other members, and continue to wait
+ * for them.
+ */
 static bool cancel_others(struct coil__wait *wait)
 {
     fail_team(COIL__CONTAINER(wait, struct waiting, wait)->member, -ECANCELED);
@@ -310,8 +315,8 @@ static struct team *create_team(unsigned n, coil_task_fn fn, void *arg,
     return team;
 }
 
-/* Return the result of the team: the first failure of the others, otherwise the result of
-   thread 0, which handles SIGINT. */
+/* Return the team's result: the first failure of the other members, otherwise the result
+   of thread 0, which handles SIGINT. */
 static int result_of(struct team *team, int rc)
 {
     struct member *source = &team->members[0];
@@ -334,7 +339,7 @@ static void destroy_team(struct team *team)
 {
     for (unsigned i = 0; i < team->count; i++) {
         coil_error_release(team->members[i].error);
-        /* still set if the member failed at its start */
+        /* still set if the member could not start */
         coil_loop_release(team->members[i].loop);
     }
     coil_loop_release(team->waiting);

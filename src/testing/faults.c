@@ -1,9 +1,9 @@
 /*
  * faults.c - makes the n-th allocation or system call fail.
  *
- * Once a function of this file has been called, libcoil calls these hooks before each
- * allocation and system call (base/fault.h). All threads share one count, so exactly one
- * call on one thread fails.
+ * Once a public function of this file was called, libcoil calls the hooks in this file
+ * before each allocation and system call (base/fault.h). All threads share one count, so
+ * exactly one call on one thread fails.
  */
 #include "inside.h"
 
@@ -11,16 +11,16 @@
 
 /* The counter for one kind of call, and the requested failure. */
 struct fault {
-    _Atomic uint64_t count;   /* calls since counting began */
-    _Atomic uint64_t failing; /* the number of the call that fails; 0: none */
-    _Atomic int error;        /* errno of the failure; 0: a possible errno of the call */
+    _Atomic uint64_t count;   /* number of calls since counting began */
+    _Atomic uint64_t failing; /* the number of the call that must fail; 0: none */
+    _Atomic int error;        /* the errno of the failure; 0: one that the call may set */
 };
 
 static struct fault allocations, calls;
-static _Atomic int64_t blocks;     /* allocated but not yet freed */
+static _Atomic int64_t blocks;     /* number of blocks that are allocated and not freed */
 static const char *_Atomic failed; /* the call that was made to fail, or NULL */
 
-/* Count a call; true, with errno set, if it has to fail. */
+/* Count a call. If it must fail, set errno and return true. */
 static bool count_and_fail(struct fault *fault, int error, const char *what)
 {
     int requested;
@@ -45,7 +45,7 @@ static bool call_fails(int error, const char *what)
     return count_and_fail(&calls, error, what);
 }
 
-/* Calls whose only failure is EINTR are counted only when EINTR was requested. */
+/* A call that can only fail with EINTR is counted only if EINTR was requested. */
 static bool call_is_interrupted(const char *what)
 {
     return atomic_load_explicit(&calls.error, memory_order_relaxed) == EINTR &&

@@ -1,20 +1,20 @@
 /*
- * inside.h (internal) - libcoil's hidden functions that libcoil-testing calls.
+ * inside.h (internal) - gives libcoil-testing access to libcoil's hidden functions.
  *
- * This folder is a separate library, so it cannot link to libcoil's hidden functions. The
- * library calls hidden functions through the table `coil__inside`. Inline functions of
- * libcoil's headers that call a hidden function are in that table, too.
+ * This folder is a separate library, so it cannot link to libcoil's hidden functions. It
+ * calls them through the table `coil__inside`. Inline functions of libcoil's headers that
+ * call a hidden function are in that table, too.
  */
 #ifndef COIL_TESTING_INSIDE_H
 #define COIL_TESTING_INSIDE_H
 
 #include "../run/border.h"
 
-/* NULL until coil__testing_begin(). */
+/* NULL until coil__testing_begin() is called. */
 extern const struct coil__inside *_Atomic coil__inside;
 
-/* Register with libcoil, once. Public functions call it before they use the table or rely
- * on a hook. */
+/* Register with libcoil, once. Public functions call this function before they use the
+ * table or rely on a hook. */
 void coil__testing_begin(void);
 
 /* ---- injected failures: faults.c --------------------------------------------------- */

@@ -1,5 +1,5 @@
 /*
- * network.c - the public functions of the simulated network, which is in simulated.c.
+ * network.c - the public functions for the simulated network, which is in simulated.c.
  */
 #include "simulated.h"
 

@@ -1,9 +1,9 @@
 /*
  * sequencer.c - makes several tasks pass marked points in a fixed order.
  *
- * Waiting tasks are listed with the position of their point; a task that passes its point
- * wakes the task at the next position. If a task is cancelled at its point, the order is
- * broken for all tasks.
+ * Waiting tasks are in a list, with the positions of their points. A task that passes its
+ * point wakes the task at the next position. If a task is cancelled at its point, the
+ * order is broken for all tasks.
  */
 #include "inside.h"
 

@@ -1,11 +1,11 @@
 /*
- * shuffle.c - runs the handles of each turn of the loop in a random order.
+ * shuffle.c - runs the runnables of each turn of the loop in random order.
  *
- * A program may rely on the order of handles that become ready in one turn, but should do
- * so on purpose. Shuffling reveals where a program relies on the order by accident. The
- * shuffle is a radix sort by 32 random bits for each handle, without extra memory. The
- * batch is dealt onto 16 piles at random, and the piles are joined, eight times. While
- * shuffling is on, every turn begins in loop.c, so the code that switches directly
+ * A program may rely on the order in which runnables become ready, but should do so on
+ * purpose. Shuffling reveals where a program relies on that order by accident. The
+ * shuffle is a radix sort by 32 random bits per runnable, without additional memory:
+ * eight times, the batch is divided at random into 16 lists, and the lists are joined.
+ * While shuffling is on, every turn begins in loop.c, so the code that switches directly
  * between tasks is not affected.
  */
 #include "inside.h"
@@ -16,7 +16,7 @@ enum { PILES = 16, DEALS = 8 };
 
 static COIL__THREAD_LOCAL uint64_t seed_of_thread;
 
-/* xorshift64 by Marsaglia: its state is never 0. */
+/* Return random bits: xorshift64 by Marsaglia, whose state is never 0. */
 static uint64_t random_bits(coil_loop *loop)
 {
     uint64_t x = loop->shuffle;
@@ -45,8 +45,8 @@ void coil__shuffle_batch(coil_loop *loop)
         deal_batch(loop, &loop->batch);
 }
 
-/* Small seeds differ in few bits, so the seed is multiplied to spread them. The factor is
- * odd, so only seed 0, which means "off", becomes 0. */
+/* Small seeds differ only in few bits, so multiply the seed. The factor is odd, so only
+ * the seed 0, which means "off", becomes 0. */
 void coil__shuffle_begin(coil_loop *loop)
 {
     loop->shuffle = seed_of_thread * UINT64_C(0x9e3779b97f4a7c15);

@@ -4,12 +4,12 @@
  *                 submit, watch                      events: packets that arrive
  *                      |                                        |
  *     a simulated socket: ops, watchers <--- changed() --- connections, datagrams
- *     any other descriptor: the poll backend's
+ *     all other descriptors: the poll backend
  *
- * Operations that wait are tried again whenever their socket has changed. Watchers are
- * level-triggered: each poll checks all of them.
+ * Waiting operations are tried again whenever their socket has changed. Watchers are
+ * level-triggered: each poll checks all watchers.
  *
- * The other files, in order; each uses only earlier ones:
+ * The other files, in order (each uses only earlier ones):
  *
  *     simulated_events.c    the state; the queue of future events; random numbers
  *     simulated_address.c   addresses; the log
@@ -22,20 +22,20 @@
  *     simulated_calls.c     all other calls on sockets
  *
  * Invariants
- * 1. No call on one socket changes another socket directly. A call sends packets; the
- *    arrivals of packets are events, which the loop's timer runs between the steps of
- *    tasks.
- * 2. in_use counts the real descriptors only. Every future event of the network has a
- *    timer. So without timers and real descriptors the waiting tasks could never
- *    continue, and the loop reports a deadlock.
- * 3. Random numbers are drawn in an order that depends only on the program: tables are
+ * 1. A call on one socket never changes another socket directly. A call sends packets.
+ *    The arrival of a packet is an event, which the loop's timer runs between the steps
+ *    of tasks.
+ * 2. in_use counts only the real descriptors. While the network has a future event, its
+ *    timer is armed. So if there are neither timers nor real descriptors, the waiting
+ *    tasks can never continue, and the loop reports a deadlock.
+ * 3. Random numbers are drawn in an order that depends only on the program, so tables are
  *    traversed by descriptor, never by address.
  *
  * Start reading at coil__sim_submit() in simulated_op.c, then simulated_flow.c.
  */
 #include "simulated.h"
 
-/* Each thread has its own options. A new loop copies those of its thread. */
+/* Each thread has its own options, which a new loop copies. */
 static COIL__THREAD_LOCAL bool wanted;
 static COIL__THREAD_LOCAL coil_network_opts wanted_opts;
 
@@ -77,7 +77,7 @@ static int create(struct coil__backend **out)
     return 0;
 }
 
-/* Closes the remaining sockets, like the end of a process. */
+/* Close the remaining sockets, as when a process ends. */
 static void destroy(struct coil__backend *backend)
 {
     struct coil__sim *sim = coil__sim_of(backend);
@@ -98,7 +98,7 @@ static void destroy(struct coil__backend *backend)
     coil__inside->free(sim);
 }
 
-/* Add the change of the poll backend's in_use to ours. */
+/* Add the change of the poll backend's in_use to the in_use of this backend. */
 static void update_in_use(struct coil__sim *sim, size_t before)
 {
     sim->backend.in_use += sim->real->in_use - before;
@@ -207,7 +207,7 @@ static int watch(struct coil__backend *backend, int fd, struct coil__descriptor 
     return watch_socket(sim, coil__sim_find(sim, fd), direction, d->watchers[direction]);
 }
 
-/* Make the watchers of ready sockets ready. True if there was one. */
+/* Make the watchers of ready sockets ready. Returns true if there was one. */
 static bool call_watchers(struct coil__sim *sim)
 {
     bool called = false;

@@ -1,7 +1,7 @@
 /*
- * simulated_calls.c - the socket calls of the simulated network, except for those that wait.
+ * simulated_calls.c - socket calls in the simulated network, except calls that wait.
  *
- * An injected failure (coil_testing_fail_system_call()) replaces the call.
+ * If a failure is injected (coil_testing_fail_system_call()), the call has no effect.
  */
 #include "simulated_calls.h"
 
@@ -170,7 +170,7 @@ static int set_option(struct coil__backend *backend, int fd, int level, int name
     return 0;
 }
 
-/* SO_ERROR: get and clear the pending error. */
+/* Return and clear the pending error (SO_ERROR). */
 static int take_pending_error(struct coil__sim_socket *socket)
 {
     int *place =
@@ -181,7 +181,7 @@ static int take_pending_error(struct coil__sim_socket *socket)
     return error;
 }
 
-/* An option of SOL_SOCKET. */
+/* Return the value of an option of SOL_SOCKET. */
 static int socket_option(struct coil__sim_socket *socket, int name)
 {
     switch (name) {

@@ -1,5 +1,6 @@
 /*
- * simulated_calls.h (internal) - the socket calls.
+ * simulated_calls.h (internal) - socket calls in the simulated network, except calls that
+ * wait.
  */
 #ifndef COIL_TESTING_SIMULATED_CALLS_H
 #define COIL_TESTING_SIMULATED_CALLS_H

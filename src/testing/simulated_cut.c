@@ -2,7 +2,7 @@
  * simulated_cut.c - hosts of the simulated network that are cut off for a while.
  *
  * Each arriving packet is checked against the list of cuts. There are few cuts, so the
- * list is an array. An expired cut is reused for the next one.
+ * list is an array. An expired cut is reused for the next cut.
  */
 #include "simulated_cut.h"
 
@@ -18,8 +18,8 @@ static struct coil__sim_cut *cut_of(struct coil__sim *sim, const struct in6_addr
 }
 
 /*
- * Return the host's cut, otherwise an expired cut, otherwise a new one. Returns NULL if
- * memory ran out.
+ * Return the host's cut. If it has none, return an expired cut, or else a new one.
+ * Returns NULL if memory ran out.
  */
 static struct coil__sim_cut *cut_for(struct coil__sim *sim, const struct in6_addr *host)
 {
@@ -89,7 +89,7 @@ void coil__sim_perhaps_cut(struct coil__sim *sim, const struct in6_addr *host)
     until =
         coil__inside->time_add(coil__sim_now(), coil__sim_between(sim, sim->opts.cut_ns));
     cut = cut_for(sim, host);
-    /* if memory ran out, the host is not cut off */
+    /* if there is no memory, the host is not cut off */
     if (cut != NULL && cut->until < until)
         cut->until = until;
 }

@@ -1,5 +1,6 @@
 /*
- * simulated_cut.h (internal) - hosts that are cut off.
+ * simulated_cut.h (internal) - hosts of the simulated network that are cut off for a
+ * while.
  */
 #ifndef COIL_TESTING_SIMULATED_CUT_H
 #define COIL_TESTING_SIMULATED_CUT_H
@@ -13,18 +14,21 @@ struct coil__sim_cut {
 
 /*
  * Cut the host off for for_ns, or connect it again if for_ns is not positive. The caller
- * then calls coil__sim_flow_reschedule(): delayed packets may continue. Fails with
- * -EINVAL or -ENOMEM.
+ * must call coil__sim_flow_reschedule() afterwards, because delayed packets may now
+ * continue. Fails with -EINVAL or -ENOMEM.
  */
 int coil__sim_cut(struct coil__sim *sim, const char *address, int64_t for_ns);
 
 /*
- * Return the time until which one of the two hosts is cut off; a past time if neither is.
+ * Return the time until which one of the two hosts is cut off, or a past time if neither
+ * is.
  */
 int64_t coil__sim_cut_until(struct coil__sim *sim, const struct in6_addr *a,
                             const struct in6_addr *b);
 
-/* Called when a packet is sent to the host: randomly cut the host off (opts.cut_ppm). */
+/*
+ * Called when a packet is sent to the host: at random, cut the host off (opts.cut_ppm).
+ */
 void coil__sim_perhaps_cut(struct coil__sim *sim, const struct in6_addr *host);
 
 #endif

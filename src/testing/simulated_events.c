@@ -1,10 +1,11 @@
 /*
- * simulated_events.c - the future events of the simulated network; random numbers.
+ * simulated_events.c - the future events of the simulated network, and its random
+ * numbers.
  *
  * Events are in a pairing heap, ordered by time. The links are members of the events:
  * each event has a list of children, which are due later. A timer of the loop is set to
- * the first event, so a virtual clock advances to it. If memory runs out for the timer,
- * the network checks for due events in every turn.
+ * the first event, so a virtual clock advances to this event. If there is no memory for
+ * the timer, the network checks for due events in every turn.
  *
  * The random number generator is xoshiro256** by Blackman and Vigna; splitmix64
  * initializes its state, as the authors recommend. The generator gives the same numbers
@@ -44,7 +45,8 @@ static uint64_t draw_random(struct coil__sim *sim)
 }
 
 /*
- * The modulus favours small numbers by a share of n in 2^64, which does not matter here.
+ * The modulus makes small numbers more likely by a factor of n / 2^64, which does not
+ * matter.
  */
 uint64_t coil__sim_random(struct coil__sim *sim, uint64_t n)
 {
@@ -83,7 +85,10 @@ static bool earlier(const struct coil__sim_event *a, const struct coil__sim_even
     return a->when != b->when ? a->when < b->when : a->order < b->order;
 }
 
-/* Merge two heaps, either of which may be NULL: the later top becomes a child. */
+/*
+ * Merge two heaps: the top that is due later becomes a child of the other top. Either
+ * heap may be NULL.
+ */
 static struct coil__sim_event *merge_heaps(struct coil__sim_event *a,
                                            struct coil__sim_event *b)
 {
@@ -107,7 +112,10 @@ static struct coil__sim_event *unlink_siblings(struct coil__sim_event *event)
     return event;
 }
 
-/* Merge a list of heaps: pairs from front to back, then the pairs from back to front. */
+/*
+ * Merge a list of heaps: first merge pairs from front to back, then the results from back
+ * to front.
+ */
 static struct coil__sim_event *meld_all(struct coil__sim_event *list)
 {
     struct coil__sim_event *pairs = NULL, *all = NULL, *pair, *second, *rest;
@@ -215,7 +223,7 @@ static void timer_is_due(struct coil__runnable *runnable)
         run_due_events(sim);
 }
 
-/* Called in every turn without timers. */
+/* Called in every turn while there is no memory for the timer. */
 static void check_untimed(struct coil__runnable *runnable)
 {
     if (!coil_loop_current()->closing)

@@ -1,11 +1,11 @@
 /*
- * simulated_events.h (internal) - the state of the simulated network, its future events, and
- * its random numbers.
+ * simulated_events.h (internal) - the simulated network's state, future events and random
+ * numbers.
  *
- * The files of the network have an order: events, address, cut, socket, flow, tcp, udp, op,
- * calls, and last simulated.c, which explains how the network works. Each uses only earlier
- * ones. A lower file calls a higher one through two pointers: coil__sim.retry_ops, and the
- * class of a connection.
+ * The files of the network have an order: events, address, cut, socket, flow, tcp, udp,
+ * op, calls, and last simulated.c, which explains how the network works. Each file uses
+ * only earlier ones, except through two pointers: coil__sim.retry_ops, and the class of a
+ * connection.
  */
 #ifndef COIL_TESTING_SIMULATED_EVENTS_H
 #define COIL_TESTING_SIMULATED_EVENTS_H
@@ -19,13 +19,13 @@ struct coil__sim;
 struct coil__sim_socket;
 
 /*
- * A future event. An event is a member of the object that it acts on, so scheduling does
+ * A future event. An event is a member of the object on which it acts, so scheduling does
  * not allocate.
  */
 struct coil__sim_event {
     void (*happen)(struct coil__sim *sim, struct coil__sim_event *event);
     int64_t when;
-    uint64_t order; /* order among events of the same time; random */
+    uint64_t order; /* random; decides the order of events at the same time */
     bool queued;
     struct coil__sim_event *child, *next, *prev; /* in the heap */
 };
@@ -39,7 +39,7 @@ struct coil__sim {
     uint64_t random[4];
     struct coil__sim_event *first; /* the top of the heap */
     struct coil__timer timer;      /* due at the first event */
-    struct coil__runnable untimed; /* replaces the timer if memory for it ran out */
+    struct coil__runnable untimed; /* replaces the timer if there is no memory for it */
     int64_t timed_for;
     struct coil__sim_socket **sockets; /* indexed by descriptor - COIL__FIRST_SIMULATED */
     size_t socket_slots, socket_count;
@@ -58,7 +58,7 @@ static inline struct coil__sim *coil__sim_of(struct coil__backend *backend)
 
 void coil__sim_events_init(struct coil__sim *sim);
 
-/* Schedule the event for `when`, even if the event was scheduled for another time. */
+/* Schedule the event for `when`, even if it is already scheduled for another time. */
 void coil__sim_schedule(struct coil__sim *sim, struct coil__sim_event *event,
                         int64_t when);
 
@@ -67,21 +67,22 @@ void coil__sim_unschedule(struct coil__sim *sim, struct coil__sim_event *event);
 
 int64_t coil__sim_now(void);
 
-/* Return a random number from 0 to n - 1; n is not 0. */
+/* Return a random number from 0 to n - 1. n must not be 0. */
 uint64_t coil__sim_random(struct coil__sim *sim, uint64_t n);
 
 /*
- * Return true with a probability of `ppm` in a million. With 0 no random number is drawn.
+ * Return true with a probability of `ppm` in a million. If `ppm` is 0, no random number
+ * is drawn.
  */
 bool coil__sim_chance(struct coil__sim *sim, unsigned ppm);
 
-/* Return a random time in the range, both ends included. */
+/* Return a random time in the range, including both ends. */
 int64_t coil__sim_between(struct coil__sim *sim, const int64_t range[2]);
 
 /* Return the random latency of a packet. */
 int64_t coil__sim_latency(struct coil__sim *sim);
 
-/* Return how many of n possible bytes a call moves: randomly fewer. */
+/* Return how many of n possible bytes a call transfers: n, or at random fewer. */
 size_t coil__sim_shorten(struct coil__sim *sim, size_t n);
 
 #endif

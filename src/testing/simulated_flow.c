@@ -8,13 +8,15 @@
  *
  * Invariants
  * 1. Flying packets arrive in order: no packet is due before its predecessor, and only
- *    the first packet has an event.
- * 2. flying_bytes plus the bytes that the other end has not read are at most its receive
- *    limit, except for a single packet that is larger. All further packets are waiting.
- * 3. unacknowledged counts the bytes that are waiting, flying, or arrived and not yet
- *    acknowledged. The sum is at most send_limit: a sender that would exceed that waits.
+ *    the first one has an event.
+ * 2. The sum of flying_bytes and the bytes that the other end has not read is at most the
+ *    other end's receive limit, except if a single packet is larger. All other packets
+ *    are waiting.
+ * 3. `unacknowledged` is the number of bytes that are waiting, flying, or arrived and not
+ *    yet acknowledged. It is at most send_limit: a sender that would exceed this limit
+ *    waits.
  * 4. Memory is allocated only when bytes are sent. The packets of handshakes, FINs and
- *    resets are members of the connection, so no arrival and no close needs memory.
+ *    resets are members of the connection, so neither arrivals nor closing needs memory.
  */
 #include "simulated_flow.h"
 
@@ -95,7 +97,7 @@ static bool has_room(const struct coil__sim_end *end,
            there + packet->bytes <= other->receive_limit;
 }
 
-/* Send waiting packets as long as the other end has room. */
+/* Send waiting packets while the other end has room. */
 static void transmit(struct coil__sim *sim, struct coil__sim_end *end)
 {
     struct coil__sim_packet *packet;
@@ -144,8 +146,7 @@ static void log_packet(struct coil__sim *sim, const struct coil__sim_end *end,
 }
 
 /*
- * Deliver data that `end` has sent. If the other end is closed or dead, it answers with a
- * reset.
+ * Deliver data that `end` has sent. If the other end is closed or dead, it sends a reset.
  */
 static void deliver_data(struct coil__sim *sim, struct coil__sim_end *end,
                          struct coil__sim_packet *packet)
@@ -180,7 +181,8 @@ static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
         other->connection->class->greeted(sim, other);
         break;
     case COIL__SIM_FIN:
-        if (!other->dead) /* receive() would report the end instead of the reset */
+        /* otherwise receive() would return 0 instead of the reset's error */
+        if (!other->dead)
             other->fin_received = true;
         coil__sim_changed(sim, other->socket);
         break;
@@ -194,8 +196,8 @@ static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
 }
 
 /*
- * Called when one of the hosts is cut off: TCP retransmits the packet until the sender
- * times out.
+ * One of the hosts is cut off: retransmit the packet, like TCP, until the sender times
+ * out.
  */
 static void hold_packet(struct coil__sim *sim, struct coil__sim_end *end,
                         const struct coil__sim_packet *packet, int64_t until)
@@ -231,7 +233,7 @@ static void packet_arrives(struct coil__sim *sim, struct coil__sim_event *event)
     coil__list_remove(&packet->link);
     if (!coil__list_empty(&end->flying))
         coil__sim_schedule(sim, event, first_of(&end->flying)->due);
-    deliver_packet(sim, end, packet); /* may free the connection */
+    deliver_packet(sim, end, packet); /* this may free the connection */
 }
 
 static void reschedule_arrival(struct coil__sim *sim, struct coil__sim_end *end)
@@ -272,8 +274,9 @@ void coil__sim_flow_init(struct coil__sim_end *end)
 /* ---- sending ----------------------------------------------------------------------- */
 
 /*
- * Linux reports an error only once. But coil's other backends report it to each receive,
- * and so does this one.
+ * Return and clear the pending error of a connection. Store it in `lost`: Linux reports
+ * it only once, but coil's other backends return it from each receive, and so does this
+ * backend.
  */
 static int take_error(struct coil__sim_end *end)
 {
@@ -285,7 +288,7 @@ static int take_error(struct coil__sim_end *end)
     return error;
 }
 
-/* Add a waiting packet of the n bytes from `offset` on. -ENOBUFS. */
+/* Add a waiting packet with the n bytes from `offset` on. Fails with -ENOBUFS. */
 static int add_packet(struct coil__sim_end *end, const struct iovec *parts, size_t count,
                       size_t offset, size_t n)
 {
@@ -331,8 +334,8 @@ ssize_t coil__sim_flow_send(struct coil__sim *sim, struct coil__sim_end *end,
 
 /* ---- receiving --------------------------------------------------------------------- */
 
-/* Return the result of a receive without data. The order of the checks is the same as in
- * Linux's tcp_recvmsg_locked(). */
+/* Return the result of a receive when there is no data. The checks have the same order as
+ * in Linux's tcp_recvmsg_locked(). */
 static ssize_t receive_nothing(struct coil__sim_end *end)
 {
     if (end->fin_received)
@@ -388,7 +391,7 @@ size_t coil__sim_iov_bytes(const struct iovec *parts, size_t count)
     return bytes;
 }
 
-/* Copy n bytes to the parts if `into` is set, otherwise from the parts. */
+/* Copy n bytes: to the parts if `into` is true, otherwise from the parts. */
 static void copy_parts(const struct iovec *parts, size_t count, size_t offset,
                        unsigned char *bytes, size_t n, bool into)
 {

@@ -9,10 +9,11 @@
 #include <sys/uio.h>
 
 enum coil__sim_packet_kind {
-    COIL__SIM_HELLO, /* the handshake's second (server's) and third (client's) packet */
+    /* the second (server's) or third (client's) packet of the handshake */
+    COIL__SIM_HELLO,
     COIL__SIM_FIN,
     COIL__SIM_RST,
-    COIL__SIM_CONTROLS, /* the number of control packets, which are members of the end */
+    COIL__SIM_CONTROLS, /* the number of control packets; they are members of the end */
     COIL__SIM_DATA
 };
 
@@ -29,19 +30,19 @@ struct coil__sim_packet {
 /* One end of a connection, with the packets that it sends. */
 struct coil__sim_end {
     struct coil__sim_connection *connection;
-    struct coil__sim_socket *socket; /* NULL: not accepted yet, or closed */
+    struct coil__sim_socket *socket; /* NULL if not accepted yet, or closed */
     struct coil__sim_address name;
     bool open;        /* a socket or a listener's queue refers to it */
     bool established; /* this end's view of the handshake */
     bool dead;        /* reset or timed out: it neither sends nor receives */
     bool fin_sent, fin_received, reading_ended;
-    int error; /* pending */
-    int lost;  /* the error that a call has returned; or 0 */
+    int error; /* the pending error */
+    int lost;  /* the error that a call has returned, or 0 */
 
     struct coil__list received; /* packets */
     size_t received_bytes, receive_limit;
 
-    /* packets not sent yet: the other end's receive buffer is full */
+    /* packets not sent yet, because the other end's receive buffer is full */
     struct coil__list waiting;
     struct coil__list flying; /* sent, not arrived */
     size_t flying_bytes;
@@ -59,7 +60,7 @@ struct coil__sim_connection_class {
     /* A HELLO or a reset has arrived at the end. */
     void (*greeted)(struct coil__sim *sim, struct coil__sim_end *end);
     void (*was_reset)(struct coil__sim *sim, struct coil__sim_end *end);
-    /* The end fails: it neither sends nor receives from now on. */
+    /* Make the end fail: from now on it neither sends nor receives. */
     void (*fail)(struct coil__sim *sim, struct coil__sim_end *end, int error);
 };
 
@@ -68,7 +69,7 @@ enum { COIL__SIM_CLIENT, COIL__SIM_SERVER };
 struct coil__sim_connection {
     const struct coil__sim_connection_class *class;
     struct coil__list link;            /* coil__sim.connections */
-    struct coil__list accepting;       /* its listener's */
+    struct coil__list accepting;       /* link in its listener's list */
     struct coil__sim_socket *listener; /* until it is accepted */
     struct coil__sim_end ends[2];
     struct coil__sim_event attempt; /* the handshake's first packet arrives or is lost */
@@ -87,7 +88,7 @@ void coil__sim_flow_init(struct coil__sim_end *end);
 void coil__sim_flow_finish(struct coil__sim *sim, struct coil__sim_end *end);
 
 /*
- * Send a packet without data after the waiting packets. A reset drops the waiting
+ * Send a packet without data after the waiting packets. Before a reset, drop the waiting
  * packets.
  */
 void coil__sim_flow_control(struct coil__sim *sim, struct coil__sim_end *end,
@@ -96,7 +97,7 @@ void coil__sim_flow_control(struct coil__sim *sim, struct coil__sim_end *end,
 /* Drop the packets that have not been sent. */
 void coil__sim_flow_drop_waiting(struct coil__sim_end *end);
 
-/* Reschedule the next arrivals after a cut has changed. */
+/* Reschedule the next arrivals, because a cut has changed. */
 void coil__sim_flow_reschedule(struct coil__sim *sim);
 
 ssize_t coil__sim_flow_send(struct coil__sim *sim, struct coil__sim_end *end,
@@ -104,7 +105,7 @@ ssize_t coil__sim_flow_send(struct coil__sim *sim, struct coil__sim_end *end,
 ssize_t coil__sim_flow_receive(struct coil__sim *sim, struct coil__sim_end *end,
                                const struct iovec *parts, size_t count, int flags);
 
-/* Count the bytes of an iovec, and copy them from `offset` on. */
+/* Count the bytes of the parts, and copy bytes to or from them, starting at `offset`. */
 size_t coil__sim_iov_bytes(const struct iovec *parts, size_t count);
 void coil__sim_iov_get(const struct iovec *parts, size_t count, size_t offset, void *to,
                        size_t n);

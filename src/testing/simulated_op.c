@@ -1,8 +1,9 @@
 /*
  * simulated_op.c - operations on simulated sockets.
  *
- * An operation is tried immediately, and again whenever its socket has changed. The first
- * try is randomly delayed (opts.late_ppm). A waiting operation has had no effect yet.
+ * An operation is tried immediately, and again whenever its socket has changed. At
+ * random, the first try is delayed (opts.late_ppm). A waiting operation has had no effect
+ * yet.
  */
 #include "simulated_op.h"
 
@@ -59,7 +60,7 @@ static ssize_t poll_socket(const struct coil__sim_socket *socket, unsigned event
     return found != 0 ? (ssize_t)found : -EAGAIN;
 }
 
-/* Returns the operation's result, or -EAGAIN if the operation has to wait. */
+/* Try an operation. Returns its result, or -EAGAIN if it must wait. */
 static ssize_t try_op(struct coil__sim *sim, struct coil__sim_socket *socket,
                       const struct coil__op *op)
 {
@@ -135,8 +136,8 @@ static void try_late_out(struct coil__sim *sim, struct coil__sim_event *event)
              COIL__OUT);
 }
 
-/* Make the operation wait until its socket changes. If `late`, the operation has not been
- * tried yet, so it waits at most for a random time. */
+/* Make the operation wait until its socket changes. If `late` is true, the operation was
+ * not tried yet, so it waits at most for a random time. */
 static ssize_t defer_op(struct coil__sim *sim, struct coil__sim_socket *socket,
                         struct coil__op *op, bool late)
 {
@@ -159,7 +160,7 @@ static ssize_t defer_op(struct coil__sim *sim, struct coil__sim_socket *socket,
     return -EINPROGRESS;
 }
 
-/* Make the call, which may be connect(). Returns -EAGAIN if the operation has to wait. */
+/* Make the call, which may be connect(). Returns -EAGAIN if the operation must wait. */
 static ssize_t call_once(struct coil__sim *sim, struct coil__sim_socket *socket,
                          struct coil__op *op)
 {
@@ -177,12 +178,12 @@ static ssize_t call_once(struct coil__sim *sim, struct coil__sim_socket *socket,
     return rc == -EINPROGRESS || rc == -EALREADY ? -EAGAIN : rc;
 }
 
-/* True, with errno set, if a failure is injected into the operation. */
+/* If a failure is injected into the operation, set errno and return true. */
 static bool is_struck(const struct coil__op *op)
 {
     const struct coil__op_row *row = &coil__inside->op_rows[op->kind];
 
-    /* An injected EINTR has no effect: callers of the kernel would repeat the call. */
+    /* Ignore an injected EINTR, because callers of the kernel would repeat the call. */
     return coil__sim_call_fails(row->error, row->call) && errno != EINTR;
 }
 
@@ -199,7 +200,10 @@ static ssize_t perform(struct coil__sim *sim, struct coil__sim_socket *socket,
     return result == -EAGAIN ? defer_op(sim, socket, op, false) : result;
 }
 
-/* A poll works without attach(): it borrows a socket that is not used otherwise. */
+/*
+ * Return 0 if a COIL__OP_POLL may use the socket, or a negative errno. It works without
+ * attach(): it borrows a socket that is not used otherwise.
+ */
 static int check_poll(const struct coil__sim_socket *socket, const struct coil__op *op)
 {
     if (socket->use != COIL__UNUSED && socket->use != COIL__BORROWED)
@@ -210,7 +214,7 @@ static int check_poll(const struct coil__sim_socket *socket, const struct coil__
     return 0;
 }
 
-/* Return 0 if the operation may be done on the socket, or a negative errno. */
+/* Return 0 if any other operation may use the socket, or a negative errno. */
 static int check_op(const struct coil__sim_socket *socket, const struct coil__op *op)
 {
     if (op->kind > COIL__OP_POLL || op->kind == COIL__OP_SENDFILE)
@@ -250,7 +254,7 @@ ssize_t coil__sim_attempt(struct coil__sim *sim, struct coil__op *op)
     return result == -EAGAIN ? -EINPROGRESS : result;
 }
 
-/* A waiting operation has had no effect yet, so it ends immediately. */
+/* The operation ends immediately, because a waiting operation has had no effect yet. */
 void coil__sim_cancel(struct coil__sim *sim, struct coil__op *op)
 {
     finish_op(sim, coil__sim_find(sim, op->fd), op, -ECANCELED);

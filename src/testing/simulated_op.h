@@ -6,10 +6,13 @@
 
 #include "simulated_udp.h"
 
-/* Return what the socket is ready for: COIL_READABLE, COIL_WRITABLE, or both. */
+/*
+ * Return whether the socket is readable and writable: COIL_READABLE, COIL_WRITABLE, both,
+ * or 0.
+ */
 unsigned coil__sim_ready(const struct coil__sim_socket *socket);
 
-/* The backend's functions of these names, for descriptors of simulated sockets. */
+/* The backend's functions with these names, for simulated sockets. */
 ssize_t coil__sim_submit(struct coil__sim *sim, struct coil__op *op);
 ssize_t coil__sim_attempt(struct coil__sim *sim, struct coil__op *op);
 void coil__sim_cancel(struct coil__sim *sim, struct coil__op *op);

@@ -2,7 +2,7 @@
  * simulated_socket.c - sockets of the simulated network: descriptors and names.
  *
  * A new socket gets the lowest free descriptor, as in the kernel. So a closed descriptor
- * is reused soon, which exposes programs that still use it. Ephemeral ports are assigned
+ * is soon reused, which reveals programs that still use it. Ephemeral ports are assigned
  * in ascending order.
  */
 #include "simulated_socket.h"
@@ -10,7 +10,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-/* Linux' ephemeral ports: ip_local_port_range in ip(7). */
+/* Linux's ephemeral ports: ip_local_port_range in ip(7). */
 enum { FIRST_PORT = 32768, LAST_PORT = 60999 };
 
 enum { DEFAULT_BUFFER = 65536, LEAST_BUFFER = 256 };
@@ -90,8 +90,8 @@ void coil__sim_socket_free(struct coil__sim *sim, struct coil__sim_socket *socke
 
 /* ---- names ------------------------------------------------------------------------- */
 
-/* True if packets to the host reach the socket's name, which may be a wildcard. "::" also
- * receives packets to IPv4 addresses, without IPV6_V6ONLY. */
+/* True if a packet to the host reaches the socket. The socket's name may be a wildcard,
+ * and without IPV6_V6ONLY "::" also receives packets to IPv4 addresses. */
 static bool name_covers(const struct coil__sim_socket *socket,
                         const struct in6_addr *host)
 {
@@ -106,8 +106,8 @@ static bool name_covers(const struct coil__sim_socket *socket,
 }
 
 /*
- * True if the second socket must not be bound while the first is bound, whichever of them
- * will listen. (Linux: inet_csk_bind_conflict(); SO_REUSEADDR in socket(7))
+ * True if the second socket must not be bound while the first one is bound, whichever of
+ * the two will listen. (Linux: inet_csk_bind_conflict(); SO_REUSEADDR in socket(7))
  */
 static bool names_conflict(const struct coil__sim_socket *a,
                            const struct coil__sim_socket *b)
@@ -139,7 +139,7 @@ static bool port_is_used(const struct coil__sim *sim, int type, in_port_t port)
     return false;
 }
 
-/* Return a free port in network byte order; 0 if all are used. */
+/* Return a free port in network byte order, or 0 if all are used. */
 static in_port_t free_port(struct coil__sim *sim, int type)
 {
     for (int tried = FIRST_PORT; tried <= LAST_PORT; tried++) {
@@ -203,8 +203,8 @@ int coil__sim_socket_listen(struct coil__sim *sim, struct coil__sim_socket *sock
 }
 
 /*
- * Return how specific the socket's name is for that address; 0 if it does not cover the
- * address.
+ * Return how specifically the socket's name matches that address, or 0 if it does not
+ * match.
  */
 static unsigned match_rank(const struct coil__sim_socket *socket,
                            const struct coil__sim_address *to)
@@ -232,7 +232,7 @@ struct coil__sim_socket *coil__sim_socket_at(struct coil__sim *sim, int type,
         found = match_rank(s, to);
         if (found == 0 || found < highest)
             continue;
-        /* Among sockets with SO_REUSEPORT on one port the choice is random. */
+        /* Choose at random among sockets with SO_REUSEPORT on the same port. */
         equal = found > highest ? 1 : equal + 1;
         if (found > highest || coil__sim_random(sim, equal) == 0)
             best = s;

@@ -10,7 +10,8 @@ enum coil__sim_state {
     COIL__SIM_FRESH,
     COIL__SIM_LISTENING,
     COIL__SIM_CONNECTING,
-    COIL__SIM_CONNECTED /* also after the end; a datagram socket has a peer */
+    /* also after the connection has ended; or a datagram socket that has a peer */
+    COIL__SIM_CONNECTED
 };
 
 struct coil__sim_socket {
@@ -20,7 +21,7 @@ struct coil__sim_socket {
     bool wants_info; /* IP_PKTINFO, IPV6_RECVPKTINFO */
     size_t send_limit, receive_limit;
     struct coil__sim_address name, peer;
-    int error; /* pending error of a datagram socket or a failed connect */
+    int error; /* pending error of a datagram socket, or of a connect that failed */
 
     /* simulated_op.c, simulated.c */
     enum coil__use use;
@@ -29,11 +30,12 @@ struct coil__sim_socket {
     struct coil__runnable *watchers[2];
     struct coil__list watched; /* coil__sim.watched */
 
-    struct coil__sim_end *end; /* connecting, connected */
+    struct coil__sim_end *end; /* when connecting or connected */
 
     /* listening */
     struct coil__list accepting; /* coil__sim_connection.accepting */
-    unsigned backlog, asking;    /* the limit; half-open and unaccepted connections */
+    /* the limit for, and the number of, half-open and unaccepted connections */
+    unsigned backlog, asking;
 
     /* datagrams */
     struct coil__list received; /* coil__sim_datagram.link */
@@ -41,45 +43,50 @@ struct coil__sim_socket {
 };
 
 /*
- * Return the size of a buffer for the size that a program has requested. 0: the default.
+ * Return the real size of a buffer if a program has requested the size `asked`. 0 means
+ * the default.
  */
 size_t coil__sim_buffer_bytes(size_t asked);
 
-/* Return the socket of that descriptor, or NULL. */
+/* Return the socket with that descriptor, or NULL. */
 struct coil__sim_socket *coil__sim_find(const struct coil__sim *sim, int fd);
 
-/* Create a socket. On failure returns NULL and sets *rc to -EMFILE or -ENOMEM. */
+/* Create a socket. If this fails, return NULL and set *rc to -EMFILE or -ENOMEM. */
 struct coil__sim_socket *coil__sim_socket_create(struct coil__sim *sim, int family,
                                                  int type, int *rc);
 
-/* Free the socket and its descriptor. Nothing may refer to the socket any more. */
+/* Free the socket and its descriptor. There must be no more pointers to the socket. */
 void coil__sim_socket_free(struct coil__sim *sim, struct coil__sim_socket *socket);
 
-/* Bind an unbound socket to a free port, and to the host that faces `peer`, which may be
- * NULL. Fails with -EADDRNOTAVAIL. */
+/* Bind an unbound socket to a free port, and to the host that sends to `peer`, which may
+ * be NULL. Fails with -EADDRNOTAVAIL. */
 int coil__sim_socket_autobind(struct coil__sim *sim, struct coil__sim_socket *socket,
                               const struct in6_addr *peer);
 
-/* Bind the socket. Port 0: choose a free port. Fails with -EINVAL or -EADDRINUSE. */
+/*
+ * Bind the socket. If the port is 0, choose a free port. Fails with -EINVAL or
+ * -EADDRINUSE.
+ */
 int coil__sim_socket_bind(struct coil__sim *sim, struct coil__sim_socket *socket,
                           const struct coil__sim_address *name);
 
 /*
- * Make the socket listen, after binding it to a free port if it is unbound. Fails with
+ * Make the socket listen. If it is unbound, first bind it to a free port. Fails with
  * -EADDRNOTAVAIL or -EADDRINUSE.
  */
 int coil__sim_socket_listen(struct coil__sim *sim, struct coil__sim_socket *socket,
                             int backlog);
 
 /*
- * Return the socket that a packet to `to` reaches: the socket with the most specific
- * name.
+ * Return the socket that a packet to `to` reaches: the one with the most specific name.
  */
 struct coil__sim_socket *coil__sim_socket_at(struct coil__sim *sim, int type,
                                              enum coil__sim_state state,
                                              const struct coil__sim_address *to);
 
-/* Try the socket's operations again, since its state has changed. NULL has no effect. */
+/*
+ * Try the socket's operations again, because its state has changed. NULL has no effect.
+ */
 void coil__sim_changed(struct coil__sim *sim, struct coil__sim_socket *socket);
 
 #endif

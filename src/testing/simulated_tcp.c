@@ -10,11 +10,11 @@
  *   close, shutdown --- FIN, or RST ----------> end of stream, or -ECONNRESET
  *
  * Invariants
- * 1. A connection exists while one of its ends is open, that is, while a socket or a
- *    listener's queue refers to it. Packets in transit do not keep the connection alive,
- *    because no program could receive them.
- * 2. An end that is closed still sends its waiting packets, and its FIN. A closed end
- *    answers packets that arrive later with a reset.
+ * 1. A connection exists while one of its ends is open, which means that a socket or a
+ *    listener's queue refers to that end. Packets in transit do not keep the connection
+ *    alive, because no program could receive them.
+ * 2. A closed end still sends its waiting packets and its FIN. If packets arrive later,
+ *    it sends a reset.
  * 3. `listener` is set while the connection is half open, or is waiting to be accepted.
  *    listener->asking counts these connections.
  */
@@ -32,9 +32,9 @@ static struct coil__sim_end *server_of(struct coil__sim_connection *c)
     return &c->ends[COIL__SIM_SERVER];
 }
 
-/* ---- life -------------------------------------------------------------------------- */
+/* ---- creating and freeing connections ---------------------------------------------- */
 
-/* The connection is no longer half open or in the listener's queue. */
+/* Remove the connection from its listener: it is no longer half open or in the queue. */
 static void leave_listener(struct coil__sim_connection *c)
 {
     if (c->listener == NULL)
@@ -92,7 +92,10 @@ static void fail_end(struct coil__sim *sim, struct coil__sim_end *end, int error
 
 /* ---- connecting -------------------------------------------------------------------- */
 
-/* The SYN arrives. If a SYN is lost, the next is sent 1, 2, 4, ... seconds later. */
+/*
+ * The SYN arrives, or is lost. If it is lost, the next SYN is sent 1, 2, 4, ... seconds
+ * later.
+ */
 static void attempt_arrives(struct coil__sim *sim, struct coil__sim_event *event)
 {
     struct coil__sim_connection *c =
@@ -160,7 +163,8 @@ static void end_was_reset(struct coil__sim *sim, struct coil__sim_end *end)
 
     if (!end->open || end->dead)
         return;
-    if (end == server_of(c) && !end->established) { /* half open: no program sees it */
+    /* half open: no program has this connection */
+    if (end == server_of(c) && !end->established) {
         leave_listener(c);
         mark_closed(end);
         forget_if_closed(sim, c);
@@ -241,7 +245,7 @@ static void abandon_server(struct coil__sim *sim, struct coil__sim_connection *c
     forget_if_closed(sim, c);
 }
 
-/* Returns the descriptor of a new socket for the server's end, or an error. */
+/* Create a socket for the server's end. Returns its descriptor, or an error. */
 static int create_accepted(struct coil__sim *sim, struct coil__sim_socket *listener,
                            struct coil__sim_connection *c)
 {
@@ -329,7 +333,7 @@ static void close_listener(struct coil__sim *sim, struct coil__sim_socket *socke
 static void close_end(struct coil__sim *sim, struct coil__sim_socket *socket)
 {
     struct coil__sim_end *end = socket->end;
-    /* Closing loses unread data, so the peer gets a reset. (RFC 2525, 2.17) */
+    /* If unread data is lost, the peer gets a reset. (RFC 2525, 2.17) */
     bool resets = end->received_bytes > 0 || socket->resets_on_close;
 
     mark_closed(end);

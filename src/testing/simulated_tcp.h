@@ -1,5 +1,5 @@
 /*
- * simulated_tcp.h (internal) - how connections begin and end.
+ * simulated_tcp.h (internal) - makes and ends connections of the simulated network.
  */
 #ifndef COIL_TESTING_SIMULATED_TCP_H
 #define COIL_TESTING_SIMULATED_TCP_H

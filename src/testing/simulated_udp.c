@@ -2,15 +2,18 @@
  * simulated_udp.c - datagrams of the simulated network.
  *
  * Each datagram has its own latency. A datagram may be lost or duplicated, or may
- * overtake another. A datagram that reaches no socket is answered by an ICMP
- * "unreachable", which only a connected sender receives. The datagram itself is sent back
- * as that answer.
+ * overtake another. If a datagram reaches no socket, its sender gets an ICMP
+ * "unreachable", but only if it is connected. The datagram itself is sent back as this
+ * ICMP message.
  */
 #include "simulated_udp.h"
 
 #include <string.h>
 
-/* 65,535 minus the headers: those of IPv4 and UDP, or with IPv6 only that of UDP. */
+/*
+ * 65,535 minus the headers: for IPv4, its own header and that of UDP, for IPv6, only that
+ * of UDP.
+ */
 enum { LARGEST_V4 = 65507, LARGEST_V6 = 65527 };
 
 static struct coil__sim_datagram *first_received(struct coil__sim_socket *socket)
@@ -24,7 +27,7 @@ static void drop_datagram(struct coil__sim_datagram *datagram)
     coil__inside->free(datagram);
 }
 
-/* Return the connected socket with that name and that peer, or NULL. */
+/* Return the connected socket with this name and this peer, or NULL. */
 static struct coil__sim_socket *connected_at(struct coil__sim *sim,
                                              const struct coil__sim_address *name,
                                              const struct coil__sim_address *peer)
@@ -49,7 +52,7 @@ static void launch_datagram(struct coil__sim *sim, struct coil__sim_datagram *da
                        coil__inside->time_add(coil__sim_now(), coil__sim_latency(sim)));
 }
 
-/* Send the datagram back as ICMP's answer. */
+/* Send the datagram back as an ICMP "unreachable". */
 static void turn_round(struct coil__sim *sim, struct coil__sim_datagram *datagram)
 {
     struct coil__sim_address from = datagram->from;
@@ -89,7 +92,7 @@ static void deliver_datagram(struct coil__sim *sim, struct coil__sim_datagram *d
     }
     coil__list_remove(&datagram->link);
     coil__list_push(&socket->received, &datagram->link);
-    socket->received_bytes += datagram->bytes + 1; /* empty datagrams also take room */
+    socket->received_bytes += datagram->bytes + 1; /* empty datagrams also take space */
     coil__sim_changed(sim, socket);
 }
 
@@ -151,15 +154,14 @@ static int take_error(struct coil__sim_socket *socket)
 }
 
 /*
- * The simulated network has one interface. The index of that interface is the index of
- * the loopback device.
+ * The simulated network has one interface, with the index of the loopback device.
  */
 #define INTERFACE 1
 
 /* Read the source that the control data requests. Fails with -ENODEV. */
 static int read_source(const struct msghdr *message, struct in6_addr *host)
 {
-    struct msghdr view = *message; /* CMSG_NXTHDR() takes a struct that is not const */
+    struct msghdr view = *message; /* CMSG_NXTHDR() requires a struct that is not const */
     unsigned interface = 0;
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&view); c != NULL; c = CMSG_NXTHDR(&view, c)) {
@@ -224,7 +226,7 @@ ssize_t coil__sim_udp_send(struct coil__sim *sim, struct coil__sim_socket *socke
 
 /* ---- receiving --------------------------------------------------------------------- */
 
-/* Write the address that the datagram was sent to as control data. */
+/* Write the address to which the datagram was sent as control data. */
 static void write_info(const struct coil__sim_socket *socket, const struct in6_addr *to,
                        struct msghdr *message)
 {
@@ -277,7 +279,7 @@ ssize_t coil__sim_udp_receive(struct coil__sim *sim, struct coil__sim_socket *so
     return (ssize_t)(flags & MSG_TRUNC ? whole : n);
 }
 
-/* ---- the rest ---------------------------------------------------------------------- */
+/* ---- connecting and freeing -------------------------------------------------------- */
 
 int coil__sim_udp_connect(struct coil__sim *sim, struct coil__sim_socket *socket,
                           const struct coil__sim_address *to)

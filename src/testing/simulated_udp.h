@@ -1,5 +1,5 @@
 /*
- * simulated_udp.h (internal) - datagrams.
+ * simulated_udp.h (internal) - datagrams of the simulated network.
  */
 #ifndef COIL_TESTING_SIMULATED_UDP_H
 #define COIL_TESTING_SIMULATED_UDP_H
@@ -10,7 +10,7 @@ struct coil__sim_datagram {
     struct coil__list link; /* link in coil__sim.datagrams or a socket's list */
     struct coil__sim_event arrival;
     struct coil__sim_address from, to;
-    bool unreachable; /* an ICMP answer: no socket is bound to `from` */
+    bool unreachable; /* an ICMP "unreachable": no socket is bound to `from` */
     size_t bytes;
     unsigned char data[];
 };

@@ -1,4 +1,6 @@
-/* testing.c - running in virtual time, and waiting until all other tasks are blocked. */
+/*
+ * testing.c - runs programs in virtual time, and waits until all other tasks are blocked.
+ */
 #include "inside.h"
 
 #include <coil/testing.h>
