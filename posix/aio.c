@@ -2,9 +2,9 @@
  * aio.c - aio_suspend(3), and lio_listio(3) with LIO_WAIT.
  *
  * glibc performs asynchronous I/O on threads. When an operation ends, glibc wakes only
- * threads that wait in its own functions. So a task calls aio_suspend() with a time-out
- * of 0 at growing intervals. lio_listio() starts the operations with LIO_NOWAIT, and
- * checks for their end in the same way.
+ * threads that wait in its own functions. A task therefore calls aio_suspend() with a
+ * time-out of 0 at growing intervals. lio_listio() starts the operations with LIO_NOWAIT,
+ * and checks for their end in the same way.
  */
 #include "waiting.h"
 
@@ -70,7 +70,7 @@ static int finish_operation(const struct aiocb *cb)
 }
 
 /*
- * Wait for the operations of the list, and return the result of lio_listio(). `rc` is the
+ * Wait for the operations in the list, and return the result of lio_listio(). `rc` is the
  * result of LIO_NOWAIT: -1 if an operation could not be started. If other operations were
  * started, errno is EIO, as if an operation had failed.
  */

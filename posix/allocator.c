@@ -1,16 +1,15 @@
 /*
- * allocator.c - the program's own malloc(), if a library brings one.
+ * allocator.c - find the program's own malloc(), if a library defines one.
  *
- * An allocator such as jemalloc locks mutexes, and now and then yields or sleeps, inside
- * malloc(). If such a wait suspended the task, the thread's other tasks would enter the
- * allocator in the middle of a call. Suspending a task also allocates memory. So calls
- * made by the library that defines malloc() block the thread, as libcoil's own calls do.
+ * An allocator such as jemalloc locks mutexes, and sometimes yields or sleeps, inside
+ * malloc(). If such a wait suspended the task, the thread's other tasks could enter the
+ * allocator in the middle of a call. Suspending a task also allocates memory. Therefore
+ * calls by the library that defines malloc() block the thread, like libcoil's own calls.
  *
- * A library that defines both malloc() and read() is treated differently. Such a library
- * is either the C library, whose locks do not go through this library, or
- * AddressSanitizer, whose read() calls this library's read() for the program. If the
- * program itself contains the allocator, the allocator's calls cannot be distinguished
- * from the program's.
+ * There are two exceptions. A library that defines both malloc() and read() is either the
+ * C library, whose locks do not go through this library, or AddressSanitizer, whose
+ * read() calls this library's read() for the program. If the program itself contains the
+ * allocator, the allocator's calls cannot be distinguished from the program's.
  */
 #include "interpose.h"
 
@@ -19,8 +18,8 @@
 
 uintptr_t posix__allocator, posix__allocator_bytes;
 
-/* Return the function if the library itself defines it, not one of its dependencies; else
- * NULL. */
+/* Return the function if the library itself defines it, or NULL if it does not, even if
+ * one of its dependencies does. */
 static void *defined_in(const struct link_map *library, const char *name)
 {
     void *handle = dlopen(library->l_name, RTLD_LAZY | RTLD_NOLOAD), *function;

@@ -2,22 +2,23 @@
  * buffered.c - FILEs of the C library in a task.
  *
  * When a FILE's buffer is empty or full, the C library calls its own read() or write().
- * The C library's own calls cannot be interposed, and would block the thread. So the
- * buffer is filled or flushed here first, with posix__read() and posix__write(), which
- * suspend the task; the C library then finds what it needs in the buffer. The pointers
- * into the buffer are members of glibc's public struct _IO_FILE:
+ * These calls cannot be interposed, and would block the thread. Therefore the buffer is
+ * first filled or flushed here, with posix__read() and posix__write(), which suspend the
+ * task. The C library then finds what it needs in the buffer. The pointers into the
+ * buffer are members of glibc's public struct _IO_FILE:
  *
  *     read_base .. read_ptr .. read_end     already taken .. still to be taken
  *     write_base .. write_ptr               still to be written
  *     buf_base .. buf_end                   the whole buffer; NULL before the first use
  *
- * A FILE has a recursive lock, owned by a thread. While a task uses the FILE, its thread
- * holds that lock, so other threads wait as they would without coil. Tasks of the same
- * thread exclude each other with the `uses` below. Callbacks of the thread are not
- * excluded; a mutex would not exclude them either.
+ * A FILE has a recursive lock, which a thread owns. While a task uses the FILE, its
+ * thread holds this lock, so other threads wait as they would without coil. Tasks of the
+ * same thread exclude each other with the `uses` below. Callbacks of the thread are not
+ * excluded, but a mutex would not exclude them either.
  *
- * The C library alone handles FILEs without a descriptor (open_memstream(),
- * fopencookie()), FILEs of wide characters, and regular files: reading those never waits.
+ * Only the C library handles FILEs without a descriptor (open_memstream(),
+ * fopencookie()), FILEs of wide characters, and regular files, which never wait when they
+ * are read.
  */
 #include "buffered.h"
 
@@ -42,7 +43,7 @@
 #define LINE_BUFFERED 0x0200
 #define PUTTING 0x0800
 
-/* Exported by glibc for old programs, but declared in no header. */
+/* glibc exports this for old programs, but no header declares it. */
 void _IO_doallocbuf(FILE *file);
 int _IO_switch_to_get_mode(FILE *file);
 
@@ -101,7 +102,8 @@ static void remove_waiter(struct waiter *waiter)
     *at = waiter->next;
 }
 
-/* If the waiter is woken and has to park again, it keeps its position in the queue. */
+/* Wait for tasks that use the FILE. A waiter that is woken and has to park again keeps
+ * its position in the queue. */
 static int wait_for_tasks(FILE *file)
 {
     struct waiter waiter = {.file = file, .task = coil_task_current()};
@@ -130,9 +132,9 @@ static int wait_for_threads(FILE *file)
     return 0;
 }
 
-/* While this task waits for another thread, another task may take the FILE. If so, wait
- * for that task, too. A waiter that gives up may already have been woken, so it wakes the
- * next waiter. */
+/* Wait for tasks and threads that use the FILE. While this task waits for another thread,
+ * another task may take the FILE, and must be waited for again. A waiter that gives up
+ * may already have been woken, so it wakes the next waiter. */
 static int wait_for_all(FILE *file)
 {
     int rc;
@@ -190,7 +192,7 @@ void posix__end_use(struct posix__use *use)
     NEXT(funlockfile)(file);
 }
 
-/* Runs in a child of fork(2). The tasks that use or await FILEs belong to the parent. */
+/* Runs in a child of fork(2), where the tasks that use or await FILEs do not exist. */
 static void forget_uses(void)
 {
     static struct posix__use *parents_uses; /* reachable, so no leak is reported */
@@ -217,8 +219,8 @@ static struct posix__use *own_use(const FILE *file)
     return use != NULL && use->task == coil_task_current() ? use : NULL;
 }
 
-/* Wait even if the task is cancelled, because flockfile(3) cannot fail. A later call
- * reports the cancellation. Returns false if memory ran out. */
+/* Wait even if the task is cancelled, because flockfile(3) cannot fail. A later call will
+ * report the cancellation. Returns false if memory ran out. */
 static bool begin_use_shielded(struct posix__use *use, FILE *file)
 {
     coil_scope scope;
@@ -308,8 +310,8 @@ bool posix__has_descriptor(const FILE *file)
     return file != NULL && (file->_flags & IS_OF_A_DESCRIPTOR) != 0 && file->_fileno >= 0;
 }
 
-/* True for FILEs without a descriptor and FILEs of wide characters: the C library alone
- * handles them. */
+/* True for FILEs that only the C library handles: FILEs without a descriptor, and FILEs
+ * of wide characters. */
 static bool is_none_of_ours(const FILE *file)
 {
     return !posix__has_descriptor(file) || file->_mode > 0;
@@ -353,8 +355,8 @@ static inline bool has_room(const FILE *file)
 }
 
 /*
- * In a single-threaded process the lock is not needed. Locking would take longer than the
- * rest of the call.
+ * Lock the FILE unless another thread has locked it. In a single-threaded process no lock
+ * is needed, and locking would take longer than the rest of the call.
  */
 static inline bool lock_at_once(FILE *file)
 {
@@ -367,7 +369,8 @@ static inline void unlock_at_once(FILE *file)
         NEXT(funlockfile)(file);
 }
 
-/* Another thread may have used the FILE before it was locked, so check the buffer. */
+/* Another thread may have used the FILE before it was locked, so check the buffer
+   again. */
 
 bool posix__get_at_once(FILE *file, int *c)
 {
@@ -402,8 +405,8 @@ size_t posix__available(const FILE *file)
     return (size_t)(file->_IO_read_end - file->_IO_read_ptr);
 }
 
-/* Flush a line-buffered stdout before reading from a FILE that is line buffered or
- * unbuffered, as the C library does: the user must see the prompt before answering it. */
+/* Like the C library, flush a line-buffered stdout before reading from a FILE that is
+ * line buffered or unbuffered: the user must see the prompt before answering it. */
 static void flush_prompt(const FILE *file)
 {
     struct posix__use use;
@@ -439,8 +442,9 @@ static bool turn_to_reading(FILE *file)
     return true;
 }
 
-/* Read, and update the FILE's flags and offset as the C library would. At the end of the
- * file errno is unchanged: many callers use it to distinguish the end from a failure. */
+/* Read, and update the FILE's flags and offset like the C library. At the end of the file
+ * errno is unchanged, because many callers use it to distinguish the end from a
+ * failure. */
 static ssize_t read_and_note(FILE *file, void *to, size_t n)
 {
     int saved = errno;
@@ -457,8 +461,8 @@ static ssize_t read_and_note(FILE *file, void *to, size_t n)
     return got;
 }
 
-/* True if ungetc() has switched the FILE to a backup buffer. The main buffer may hold
- * more bytes, and only the C library can switch back to it. */
+/* True if ungetc() has switched the FILE to a backup buffer. In that case the main buffer
+ * may contain more bytes, and only the C library can switch back to it. */
 static bool has_backup(const FILE *file)
 {
     return file->_flags & IN_BACKUP || file->_markers != NULL ||
@@ -537,7 +541,7 @@ void posix__discard(FILE *file)
         empty_buffer(file);
 }
 
-/* After a failure the buffered data is lost, as in the C library. After a cancellation
+/* As in the C library, the buffered data is lost after a failure. After a cancellation,
  * the data stays in the buffer for the next flush. */
 int posix__drain(FILE *file)
 {
@@ -566,8 +570,8 @@ int posix__drain(FILE *file)
 }
 
 /*
- * Calling this with EOF makes the C library switch the FILE to writing, without writing a
- * byte.
+ * Switch the FILE to writing. Called with EOF, this function of the C library does so
+ * without writing a byte.
  */
 static bool turn_to_writing(FILE *file)
 {
@@ -576,7 +580,8 @@ static bool turn_to_writing(FILE *file)
     return NEXT(__overflow)(file, EOF) != EOF;
 }
 
-/* Write from the caller's memory; the buffer is empty. Returns the bytes written. */
+/* Write from the caller's memory if the buffer is empty. Returns the number of bytes
+ * written. */
 static size_t write_past(FILE *file, const char *from, size_t n)
 {
     size_t done = 0;
@@ -627,8 +632,8 @@ static size_t put_buffered(FILE *file, const char *from, size_t n)
     return done + copy_to_buffer(file, from + done, n - done);
 }
 
-/* Return how many bytes the buffering mode requires to be written now: all, those up to
- * the last newline, or none. */
+/* Return how many bytes must be written now. Depending on the buffering mode, these are
+ * all bytes, the bytes up to the last newline, or none. */
 static size_t bytes_to_flush(const FILE *file, const char *from, size_t n)
 {
     const char *end;

@@ -1,6 +1,6 @@
 /*
- * buffered.h - FILEs of the C library in a task. The buffer remains the C library's.
- * These functions fill and flush the buffer with a read and a write that suspend the
+ * buffered.h - use FILEs of the C library in a task. The buffer still belongs to the C
+ * library. These functions fill and flush it with reads and writes that suspend the
  * task.
  *
  *     struct posix__use use;
@@ -23,42 +23,42 @@
 /* ---- the use of a FILE by one task ------------------------------------------------- */
 
 /*
- * A task's recursive lock on a FILE. Callers usually have the struct on their stack;
- * flockfile() allocates one.
+ * A task's recursive lock on a FILE. Callers usually have this struct on their stack, but
+ * flockfile() allocates it.
  */
 struct posix__use {
     FILE *file;
     const coil_task *task;
-    unsigned depth; /* how many uses are nested in this one */
+    unsigned depth; /* the number of uses that are nested in this one */
     struct posix__use *outer, *next;
 };
 
 /*
- * Wait until no other task of this thread and no other thread uses the FILE. Then this
- * task owns the FILE until posix__end_use(). Returns false with errno ECANCELED if the
- * task was cancelled.
+ * Wait until no other task of this thread and no other thread uses the FILE. After that,
+ * this task owns the FILE until posix__end_use(). If the task was cancelled, returns
+ * false with errno ECANCELED.
  */
 bool posix__begin_use(struct posix__use *use, FILE *file);
 void posix__end_use(struct posix__use *use);
 
-/* The FILE is about to be closed: drop this task's flockfile(). */
+/* Drop this task's flockfile(), because the FILE is about to be closed. */
 void posix__forget(FILE *file);
 
 /* False for streams made by open_memstream() or fopencookie(). */
 bool posix__has_descriptor(const FILE *file);
 
 /*
- * True if the C library can make the whole call, because the call will not wait or
+ * True if the C library can do the whole call, either because the call will not wait or
  * because coil does not handle the FILE. The first function is for any call, the second
- * for reading one byte, the third for writing one byte.
+ * for reading one byte, and the third for writing one byte.
  */
 bool posix__straight(const FILE *file);
 bool posix__straight_in(const FILE *file);
 bool posix__straight_out(const FILE *file);
 
 /*
- * Take a byte from the buffer, or put one into it, if no other thread has the FILE's
- * lock. With the lock taken, the C library's getc() and putc() would block this thread.
+ * Take a byte from the buffer, or put a byte into it, unless another thread has locked
+ * the FILE. (If it has, the C library's getc() and putc() would block this thread.)
  * Returns false if the FILE is locked, the buffer is empty or full, or coil does not
  * handle the FILE.
  */
@@ -68,28 +68,28 @@ bool posix__put_at_once(FILE *file, int c);
 /* ---- the buffer: only between posix__begin_use() and posix__end_use() -------------- */
 
 /* Fill an empty buffer. Returns 1 if there are bytes to read, 0 at the end of the file,
- * or -1 after a failure. The end and a failure set the FILE's flags. */
+ * or -1 after a failure. In the last two cases, the FILE's flags are set. */
 int posix__fill(FILE *file);
 
-/* The number of bytes in the buffer. */
+/* Return the number of bytes in the buffer. */
 size_t posix__available(const FILE *file);
 
 /*
- * Read into `to`, not into the buffer, which is empty. Returns like posix__fill(). Call
- * this only if posix__reads_past() is true.
+ * Read into `to` instead of the buffer, which must be empty. Returns like posix__fill().
+ * Call this only if posix__reads_past() is true.
  */
 bool posix__reads_past(const FILE *file);
 ssize_t posix__read_past(FILE *file, void *to, size_t n);
 
-/* Copy bytes into the buffer, and write it when the FILE's buffering mode requires it.
- * Returns the number of bytes taken. If that is less than n, the FILE's error flag is
- * set. */
+/* Copy bytes into the buffer, and write the buffer when the FILE's buffering mode
+ * requires it. Returns the number of bytes taken. If this is less than n, the FILE's
+ * error flag is set. */
 size_t posix__put(FILE *file, const void *from, size_t n);
 
 /* Write the content of the buffer. Returns 0 or -1. */
 int posix__drain(FILE *file);
 
-/* Drop the bytes in the buffer that are not written yet. */
+/* Drop bytes in the buffer that were not written. */
 void posix__discard(FILE *file);
 
 #endif

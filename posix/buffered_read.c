@@ -2,9 +2,9 @@
  * buffered_read.c - fread(3), fgets(3), getline(3), scanf(3) and their relatives.
  *
  * Each function behaves like the C library's, except that posix__fill() fills the buffer
- * and suspends the task. scanf() calls the C library's own function on a FILE made by
- * fopencookie(3). The callback of that FILE takes one byte at a time from the caller's
- * FILE.
+ * and suspends the task. scanf() calls the C library's own function on a FILE that was
+ * made by fopencookie(3). The callback of this FILE takes one byte at a time from the
+ * caller's FILE.
  */
 #include "buffered.h"
 #include "receive.h"
@@ -68,7 +68,7 @@ INTERPOSE int getchar(void)
 
 GETS_ONE(fgetc_unlocked)
 GETS_ONE(getc_unlocked)
-GETS_ONE(__uflow) /* an inlined getc_unlocked() calls it */
+GETS_ONE(__uflow) /* called by an inlined getc_unlocked() */
 
 INTERPOSE int getchar_unlocked(void)
 {
@@ -101,13 +101,13 @@ static size_t take_from_buffer(FILE *file, char *to, size_t n)
     if (n > available)
         n = available;
     if (n == 0)
-        return 0; /* the buffer may be NULL: memcpy() must not see that */
+        return 0; /* the buffer may be NULL, which memcpy() does not allow */
     memcpy(to, file->_IO_read_ptr, n);
     file->_IO_read_ptr += n;
     return n;
 }
 
-/* Whole multiples of the buffer's size are read into the caller's memory; the rest goes
+/* Read whole multiples of the buffer's size into the caller's memory, and the rest
  * through the buffer. */
 static size_t get_bytes(FILE *file, char *to, size_t n)
 {
@@ -158,7 +158,7 @@ INTERPOSE size_t fread_unlocked(void *restrict to, size_t size, size_t n,
     return read_in_task(to, size, n, file);
 }
 
-/* True if the bytes do not fit: the C library's checking function then aborts. */
+/* True if the bytes do not fit. In that case the C library's checking function aborts. */
 static bool exceeds_room(size_t room, size_t size, size_t n)
 {
     return size != 0 && n > room / size;
@@ -194,7 +194,7 @@ static size_t length_of_line(const FILE *file, int delimiter, bool *ends)
 }
 
 /*
- * After EAGAIN, return the part of the line that was read, as glibc does; the next call
+ * After EAGAIN, return the part of the line that was read, as glibc does. The next call
  * returns the rest.
  */
 static char *get_line(char *to, size_t room, FILE *file)
@@ -227,7 +227,7 @@ static char *gets_in_task(char *to, int size, FILE *file)
     return to;
 }
 
-/* Also true if there is no room for a byte: the C library then does nothing. */
+/* Also true if there is no space for a byte, because the C library then does nothing. */
 static bool gets_straight(const FILE *file, int size)
 {
     return size < 2 || posix__straight(file);
@@ -262,8 +262,8 @@ INTERPOSE char *__fgets_unlocked_chk(char *restrict to, size_t room, int size,
     return gets_in_task(to, size, file);
 }
 
-/* Make room for `n` bytes and the terminating NUL, as getline(3) does. `*line` is NULL,
- * or memory of the caller from malloc(). */
+/* Make space for `n` bytes and the terminating NUL, as getline(3) does. `*line` is NULL,
+ * or memory that the caller got from malloc(). */
 static bool grow_line(char **line, size_t *room, size_t n)
 {
     size_t wanted = n + 1 > 2 * *room ? n + 1 : 2 * *room;
@@ -280,8 +280,8 @@ static bool grow_line(char **line, size_t *room, size_t n)
 }
 
 /*
- * The end of the file or a failure ends the line. Returns -1 if nothing was read before
- * that.
+ * A delimiter, the end of the file or a failure ends the line. Returns -1 if nothing was
+ * read.
  */
 static ssize_t get_delimited(char **line, size_t *room, int delimiter, FILE *file)
 {
@@ -359,8 +359,8 @@ static ssize_t read_one_byte(void *file, char *to, size_t n)
 typedef int scan_fn(FILE *restrict file, const char *restrict format, va_list args);
 
 /*
- * scanf() leaves the byte that did not match in the cookie's FILE. Push that byte back to
- * the caller's FILE.
+ * Call a scanf() function on the cookie's FILE. It leaves the byte that did not match in
+ * that FILE, so push the byte back to the caller's FILE.
  */
 static int scan_through_cookie(scan_fn *fn, FILE *file, const char *format, va_list args)
 {
@@ -392,7 +392,7 @@ static int scan_in_task(scan_fn *fn, FILE *file, const char *format, va_list arg
     return count;
 }
 
-/* Each scanf() calls the vfscanf() of its C standard, which takes a va_list. */
+/* Each scanf() calls the vfscanf() of the same C standard, which takes a va_list. */
 #define SCAN(fn, file, format)                                                           \
     __extension__({                                                                      \
         va_list args;                                                                    \
@@ -418,7 +418,8 @@ int gnu_vfscanf(FILE *restrict file, const char *restrict format,
                 va_list args) __asm__("vfscanf");
 int gnu_vscanf(const char *restrict format, va_list args) __asm__("vscanf");
 
-/* The four functions for one C standard; `fn` is the C library's vfscanf() for it. */
+/* Define the four functions of one C standard. `fn` is the C library's vfscanf() for
+   it. */
 #define SCANNERS(fscanf_, scanf_, vfscanf_, vscanf_, fn)                                 \
     INTERPOSE int fscanf_(FILE *restrict file, const char *restrict format, ...)         \
     {                                                                                    \

@@ -2,8 +2,8 @@
  * buffered_write.c - fwrite(3), fputs(3), printf(3) and their relatives, flushing,
  * closing, and pclose(3).
  *
- * The C library's vsnprintf() formats the text of printf() in memory. Then the whole text
- * is put into the FILE.
+ * printf() formats its text in memory with the C library's vsnprintf(), and then puts the
+ * whole text into the FILE.
  */
 #include "buffered.h"
 
@@ -75,7 +75,7 @@ INTERPOSE int putchar_unlocked(int c)
     return put_byte(c, stdout);
 }
 
-/* An inlined putc_unlocked() calls it. */
+/* Called by an inlined putc_unlocked(). */
 INTERPOSE int __overflow(FILE *file, int c)
 {
     if (!IN_TASK() || c == EOF || posix__straight(file))
@@ -130,8 +130,8 @@ INTERPOSE int fputs_unlocked(const char *restrict text, FILE *restrict file)
 }
 
 /*
- * A single use of the FILE covers both writes, so no other task can write between the
- * line and its newline.
+ * Write a line and its newline during a single use of the FILE, so that no other task can
+ * write between the two.
  */
 static int put_line(const char *text)
 {
@@ -175,7 +175,7 @@ static bool put_text(FILE *file, int fd, const char *text, size_t n)
     return true;
 }
 
-/* `flag` is the argument of the functions that _FORTIFY_SOURCE calls; -1 without it. */
+/* `flag` is the argument of the functions that _FORTIFY_SOURCE calls, or -1. */
 static int format_text(char *to, size_t room, int flag, const char *format, va_list args)
 {
     va_list copy;
@@ -317,8 +317,8 @@ static int flush_in_task(FILE *file)
     return rc;
 }
 
-/* fflush(NULL). The list of all FILEs is private to the C library, so the C library
- * flushes the FILEs other than stdout and stderr, and may block. */
+/* fflush(NULL). The list of all FILEs is private to the C library. For FILEs other than
+ * stdout and stderr, the C library therefore does the flushing, and may block. */
 static int flush_all(void)
 {
     int rc = 0;
@@ -385,7 +385,7 @@ INTERPOSE int fclose(FILE *file)
 /* ---- pclose() ---------------------------------------------------------------------- */
 
 /* A pclose() on a thread of the waiting lane. Only the C library knows which child
- * popen() started for the FILE, so its own pclose() must wait for the child. */
+ * popen() started for the FILE, so the C library's pclose() must wait for the child. */
 struct command {
     FILE *stream;
     int status, error;
@@ -408,8 +408,9 @@ static void *pclose_on_own_thread(void *stream)
     return NULL;
 }
 
-/* Called after a cancellation. If no thread of the lane has begun the pclose(), start a
- * separate thread that closes the stream, so that the child does not remain a zombie. */
+/* Called after a cancellation. If no thread of the lane has begun the pclose(), a
+ * separate thread is started to close the stream, so that the child does not remain a
+ * zombie. */
 static void abandon_command(void *arg)
 {
     struct command *c = arg;
@@ -436,7 +437,7 @@ static int pclose_in_task(FILE *file)
     }
     if (rc < 0) {
         free(c);
-        return NEXT(pclose)(file); /* no thread or no lane: block this thread */
+        return NEXT(pclose)(file); /* there is no thread or no lane: block this thread */
     }
     status = c->status;
     errno = c->error;

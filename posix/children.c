@@ -2,13 +2,14 @@
  * children.c - wait(2), waitpid(2) and their relatives, and system(3).
  *
  * A pidfd becomes readable when its process ends, so a wait for the end of one process
- * polls a pidfd. No descriptor reports that "any child" has ended, or that a child stops
- * or continues. Such a wait calls wait4() with WNOHANG at growing intervals.
+ * polls a pidfd. No descriptor reports that any of several children has ended, or that a
+ * child has stopped or continued. For such a wait, wait4() is called with WNOHANG at
+ * growing intervals.
  *
- * A child that is traced by this process (ptrace(2)) is reported when it stops, whatever
- * the options are, but its pidfd does not become readable at that point. Tracing may
- * begin during the wait. So the poll has a time-out, which starts at 1 ms and doubles.
- * After about two minutes the poll has no time-out. While the child is traced, as shown
+ * If this process traces a child (ptrace(2)), the child is reported when it stops,
+ * whatever the options are, but its pidfd does not become readable. Tracing may begin
+ * during the wait. The poll therefore has a time-out, which starts at 1 ms and doubles.
+ * After about two minutes, the poll has no time-out. While the child is traced, as shown
  * by /proc, the time-out is 100 ms.
  */
 #include "waiting.h"
@@ -23,8 +24,8 @@
 
 /* A wait for children, between two attempts of wait4(). */
 struct child_wait {
-    pid_t pid; /* -1: any of several */
-    int pidfd; /* -1: none, so the task naps */
+    pid_t pid; /* -1 for any of several children */
+    int pidfd; /* -1 if there is none, so that the task naps */
     int64_t nap, look;
 };
 
@@ -68,7 +69,7 @@ static int64_t next_look(struct child_wait *w)
     return w->look <= LAST_LOOK ? w->look : COIL_NEVER;
 }
 
-/* Suspend the task until another attempt makes sense. Returns 0 or -1. */
+/* Suspend the task until it should try again. Returns 0 or -1. */
 static int await_child(struct child_wait *w)
 {
     struct pollfd ended = {.fd = w->pidfd, .events = POLLIN};
@@ -143,7 +144,7 @@ INTERPOSE pid_t wait(int *status)
     return wait_in_task(-1, status, 0, NULL);
 }
 
-/* With WNOHANG waitid(2) returns 0 either way; si_pid stays 0 if no child was found. */
+/* With WNOHANG, waitid(2) returns 0 even if no child was found, but si_pid is then 0. */
 static int try_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
     info->si_pid = 0;
@@ -178,13 +179,13 @@ INTERPOSE int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 void *posix__vfork_of_c_library(void);
 
-/* The assembly that defines vfork() calls this at its first call. */
+/* The assembly that defines vfork() calls this function the first time. */
 void *posix__vfork_of_c_library(void)
 {
     return (void *)NEXT(vfork);
 }
 
-/* fork() without its handlers. */
+/* _Fork() is fork() without its handlers. */
 INTERPOSE pid_t _Fork(void)
 {
     posix__may_be_child = true;
@@ -200,7 +201,7 @@ struct command {
 };
 
 /* The child inherits the signal mask of the thread that starts it. The lane's threads
- * block nearly all signals, so this thread uses the task's mask during the call. */
+ * block nearly all signals, so the thread uses the task's mask during the call. */
 static int run_command(void *arg)
 {
     struct command *c = arg;
@@ -214,8 +215,9 @@ static int run_command(void *arg)
 }
 
 /*
- * The C library's call both starts the child and waits for it, so it runs on a thread of
- * the lane. Without a lane it fails with EAGAIN, as if the child could not be started.
+ * The C library's system() both starts the child and waits for it, so it runs on a thread
+ * of the lane. Without a lane the call fails with EAGAIN, as if the child could not be
+ * started.
  */
 INTERPOSE int system(const char *text)
 {
@@ -237,7 +239,7 @@ struct expansion {
     const char *text;
     wordexp_t *words;
     int flags, rc;
-    sigset_t mask; /* the task's; the command inherits it */
+    sigset_t mask; /* the task's mask, which the command inherits */
 };
 
 static int expand_blocking(void *arg)

@@ -2,10 +2,10 @@
  * conditions.c - pthread_cond_wait(3) and its relatives.
  *
  * A task waits in our own list (parking.c), not in the C library. A signal wakes a task
- * if one waits; otherwise it is passed to the C library, to wake a thread.
+ * if one is waiting. Otherwise the C library wakes a thread.
  *
- * A wait for a condition cannot fail. In a cancelled task the first wait returns as if
- * the condition had been signalled; every later wait is shielded.
+ * A wait for a condition cannot fail. In a cancelled task, the first wait returns as if
+ * the condition had been signalled, and all later waits are shielded.
  */
 #include "holding.h"
 #include "parking.h"
@@ -15,10 +15,10 @@
 #include <coil/task.h>
 
 /*
- * An untimed wait ends by a spurious wakeup after ROUND, which POSIX allows: a call that
- * does not go through this library may have signalled the condition. If processes share
- * the condition, no signal of another process is seen, so every wait ends after
- * SHARED_ROUND.
+ * A wait without a time-out ends with a spurious wakeup after ROUND, which POSIX allows.
+ * A call that does not go through this library may have signalled the condition. If
+ * processes share the condition, signals of other processes are not seen, so every wait
+ * ends after SHARED_ROUND.
  */
 #define ROUND COIL_SEC(1)
 #define SHARED_ROUND COIL_MSEC(1)
@@ -43,7 +43,7 @@ static bool is_shared(const pthread_cond_t *cond)
 
 /* Return the longest time for which a wait parks: until its time-out or its spurious
  * wakeup. The interval between spurious wakeups grows with the number of parked tasks, to
- * bound their total cost. */
+ * limit their total cost. */
 static int64_t round_of(const pthread_cond_t *cond, int64_t left)
 {
     int64_t all = atomic_load(&posix__parked_total) * COIL_MSEC(1);
@@ -122,8 +122,8 @@ static int wait_parked(struct posix__parked *p, const pthread_cond_t *cond,
 
 /*
  * Called before the C library's wait, which unlocks the mutex without calling our
- * pthread_mutex_unlock(). A task that waits for the mutex is woken here; if it finds the
- * mutex still locked, it tries again soon.
+ * pthread_mutex_unlock(). Therefore a task that waits for the mutex is woken here. If it
+ * finds the mutex still locked, it tries again soon.
  */
 static void announce_unlock(pthread_mutex_t *mutex)
 {
@@ -158,7 +158,7 @@ INTERPOSE int pthread_cond_timedwait(pthread_cond_t *restrict cond,
 {
     struct posix__parked p;
 
-    if (!posix__is_time(time)) /* EINVAL, and the mutex stays locked */
+    if (!posix__is_time(time)) /* fail with EINVAL, and keep the mutex locked */
         return NEXT(pthread_cond_timedwait)(cond, mutex, time);
     if (IN_TASK() && posix__park_begin(&p, cond))
         return wait_until(&p, cond, mutex, clock_of(cond), time);
@@ -180,8 +180,8 @@ INTERPOSE int pthread_cond_clockwait(pthread_cond_t *restrict cond,
     return NEXT(pthread_cond_clockwait)(cond, mutex, clock, time);
 }
 
-/* Wake a waiting task, or a thread if no task waits. Only threads wait for libcoil's own
- * condition variables. */
+/* Wake a waiting task, or a thread if no task is waiting. Only threads wait for libcoil's
+ * own condition variables. */
 INTERPOSE int pthread_cond_signal(pthread_cond_t *cond)
 {
     if (posix__may_be_parked(cond) && !posix__may_block(__builtin_return_address(0)) &&

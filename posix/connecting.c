@@ -1,24 +1,24 @@
 /*
  * connecting.c - connect(2) and accept(2).
  *
- * Neither call has a flag that makes a single call non-blocking. But both obey the
- * socket's time-out (SO_SNDTIMEO, SO_RCVTIMEO). So during the call the time-out is set to
+ * Neither call has a flag that makes a single call non-blocking, but both obey the
+ * socket's time-out (SO_SNDTIMEO, SO_RCVTIMEO). During the call, the time-out is set to
  * the shortest possible one, a tick of the kernel's clock (1 to 10 ms). The socket's own
  * time-out is restored before another task can see the change. The call rarely waits for
- * that long:
+ * the whole tick:
  *
  * - connect() over loopback, or to a local socket, completes at once. Any other connect()
  *   fails with EINPROGRESS after the tick, and the kernel continues to connect. When the
  *   socket is writable, a second connect() returns the result.
- * - connect() to a local listener whose queue is full fails with EAGAIN after the tick,
- *   and no event reports that there is room again. Further attempts are made on the
- *   waiting lane, which may block for the tick; meanwhile other tasks can see the short
- *   time-out.
- * - accept() is called when a connection is waiting. The call waits for the tick only if
- *   another process has taken that connection.
+ * - connect() to a local listener whose queue is full fails with EAGAIN after the tick.
+ * No event reports that the queue has space again. Further attempts are made on the
+ * waiting lane, which may block for the tick. Other tasks can see the short time-out
+ * during these attempts. - accept() is called when a connection is waiting. The call
+ * waits for the tick only if another process has taken that connection.
  *
  * A signal that arrives during the tick ends the call with EINTR, even if its handler was
- * installed with SA_RESTART: see signal(7). The call then continues as after the tick.
+ * installed with SA_RESTART: see signal(7). In that case the same is done as after the
+ * tick.
  */
 #include "waiting.h"
 
@@ -31,7 +31,7 @@ struct hurry {
     struct timeval before;
 };
 
-/* False if the descriptor is not a socket. */
+/* Set the shortest time-out. Returns false if the descriptor is not a socket. */
 static bool begin_hurry(struct hurry *h, int fd, int option)
 {
     struct timeval shortest = {.tv_usec = 1};
@@ -96,8 +96,8 @@ static int connect_on_lane(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
     return rc < 0 ? -1 : a.rc;
 }
 
-/* Called if the queue of a local listener is full. Returns 0 to try again, or -1 if the
- * time is up or the task was cancelled. */
+/* Called when the queue of a local listener is full. Returns 0 to try again, or -1 if the
+ * time-out has passed or the task was cancelled. */
 static int wait_for_room_in_queue(int64_t deadline, int64_t *nap)
 {
     if (posix__nap(nap, deadline) < 0)
@@ -108,7 +108,7 @@ static int wait_for_room_in_queue(int64_t deadline, int64_t *nap)
     return -1;
 }
 
-/* Returns 0 when the connection has been made or refused, or -1. */
+/* Returns 0 when the connection was made or refused, or -1. */
 static int wait_for_connection(struct posix__waiting *w)
 {
     int rc = posix__await(w);

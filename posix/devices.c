@@ -1,14 +1,15 @@
 /*
  * devices.c - write(2) to a terminal or another character device.
  *
- * Terminals do not support RWF_NOWAIT, and poll(2) reports only that there is room for
+ * Terminals do not support RWF_NOWAIT, and poll(2) reports only that there is space for
  * some bytes. A write of more bytes blocks until the reader has taken the rest. If the
- * reader is a task of this thread, that is a deadlock. Other devices take each write as
- * one message. So a thread of the waiting lane writes all bytes with one writev(2).
+ * reader is a task of this thread, this is a deadlock. Other devices treat each write as
+ * one message. Therefore a thread of the waiting lane writes all bytes with one
+ * writev(2).
  *
- * If the task is cancelled after the thread has begun, the thread finishes the write. So
- * the thread has a copy of the bytes and a duplicate of the descriptor. The call returns
- * the full count, so that the caller does not write the bytes again.
+ * If the task is cancelled after the thread has begun, the thread finishes the write. The
+ * thread therefore has a copy of the bytes and a duplicate of the descriptor. The call
+ * returns the full count, so that the caller does not write the bytes again.
  */
 #include "receive.h"
 
@@ -19,10 +20,10 @@ struct device_write {
     int fd, count, error;
     bool owns_fd;   /* fd is a duplicate */
     pthread_t task; /* the thread of the task */
-    sigset_t mask;  /* the task's mask: SIGTTOU stops the writer unless it is blocked */
+    sigset_t mask;  /* the task's mask; SIGTTOU stops the writer unless it is blocked */
     ssize_t result;
     bool begun; /* a thread has begun to write */
-    /* points to the task's stack: set if no thread will ever write */
+    /* points to a variable of the task, set if no thread will ever write */
     bool *withdrawn;
     struct iovec parts[]; /* refer to the copied bytes, which follow this array */
 };
@@ -43,8 +44,8 @@ static void finish_write(struct device_write *d)
 
 /*
  * Called if the task was cancelled. If no thread has begun to write and this is the
- * task's own thread, the task still waits in write_on_lane(). In that case set
- * `withdrawn`, so that the task knows that nothing was written.
+ * task's own thread, the task is still waiting in write_on_lane(). In that case
+ * `withdrawn` is set, so that the task knows that nothing was written.
  */
 static void abandon_write(void *arg)
 {
@@ -93,8 +94,8 @@ static int write_blocking(void *arg)
 }
 
 /*
- * Takes ownership of `d`, whose parts have `total` bytes. Fails with -EAGAIN if no thread
- * can be started.
+ * Write on a thread of the lane. Takes ownership of `d`, whose parts have `total` bytes.
+ * Fails with -EAGAIN if no thread can be started.
  */
 static ssize_t write_on_lane(coil_lane lane, struct device_write *d, size_t total)
 {

@@ -1,12 +1,12 @@
 /*
  * draining.c - tcdrain(3), tcsendbreak(3), and tcsetattr(3) when it waits for output.
  *
- * The kernel has no event for "all output is sent". So the call is made on a thread of
- * the waiting lane, with a duplicate of the descriptor. A task that is cancelled abandons
- * the call, which the thread completes.
+ * The kernel has no event for the time at which all output is sent. The call is therefore
+ * made on a thread of the waiting lane, with a duplicate of the descriptor. If the task
+ * is cancelled, it abandons the call, which the thread completes.
  *
  * If a background process makes such a call, the kernel stops the process (SIGTTOU). The
- * lane's threads block that signal, so in a background process the task's own thread
+ * lane's threads block this signal, so in a background process the task's own thread
  * makes the call.
  */
 #include "waiting.h"
@@ -58,7 +58,7 @@ static bool is_in_background(int fd)
     return foreground > 0 && foreground != getpgrp();
 }
 
-/* *rc receives the result of the C library's function. Returns false if no thread is
+/* *rc is set to the result of the C library's function. Returns false if no thread is
  * available. */
 static bool drain_on_lane(coil_lane lane, struct drain *d, int *rc)
 {
@@ -66,7 +66,7 @@ static bool drain_on_lane(coil_lane lane, struct drain *d, int *rc)
     int done = posix__blocking_abandonable(lane, drain_blocking, d, discard);
 
     errno = saved;
-    if (done == -ECANCELED) { /* discard() was called, or will be */
+    if (done == -ECANCELED) { /* discard() was called, or will be called */
         errno = ECANCELED;
         *rc = -1;
         return true;
@@ -78,8 +78,8 @@ static bool drain_on_lane(coil_lane lane, struct drain *d, int *rc)
     return done == 0;
 }
 
-/* Returns true with the result of the call in *rc, or false if the caller must make the
- * call itself. */
+/* Returns true and sets *rc to the result of the call, or returns false if the caller
+ * must make the call itself. */
 static bool drain_in_task(int fd, bool sends_break, int duration, int *rc)
 {
     int saved = errno;
@@ -109,7 +109,7 @@ INTERPOSE int tcsendbreak(int fd, int duration)
                : NEXT(tcsendbreak)(fd, duration);
 }
 
-/* Once the output is sent, the C library's function has nothing to wait for. */
+/* If the output was sent before, the C library's function does not have to wait. */
 INTERPOSE int tcsetattr(int fd, int when, const struct termios *settings)
 {
     int rc;

@@ -1,12 +1,12 @@
 /*
  * file_lock.c - locks on files: flock(2), lockf(3), fcntl(2).
  *
- * The kernel does not report the release of a file lock. So each call tries to lock the
- * file with its non-blocking command (LOCK_NB, F_TLOCK, F_SETLK), again and again at
- * growing intervals.
+ * The kernel does not report the release of a file lock. Therefore each call tries to
+ * lock the file with its non-blocking command (LOCK_NB, F_TLOCK, F_SETLK), again and
+ * again at growing intervals.
  *
- * fcntl(2) has a third argument whose type depends on the command. This file passes the
- * argument on as a pointer for every command.
+ * fcntl(2) has a third argument whose type depends on the command. Here the argument is
+ * passed on as a pointer for every command.
  */
 #include "waiting.h"
 
@@ -26,8 +26,8 @@ INTERPOSE int flock(int fd, int operation)
 }
 
 /*
- * True if another process holds the lock: POSIX allows lockf(3) and fcntl(2) to fail with
- * either EAGAIN or EACCES.
+ * True if another process holds the lock. POSIX allows lockf(3) and fcntl(2) to fail with
+ * either EAGAIN or EACCES in this case.
  */
 static bool is_taken(void)
 {

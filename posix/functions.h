@@ -1,10 +1,10 @@
 /*
- * functions.h - the functions that libcoil-posix interposes, by how they wait.
+ * functions.h - the functions that libcoil-posix interposes, grouped by how they wait.
  *
  * scripts/posix-table generates the table in docs/manual/posix.md from this list. The
- * comment before each row has the source files, the first version with these functions,
- * and the text of the row. Functions whose names begin with __ are left out in the
- * manual.
+ * comment before each row contains the source files, the first version with these
+ * functions, and the text of the row. The manual omits functions with names that begin
+ * with __.
  */
 #ifndef POSIX_FUNCTIONS_H
 #define POSIX_FUNCTIONS_H
@@ -22,7 +22,8 @@
     /* send.c, 0.1: The call sends with `MSG_DONTWAIT`, and obeys `SO_SNDTIMEO`. It      \
        sends all bytes, like a blocking call */                                          \
     X(send) X(sendto) X(sendmsg) X(sendmmsg)                                             \
-    /* plain.c, 0.1: To a socket or pipe, the call copies with read and write */         \
+    /* plain.c, 0.1: If the output is a socket or pipe, the call copies with `read` and  \
+       `write` */                                                                        \
     X(sendfile) X(sendfile64)                                                            \
     /* connecting.c, 0.1: The call obeys `SO_SNDTIMEO`. See below */                     \
     X(connect)                                                                           \
@@ -30,10 +31,10 @@
        one listener */                                                                   \
     X(accept) X(accept4)                                                                 \
     /* plain.c, 0.1: With offset -1 the call works like `readv` and `writev`. With       \
-       another offset, or with `RWF_NOWAIT`, the C library makes it */                   \
+       another offset, or with `RWF_NOWAIT`, the C library makes the call */             \
     X(preadv2) X(preadv64v2) X(pwritev2) X(pwritev64v2)                                  \
-    /* splicing.c, 0.1: The task waits until both ends are ready. To a socket, the call  \
-       transfers 4 KiB at a time */                                                      \
+    /* splicing.c, 0.1: The task waits until both ends are ready. If the output is a     \
+       socket, the call transfers 4 KiB at a time */                                     \
     X(splice) X(tee) X(vmsplice)                                                         \
     /* buffered.c, buffered_read.c, 0.1: If the buffer is empty, the call waits like     \
        `read`. See below */                                                              \
@@ -82,7 +83,7 @@
     X(pthread_mutex_timedlock) X(pthread_mutex_clocklock) X(pthread_rwlock_timedrdlock)  \
     X(pthread_rwlock_timedwrlock) X(pthread_rwlock_clockrdlock)                          \
     X(pthread_rwlock_clockwrlock)                                                        \
-    /* conditions.c, 0.1: A signal by any thread wakes a task. See below */              \
+    /* conditions.c, 0.1: A signal from any thread wakes a task. See below */            \
     X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait)             \
     /* semaphores.c, 0.1: A post wakes the task, even a post in a signal handler */      \
     X(sem_wait) X(sem_timedwait) X(sem_clockwait)                                        \
@@ -96,7 +97,7 @@
     X(mtx_lock) X(mtx_timedlock) X(cnd_wait) X(cnd_timedwait) X(thrd_sleep)              \
     X(thrd_yield)
 
-/* by a module: a module of the name service suspends the task while it asks a server. */
+/* by a module: a name service module suspends the task while it queries a server. */
 #define POSIX__BY_MODULES(X)                                                             \
     /* name_service.c, 0.1: The calls suspend if the name service queries a server. Most \
        of them run in one task at a time. See below */                                   \
@@ -118,7 +119,7 @@
     X(getaliasbyname_r) X(setnetgrent) X(endnetgrent) X(getnetgrent) X(getnetgrent_r)    \
     X(innetgr)
 
-/* on a thread: the C library's function runs there, and the task waits for it. */
+/* on a thread: the C library's function runs on another thread, and the task waits. */
 #define POSIX__ON_LANES(X)                                                               \
     /* syncing.c, 0.1: A thread of the file lane makes the call */                       \
     X(fsync) X(fdatasync) X(sync) X(syncfs) X(sync_file_range) X(msync)                  \
@@ -163,7 +164,7 @@
     /* file_lock.c, 0.1: The task tries to lock the file (`F_SETLKW`, `F_OFD_SETLKW`) */ \
     X(flock) X(lockf) X(lockf64) X(fcntl) X(fcntl64)
 
-/* never waits: interposed for the sake of tasks that wait. */
+/* never waits: interposed because the call may end the wait of a task. */
 #define POSIX__NEVER_WAITING(X)                                                          \
     /* plain.c, 0.1: If tasks wait for the descriptor, their waits fail with EBADF */    \
     X(close) X(dup2) X(dup3)                                                             \
@@ -185,7 +186,7 @@
     POSIX__SUSPENDING(X) POSIX__BY_MODULES(X) POSIX__ON_LANES(X)                         \
     POSIX__AT_INTERVALS(X) POSIX__NEVER_WAITING(X)
 
-/* blocks: these may wait and are not interposed. All tasks of the thread wait. */
+/* blocks: if such a call waits, it blocks all tasks of the thread. Not interposed. */
 #define POSIX__BLOCKING(X)                                                               \
     /* the C library: Some commands wait, for example commands for terminals and drives  \
        */                                                                                \
@@ -208,7 +209,8 @@
     /* the C library: These calls block while another process has locked the list of     \
        logins */                                                                         \
     X(pututxline) X(getutxent) X(getutxid) X(getutxline)                                 \
-    /* the C library: For regular files, these calls block until the disk is done */     \
+    /* the C library: For regular files, these calls block until the disk access is      \
+       complete */                                                                       \
     X(pread) X(pwrite) X(preadv) X(pwritev) X(pread64) X(pwrite64) X(preadv64)           \
     X(pwritev64) X(copy_file_range) X(fallocate) X(posix_fallocate) X(ftruncate)
 /* clang-format on */

@@ -3,11 +3,11 @@
  *
  * syscall() itself is in syscall_x86_64.S (syscall_aarch64.S). It passes the system calls
  * for futexes to posix__syscall_of_futex(), which has the parameters of syscall(). For
- * all other system calls syscall() jumps to the C library's syscall(). All arguments and
- * the caller's stack are then untouched, so clone(2) and vfork(2) work through it.
+ * all other system calls, syscall() jumps to the C library's syscall(). The arguments and
+ * the caller's stack are not touched before the jump, so clone(2) and vfork(2) work.
  *
  * In a task, a wait adds the task to a list (futexes.c) instead of blocking the thread. A
- * wake-up by any thread wakes tasks and threads. These operations are exceptions:
+ * wake-up by any thread wakes tasks and threads. There are some exceptions:
  *
  *     FUTEX_LOCK_PI            tried at intervals: the kernel lends the lock's holder the
  *     FUTEX_LOCK_PI2           priority of a thread, but a task is not a thread
@@ -27,7 +27,7 @@
 #define NUMBER_OF_WAIT 455
 #define NUMBER_OF_REQUEUE 456
 #define LOCK_PI2 13
-#define SIZE_MASK 3 /* the futex's size in the flags of the newer calls */
+#define SIZE_MASK 3 /* the bits of the futex's size in the flags of the newer calls */
 #define SIZE_U32 2
 #define MOST_IN_VECTOR 128
 #define FEW 4
@@ -42,7 +42,7 @@ void *posix__syscall_of_c_library(void);
 long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
                              long a5);
 
-/* The assembly calls this at its first call. */
+/* The assembly that defines syscall() calls this function the first time. */
 void *posix__syscall_of_c_library(void)
 {
     return (void *)NEXT(syscall);
@@ -80,7 +80,7 @@ static clockid_t clock_of(long operation)
 /* ---- waiting ----------------------------------------------------------------------- */
 
 /*
- * If the task is cancelled, its wait ends as if it had been woken. Most callers of
+ * If the task is cancelled, its wait ends as if the task had been woken. Most callers of
  * futex(2) do not expect any other result, and some abort on an unknown errno.
  */
 static long await_one(struct posix__futex_wait *w, const struct posix__futex_limit *limit,
@@ -113,8 +113,8 @@ static long wait_in_task(const struct posix__futex_call *call, uint32_t bitset)
 
 /*
  * If another thread holds the lock, each attempt fails at once with EAGAIN. If this
- * thread holds it, the call fails with EDEADLK, even if another task of the thread took
- * it.
+ * thread holds it, the call fails with EDEADLK, even if another task of the thread has
+ * locked it.
  */
 static long lock_pi_in_task(const struct posix__futex_call *call, clockid_t clock)
 {
@@ -195,8 +195,8 @@ static long wake_or_pass_on(const struct posix__futex_call *call)
 
 /* ---- the later system calls -------------------------------------------------------- */
 
-/* True if the kernel has this system call: with a null address and no flags, the call
- * then fails as invalid. */
+/* True if the kernel has this system call. With a null address and no flags, the call
+ * then fails because its arguments are invalid. */
 static bool kernel_has(long number)
 {
     return NEXT(syscall)(number, 0L, 0L, 0L, 0L, 0L, 0L) >= 0 || errno != ENOSYS;
@@ -317,9 +317,9 @@ static long await_call(const struct posix__futex_call *call)
 }
 
 /*
- * Calls by the allocator and by libcoil wake only threads. The waits of the allocator and
- * of libcoil block the thread, so no task waits for these futexes. Waking a task would
- * also allocate.
+ * Calls by the allocator and by libcoil wake only threads. Since waits of the allocator
+ * and of libcoil block the thread, no task waits for these futexes. Waking a task would
+ * also allocate memory.
  */
 long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
                              long a5)

@@ -2,26 +2,26 @@
  * futexes.c - tasks that wait for a futex, futex(2).
  *
  * Libraries that bring their own locks (GLib, Rust's std, libstdc++, Abseil) wait with
- * syscall(SYS_futex, ...), which futex_calls.c interposes. A task that waits is listed
- * here, under the futex's address, in one of 256 hash buckets (a `place`), and awaits a
+ * syscall(SYS_futex, ...), which futex_calls.c interposes. A waiting task is listed here,
+ * under the futex's address, in one of 256 hash buckets (a `place`), and awaits a
  * promise. Threads wait in the kernel, as without coil.
  *
  *     a task waits: list it, compare the value     a wake-up: tasks listed under the
  *     under the place's lock, await its promise    address, and threads by the kernel
  *
- * As in the kernel, the value is compared under the lock that a wake-up takes. So after
- * the value has changed, either the wake-up finds the task listed, or the task finds that
- * the value has changed.
+ * As in the kernel, the value is compared under the lock that a wake-up also takes. So
+ * after the value has changed, either the wake-up finds the task listed, or the task
+ * finds the changed value.
  *
  * Some wake-ups do not go through this library: those of another process, those of a
- * library that makes the system call inline (libgomp), and those of the kernel at a
- * thread's end. A wake-up means that the value has changed. So a task checks the value at
- * growing intervals, and returns as if woken once the value has changed. This is allowed,
- * because FUTEX_WAIT may wake spuriously: futex(2). The kernel reads the value
+ * library that makes the system call inline (libgomp), and those of the kernel when a
+ * thread ends. A wake-up means that the value has changed. Therefore a task checks the
+ * value at growing intervals, and returns as if woken once the value has changed. This is
+ * allowed, because FUTEX_WAIT may wake spuriously: futex(2). The kernel reads the value
  * (`compare()`), because the memory may have been unmapped.
  *
  * A signal handler may make a wake-up while its thread is in this file (`inside`). In
- * that case the wake-up does not touch the lists: the tasks find the changed value at
+ * that case the wake-up does not access the lists. The tasks find the changed value at
  * their next check.
  */
 #include "futexes.h"
@@ -85,7 +85,7 @@ static void unlock_both(struct posix__futex_place *a, struct posix__futex_place 
         unlock(b);
 }
 
-/* Lock and return the place at which the wait is listed, or was last listed. */
+/* Lock and return the place at which the wait is or was last listed. */
 static struct posix__futex_place *lock_place_of(struct posix__futex_wait *w)
 {
     for (;;) {
@@ -98,7 +98,8 @@ static struct posix__futex_place *lock_place_of(struct posix__futex_wait *w)
     }
 }
 
-/* False if no task waits at this place. The caller must have changed the value before. */
+/* False if no task waits at this place. The caller must change the value before the
+ * call. */
 static bool has_tasks(struct posix__futex_place *place)
 {
     atomic_thread_fence(memory_order_seq_cst);
@@ -124,7 +125,7 @@ static void unlist_wait(struct posix__futex_place *place, struct posix__futex_wa
     atomic_fetch_sub(&place->count, 1);
 }
 
-/* Runs in a child of fork(2). The listed tasks belong to the parent. */
+/* Runs in a child of fork(2), because the listed tasks belong to the parent. */
 static void forget_waits(void)
 {
     for (size_t i = 0; i < PLACES; i++)
@@ -140,8 +141,8 @@ __attribute__((constructor)) static void forget_waits_after_fork(void)
 /* ---- waiting ----------------------------------------------------------------------- */
 
 /*
- * Let the kernel compare the futex with the value. Returns 0, EAGAIN, EFAULT or EINVAL.
- * This is done by a requeue operation that neither wakes nor moves a waiter.
+ * Let the kernel compare the futex with the value, with a requeue operation that neither
+ * wakes nor moves a waiter. Returns 0, EAGAIN, EFAULT or EINVAL.
  */
 static int compare(uint32_t *address, uint32_t value, int private_flag)
 {
@@ -172,9 +173,9 @@ static int list_if_equal(struct posix__futex_wait *w)
 }
 
 /*
- * Unlist the first `count` waits, which then can no longer be woken. Returns the index of
- * the woken wait, or -1. As in the kernel, the index is that of the last one if several
- * waits were woken.
+ * Unlist the first `count` waits, so that they can no longer be woken. Returns the index
+ * of the woken wait, or -1. If several waits were woken, it is the index of the last one,
+ * as in the kernel.
  */
 static int unlist_all(struct posix__futex_wait *waits, unsigned count)
 {
@@ -212,7 +213,7 @@ static bool any_is_done(struct posix__futex_wait *waits, unsigned count)
     return false;
 }
 
-/* A promise whose wait has timed out is cancelled. So give the waits a new promise.
+/* Give the waits a new promise, because a promise is cancelled when its wait times out.
  * Returns false if one of the waits was woken through the old promise. */
 static bool renew_promise(struct posix__futex_wait *waits, unsigned count,
                           coil_promise *promise)
@@ -263,7 +264,7 @@ static int await_listed(struct posix__futex_wait *waits, unsigned count,
     return ETIMEDOUT;
 }
 
-/* Another process may wake a futex that is not private. */
+/* True if another process may wake one of the futexes, because it is not private. */
 static bool any_is_shared(const struct posix__futex_wait *waits, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
@@ -272,7 +273,7 @@ static bool any_is_shared(const struct posix__futex_wait *waits, unsigned count)
     return false;
 }
 
-/* Like await_listed(), and count a wait without a time-out for deadlocks. */
+/* Like await_listed(), but count a wait without a time-out for detecting deadlocks. */
 static int await_counted(struct posix__futex_wait *waits, unsigned count,
                          const struct posix__futex_limit *limit, const void *caller)
 {
@@ -289,7 +290,7 @@ static int await_counted(struct posix__futex_wait *waits, unsigned count,
     return rc;
 }
 
-/* List all waits with a new promise. Returns 0 or an errno. *listed receives the number
+/* List all waits with a new promise. Returns 0 or an errno. *listed is set to the number
  * of listed waits. */
 static int list_all(struct posix__futex_wait *waits, unsigned count, unsigned *listed)
 {
@@ -313,7 +314,7 @@ static int list_all(struct posix__futex_wait *waits, unsigned count, unsigned *l
     return rc;
 }
 
-/* Returns 0 or an errno. *index receives the index of the woken wait, or -1. */
+/* Returns 0 or an errno. *index is set to the index of the woken wait, or to -1. */
 static int wait_for(struct posix__futex_wait *waits, unsigned count,
                     const struct posix__futex_limit *limit, const void *caller,
                     int *index)
@@ -328,7 +329,7 @@ static int wait_for(struct posix__futex_wait *waits, unsigned count,
     *index = unlist_all(waits, listed);
     if (rc != ENOMEM)
         return rc;
-    posix__sleep(COIL_MSEC(1)); /* the caller tries again, and may not wait in between */
+    posix__sleep(COIL_MSEC(1)); /* the caller tries again, perhaps without waiting */
     return 0;
 }
 
@@ -360,8 +361,8 @@ long posix__futex_pass_on(const struct posix__futex_call *call)
     return NEXT(syscall)(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* The place is locked, and stays locked while the promise is set, so the task cannot end
- * meanwhile. */
+/* Wake listed tasks. The place stays locked while the promise is set, so that the task
+ * cannot end in the meantime. */
 static int wake_listed(struct posix__futex_place *place, const void *address, long n,
                        uint32_t bitset)
 {
@@ -421,7 +422,7 @@ static long wake_tasks_first(struct posix__futex_place *place,
     return woken;
 }
 
-/* As in the kernel, one waiter is woken even if n is 0 or less. */
+/* As in the kernel, one waiter is woken even if n is 0 or negative. */
 long posix__futex_wake(const struct posix__futex_call *call, const void *address, int n,
                        uint32_t bitset)
 {
@@ -436,8 +437,8 @@ long posix__futex_wake(const struct posix__futex_call *call, const void *address
     return wake_tasks_first(place, call, address, n, bitset);
 }
 
-/* Return the value with which the moved tasks compare at their next check: see the head
- * of the file. */
+/* Return the value that the moved tasks will compare with at their next check: see the
+ * beginning of this file. */
 static uint32_t value_of(uint32_t *address)
 {
     int rc = compare(address, 0, FUTEX_PRIVATE_FLAG);
@@ -446,7 +447,8 @@ static uint32_t value_of(uint32_t *address)
 }
 
 /*
- * Move up to `n` tasks that wait for `from` to `to`. The caller has locked both places.
+ * Move up to `n` tasks from the futex `from` to the futex `to`. The caller has locked
+ * both places.
  */
 static int move_listed(struct posix__futex_place *place, const void *from, uint32_t *to,
                        long n)
@@ -469,8 +471,8 @@ static int move_listed(struct posix__futex_place *place, const void *from, uint3
     return moved;
 }
 
-/* The kernel is called first, because it compares the futex's value. That comparison
- * decides whether any waiter is woken or moved. */
+/* The kernel is called first, because its comparison of the futex's value decides whether
+ * any waiter is woken or moved. */
 long posix__futex_requeue(const struct posix__futex_call *call, const void *from,
                           uint32_t *to, int wake, int move)
 {
@@ -494,8 +496,8 @@ long posix__futex_requeue(const struct posix__futex_call *call, const void *from
 /* ---- FUTEX_WAKE_OP ----------------------------------------------------------------- */
 
 /*
- * The encoded operation: its effect on the second futex, and the condition for waking the
- * waiters of that futex.
+ * The encoded operation: its effect on the second futex, and the condition under which
+ * the waiters of that futex are woken.
  */
 struct operation {
     int operator, comparison;
@@ -561,9 +563,9 @@ static bool is_true_of(const struct operation *o, int value)
 }
 
 /*
- * Check that the kernel can write to the futex. Returns 0, or -1 with errno. The test is
- * a FUTEX_WAKE_OP that adds 0 to the futex. The operation wakes the waiters of a local
- * variable, which has none.
+ * Check that the kernel can write to the futex. Returns 0, or -1 with errno. The check is
+ * a FUTEX_WAKE_OP that adds 0 to the futex, and wakes the waiters of a local variable,
+ * which has none.
  */
 static int check_is_writable(uint32_t *address, int private_flag)
 {
@@ -587,8 +589,9 @@ static long wake_by_op(uint32_t *address, int private_flag, long n)
 }
 
 /*
- * The kernel does not report the old value of the second futex, for which tasks may be
- * waiting as well. So this function performs the operation itself, and then the wake-ups.
+ * The kernel does not report the old value of the second futex, but tasks may also be
+ * waiting for that futex. So this function performs the operation itself, and then the
+ * wake-ups.
  */
 long posix__futex_wake_op(const struct posix__futex_call *call)
 {

@@ -13,10 +13,10 @@ struct posix__futex_place;
 /* A task's wait for one futex. The struct is in the task's memory. */
 struct posix__futex_wait {
     struct posix__futex_wait *next, *previous;
-    _Atomic(struct posix__futex_place *) place; /* a requeue changes it */
+    _Atomic(struct posix__futex_place *) place; /* changed by a requeue */
     uint32_t *address;
     uint32_t value;        /* the task waits while the futex has this value */
-    uint32_t bitset;       /* a wake-up must have one of these bits */
+    uint32_t bitset;       /* a wake-up must have at least one of these bits */
     int private_flag;      /* FUTEX_PRIVATE_FLAG or 0 */
     coil_promise *promise; /* set to wake the task */
     /* `listed` and `woken` are guarded by the place's lock. */
@@ -31,25 +31,25 @@ struct posix__futex_limit {
 };
 
 /*
- * Suspend the task until one of the futexes is woken. The caller has filled in address,
- * value, bitset and private_flag of each. Returns the index of the woken futex, or -1 and
- * errno: EAGAIN, EFAULT, EINVAL or ETIMEDOUT, like futex(2). Fails with ECANCELED once if
- * the task is cancelled; its later waits are shielded. Spurious wake-ups are possible.
- * `caller` is an address in the library that waits.
+ * Suspend the task until one of the futexes is woken. The caller has set address, value,
+ * bitset and private_flag of each wait. Returns the index of the woken futex, or -1 and
+ * errno: EAGAIN, EFAULT, EINVAL or ETIMEDOUT, like futex(2). If the task is cancelled,
+ * fails once with ECANCELED, and shields the task's later waits. Spurious wake-ups are
+ * possible. `caller` is an address in the library that waits.
  */
 int posix__futex_await(struct posix__futex_wait *waits, unsigned count,
                        const struct posix__futex_limit *limit, const void *caller);
 
 /* ---- calls that wake, by any thread ------------------------------------------------ */
 
-/* A call of futex(2): the number of the system call, and its arguments. */
+/* A call of futex(2) or one of its relatives: the system call and its arguments. */
 struct posix__futex_call {
     long number; /* SYS_futex, or one of the later system calls */
     long arguments[6];
-    const void *caller; /* the return address of a call that waits */
+    const void *caller; /* the return address of a waiting call */
 };
 
-/* Pass the call on to the C library, unchanged. */
+/* Pass the unchanged call to the C library. */
 long posix__futex_pass_on(const struct posix__futex_call *call);
 
 /*
@@ -61,7 +61,7 @@ long posix__futex_wake(const struct posix__futex_call *call, const void *address
                        uint32_t bitset);
 
 /* Wake at most `wake` tasks and threads, and move at most `move` others to the futex
- * `to`. `call` does this for threads. */
+ * `to`. For threads, this is done by `call`. */
 long posix__futex_requeue(const struct posix__futex_call *call, const void *from,
                           uint32_t *to, int wake, int move);
 

@@ -1,12 +1,12 @@
 /*
- * holding.c - which task of this thread holds a recursive or error-checking mutex, or has
- * a read-write lock for writing.
+ * holding.c - record which task of this thread holds a recursive or error-checking mutex,
+ * or has locked a read-write lock for writing.
  *
- * Such a lock records only the thread that holds it, so it cannot distinguish the tasks
- * of a thread. This file records the task in a hash table per thread, keyed by the lock's
- * address. The table uses open addressing with linear probing, and is at most half full.
- * An empty table shrinks. A table grows with mmap(2), because malloc() itself may be
- * locking the mutex.
+ * Such a lock contains only the thread that holds it, so the C library cannot distinguish
+ * the tasks of a thread. Here the task is recorded in a hash table per thread, keyed by
+ * the lock's address. The table uses open addressing with linear probing, and is at most
+ * half full. An empty table shrinks. A table grows with mmap(2), because malloc() itself
+ * may be locking the mutex.
  */
 #include "holding.h"
 
@@ -16,10 +16,10 @@
 #include <sys/mman.h>
 
 #define FEW 64      /* a power of two */
-#define KIND_MASK 3 /* of glibc's pthread_mutex_t.__data.__kind */
+#define KIND_MASK 3 /* the mask for glibc's pthread_mutex_t.__data.__kind */
 
 struct holding {
-    const void *lock; /* NULL: an empty place */
+    const void *lock; /* NULL if the slot is empty */
     const coil_task *task;
 };
 
@@ -83,7 +83,7 @@ static bool double_table(void)
     return true;
 }
 
-/* Move up the entries after the emptied slot that probing would no longer reach. */
+/* Empty a slot, and move up the entries that probing would no longer reach. */
 static void remove_holding(struct holding *place)
 {
     size_t mask = held.room - 1, hole = (size_t)(place - held.places);
@@ -104,9 +104,9 @@ static void remove_holding(struct holding *place)
     }
 }
 
-/* Return the entry of a locked mutex, else NULL. The entry of an unlocked mutex is stale:
- * either a call that did not go through this library unlocked the mutex, or a new mutex
- * has the address of an old one. */
+/* Return the entry of a locked mutex, or NULL. If the mutex is not locked, the entry is
+ * out of date: the mutex was unlocked by a call that did not go through this library, or
+ * a new mutex has the address of an old one. */
 static struct holding *holding_of(const pthread_mutex_t *mutex)
 {
     struct holding *place;
@@ -137,7 +137,7 @@ bool posix__is_own_errorcheck(const pthread_mutex_t *mutex)
            (mutex->__data.__kind & KIND_MASK) == PTHREAD_MUTEX_ERRORCHECK;
 }
 
-/* False if memory ran out. */
+/* Add an entry. Returns false if memory ran out. */
 static bool add_holding(const void *lock)
 {
     if (2 * (held.count + 1) > held.room && !double_table())
@@ -180,8 +180,8 @@ void posix__note_rwlock_unlocked(const pthread_rwlock_t *lock)
         remove_holding(place);
 }
 
-/* An entry is stale if the unlock did not go through this library, so check the lock's
- * own state, too. */
+/* An entry is out of date if the unlock did not go through this library, so the lock's
+ * own state is also checked. */
 bool posix__is_own_for_writing(const pthread_rwlock_t *lock)
 {
     const struct holding *place = held.count > 0 ? place_of(lock) : NULL;

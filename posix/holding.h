@@ -1,6 +1,6 @@
 /*
- * holding.h - which task of this thread holds a recursive or error-checking mutex, or has
- * a read-write lock for writing.
+ * holding.h - record which task of this thread holds a recursive or error-checking mutex,
+ * or has locked a read-write lock for writing.
  */
 #ifndef POSIX_HOLDING_H
 #define POSIX_HOLDING_H
@@ -8,12 +8,12 @@
 #include "interpose.h"
 
 /* True if another task of this thread holds the mutex. The C library compares only
- * threads, so it would let this task lock or unlock the mutex. */
+ * threads, so it would allow this task to lock or unlock the mutex. */
 bool posix__is_another_tasks(const pthread_mutex_t *mutex);
 
 /*
- * True if the running task holds this error-checking mutex. Locking the mutex again is
- * EDEADLK.
+ * True if the running task holds this error-checking mutex. In that case, locking it
+ * again must fail with EDEADLK.
  */
 bool posix__is_own_errorcheck(const pthread_mutex_t *mutex);
 
@@ -38,8 +38,8 @@ void posix__note_write_locked(const pthread_rwlock_t *lock);
 void posix__note_rwlock_unlocked(const pthread_rwlock_t *lock);
 
 /*
- * True if the running task has locked the read-write lock for writing. Locking that lock
- * again is EDEADLK.
+ * True if the running task has locked the read-write lock for writing. In that case,
+ * locking it again must fail with EDEADLK.
  */
 bool posix__is_own_for_writing(const pthread_rwlock_t *lock);
 

@@ -2,9 +2,9 @@
  * interpose.h - symbol interposition: libcoil-posix defines functions of the C library.
  *
  * The dynamic linker binds a call of read() to the first library that exports a read().
- * libcoil-posix is that library, because it is linked before the C library or preloaded.
- * In a task its read() suspends the task instead of blocking the thread; everywhere else
- * it calls the next read() in the search order, the C library's:
+ * This is libcoil-posix, because it is linked before the C library or preloaded. In a
+ * task, its read() suspends the task instead of blocking the thread. Everywhere else, it
+ * calls the next read() in the search order, which is the C library's:
  *
  *     INTERPOSE ssize_t read(int fd, void *buf, size_t n)
  *     {
@@ -81,9 +81,9 @@ int __vdprintf_chk(int fd, int flag, const char *restrict format, va_list args);
 int __vsnprintf_chk(char *restrict to, size_t n, int flag, size_t room,
                     const char *restrict format, va_list args);
 
-/* The headers rename scanf() and its relatives to these, depending on the C standard that
- * the program is compiled for. getline(), getc_unlocked() and putc_unlocked() call the
- * last four when they are inlined into the caller. */
+/* Depending on the C standard for which the program is compiled, the headers rename
+ * scanf() and its relatives to these functions. The last four are called by inlined
+ * getline(), getc_unlocked() and putc_unlocked(). */
 int __isoc99_fscanf(FILE *restrict file, const char *restrict format, ...);
 int __isoc99_scanf(const char *restrict format, ...);
 int __isoc99_vfscanf(FILE *restrict file, const char *restrict format, va_list args);
@@ -102,10 +102,10 @@ int __overflow(FILE *file, int c);
 int __xpg_sigpause(int signo);
 int __sigpause(int signo_or_bits, int is_signo);
 
-/* Compilers call it for a thread-local object that has a destructor. */
+/* Compilers call this for a thread-local object that has a destructor. */
 int __cxa_thread_atexit_impl(void (*destroy)(void *object), void *object, void *library);
 
-/* Declared since glibc 2.34. */
+/* Headers declare this function since glibc 2.34. */
 pid_t _Fork(void);
 
 #define POSIX__INDEX(name) POSIX__##name,
@@ -117,15 +117,15 @@ enum posix__function { POSIX__FUNCTIONS(POSIX__INDEX) POSIX__FUNCTION_COUNT };
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
 /*
- * The C library's functions by index; NULL until they are looked up. With POSIX__ALONE
- * nothing is interposed: tests under ThreadSanitizer, which interposes the C library
- * itself, call some of these files' functions by their names.
+ * The C library's functions by index. An entry is NULL until it is looked up. With
+ * POSIX__ALONE nothing is interposed. This is for tests under ThreadSanitizer, which
+ * interposes the C library itself: they call some of these files' functions by name.
  */
 extern void *posix__next[POSIX__FUNCTION_COUNT];
 
 /*
  * Look up a function that was called before our constructor ran. Aborts if the C library
- * does not have it.
+ * does not have the function.
  */
 void *posix__find(enum posix__function function);
 
@@ -142,26 +142,26 @@ void *posix__find(enum posix__function function);
 
 #endif
 
-/* coil_posix_reached() sets it and calls close(-1); our close() clears it. */
+/* coil_posix_reached() sets this and calls close(-1). Our close() clears it. */
 extern THREAD_LOCAL bool posix__asked;
 
 #ifndef POSIX__ALONE
-/* The address and size of the library that defines malloc(); 0 if that is the C library
- * or the program. */
+/* The address and size of the library that defines malloc(), or 0 if that is the C
+ * library or the program. */
 extern uintptr_t posix__allocator, posix__allocator_bytes;
 void posix__find_allocator(void);
 
 /*
- * Called when a task waits in Rust's thread::park(), called from `caller`. If the task
- * shares its thread-local variables with other tasks, report once that these tasks must
- * not park at the same time.
+ * Called when a task waits in Rust's thread::park(), with the return address `caller`. If
+ * the task shares its thread-local variables with other tasks, report once that these
+ * tasks must not park at the same time.
  */
 void posix__note_park(const void *caller);
 
 /*
  * True for calls by libcoil itself and by the allocator. Such a call may block the
- * thread. A call that releases a lock need not check for waiting tasks, because no task
- * waits for such a lock.
+ * thread. If such a call releases a lock, there is no need to check for waiting tasks,
+ * because no task waits for such a lock.
  */
 static inline bool posix__may_block(const void *caller)
 {
@@ -170,8 +170,8 @@ static inline bool posix__may_block(const void *caller)
 }
 
 /*
- * True if this call must suspend its task instead of blocking. Outside of tasks the test
- * costs a load and a branch, in a function of libcoil. Use this test only in the exported
+ * True if this call must suspend its task instead of blocking. Outside of tasks, this
+ * costs a load and a branch, in a function of libcoil. Use it only in the exported
  * function itself, because it reads the return address.
  */
 #define IN_TASK()                                                                        \
@@ -180,8 +180,8 @@ static inline bool posix__may_block(const void *caller)
 #endif
 
 /*
- * False if some of the libcoil functions that this library calls are in libcoil.so and
- * others in the program, because it was linked with libcoil.a.
+ * False if some of the libcoil functions that this library calls are in libcoil.so, and
+ * others are in the program, which was linked with libcoil.a.
  */
 extern bool posix__one_coil;
 

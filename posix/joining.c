@@ -1,19 +1,19 @@
 /*
  * joining.c - pthread_join(3) and its relatives.
  *
- * When a thread ends, only threads that wait inside the C library are woken. So a thread
- * of the waiting lane joins on behalf of the task, and the task awaits the lane's thread.
- * This works for every thread, and the task continues when the thread has really ended.
- * An interposed pthread_create() that wraps the start function would report the end too
- * early, before the thread's destructors have run. Such a function would also miss
+ * When a thread ends, only threads that wait inside the C library are woken. Therefore a
+ * thread of the waiting lane joins on behalf of the task, and the task awaits the lane's
+ * thread. This works for every thread, and the task continues when the thread has really
+ * ended. The alternative, an interposed pthread_create() that wraps the start function,
+ * would report the end before the thread's destructors have run. It would also miss
  * threads that other code created.
  *
  * pthread_join() cannot fail because of a cancellation, so it is shielded. A timed join
  * times out on the lane's thread, and the thread stays joinable.
  *
- * A waiting join occupies a thread of the lane. At most MOST_ON_LANE do so at a time,
- * which leaves room on the lane for system() and pclose(). Further joins try again at
- * growing intervals. So does a join for which there is no thread or no lane.
+ * A waiting join occupies a thread of the lane. At most MOST_ON_LANE joins do so at the
+ * same time, which leaves threads for system() and pclose(). Any other join is tried at
+ * growing intervals, as is a join if there is no lane or no thread.
  */
 #include "waiting.h"
 
@@ -30,7 +30,7 @@ struct join {
 
 static _Atomic unsigned joins_on_lane;
 
-/* In a child of fork(2) the parent's joins never end. */
+/* Runs in a child of fork(2), where joins of the parent never end. */
 static void forget_joins(void)
 {
     atomic_store(&joins_on_lane, 0);
@@ -53,7 +53,7 @@ static int join_blocking(void *arg)
     return 0;
 }
 
-/* False if no thread of the lane was free. */
+/* Join on a thread of the lane. Returns false if no thread was free. */
 static bool join_on_lane(struct join *j)
 {
     bool done = false;
@@ -86,7 +86,7 @@ static int join_in_task(struct join *j)
     if (rc != EBUSY)
         return rc;
     if (j->until.time != NULL && !posix__is_time(j->until.time))
-        return EINVAL; /* glibc 2.36 would loop forever */
+        return EINVAL; /* glibc 2.36 would loop endlessly */
     return join_on_lane(j) ? j->rc : join_by_naps(j);
 }
 

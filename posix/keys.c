@@ -1,19 +1,20 @@
 /*
- * keys.c - pthread_getspecific(3) for each task: coil_hooks_thread_keys().
+ * keys.c - give each task its own values of pthread_getspecific(3):
+ * coil_hooks_thread_keys().
  *
  * The hooks exchange the values of all keys when a task is entered and left: the thread
- * holds one set of values, and the task's state the other. pthread_getspecific() and
- * pthread_setspecific() themselves are not interposed and cost nothing more. Only
- * pthread_key_create() and pthread_key_delete() are interposed, to learn which keys
- * exist, and their destructors. glibc assigns the lowest free key, so keys are small
+ * holds one set of values, and the task's state holds the other. pthread_getspecific()
+ * and pthread_setspecific() are not interposed, and cost no more than without coil. Only
+ * pthread_key_create() and pthread_key_delete() are interposed, to record which keys
+ * exist and their destructors. glibc assigns the lowest free key, so keys are small
  * numbers.
  *
- * The hooks do not exchange libcoil's own keys, nor keys that were created before this
+ * The hooks do not exchange libcoil's own keys, or keys that were created before this
  * library's constructor ran: allocators and sanitizers identify their threads by such
  * keys.
  *
- * The number of a deleted key may be reused. So each creation has its own number, which
- * shows which values belong to the deleted key and must be dropped.
+ * The number of a deleted key may be reused. Each creation of a key therefore has its own
+ * number, which shows which values belong to a deleted key and must be dropped.
  */
 #include "interpose.h"
 
@@ -27,7 +28,7 @@
 #define KEYS 128
 
 struct key {
-    _Atomic unsigned creation; /* 0: the key does not exist */
+    _Atomic unsigned creation; /* 0 if the key does not exist */
     void (*_Atomic destroy)(void *value);
 };
 
@@ -37,7 +38,7 @@ struct value {
 };
 
 static struct key keys[KEYS];
-static _Atomic unsigned key_count; /* all keys are below this number */
+static _Atomic unsigned key_count; /* all keys are less than this number */
 static bool takes_keys;
 
 __attribute__((constructor)) static void take_keys(void)
@@ -109,7 +110,7 @@ static bool destroy_values(void)
     return any;
 }
 
-/* Destroy the values as when a thread ends; a destructor may set values again. */
+/* Call the destructors as when a thread ends. A destructor may set values again. */
 static void end(void *state, void *data)
 {
     for (int i = 0; i < PTHREAD_DESTRUCTOR_ITERATIONS && destroy_values(); i++)

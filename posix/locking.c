@@ -1,19 +1,19 @@
 /*
- * locking.c - mutexes and read-write locks between tasks of one thread.
+ * locking.c - lock mutexes and read-write locks between tasks of one thread.
  *
- * To the C library all tasks of a thread are one thread. If a task is suspended while it
- * holds a mutex, a second task that locks it would deadlock the thread, because the first
- * could never run to unlock it. If the mutex is recursive, the second task would acquire
- * it at once, as if it were the owner. So:
+ * To the C library, all tasks of a thread are one thread. If a task is suspended while it
+ * holds a mutex, a second task that locks the mutex would deadlock the thread, because
+ * the first task could never run to unlock it. If the mutex is recursive, the second task
+ * would lock it at once, as if it were the owner. Therefore:
  *
- * - Locking tries the lock. If the lock is taken, the task parks and tries again when the
- *   lock is released (parking.c); other tasks run meanwhile.
- * - For recursive and error-checking mutexes, holding.c records which task holds them;
- *   any other task finds them locked. holding.c also records which task has a read-write
- *   lock for writing: that task cannot wait for itself.
+ * - Locking first tries the lock. If this fails, the task parks and tries again when the
+ *   lock is released (parking.c). Other tasks run in the meantime.
+ * - For recursive and error-checking mutexes, holding.c records which task holds them. To
+ *   all other tasks, they are locked. holding.c also records which task has locked a
+ *   read-write lock for writing, because that task must not wait for itself.
  *
- * Locking cannot fail because of a cancellation: the lock is taken, and the next call
- * that can fail reports it.
+ * Locking cannot fail because of a cancellation: the task gets the lock, and the next
+ * call that can fail reports the cancellation.
  */
 #include "holding.h"
 #include "parking.h"
@@ -30,16 +30,16 @@ static int try_mutex(pthread_mutex_t *mutex)
     if ((rc != 0 && rc != EOWNERDEAD) || posix__note_locked(mutex))
         return rc;
     NEXT(pthread_mutex_unlock)(mutex);
-    return EAGAIN; /* no memory for the record: POSIX's "too many recursive locks" */
+    return EAGAIN; /* no memory for the record: like POSIX's "too many recursive locks" */
 }
 
-/* glibc's PTHREAD_MUTEX_PSHARED_BIT. */
+/* Test glibc's PTHREAD_MUTEX_PSHARED_BIT. */
 static bool is_shared(const pthread_mutex_t *mutex)
 {
     return mutex->__data.__kind & 128;
 }
 
-/* Unlike pthread_mutex_trylock(), locking an error-checking mutex twice is EDEADLK. */
+/* Unlike pthread_mutex_trylock(), locking an error-checking mutex twice gives EDEADLK. */
 static int attempt_mutex(void *mutex)
 {
     int rc = try_mutex(mutex);
@@ -81,7 +81,7 @@ INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t
 
 /*
  * When libcoil or the allocator unlocks a mutex, no task is woken. Tasks never wait for
- * their mutexes, and waking a task locks some of them.
+ * these mutexes, and waking a task locks some of them.
  */
 INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
@@ -102,8 +102,8 @@ INTERPOSE int pthread_mutex_unlock(pthread_mutex_t *mutex)
 /* ---- read-write locks -------------------------------------------------------------- */
 
 /*
- * As in glibc, a writer that locks again gets EDEADLK, and a reader that does so
- * deadlocks.
+ * As in glibc, a writer that locks again gets EDEADLK, but a reader that requests the
+ * lock for writing deadlocks.
  */
 static int attempt_to_read(void *lock)
 {
@@ -188,7 +188,7 @@ INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict lock, clocki
                                  &(struct posix__until){clock, time}, false);
 }
 
-/* Wake waiting readers and writers; each tries the lock again. */
+/* Wake waiting readers and writers, which try the lock again. */
 INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     int rc;

@@ -1,13 +1,13 @@
 /*
  * lookup.c - getaddrinfo(3), getnameinfo(3), gethostbyname(3) and their relatives.
  *
- * Each runs the C library's own function on a thread of the dns lane, so answers and
- * errors are the C library's. That thread uses a copy of the task's `_res`: the program
- * may have set other servers or options there.
+ * Each function calls the C library's own function on a thread of the dns lane, so
+ * answers and errors are the C library's. The thread uses a copy of the task's `_res`,
+ * because the program may have set other servers or options there.
  *
  * When the task is cancelled, getaddrinfo() and getnameinfo() return at once and leave
- * the look-up to its thread, so they work on copies of their arguments. The functions
- * that write to the caller's memory wait for the thread to finish.
+ * the look-up to its thread. They therefore work on copies of their arguments. The
+ * functions that write to the caller's memory wait for the thread to finish.
  */
 #include "resolving.h"
 
@@ -27,7 +27,7 @@ static int system_error(int rc)
 struct lookup {
     struct addrinfo hints, *list;
     bool hinted;
-    const char *host, *service; /* copies in `names`; the service may be NULL */
+    const char *host, *service; /* copies in `names`; `service` may be NULL */
     struct __res_state resolver;
     int eai, error;
     char names[];
@@ -218,12 +218,12 @@ INTERPOSE int getnameinfo(const struct sockaddr *restrict address,
 /* ---- gethostbyname() and its relatives --------------------------------------------- */
 
 /*
- * The arguments and results of any of the six functions. The question is on the task's
- * stack and points to the caller's memory, so the task waits for the thread even if
+ * The arguments and results of any of the six functions. The struct is on the task's
+ * stack and points to the caller's memory, so the task waits for the thread even if it is
  * cancelled.
  */
 struct host_query {
-    const char *name; /* NULL: by address */
+    const char *name; /* NULL if an address is looked up */
     const void *address;
     socklen_t address_bytes;
     int family;
@@ -274,7 +274,7 @@ static int ask_host_in_task(struct host_query *q)
     return rc;
 }
 
-/* Returns 0 or an errno, as gethostbyname_r(3) does. */
+/* Returns 0 or an errno, like gethostbyname_r(3). */
 static int query_in_task(struct host_query *q, int *host_error)
 {
     int rc = ask_host_in_task(q);
@@ -345,8 +345,8 @@ INTERPOSE int gethostbyaddr_r(const void *restrict address, socklen_t address_by
 
 /*
  * gethostbyname(), gethostbyname2() and gethostbyaddr() return memory of the library.
- * Each task has its own: it is valid until the task's next call of the same function, and
- * freed when the task ends.
+ * Each task has its own answers. An answer is valid until the task's next call of the
+ * same function, and is freed when the task ends.
  */
 struct answer {
     struct hostent entry;
@@ -382,7 +382,7 @@ static void forget_answers(void *task)
     free(answers);
 }
 
-/* The running task's answers; NULL if memory ran out. */
+/* Return the running task's answers, or NULL if memory ran out. */
 static struct answers *answers_of_task(void)
 {
     coil_task *task = coil_task_current();
@@ -400,7 +400,7 @@ static struct answers *answers_of_task(void)
     return all_answers = answers;
 }
 
-/* The arguments may point into the previous answer, so it is freed after the query. */
+/* The arguments may point into the previous answer, so free it after the query. */
 static struct hostent *answer_in_task(struct host_query *q, int function)
 {
     struct answers *answers = answers_of_task();

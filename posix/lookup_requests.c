@@ -1,10 +1,10 @@
 /*
  * lookup_requests.c - gai_suspend(3), and getaddrinfo_a(3) with GAI_WAIT.
  *
- * glibc looks the names up on its own threads, and wakes only threads that wait inside
- * glibc. So the task checks the requests at growing intervals. getaddrinfo_a() starts the
- * requests with GAI_NOWAIT. glibc's gai_suspend() cannot be used for the check, because
- * with a time-out of 0 it fails with EAI_SYSTEM.
+ * glibc looks up the names on its own threads, and wakes only threads that wait inside
+ * glibc. Therefore the task checks the requests at growing intervals. getaddrinfo_a()
+ * starts the requests with GAI_NOWAIT. glibc's gai_suspend() cannot be used for the
+ * check, because with a time-out of 0 it fails with EAI_SYSTEM.
  */
 #include "waiting.h"
 
@@ -17,7 +17,7 @@ static int count_pending(const struct gaicb *const *list, int n)
     return count;
 }
 
-/* EAI_INTR if the task is cancelled. */
+/* Fails with EAI_INTR if the task is cancelled. */
 static int suspend_in_task(const struct gaicb *const *list, int n, int64_t deadline)
 {
     int before = count_pending(list, n);

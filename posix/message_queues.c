@@ -3,8 +3,8 @@
  *
  * On Linux, message queues are descriptors that can be polled. A call whose time-out has
  * already passed transfers a message if possible, and otherwise fails at once with
- * ETIMEDOUT. So such a call serves as a non-blocking attempt. On a non-blocking queue the
- * call fails with EAGAIN.
+ * ETIMEDOUT. Such a call therefore serves as a non-blocking attempt. If the queue is
+ * non-blocking, the call fails with EAGAIN instead.
  */
 #include "waiting.h"
 

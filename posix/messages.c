@@ -1,8 +1,8 @@
 /*
  * messages.c - System V message queues and semaphores.
  *
- * The kernel has no event that reports a change of either. So each call is tried with
- * IPC_NOWAIT, at growing intervals.
+ * The kernel has no event that reports a change to either. Therefore each call is tried
+ * with IPC_NOWAIT, at growing intervals.
  */
 #include "waiting.h"
 
@@ -43,11 +43,12 @@ INTERPOSE int msgsnd(int queue, const void *message, size_t bytes, int flags)
 
 /* ---- semaphores -------------------------------------------------------------------- */
 
-#define MOST_AT_ONCE 500 /* Linux' SEMOPM: the kernel refuses more operations */
+#define MOST_AT_ONCE 500 /* Linux's SEMOPM: the kernel refuses more operations */
 
 /*
- * If some operation has IPC_NOWAIT, the call is left to the C library: an attempt sets
- * the flag in all operations, and EAGAIN would not show which of them had to wait.
+ * True if the call can be tried with IPC_NOWAIT. This is not possible if an operation
+ * already has this flag: an attempt sets it in all operations, and EAGAIN would not show
+ * which of them had to wait.
  */
 static bool may_wait_for_all(const struct sembuf *operations, size_t n)
 {

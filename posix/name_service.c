@@ -30,13 +30,13 @@ static void forget_owner(void)
     service = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 }
 
-/* In a child of fork(2) the owner may be a task of the parent. */
+/* In a child of fork(2), the recorded owner may be a task of the parent. */
 __attribute__((constructor)) static void forget_owner_after_fork(void)
 {
     pthread_atfork(NULL, NULL, forget_owner);
 }
 
-/* Returns false if there is no memory to record the owner. */
+/* Lock `service`. Returns false if there is no memory to record the owner. */
 static bool enter(void)
 {
     posix__fairly();

@@ -1,9 +1,9 @@
 /*
  * next.c - the addresses of the C library's functions that libcoil-posix interposes.
  *
- * The constructor looks all functions up, before any task can exist. Constructors of
- * libraries that were loaded earlier run before it; each function they call is looked up
- * at its first call.
+ * The constructor looks up all functions, before any task can exist. Constructors of
+ * libraries that were loaded earlier run before it, and each function that they call is
+ * looked up at its first call.
  */
 #include "interpose.h"
 
@@ -40,8 +40,8 @@ static void stop_for_missing(const char *name)
     abort();
 }
 
-/* dlsym(3) returns the oldest version of a symbol. For condition variables that is an
- * implementation from before 2003, so the version is named. */
+/* dlsym(3) returns the oldest version of a symbol. For condition variables, this is an
+ * implementation from before 2003, so the version is given. */
 static void *look_up(const char *name)
 {
     void *found = NULL;
@@ -62,9 +62,9 @@ void *posix__find(enum posix__function function)
 }
 
 /*
- * Return the load address of the library that defines the function. NULL if the library
- * is not known: in a program at a fixed address, the function's address is the program's
- * own PLT entry.
+ * Return the load address of the library that defines the function, or NULL if the
+ * library is unknown: in a program at a fixed address, the function's address is that of
+ * the program's own PLT entry.
  */
 static const void *library_of(void *function)
 {
@@ -78,9 +78,9 @@ static const void *library_of(void *function)
 }
 
 /*
- * A program linked with libcoil.a may define only some of the functions; the others are
- * then bound to libcoil.so. The two copies have separate schedulers, so one copy would
- * have to suspend tasks of the other.
+ * A program linked with libcoil.a may define only some of the functions. In that case the
+ * others are bound to libcoil.so. The two copies have separate schedulers, so one copy
+ * would have to suspend tasks of the other.
  */
 static bool coil_is_one(void)
 {
@@ -101,7 +101,8 @@ static bool coil_is_one(void)
     return true;
 }
 
-/* A function that the C library does not have is reported at its first call, not here. */
+/* If the C library lacks a function, this is reported when the function is first
+ * called. */
 __attribute__((constructor)) static void find_all(void)
 {
     for (int i = 0; i < POSIX__FUNCTION_COUNT; i++)

@@ -1,22 +1,22 @@
 /*
  * once.c - pthread_once(3), C11's call_once() and std::call_once(), between tasks.
  *
- * The routine runs in the first task that makes the call, and may suspend it. Another
- * task that finds the routine running must not wait in the C library: that would block
- * the thread, and the routine could never finish. So the other task parks at the
- * control's address until the routine has ended. If the routine ends with an exception or
- * pthread_exit(3), one of the parked tasks runs its own routine.
+ * The routine runs in the first task that makes the call, and may suspend that task. If
+ * another task finds the routine running, it must not wait in the C library, because that
+ * would block the thread, and the routine could never finish. Instead, the other task
+ * parks at the control's address until the routine has ended. If the routine ends with an
+ * exception or pthread_exit(3), one of the parked tasks runs its own routine.
  *
- * glibc keeps the state in the control itself: DONE, BEGUN, and, in the higher bits, the
+ * glibc stores the state in the control itself: DONE, BEGUN, and, in the higher bits, the
  * fork generation. If the generation is not that of the process, the routine was running
- * in the parent at fork(2), and does not run in this process. In a task this file changes
- * the state in the same way as glibc. So tasks, and threads that wait in glibc, can share
- * a control.
+ * in the parent at fork(2), and does not run in this process. In a task, this file
+ * changes the state in the same way as glibc. So tasks, and threads that wait in glibc,
+ * can share a control.
  *
  * libstdc++'s std::call_once() passes the function and its arguments in two thread-local
  * variables, which its routine reads. Other tasks of the thread may change these
- * variables while a task is parked. So a parked task saves their values, and restores
- * them before the routine is called.
+ * variables while a task is parked. Therefore a parked task saves their values, and
+ * restores them before the routine is called.
  */
 #include "parking.h"
 
@@ -38,7 +38,8 @@ static void read_generation(void)
     generation = *probe & GENERATION;
 }
 
-/* glibc does not export its fork generation: begin a control, and read it from there. */
+/* glibc does not export its fork generation, so begin a control and read it from
+   there. */
 static int current_generation(void)
 {
     pthread_once_t control = PTHREAD_ONCE_INIT;
@@ -50,9 +51,9 @@ static int current_generation(void)
 
 /* ---- std::call_once() -------------------------------------------------------------- */
 
-/* The variables of libstdc++ (mutex, __once_callable and __once_call), for this thread. */
+/* The variables of libstdc++ for this thread: __once_callable and __once_call (mutex). */
 struct callable {
-    void **places[2]; /* NULL: no libstdc++ is loaded, or it is a static one */
+    void **places[2]; /* NULL if no libstdc++ is loaded, or it is linked statically */
     void *values[2];
 };
 
@@ -77,9 +78,9 @@ static void put_callable_back(const struct callable *kept)
 /* ---- in tasks ---------------------------------------------------------------------- */
 
 /*
- * Returns 0 if the caller must run the routine, EALREADY if it has run, and EBUSY while
- * it is running. If another thread changes the state between the two reads, the loop
- * reads it again.
+ * Returns 0 if the caller must run the routine, EALREADY if the routine has run, or EBUSY
+ * while it is running. If another thread changes the state between the two reads, the
+ * loop reads it again.
  */
 static int begin_once(void *object)
 {
@@ -106,7 +107,7 @@ static void end_once(pthread_once_t *control, int state)
         posix__unpark_all(control);
 }
 
-/* If *running is not NULL, an exception or pthread_exit(3) has ended the routine. */
+/* If *running is not NULL, the routine has ended with an exception or pthread_exit(3). */
 static void abandon_once(pthread_once_t **running)
 {
     if (*running != NULL)

@@ -1,15 +1,14 @@
 /*
  * opening.c - open(2) and fopen(3) of a FIFO, which wait until the other end is opened.
  *
- * The kernel does not report the opening of the other end. So the task checks at growing
- * intervals, with calls that do not wait:
+ * The kernel does not report that the other end was opened. The task therefore checks at
+ * growing intervals, with calls that do not wait:
  *
  *     to write   open(2) with O_NONBLOCK fails with ENXIO while there is no reader.
- *     to read    open(2) with O_NONBLOCK succeeds at once, and counts as a reader for the
- *                writer, as a reader blocked in open(2) does. A writer has opened the
- *                FIFO if poll(2) reports data or a hang-up. A writer has it open but has
- *                written nothing if tee(2), which consumes nothing, fails with EAGAIN
- *                instead of returning 0 for end of file.
+ * to read open(2) with O_NONBLOCK succeeds at once. The task counts as a reader for the
+ * writer, like a reader that is blocked in open(2). If poll(2) reports data or a hang-up,
+ * a writer has opened the FIFO. If a writer has it open but has written nothing, tee(2),
+ * which consumes nothing, fails with EAGAIN instead of returning 0 for end of file.
  *
  * O_NONBLOCK is removed before the descriptor is returned.
  */
@@ -20,8 +19,8 @@
 #include <sys/stat.h>
 
 /*
- * Check the path before the open. If a FIFO replaces the file in between, the open blocks
- * the thread. Preserves errno.
+ * Check the path before it is opened. If a FIFO replaces the file in between, opening it
+ * blocks the thread. Preserves errno.
  */
 static bool is_fifo(int folder, const char *path)
 {
@@ -71,8 +70,8 @@ static int open_to_write(int folder, const char *path, int flags, mode_t mode)
     return make_blocking(fd, flags);
 }
 
-/* Returns 1 if there is or was a writer, 0 if not yet, or -1. `scratch` is a pipe for
- * tee(2). */
+/* Returns 1 if there is or was a writer, 0 if there was none yet, or -1. `scratch` is a
+ * pipe for tee(2). */
 static int has_writer(int fd, const int scratch[2])
 {
     struct pollfd fifo = {.fd = fd, .events = POLLIN};
@@ -124,8 +123,7 @@ static int open_fifo(int folder, const char *path, int flags, mode_t mode)
 /* ---- the interposed functions ------------------------------------------------------ */
 
 /*
- * The mode is passed only with some flags. The mode is always read, and passed on
- * unchanged.
+ * The mode is passed only with some flags. It is always read, and passed on unchanged.
  */
 #define MODE_AFTER(last)                                                                 \
     __extension__({                                                                      \
@@ -223,9 +221,9 @@ INTERPOSE int creat64(const char *path, mode_t mode)
 /* ---- fopen() ----------------------------------------------------------------------- */
 
 /*
- * Return the flags of open(2) for a mode of fopen(3). Returns -1 if the caller must use
- * the C library's fopen(). That is the case if fopen() will not wait for a peer ("r+"),
- * or if fdopen() is no substitute because the FILE has wide characters (",ccs=").
+ * Return the flags of open(2) for a mode of fopen(3), or -1 if the caller must use the C
+ * library's fopen(). This is the case if fopen() will not wait for a peer ("r+"), or if
+ * fdopen() cannot replace it because the FILE has wide characters (",ccs=").
  */
 static int flags_of(const char *mode)
 {

@@ -3,7 +3,7 @@
  *
  * A task that waits for a lock is listed under the lock's address, in one of 128 hash
  * buckets (a `place`), and awaits a promise. A thread that unlocks, signals or posts
- * checks whether the place lists a task. If no task waits, that costs one load.
+ * checks whether a task is listed at the place. If no task waits, this costs one load.
  *
  *     the task that waits                    the thread that wakes it
  *     posix__park_begin()   is listed        posix__unpark()   unlists it, woken = true,
@@ -11,16 +11,16 @@
  *     posix__park_end()     unlists itself
  *
  * A task is unlisted under the place's lock. So one signal wakes one task, and a task
- * that gives up at that moment sees in `woken` that it took the signal.
+ * that gives up at that moment sees from `woken` that it received the signal.
  *
- * sem_post() may be called in a signal handler, which must not take a lock. So sem_post()
- * posts the semaphore `poster`. A thread of this library waits for `poster` and wakes the
- * tasks.
+ * sem_post() may be called in a signal handler, which must not take a lock. sem_post()
+ * therefore posts the semaphore `poster`. A thread of this library waits for `poster` and
+ * wakes the tasks.
  *
  * Some unlocks do not go through this library: those of another process, of the C library
- * itself, and of a library whose calls are bound to the C library. To find them, parked
- * tasks try again at growing intervals; however many are parked, all of them together try
- * about 1,000 times a second.
+ * itself, and of a library whose calls are bound to the C library. Parked tasks therefore
+ * try again at growing intervals. All parked tasks together try about 1,000 times a
+ * second, however many there are.
  */
 #include "parking.h"
 
@@ -125,8 +125,9 @@ bool posix__park_end(struct posix__parked *p)
 /* ---- waking ------------------------------------------------------------------------ */
 
 /*
- * Unlist the oldest task that waits at the address (NULL: at any address of the place)
- * and was listed before `ticket`. Returns the task's promise, to be released, or NULL.
+ * Unlist the oldest task that waits at the address and was listed before `ticket`. If
+ * `address` is NULL, the task may wait at any address of the place. Returns the task's
+ * promise, which the caller releases, or NULL.
  */
 static coil_promise *take_oldest(struct place *place, const void *address,
                                  unsigned long ticket)
@@ -144,8 +145,8 @@ static coil_promise *take_oldest(struct place *place, const void *address,
     return promise;
 }
 
-/* Under AddressSanitizer libcoil's own calls cannot be recognised. While libcoil posts to
- * a loop, it holds the lock of that loop's posts, so its write() must not yield. */
+/* Under AddressSanitizer, libcoil's own calls cannot be recognised. While libcoil posts
+ * to a loop, it holds the lock of that loop's posts, so its write() must not yield. */
 void posix__set_promise(coil_promise *promise)
 {
     coil_no_suspend region;
@@ -155,8 +156,8 @@ void posix__set_promise(coil_promise *promise)
     coil_no_suspend_exit(&region);
 }
 
-/* Set the promise after releasing the place's lock, because setting it takes libcoil's
- * locks. */
+/* Set the promise after releasing the place's lock, because setting a promise takes locks
+ * of libcoil. */
 static bool wake_before(struct place *place, const void *address, unsigned long ticket)
 {
     coil_promise *promise;
@@ -171,8 +172,8 @@ static bool wake_before(struct place *place, const void *address, unsigned long 
     return true;
 }
 
-/* Wake all tasks that are listed now. If a woken task parks again, it has a later
- * ticket. */
+/* Wake all tasks that are listed now. A woken task that parks again has a later ticket,
+ * so it is not woken twice. */
 static void wake_all(struct place *place, const void *address)
 {
     unsigned long ticket;
@@ -197,16 +198,16 @@ void posix__unpark_all(const void *address)
 /* ---- semaphores -------------------------------------------------------------------- */
 
 /*
- * Posts at a place that our thread has not handled yet: `times` posts of `sem`. The
+ * Posts at a place that our thread has not processed yet: `times` posts of `sem`. The
  * posting thread stores `sem` before it increments `times`. Our thread takes `times`
- * before `sem`. So for each count our thread also finds the semaphore, or NULL if it took
- * the semaphore together with an earlier count. After NULL our thread wakes all tasks of
- * the place.
+ * before `sem`. For each count, our thread therefore also finds the semaphore, or NULL if
+ * it took the semaphore together with an earlier count. If it finds NULL, our thread
+ * wakes all tasks of the place.
  */
 struct posted {
     _Atomic unsigned times;
     _Atomic(const void *) sem;
-    _Atomic bool others; /* a second semaphore of the place was posted, too */
+    _Atomic bool others; /* another semaphore of the place was also posted */
 };
 
 static struct posted posted[POSIX__PLACES_TO_PARK];
@@ -242,7 +243,7 @@ static void *run_poster(void *unused)
 }
 
 /*
- * The thread blocks all signals. If the thread cannot be started, parked tasks try again
+ * Start the thread, which blocks all signals. If this fails, parked tasks still try again
  * at growing intervals.
  */
 static void start_poster(void)
@@ -283,8 +284,8 @@ void posix__unpark_poster(sem_t *sem)
     errno = saved;
 }
 
-/* Runs in a child of fork(2). The parked tasks belong to the parent, and our thread does
- * not exist in the child. */
+/* Runs in a child of fork(2), because the parked tasks belong to the parent, and our
+ * thread does not exist in the child. */
 static void forget_parked(void)
 {
     for (size_t i = 0; i < POSIX__PLACES_TO_PARK; i++) {
@@ -313,8 +314,8 @@ int64_t posix__next_look(int64_t *length_ns, int64_t left)
 }
 
 /*
- * List the task, try again, and park. The second attempt is needed because an unlock
- * between the caller's attempt and the listing found no task to wake. EBUSY means that
+ * List the task, try again, and park. The second attempt is needed, because an unlock
+ * between the caller's attempt and the listing found no task to wake. Returns EBUSY if
  * the caller must try again.
  */
 static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *look_ns,

@@ -15,7 +15,7 @@ struct posix__parked {
     struct posix__parked *next, *previous;
     const void *address;
     coil_promise *promise; /* set to wake the task */
-    unsigned long ticket;  /* the sequence number of its arrival at its place */
+    unsigned long ticket;  /* the number of its arrival at its place, in order */
     bool listed, woken;    /* guarded by the place's lock */
 };
 
@@ -25,7 +25,7 @@ extern THREAD_LOCAL const void *posix__latest_cond;
 /* Places are the buckets of a hash table by address. */
 #define POSIX__PLACES_TO_PARK 128
 
-/* The number of parked tasks: at each place, and in all. */
+/* The numbers of parked tasks: at each place, and in total. */
 extern _Atomic unsigned posix__parked_counts[];
 extern _Atomic unsigned posix__parked_total;
 
@@ -37,9 +37,9 @@ static inline unsigned posix__place_of(const void *address)
 }
 
 /*
- * False if no task waits at this address. Call this function after the unlock, or while
- * holding the lock that guards the condition. On x86-64 an unlock is a full barrier, so a
- * load is enough here.
+ * False if no task waits at this address. Call this after the unlock, or while holding
+ * the lock that guards the condition. On x86-64 an unlock is a full barrier, so a load is
+ * sufficient here.
  */
 static inline bool posix__may_be_parked(const void *address)
 {
@@ -51,8 +51,8 @@ static inline bool posix__may_be_parked(const void *address)
 }
 
 /*
- * List the running task at the address: from here on posix__unpark() wakes it. Returns
- * false if the call must not suspend, or memory ran out.
+ * List the running task at the address. From then on, posix__unpark() wakes it. Returns
+ * false if the call must not suspend, or if memory ran out.
  */
 bool posix__park_begin(struct posix__parked *p, const void *address);
 
@@ -69,8 +69,8 @@ int posix__await_promise(coil_promise *promise, int64_t span_ns);
 void posix__set_promise(coil_promise *promise);
 
 /*
- * Unlist the task, so that it can no longer be woken. Returns true if the task was woken
- * before.
+ * Unlist the task, so that it can no longer be woken. Returns true if the task was
+ * already woken.
  */
 bool posix__park_end(struct posix__parked *p);
 
@@ -84,26 +84,25 @@ void posix__unpark_all(const void *address);
 
 /*
  * Return how long a parked task waits before it checks for a missed wake-up. `*length_ns`
- * starts at 0. The time grows with each check, up to a limit, and with the number of
+ * is initially 0. The time grows with each check, up to a limit, and with the number of
  * parked tasks.
  */
 int64_t posix__next_look(int64_t *length_ns, int64_t left);
 
 /*
- * Call this before a task waits for a semaphore. The function starts the thread that
- * wakes tasks.
+ * Start the thread that wakes tasks. Call this before a task waits for a semaphore.
  */
 void posix__expect_posts(void);
 
-/* Report that the semaphore was posted. May be called in a signal handler. */
+/* Record that the semaphore was posted. May be called in a signal handler. */
 void posix__unpark_poster(sem_t *sem);
 
 /*
  * Make attempts until one returns a result other than EBUSY, and return that result.
- * Between two attempts the task waits at the object's address to be woken, and also tries
- * on its own now and then. Returns ETIMEDOUT at the time `until`, which may be NULL;
- * EINVAL if that time is invalid; ECANCELED if the task is cancelled. There is at least
- * one attempt in each case.
+ * Between two attempts, the task waits at the object's address to be woken, but also
+ * tries again at growing intervals. Returns ETIMEDOUT at the time `until`, which may be
+ * NULL, EINVAL if this time is invalid, and ECANCELED if the task is cancelled. At least
+ * one attempt is made in each case.
  */
 typedef int posix__attempt_fn(void *object);
 
@@ -112,8 +111,8 @@ int posix__retry(posix__attempt_fn *attempt, void *object,
 
 /*
  * Like posix__retry(), but shielded, for calls that cannot fail. A later call reports the
- * cancellation. Preserves errno. Without `until`, the wait is counted for deadlocks;
- * `shared` means that another process may release the lock.
+ * cancellation. Preserves errno. If `until` is NULL, the wait is counted for detecting
+ * deadlocks. `shared` means that another process may release the lock.
  */
 int posix__retry_shielded(posix__attempt_fn *attempt, void *object,
                           const struct posix__until *until, bool shared);

@@ -1,28 +1,29 @@
 /*
  * pausing.c - pause(2), sigsuspend(2), sigpause(3): wait until a signal handler has run.
  *
- * The kernel has no event for that. So during the wait the thread blocks the signals that
- * have a handler and would end the wait, and a signalfd reports when one is pending. Then
- * a ppoll(2) that does not wait installs the caller's mask: the handler runs, and ppoll()
- * fails with EINTR. If several tasks of a thread wait, each signal ends the wait of one
- * task, just as it would end the wait of one thread.
+ * The kernel has no event for this. Therefore, during the wait, the thread blocks the
+ * signals that have a handler and would end the wait, and a signalfd reports when one of
+ * them is pending. A ppoll(2) that does not wait then installs the caller's mask: the
+ * handler runs, and ppoll() fails with EINTR. If several tasks of a thread wait, each
+ * signal ends the wait of one task, just as it would end the wait of one thread.
  *
- * Two kinds of signals stay unblocked. Faults (SIGSEGV) are not sent by another process.
- * libcoil's own handlers, such as that of Ctrl-\, must run at any time.
+ * Two kinds of signals stay unblocked: faults (SIGSEGV), which another process does not
+ * send, and signals with one of libcoil's own handlers, such as that of Ctrl-\, which
+ * must run at any time.
  */
 #include "waiting.h"
 
 #include <string.h>
 #include <sys/signalfd.h>
 
-/* For each signal: how many waiting tasks of this thread need it blocked. */
+/* For each signal, the number of waiting tasks of this thread that need it blocked. */
 static THREAD_LOCAL unsigned holders[NSIG];
 
 struct pausing {
-    sigset_t mask;    /* the mask in force while the caller waits */
+    sigset_t mask;    /* the mask that the caller requests during the wait */
     sigset_t awaited; /* signals that end the wait when they are pending */
-    sigset_t held;    /* those of `awaited` that the caller has not blocked itself */
-    int fd;           /* a signalfd of `awaited`; -1: none */
+    sigset_t held;    /* those in `awaited` that the caller itself has not blocked */
+    int fd;           /* a signalfd for `awaited`, or -1 */
 };
 
 static bool is_fault(int signo)
@@ -39,7 +40,7 @@ static bool has_handler(int signo)
            action.sa_handler != SIG_IGN && !coil_is_own_call((void *)action.sa_handler);
 }
 
-/* The thread's mask, without the signals that are blocked for waiting tasks. */
+/* The thread's mask, except the signals that are blocked only for waiting tasks. */
 static sigset_t mask_of_program(void)
 {
     sigset_t mask;
@@ -88,7 +89,7 @@ static void release_signals(struct pausing *p)
     errno = saved;
 }
 
-/* Let the kernel deliver the pending signals. True if a handler ran. */
+/* Let the kernel deliver the pending signals. Returns true if a handler ran. */
 static bool run_handlers(const sigset_t *mask)
 {
     static const struct timespec none;
@@ -106,7 +107,7 @@ static int await_signal(const struct pausing *p, int64_t *nap)
     return posix__poll(&pending, 1, COIL_NEVER) < 0 ? -1 : 0;
 }
 
-/* Returns -1 with EINTR, as the C library's functions do, or with ECANCELED. */
+/* Returns -1 with EINTR, like the C library's functions, or with ECANCELED. */
 static int pause_in_task(const sigset_t *mask)
 {
     struct pausing p = {.mask = *mask};
@@ -159,7 +160,7 @@ static int pause_with_bits(int bits)
     return pause_in_task(&mask);
 }
 
-/* POSIX' sigpause(): <signal.h> gives it this name. */
+/* POSIX's sigpause(), which <signal.h> renames to this. */
 INTERPOSE int __xpg_sigpause(int signo)
 {
     if (!IN_TASK() || !posix__may_wait())

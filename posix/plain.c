@@ -1,7 +1,7 @@
 /*
  * plain.c - read(2), write(2) and their relatives, sendfile(2), close(2), dup2(2).
  *
- * read() and write() depend on the kind of descriptor:
+ * How read() and write() work depends on the kind of descriptor:
  *
  *     socket             as recv() and send()
  *     regular file       the C library's call: it never waits for an event
@@ -12,8 +12,8 @@
  *                        (devices.c)
  *
  * The last way is for files and kernels without RWF_NOWAIT: terminals, other devices,
- * FIFOs, older kernels. This way has a race: if another process takes the data between
- * poll() and read(), the thread blocks.
+ * FIFOs, older kernels. It has a race: if another process takes the data between poll()
+ * and read(), the thread blocks.
  */
 #include "receive.h"
 
@@ -35,7 +35,7 @@ bool posix__is_always_ready(int fd)
             S_ISBLK(status.st_mode));
 }
 
-/* RWF_NOWAIT failed because the descriptor or the kernel does not support it. */
+/* True if RWF_NOWAIT failed because the descriptor or the kernel does not support it. */
 static bool lacks_nowait(void)
 {
     return errno == EOPNOTSUPP || errno == ENOSYS;
@@ -115,8 +115,9 @@ INTERPOSE ssize_t readv(int fd, const struct iovec *parts, int count)
     return read_no_socket(fd, parts, count);
 }
 
-/* Only offset -1 ("the current position") can wait: other offsets are for regular files.
- * The listed flags have no effect on pipes and sockets; the kernel checks all others. */
+/* True only for offset -1 ("the current position"), because other offsets are for regular
+ * files. The listed flags have no effect on pipes and sockets. The kernel checks all
+ * other flags. */
 static bool may_wait_at(off64_t offset, int flags)
 {
     return offset == -1 && !(flags & ~(RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_APPEND));
@@ -141,8 +142,8 @@ INTERPOSE ssize_t preadv64v2(int fd, const struct iovec *parts, int count, off64
 /* ---- writing ----------------------------------------------------------------------- */
 
 /*
- * Without RWF_NOWAIT: poll(2) before each write, and write no more than is certain to
- * fit. If all bytes are certain to fit, they must reach a FIFO in one piece.
+ * Write without RWF_NOWAIT: poll(2) before each write, and write no more than is certain
+ * to fit. If all bytes are certain to fit, they must be written to a FIFO in one piece.
  */
 static ssize_t write_piecewise(struct posix__waiting *w, const struct iovec *parts,
                                size_t count, size_t total)
@@ -169,7 +170,7 @@ static ssize_t write_piecewise(struct posix__waiting *w, const struct iovec *par
 }
 
 /* Write all bytes, or fewer if a later write fails. The first attempt passes all parts,
- * because up to PIPE_BUF bytes must reach a pipe in one piece. */
+ * because up to PIPE_BUF bytes must be written to a pipe in one piece. */
 static ssize_t write_no_socket(int fd, const struct iovec *parts, int count)
 {
     struct posix__waiting w = {.fd = fd, .events = POLLOUT};
@@ -197,8 +198,8 @@ static ssize_t write_no_socket(int fd, const struct iovec *parts, int count)
     return write_piecewise(&w, parts, (size_t)count, total);
 }
 
-/* If the descriptor is not a socket, posix__send() fails with ENOTSOCK and writes
- * nothing. */
+/* posix__send() fails with ENOTSOCK and writes nothing if the descriptor is not a
+ * socket. */
 ssize_t posix__write(int fd, const void *buf, size_t n)
 {
     struct iovec part = {.iov_base = (void *)buf, .iov_len = n};
@@ -278,8 +279,8 @@ static ssize_t send_piece(int out, int in, off_t *at, size_t n)
 }
 
 /*
- * sendfile(2) has no flag that makes a single call non-blocking, so read and write
- * instead.
+ * sendfile(2) has no flag that makes a single call non-blocking, so the data is copied
+ * with read and write.
  */
 static ssize_t send_file(int out, int in, off_t *offset, size_t n)
 {
@@ -325,7 +326,7 @@ INTERPOSE ssize_t sendfile64(int out, int in, off64_t *offset, size_t n)
 /* ---- closing ----------------------------------------------------------------------- */
 
 /*
- * When a descriptor is closed, tasks of this thread that are waiting for it get EBADF.
+ * When a descriptor is closed, the waits of this thread's tasks for it fail with EBADF.
  * coil_posix_reached() calls close(-1) as a probe.
  */
 INTERPOSE int close(int fd)
@@ -336,8 +337,9 @@ INTERPOSE int close(int fd)
     return NEXT(close)(fd);
 }
 
-/* Called before dup2(2) or dup3(2) closes `to`: a backend must forget the file while it
- * is still open. Does nothing if the call will fail, because then it closes nothing. */
+/* Called before dup2(2) or dup3(2) closes `to`, because a backend must forget the file
+ * while it is still open. Does nothing if the call will fail and therefore close
+ * nothing. */
 static void end_replaced(int from, int to, int flags)
 {
     int saved = errno;

@@ -3,10 +3,10 @@
  *
  * Each function first calls the C library's function with a time-out of 0, which reports
  * invalid arguments and descriptors that are ready. If none is ready, the task waits with
- * coil_poll(); an epoll descriptor is readable when one of its descriptors is ready. A
- * signal mask is in force only during the C library's calls. A signal that is blocked
- * otherwise and that the mask unblocks ends the wait, and the next call of the C library
- * delivers it.
+ * coil_poll(). An epoll descriptor is readable when one of its descriptors is ready. A
+ * signal mask is in force only during the C library's calls. If a signal is otherwise
+ * blocked but the mask unblocks it, the signal ends the wait, and the next call of the C
+ * library delivers it.
  */
 #include "waiting.h"
 
@@ -80,7 +80,7 @@ INTERPOSE int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *t
 
 /*
  * Returns 0 or -1. Event loops treat every errno except EINTR as a bug: libuv aborts.
- * After EINTR event loops wait again.
+ * After EINTR they wait again.
  */
 static int wait_for_events(struct pollfd *set, int64_t timeout_ns, const sigset_t *mask)
 {
@@ -94,7 +94,7 @@ static int wait_for_events(struct pollfd *set, int64_t timeout_ns, const sigset_
     return rc;
 }
 
-/* Another task may take the events after the wait, so this is a loop. */
+/* Wait in a loop, because another task may take the events after the wait. */
 static int epoll_in_task(int epoll_fd, struct epoll_event *events, int n,
                          int64_t timeout_ns, const sigset_t *mask)
 {

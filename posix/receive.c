@@ -1,18 +1,19 @@
 /*
  * receive.c - recv(2) and its relatives.
  *
- * MSG_DONTWAIT makes one call non-blocking, whatever the socket's mode. A blocking call
- * does more than wait: with MSG_WAITALL it receives until the buffer is full, and
- * recvmmsg(2) receives several messages. This file does both. After the first bytes a
- * call receives again only if more bytes have arrived. Without bytes, recv(2) would
- * return a pending error and clear it. The error must remain for the caller's next call.
+ * MSG_DONTWAIT makes one call non-blocking, whatever the socket's mode. But a blocking
+ * call does more than wait: with MSG_WAITALL it receives until the buffer is full, and
+ * recvmmsg(2) receives several messages. This file implements both. After the first
+ * bytes, a call receives again only if more bytes have arrived. If there were none,
+ * recv(2) would return and clear a pending error, which must remain for the caller's next
+ * call.
  */
 #include "receive.h"
 
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 
-/* Reading the error queue or urgent data never waits, even in blocking mode. */
+/* Reading the error queue or urgent data never waits, not even in blocking mode. */
 #define NEVER_WAITS (MSG_DONTWAIT | MSG_ERRQUEUE | MSG_OOB)
 
 size_t posix__total(const struct iovec *parts, size_t count)
@@ -54,8 +55,7 @@ static int socket_option(int fd, int option)
 }
 
 /*
- * The kernel obeys MSG_WAITALL on stream sockets, but in combination with MSG_PEEK only
- * on TCP.
+ * The kernel obeys MSG_WAITALL on stream sockets, but combined with MSG_PEEK only on TCP.
  */
 static bool waits_for_all(int fd, int flags)
 {
@@ -66,7 +66,7 @@ static bool waits_for_all(int fd, int flags)
     return socket_option(fd, SO_TYPE) == SOCK_STREAM;
 }
 
-/* Also true if the kernel does not report the number of unread bytes. */
+/* True if there are unread bytes, or if the kernel does not report their number. */
 static bool has_bytes(int fd)
 {
     int unread = 0;
@@ -75,10 +75,10 @@ static bool has_bytes(int fd)
 }
 
 /*
- * Wait for bytes. Returns false if no bytes will arrive, or none arrived in time.
- * Receiving without available bytes would fetch the error of a connection that was reset
- * meanwhile. POLLERR alone may mean a message in the error queue, and the connection may
- * still work.
+ * Wait for bytes. Returns false if no bytes will arrive, or none arrived in time. Without
+ * this wait, receiving could fetch the error of a connection that was reset in the
+ * meantime. POLLERR alone may mean a message in the error queue of a connection that
+ * still works.
  */
 static bool await_bytes(struct posix__waiting *w)
 {
@@ -94,7 +94,7 @@ static bool await_bytes(struct posix__waiting *w)
     return true;
 }
 
-/* Receive what follows the first `done` bytes. Returns the bytes received in all. */
+/* Receive what follows the first `done` bytes. Returns the total number of bytes. */
 static ssize_t receive_rest(struct posix__waiting *w, const struct iovec *parts,
                             size_t count, size_t done, int flags)
 {
@@ -114,8 +114,8 @@ static ssize_t receive_rest(struct posix__waiting *w, const struct iovec *parts,
     return (ssize_t)done;
 }
 
-/* MSG_PEEK leaves the data in the socket, which is therefore always readable: peek again
- * at growing intervals, until the buffer is full or the peer has closed. */
+/* With MSG_PEEK the data stays in the socket, which is therefore always readable. Peek
+ * again at growing intervals, until the buffer is full or the peer has closed. */
 static ssize_t peek_all(struct posix__waiting *w, void *buf, size_t n, size_t done,
                         int flags)
 {
@@ -252,8 +252,8 @@ static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, 
 }
 
 /*
- * On a stream, wait for the next bytes. At the end of the stream every further message is
- * empty, as in the kernel.
+ * On a stream, wait for the next bytes. At the end of the stream, all further messages
+ * are empty, as in the kernel.
  */
 static bool another_comes(int fd, int flags)
 {
@@ -287,7 +287,7 @@ static unsigned receive_pieces(int fd, struct mmsghdr *messages, unsigned n, int
     return count;
 }
 
-/* The time-out is checked between two messages only, as recvmmsg(2) documents. */
+/* The time-out is checked only between two messages, as recvmmsg(2) documents. */
 static int receive_several(int fd, struct mmsghdr *messages, unsigned n, int flags,
                            struct timespec *timeout)
 {

@@ -6,7 +6,7 @@
 
 #include "waiting.h"
 
-/* For sockets. Suspend the task until the blocking call would return, and return the same
+/* For sockets: suspend the task until the blocking call would return, and return the same
  * result. */
 ssize_t posix__recv(int fd, void *buf, size_t n, int flags);
 ssize_t posix__recvmsg(int fd, struct msghdr *message, int flags);
@@ -22,17 +22,17 @@ ssize_t posix__write(int fd, const void *buf, size_t n);
 bool posix__is_always_ready(int fd);
 
 /*
- * Write to a character device, such as a terminal. The task waits for a thread that
- * writes. If no thread can be started, the call blocks.
+ * Write to a character device, such as a terminal. A thread writes, and the task waits
+ * for it. If no thread can be started, the call blocks.
  */
 bool posix__is_device(int fd);
 ssize_t posix__write_device(int fd, const struct iovec *parts, int count);
 
-/* The number of bytes in a list of parts. */
+/* Return the number of bytes in a list of parts. */
 size_t posix__total(const struct iovec *parts, size_t count);
 
 /*
- * The parts that follow the first `done` bytes, at most POSIX__PLACES of them. Returns
+ * Find the parts after the first `done` bytes, at most POSIX__PLACES of them. Returns
  * their number.
  */
 #define POSIX__PLACES 16

@@ -1,18 +1,19 @@
 /*
  * resolving.c - res_query(3) and its relatives.
  *
- * Each runs the C library's own function on a thread of the dns lane.
+ * Each function calls the C library's own function on a thread of the dns lane.
  *
- * A resolver state holds the servers and options. A call uses either the caller's state
- * or the thread's `_res`. Several tasks may use one state at the same time, so the lane's
- * thread gets a copy. The state has pointers to the servers' addresses, which the C
- * library changes, so the addresses are copied, too. All other memory of the state is
+ * A resolver state contains the servers and options. A call uses either the caller's
+ * state or the thread's `_res`. Several tasks may use one state at the same time, so the
+ * lane's thread gets a copy. The state has pointers to the servers' addresses, which the
+ * C library changes, so the addresses are also copied. All other memory of the state is
  * shared and only read. Therefore res_nclose() is never called for the copy, and
  * RES_STAYOPEN is cleared in it. RES_NORELOAD is set: if the C library read resolv.conf
  * again, it would release memory that the states share.
  *
  * When the task is cancelled, the call returns at once and leaves the query to its
- * thread. So a query has copies of all arguments, and its own memory for the answer.
+ * thread. A query therefore has copies of all arguments, and its own memory for the
+ * answer.
  */
 #include "resolving.h"
 
@@ -23,7 +24,7 @@
 struct question;
 typedef int ask_fn(struct question *q);
 
-/* The arguments of any of the functions; NULL where a function does not have one. */
+/* The arguments of any of the functions. An argument that a function lacks is NULL. */
 struct arguments {
     const char *name, *domain;
     const unsigned char *message;
@@ -136,7 +137,7 @@ static void free_question(void *question)
     free(q);
 }
 
-/* Copy an argument into the question's room. */
+/* Copy an argument to *room, the unused part of the question's memory. */
 static unsigned char *copy_argument(unsigned char **room, const void *from, size_t bytes)
 {
     unsigned char *copy = *room;
@@ -188,8 +189,7 @@ static int ask_on_lane(void *arg)
     return 0;
 }
 
-/* The resulting length is that of the whole answer, even if only a part of it fits into
- * `answer`. */
+/* Return the length of the whole answer, even if only a part of it fits into `answer`. */
 static int take_answer(const struct question *q, struct __res_state *state,
                        unsigned char *answer)
 {
@@ -232,7 +232,7 @@ static int ask_in_task(ask_fn *ask, struct __res_state *state, const struct argu
 
 /*
  * True if the query may run on a thread of the lane. False if an argument is invalid, or
- * if the caller must not suspend: in that case the caller calls the C library's function
+ * if the caller must not suspend. In that case the caller calls the C library's function
  * directly.
  */
 static bool may_ask(const struct arguments *a)

@@ -2,13 +2,13 @@
  * selecting.c - select(2) and pselect(2).
  *
  * The C library's pselect() with a time-out of 0 reports what is ready, and invalid
- * arguments; between two such calls the task waits with coil_poll(). select() and poll()
- * differ in one point. A hang-up ends every poll(), but it ends select() only if the
- * descriptor is in the read set. So when poll() has returned and select() still reports
+ * arguments. Between two such calls, the task waits with coil_poll(). select() and poll()
+ * differ in one point: a hang-up always ends poll(), but it ends select() only if the
+ * descriptor is in the read set. So if poll() has returned but select() still reports
  * nothing, the task naps before it polls again.
  *
- * The sets may have room for more descriptors than an fd_set: Linux reads as many bits as
- * the first argument specifies.
+ * The sets may contain more descriptors than an fd_set, because Linux reads as many bits
+ * as the first argument specifies.
  */
 #include "waiting.h"
 
@@ -16,17 +16,17 @@
 #include <string.h>
 
 #define FEW 64
-#define MOST 1048576 /* descriptors; calls with more are left to the C library */
+#define MOST 1048576 /* calls with more descriptors are left to the C library */
 
 struct selecting {
     int n;
     fd_set *given[3]; /* sets to read, to write, exceptional; may be NULL */
     /* copies of the sets, because each select() overwrites `given` */
     fd_mask *asked[3];
-    const sigset_t *mask; /* the mask during select(); NULL: the mask stays as it is */
+    const sigset_t *mask; /* the mask during select(), or NULL for the current mask */
 };
 
-/* The kernel reads no more than the words that hold the first n descriptors; the caller's
+/* The kernel reads only the words that contain the first n descriptors. The caller's
  * memory may end there. */
 static size_t set_bytes(const struct selecting *s)
 {
@@ -75,8 +75,8 @@ static nfds_t list_descriptors(const struct selecting *s, struct pollfd *fds,
 }
 
 /*
- * Returns 0 or -1. A loop whose backend is select(2) cannot wait for descriptors of 1,024
- * or more (EINVAL). For such descriptors the caller naps.
+ * Returns 0 or -1. If the loop's backend is select(2), it cannot wait for descriptors of
+ * 1,024 or more (EINVAL). In that case the caller naps.
  */
 static int wait_by_poll(const struct selecting *s, int64_t deadline)
 {

@@ -2,8 +2,8 @@
  * semaphores.c - sem_wait(3) and its relatives.
  *
  * A wait calls sem_trywait(), and calls it again when the semaphore is posted
- * (parking.c). Unlike locking a mutex, sem_wait() may fail: in a cancelled task it fails
- * with ECANCELED.
+ * (parking.c). Unlike locking a mutex, sem_wait() may fail: if the task is cancelled, it
+ * fails with ECANCELED.
  */
 #include "parking.h"
 

@@ -58,7 +58,7 @@ int posix__poll_by_mask(struct pollfd *fds, nfds_t n, int64_t timeout_ns,
 }
 
 /* Returns 0 when a signal may be pending, or -1. If no signalfd could be opened (fd is
- * -1), sleep a little longer each time: the caller then polls for the signal. */
+ * -1), sleep a little longer each time. The caller then polls for the signal. */
 static int wait_for_signal(int fd, int64_t *nap, int64_t deadline)
 {
     struct pollfd pending = {.fd = fd, .events = POLLIN};
@@ -116,7 +116,7 @@ INTERPOSE int sigwait(const sigset_t *restrict set, int *restrict signo)
     if (got < 0) {
         got = errno;
         errno = saved;
-        return got; /* sigwait() returns the error and keeps errno */
+        return got; /* sigwait() returns the error and preserves errno */
     }
     *signo = got;
     return 0;

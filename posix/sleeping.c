@@ -1,8 +1,9 @@
 /*
  * sleeping.c - nanosleep(2) and its relatives, on the loop's clock.
  *
- * An absolute time is converted to a span once, when the function is called, so setting
- * the clock during the sleep has no effect. A cancelled sleep reports the remaining time.
+ * An absolute time is converted to a span once, when the function is called. Setting the
+ * clock during the sleep therefore has no effect. A cancelled sleep reports the remaining
+ * time.
  */
 #include "waiting.h"
 
@@ -41,7 +42,7 @@ INTERPOSE int clock_nanosleep(clockid_t clock, int flags, const struct timespec 
         rc = sleep_in_task(posix__nanoseconds(t), left);
     if (rc == 0)
         return 0;
-    rc = errno; /* only clock_nanosleep() returns the error and keeps errno */
+    rc = errno; /* only clock_nanosleep() returns the error and preserves errno */
     errno = saved;
     return rc;
 }

@@ -1,17 +1,17 @@
 /*
  * splicing.c - splice(2), tee(2) and vmsplice(2).
  *
- * SPLICE_F_NONBLOCK applies only to pipes, not to a socket at the other end. So the task
- * first polls both ends until they are ready. To a socket the task moves no more bytes
- * than are certain to fit. A short transfer is allowed, because splice(2) may always move
- * fewer bytes than requested.
+ * SPLICE_F_NONBLOCK applies only to pipes, not to a socket at the other end. Therefore
+ * the task first polls both ends until they are ready. If the output is a socket, the
+ * task moves no more bytes than are certain to fit. A short transfer is allowed, because
+ * splice(2) may always move fewer bytes than requested.
  */
 #include "waiting.h"
 
 #include <limits.h>
 #include <sys/stat.h>
 
-/* If poll(2) reports a socket as writable, it accepts this many bytes, as a pipe does. */
+/* If poll(2) reports a socket or a pipe as writable, it accepts this many bytes. */
 #define SURE_TO_FIT ((size_t)PIPE_BUF)
 
 static bool is_of_type(int fd, mode_t type)
@@ -24,8 +24,8 @@ static bool is_of_type(int fd, mode_t type)
     return result;
 }
 
-/* Wait until the descriptor is ready. Returns false and sets errno if that fails: EAGAIN
- * after the socket's time-out. */
+/* Wait until the descriptor is ready. If this fails, returns false and sets errno, which
+ * is EAGAIN after the socket's time-out. */
 static bool await_one(struct posix__waiting *w)
 {
     int rc = posix__await(w);
@@ -41,9 +41,9 @@ static bool await_both(struct posix__waiting *in, struct posix__waiting *out)
 }
 
 /*
- * The descriptors were ready, but the call failed with EAGAIN: another reader took the
- * data, or there was too little room. Nap before the next attempt, because otherwise
- * poll() and the attempt would spin.
+ * Nap before the next attempt if the call failed with EAGAIN although the descriptors
+ * were ready: another reader took the data, or there was too little space. Otherwise
+ * poll() and the attempts would spin.
  */
 static bool nap_after_eagain(ssize_t n, int64_t *nap)
 {

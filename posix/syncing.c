@@ -2,8 +2,8 @@
  * syncing.c - fsync(2) and its relatives.
  *
  * These functions block until the disk has written the data, and cannot be made
- * non-blocking. So the call is made on a thread of the file lane, and the task waits for
- * the thread.
+ * non-blocking. Therefore the call is made on a thread of the file lane, and the task
+ * waits for the thread.
  */
 #include "waiting.h"
 
@@ -28,8 +28,8 @@ static int sync_on_lane(void *arg)
     return rc;
 }
 
-/* If posix__blocking() fails with `error` still 0, `fn` has not run: the task was
- * cancelled, or no thread could be started. */
+/* If posix__blocking() fails and `error` is still 0, `fn` has not run, because the task
+ * was cancelled or no thread could be started. */
 static int sync_in_task(struct sync *s)
 {
     int saved = errno, rc;

@@ -1,14 +1,14 @@
 /*
- * thread_locals.c - the thread-local variables of a library for each task:
+ * thread_locals.c - give each task its own thread-local variables of a library:
  * coil_hooks_thread_locals().
  *
  * Compiled code reads a thread-local variable at a fixed offset in the thread's memory.
- * So the hooks exchange the contents of that memory when a task is entered and left: the
- * whole block of the library (its PT_TLS segment), which is often a few hundred bytes. A
- * new task begins with the initial values, as a thread does.
+ * The hooks therefore exchange the contents of this memory when a task is entered and
+ * left: the whole block of the library (its PT_TLS segment), which is often a few hundred
+ * bytes. A new task begins with the initial values, like a new thread.
  *
  * Destructors of thread-local objects are registered by __cxa_thread_atexit_impl(), which
- * C++ and Rust call. In a task with these hooks such destructors run at the task's end.
+ * C++ and Rust call. In a task with these hooks, such destructors run when the task ends.
  */
 #include "interpose.h"
 
@@ -30,16 +30,16 @@ struct destructor {
     struct destructor *next;
 };
 
-/* The state of the hooks of a task. */
+/* The state of a task's hooks. */
 struct variables {
-    struct destructor *destructors; /* the latest first */
+    struct destructor *destructors; /* the latest one first */
     bool begun;
     char values[]; /* the task's values while the task waits, otherwise the thread's */
 };
 
 struct library {
     uintptr_t begin, bytes; /* where the library is loaded */
-    /* its number among the libraries with thread-local variables */
+    /* the number of the library among those with thread-local variables */
     size_t module;
     const void *initial;
     size_t initial_bytes, size;
@@ -101,8 +101,9 @@ static int find_library(struct dl_phdr_info *info, size_t bytes, void *arg)
 }
 
 /*
- * True if the library's variables must not be exchanged, but remain the thread's. coil,
- * the C library and the allocator use theirs while no task, or another task, is entered.
+ * True if the library's variables must remain the thread's, and are not exchanged. coil,
+ * the C library and the allocator use their variables even if no task is entered, or
+ * another one.
  */
 static bool is_of_thread(const struct library *library)
 {
@@ -212,7 +213,7 @@ void posix__note_park(const void *caller)
         return;
 }
 
-/* The caller holds the lock. Returns NULL if there is no room. */
+/* Add a library. The caller holds the lock. Returns NULL if the table is full. */
 static struct library *add_library(const struct library *found)
 {
     struct library *library;

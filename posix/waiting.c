@@ -14,24 +14,22 @@
 #define LONGEST_NAP COIL_MSEC(20)
 #define CALLS_IN_A_ROW 64
 
-/* How many sleeps of a cancelled task fail, and how many of its other waits. Later ones
- * wait.
- * */
+/* How many sleeps and how many other waits of a cancelled task fail. Later ones wait. */
 #define PAUSES_REFUSED 100
 #define WAITS_REFUSED 1000
 
 /* ---- may the call suspend? --------------------------------------------------------- */
 
 /*
- * In a child of fork(2) no task runs: libcoil's fork handler removes the loop. A child of
- * vfork(2) or clone(2) runs no fork handler, and a task still seems to run there; such a
- * child is recognised by its process ID.
+ * In a child of fork(2) no task runs, because libcoil's fork handler removes the loop. A
+ * child of vfork(2) or clone(2) does not run the handler, so a task still seems to run
+ * there. Such a child is recognised by its process ID.
  *
  * Usually this can be checked without a system call. If the task's own stack is in use,
- * the code is neither in a child nor in a signal handler that has its own stack. A child
- * on the thread's stack is also impossible unless `posix__may_be_child` was set since the
- * last check. vfork(), _Fork() and syscall() set it, also in the parent if the child
- * shares the parent's memory.
+ * the code is neither in a child nor in a signal handler that have their own stacks. The
+ * code also cannot be in a child on the thread's stack, unless `posix__may_be_child` was
+ * set since the last check. vfork(), _Fork() and syscall() set it, also in the parent if
+ * the child shares the parent's memory.
  */
 THREAD_LOCAL bool posix__may_be_child;
 static pid_t process;
@@ -133,7 +131,7 @@ int64_t posix__deadline(const struct timespec *span)
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
-/* Convert a result of coil's to the POSIX convention: -1 and errno. */
+/* Convert a result of coil to the POSIX convention: -1 and errno. */
 static int to_errno(int rc)
 {
     if (rc >= 0)
@@ -261,8 +259,8 @@ int posix__blocking_shielded(coil_lane lane, int (*fn)(void *arg), void *arg)
     return rc;
 }
 
-/* The limit of a nap grows with the number of napping tasks, so that there are at most
- * about 1,000 wake-ups a second in total. */
+/* The limit of a nap grows with the number of napping tasks, so that all tasks together
+ * wake up at most about 1,000 times a second. */
 int posix__nap(int64_t *length_ns, int64_t deadline)
 {
     int64_t left = posix__left(deadline), all = napping * COIL_MSEC(1);
@@ -294,8 +292,8 @@ void posix__nap_shielded(int64_t *length_ns, int64_t deadline)
 /* ---- the waiting lane -------------------------------------------------------------- */
 
 /*
- * The maximum number of threads in a lane. The jobs of a lane may wait forever, so no job
- * should have to wait for a thread.
+ * The maximum number of threads in a lane. The jobs of a lane may wait forever, so a job
+ * should not have to wait for a free thread.
  */
 #define WAITING_THREADS 1024
 
@@ -309,7 +307,7 @@ static void *create_lane(void *unused)
     return unused;
 }
 
-/* Create the lane on a thread without a loop. In debug mode a loop reports the lanes that
+/* Create the lane on a thread without a loop. In debug mode, a loop reports lanes that
  * were created on its thread and not destroyed, but this lane belongs to the process. */
 static void create_waiting_lane(void)
 {
@@ -399,9 +397,10 @@ bool posix__polls(int fd, short events)
 }
 
 /*
- * Called after the first wait. True if the descriptor polls ready although two attempts
- * in a row have failed with EAGAIN: for example a local datagram socket that has room to
- * send while its receiver is full. Polling again would spin, so the caller naps.
+ * Called after the first wait. True if the descriptor is ready according to poll(), but
+ * two attempts in a row have failed with EAGAIN. An example is a local datagram socket
+ * that has space to send while its receiver is full. Polling again would spin, so the
+ * caller naps.
  */
 static bool is_ready_in_vain(struct posix__waiting *w)
 {
@@ -411,7 +410,7 @@ static bool is_ready_in_vain(struct posix__waiting *w)
     return w->vain > 1;
 }
 
-/* Returns as posix__await() does. */
+/* Returns like posix__await(). */
 static int nap_in_vain(struct posix__waiting *w)
 {
     begin_waiting(w);

@@ -12,7 +12,7 @@
  *     while (n < 0 && posix__again(&w));
  *     return n;
  *
- * A function that returns -1 sets errno: ECANCELED if the task was cancelled, EBADF if
+ * A function that returns -1 sets errno: ECANCELED if the task was cancelled, or EBADF if
  * the descriptor was closed during the wait.
  */
 #ifndef POSIX_WAITING_H
@@ -32,15 +32,15 @@ struct posix__waiting {
     short events; /* the events to wait for */
     bool begun;
     unsigned vain;    /* consecutive attempts that failed on a ready descriptor */
-    int64_t nap;      /* length of the latest nap, taken after such failures */
-    int64_t deadline; /* set with `begun`, from the socket's time-out */
+    int64_t nap;      /* length of the latest nap after such failures */
+    int64_t deadline; /* set together with `begun`, from the socket's time-out */
 };
 
 /*
  * Call this after an attempt has failed with `errno`. The function waits if necessary. If
- * the result is true, try again. If the result is false, the interposed call fails with
- * `errno`. EAGAIN then means that the descriptor is non-blocking, or that its time-out
- * has passed.
+ * it returns true, try again. If it returns false, the interposed call fails with
+ * `errno`. In that case, EAGAIN means that the descriptor is non-blocking, or that its
+ * time-out has passed.
  */
 bool posix__again(struct posix__waiting *w);
 
@@ -48,23 +48,23 @@ bool posix__again(struct posix__waiting *w);
 bool posix__polls(int fd, short events);
 
 /*
- * Wait for the descriptor, whatever errno is. Returns 1 if it is ready, 0 after the
+ * Wait for the descriptor, regardless of errno. Returns 1 if it is ready, 0 after the
  * time-out, or -1.
  */
 int posix__await(struct posix__waiting *w);
 
-/* False if the descriptor has O_NONBLOCK; true for an invalid one. Keeps errno. */
+/* False if the descriptor has O_NONBLOCK. True if it is invalid. Preserves errno. */
 bool posix__blocks(int fd);
 
-/* Return the deadline of a call on the socket, from SO_RCVTIMEO or SO_SNDTIMEO;
- * COIL_NEVER without a time-out. Preserves errno. */
+/* Return the deadline of a call on the socket, according to SO_RCVTIMEO or SO_SNDTIMEO,
+ * or COIL_NEVER if there is no time-out. Preserves errno. */
 int64_t posix__socket_deadline(int fd, int option);
 
 /*
- * False if the call must block instead of suspending the task: in a child of vfork(2),
- * where the loop is its parent's, and in a signal handler on an alternate stack (one on
- * the task's stack cannot be recognised). The check may cost two system calls, so make it
- * only before a wait.
+ * False if the call must block instead of suspending the task. This is the case in a
+ * child of vfork(2), where the loop is its parent's, and in a signal handler on an
+ * alternate stack. (A handler on the task's stack cannot be recognised.) The check may
+ * cost two system calls, so make it only before a wait.
  */
 bool posix__may_wait(void);
 
@@ -72,7 +72,7 @@ bool posix__may_wait(void);
 extern THREAD_LOCAL bool posix__may_be_child;
 
 /*
- * Enter and leave a region in which some tasks are not cancelled: tasks spawned with
+ * Enter and leave a region in which certain tasks are not cancelled: tasks spawned with
  * hold_cancel, and tasks that were refused 1,000 waits, which coil reports. Pass the
  * result of posix__hold_cancel() to posix__release_cancel().
  */
@@ -81,27 +81,27 @@ void posix__release_cancel(coil_scope *scope, bool held);
 
 /*
  * Like posix__hold_cancel(), for a sleep or for the wait of an event loop (epoll).
- * Programs often repeat such a call until something has happened. So in a cancelled task
- * it fails a limited number of times; after that it waits.
+ * Programs often repeat such a call until something has happened. In a cancelled task it
+ * therefore fails a limited number of times, and then waits.
  */
 bool posix__hold_pause(coil_scope *scope);
 
-/* coil_blocking() and coil_blocking_abandonable(), with the cancellation held. */
+/* Like coil_blocking() and coil_blocking_abandonable(), with the cancellation held. */
 int posix__blocking(coil_lane lane, int (*fn)(void *arg), void *arg);
 int posix__blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
                                 void (*discard)(void *arg));
 
-/* coil_blocking(), shielded, for calls that cannot fail. A later call reports the
- * cancellation. Preserves errno. A negative result means that fn was not called. */
+/* Like coil_blocking(), but shielded, for calls that cannot fail. A later call reports
+ * the cancellation. Preserves errno. A negative result means that fn was not called. */
 int posix__blocking_shielded(coil_lane lane, int (*fn)(void *arg), void *arg);
 
-/* poll(2): suspends the task, or blocks the thread if the task must not suspend. */
+/* Like poll(2): suspend the task, or block the thread if the task must not suspend. */
 int posix__poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns);
 
 /*
- * Like posix__poll(), but a pending signal that is blocked and that the mask unblocks
- * also ends the wait. The caller then calls the C library with the mask, which delivers
- * the signal. Returns 0 or -1.
+ * Like posix__poll(), but a pending signal also ends the wait if it is blocked and the
+ * mask unblocks it. The caller then calls the C library with the mask, which delivers the
+ * signal. Returns 0 or -1.
  */
 int posix__poll_by_mask(struct pollfd *fds, nfds_t n, int64_t timeout_ns,
                         const sigset_t *mask);
@@ -110,13 +110,14 @@ int posix__poll_by_mask(struct pollfd *fds, nfds_t n, int64_t timeout_ns,
  * Returns 0 or -1. */
 int posix__sleep(int64_t span_ns);
 
-/* Like posix__sleep(), for a sleep of the program: see posix__hold_pause(). */
+/* Like posix__sleep(), for a sleep that the program requested: see
+   posix__hold_pause(). */
 int posix__pause(int64_t span_ns);
 
 /*
- * Sleep between two attempts, if the kernel has no event to wait for. `*length_ns` starts
- * at 0 and doubles with each nap, up to a limit. The nap ends at the deadline at the
- * latest. Returns 0 or -1.
+ * Sleep between two attempts if the kernel has no event to wait for. `*length_ns` is
+ * initially 0 and doubles with each nap, up to a limit. The nap does not extend past the
+ * deadline. Returns 0 or -1.
  */
 int posix__nap(int64_t *length_ns, int64_t deadline);
 
@@ -125,52 +126,52 @@ int posix__nap(int64_t *length_ns, int64_t deadline);
 void posix__nap_shielded(int64_t *length_ns, int64_t deadline);
 
 /*
- * The threads for calls that must wait inside the C library, for any length of time.
+ * Get the lane for calls that must wait inside the C library, for any length of time.
  * Returns false if the program uses all lanes. Other lanes must not be used for such long
  * waits.
  */
 bool posix__waiting_lane(coil_lane *lane);
 
-/* Return the time until the deadline, or COIL_NEVER; 0 when the deadline has passed. */
+/* Return the time until the deadline, or COIL_NEVER. Returns 0 after the deadline. */
 int64_t posix__left(int64_t deadline);
 
-/* Return the deadline that is `span` from now; COIL_NEVER for NULL. */
+/* Return the deadline that is `span` from now, or COIL_NEVER if `span` is NULL. */
 int64_t posix__deadline(const struct timespec *span);
 
 /*
- * Convert a time to nanoseconds, and back. The first returns COIL_NEVER if the time does
- * not fit, and 0 if it is negative.
+ * Convert a time to nanoseconds, and back. The first function returns COIL_NEVER if the
+ * time does not fit, and 0 if it is negative.
  */
 int64_t posix__nanoseconds(const struct timespec *t);
 struct timespec posix__timespec(int64_t ns);
 
-/* The time of a clock in nanoseconds. */
+/* Return the time of a clock in nanoseconds. */
 int64_t posix__clock(clockid_t clock);
 
 /*
- * True if the C library accepts `t` as an absolute time, or as a span. A NULL span has no
- * limit.
+ * True if the C library accepts `t` as an absolute time, or as a span. A span may be
+ * NULL, which means no limit.
  */
 bool posix__is_time(const struct timespec *t);
 bool posix__is_span(const struct timespec *t);
 
-/* An absolute time of a clock, which may be set during the wait. */
+/* A time on a clock, which may be set during the wait. */
 struct posix__until {
     clockid_t clock;
-    const struct timespec *time; /* NULL: never */
+    const struct timespec *time; /* or NULL for never */
 };
 
-/* The clocks that pthread_mutex_clocklock(3) and its relatives accept. */
+/* True for the clocks that pthread_mutex_clocklock(3) and its relatives accept. */
 bool posix__is_clock_of_locks(clockid_t clock);
 
-/* Return the time left until `until`, or COIL_NEVER; 0 once it has passed. */
+/* Return the time left until `until`, or COIL_NEVER. Returns 0 if it has passed. */
 int64_t posix__left_until(const struct posix__until *until);
 
-/* Let the other tasks run. Call this function only if posix__may_wait() is true. */
+/* Let the other tasks run. Call this only if posix__may_wait() is true. */
 void posix__yield(void);
 
 /*
- * Yield at every 64th call of this thread. A call that never has to wait would otherwise
+ * Yield in every 64th call on this thread. Otherwise a call that never has to wait could
  * keep the other tasks from running.
  */
 void posix__fairly(void);
