@@ -10,8 +10,9 @@
 
 #define ANSWER_ERROR_BYTES 256
 
-/* The answer to a request. Strings are NULL if absent, and valid until
-   answer_finish(). */
+/* The answer to a request. Strings are NULL if absent, and valid until answer_finish().
+ * The struct has many members, because each is one fact about the answer that a later
+ * step needs. */
 struct answer {
     int rc;     /* 0, or a negative errno if the request failed */
     int status; /* 0: no answer */

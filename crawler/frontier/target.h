@@ -63,7 +63,8 @@ enum target_content {
 };
 
 /* The state of one URL. There may be millions of targets, so small members share
-   bytes. */
+ * bytes. The struct has many members, because a struct for each subject would need
+ * more bytes. */
 struct target {
     const char *url; /* the encoded URL with its fragment, or the text of a link */
     struct target *page;

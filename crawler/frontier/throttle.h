@@ -19,7 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The history of a host's refusals. All zeroes: a host without refusals. */
+/* The history of a host's refusals. All zeroes: a host without refusals. The struct has
+ * many members, because the rules in throttle.c need that much of a host's history. */
 struct throttle {
     double rate;   /* requests per second; 0: no limit */
     double growth; /* how much the rate grows per second while the host answers */

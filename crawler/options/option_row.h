@@ -33,7 +33,8 @@ struct option_source {
     bool *is_given; /* for each row, whether a value has replaced the default */
 };
 
-/* One option: everything about it, from its name to its help. */
+/* One option. The struct has many members, because a row describes everything about an
+ * option, from its name to its help. */
 struct option_row {
     const char *name;
     char letter;          /* or 0 if the option has no short name */

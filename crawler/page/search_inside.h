@@ -49,7 +49,8 @@ struct ahead {
     uint64_t mark;
 };
 
-/* A search, which reads pages of all types, piece by piece. */
+/* A search. The struct has many members, because the same object reads pages of all
+ * types, piece by piece. */
 struct search {
     struct links links;
     char content_type[256]; /* the beginning of the Content-Type, with its charset */

@@ -36,7 +36,8 @@ struct heap_entry {
     uint32_t vertex; /* pages come first, then findings */
 };
 
-/* The graph of pages and findings. */
+/* The graph of pages and findings. The struct has many members, because each array of the
+ * graph needs its count. */
 struct graph {
     const struct targets *targets;
     struct arena *copies;

@@ -76,7 +76,8 @@ enum store_flag {
     STORE_REOPENS = 2048, /* its redirect closes a loop, which is fetched again */
 };
 
-/* The result of a request for a URL. Missing texts are NULL. */
+/* The result of a request for a URL. Missing texts are NULL. The struct has many members,
+ * because each is a column of the table of pages. */
 struct store_page {
     /*
      * The number must be greater than all earlier numbers. If it is 0, the store assigns

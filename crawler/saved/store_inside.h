@@ -40,7 +40,8 @@ enum statement {
     "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"   \
     " ?19, ?20"
 
-/* An open store. */
+/* An open store. The struct has many members, because it contains a connection, the setup
+ * of the crawl, and the counts of both tables. */
 struct store {
     char *path;
     int folder_fd; /* descriptor of the locked folder; -1 if the store only reads */

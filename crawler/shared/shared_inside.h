@@ -32,7 +32,9 @@ struct held_back {
     uint8_t tries;
 };
 
-/* A lease, with results and released items that are not sent yet. */
+/* A lease, with results and released items that are not sent yet. The struct has
+ * many members, because a lease has three lists of results, and the times when
+ * they are due. */
 struct held {
     struct shared *shared;
     struct lease lease;

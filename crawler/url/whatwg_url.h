@@ -28,8 +28,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A parsed URL. A missing part has length 0, and its offset is where the part would
- * be. */
+/* A parsed URL. A missing part has length 0, and its offset is where the part would be.
+ * The struct has many members, because each part of a URL needs its offset. */
 struct whatwg_url {
     char *href; /* NUL-terminated ASCII; spaces occur only in an opaque path */
     size_t length;

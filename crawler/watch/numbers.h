@@ -26,7 +26,8 @@ struct watch_host {
     bool is_troubled; /* the host has refused a request */
 };
 
-/* The state of a crawl: the numbers on the status page. */
+/* The state of a crawl. The struct has many members, because each is a number on the
+ * status page. */
 struct watch_numbers {
     int64_t elapsed_ns;
     struct crawler_progress urls;

@@ -46,7 +46,8 @@ typedef int (*css_visit_function)(const struct css_url *url, void *arg);
 
 #define CSS_NAME_BYTES 24 /* longer than every name that the tokenizer must recognize */
 
-/* A tokenizer. It may have to stop after any byte of a style sheet. */
+/* A tokenizer. The struct has many members, because the tokenizer may have to stop after
+ * any byte of a style sheet. */
 struct css {
     /* All members are private to css.c and css_numbers.c. */
     css_visit_function visit;

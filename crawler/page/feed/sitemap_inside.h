@@ -28,7 +28,8 @@ struct entry {
     bool cut;
 };
 
-/* A sitemap that is being read. */
+/* A sitemap that is being read. The struct has many members, because a sitemap arrives in
+ * pieces, and its state must be kept between them. */
 struct sitemap {
     enum form form;
     enum sitemap_root root;

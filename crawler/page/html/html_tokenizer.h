@@ -110,7 +110,8 @@ struct html_sink {
     int (*doctype)(const struct html_doctype *doctype, void *arg);
 };
 
-/* A tokenizer. It may have to stop after any byte of a page. */
+/* A tokenizer. The struct has many members, because the tokenizer may have to stop after
+ * any byte of a page. */
 struct html_tokenizer {
     /* The sink may change the next three members in tag_end() and text(). */
     bool wants_text; /* initially true */

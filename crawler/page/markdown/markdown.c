@@ -44,7 +44,8 @@ struct markdown {
     struct found_list own, html; /* links from Markdown, and links from raw HTML */
 };
 
-/* A document that is being read. */
+/* A document that is being read. The struct has many members, because the functions that
+ * cmark and the tokenizer call share it. */
 struct reader {
     struct markdown *found;
     struct markdown_source source;
