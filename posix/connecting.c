@@ -11,14 +11,14 @@
  *   fails with EINPROGRESS after the tick, and the kernel continues to connect. When the
  *   socket is writable, a second connect() returns the result.
  * - connect() to a local listener whose queue is full fails with EAGAIN after the tick.
- * No event reports that the queue has space again. Further attempts are made on the
- * waiting lane, which may block for the tick. Other tasks can see the short time-out
- * during these attempts. - accept() is called when a connection is waiting. The call
- * waits for the tick only if another process has taken that connection.
+ *   No event reports that the queue has space again. Further attempts are made on the
+ *   waiting lane, which may block for the tick. Other tasks can see the short time-out
+ *   during these attempts.
+ * - accept() is called when a connection is waiting. The call waits for the tick only if
+ *   another process has taken that connection.
  *
  * A signal that arrives during the tick ends the call with EINTR, even if its handler was
- * installed with SA_RESTART: see signal(7). In that case the same is done as after the
- * tick.
+ * installed with SA_RESTART: see signal(7). The call then continues as after the tick.
  */
 #include "waiting.h"
 

@@ -5,10 +5,11 @@
  * growing intervals, with calls that do not wait:
  *
  *     to write   open(2) with O_NONBLOCK fails with ENXIO while there is no reader.
- * to read open(2) with O_NONBLOCK succeeds at once. The task counts as a reader for the
- * writer, like a reader that is blocked in open(2). If poll(2) reports data or a hang-up,
- * a writer has opened the FIFO. If a writer has it open but has written nothing, tee(2),
- * which consumes nothing, fails with EAGAIN instead of returning 0 for end of file.
+ *     to read    open(2) with O_NONBLOCK succeeds at once. To a writer, the task then
+ *                looks like a reader that is blocked in open(2). If poll(2) reports data
+ *                or a hang-up, a writer has opened the FIFO. If a writer has it open but
+ *                has written nothing, tee(2), which consumes nothing, fails with EAGAIN
+ *                instead of returning 0 for end of file.
  *
  * O_NONBLOCK is removed before the descriptor is returned.
  */

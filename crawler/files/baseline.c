@@ -4,6 +4,7 @@
  * A table contains three kinds of keys that are made from the report:
  *   - each verdict that is not "ok": "broken http://host/page#fragment". (The URL of a
  *     target has no fragment, so the '#' always begins the fragment of the link.)
+ *   - the target of each such verdict: " http://..."
  *   - each link to such a target: "http://host/page http://host/target#fragment"
  *
  * Keys are unique, because URLs do not contain spaces. The file is read twice, because a
