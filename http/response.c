@@ -182,8 +182,9 @@ static bool has_unknown_coding(const coil_http_response *response)
 
 /*
  * Do not decode a body with an unknown coding, such as "Content-Encoding: utf-8".
- * Browsers do the same (Fetch: handle content codings). This option is in time: libcurl
- * reads it before it decodes the first byte, where it would fail.
+ * Browsers do the same (Fetch: handle content codings). It is not too late for this
+ * option: libcurl reads it before it decodes the first byte, which is where it would
+ * fail.
  */
 static void leave_unknown_coding(coil_http_response *response)
 {

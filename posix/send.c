@@ -3,9 +3,9 @@
  *
  * A blocking send to a stream socket returns when the kernel has taken all bytes. A send
  * with MSG_DONTWAIT takes as many bytes as fit into the socket's buffer. The rest is sent
- * as space becomes available. Once some bytes are sent, the next call must report an
- * error. Further sends therefore use MSG_NOSIGNAL, and stop when poll() reports an error,
- * because a send would fetch the pending error and clear it.
+ * as space becomes available. Once some bytes are sent, an error must be left for the
+ * next call to report. Further sends therefore use MSG_NOSIGNAL, and stop when poll()
+ * reports an error, because a send would fetch the pending error and clear it.
  */
 #include "receive.h"
 

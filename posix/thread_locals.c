@@ -102,8 +102,8 @@ static int find_library(struct dl_phdr_info *info, size_t bytes, void *arg)
 
 /*
  * True if the library's variables must remain the thread's, and are not exchanged. coil,
- * the C library and the allocator use their variables even if no task is entered, or
- * another one.
+ * the C library and the allocator use their variables even while no task, or another
+ * task, is entered.
  */
 static bool is_of_thread(const struct library *library)
 {

@@ -26,10 +26,10 @@
  * there. Such a child is recognised by its process ID.
  *
  * Usually this can be checked without a system call. If the task's own stack is in use,
- * the code is neither in a child nor in a signal handler that have their own stacks. The
- * code also cannot be in a child on the thread's stack, unless `posix__may_be_child` was
- * set since the last check. vfork(), _Fork() and syscall() set it, also in the parent if
- * the child shares the parent's memory.
+ * the code is not in a child with its own stack, nor in a signal handler with its own
+ * stack. The code also cannot be in a child on the thread's stack, unless
+ * `posix__may_be_child` was set since the last check. vfork(), _Fork() and syscall() set
+ * it, also in the parent if the child shares the parent's memory.
  */
 THREAD_LOCAL bool posix__may_be_child;
 static pid_t process;

@@ -3,9 +3,9 @@
  *
  * The file is mapped in chunks with MAP_SHARED. The kernel keeps written data in its page
  * cache, and writes it to the disk when memory is short. MADV_DONTNEED removes pages from
- * the process but not from the file. The next access causes a page fault of about a
- * microsecond, which also maps the neighbouring pages. Code that reads data in address
- * order causes one fault per 64 KiB.
+ * the process but not from the file. The next access causes a page fault, which takes
+ * about a microsecond and also maps the neighbouring pages. Code that reads data in
+ * address order causes one fault per 64 KiB.
  *
  * Invariants
  *   1. The disk blocks of a chunk are allocated before it is mapped. A full disk is
@@ -13,8 +13,8 @@
  *   2. The size of a new chunk is an eighth of the total, so that there are few chunks.
  *
  * Only the kernel knows how much of the file is resident. /proc/self/statm contains the
- * number of mapped file pages. That number includes pages of libraries, but their number
- * hardly changes. If /proc/self/statm cannot be read, each check releases all pages.
+ * number of mapped file pages. It includes the pages of libraries, whose number hardly
+ * changes. If /proc/self/statm cannot be read, each check releases all pages.
  */
 #include "cold.h"
 

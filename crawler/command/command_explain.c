@@ -214,8 +214,8 @@ static int explain_url(struct crawler *crawler, struct outcome *outcome, const c
     return rc;
 }
 
-/* Explain the first start. The other starts define the site, or the first start if it is
-   the only one. */
+/* Explain the first start. The site is defined by the other starts, or by the first start
+   if it is the only one. */
 static int crawl_for(const struct explanation *explanation, struct options *options,
                      const char *page)
 {

@@ -62,8 +62,8 @@ static void print_unchecked(const struct crawler *crawler)
             progress.known - progress.done);
 }
 
-/* Print the starts that robots.txt or --offline forbids to fetch. Otherwise the user may
-   wonder why nothing was crawled. */
+/* Print the starts that were not fetched because of robots.txt or --offline. Otherwise
+   the user may wonder why nothing was crawled. */
 static void print_forbidden_starts(const struct crawler *crawler)
 {
     size_t count = crawler->options->starts.count;

@@ -10,8 +10,8 @@
 #include "../watch/watch.h"
 #include "command.h"
 
-/* How long to wait at exit for a thread with a DNS query of the C library. After this
-   time, the program exits even if the thread is still running. */
+/* How long to wait at exit for a thread in which the C library is still doing a DNS
+   query. After this time, the program exits anyway. */
 #define DRAIN_NS COIL_SEC(1)
 
 #define PROGRESS_NS COIL_MSEC(100)

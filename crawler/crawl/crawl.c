@@ -41,7 +41,7 @@ int crawler_save(struct crawler *crawler)
     return crawler->saving.state != NULL ? state_save_if_due(crawler->saving.state) : 0;
 }
 
-/* Start as many workers as --max-tasks, or as memory allows, but at least one. */
+/* Start --max-tasks workers, or as many as memory allows, but at least one. */
 static int spawn_workers(struct crawler *crawler, coil_group *group, coil_task_fn body)
 {
     int rc = 0;

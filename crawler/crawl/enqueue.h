@@ -62,8 +62,9 @@ void enqueue_leased(struct enqueuer *enqueuer, struct target *page);
    the site is known from then on. */
 int enqueue_held(struct enqueuer *enqueuer);
 
-/* Note that a path of `depth` links leads to a page that was already decided on. If the
-   path is shorter than all known ones, lower the page's depth and enqueue it again. */
+/* Record that a path of `depth` links leads to a page that was enqueued or left out
+   before. If the path is shorter than all known ones, lower the page's depth and enqueue
+   it again. */
 int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned depth);
 
 /* Make sure that the ids of a page, and of the targets of its redirects, are fetched,
@@ -74,8 +75,9 @@ void enqueue_want_ids(struct enqueuer *enqueuer, struct target *page);
    option excludes the target. */
 int enqueue_text(struct enqueuer *enqueuer, struct target *target);
 
-/* Note that a chain of only `hops` redirects leads to the page. If this chain is shorter
-   than the known ones, follow redirects of the page that were beyond --max-redirects. */
+/* Record that a chain of only `hops` redirects leads to the page. If this chain is
+   shorter than the known ones, follow redirects of the page that were beyond
+   --max-redirects. */
 int enqueue_nearer(struct enqueuer *enqueuer, struct target *page, unsigned hops);
 
 #endif

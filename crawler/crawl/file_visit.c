@@ -59,7 +59,7 @@ static bool is_of_the_crawl(int rc)
     return rc == -ECANCELED || rc == -ENOMEM;
 }
 
-/* Read the file. An error in reading it is stored for the file's verdict. Only errors
+/* Read the file. If this fails, the error is stored for the file's verdict. Only errors
    that must end the crawl are returned. */
 static int read_file(struct visiting *visiting, size_t limit,
                      int (*take)(const char *bytes, size_t n, void *arg))

@@ -78,7 +78,7 @@ static int add_link_reference(struct finding *finding, const struct link *link,
         rc = references_add(&crawler->verdicts.references, &crawler->targets, target,
                             &place);
     wanted = verdicts_want(&crawler->verdicts,
-                           /* even after a failure: other reports have the link */
+                           /* even after a failure, because other reports have the link */
                            target);
     return rc == 0 ? wanted : rc;
 }

@@ -2,8 +2,8 @@
  * replay.h - repeat a saved crawl in memory.
  *
  * Each page in the file is processed as if its answer had just arrived. After that, the
- * crawl is in the state in which it was when the last page was saved, and all reports
- * have received all records.
+ * crawl is in the same state as when the last page was saved, and all reports have
+ * received all records.
  */
 #ifndef CRAWLER_REPLAY_H
 #define CRAWLER_REPLAY_H

@@ -20,7 +20,7 @@ static unsigned tries_of(const struct target *page)
     return page->tries > page->refusals ? page->tries - page->refusals : 1;
 }
 
-/* Requeue the page, to be fetched not before at_ns. Returns 1 or -ENOMEM. */
+/* Requeue the page, to be fetched at at_ns or later. Returns 1 or -ENOMEM. */
 static int retry_at(struct crawler *crawler, const struct frontier_job *job,
                     int64_t at_ns)
 {

@@ -120,7 +120,7 @@ static int pass_over(struct asking *asking)
     return ENOUGH;
 }
 
-/* Pass a piece of the body to the question's reader, up to the limit. */
+/* Pass a piece of the body to question->reader, up to the limit. */
 static int on_body(coil_http_response *response, const char *bytes, size_t n, void *arg)
 {
     struct asking *asking = arg;
@@ -205,8 +205,7 @@ static void describe_lateness(struct answer *answer, int64_t ns, const char *wha
              (double)ns / 1e9);
 }
 
-/* Return true if the TLS handshake failed, which coil-http reports by a certain
-   message. */
+/* Return true if the TLS handshake failed, which is recognised by coil-http's message. */
 static bool is_about_tls(const struct answer *answer, const char *url)
 {
     return answer->rc == -EPROTO && answer->status == 0 &&

@@ -30,7 +30,7 @@ struct answer {
     /* Bytes received over the network in all requests of this fetch, including
        headers. */
     int64_t received_bytes;
-    int64_t paused_ns; /* how long GET was delayed after HEAD to keep the host's delay */
+    int64_t paused_ns; /* pause between HEAD and GET, for the host's delay */
     char error[ANSWER_ERROR_BYTES];
     coil_http_response *response;
 };

@@ -165,7 +165,7 @@ static int get_rules(struct requester *requester, struct host *host,
     char *url;
     int rc = 1;
 
-    /* Leave credentials out of the URL: request.c sends the user's login as a header. */
+    /* Omit credentials from the URL: request.c sends the user's login as a header. */
     if (asprintf(&url, "%s//%.*s/robots.txt",
                  strncmp(host->origin, "https:", 6) == 0 ? "https:" : "http:",
                  (int)origin.n, origin.at) < 0)

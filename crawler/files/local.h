@@ -114,8 +114,8 @@ bool local_allows_folders(const struct local *local);
  * Read a LOCAL_FILE or LOCAL_PIPE, passing its bytes to feed() in pieces. If feed()
  * returns a negative value, stops and returns it. Fails with -EFBIG if there are more
  * than `max` bytes (0 means no limit), with the errors of open(2) and read(2), or with
- * -ECANCELED. If `feed` is NULL, the function only checks that the file is readable. For
- * a pipe, the task waits for the other end.
+ * -ECANCELED. If `feed` is NULL, the function only checks that the file is readable. If
+ * the file is a pipe, the task waits for a writer.
  */
 COIL_SUSPENDS int local_read(const struct local_file *file, size_t max,
                              int (*feed)(const char *bytes, size_t n, void *arg),

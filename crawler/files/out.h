@@ -73,9 +73,9 @@ int out_fail(struct out *out, int rc);
 int out_flush(struct out *out);
 
 /*
- * In a signal handler that then ends the program, write the complete lines. Waits at most
- * a second for a reader. `out` must not be used after the call: other threads that try
- * to use it will hang. (Async-signal-safe)
+ * Write the complete lines from a signal handler that is about to end the program. Waits
+ * at most a second for a reader. `out` must not be used after the call: other threads
+ * that try to use it will hang. (Async-signal-safe)
  */
 void out_flush_in_handler(struct out *out);
 

@@ -328,7 +328,7 @@ static int wait_idle(struct frontier *frontier, enum frontier_class class)
     rc = coil_event_wait(&idle.event);
     frontier_forget_idle(frontier, &idle);
     if (rc < 0 && coil_event_is_set(&idle.event))
-        /* this worker was woken but took no job: wake another */
+        /* this worker was woken but took no job, so wake another one */
         frontier_wake_one(frontier, class);
     coil_event_finish(&idle.event);
     return rc;

@@ -96,7 +96,7 @@ struct frontier_above {
     void (*add)(void *arg, struct target *target);
     /* Report that the job's target is finished. */
     void (*complete)(void *arg, const struct frontier_job *job);
-    /* Return the job's target, which may be leased again at at_ns or later. Returns 0 or
+    /* Release the job's target, which may be leased again at at_ns or later. Returns 0 or
        -ENOMEM. */
     int (*release)(void *arg, const struct frontier_job *job, int64_t at_ns);
     void *arg;

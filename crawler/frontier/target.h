@@ -5,9 +5,9 @@
  * without the fragment. A target without a fragment is its own page. Targets are stored
  * in blocks, in the order in which they were found, and live as long as the crawl.
  *
- * Most links lead to a known target and only add to a count. `struct known` serves these
- * links: 32 bytes that are always in memory. The target itself and its text may be on
- * disk (cold.h).
+ * Most links lead to a known target and only add to a count. `struct known`, with 32
+ * bytes that are always in memory, is enough for these links. The target itself and its
+ * text may be on disk (cold.h).
  */
 #ifndef CRAWLER_TARGET_H
 #define CRAWLER_TARGET_H
@@ -50,14 +50,14 @@ enum target_state {
 /* Why a finished target is fetched again. */
 enum target_refetch {
     REFETCH_NONE,
-    REFETCH_COOKIE, /* its redirect loop has set a cookie; at most once */
+    REFETCH_COOKIE, /* its redirect loop has set a cookie; done at most once */
     REFETCH_IDS     /* to get its ids or text; the verdict does not change */
 };
 
-/* What a search has found in a page. */
+/* The findings of a search in a page. */
 enum target_content {
     CONTENT_NONE,    /* the page was not searched */
-    CONTENT_LINKS,   /* links; a style sheet has no ids */
+    CONTENT_LINKS,   /* only links: a style sheet cannot have ids */
     CONTENT_IDS,     /* links and ids */
     CONTENT_MARKDOWN /* links and ids; ids are also compared in lower case */
 };
@@ -78,7 +78,7 @@ struct target {
     uint32_t index;           /* in the order of discovery, from 0 */
     uint32_t first_reference; /* reference.h */
     uint32_t url_n;           /* the length of `url` */
-    uint32_t fragment_at;     /* the byte of `url` after the '#'; 0: no fragment */
+    uint32_t fragment_at;     /* offset in `url` after the '#', or 0 */
     int16_t status;           /* HTTP status; 0: no answer */
     uint16_t depth;           /* links from the start, on the shortest known path */
     uint8_t hops;             /* redirects between the nearest link and this target */
@@ -118,7 +118,7 @@ struct known {
     bool is_near : 1;         /* target_is_decided(), and its hops are 0 */
     bool is_well : 1;         /* no report lists links to it: references_drop() */
     bool has_new : 1;         /* the baseline lacks at least one link to it */
-    uint8_t counted : 5; /* for a page: verdicts for which it was counted; summary.c */
+    uint8_t counted : 5;      /* for a page: bits of the counted verdicts; summary.c */
 };
 
 /* A target that was found by its URL, without accessing `target`, which may be on

@@ -158,7 +158,7 @@ static bool is_on_github(const char *url)
 bool fragment_is_route(const struct target *page, const char *fragment)
 {
     char first[3];
-    size_t n = strnlen(fragment, sizeof first); /* room for an encoded "!", "%21" */
+    size_t n = strnlen(fragment, sizeof first); /* enough for "%21", an encoded "!" */
 
     memcpy(first, fragment, n);
     if (url_decode(first, n) > 0 && (first[0] == '/' || first[0] == '!'))

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* True if the page must be a valid sitemap. A sitemap on another site must only exist. */
+/* True if the page must be a valid sitemap. A sitemap on another site only has to
+   exist. */
 static bool must_be_sitemap(const struct target *page)
 {
     return page->is_sitemap && page->kind != TARGET_EXTERNAL;

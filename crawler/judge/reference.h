@@ -31,7 +31,7 @@ struct references {
     struct blocks all; /* struct reference, from index 1; cold if targets are */
     size_t count;
     uint32_t unused;     /* the list of free references, linked by `before`; or 0 */
-    const bool *fail_on; /* fail_on[verdict] is true if it fails the run; or NULL */
+    const bool *fail_on; /* true for verdicts that fail the run; or NULL */
     bool takes_none;     /* no report needs references, so they are only counted */
 };
 

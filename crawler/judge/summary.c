@@ -26,8 +26,8 @@ static bool is_first_of_url(const struct verdicts *verdicts, const struct target
     return is_first;
 }
 
-/* Count the stored links to a target that the baseline does not contain, although it
-   contains the target's verdict. */
+/* For a target whose verdict is in the baseline, count the stored links that are not in
+   the baseline. */
 static size_t count_new_links(const struct verdicts *verdicts,
                               const struct target *target)
 {

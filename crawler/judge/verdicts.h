@@ -69,7 +69,7 @@ int verdicts_await_next(struct verdicts *verdicts, struct target *target);
  */
 bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *target);
 
-/* Check the fragments that wait for the ids of a page, although it was already judged. */
+/* Check the fragments that are waiting for the ids of a page that was already judged. */
 int verdicts_recheck(struct verdicts *verdicts, struct target *page);
 
 /* Settle the targets that lead to `next` through too many redirects. `next` itself is not

@@ -29,8 +29,7 @@ static int complain_of_name(const struct option_source *source, const char *name
     return option_complain_unknown(source->complaints, place, name, strlen(name));
 }
 
-/* Check that a value has the right type. Only values in the file have a type, values on
- * the command line do not. */
+/* Check that a value has the right type. Values on the command line are untyped. */
 static int check_kind(const struct option_source *source, const struct option_row *row,
                       const struct toml_value *value)
 {

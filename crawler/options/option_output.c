@@ -80,8 +80,8 @@ static bool stays_below(char *path, const char *folder)
     }
 }
 
-/* Return 1 if the output stays below the folder, and so do the files that are written
-   next to it. Return 0 if not, or -ENOMEM. */
+/* Return 1 if the output and all files that are written next to it stay below the folder,
+   0 if not, or -ENOMEM. */
 static int all_stay_below(const char *path, const char *folder)
 {
     size_t n = strlen(path);

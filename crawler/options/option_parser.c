@@ -1,9 +1,9 @@
 /*
  * option_parser.c - parse the command line, and look up the names of options.
  *
- * The command line is parsed first, into a list of operands and a list of settings, each
- * of which is a row and a value. Then the configuration file is read (option_file.c).
- * Finally the settings of the command line are applied, so they take precedence.
+ * The command line is parsed first, into operands and settings. A setting is a row and a
+ * value. Then the configuration file is read (option_file.c). Finally the settings of the
+ * command line are applied, so they take precedence.
  *
  * Options and operands may be mixed, and "--" ends the options. Long names may be
  * abbreviated if the result is unambiguous. Each flag has an opposite: --no-lenient,

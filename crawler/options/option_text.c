@@ -121,7 +121,7 @@ OPTION_SETTER(set_status)
                : -ENOMEM;
 }
 
-/* Set the proxy: a host, with or without a proxy scheme as in libcurl. */
+/* Set the proxy. As in libcurl, the value is a host with or without a proxy scheme. */
 OPTION_SETTER(set_proxy)
 {
     static const char schemes[] = "http https socks4 socks4a socks5 socks5h";

@@ -8,7 +8,7 @@
 struct progress {
     size_t known, done, bad; /* numbers of targets */
     double rate;             /* recent targets per second; 0 if not known yet */
-    int64_t done_at_ns; /* time of the last update of `rate`, and the value of `done` */
+    int64_t done_at_ns;      /* time of the last update of `rate`, and `done` */
     size_t done_then;
 };
 

@@ -41,7 +41,7 @@ int reports_finish(struct reports *reports, const struct crawler *crawler);
 int reports_flush(struct reports *reports);
 
 /*
- * Write the complete lines in a signal handler that then ends the program: see
+ * Write the complete lines from a signal handler that is about to end the program: see
  * out_flush_in_handler().
  */
 void reports_flush_in_handler(struct reports *reports);

@@ -10,7 +10,7 @@
 
 struct speed_host {
     const char *name;         /* for example "example.org:8080" */
-    size_t answers, failures; /* a failure is no answer, or a status of 400 or more */
+    size_t answers, failures; /* failure: an error, or a status of 400 or more */
     int64_t total_ns, slowest_ns;
 };
 

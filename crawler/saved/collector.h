@@ -1,5 +1,5 @@
 /*
- * collector.h - write the answers that other machines sent to the file of a crawl.
+ * collector.h - write answers from other machines to the file of a crawl.
  *
  *     rc = collector_create(store, max_url_bytes, &collector);
  *     at = collector_last(collector);              // the last answer that the file has

@@ -57,7 +57,7 @@ struct store {
 };
 
 #define COUNT_LOST_PAGES "SELECT pages - (SELECT count(*) FROM page) FROM crawl"
-/* the column of NEXT_PAGE that tells whether the checksum matches */
+/* the column of NEXT_PAGE that is true if the checksum matches */
 #define PAGE_IS_WHOLE 20
 
 void store_set_message(struct store *store, const char *words);

@@ -53,8 +53,8 @@ static bool is_escaped(const char *text, size_t at)
     return n % 2 == 1;
 }
 
-/* True if the text contains "\<" or "\>". They are word boundaries in GNU's syntax, but
-   plain characters in PCRE2. */
+/* True if the text contains "\<" or "\>". GNU's syntax treats them as word boundaries,
+   PCRE2 as plain characters. */
 static bool has_gnu_words(const char *text)
 {
     for (size_t i = 1; text[0] != '\0' && text[i] != '\0'; i++)

@@ -34,9 +34,9 @@ struct robots;
 struct robots *robots_parse(const char *text, size_t n, const char *product);
 
 /*
- * Return the rules that apply if robots.txt could not be fetched. A status of 500 or more
- * forbids everything. So does 0, which means that there was no answer. Any other status
- * allows everything. (2.3.1.3, 2.3.1.4) Returns NULL if memory runs out.
+ * Return the rules that apply if robots.txt could not be fetched. A status of 500 or
+ * more, or 0 if no answer arrived, forbids everything. Any other status allows
+ * everything. (2.3.1.3, 2.3.1.4) Returns NULL if memory runs out.
  */
 struct robots *robots_for_status(int status);
 

@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 
-/* The sites of a crawl. Zeroes mean that there is no site, and comparisons are strict. */
+/* The sites of a crawl. A zeroed struct does not contain any sites, and compares
+   strictly. */
 struct site {
     struct table keys; /* the keys of all sites */
     bool lenient;

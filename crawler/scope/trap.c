@@ -249,7 +249,7 @@ bool trap_session(struct traps *traps, const char *url,
     char *without;
     bool is_trap;
 
-    if (strpbrk(url, ";?(") == NULL) /* a quick check: most URLs have no session id */
+    if (strpbrk(url, ";?(") == NULL) /* a quick check: few URLs have a session id */
         return false;
     if (trap_without_session(url, &without) < 0 || without == NULL)
         return false;

@@ -32,7 +32,8 @@ bool trap_repeats(const char *url);
 
 /*
  * Remove session ids from a URL: ";jsessionid=x", "?PHPSESSID=x", "/(S(x))/" and others.
- * The caller frees *out, which is NULL if the URL has no session id. Fails with -ENOMEM.
+ * The caller frees *out, which is NULL if the URL does not contain a session id. Fails
+ * with -ENOMEM.
  */
 int trap_without_session(const char *url, char **out);
 

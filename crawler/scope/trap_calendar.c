@@ -45,7 +45,7 @@ struct parts {
     uint64_t shape; /* hash of the URL without its dates */
     int year, month, day;
     int offset; /* "month=-3" */
-    /* The parameter's name shows that the number is a year. Without this, it may be any
+    /* The parameter's name shows that the number is a year. Otherwise it may be any
      * number. */
     bool names_year;
     bool ends_in_date; /* the date is in the query or in the path's last segment */
@@ -449,7 +449,7 @@ static struct parts parts_of(const char *url)
     struct parts parts = {.year = 0};
 
     if (strpbrk(url + origin, "0123456789") == NULL)
-        return parts; /* a quick check: most URLs have no date */
+        return parts; /* a quick check: few URLs have a date */
     parts.shape = trap_hash(TRAP_HASH_START, url, origin);
     parse_path(&parts, url + origin, path_end);
     parse_query(&parts, path_end);

@@ -30,7 +30,7 @@ static void print_notice(const char *message)
         fputs("coil-crawl: Redis is there again\n", stderr);
 }
 
-/* Report an error in the options, which is in the URL of Redis or the certificates. */
+/* Report an error in an option: in the URL of Redis, or in the certificates. */
 static int complain_of_options(struct connection *connection, int rc)
 {
     coil_error *error = coil_last_error();

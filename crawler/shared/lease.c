@@ -360,7 +360,7 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
     add_host(&words, pause_ns, lease->is_troubled, is_troubled);
     redis_words_add_number(&words, number);
     redis_words_add_number(&words, lease_to_ms(delay_ns));
-    /* the worker has finished this item, so the item was not what lost the lease */
+    /* this item was finished, so it did not cause the loss of the lease */
     item->url.flags &= ~(unsigned)LEASE_SINGLE;
     lease_add_item(&words, &item->url, strlen(lease->host + 1));
     rc = lease_run_script(leases, SCRIPT_RELEASE, &words, &reply);

@@ -35,7 +35,7 @@ int lease_run_script(struct leases *leases, enum crawl_script script,
 void lease_add_item(struct redis_words *words, const struct lease_url *url,
                     size_t origin_n);
 
-/* Return the class that the first letter of a host's name means, or LEASE_CLASSES. */
+/* Return the class indicated by the first letter of a host's name, or LEASE_CLASSES. */
 enum lease_class lease_class_of(const char *host);
 
 bool lease_is_web(const char *url);

@@ -275,8 +275,8 @@ static bool needs_idna(const char *s, size_t n)
     return false;
 }
 
-/* True if the name has letters that IDNA2003 replaced, but that the non-transitional
- * mapping preserves. */
+/* True if the name has letters that IDNA2003 replaced and the non-transitional mapping
+ * preserves. */
 static bool has_deviations(const char *domain)
 {
     static const char *const deviations[] = {"\u00df", "\u03c2", "\u200c", "\u200d"};

@@ -81,8 +81,8 @@ static enum url_kind kind_of(const struct whatwg_url *url)
 
 /*
  * Nine of ten references are as simple as "../a/b.html#c". Such a reference can be
- * appended to a part of the base without using the parser, because all its characters
- * have no special meaning in a path or a fragment, and are not encoded there.
+ * appended to a part of the base without using the parser, because none of its characters
+ * is encoded or has a special meaning in a path or a fragment.
  */
 static bool is_plain(char c)
 {
@@ -332,7 +332,7 @@ size_t url_decode(char *s, size_t n)
 
 /* ---- errors ------------------------------------------------------------------------ */
 
-/* True at a port such as ":8080" if a path or nothing follows. */
+/* True if `s` begins with a port such as ":8080", and the rest is a path or empty. */
 static bool is_port(const char *s)
 {
     size_t n = strspn(s + 1, "0123456789");
@@ -366,8 +366,8 @@ bool url_is_mistyped(const char *url)
 /* ---- passwords --------------------------------------------------------------------- */
 
 /*
- * Return the password of the authority that begins at `at` ("user:password@host"). The
- * result is empty if the authority has no password.
+ * Return the password of the authority that begins at `at` ("user:password@host").
+ * Without a password, the result is empty.
  */
 static struct whatwg_span password_at(const char *at)
 {
@@ -381,8 +381,8 @@ static struct whatwg_span password_at(const char *at)
 }
 
 /*
- * Return the beginning of the authority, or NULL if the URL has no authority. Like
- * browsers, accept any number of slashes and backslashes, and ignore tabs and newlines.
+ * Return the beginning of the authority, or NULL if there is none. Like browsers, accept
+ * any number of slashes and backslashes, and ignore tabs and newlines.
  */
 static const char *authority_of(const char *url)
 {

@@ -93,8 +93,8 @@ size_t url_unify_escapes(char *s, size_t n);
 
 /*
  * Find the first password in a text that is a URL or contains URLs, even invalid ones.
- * The result is empty if there is no password. Code that prints a URL must replace the
- * password with "***".
+ * The result is empty if the text does not contain a password. Code that prints a URL
+ * must replace the password with "***".
  */
 struct whatwg_span url_password(const char *text);
 

@@ -104,8 +104,9 @@ void parser_add_from_base(struct parser *p, size_t begin, size_t end)
 }
 
 /*
- * Return the offset after the authority, or after the scheme if there is no authority. A
- * "/." before the path is not part of either: it only makes the path unambiguous.
+ * Return the offset after the authority, or after the scheme if the URL lacks an
+ * authority. A "/." before the path is not part of either: it only makes the path
+ * unambiguous.
  */
 static size_t authority_end(const struct whatwg_url *url)
 {
@@ -248,7 +249,7 @@ int parser_path(struct parser *p)
     return parser_query(p);
 }
 
-/* Parse a path after an authority. If the URL is not special, it may have no path. */
+/* Parse a path after an authority. Only special URLs always have a path. */
 int parser_path_start(struct parser *p)
 {
     p->url->path_at = p->text.n;
@@ -317,8 +318,8 @@ static int parse_port(struct parser *p, const char *s, const char *end)
     return 0;
 }
 
-/* Find the colon before the port, or the end. Colons in brackets belong to an IPv6
- * address. */
+/* Find the colon before the port, or the end if there is none. Colons in brackets belong
+ * to an IPv6 address. */
 static const char *find_port(const char *s, const char *end)
 {
     bool in_brackets = false;

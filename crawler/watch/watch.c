@@ -215,8 +215,8 @@ static const char *value_in(const char *line, size_t n, const char *name, size_t
 }
 
 /*
- * Return NULL if the Host header names this server, otherwise the status to
- * refuse the request with. HTTP/1.0 does not require Host. (RFC 9112, 3.2; RFC 9110, 7.4)
+ * Return NULL if the Host header names this server, otherwise the HTTP status of the
+ * refusal. HTTP/1.0 does not require Host. (RFC 9112, 3.2; RFC 9110, 7.4)
  */
 static const char *refusal_of_host(const struct watch *watch, const char *headers,
                                    bool may_lack)

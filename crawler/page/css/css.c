@@ -149,9 +149,9 @@ static const char *begin_escape(struct css *css, const char *p, enum css_state a
 }
 
 /*
- * End an escape that is not valid, because a newline follows the backslash. In a string,
- * they continue the string on the next line. Elsewhere the backslash is a token of its
- * own, and the current token has ended.
+ * End an escape that is invalid, because a newline follows the backslash. In a string,
+ * the string continues on the next line, without these two characters. Elsewhere the
+ * backslash is a token of its own, and the current token has ended.
  */
 static const char *end_escape(struct css *css, const char *p)
 {

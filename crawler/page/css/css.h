@@ -90,7 +90,7 @@ void css_begin(struct css *css, struct html_position place);
  */
 int css_feed(struct css *css, const char *text, size_t n);
 
-/* End the text, and with it an unfinished URL. */
+/* End the text. This also ends an unfinished URL. */
 int css_end(struct css *css);
 
 /*

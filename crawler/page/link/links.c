@@ -180,8 +180,9 @@ static uint32_t counted_of_input(const struct links *links)
 
 /*
  * Return a bit mask of the tag's attributes that are links to follow. The mask excludes
- * <link rel="preconnect">, which names a host and not a resource, targets that only
- * accept POST (forms, pingbacks), and `src` of inputs other than images.
+ * <link rel="preconnect">, because it names a host and not a resource. It also excludes
+ * targets that only accept POST (forms, pingbacks), and `src` of inputs other than
+ * images.
  */
 static uint32_t counted_attributes(const struct links *links)
 {

@@ -24,7 +24,7 @@ enum link_kind {
      * visited first */
     LINK_BASE,
     LINK_OTHER,
-    LINK_ID /* not a link, but an id that fragments can refer to; only if `wants_ids` */
+    LINK_ID /* an id that fragments can refer to, not a link; only if `wants_ids` */
 };
 
 /* A link as passed to the visitor. Valid only during the call. */

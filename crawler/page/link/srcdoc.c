@@ -13,7 +13,7 @@ struct srcdoc {
     char *base; /* the <base> of the document, or NULL */
 };
 
-/* Visit a link. Its base is that of a nested document, appended to that of this
+/* Visit a link. Its base is the base of a nested document, appended to the base of this
    document. */
 static int visit_nested(const struct srcdoc *srcdoc, struct link *link)
 {

@@ -1,5 +1,5 @@
 /*
- * markdown_source.c - find the position in a Markdown text of a part of its tree.
+ * markdown_source.c - find where a part of a Markdown text's tree is written in the text.
  *
  * The lines and columns that cmark reports are correct for blocks, but not for inlines,
  * for example after a link that spans two lines. cmark does not report the position of a

@@ -1,6 +1,6 @@
 /*
- * markdown_source.h - find the position in a Markdown text of a part of its tree. Used by
- * markdown.c.
+ * markdown_source.h - find where a part of a Markdown text's tree is written in the text.
+ * Used by markdown.c.
  */
 #ifndef CRAWLER_MARKDOWN_SOURCE_H
 #define CRAWLER_MARKDOWN_SOURCE_H
