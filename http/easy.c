@@ -30,8 +30,8 @@
 /* ---- options of the session -------------------------------------------------------- */
 
 /*
- * Disable redirects and signals, which coil handles itself, and let libcurl cache the
- * names that coil looks up.
+ * Set options that are the same for all requests: coil itself follows redirects, no
+ * signal handlers are used, and libcurl caches the names that coil looks up.
  */
 static void set_manners(CURL *easy)
 {

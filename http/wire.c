@@ -1,9 +1,9 @@
 /*
  * wire.c - report transmitted bytes: coil_http_request.on_wire.
  *
- * libcurl passes these bytes to its debug callback: headers as they are sent and
- * received, and bodies before they are unchunked and decompressed. (curl:
- * CURLOPT_DEBUGFUNCTION)
+ * libcurl passes these bytes to its debug callback: heads (the first line and the
+ * headers) as they are sent and received, and bodies before they are unchunked and
+ * decompressed. (curl: CURLOPT_DEBUGFUNCTION)
  */
 #include "wire.h"
 

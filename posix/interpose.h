@@ -105,7 +105,7 @@ int __sigpause(int signo_or_bits, int is_signo);
 /* Compilers call this for a thread-local object that has a destructor. */
 int __cxa_thread_atexit_impl(void (*destroy)(void *object), void *object, void *library);
 
-/* Headers declare this function since glibc 2.34. */
+/* The headers have declared this function since glibc 2.34. */
 pid_t _Fork(void);
 
 #define POSIX__INDEX(name) POSIX__##name,

@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-/* If poll(2) reports a socket or a pipe as writable, it accepts this many bytes. */
+/* A socket or pipe accepts this many bytes if poll(2) reports that it is writable. */
 #define SURE_TO_FIT ((size_t)PIPE_BUF)
 
 static bool is_of_type(int fd, mode_t type)

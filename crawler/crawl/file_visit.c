@@ -79,8 +79,8 @@ static bool is_xml_start(const struct visiting *visiting)
            strcmp(visiting->file.content_type, "application/xml") == 0;
 }
 
-/* True if the name has no suffix, such as "README", or is a pipe, because the content may
-   be text. False for "notes.rst". */
+/* True for a name without a suffix, such as "README" or a pipe's: the content may be
+   text. False for "notes.rst". */
 static bool is_text_by_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

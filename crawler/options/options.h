@@ -63,7 +63,7 @@ struct options {
     struct text_list lists;
     struct pattern_list exclude; /* URLs not to fetch */
     struct pattern_list include; /* URLs to fetch even if `exclude` matches */
-    bool lenient;                /* see site.h: which hosts belong to one site */
+    bool lenient;                /* decides which hosts belong to one site: site.h */
     enum external_mode external; /* how to check external links */
     enum fragments_mode fragments;
     bool exclude_private; /* skip addresses of private networks and of this machine */

@@ -101,8 +101,8 @@ void search_expect_unknown(struct search *search, bool takes_text);
 /*
  * Process the next piece. Usually only links are stored. A gzip-compressed sitemap is
  * stored as a whole. A page that needs a converter is also stored as a whole if the
- * converter is not open yet. Never suspends. Fails with -ENOMEM, or with -EMSGSIZE if too
- * much must be stored.
+ * converter is not open yet. Never suspends. Fails with -ENOMEM, or with -EMSGSIZE if
+ * more than 1 GiB must be stored.
  */
 int search_feed(struct search *search, const char *html, size_t n);
 

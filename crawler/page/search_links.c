@@ -170,8 +170,8 @@ static int change_base(const struct search *search, const char *reference,
     return 0;
 }
 
-/* Find the base of a link that has its own bases. Returns 0 or -ENOMEM. The caller must
- * finish *base even after a failure. */
+/* Find the base of a link with its own base: resolve the `lines` of link.base one after
+ * another. Returns 0 or -ENOMEM. The caller must finish *base even after a failure. */
 static int find_own_base(const struct search *search, const char *lines,
                          struct whatwg_url *base)
 {
@@ -189,7 +189,7 @@ static int find_own_base(const struct search *search, const char *lines,
     return rc;
 }
 
-/* Resolve the reference of a link to found->url, and set found->kind. */
+/* Resolve a link's reference, and set found->url and found->kind. */
 static int resolve_link(struct search *search, struct ahead *found)
 {
     const struct search_visitor *visitor = search->visitor;

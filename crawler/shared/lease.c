@@ -528,8 +528,8 @@ static int unlink_keys(struct leases *leases, const redisReply *keys, const char
 }
 
 /*
- * Delete some of the crawl's keys, except those that must remain. `cursor` is the cursor
- * of SCAN.
+ * Delete the crawl's keys that one call of SCAN returns, except those that must remain,
+ * and advance `cursor`.
  */
 static int forget_some(struct leases *leases, char cursor[24], const char *setup)
 {

@@ -24,7 +24,7 @@ enum css_state {
     COMMENT_STAR,
     ESCAPE, /* after a backslash */
     HEX,
-    SKIP_LF, /* after a CR, because CR LF is one newline */
+    SKIP_LF, /* after a CR: a following LF is part of the same newline */
     MINUS,
     DOT,
     HASH,

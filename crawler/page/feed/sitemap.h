@@ -54,7 +54,7 @@ void sitemap_destroy(struct sitemap *sitemap);
 /*
  * Process the next piece. After an error in the sitemap, the rest of it is ignored, and
  * sitemap_problem() returns the error. URLs before the error are still visited. Fails
- * with -ENOMEM, or with -EMSGSIZE if too much must be stored.
+ * with -ENOMEM, or with -EMSGSIZE if more than 1 GiB must be stored.
  */
 int sitemap_feed(struct sitemap *sitemap, const char *bytes, size_t n);
 int sitemap_end(struct sitemap *sitemap);

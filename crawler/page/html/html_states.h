@@ -23,7 +23,7 @@ enum html_state {
     STATE_RAW_OPEN,      /* after '<' in RCDATA, RAWTEXT and scripts */
     STATE_RAW_END_NAME,  /* after "</" in such text */
     STATE_SCRIPT_ESCAPE, /* after "<!" in a script */
-    STATE_SCRIPT_WORD,   /* in a tag name in an escaped script, which may be "script" */
+    STATE_SCRIPT_WORD,   /* in a tag name, perhaps "script", in an escaped script */
     STATE_TAG_OPEN,
     STATE_END_TAG_OPEN,
     STATE_TAG_NAME,
