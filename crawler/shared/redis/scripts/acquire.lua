@@ -1,6 +1,6 @@
 -- acquire.lua - lease a host, and some of its URLs.
 --
--- ARGV: class, worker, duration of the lease in milliseconds, most URLs. Returns one of
+-- ARGV: class, worker, duration of the lease in milliseconds, maximum number of URLs. Returns one of
 --
 --     {'lease', token, host, milliseconds until its next request, 1 if it is troubled,
 --      1 if its sitemaps are stored, STARTS, ORIGINS, number, item, ...}
@@ -31,7 +31,8 @@ local function first_host(at)
     return host and due <= at and host
 end
 
--- If no URL of this depth is left, change to the next depth, unless the next depth is also empty.
+-- If no URL of this depth is left, change to the next depth and return true. If the next depth is also empty, the
+-- crawl is over.
 local function turn_over()
     if count['queued' .. count.turn] + count.flying + count.waiting > 0 or count.begun == 0 then
         return false

@@ -1,7 +1,7 @@
--- begin.lua - begin a crawl, or return the seed and the setup with which another worker began it.
+-- begin.lua - begin a crawl, or return the seed and the setup that another worker began it with.
 --
--- ARGV: seed, setup, by_depth, max_pages, max_bytes, split. The seed is for the hashes. The setup identifies the
--- options. Without a seed, the script does not begin a crawl. Returns {1 if the crawl is new, seed, setup}.
+-- ARGV: seed, setup, by_depth, max_pages, max_bytes, split. The seed is used for hashing. The setup identifies
+-- the options. If the seed is empty, the script does not begin a crawl. Returns {1 if the crawl is new, seed, setup}.
 
 local setup = call('HMGET', crawl .. ':setup', 'seed', 'setup')
 if setup[1] then

@@ -1,6 +1,6 @@
 -- collect.lua - return results to a collector, and delete the results that it has saved.
 --
--- ARGV: the last number that the collector has saved, 0 at first; the approximate number of results to return.
+-- ARGV: the last number that the collector has saved, initially 0; the approximate number of results to return.
 -- Results up to the first argument are deleted. Returns {'1' if the crawl is over, number of completed URLs,
 -- number of URLs left, and for each entry the number of its first result, all lengths, and their bytes, ...}. The
 -- collector may already have the first results of an entry. If the crawl is over and no results are left, no further

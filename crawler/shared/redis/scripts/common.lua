@@ -3,26 +3,26 @@
 -- KEYS[1] is the crawl, "coil:{NAME}". The names of its other keys begin with this text, so that all keys are in one
 -- slot:
 --
---     CRAWL               string  its numbers: count.*, a double each, in the order of load()
+--     CRAWL               string  its numbers as doubles: `count`, in the order of load()
 --     CRAWL:setup         hash    the input of the crawl
---     CRAWL:s<N>          string  known URLs: for each 10 bytes of hash, and a byte of facts (KNOWN_*)
+--     CRAWL:s<N>          string  known URLs: for each, a hash of 10 bytes and a byte of facts (KNOWN_*)
 --     CRAWL:q<TURN>:HOST  list    the queue of a host: items
---     CRAWL:w<TURN><C>    zset    hosts of class C that may be leased => from when on
---     CRAWL:h:HOST        hash    n: number of leases; u: not before this time; t: the host is troubled
+--     CRAWL:w<TURN><C>    zset    hosts of class C that may be leased => the earliest time
+--     CRAWL:h:HOST        hash    n: number of leases; u: no request before this time; t: is troubled
 --     CRAWL:l:TOKEN       string  a lease: see read_lease()
 --     CRAWL:leases        zset    token => when it expires
 --     CRAWL:waiting       zset    HOST \n item => when to retry it
 --     CRAWL:told          set     hosts whose sitemaps from robots.txt were stored
 --     CRAWL:origins       set     further origins of the site, which starts redirect to
---     CRAWL:results       stream  results not collected yet. An entry has some results, its id is the number
---                                 of the first, n has their lengths, and r their bytes
+--     CRAWL:results       stream  results that are not collected. An entry contains several: its id is the
+--                                 number of the first, n contains their lengths, and r their bytes
 --
 -- HOST is a letter for the class, and the origin: "shttp://example.org". The classes are "s" for the site and
 -- "x" for others. "h" is one host without an origin, for URLs that seem to be outside the site. Such URLs are held
 -- until all starts are completed, because only then is it known what belongs to the site.
 --
--- An item is six bytes and the rest of the URL. The bytes are flags (ITEM_*), tries, lost leases, redirects so
--- far, and the depth, high byte first. Times are in milliseconds of Redis' clock.
+-- An item consists of six bytes and the part of the URL after the origin in HOST. The bytes are flags (ITEM_*), tries,
+-- lost leases, redirects so far, and the depth, high byte first. Times are in milliseconds of Redis's clock.
 --
 -- Invariants
 --   1. A host is in :w<TURN> if and only if its queue :q<TURN> is not empty and it has fewer leases than `split`.
@@ -58,7 +58,7 @@ local function load()
     return true
 end
 
--- Keep the key's expiry: see leases_forget().
+-- Store the numbers without changing the key's expiry: see leases_forget().
 local function save()
     call('SET', crawl, struct.pack(
         NUMBERS, count.turn, count.depth, count.by_depth, count.queued0, count.queued1, count.flying,
@@ -94,7 +94,7 @@ local function with_flag(flags, flag)
     return has_flag(flags, flag) and flags or flags + flag
 end
 
--- To crawl one depth after the other, a host has two queues: one for the current depth, and one for the next.
+-- In a crawl by depth, a host has two queues: one for the current depth, and one for the next.
 local function turn_of(item)
     return count.by_depth == 1 and item:byte(6) % 2 or 0
 end
@@ -109,7 +109,7 @@ end
 
 -- ---- hosts -------------------------------------------------------------------------
 
--- Restore invariant 1 for a host. Its queue is not empty, unless the arguments say so.
+-- Restore invariant 1 for a host. Its queue must not be empty.
 local function list_host(turn, host, at)
     local state = call('HMGET', crawl .. ':h:' .. host, 'n', 'u')
     if (tonumber(state[1]) or 0) < count.split then
@@ -186,7 +186,7 @@ local function give_all_back(lease, at)
     end
 end
 
--- The record of a host without leases expires at the end of its pause.
+-- If the host has no other leases, its record expires a minute after the end of its pause.
 local function end_lease(token, host, at)
     local key = crawl .. ':h:' .. host
     call('DEL', lease_key(token))
@@ -216,8 +216,8 @@ local function length_together(items, is_alone)
     return #items
 end
 
--- Take up to this many items from the queue. Also returns whether the queue has more items. is_alone is true if the
--- lease is empty.
+-- Take at most `most` items from the queue. Returns the items, and whether the queue has more. is_alone is true if
+-- the lease is empty.
 local function take_items(turn, host, most, is_alone)
     local queue = queue_of(turn, host)
     local items = call('LRANGE', queue, 0, most)
@@ -234,7 +234,7 @@ local function take_items(turn, host, most, is_alone)
     return items, has_more
 end
 
--- Add items to the lease, and to the reply with their numbers.
+-- Add items to the lease, and add their numbers and the items to the reply.
 local function give_out(lease, items, reply)
     lease.single = is_single(items[1])
     for i = 1, #items do
@@ -247,7 +247,7 @@ end
 
 -- ---- expiry ------------------------------------------------------------------------
 
--- The items of a lost lease must be leased alone: an item that crashes its worker then does not affect others.
+-- The items of a lost lease must be leased alone, so that an item that crashes its worker does not affect others.
 -- The loss counts only for an item that was already leased alone.
 local function lost_item(item, was_alone)
     local flags, tries, losses = item:byte(1, 3)
