@@ -9,7 +9,7 @@
 /* Make the two ends of a TCP connection over loopback. Both are blocking. */
 void make_tcp_pair(int fds[2]);
 
-/* Make a TCP connection with two streams as its ends, or a stream and a descriptor. */
+/* Make a TCP connection whose ends are two streams, or a stream and a descriptor. */
 void make_stream_pair(coil_stream *ends[2]);
 coil_stream *make_stream_and_peer(int *peer);
 
@@ -24,7 +24,7 @@ void destroy_streams(coil_stream *ends[2]);
 /* Write the text to one stream, and read it from the other. */
 void check_talk(coil_stream *from, coil_stream *to, const char *text);
 
-/* A server's handler, which sends all received bytes back. */
+/* A handler for a server that sends all received bytes back. */
 int echo_all(coil_stream *stream, void *unused);
 
 /*
@@ -33,7 +33,7 @@ int echo_all(coil_stream *stream, void *unused);
  */
 unsigned take_refusing_port(int *fd);
 
-/* Let other tasks run until they all wait. */
+/* Let the other tasks run until all of them wait. */
 void settle(void);
 
 /*

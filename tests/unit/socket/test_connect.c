@@ -2,9 +2,9 @@
  * test_connect.c - connecting to names with several addresses. (RFC 8305; CPython's
  * create_connection tests)
  *
- * An address that does not answer is a listening socket whose backlog is full: Linux
- * drops further requests. The IPv4 addresses are 127.0.0.1, 127.0.0.2, ..., which all
- * belong to this machine.
+ * A listening socket with a full backlog acts as an address that does not answer, because
+ * Linux drops further requests. The IPv4 addresses are 127.0.0.1, 127.0.0.2, ..., which
+ * all belong to this machine.
  */
 #include "../../harness/harness.h"
 
@@ -46,7 +46,7 @@ static unsigned port_of(int fd)
     return ntohs(name.sin_port);
 }
 
-/* Listen at any port, or at `port`. */
+/* Listen at `port`, or at any port if `port` is 0. */
 static unsigned open_host(struct host *host, const char *address, unsigned port)
 {
     struct sockaddr_in name = loopback(address, port);
@@ -58,7 +58,10 @@ static unsigned open_host(struct host *host, const char *address, unsigned port)
     return port_of(host->fd);
 }
 
-/* A connection that is not complete in time was dropped, so the backlog is full. */
+/*
+ * Fill the backlog. If a connection does not complete in time, the kernel has dropped it,
+ * so the backlog is full.
+ */
 static void make_deaf(struct host *host, const char *address)
 {
     struct sockaddr_in name = loopback(address, port_of(host->fd));
@@ -90,10 +93,7 @@ static void close_host(struct host *host)
     close(host->fd);
 }
 
-/*
- * Not every system drops requests to a full backlog. Skip the test on a system that does
- * not.
- */
+/* Skip the test on systems that do not drop requests to a full backlog. */
 static void require_deaf(const struct host *host, const char *address)
 {
     struct sockaddr_in name = loopback(address, port_of(host->fd));
@@ -127,7 +127,7 @@ static const char *peer_of(coil_stream *stream)
     return inet_ntop(AF_INET6, &name.v6.sin6_addr, text, sizeof text);
 }
 
-/* Return the address that coil_connect() connected to, or the error. */
+/* Call coil_connect(), and return the address to which it connected, or the error. */
 static const char *connect_to(const char *host, unsigned port,
                               const coil_connect_options *opts)
 {
@@ -225,7 +225,10 @@ IO_TEST(connect_does_not_wait_for_one_that_is_silent)
     name_server_stop(&server);
 }
 
-/* The query for IPv6 is never answered: 50 ms later the IPv4 attempt begins. */
+/*
+ * The query for the IPv6 address is never answered, so the IPv4 attempt begins 50 ms
+ * after the other answer.
+ */
 IO_TEST(connect_does_not_wait_long_for_the_other_family)
 {
     struct host host;
@@ -238,7 +241,7 @@ IO_TEST(connect_does_not_wait_long_for_the_other_family)
     name_server_stop(&server);
 }
 
-/* The attempt at ::1 fails before the IPv4 address has arrived. */
+/* The attempt to connect to ::1 fails before the IPv4 address arrives. */
 IO_TEST(connect_takes_addresses_that_come_later)
 {
     struct host host;
@@ -301,8 +304,8 @@ IO_TEST(connect_from_a_local_address)
 }
 
 /*
- * While the local port is in use, the attempt at each address fails and is reported. Once
- * the port is free, connecting succeeds.
+ * While the local port is in use, the attempt at each address fails, and the message
+ * lists all attempts. Once the port is free, connecting succeeds.
  */
 IO_TEST(connect_from_a_local_port)
 {
@@ -372,7 +375,10 @@ IO_TEST(connect_says_what_it_tried)
              "[127.0.0.2]: Connection refused",
              port);
     CHECK_STR(last_message(), expected);
-    /* One address is unreachable, and the other one refuses: report the refusal. */
+    /*
+     * One address is unreachable, and the other one refuses the connection. The refusal
+     * is reported.
+     */
     CHECK_STR(connect_to("nowhere.test", port, NULL), "ECONNREFUSED");
     CHECK_STR(connect_to("nobody.test", port, NULL), "ENOENT");
     CHECK(strstr(last_message(), "look-up of nobody.test: there is no such name"));
@@ -393,8 +399,8 @@ static int connect_task(void *arg)
 }
 
 /*
- * Cancel the call during the look-up, during one attempt, during several attempts, and
- * later.
+ * Cancel the call during the look-up, during a single attempt, during several attempts,
+ * and later.
  */
 IO_TEST(connect_cancelled_in_every_state)
 {
@@ -458,8 +464,8 @@ static int connect_twice(void *arg)
 }
 
 /*
- * Make each call fail in turn, until none is left to fail and the result is the usual
- * one. Returns how many failed.
+ * Make each call fail in turn, until no call is left to fail and the result is the usual
+ * one. Returns the number of failed calls.
  */
 static int fail_each(void (*fail)(uint64_t n), unsigned port)
 {
@@ -479,7 +485,7 @@ static int fail_each(void (*fail)(uint64_t n), unsigned port)
         CHECK_INT(rc, 0);
         if (patience < COIL_SEC(5) && (strcmp(last_peers[0], usual[0]) != 0 ||
                                        strcmp(last_peers[1], usual[1]) != 0)) {
-            patience *= 4; /* the server was slow: try again */
+            patience *= 4; /* the server was too slow, so try again */
             n--;
             continue;
         }
@@ -523,8 +529,8 @@ static int connect_once(void *arg)
 }
 
 /*
- * The error must be the lack of memory: "refused" would mean that every address was
- * reached.
+ * Make each allocation fail in turn. The error must not be "refused", which would mean
+ * that coil had tried every address.
  */
 static void lack_memory_to_reach(const char *host, unsigned port)
 {
@@ -600,7 +606,9 @@ IO_TEST(connect_never_returns_a_socket_that_is_connected_to_itself)
         CHECK(stream == NULL);
         CHECK_INT(coil_connect_port("0.0.0.0", port, &stream), -ECONNREFUSED);
     }
-    /* No port remains in use, and connecting to a listener succeeds. */
+    /*
+     * The refused connections leave no port in use, so connecting to a listener succeeds.
+     */
     CHECK_INT(coil_listen_port("127.0.0.1", FIRST_PORT + 1, 0, &listener), 0);
     CHECK_INT(coil_connect_port("127.0.0.1", FIRST_PORT + 1, &stream), 0);
     CHECK_INT(coil_accept(listener, &peer), 0);
@@ -609,7 +617,7 @@ IO_TEST(connect_never_returns_a_socket_that_is_connected_to_itself)
     coil_listener_destroy(listener);
 }
 
-/* If the caller chooses this local port, it gets the connection to itself. */
+/* A caller that chooses the target's port as its local port is connected to itself. */
 IO_TEST(connect_to_itself_on_purpose)
 {
     coil_connect_options opts = {.local_host = "127.0.0.1"};

@@ -1,6 +1,4 @@
-/*
- * test_datagram.c - datagrams: boundaries, truncation, refusals, order; many at a time.
- */
+/* test_datagram.c - datagrams: boundaries, truncation, refusals, order, and batches. */
 #include "sockets.h"
 
 #include "../../harness/harness.h"
@@ -28,7 +26,7 @@ static coil_address name_of(const coil_datagram *d)
     return address;
 }
 
-/* Return a socket connected to `server`. */
+/* Return a socket that is connected to the port of `server` at `host`. */
 static coil_datagram *connect_to(const coil_datagram *server, const char *host)
 {
     coil_address address = name_of(server);
@@ -245,7 +243,10 @@ NET_TEST(datagram_to_nobody_is_refused_later)
     coil_datagram_destroy(client);
 }
 
-/* asyncio: test_datagram_send_to_non_listening_address. No call returns the error. */
+/*
+ * asyncio: test_datagram_send_to_non_listening_address. An unconnected socket does not
+ * get the error of a datagram that was refused.
+ */
 NET_TEST(datagram_to_nobody_harms_no_unconnected_one)
 {
     coil_datagram *gone = open_at("127.0.0.1"), *other = open_at("127.0.0.1");
@@ -619,7 +620,7 @@ NET_TEST(datagram_batch_there_and_back)
         total += messages[i].received;
     }
     CHECK_INT(total, 5 * (0 + 1 + 2 + 3 + 4 + 5 + 6 + 7));
-    /* Send each message back to its sender. */
+    /* The received messages contain their senders' addresses, so send them back. */
     CHECK_INT(coil_send_batch(server, messages, 3), 3);
     CHECK_INT(receive_all(client, messages, 3), 3);
     CHECK_INT(coil_send_batch(client, messages, 0), 0);

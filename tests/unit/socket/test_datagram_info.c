@@ -1,5 +1,6 @@
 /*
- * test_datagram_info.c - the address that a datagram was sent to, and to send from.
+ * test_datagram_info.c - the address to which a datagram was sent, and the address from
+ * which to send.
  */
 #include "sockets.h"
 
@@ -28,7 +29,7 @@ static bool have_v6(void)
     return rc == 0;
 }
 
-/* Return the address of the socket's port at `host`. */
+/* Return the address that consists of `host` and the socket's port. */
 static coil_address at_host(const coil_datagram *d, const char *host)
 {
     coil_address name, out;
@@ -50,8 +51,8 @@ static void check_address(const coil_address *address, const coil_datagram *d,
 
 /*
  * Send a request to the server at `host`. The server's answer comes from `host`, although
- * the server is bound to all addresses. `seen` is the same host, as a socket of the
- * server's family sees it.
+ * the server is bound to all addresses. `seen` is that host in the form in which the
+ * server's socket reports it.
  */
 static void ask(coil_datagram *server, coil_datagram *client, const char *host,
                 const char *seen)
@@ -86,7 +87,10 @@ NET_TEST(datagram_info_is_the_address_that_was_asked)
     ask_both(open_at("0.0.0.0", COIL_DATAGRAM_INFO));
 }
 
-/* The first call requests the info, which may come too late for this first datagram. */
+/*
+ * The first call asks the kernel for the info, which may be too late for the first
+ * datagram.
+ */
 NET_TEST(datagram_info_needs_no_flag)
 {
     coil_datagram *server = open_at("0.0.0.0", 0), *client = open_at("127.0.0.1", 0);
@@ -115,7 +119,10 @@ NET_TEST(datagram_info_of_ipv6_and_of_mapped_ipv4)
     coil_datagram_destroy(server);
 }
 
-/* A connected socket sends to its peer; an IPv6 socket takes an address of IPv4, too. */
+/*
+ * The source can also be chosen on a connected socket, and an IPv6 socket accepts an IPv4
+ * address.
+ */
 NET_TEST(datagram_info_chooses_the_source)
 {
     coil_datagram *server = open_at("127.0.0.1", 0), *client = open_at("0.0.0.0", 0);
@@ -144,7 +151,7 @@ NET_TEST(datagram_info_chooses_the_source)
         CHECK_INT(coil_send_info(client, "x", 1, &to.any, to.length, &info), 1);
         CHECK_INT(coil_receive_from(server, buf, sizeof buf, &from), 1);
         check_address(&from, client, "127.0.0.3");
-        info.local.length = 0; /* by the interface alone */
+        info.local.length = 0; /* choose the source by the interface alone */
         CHECK_INT(coil_send_info(client, "x", 1, &to.any, to.length, &info), 1);
         CHECK_INT(coil_receive(server, buf, sizeof buf), 1);
         coil_datagram_destroy(client);
@@ -191,7 +198,7 @@ IO_TEST(datagram_info_of_a_foreign_address_is_refused)
     coil_datagram_destroy(d);
 }
 
-/* In a batch, each message has its own info, and some have none. */
+/* In a batch, each message has an info of its own, or none. */
 NET_TEST(datagram_info_of_batches)
 {
     static const char *const hosts[] = {"127.0.0.1", "127.0.0.2", "127.0.0.3"};
@@ -237,8 +244,8 @@ NET_TEST(datagram_info_of_batches)
 }
 
 /*
- * Other options fill the room for control data. In that case the info is missing, but the
- * datagram is complete.
+ * If other options fill the space for control data, the info is missing, but the datagram
+ * is complete.
  */
 IO_TEST(datagram_info_may_be_cut_off)
 {
@@ -339,8 +346,8 @@ NET_TEST(datagram_info_receive_that_is_cancelled_loses_nothing)
     for (int i = 0; i < 3; i++)
         CHECK_INT(coil_spawn(do_receive, server, NULL, &tasks[i]), 0);
     settle();
-    coil_task_cancel(tasks[0], NULL); /* waits for the datagram */
-    coil_task_cancel(tasks[2], NULL); /* waits for its turn */
+    coil_task_cancel(tasks[0], NULL); /* this task waits for the datagram */
+    coil_task_cancel(tasks[2], NULL); /* this task waits for its turn */
     finish_cancelled(tasks[0]);
     finish_cancelled(tasks[2]);
     CHECK_INT(coil_send_to(client, "abc", 3, &to.any, to.length), 3);

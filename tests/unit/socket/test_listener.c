@@ -1,6 +1,4 @@
-/*
- * test_listener.c - listening, accepting, connecting.
- */
+/* test_listener.c - listening, accepting and connecting. */
 #include "sockets.h"
 
 #include "../../harness/harness.h"
@@ -55,7 +53,7 @@ static coil_listener *listen_on(const char *host, struct connecting *c)
 }
 
 /*
- * Listen with a full backlog. The kernel then drops further requests, so connecting takes
+ * Listen, and fill the backlog. The kernel drops further requests, so connecting takes
  * seconds.
  */
 static int listen_and_fill(struct connecting *c, int fillers[], int count)
@@ -526,7 +524,7 @@ IO_TEST(connect_out_of_descriptors_is_an_error_return)
     coil_listener_destroy(listener);
 }
 
-/* Each allocation fails in turn: the call returns an error, and nothing leaks. */
+/* Make each allocation fail in turn. The call returns an error, and nothing leaks. */
 IO_TEST(connect_and_accept_without_memory)
 {
     struct connecting c = {.rc = 0};
@@ -551,8 +549,8 @@ IO_TEST(connect_and_accept_without_memory)
 }
 
 /*
- * The accepted descriptor needs a larger table in the loop, which is accept's second
- * allocation.
+ * Accept a descriptor whose number is beyond the loop's table. Enlarging the table is
+ * accept's second allocation, which fails.
  */
 static coil_listener *accept_without_room(struct connecting *c, int least)
 {

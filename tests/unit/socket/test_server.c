@@ -1,6 +1,5 @@
 /*
- * test_server.c - servers, which run a task for each connection: limits, stopping, and
- * failures.
+ * test_server.c - servers run a task for each connection: limits, stopping, and failures.
  */
 #include "sockets.h"
 
@@ -30,7 +29,7 @@ static coil_stream *connect_here(void)
     return stream;
 }
 
-/* Check that the server echoes, which shows that it serves the connection. */
+/* Check that the server serves the connection: it must echo a byte. */
 static void check_echo(coil_stream *stream)
 {
     char byte = 'x';
@@ -217,8 +216,8 @@ static int fail_on_x(coil_stream *stream, void *arg)
 }
 
 /*
- * The peer's address is no longer known, because getpeername(2) fails, and the handler
- * has closed its stream.
+ * A handler that fails after its stream was closed. The peer's address is no longer
+ * known, because getpeername(2) fails.
  */
 static int fail_on_reset(coil_stream *stream, void *arg)
 {
@@ -362,8 +361,8 @@ NET_TEST(server_cancels_a_connection_that_is_idle)
 }
 
 /*
- * A byte every second keeps a connection alive. Time that the handler itself spends does
- * not count.
+ * A byte every second keeps a connection alive. The time that the handler itself takes
+ * does not count as idle.
  */
 NET_TEST(server_does_not_cancel_a_connection_that_is_not_idle)
 {
@@ -434,8 +433,8 @@ static int write_much(coil_stream *stream, void *arg)
 }
 
 /*
- * A peer that does not read counts as idle, too. The server tries to send a last message,
- * which such a peer may not see.
+ * A peer that does not read also counts as idle. The server tries to send a last message,
+ * which such a peer may not receive.
  */
 IO_TEST(server_cancels_a_connection_whose_peer_does_not_read)
 {
@@ -697,8 +696,9 @@ NET_TEST(serve_until_cancelled)
         check_echo(client);
         coil_task_cancel(task, NULL);
         settle();
-        coil_task_cancel(task, NULL); /* a second stop changes nothing */
-        coil_task_await(task); /* cancelled, if it was still running at the second stop */
+        coil_task_cancel(task, NULL); /* a second cancellation changes nothing */
+        /* -ECANCELED if it was still running at the second cancellation */
+        coil_task_await(task);
         coil_task_release(task);
         CHECK_INT(s.rc, -ECANCELED);
         CHECK_INT(coil_read_exact(client, bye, 3), 3);
@@ -724,7 +724,7 @@ NET_TEST(serve_until_the_listener_is_closed)
     CHECK_INT(s.rc, 0);
 }
 
-/* The loop closes while the server runs, without destroying it first. */
+/* A server that is not destroyed before its loop is closed. */
 static coil_server *left_behind;
 static coil_listener *left_listener;
 
@@ -747,7 +747,7 @@ TEST(server_may_outlive_its_loop)
 
 /* ---- failing calls and allocations ------------------------------------------------- */
 
-/* Connect with the only free descriptor. */
+/* Connect with a descriptor that was created before the others were used up. */
 static void connect_by_hand(int fd)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -805,8 +805,8 @@ IO_TEST(server_out_of_descriptors_rests_and_goes_on)
 }
 
 /*
- * Each connection that ends frees a descriptor for another one, and the next connection
- * again finds no free descriptor.
+ * Each connection that ends frees a descriptor for the next one. The connection after
+ * that again finds no free descriptor.
  */
 static int serve_a_crowd(void *reports)
 {
@@ -853,7 +853,10 @@ TEST(server_out_of_descriptors_says_so_once_whoever_finds_room)
     CHECK_INT(reports.rc, -EMFILE);
 }
 
-/* No client disconnects until the server reports the failure again. */
+/*
+ * Clients stay connected until the server reports for the second time that no descriptor
+ * is free.
+ */
 static int serve_a_crowd_that_stays(void *reports)
 {
     coil_listener *listener = listen_here();
@@ -892,8 +895,8 @@ TEST(server_out_of_descriptors_says_so_again_at_intervals)
 }
 
 /*
- * Run a client's exchange, whatever fails on the server's side. Returns true if the
- * client was served.
+ * Connect as a client and exchange a byte, whatever fails on the server's side. Returns
+ * true if the client was served.
  */
 static bool ask(void)
 {
@@ -924,7 +927,8 @@ static void ignore(const coil_exception *exception, void *arg)
 
 /*
  * Run a server and a client from start to end while the nth call or allocation fails.
- * Errors are returned, and no task hangs. The harness checks that nothing leaks.
+ * All errors must be returned, and no task may hang. The harness checks that nothing
+ * leaks.
  */
 static bool live_with_failure(int n, bool calls)
 {
@@ -948,7 +952,7 @@ static bool live_with_failure(int n, bool calls)
             coil_testing_fail_system_call(0, 0);
             coil_testing_fail_allocation(0);
             if (coil_listener_port(listener) != 0)
-                CHECK(ask()); /* whatever the result, ask() returns */
+                CHECK(ask()); /* ask() must return, whatever its result is */
             CHECK_INT(coil_server_stop(server), 0);
             coil_server_destroy(server);
             coil_listener_destroy(listener);

@@ -71,7 +71,7 @@ static int handle(coil_stream *stream, void *arg)
     if (coil_read(stream, &order, 1) != 1)
         return 0;
     switch (order) {
-    case 's': /* leaves a scope open, in which the peer closed */
+    case 's': /* leaves a scope open after the peer has closed the connection */
         coil_write(stream, "s", 1);
         return read_in_scope(stream) + scribble();
     case 'g': /* leaves groups and scopes open */
@@ -80,7 +80,7 @@ static int handle(coil_stream *stream, void *arg)
         return spawn_in_group("a") + spawn_in_group("b") + scribble();
     case 'n':
         return (int)coil_read(NULL, &order, 1);
-    case 'd': /* deep inside, with a group that has a child */
+    case 'd': /* fails deep inside, while a group has a child */
         coil_group_enter(&g);
         coil_group_spawn(&g, nap, "c", NULL, NULL);
         coil_yield();
@@ -210,7 +210,7 @@ IO_TEST(server_contains_no_misuse_of_another_task)
     stop_server(&p);
 }
 
-/* If there is no memory for a separately allocated scope, entering it fails. */
+/* Entering a separately allocated scope fails if memory runs out. */
 IO_TEST(server_contains_without_memory)
 {
     struct place p = start_server(true, 0);

@@ -127,7 +127,7 @@ NET_TEST(server_answers_a_request_that_has_arrived_when_it_stops)
     coil_task *stopper;
     char bytes[3];
 
-    CHECK_INT(coil_write(stream, "sxx", 3), 3); /* two more are queued */
+    CHECK_INT(coil_write(stream, "sxx", 3), 3); /* two more requests are queued */
     coil_sleep(COIL_MSEC(20));
     stopper = test_spawn(stop, &p);
     CHECK_INT(coil_read_exact(stream, bytes, 3), 3);
@@ -153,7 +153,7 @@ NET_TEST(server_request_ends_with_the_client)
     destroy_server(&p);
 }
 
-/* Destroying the server cancels its handlers: that is not a graceful stop. */
+/* Destroying the server is not a graceful stop: it cancels the handlers. */
 NET_TEST(server_request_of_a_destroyed_server_is_cancelled)
 {
     struct place p = start_server(COIL_SEC(600));
@@ -181,7 +181,10 @@ static int wait_without_memory(coil_stream *stream, void *arg)
 {
     int *tried = arg, rc = -ENOMEM;
 
-    /* With a byte to read the wait returns at once. So no other task allocates meanwhile. */
+    /*
+     * Since there is a byte to read, the call returns at once, and no other task
+     * allocates memory meanwhile.
+     */
     CHECK_INT(coil_stream_wait_readable(stream), 0);
     for (int n = 1; rc == -ENOMEM; n++, ++*tried) {
         test_fail_allocation(n);

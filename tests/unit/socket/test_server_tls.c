@@ -15,7 +15,7 @@ struct tls_server {
     char port[8];
 };
 
-/* Start a server. A 0 selects the default limit of handshakes. */
+/* Start a server. If an argument is 0, its default applies. */
 static void start_with(struct tls_server *s, int64_t handshake_ns, size_t max_handshakes)
 {
     coil_server_opts opts = {.handshake_ns = handshake_ns,
@@ -77,8 +77,8 @@ IO_TEST(server_does_not_wait_long_for_a_silent_peer)
 }
 
 /*
- * The default time limit of a handshake with a silent peer. With a virtual clock the
- * measured time is exact.
+ * Check the default time limit of a handshake with a silent peer. With a virtual clock
+ * the measured time is exact.
  */
 NET_TEST(server_waits_ten_seconds_for_a_silent_peer)
 {
@@ -121,8 +121,8 @@ static int greet(void *arg)
 }
 
 /*
- * Silent peers use up the limit of handshakes. A peer that speaks is served once one of
- * their handshakes has ended.
+ * Silent peers use up the limit of concurrent handshakes. Another peer is served once the
+ * handshake of a silent peer has ended.
  */
 NET_TEST(server_with_max_handshakes_leaves_the_rest_waiting)
 {
@@ -150,7 +150,7 @@ NET_TEST(server_with_max_handshakes_leaves_the_rest_waiting)
     stop(&s);
 }
 
-/* A completed handshake no longer counts, however long its connection lives. */
+/* A completed handshake no longer counts, however long its connection stays open. */
 NET_TEST(server_with_max_handshakes_serves_any_number)
 {
     struct tls_server s;

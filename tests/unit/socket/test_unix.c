@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Each test has its own folder. */
+/* Each test has a folder of its own. */
 static char folder[64], path[80];
 
 static void make_folder(void)
@@ -51,7 +51,7 @@ static void check_connection(const char *name, coil_listener *listener)
     coil_stream_destroy(served);
 }
 
-/* Check the addresses of both ends. The listener removes the file. */
+/* Check the addresses of both ends, and that the listener removes its file. */
 IO_TEST(unix_listen_and_connect_by_address)
 {
     char abstract[64]; /* unique, because the namespace belongs to the whole machine */
@@ -199,10 +199,7 @@ IO_TEST(unix_other_files_are_left_alone)
     CHECK_INT(coil_listen_unix(path, 0, &listener), -EADDRINUSE);
     CHECK(exists(path));
     unlink(path);
-    /*
-     * A symbolic link to a socket is not a socket: coil must leave it and its target
-     * alone.
-     */
+    /* coil must not remove a symbolic link to a socket, nor the target of the link. */
     leave_socket_behind();
     snprintf(target, sizeof target, "%s/link", folder);
     CHECK_INT(symlink(path, target), 0);
@@ -278,7 +275,8 @@ IO_TEST(unix_connect_waits_for_room_in_the_queue)
 
     make_folder();
     CHECK_INT(coil_listen_unix(path, 1, &listener), 0);
-    for (fd = 0; filled < 8; filled++) { /* until connect(2) fails with EAGAIN */
+    /* fill the backlog until connect(2) fails with EAGAIN */
+    for (fd = 0; filled < 8; filled++) {
         struct sockaddr_un name = {.sun_family = AF_UNIX};
 
         fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -354,7 +352,7 @@ static int ask_for_credentials(void *arg)
 }
 
 /*
- * Request the credentials in a new namespace of process ids, in which the peer has no id.
+ * Request the credentials in a new PID namespace, in which the peer does not have a PID.
  */
 static int ask_from_inside(struct credentials *c)
 {
@@ -389,7 +387,8 @@ TEST(unix_credentials_of_a_peer_outside_of_the_pid_namespace)
 }
 
 /*
- * If a step fails, coil removes the file and leaks nothing. Otherwise the listener works.
+ * If a step fails, coil removes the file and leaks nothing. If no step fails, the
+ * listener works.
  */
 IO_TEST(unix_listen_with_each_call_and_allocation_failing)
 {

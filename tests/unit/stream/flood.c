@@ -1,6 +1,4 @@
-/*
- * flood.c - large amounts of data in a known pattern, and tasks that read and check them.
- */
+/* flood.c - see flood.h. */
 #include "flood.h"
 
 #include "../../harness/harness.h"

@@ -1,5 +1,6 @@
 /*
- * flood.h - large amounts of data in a known pattern, and tasks that read and check them.
+ * flood.h - tasks that write a large amount of data in a known pattern, or read and check
+ * it.
  */
 #ifndef COIL_TESTS_STREAM_FLOOD_H
 #define COIL_TESTS_STREAM_FLOOD_H
@@ -13,11 +14,17 @@ struct flood {
     size_t wrong, received;
 };
 
-/* Bodies of tasks: write all bytes and shut down; read to the end. */
+/*
+ * Bodies of tasks: flood_out() writes all bytes and shuts down, and flood_in() reads to
+ * the end.
+ */
 int flood_out(void *flood);
 int flood_in(void *flood);
 
-/* Both ends write this number of bytes and read them, one of them slowly. */
+/*
+ * Let both ends write this number of bytes and read the other end's bytes, one of them
+ * slowly.
+ */
 void check_floods_both_ways(coil_stream *ends[2], size_t bytes);
 
 #endif

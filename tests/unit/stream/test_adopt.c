@@ -1,5 +1,5 @@
 /*
- * test_adopt.c - adopting descriptors of other code, releasing them, and moving streams
+ * test_adopt.c - adopting and releasing descriptors of other code, and moving streams
  * between loops.
  */
 #include "../socket/sockets.h"
@@ -135,7 +135,7 @@ IO_TEST(pipe_and_pair_without_descriptors_or_memory)
 
 /* ---- whose flag it is -------------------------------------------------------------- */
 
-/* A duplicate represents the descriptor of another program. */
+/* A duplicate of the descriptor stands in for the descriptor of another program. */
 IO_TEST(adopted_pipe_still_blocks_for_others)
 {
     coil_stream *reader, *writer;
@@ -159,8 +159,7 @@ IO_TEST(adopted_pipe_still_blocks_for_others)
 }
 
 /*
- * As in "prog >log 2>&1", where log is a pipe: both descriptors refer to the same open
- * file.
+ * Both descriptors refer to the same open file, as in "prog >log 2>&1" if log is a pipe.
  */
 IO_TEST(adopted_twice_one_is_closed_and_the_other_never_blocks)
 {
@@ -469,8 +468,8 @@ IO_TEST(attach_without_memory_leaves_it_detached)
 }
 
 /*
- * A stream would truncate the messages of such sockets. For such sockets asyncio raises
- * ValueError, "A Stream Socket was expected".
+ * A stream would truncate the messages of such sockets, so they are refused. asyncio
+ * raises ValueError, "A Stream Socket was expected".
  */
 IO_TEST(adopt_refuses_sockets_of_messages)
 {

@@ -1,6 +1,6 @@
 /*
- * test_copy.c - copy one stream into another: whole or in part, with cancellation and
- * failures.
+ * test_copy.c - copying one stream into another, as a whole or in part, with
+ * cancellations and failures.
  */
 #include "../socket/sockets.h"
 #include "transfer.h"
@@ -12,8 +12,8 @@
 #define SIZE ((size_t)1024 * 1024 + 12345)
 
 /*
- * A source writes a pattern into one pair, and a sink reads and checks it from another.
- * The tested call copies from between[0] to between[1].
+ * A source writes a pattern into one pair of streams, and a sink reads and checks the
+ * pattern from another pair. The tested call copies from between[0] to between[1].
  */
 struct chain {
     coil_stream *source, *between[2], *sink;
@@ -72,7 +72,7 @@ static void begin_with_connections(struct chain *c)
     begin(c, first, second);
 }
 
-/* Pass the end of stream on, and check that all bytes have arrived. */
+/* Close the stream to the sink, and check that all bytes have arrived. */
 static void end(struct chain *c)
 {
     coil_stream_close(c->between[1]);
@@ -172,7 +172,7 @@ NET_TEST(copy_to_the_stream_itself_is_an_echo)
     destroy_streams(ends);
 }
 
-/* ends[0] is the destination, because callers close it first. */
+/* Make ends[0] the writing end, because callers close ends[0] first. */
 static void make_pipe(coil_stream *ends[2])
 {
     coil_stream *swapped[2];
@@ -202,7 +202,8 @@ IO_TEST(copy_from_a_pipe_to_a_socket_and_to_a_pipe)
 /* ---- cancelled and failed ---------------------------------------------------------- */
 
 /*
- * Cancel copies repeatedly. The counts of all copies together equal the received bytes.
+ * Cancel copies repeatedly. The sum of all counts must equal the number of received
+ * bytes.
  */
 NET_TEST(copy_cancelled_loses_no_byte)
 {
@@ -256,7 +257,7 @@ IO_TEST(copy_cancelled_while_it_writes_keeps_what_was_read)
     end(&c);
 }
 
-/* Bytes that could not be written are the next ones to be read. */
+/* Bytes that could not be written are still there for the next read. */
 NET_TEST(copy_to_a_closed_stream_leaves_everything)
 {
     coil_stream *first[2], *second[2];
@@ -303,7 +304,7 @@ NET_TEST(copy_keeps_other_readers_and_writers_out)
     }
 }
 
-/* Destroy a stream during the copy: the source, then the destination. */
+/* Destroy the source during a copy, and then the destination during another copy. */
 IO_TEST(copy_ends_when_a_stream_is_destroyed)
 {
     for (int which = 0; which < 2; which++) {
@@ -375,8 +376,8 @@ static void note_copied(void *arg)
 }
 
 /*
- * Without a wait, a copy transfers at most 256 KiB, which is as much as asyncio reads
- * from a socket in one turn, plus the piece in progress.
+ * A copy that need not wait yields after 256 KiB, plus the piece in progress. This is as
+ * much as asyncio reads from a socket in one turn.
  */
 IO_TEST(copy_of_much_that_need_not_wait_lets_timers_fire)
 {

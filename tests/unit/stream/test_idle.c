@@ -1,6 +1,4 @@
-/*
- * test_idle.c - how long a call waits on an idle stream.
- */
+/* test_idle.c - limiting how long a call waits on an idle stream. */
 #include "../../harness/harness.h"
 
 #include <coil.h>
@@ -54,7 +52,7 @@ static int write_now_and_then(void *arg)
     return (int)coil_write(ends[1], "x", 1);
 }
 
-/* Outgoing data keeps a waiting read alive. */
+/* Outgoing data keeps a waiting read from timing out. */
 IO_TEST(idle_stream_is_used_in_the_other_direction)
 {
     coil_task *task;

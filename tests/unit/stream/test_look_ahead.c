@@ -1,5 +1,6 @@
 /*
- * test_look_ahead.c - lines, separators, peeking; limits and ends.
+ * test_look_ahead.c - reading lines and up to separators, peeking, limits, and the end of
+ * a stream.
  */
 #include "../socket/sockets.h"
 
@@ -173,7 +174,7 @@ IO_TEST(read_until_a_separator_of_several_bytes)
     coil_stream_destroy(s);
 }
 
-/* A separator that is split between packets, and text that resembles a separator. */
+/* The separator is split between packets, and other text resembles the separator. */
 IO_TEST(read_until_a_separator_in_pieces)
 {
     static const char *const pieces[] = {"xxxabababab", "ab", "x", "ababac", NULL};
@@ -226,8 +227,8 @@ IO_TEST(read_until_within_the_limit)
 }
 
 /*
- * The buffer never exceeds the limit. Further bytes wait until the reader has consumed
- * some.
+ * The buffer never exceeds the limit. Further bytes stay in the kernel until the reader
+ * has consumed some.
  */
 IO_TEST(read_until_holds_no_more_than_the_limit)
 {

@@ -2,7 +2,7 @@
  * test_lost.c - when a connection is lost, its reader and its writer both get an error.
  *
  * The kernel reports the error to only one of them. Without coil__descriptor_result(), a
- * reader that reads later would see a normal end of stream.
+ * call that reads later would return a normal end of stream.
  */
 #include "../socket/sockets.h"
 
@@ -39,7 +39,8 @@ static int wait_and_read(void *arg)
 }
 
 /*
- * After the wait, the writer's operation has failed, but its task may not have run yet.
+ * Yield between the wait and the read: after the wait the writer's operation has failed,
+ * but its task may not have run yet.
  */
 static int wait_yield_and_read(void *arg)
 {
@@ -134,7 +135,7 @@ IO_TEST(lost_connection_fails_its_reader_and_its_writer)
 
 /*
  * The writer gets the reset first. The reader still gets the bytes that arrived before
- * it.
+ * the reset.
  */
 IO_TEST(lost_connection_fails_a_reader_that_comes_later)
 {
@@ -172,7 +173,7 @@ IO_TEST(lost_connection_fails_a_reader_on_the_next_loop)
     coil_stream_destroy(stream);
 }
 
-/* This end has shut down its writing side, and still reads. */
+/* This end still reads after it has shut down its writing side. */
 IO_TEST(lost_connection_fails_its_reader_after_shutdown)
 {
     int peer;
@@ -187,10 +188,7 @@ IO_TEST(lost_connection_fails_its_reader_after_shutdown)
     coil_stream_destroy(stream);
 }
 
-/*
- * The peer's normal end of stream arrived before the reset, so all its bytes have been
- * read.
- */
+/* The peer's normal end of stream arrived before the reset, so no bytes were lost. */
 IO_TEST(orderly_end_before_a_reset_stays_one)
 {
     for (int writer_first = 0; writer_first < 2; writer_first++) {

@@ -280,7 +280,10 @@ NET_TEST(wait_readable_while_another_reads_is_refused)
 
 /* ---- its end ----------------------------------------------------------------------- */
 
-/* Echo this many bytes one by one, so that the stream is in each state of the backend. */
+/*
+ * Echo a byte `rounds` times, so that the tests see the stream in each state of the
+ * backend.
+ */
 static void warm_up(coil_stream *ends[2], int rounds)
 {
     char byte;
@@ -368,7 +371,10 @@ static int wait_in_vain_and_again(void *arg)
     return w->rc;
 }
 
-/* The operation is part of the stream, and must be unused before it is used again. */
+/*
+ * The operation is part of the stream, so one wait must have ended before the next uses
+ * the operation.
+ */
 IO_TEST(wait_readable_again_and_again_in_vain)
 {
     coil_stream *ends[2];

@@ -1,6 +1,4 @@
-/*
- * test_send_fds.c - send descriptors over a local stream.
- */
+/* test_send_fds.c - sending descriptors over a local stream. */
 #include "../../harness/harness.h"
 
 #include <coil.h>
@@ -84,7 +82,7 @@ IO_TEST(send_fds_to_a_task_that_waits)
     close_pair();
 }
 
-/* The harness reports a descriptor that is left open. */
+/* Descriptors that do not fit must not stay open, which the harness checks. */
 IO_TEST(send_fds_more_than_fit)
 {
     int fds[2], got[1];
@@ -152,7 +150,7 @@ static int send_until_cancelled(void *arg)
     return (int)n;
 }
 
-/* The descriptors in the full socket are closed with it. */
+/* The descriptors that are queued in the full socket are closed with the socket. */
 IO_TEST(send_fds_that_waits_is_cancelled)
 {
     coil_task *task;

@@ -1,6 +1,4 @@
-/*
- * test_sendfile.c - send files into streams: whole, in part, while they change.
- */
+/* test_sendfile.c - sending files into streams: whole, in part, and while they change. */
 #include "../socket/sockets.h"
 #include "transfer.h"
 
@@ -117,7 +115,8 @@ static void send_whole(coil_stream *from, coil_stream *to)
     CHECK_INT(offset, SIZE);
     CHECK_INT(coil_stream_write_transferred(from), SIZE);
     CHECK_INT(lseek(fd, 0, SEEK_CUR), 0);
-    CHECK_INT(coil_sendfile(from, fd, &offset, SIZE_MAX), 0); /* the end of the file */
+    /* the offset is at the end of the file */
+    CHECK_INT(coil_sendfile(from, fd, &offset, SIZE_MAX), 0);
     coil_stream_destroy(from);
     finish(task);
     CHECK_INT(r.count, SIZE);
@@ -134,7 +133,7 @@ IO_TEST(sendfile_whole_to_tcp)
     send_whole(ends[0], ends[1]);
 }
 
-/* Let sendfile(2) fail with EIO in this process. Each test has a process of its own. */
+/* Make sendfile(2) fail with EIO in this process. Each test has a process of its own. */
 static void refuse_sendfile(void)
 {
     struct sock_filter filter[] = {
@@ -151,8 +150,8 @@ static void refuse_sendfile(void)
 }
 
 /*
- * The kernel copies the bytes. If coil_sendfile() read and wrote the bytes, the result
- * would not be EIO.
+ * coil_sendfile() lets the kernel copy the bytes. If it read and wrote the bytes itself,
+ * the result would not be EIO.
  */
 IO_TEST(sendfile_copies_nothing_itself)
 {
@@ -269,7 +268,10 @@ IO_TEST(sendfile_of_what_is_no_file)
 
 /* ---- while it goes on -------------------------------------------------------------- */
 
-/* The task waits for room in the socket, because the file is larger than all buffers. */
+/*
+ * Start a task that waits for room in the socket, because the file is larger than all
+ * buffers.
+ */
 static coil_task *start_sending(struct sending *s, coil_stream *ends[2])
 {
     coil_task *task = NULL;
@@ -354,7 +356,10 @@ IO_TEST(sendfile_of_a_file_that_shrinks)
     close(s.fd);
 }
 
-/* Data that is not in the page cache is read on a thread, as if from a disk. */
+/*
+ * Data that is not in the page cache is read on a thread, because a disk would block the
+ * loop.
+ */
 IO_TEST(sendfile_of_a_file_that_is_not_cached)
 {
     coil_stream *ends[2];
@@ -393,8 +398,8 @@ static bool is_in_cache(int fd, size_t at)
 }
 
 /*
- * Load the first page into the cache, and evict the last one. Returns false if the last
- * page was not evicted.
+ * Load the file's first page into the cache, and evict the last one. Returns false if the
+ * last page was not evicted.
  */
 static bool cache_first_page(int fd, size_t size)
 {
@@ -408,8 +413,8 @@ static bool cache_first_page(int fd, size_t size)
 }
 
 /*
- * Make the nth system call fail while that file is sent, and return its name. Returns
- * NULL if the page cache is not in the required state.
+ * Make the nth system call fail while the file is sent, and return the name of that call.
+ * Returns NULL if the page cache is not in the required state.
  */
 static const char *nth_call(uint64_t n, int fd, size_t size)
 {
@@ -449,9 +454,9 @@ static const char *call_after_probes(int fd, size_t size)
 }
 
 /*
- * The last piece is probed at the file's end, not at the end of the count. The call after
- * both probes is a read: sendfile(2) would wait for the disk. Sometimes it is
- * sendfile(2), because the kernel has read the page for the probe.
+ * The last piece is probed at the file's end, not at the end of the requested count.
+ * Normally a read follows both probes, because sendfile(2) would wait for the disk.
+ * sendfile(2) follows if the kernel has read the page for the probe.
  */
 IO_TEST(sendfile_reads_a_last_piece_that_is_not_cached)
 {
@@ -507,8 +512,8 @@ static void *read_some_and_leave(void *arg)
 }
 
 /*
- * The peer leaves in the middle of a sendfile(2) call, which returns a count but raises
- * SIGPIPE.
+ * The peer disconnects in the middle of a sendfile(2) call. The system call returns a
+ * count, but also raises SIGPIPE, which coil suppresses.
  */
 IO_TEST(sendfile_to_a_peer_that_leaves_meanwhile_raises_no_signal)
 {

@@ -1,5 +1,6 @@
 /*
- * test_stream.c - reading and writing; ends, errors, closing, cancelling.
+ * test_stream.c - reading and writing, the end of a stream, errors, closing, and
+ * cancelling.
  */
 #include "../socket/sockets.h"
 #include "flood.h"
@@ -131,7 +132,8 @@ NET_TEST(stream_half_close)
  */
 IO_TEST(stream_end_is_seen_whenever_it_comes)
 {
-    static char buf[16]; /* another task reads into it, while this one waits */
+    /* static, because another task reads into it while this one waits */
+    static char buf[16];
 
     for (int i = 0; i < 60; i++) {
         int peer;
@@ -198,7 +200,10 @@ IO_TEST(stream_read_exact_tells_how_far_it_came)
     coil_stream_destroy(stream);
 }
 
-/* A read stops at the point where urgent data was sent. Later bytes are not lost. */
+/*
+ * A recv(2) stops at the point where urgent data was sent. The bytes after that point are
+ * not lost.
+ */
 IO_TEST(stream_reads_past_urgent_data)
 {
     char buf[64];
@@ -241,7 +246,10 @@ IO_TEST(stream_reset_ends_a_write)
     free(buf);
 }
 
-/* The peer does not read, so close(2) would wait for 10 s. All bytes still arrive. */
+/*
+ * The peer does not read, so close(2) would linger for 10 s. coil does not wait, but all
+ * bytes arrive.
+ */
 IO_TEST(stream_close_does_not_linger)
 {
     struct linger patient = {.l_onoff = 1, .l_linger = 10};
@@ -403,7 +411,10 @@ IO_TEST(stream_adopt_refuses_and_leaves_the_descriptor_alone)
     close(fds[1]);
 }
 
-/* Standard input may be any kind of file, and is read to its end. */
+/*
+ * Standard input may be any kind of file, so files that never wait can be adopted and
+ * read to their end.
+ */
 IO_TEST(stream_adopts_what_never_waits)
 {
     char path[] = "/tmp/coil-adopt-XXXXXX", bytes[8] = "";
@@ -603,8 +614,8 @@ IO_TEST(stream_of_a_reused_number_gets_no_old_event)
 }
 
 /*
- * coil does not check for a closed descriptor. If the kernel reports the close, the
- * waiting task ends.
+ * coil does not check whether other code has closed the descriptor. If the kernel reports
+ * that, the waiting task ends.
  */
 IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
 {
@@ -695,7 +706,8 @@ IO_TEST(stream_adopt_without_memory)
 IO_TEST(stream_second_reader_or_writer_is_busy)
 {
     size_t n = (size_t)16 * 1024 * 1024;
-    static char buf[16]; /* another task reads into it, while this one waits */
+    /* static, because another task reads into it while this one waits */
+    static char buf[16];
     char *large = calloc(1, n), other[16];
     int peer;
     coil_stream *stream = make_stream_and_peer(&peer);
@@ -778,8 +790,8 @@ static int read_twice(void *arg)
 }
 
 /*
- * A read is cancelled before, after, or just when bytes arrive. One of the two readers
- * gets all of them.
+ * A read is cancelled before, after, or just when bytes arrive. The bytes go to this read
+ * or to the next one.
  */
 NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
 {
@@ -800,7 +812,7 @@ NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
             coil_yield();
         if (i % 2 == 1)
             CHECK_INT(coil_write(ends[1], "bytes", 5), 5);
-        /* cancelled just as the read ends: either result is possible */
+        /* if the task is cancelled just as the read ends, either result is possible */
         coil_task_await(task);
         coil_task_release(task);
         size_t n = t.result > 0 ? (size_t)t.result : 0;
@@ -935,7 +947,7 @@ IO_TEST(stream_write_to_a_peer_that_sends_no_more_waits_asleep)
 
         make_half_closed(ends, local);
         task = start_writing_much(ends[0]);
-        coil_sleep(COIL_MSEC(10)); /* the write detects it */
+        coil_sleep(COIL_MSEC(10)); /* wait until the write has detected the shutdown */
         coil_stats_get(&before);
         coil_sleep(COIL_MSEC(100));
         coil_stats_get(&after);

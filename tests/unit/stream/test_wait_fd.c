@@ -1,6 +1,4 @@
-/*
- * test_wait_fd.c - waiting for any descriptor.
- */
+/* test_wait_fd.c - waiting until a descriptor of any kind is ready. */
 #include "../../harness/harness.h"
 
 #include "../socket/sockets.h"
@@ -88,8 +86,8 @@ IO_TEST(wait_fd_counts_a_hang_up_as_readable)
 #define ROUNDS_MOST 1000
 
 /*
- * Wait repeatedly for a descriptor that is always ready. Counts the rounds after
- * `cancelled`.
+ * A task that waits repeatedly for a descriptor that is always ready, and counts its
+ * rounds after `cancelled`.
  */
 struct reader {
     int fd, rounds_after;

@@ -47,7 +47,10 @@ NET_TEST(writev_of_parts_some_of_them_empty)
     destroy_streams(ends);
 }
 
-/* Write more buffers than one writev(2) takes, of all sizes, and more bytes than fit. */
+/*
+ * Write more buffers than one writev(2) accepts, in various sizes, with more bytes than
+ * the socket holds.
+ */
 static void write_very_many(coil_stream *ends[2])
 {
     enum { COUNT = 3 * IOV_MAX };

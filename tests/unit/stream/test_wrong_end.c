@@ -18,7 +18,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The calls under test never wait, so the deadline passes only if a call does wait. */
+/*
+ * Check the result of a call that must not wait. The deadline passes only if the call
+ * does wait.
+ */
 #define AT_ONCE(call, expected)                                                          \
     do {                                                                                 \
         coil_scope at_once;                                                              \
@@ -37,9 +40,8 @@ static coil_stream *adopt(int fd)
 }
 
 /*
- * Check that every reading call fails with `error`, and so does the wait for readability.
- * Repeat each call: by then the backend knows the descriptor's state, and must still not
- * wait.
+ * Check that every reading call and the wait for readability fail with `error`. Each call
+ * is repeated, because it must not wait even if the backend knows the descriptor's state.
  */
 static void check_unreadable(coil_stream *stream, int error)
 {
@@ -122,7 +124,7 @@ IO_TEST(wrong_end_is_a_folder)
     coil_stream_destroy(stream);
 }
 
-/* Other code has closed the descriptor. */
+/* Calls on a descriptor that other code has closed also fail at once. */
 IO_TEST(wrong_end_is_closed)
 {
     coil_stream *ends[2];
@@ -200,7 +202,9 @@ IO_TEST(short_read_of_a_signalfd)
     coil_stream_destroy(stream);
 }
 
-/* A wait for readability continues to wait: its check finds no data and takes none. */
+/*
+ * A wait for readability does not end while there is no data, and does not consume data.
+ */
 IO_TEST(right_end_is_waited_for)
 {
     coil_stream *stream = adopt(eventfd(0, EFD_CLOEXEC));

@@ -1,6 +1,4 @@
-/*
- * transfer.c - calls on a stream in separate tasks.
- */
+/* transfer.c - see transfer.h. */
 #include "transfer.h"
 
 #include "../../harness/harness.h"

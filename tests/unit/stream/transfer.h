@@ -1,6 +1,4 @@
-/*
- * transfer.h - calls on a stream in separate tasks.
- */
+/* transfer.h - makes calls on a stream in separate tasks. */
 #ifndef COIL_TESTS_STREAM_TRANSFER_H
 #define COIL_TESTS_STREAM_TRANSFER_H
 
@@ -22,7 +20,7 @@ int transfer_read(void *transfer);
 int transfer_read_exact(void *transfer);
 int transfer_write(void *transfer);
 
-/* Start the transfer and let it run as far as it can. */
+/* Start a task for the transfer, and let it run until it waits or ends. */
 coil_task *transfer_start(coil_task_fn fn, struct transfer *transfer);
 
 /* A call of coil_sendfile() for the whole file. */

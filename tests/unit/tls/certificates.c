@@ -22,8 +22,9 @@ struct identity {
 struct wish {
     const char *name;      /* the subject's common name */
     const char *alt_names; /* "DNS:localhost"; NULL: an authority */
-    long from, until;      /* in days from now; both 0: valid now, for ten days */
-    bool rsa;              /* an RSA key instead of an elliptic-curve key */
+    /* validity in days from now; if both are 0, ten days from now on */
+    long from, until;
+    bool rsa; /* use an RSA key instead of an elliptic-curve key */
 };
 
 static void add_extension(X509 *certificate, X509 *issuer, int nid, const char *value)

@@ -13,21 +13,25 @@
 
 struct certificates {
     char folder[64];
-    /* PEM files. Except for the authorities and `key`, each holds a chain and its key. */
+    /*
+     * PEM files. Except for the authorities, the lists and the separate keys, each file
+     * contains a certificate chain and its key.
+     */
     char root[96];   /* the authority */
-    char server[96]; /* names: localhost, *.example.org, 127.0.0.1, ::1 */
+    char server[96]; /* for localhost, *.example.org, 127.0.0.1 and ::1 */
     /* the alternative name is other.test, the common name localhost */
     char other_name[96];
     char expired[96], future[96];
     char self_signed[96];
-    char no_chain[96];  /* like `server`, without the intermediate certificate */
-    char client[96];    /* "CN = client" */
-    char stranger[96];  /* a client's certificate, signed by another authority */
-    char locked[96];    /* a server's chain; the password of its key is "sesame" */
-    char revoked[96];   /* a server's certificate, revoked by `crl` */
-    char crl[96];       /* the revocation lists of both authorities */
-    char key[96];       /* a key that matches none of these certificates */
-    char other_key[96]; /* another key that matches none, of another type */
+    char no_chain[96]; /* like `server`, without the intermediate certificate */
+    char client[96];   /* "CN = client" */
+    char stranger[96]; /* a client's certificate, signed by another authority */
+    char locked[96];   /* a server's chain; the password of its key is "sesame" */
+    char revoked[96];  /* a server's certificate, revoked by `crl` */
+    char crl[96];      /* the certificate revocation lists of both authorities */
+    char key[96];      /* a key that matches none of these certificates */
+    /* another key that matches none of these certificates, of another type */
+    char other_key[96];
 };
 
 void certificates_make(struct certificates *c);

@@ -1,6 +1,4 @@
-/*
- * test_hooks_openssl.c - each task finds only its own errors in OpenSSL's queue.
- */
+/* test_hooks_openssl.c - each task finds only its own errors in OpenSSL's error queue. */
 #include "../../harness/harness.h"
 
 #include <coil.h>

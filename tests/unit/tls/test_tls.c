@@ -81,7 +81,7 @@ static void forget_contexts(struct ends *e)
     e->server_tls = e->client_tls = NULL;
 }
 
-/* Connect with these options. Ends an earlier connection first. */
+/* End an earlier connection, and connect with these options. */
 static void set_up(struct ends *e, const coil_tls_opts *server,
                    const coil_tls_opts *client)
 {
@@ -235,7 +235,8 @@ NET_TEST(tls_ciphers)
 }
 
 /*
- * TLS 1.2 with an RSA key has ciphers without forward secrecy, which coil does not offer.
+ * With an RSA key, TLS 1.2 has ciphers without forward secrecy, which coil does not offer
+ * by default.
  */
 NET_TEST(tls_ciphers_are_forward_secret_unless_others_are_asked_for)
 {
@@ -332,7 +333,7 @@ static coil_tls *choose_in(const char *name, void *arg)
 }
 
 /*
- * A server chooses a context by name. A certificate can be replaced between two
+ * A server chooses a context by name, and can replace a certificate between two
  * connections.
  */
 NET_TEST(tls_server_chooses_a_context)
@@ -361,7 +362,7 @@ NET_TEST(tls_server_chooses_a_context)
     shop.newest = create(&(coil_tls_opts){.certificate_file = e->files.server});
     connect_as(e, "localhost");
     CHECK_INT(e->client_rc, 0);
-    coil_tls_release(shop.newest); /* the connection has a reference */
+    coil_tls_release(shop.newest); /* the connection has its own reference */
     coil_tls_release(shop.for_name);
     check_talk(e->server, e->client, "hello");
     CHECK(shop.asked >= 4);
@@ -571,8 +572,8 @@ NET_TEST(tls_server_asks_who_the_client_is)
     check_talk(e->client, e->server, "hello");
 
     /*
-     * With TLS 1.3 the client finishes the handshake before the server checks its
-     * certificate.
+     * With TLS 1.3, the client completes the handshake before the server checks the
+     * client's certificate.
      */
     client.certificate_file = e->files.stranger;
     set_up(e, &server, &client);
@@ -622,8 +623,8 @@ NET_TEST(tls_sessions_do_not_cross_names)
 }
 
 /*
- * The client's certificate is revoked. Only one of the two contexts has the revocation
- * list.
+ * Connect with a revoked client certificate. Only one of the server's two contexts has
+ * the revocation list.
  */
 static void check_revoked_at(const char *name, bool base_knows)
 {
@@ -706,7 +707,7 @@ NET_TEST(tls_tickets_of_1_3_are_used_once)
     check_talk(e->server, e->client, "tickets");
     for (int i = 0; i < 4; i++) {
         disconnect(e);
-        connect_as(e, "localhost"); /* does not read, so it gets no tickets */
+        connect_as(e, "localhost"); /* the client does not read, so it gets no tickets */
         resumed += coil_tls_resumed(e->client);
     }
     CHECK_INT(resumed, 2);
@@ -714,7 +715,8 @@ NET_TEST(tls_tickets_of_1_3_are_used_once)
 }
 
 /*
- * With more servers than the cache holds, the sessions of the most recent servers stay.
+ * If there are more servers than the cache holds, it keeps the sessions of the most
+ * recent servers.
  */
 NET_TEST(tls_sessions_are_bounded)
 {
@@ -787,7 +789,10 @@ static int count_turns(void *arg)
     return 0;
 }
 
-/* All bytes are in one record, which OpenSSL decrypts at the first read. */
+/*
+ * All bytes are in one record, which OpenSSL decrypts at the first read, so further reads
+ * need not wait.
+ */
 IO_TEST(tls_reads_of_one_record_let_others_run)
 {
     static unsigned char sent[16000];
@@ -932,8 +937,9 @@ NET_TEST(tls_half_close)
 }
 
 /*
- * A plain close is enough after the last write, as on a stream without TLS. Exception:
- * the simulated network may accept only a part of the close_notify.
+ * As on a stream without TLS, it is enough to close the stream after the last write.
+ * (This does not hold on the simulated network, which may accept only a part of the
+ * close_notify.)
  */
 IO_TEST(tls_close_says_goodbye)
 {
@@ -967,7 +973,7 @@ NET_TEST(tls_stop_is_orderly_in_either_order)
     }
 }
 
-/* Check a connection that ends without a close_notify. */
+/* Check what a read returns if the connection ends without a close_notify. */
 static void check_truncation(bool allowed, ssize_t expected)
 {
     struct ends *e = only_files();
@@ -1032,7 +1038,7 @@ NET_TEST(tls_destroy_while_a_task_waits)
     close_ends(e);
 }
 
-/* more bytes than the buffers of a connection hold while the peer does not read */
+/* more bytes than a connection's buffers hold if the peer does not read */
 #define HUGE ((size_t)(test_simulated() ? 1 : 24) * 1024 * 1024)
 
 /* ---- cancelling -------------------------------------------------------------------- */
@@ -1092,8 +1098,8 @@ NET_TEST(tls_cancelled_write_is_continued_where_it_was)
 }
 
 /*
- * If the stream is closed after a part of a record, the peer must see a truncation, not a
- * normal end.
+ * If the stream is closed after a part of a record was sent, the peer must see a
+ * truncation, not a normal end.
  */
 NET_TEST(tls_close_after_a_cut_record_is_truncation)
 {
@@ -1241,7 +1247,7 @@ IO_TEST(tls_record_that_was_changed)
 /* ---- failures of the machine ------------------------------------------------------- */
 
 /*
- * Run one connection from handshake to close. Every failure is returned. Nothing may
+ * One connection from handshake to close. Every failure must be returned, and nothing may
  * leak, hang or crash.
  */
 struct day {
@@ -1261,7 +1267,8 @@ static int serve_a_day(void *arg)
     if (n == 0)
         n = coil_stream_shutdown_write(e->server);
     day->server_fails = n < 0;
-    coil_stream_close(e->server); /* the client must not wait for more */
+    /* close the stream, so that the client does not wait for more bytes */
+    coil_stream_close(e->server);
     return 0;
 }
 
@@ -1280,7 +1287,10 @@ static ssize_t spend_a_day(struct ends *e)
     return n;
 }
 
-/* Returns true if something failed because of `order`. */
+/*
+ * Run the connection while order(nth) makes a call or an allocation fail. Returns true if
+ * something failed.
+ */
 static bool bad_day(struct ends *e, void (*order)(uint64_t), uint64_t nth)
 {
     struct day day = {e, false};

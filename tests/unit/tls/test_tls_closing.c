@@ -94,8 +94,8 @@ static void let_pass(int moments)
 }
 
 /*
- * The closed end's call fails with -EBADF, unless it had ended before. The other end's
- * call also ends.
+ * Close one end at some moment of the handshake. Its call fails with -EBADF, unless the
+ * call had ended before. The other end's call also ends.
  */
 static void shake_hands(struct side *closed, struct side *other, int moments,
                         bool destroys)
@@ -229,8 +229,8 @@ NET_TEST(tls_closed_in_each_call)
 }
 
 /*
- * The writer is blocked. The reader waits for the writer, as it does after a half-close
- * or to send a reply.
+ * Destroy a stream while its writer is blocked and its reader waits for the writer. A
+ * reader does that after a half-close, or to send a reply.
  */
 NET_TEST(tls_destroyed_under_a_reader_and_a_writer)
 {

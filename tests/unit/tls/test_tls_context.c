@@ -55,7 +55,10 @@ TASK_TEST(tls_context_with_a_key_that_is_locked)
     certificates_remove(&files);
 }
 
-/* The key belongs to another certificate, or is of another kind. */
+/*
+ * A context cannot be created if the key belongs to another certificate, or is of another
+ * kind.
+ */
 TASK_TEST(tls_context_with_a_key_that_does_not_fit)
 {
     struct certificates files;
@@ -156,8 +159,8 @@ static int accept_it(void *arg)
 }
 
 /*
- * Returns the result of the client's handshake with a server with these options.
- * *server_rc is the server's result.
+ * Perform a handshake between the client and a server with these options. Returns the
+ * client's result, and stores the server's result in *server_rc.
  */
 static int meet(const coil_tls_opts *server, coil_tls *client, int *server_rc)
 {
@@ -246,7 +249,8 @@ NET_TEST(tls_certificates_that_were_revoked)
     CHECK_INT(meet_as(&client, files.server), 0);
     CHECK_INT(meet_as(&client, files.revoked), -EKEYREVOKED);
     check_says("certificate revoked (depth 0, subject 'CN = server'");
-    client.ca_file = files.self_signed; /* there is no list of its authority */
+    /* there is no revocation list of this authority */
+    client.ca_file = files.self_signed;
     CHECK_INT(meet_as(&client, files.self_signed), -EKEYREJECTED);
     check_says("unable to get certificate CRL");
     certificates_remove(&files);
@@ -318,8 +322,8 @@ IO_TEST(tls_context_with_a_certificate_trusts_the_system_when_it_connects)
 }
 
 /*
- * If the waiting task is cancelled while the context is created, the next call gets that
- * context.
+ * If the task that waits for the context is cancelled, the context is still created, and
+ * the next call gets it.
  */
 IO_TEST(tls_default_context_that_nobody_waits_for)
 {

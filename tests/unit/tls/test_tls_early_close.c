@@ -1,6 +1,6 @@
 /*
- * test_tls_early_close.c - a TLS 1.3 client that sends its data and closes before the
- * server writes its session tickets. The server must read all of the data.
+ * test_tls_early_close.c - a TLS 1.3 client sends its data and closes the connection
+ * before the server writes its session tickets. The server must read all of the data.
  *
  * The client is OpenSSL on two memory BIOs, so that each step happens at a known moment.
  */
@@ -59,7 +59,7 @@ static void send_output(struct client *c)
         CHECK_INT(write(c->fd, bytes, (size_t)n), n);
 }
 
-/* The server has sent its part of the handshake, and waits. */
+/* Receive the server's part of the handshake, which the server has already sent. */
 static void receive_input(struct client *c)
 {
     char bytes[4096];
@@ -69,7 +69,7 @@ static void receive_input(struct client *c)
         BIO_write(SSL_get_rbio(c->ssl), bytes, (int)n);
 }
 
-/* Wait until the kernel has sent all bytes: a reset would drop the rest. */
+/* Wait until the kernel has sent all bytes, because a reset would drop the rest. */
 static void wait_until_sent(int fd)
 {
     int unsent = 1;

@@ -64,7 +64,10 @@ static void connect_ends(struct shared *s, coil_stream *ends[2])
 
 #define CONNECTIONS 20
 
-/* Sessions are shared between threads, too: a ticket may be used on any of them. */
+/*
+ * Make connections on several threads, which also share sessions: a ticket may be used on
+ * any of the threads.
+ */
 static int use_contexts(void *arg)
 {
     int resumed = 0;
@@ -91,7 +94,10 @@ TEST(tls_threads_share_contexts)
     forget(&s);
 }
 
-/* Both threads need the default context at the same time, and share it. */
+/*
+ * Make connections with the default context, which both threads need at the same time and
+ * share.
+ */
 static int use_the_default(void *arg)
 {
     struct shared copy = *(struct shared *)arg;
@@ -137,7 +143,7 @@ static void *run_elsewhere(void *arg)
     coil_run_opts opts = {.loop.backend = m->backend, .no_signals = true};
     int rc = coil_run(use_moved, m, &opts);
 
-    if (rc == -ENOSYS) { /* the limit on locked memory may allow only one ring */
+    if (rc == -ENOSYS) { /* the limit on locked memory may not allow a second ring */
         opts.loop.backend = "epoll";
         rc = coil_run(use_moved, m, &opts);
     }
@@ -166,8 +172,8 @@ static int answer_line(void *arg)
 }
 
 /*
- * Bytes keep their order: those already decrypted, those received, and those still to
- * come.
+ * The stream is moved while some bytes are already decrypted, some are received, and some
+ * have yet to arrive. They stay in order.
  */
 IO_TEST(tls_stream_goes_to_another_loop_and_back)
 {

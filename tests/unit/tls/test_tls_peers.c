@@ -30,7 +30,7 @@ struct peer {
     void (*talk)(struct peer *peer); /* called on the peer's thread after the handshake */
     SSL *ssl;
     int fd, handshake;
-    int go[2]; /* a pipe: a byte in it lets a waiting peer continue */
+    int go[2]; /* a pipe; a byte in it makes a waiting peer continue */
     int comes; /* how many bytes the peer reads after it continues */
     pthread_t thread;
 };
@@ -54,7 +54,7 @@ static void *run_peer(void *arg)
     return NULL;
 }
 
-/* Connect a coil client to the peer, up to the end of the handshake. */
+/* Connect a coil client to the peer, and complete the handshake. */
 static coil_stream *connect_to_peer(struct peer *p)
 {
     coil_stream *stream = make_stream_and_peer(&p->fd);
@@ -68,7 +68,7 @@ static coil_stream *connect_to_peer(struct peer *p)
     return stream;
 }
 
-/* Accept the peer with a coil server, up to the end of the handshake. */
+/* Accept the peer with a coil server, and complete the handshake. */
 static coil_stream *accept_peer(struct peer *p)
 {
     coil_stream *stream = make_stream_and_peer(&p->fd);
@@ -188,8 +188,8 @@ static int write_no_more(void *arg)
 }
 
 /*
- * The client has read the ticket's first record. Until OpenSSL has the whole ticket, it
- * encrypts nothing.
+ * Let the client write after it has read the ticket's first record. OpenSSL encrypts
+ * nothing until it has the whole ticket.
  */
 static void check_ticket_in_pieces(coil_task_fn read, coil_task_fn write_out,
                                    bool reader_leaves)
@@ -345,13 +345,13 @@ static void renegotiate(struct peer *p)
     char buf[16];
 
     SSL_renegotiate(p->ssl);
-    /* This only sends the request. The next call reads the client's answer. */
+    /* This call only sends the request. The next call reads the client's answer. */
     CHECK(SSL_do_handshake(p->ssl) == 1);
     CHECK(SSL_read(p->ssl, buf, sizeof buf) <= 0);
     ERR_clear_error();
 }
 
-/* OpenSSL treats the warning as a failed handshake. */
+/* Renegotiate as the client. OpenSSL treats coil's warning as a failed handshake. */
 static void renegotiate_as_client(struct peer *p)
 {
     CHECK_INT(SSL_write(p->ssl, "tick", 4), 4);
@@ -361,7 +361,10 @@ static void renegotiate_as_client(struct peer *p)
     ERR_clear_error();
 }
 
-/* coil refuses with a warning. This peer then ends the connection. */
+/*
+ * coil refuses the renegotiation with a warning, after which this peer ends the
+ * connection.
+ */
 static void check_that_it_is_refused(coil_stream *stream)
 {
     char byte;

@@ -1,6 +1,7 @@
 /*
- * test_tls_streams.c - operations of streams other than reads and writes, over TLS: local
- * sockets, files, vectors, other threads, and bytes in the handshake's last segment.
+ * test_tls_streams.c - stream operations other than plain reads and writes, over TLS:
+ * local sockets, files, vectors, other threads, and bytes in the last segment of the
+ * handshake.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -144,7 +145,7 @@ NET_TEST(tls_writes_parts)
     free(bytes);
 }
 
-/* Files are sent between other writes, and from an offset. */
+/* Files can be sent between other writes, and from an offset. */
 IO_TEST(tls_sends_parts_of_files_between_writes)
 {
     size_t size = 500000;
@@ -178,15 +179,18 @@ static int sends_much(void *arg)
     char bytes[4096] = "";
     ssize_t n = 0;
 
-    /* The kernel buffers at most a few megabytes. */
+    /*
+     * Write until an error, which must occur soon, because the kernel buffers at most a
+     * few megabytes.
+     */
     for (int i = 0; i < 100000 && n >= 0; i++)
         n = coil_write(e->client, bytes, sizeof bytes);
     return (int)n;
 }
 
 /*
- * The writer may be waiting, or may be about to write. In both cases the writer's call
- * must end.
+ * When the peer disconnects, the writer may be waiting or about to write. In both cases
+ * the writer's call must end.
  */
 NET_TEST(tls_writing_to_a_peer_that_left_ends)
 {
@@ -277,7 +281,10 @@ static void check_taken_up_again(int (*send)(void *))
     free(s.bytes);
 }
 
-/* The bytes that TLS has accepted are sent, and the others are still in the source. */
+/*
+ * After the cancellation, the bytes that TLS has accepted are sent, and all other bytes
+ * are still in the source.
+ */
 IO_TEST(tls_copy_that_is_cancelled_loses_no_byte)
 {
     size_t size = (size_t)6 * 1024 * 1024, done;
@@ -326,11 +333,11 @@ IO_TEST(tls_writing_parts_is_continued_where_it_was)
 
 /*
  * A relay that passes the client's first record on, and holds the others back until the
- * client has sent all of its data. So the last handshake message, a line and the end
- * arrive together.
+ * client has sent all of its data. Therefore the last handshake message, a line and the
+ * end arrive together.
  */
 struct between {
-    coil_stream *near, *far; /* towards the client, towards the server */
+    coil_stream *near, *far; /* the streams to the client and to the server */
 };
 
 /* Append one record to `bytes`, and return its type. */
@@ -527,7 +534,10 @@ static coil_task *start_waiting(struct waiting *w, coil_stream *stream)
     return task;
 }
 
-/* Session tickets, which the client has received by then, do not make it readable. */
+/*
+ * A stream is readable if there are decrypted bytes. Session tickets that have arrived do
+ * not make the client's stream readable.
+ */
 NET_TEST(tls_is_readable_when_there_are_decrypted_bytes)
 {
     coil_stream *streams[2];
@@ -614,7 +624,7 @@ IO_TEST(tls_that_is_cut_off_is_readable_and_the_read_says_so)
     close_ends(e);
 }
 
-/* The wait ends at the reset, but the read must still return the error. */
+/* The reset ends the wait, but the read must still return the error. */
 IO_TEST(tls_that_is_reset_is_readable_and_the_read_says_so)
 {
     /* connect(2) to AF_UNSPEC resets the connection */
@@ -642,7 +652,10 @@ static int reads_a_byte(void *arg)
     return (int)coil_read(e->client, &byte, 1);
 }
 
-/* Neither call reports the end of the data, whichever of them sees the reset first. */
+/*
+ * Whichever of the reader and the writer sees the reset first, neither gets a normal end
+ * of the data.
+ */
 IO_TEST(tls_that_is_reset_fails_its_reader_and_its_writer)
 {
     struct sockaddr nobody = {.sa_family = AF_UNSPEC};
