@@ -1,5 +1,6 @@
 /*
- * test_any_order.c - the guarantees of locks and queues hold in any order.
+ * test_any_order.c - the guarantees of locks and queues hold in whichever order tasks
+ * run.
  *
  * Each program runs with three hundred seeds. The seed shuffles every turn, and chooses
  * which tasks are cancelled and when. A program that reaches its deadline has deadlocked.
@@ -19,7 +20,7 @@ static unsigned throw_dice(unsigned limit)
     return (unsigned)(dice >> 33) % limit;
 }
 
-/* Yield for some turns, or none. */
+/* Yield a random number of times, possibly none. */
 static int dawdle(void)
 {
     int rc = 0;
@@ -156,7 +157,7 @@ static coil_queue queue;
 static int put[TASKS * ITEMS], got[TASKS * ITEMS], next_item;
 static int putting, getting;
 
-/* Every second task puts items, the others get them. */
+/* Every second task puts items, and the other tasks get them. */
 static int put_or_get(void *arg)
 {
     static int turn;
@@ -214,9 +215,7 @@ TEST(queue_hands_out_each_item_once_in_any_order)
     run_with_seeds(crowd_at_a_queue);
 }
 
-/*
- * Each task takes a token once, puts it back, and notifies another task.
- */
+/* Each task takes a token, puts it back, and notifies another task. */
 static coil_condition condition;
 static int tokens;
 
@@ -228,7 +227,8 @@ static int take_token(void)
         return rc;
     while (rc == 0 && tokens == 0)
         rc = coil_condition_wait(&condition);
-    CHECK(coil_lock_locked(&lock)); /* the task has the lock, cancelled or not */
+    /* the task has the lock even if its wait was cancelled */
+    CHECK(coil_lock_locked(&lock));
     tokens -= rc == 0;
     coil_lock_release(&lock);
     return rc;
@@ -288,8 +288,8 @@ static void break_barrier(void)
 }
 
 /*
- * If a task was cancelled before it began, the others would wait forever: break the
- * barrier.
+ * Break the barrier, because the other tasks would wait forever if a task was cancelled
+ * before it began.
  */
 static int break_after_a_second(void *arg)
 {
@@ -301,7 +301,10 @@ static int break_after_a_second(void *arg)
     return rc;
 }
 
-/* Either all tasks reach the barrier, or a cancelled task breaks it for all. */
+/*
+ * Either all tasks reach the barrier in each round, or a cancelled task breaks the
+ * barrier for all.
+ */
 static int pass_rounds(void *arg)
 {
     (void)arg;

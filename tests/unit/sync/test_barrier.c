@@ -106,7 +106,7 @@ TASK_TEST(barrier_waiter_cancelled_in_the_turn_it_was_released_holds_up_nobody)
 }
 
 /*
- * As in asyncio, a task woken by a cancelled one waits again, behind all others.
+ * As in asyncio, a task that a cancelled task had woken waits again, behind all others.
  * (gh-155233)
  */
 TASK_TEST(barrier_places_are_given_once_whoever_is_cancelled)
@@ -133,7 +133,7 @@ TASK_TEST(barrier_places_are_given_once_whoever_is_cancelled)
     }
 }
 
-/* A wait of the previous round that fails does not use up an index of this round. */
+/* If a wait of the previous round fails, it does not use up an index of this round. */
 TASK_TEST(barrier_places_begin_at_0_after_a_reset_and_an_abort)
 {
     for (int aborts = 0; aborts < 2; aborts++) {
@@ -203,7 +203,8 @@ TASK_TEST(barrier_abort_cancelled_while_others_leave_breaks_nothing)
 {
     coil_task *aborter;
 
-    coil_lock_acquire(&barrier.lock); /* acquire the lock as a leaving task would */
+    /* acquire the lock, as a task does that leaves the barrier */
+    coil_lock_acquire(&barrier.lock);
     CHECK_INT(coil_spawn(abort_it, &barrier, NULL, &aborter), 0);
     coil_yield();
     coil_task_cancel(aborter, NULL);

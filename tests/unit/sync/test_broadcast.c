@@ -27,7 +27,7 @@ TASK_TEST(broadcast_gives_each_item_to_each_receiver)
 {
     coil_task *a = test_spawn(follow, "a"), *b = test_spawn(follow, "b");
 
-    send_item(1); /* sent before there is a receiver */
+    send_item(1); /* no task receives yet */
     coil_yield();
     send_item(2);
     coil_yield();

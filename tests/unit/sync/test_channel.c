@@ -139,7 +139,7 @@ TASK_TEST(channel_put_suspends_while_full)
     CHECK_INT(coil_yield(), 0);
     CHECK_TRACE("task-2:0 ");
     CHECK_INT(coil_channel_get(channel, &item), 0);
-    /* a waiting putter's item took the place */
+    /* the item of a waiting putter has taken the free place */
     CHECK_INT(coil_channel_count(channel), 1);
     CHECK_INT(test_join(a), 0);
     CHECK_INT(test_join(b), 0);
@@ -154,7 +154,7 @@ static int put_in_spite_of_cancellation(void *channel)
 }
 
 /*
- * The second put of the cancelled task fails at once. A turn later the other tasks use
+ * The second put of the cancelled task fails at once. One turn later, other tasks can use
  * the channel.
  */
 TASK_TEST(channel_is_free_while_a_cancelled_task_is_refused)
@@ -327,7 +327,7 @@ static int with_tasks(void *arg)
     return 0;
 }
 
-/* Threads and tasks of one loop put and get, all at once. */
+/* Put and get items in threads and in tasks of one loop at the same time. */
 static void move_all(size_t maxsize)
 {
     struct sums s = {.channel = create(maxsize)};

@@ -1,6 +1,4 @@
-/*
- * test_condition.c - wait, under a lock, until a condition holds.
- */
+/* test_condition.c - waiting under a lock until a condition holds. */
 #include "../../harness/harness.h"
 
 #include <coil.h>
@@ -54,7 +52,7 @@ TASK_TEST(condition_waiter_cancelled_has_the_lock_again)
     coil_task_cancel(a, NULL);
     coil_sleep(1);
     CHECK_TRACE("");
-    coil_task_cancel(a, NULL); /* a second request, while the task waits for the lock */
+    coil_task_cancel(a, NULL); /* cancel the task again while it waits for the lock */
     coil_sleep(1);
     CHECK_TRACE("");
     coil_lock_release(&lock);

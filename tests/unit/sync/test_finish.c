@@ -97,7 +97,7 @@ struct finish {
     const char *message;
 };
 
-/* Let a task begin to wait, then call finish() in a child process, which must abort. */
+/* Let a task begin to wait, and call finish() in a child process, which must abort. */
 static void check_finish(const struct finish *row)
 {
     coil_task *task = test_spawn(row->wait, NULL);

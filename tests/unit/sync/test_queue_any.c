@@ -1,6 +1,4 @@
-/*
- * test_queue_any.c - take an item from the first of several queues that has one.
- */
+/* test_queue_any.c - taking an item from the first of several queues that has one. */
 #include "../../harness/harness.h"
 
 #include <coil.h>

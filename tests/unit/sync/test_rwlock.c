@@ -7,7 +7,10 @@
 
 static coil_rwlock lock = COIL_RWLOCK_INIT;
 
-/* `arg` is "ra" for a reader named a, and "wb" for a writer named b. */
+/*
+ * A task that holds the lock once. `arg` is "ra" for a reader named a, or "wb" for a
+ * writer named b.
+ */
 static int use(void *arg)
 {
     const char *how = arg;
@@ -70,7 +73,7 @@ TASK_TEST(rwlock_cancelled_writer_admits_the_readers_behind_it)
     CHECK_INT(test_join(c), 0);
 }
 
-/* A writer that is cancelled after it was woken passes the lock on. */
+/* A writer that is cancelled after it was woken passes the lock to the next waiter. */
 static void cancel_woken(const char *first, const char *next)
 {
     coil_task *b, *c;

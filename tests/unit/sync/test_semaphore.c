@@ -1,6 +1,4 @@
-/*
- * test_semaphore.c - limit the number of tasks at a time.
- */
+/* test_semaphore.c - limiting the number of concurrent tasks. */
 #include "../../harness/harness.h"
 
 #include <coil.h>

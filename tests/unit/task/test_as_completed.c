@@ -1,6 +1,4 @@
-/*
- * test_as_completed.c - get futures in the order in which they complete.
- */
+/* test_as_completed.c - getting futures in the order in which they complete. */
 #include "../../harness/harness.h"
 
 #include <coil.h>
@@ -39,7 +37,7 @@ static int which(const coil_future *future)
     return -1;
 }
 
-/* Print the next future, or the error, and the time. */
+/* Write the next future, or the error, to the trace, with the time. */
 static int next(coil_as_completed *each)
 {
     coil_future *out = NULL;
@@ -208,7 +206,7 @@ TASK_TEST(as_completed_without_memory_awaits_nothing)
     int started = fill_table_of_timers(timers, 64);
 
     create_all();
-    /* no memory for the block, then none for the timer table */
+    /* the first allocation is for the block, and the second for the timer table */
     for (int n = 1; n <= 2; n++) {
         test_fail_allocation(n);
         CHECK_INT(coil_as_completed_init(&each, f, N, coil_in(COIL_SEC(1))), -ENOMEM);

@@ -32,7 +32,9 @@ static COIL__NOINLINE int compare_and_wait(const void *a, const void *b)
     return rc < 0 ? 0 : *(const int *)a - *(const int *)b;
 }
 
-/* Runs while the other task is inside qsort(), whichever of the two runs first. */
+/*
+ * A task that runs while the other task is inside qsort(), whichever task starts first.
+ */
 static int look_inside_qsort(void *arg)
 {
     while (waits_begun == 0)
@@ -47,7 +49,7 @@ static COIL__NOINLINE int sort_in_task(void *arg)
     return 0;
 }
 
-/* Another task runs while the comparison function waits. gdb also runs this test. */
+/* Another task runs while the comparison function waits. This test is also run in gdb. */
 TASK_TEST(task_that_waits_inside_qsort)
 {
     int numbers[] = {2, 1};

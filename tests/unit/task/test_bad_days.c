@@ -16,7 +16,7 @@
 
 #define MANY test_hundred_thousand()
 
-/* The lowest and the highest stack address seen at the places that were checked. */
+/* The lowest and highest stack addresses that look_at_stack() has seen. */
 static struct {
     uintptr_t lowest, highest;
 } depth;
@@ -34,7 +34,7 @@ static COIL__NOINLINE void look_at_stack(void)
 }
 
 /*
- * A callback in every turn counts the turns. The callback also keeps a virtual clock from
+ * A callback that runs in every turn counts the turns. It also keeps a virtual clock from
  * advancing.
  */
 static coil_handle *counter;
@@ -134,7 +134,7 @@ static int pass_event(void *arg)
     return rc;
 }
 
-/* Spawn many tasks, let them all wait, and start to count turns. */
+/* Spawn many tasks, let all of them begin to wait, and start counting turns. */
 static void spawn_many(coil_task_fn fn, long *passed)
 {
     *passed = 0;
@@ -163,7 +163,10 @@ TASK_TEST(a_hundred_thousand_wait_for_a_semaphore_that_is_released_as_often)
     check_turns(&passed, MANY, 2);
 }
 
-/* The lock passes from one task to the next, one in each turn. */
+/*
+ * Notify `each` of the waiting tasks at a time. The lock passes from one task to the next
+ * in each turn.
+ */
 static void notify_many(int each)
 {
     long passed;
@@ -284,7 +287,7 @@ TASK_TEST(a_gather_of_a_hundred_thousand_tasks_in_time_and_out_of_it)
 
 /* ---- tasks that ignore cancellation ------------------------------------------------ */
 
-/* Continue to the end, and ignore all requests to cancel. */
+/* A task that continues to its end, and ignores all requests to cancel it. */
 static int ignore(void *arg)
 {
     for (int i = 0; i < 3; i++) {

@@ -127,8 +127,8 @@ static int cancel_it(void *arg)
 }
 
 /*
- * Use a task with a stack of the usual size: the main stack is large enough to hide a
- * recursion.
+ * This runs in a task with a stack of the usual size, because the main stack is large
+ * enough to hide a recursion.
  */
 static void cancel_down_gathers(int depth)
 {
@@ -153,7 +153,9 @@ TASK_TEST(cancelling_down_gathers_a_million_deep_needs_no_deep_stack)
     cancel_down_gathers(test_million());
 }
 
-/* The previous test at a smaller depth, which every build can run. */
+/*
+ * The same test as the previous one, but at a smaller depth, which every build can run.
+ */
 TASK_TEST(cancelling_down_gathers_two_thousand_deep)
 {
     cancel_down_gathers(2000);
@@ -335,13 +337,13 @@ TASK_TEST(origin_of_a_group_is_the_child_that_failed_and_where_it_was_opened)
 
 /* ---- two requests at once ---------------------------------------------------------- */
 
-/* A call that waits for an event that never comes. */
+/* A call that waits for an event that never occurs. */
 struct call {
     int (*fn)(struct call *call);
     coil_stream *ends[2];
     int pipe;
     coil_listener *listener;
-    coil_channel *channel; /* full, with room for one */
+    coil_channel *channel; /* a full channel with room for one item */
     bool waits_again;
 };
 
@@ -409,7 +411,10 @@ static void cancel_twice(struct call *call)
     CHECK_INT(test_join(task), 0);
 }
 
-/* In asyncio, this is Task.cancel() of a task whose future is already cancelled. */
+/*
+ * The counterpart in asyncio is Task.cancel() of a task whose awaited future is already
+ * cancelled.
+ */
 IO_TEST(two_requests_in_one_turn_are_delivered_once)
 {
     int (*const calls[])(struct call *) = {call_read, call_wait_fd, call_accept,
@@ -474,7 +479,7 @@ TASK_TEST(cancel_delivered_and_refusals_hold_until_it_is_caught)
     CHECK_INT(test_join(task), 0);
 }
 
-/* Fail like a library that replaces each error by its own. */
+/* Act like a library that replaces each error with its own. */
 static int fail_as_a_library(void *arg)
 {
     int rc = coil_sleep(COIL_SEC(60)) < 0 ? -EIO : 0;

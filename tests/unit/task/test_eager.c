@@ -111,7 +111,7 @@ struct nest {
     coil_task *task;
 };
 
-/* Each level starts the next one before it waits. */
+/* Each level starts the next level before it waits. */
 static int nest_deeper(void *arg)
 {
     struct nest *nest = arg, inner = {.depth = nest->depth - 1};

@@ -1,6 +1,6 @@
 /*
- * test_failure.c - errors: creating, storing, passing on and printing them; and
- * unretrieved errors.
+ * test_failure.c - creating, storing, passing on and printing errors, and unretrieved
+ * errors.
  */
 #include "../../harness/harness.h"
 
@@ -51,8 +51,8 @@ static coil_task *spawn_parser(void)
 }
 
 /*
- * As in real programs, three functions end with a call of the function that fails. An
- * optimiser would turn each call into a jump.
+ * As in real programs, each of three functions ends with a call of a function that fails.
+ * An optimiser turns such calls into jumps.
  */
 
 static COIL__NOINLINE int end_by_failing(void)
@@ -284,7 +284,7 @@ TASK_TEST(a_failure_that_was_dealt_with_can_be_forgotten)
 }
 
 /*
- * Fail at increasing depth, until the stack has no room for a stack walk, and then a
+ * Fail at increasing depth, until the stack has no room for a stack walk, and then fail a
  * little deeper.
  */
 static COIL__NOINLINE int fail_until_full(int further)
@@ -401,7 +401,8 @@ TASK_TEST(awaiting_hands_the_error_on)
     CHECK_STR(coil_error_task(error), "main");
     CHECK_STR(coil_error_message(error), "line 3 has no colon");
     CHECK(coil_error_cause(error) == coil_future_error(coil_task_future(parser)));
-    CHECK_INT(load(parser), -EINVAL); /* the parser has already ended: same result */
+    /* the parser has already ended, but the result is the same */
+    CHECK_INT(load(parser), -EINVAL);
     CHECK_STR(coil_error_task(coil_error_cause(coil_last_error())), "parser");
     coil_task_release(parser);
 }
@@ -1153,7 +1154,7 @@ TEST(failure_without_a_message_has_a_place_in_debug_mode)
     CHECK_PTR(error, NULL);
 }
 
-/* The body returns a failure with a message, even if other calls fail after it. */
+/* The body's failure keeps its message, even if other calls fail after it. */
 static int fail_and_clean_up(void *arg)
 {
     int rc = coil_fail(-EINVAL, "the first failure");

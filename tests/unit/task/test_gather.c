@@ -1,6 +1,4 @@
-/*
- * test_gather.c - wait for many futures at once.
- */
+/* test_gather.c - waiting for many futures at once. */
 #include "../../harness/harness.h"
 
 #include <coil.h>
@@ -69,8 +67,8 @@ static int promise_await(void *promise)
 }
 
 /*
- * All awaitable objects are waited for together: a future, a task, and, as tasks, a
- * promise and a custom awaitable.
+ * A gather can wait for all kinds of awaitable objects: for a future and a task, and
+ * through a task for a promise and a custom awaitable.
  */
 TASK_TEST(gather_takes_whatever_can_be_awaited)
 {

@@ -1,5 +1,6 @@
 /*
- * test_generators_in_tasks.c - a generator may await: the task that drives it waits.
+ * test_generators_in_tasks.c - if a generator awaits something, the task that resumed the
+ * generator waits.
  */
 #include "../../harness/harness.h"
 

@@ -132,7 +132,10 @@ static int leave_as_cancelled(void *arg)
     coil_group_enter(&g);
     coil_group_spawn(&g, nap, &ms[3], NULL, NULL);
     coil_yield();
-    /* the body fails on its own; another request cancels the task in the exit */
+    /*
+     * the body fails with -ECANCELED on its own, and another task cancels this one in the
+     * exit
+     */
     rc = coil_group_exit(&g, -ECANCELED);
     test_trace("exit:%d ", rc);
     return coil_sleep(1);
@@ -418,7 +421,7 @@ static int clean_up_slowly(void *unused)
     return rc;
 }
 
-/* Ways to end a group. The exit of the ended group then waits for 100 ms. */
+/* Several ways to end a group. After each of them, the group's exit waits for 100 ms. */
 static int end_by_cancel(coil_group *g)
 {
     coil_group_cancel(g, "enough");
@@ -487,14 +490,14 @@ static int own_group_to_the_end(void *arg)
 
     CHECK_INT(rc, e->exit_if_cancelled);
     CHECK_INT(coil_task_cancelling(coil_task_current()), 1);
-    CHECK_INT(coil_sleep(1), -ECANCELED); /* the cancellation is lost in no case */
+    CHECK_INT(coil_sleep(1), -ECANCELED); /* the cancellation is never lost */
     CHECK_STR(coil_cancel_reason(), "from outside");
     return rc;
 }
 
 #define ENDINGS (sizeof endings / sizeof endings[0])
 
-/* Another request cancels the owner during the exit. (gh-155433) */
+/* Another task cancels the owner during the exit. (gh-155433) */
 TASK_TEST(group_exit_of_a_cancelled_owner_says_so_however_the_group_was_ended)
 {
     for (size_t i = 0; i < ENDINGS; i++) {
@@ -570,7 +573,8 @@ TASK_TEST(group_exit_in_a_shield_is_not_cancelled_from_outside_of_it)
 /* ---- starting ---------------------------------------------------------------------- */
 
 struct service {
-    int delay_ms, before, value, after; /* rc before, value, final rc */
+    /* the rc before it is ready, the value for coil_group_started(), the final rc */
+    int delay_ms, before, value, after;
 };
 
 static int serve(void *arg)
@@ -778,7 +782,10 @@ static int enter_limited(void *arg)
     return 0;
 }
 
-/* Three tasks wait for a place. The caller spawns last, although a place is free then. */
+/*
+ * Three tasks wait for a place in the group. The caller's child starts last, although a
+ * place is free when the caller spawns it.
+ */
 TASK_TEST(group_places_are_given_first_come_first_served)
 {
     struct limited l = {0};
@@ -804,7 +811,7 @@ TASK_TEST(group_places_are_given_first_come_first_served)
         coil_task_release(tasks[i]);
 }
 
-/* If the first task is cancelled, its place passes to the second. */
+/* If the first waiting task is cancelled, its place in the group passes to the second. */
 TASK_TEST(group_place_of_an_entrant_that_is_cancelled_goes_on)
 {
     struct limited l = {0};

@@ -1,6 +1,4 @@
-/*
- * test_guard.c - scopes, groups, locks and handles that end with their block.
- */
+/* test_guard.c - scopes, groups, locks and handles that end with their block of code. */
 #include "../../harness/harness.h"
 
 #include <coil.h>
@@ -59,7 +57,10 @@ TASK_TEST(guard_deadline_takes_a_count)
     CHECK_INT(n, (ssize_t)1 << 33);
 }
 
-/* A return from the block closes the scope, but does not translate the returned value. */
+/*
+ * Returning from inside the block closes the scope, but does not translate the returned
+ * value.
+ */
 static int return_from_block(void)
 {
     int rc;
@@ -106,8 +107,8 @@ TASK_TEST(guard_block_in_a_loop_is_left_by_continue)
 }
 
 /*
- * Leave by an early return (1), by coil_scope_exit() (2), or by returning rc without it
- * (3).
+ * Leave the scope with an early return (1), with coil_scope_exit() (2), or by returning
+ * rc without coil_scope_exit() (3).
  */
 static int use_scope_guard(int way)
 {
@@ -141,7 +142,7 @@ TASK_TEST(guard_block_does_not_run_without_memory)
     coil_handle *timers[64] = {NULL};
     int rc = 0, runs = 0;
 
-    for (int i = 0; i < 64 && rc == 0; i++) { /* until the table of timers is full */
+    for (int i = 0; i < 64 && rc == 0; i++) { /* add timers until their table is full */
         CHECK_INT(coil_call_later(COIL_SEC(99), do_nothing, NULL, &timers[i]), 0);
         test_fail_allocation(1);
         COIL_WITH_DEADLINE(COIL_SEC(1), rc)

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* The state that a library has for the thread, and for each task. */
+/* The state of a library, which has a value for the thread and one for each task. */
 static int of_thread;
 
 struct state {
@@ -321,7 +321,8 @@ TEST(hooks_of_the_main_task_are_given_to_coil_run)
     coil_run_opts opts = {.hooks = hooks};
 
     CHECK_INT(coil_run(count_what_runs, &enters, &opts), 0);
-    CHECK(enters >= 4); /* three for this task (start, yield, await), one for its child */
+    /* three times for this task (start, yield, await), and once for its child */
+    CHECK(enters >= 4);
 }
 
 /* ---- ready to use ------------------------------------------------------------------ */

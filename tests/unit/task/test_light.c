@@ -195,8 +195,8 @@ static void finish_item(coil_task *task)
 }
 
 /*
- * Waits whose data is in the control block, where other tasks can access it, and the
- * events that complete these waits.
+ * Waits with data in the control block, where other tasks can access it, and functions
+ * that complete these waits.
  */
 static const struct {
     const char *what;
@@ -240,7 +240,7 @@ TASK_TEST(waits_that_others_complete_lie_in_the_control_block)
     finish_objects();
 }
 
-/* A timer that is due has left the heap, and with it its deadline there. */
+/* When a timer is due, it has left the heap, and its deadline is no longer there. */
 static void look_at_sleeper(void *arg)
 {
     const coil_task *task = *(coil_task **)arg;
@@ -276,7 +276,7 @@ TASK_TEST(a_sleep_that_is_due_has_a_deadline)
 
 /* ---- swapping out ------------------------------------------------------------------ */
 
-/* Skip the test if light tasks are not available. */
+/* Spawn a light task. Skip the test if light tasks are not available. */
 static coil_task *spawn_light(coil_task_fn fn, void *arg)
 {
     coil_task *task;
@@ -296,7 +296,10 @@ static int see_why(void *arg)
     return 0;
 }
 
-/* For tests whose children run tasks. */
+/*
+ * Skip the test if light tasks are not available. For tests that run light tasks in a
+ * child process.
+ */
 static void need_light(void)
 {
     const char *why = NULL;
@@ -353,7 +356,7 @@ TASK_TEST(a_task_that_is_put_away_is_cancelled)
     }
 }
 
-/* Check that a wait preserves all of the task's state. */
+/* A task that checks that a wait preserves its whole state. */
 static int keep_everything(void *arg)
 {
     volatile unsigned char pattern[300];
@@ -558,7 +561,7 @@ static int wait_in_shield(void *arg)
     return coil_sleep(COIL_SEC(1));
 }
 
-/* A request that the shield holds back is recorded in the shield, on the stack. */
+/* The shield, which is on the stack, records a request that it holds back. */
 TASK_TEST(a_scope_without_a_deadline_keeps_no_stack)
 {
     int inside = 1;
@@ -716,7 +719,7 @@ static int overflow(void *arg)
     return arg == NULL ? recurse(0) : 0;
 }
 
-/* Overflow into the slot below, whose task is swapped out. */
+/* Overflow the stack into the slot below, while the task of that slot is swapped out. */
 static int overflow_above_others(void *arg)
 {
     coil_task *tasks[8];
@@ -773,7 +776,7 @@ TASK_TEST(stacks_beyond_the_cap_are_put_away)
     }
 }
 
-/* Pinned stacks stay in memory, and are not searched again each time. */
+/* Pinned stacks stay in memory, and coil does not search them again each time. */
 TASK_TEST(stacks_that_cannot_go_may_exceed_the_cap)
 {
     enum { COUNT = 300 };
@@ -974,7 +977,9 @@ static int leave_away(void *arg)
     return 0;
 }
 
-/* A swapped-out task at the end of the run is cancelled, and therefore restored. */
+/*
+ * A task that is swapped out at the end of the run is cancelled, and therefore restored.
+ */
 TEST(tasks_that_are_away_at_the_end_of_a_run_are_cancelled)
 {
     coil_run_opts opts = {.loop = {.virtual_clock = true}};

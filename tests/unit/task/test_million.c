@@ -10,7 +10,7 @@
 
 #include <coil.h>
 
-/* Return the peak memory of the process, including page tables. */
+/* Return the peak memory use of the process, including page tables. */
 static long taken(void)
 {
     return test_proc_kib("/proc/self/status", "VmHWM") +
@@ -40,7 +40,10 @@ TASK_TEST(a_million_sleeping_tasks_take_a_page_each)
     CHECK_INT(coil_yield(), 0);
     bytes_each = (taken() - before) * 1024 / million;
     printf("%ld bytes each, %ld mappings\n", bytes_each, test_mapping_count());
-    /* 4.4 KiB each, plus a record if the control blocks are separate from the stacks. */
+    /*
+     * Each task takes 4.4 KiB, plus a record if the control blocks are separate from the
+     * stacks.
+     */
     CHECK(bytes_each <= 4505 + (coil__task_light_mode != COIL__LIGHT_CHOSEN ? 450 : 0));
     CHECK(test_mapping_count() < 65530);
     CHECK_INT(coil_sleep(COIL_SEC(2)), 0);

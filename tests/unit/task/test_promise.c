@@ -121,7 +121,7 @@ TASK_TEST(promise_await_is_cancelled_and_cancels)
 
     CHECK_INT(coil_yield(), 0);
     CHECK(coil_task_cancel(a, "enough"));
-    /* the promise is cancelled only when the task continues */
+    /* the promise is not cancelled until the task continues */
     CHECK(!coil_promise_done(promise));
     CHECK_INT(test_join(a), -ECANCELED);
     CHECK_INT(coil_promise_result(promise), -ECANCELED);
@@ -220,7 +220,7 @@ static void *set_many(void *arg)
     return NULL;
 }
 
-/* Whether the result or the cancellation comes first, no result is lost. */
+/* No result is lost, whether the result or the cancellation comes first. */
 IO_TEST(promises_set_while_their_awaiters_are_cancelled)
 {
     coil_promise *promises[ROUNDS];
@@ -254,7 +254,7 @@ struct remote {
     coil_loop *loop;
     int rc; /* the result that the thread received */
     int numbers[2];
-    coil_future *leave; /* set on the loop's thread when the other thread has finished */
+    coil_future *leave; /* set by the loop's thread once the other thread has finished */
 };
 
 static void let_leave(void *arg)
@@ -278,7 +278,7 @@ static int beside(void *(*fn)(void *), struct remote *remote)
     pthread_join(thread, NULL);
     coil_future_release(remote->leave);
     for (int i = 0; i < 4; i++)
-        /* a task that was cancelled at the end is resumed, and ends */
+        /* let a task that was cancelled last resume and end */
         CHECK_INT(coil_yield(), 0);
     return remote->rc;
 }
@@ -450,7 +450,7 @@ TEST(spawn_threadsafe_on_a_loop_that_closes_or_has_closed)
     CHECK_INT(coil_loop_create(NULL, &loop), 0);
     CHECK_INT(coil_spawn_threadsafe(loop, get_color, NULL, NULL, &begun), 0);
     coil_loop_stop(loop);
-    CHECK_INT(coil_loop_run_forever(loop), 0); /* spawned, but it has not run */
+    CHECK_INT(coil_loop_run_forever(loop), 0); /* the task is spawned, but has not run */
     coil_loop_close(loop);
     CHECK_INT(coil_promise_wait(begun, 0), -ESHUTDOWN);
     coil_promise_release(begun);

@@ -1,6 +1,6 @@
 /*
- * test_region.c - scopes, shields and groups nested at random: which wait receives which
- * cancellation.
+ * test_region.c - which wait receives which cancellation if scopes, shields and groups
+ * are nested at random.
  *
  * A task enters and leaves regions, and waits between these steps, while another task
  * cancels it from time to time. Three properties always hold:
@@ -8,13 +8,13 @@
  * 1. A wait inside a shield fails only because of a request at its own depth or deeper.
  * 2. In the end, the number of remaining requests equals the number of requests from
  *    outside.
- * 3. If any requests remain, the next wait returns the cancellation; otherwise it does
- *    not.
+ * 3. If any requests remain, the next wait returns the cancellation. Otherwise the wait
+ *    does not return it.
  *
  * As in asyncio, there is an exception to the third property: a scope that is opened
  * while a request is in flight, and expires in the turn in which the request is
- * delivered. Such a scope treats the request as its own. So after each region there is a
- * wait.
+ * delivered. Such a scope treats the request as its own. To avoid this case, there is a
+ * wait after each region.
  */
 #include "../../harness/harness.h"
 
@@ -144,7 +144,10 @@ TASK_TEST(regions_in_each_other_tell_the_right_ones)
         coil_task *task;
 
         CHECK_INT(coil_spawn(run_program, &p, NULL, &task), 0);
-        coil_yield(); /* a task that is cancelled before it begins never begins */
+        /*
+         * let the task begin, because a task that is cancelled before that never begins
+         */
+        coil_yield();
         for (unsigned n = below(&driver, 3); n > 0; n--) {
             coil_sleep(below(&driver, 20));
             requests += coil_task_cancel(task, NULL);

@@ -43,7 +43,10 @@ static int move_when_it_is_too_late(void *arg)
     return coil_scope_set_deadline(arg, coil_in(COIL_SEC(1)));
 }
 
-/* Moving the deadline of an expired scope fails with the result that its owner gets. */
+/*
+ * Moving the deadline of an expired scope fails with the same result that the scope's
+ * owner gets.
+ */
 TASK_TEST(scope_that_has_expired_says_so_to_whoever_would_move_it)
 {
     coil_group group;
@@ -131,8 +134,8 @@ TASK_TEST(a_foreign_cancellation_is_not_a_timeout)
     coil_task_release(t);
 
     /*
-     * If the deadline and another task's request occur in the same turn, the request
-     * remains in effect.
+     * If the deadline passes in the turn in which another task cancels this one, the
+     * other task's request remains in effect.
      */
     coil_spawn(timed, NULL, NULL, &t);
     CHECK_INT(coil_sleep(COIL_MSEC(10)), 0);
@@ -142,7 +145,7 @@ TASK_TEST(a_foreign_cancellation_is_not_a_timeout)
     CHECK_TRACE("-125 -125 ");
 }
 
-/* If the code inside ignores the timeout, the scope is still left correctly. */
+/* Leaving the scope still works if the code inside ignores the timeout. */
 TASK_TEST(scope_forgives_a_body_that_forgot_the_cancellation)
 {
     coil_scope s;
@@ -190,7 +193,7 @@ static int say(const char *what, int rc)
     return rc;
 }
 
-/* Wait, be cancelled, and clean up for 10 ms in a shield. */
+/* A task that waits until it is cancelled, and then cleans up for 10 ms in a shield. */
 static int clean_up(void *arg)
 {
     int64_t limit = *(int64_t *)arg;
@@ -284,8 +287,8 @@ TASK_TEST(shield_holds_back_a_request_that_was_not_delivered)
 }
 
 /*
- * The deadline passes inside the shield: its request is not delivered, and is dropped
- * with the scope.
+ * The outer scope's deadline passes inside the shield. The request is not delivered, and
+ * is dropped when the outer scope ends.
  */
 static int nap_past_a_deadline(void)
 {
@@ -359,7 +362,8 @@ static int scope_in_a_shield(void *arg)
 }
 
 /*
- * Another task's request does not prevent the timeout, because it is not delivered yet.
+ * Another task's request does not prevent the timeout, because the shield delays that
+ * request.
  */
 TASK_TEST(scope_inside_a_shield_works_with_and_without_a_request_held_back)
 {
@@ -452,8 +456,8 @@ static int group_ended_in_a_shield(void *arg)
 }
 
 /*
- * The group's undelivered request ends with the group, although another request is held
- * back.
+ * The group's undelivered request is dropped with the group, although another request is
+ * held back.
  */
 TASK_TEST(a_request_taken_back_in_a_shield_leaves_nothing_behind)
 {

@@ -1,6 +1,6 @@
 /*
  * test_spawn.c - a new task starts with fresh state, whatever the previous task left in
- * its slot. A task that ends switches directly to the next one.
+ * its slot, and a task that ends switches directly to the next task.
  */
 #include "../../harness/harness.h"
 
@@ -143,7 +143,7 @@ static int look_at_myself(void *arg)
     CHECK_INT(errno, 0);
     CHECK_INT(coil_task_cancelling(self), 0);
     CHECK(coil_last_error() == NULL);
-    CHECK_INT(coil_yield(), 0); /* no cancellation is left */
+    CHECK_INT(coil_yield(), 0); /* no cancellation is pending */
     return 7;
 }
 
@@ -237,7 +237,10 @@ static int get_deep_and_end(void *arg)
     return frame[1000];
 }
 
-/* Pages of a deep stack are discarded while its task still runs on it. */
+/*
+ * The pages of a stack that was deep are discarded while the ending task still runs on
+ * that stack.
+ */
 TASK_TEST(tasks_that_were_deep_end_on_their_own_stacks)
 {
     enum { COUNT = 200 };

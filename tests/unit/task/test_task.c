@@ -1,6 +1,6 @@
 /*
- * test_task.c - tasks: spawning, waiting, cancelling. (docs/seeds.md, rows 64 to 70, 82,
- * 85)
+ * test_task.c - spawning tasks, waiting for them, and cancelling them. (docs/seeds.md,
+ * rows 64 to 70, 82, 85)
  */
 #include "../../harness/harness.h"
 
@@ -112,7 +112,8 @@ static int use_stack(void *bytes)
 }
 
 /*
- * Allow one page for coil's own frames, and one because the peak is counted in pages.
+ * Check the measured peak, allowing one page for coil's own frames, and one because the
+ * peak is counted in pages.
  */
 static void check_peak(coil_task *task, ssize_t used)
 {
@@ -165,7 +166,10 @@ TASK_TEST(a_sleep_of_nothing_is_a_yield)
     CHECK_INT(coil_now(), COIL_MSEC(7));
 }
 
-/* Five coroutines sleep 0.1 s five times each: 0.5 s in total. (docs/seeds.md, row 33) */
+/*
+ * A task that sleeps 0.1 s five times. Five such tasks together take 0.5 s.
+ * (docs/seeds.md, row 33)
+ */
 static int sleepy(void *arg)
 {
     for (int i = 0; i < 5; i++) {
@@ -357,7 +361,7 @@ TASK_TEST(a_delivered_cancellation_is_repeated_until_caught)
     coil_task_cancel(t, NULL);
     CHECK_INT(test_join(t), 0);
     CHECK_TRACE("-125 -125 -125 -125 0 ");
-    /* the futures that it awaited in between are not affected */
+    /* the futures that the task awaited in between are not affected */
     CHECK(!coil_future_done(f));
     CHECK_INT(coil_now(), COIL_MSEC(1));
     coil_future_release(f);
@@ -472,8 +476,8 @@ TASK_TEST(an_awaitable_of_ones_own)
 }
 
 /*
- * A method may change how it waits without a change in its caller. (docs/seeds.md, row
- * 27)
+ * The implementation of an awaitable may change how it waits without a change in its
+ * caller. (docs/seeds.md, row 27)
  */
 static void set_to_five(void *future)
 {
@@ -580,8 +584,8 @@ static void clobber_errno(void *arg)
 }
 
 /*
- * While the task waits, the loop collects and runs posts, which make system calls of
- * their own.
+ * While the task waits, the loop collects and runs posts, whose system calls must not
+ * change the task's errno.
  */
 IO_TEST(errno_survives_posts_that_are_collected_while_the_task_waits)
 {
@@ -746,8 +750,8 @@ static void run_await_in_a_circle(void *arg)
 }
 
 /*
- * The task ignores its cancellation in every kind of wait, not only in await. The abort
- * message reports that.
+ * A task that ignores its cancellation in every kind of wait, not only in await, which
+ * the abort message reports.
  */
 static int sleep_on_and_on(void *arg)
 {
@@ -796,7 +800,7 @@ static int cancel_elsewhere(void *arg)
     coil_task *t;
 
     (void)arg;
-    /* This task does not wait, so the cancellation would not make any task ready. */
+    /* The new task does not wait, so cancelling it would not make a task ready. */
     coil_spawn(note, "x", NULL, &t);
     return touched_by_another_thread(cancel_from_here, t);
 }

@@ -3,8 +3,8 @@
  * begins a turn.
  *
  * With a virtual clock the loop begins every turn, with a poll. With the real clock, a
- * task that waits begins the turn, and continues directly with the next task; see
- * next_in_turn() in task.c. The traces must agree.
+ * task that begins to wait also begins the turn, and switches directly to the next task:
+ * see next_in_turn() in task.c. Both traces must be equal.
  */
 #include "../../harness/harness.h"
 
@@ -92,8 +92,8 @@ static int yield_alone(void *arg)
 }
 
 /*
- * If the only ready task yields, no switch is needed, but the loop still polls from time
- * to time.
+ * If the only ready task yields, coil does not switch to another task, but the loop still
+ * polls from time to time.
  */
 static int sleep_beside(void *arg)
 {

@@ -1,6 +1,4 @@
-/*
- * test_wait_for.c - await one future with a time limit.
- */
+/* test_wait_for.c - awaiting one future with a time limit. */
 #include "../../harness/harness.h"
 
 #include <coil.h>
@@ -79,7 +77,10 @@ static int take_its_time(void *arg)
     return *(int *)arg;
 }
 
-/* The result is the same whether or not the deadline has already passed at the call. */
+/*
+ * The result is the same whether or not the deadline has already passed when wait_for is
+ * called.
+ */
 TASK_TEST(wait_for_returns_what_a_task_returns_that_did_not_listen)
 {
     static int forty_two = 42, eio = -EIO;

@@ -1,6 +1,4 @@
-/*
- * test_sequencer.c - make several tasks pass points in a fixed order.
- */
+/* test_sequencer.c - making several tasks pass points in a fixed order. */
 #include "../../harness/harness.h"
 
 #include <coil.h>

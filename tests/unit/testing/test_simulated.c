@@ -1,10 +1,10 @@
 /*
- * test_simulated.c - the simulated network: its behaviour, which must be like the
- * kernel's, and its timing.
+ * test_simulated.c - the simulated network must behave like the kernel's network, and
+ * have the requested timing.
  *
- * Each NET_TEST also tests the behaviour of streams on the simulated network. This file
- * tests the network's times, faults and limits, and requests that only bare sockets can
- * make.
+ * The behaviour of streams on the simulated network is tested by all NET_TESTs. This file
+ * tests the network's times, faults and limits, and operations that only bare sockets can
+ * request.
  */
 #include "../../harness/harness.h"
 
@@ -73,7 +73,7 @@ SIM_TEST(simulated_packets_take_their_time, .latency_ns = EXACTLY(COIL_MSEC(10))
     coil_stream *ends[2];
     char buf[8];
 
-    /* a round trip, and one more way for the accepting side */
+    /* connecting takes a round trip, plus one way until the connection is accepted */
     connect_streams(ends);
     CHECK_INT(coil_now(), COIL_MSEC(30));
     CHECK_INT(coil_write(ends[0], "hello", 5), 5);
@@ -107,7 +107,7 @@ SIM_TEST(simulated_connection_is_refused, .latency_ns = EXACTLY(COIL_MSEC(10)))
 }
 
 /*
- * A server is restarted while an accepted connection is still open. (Linux:
+ * A server can be restarted while an accepted connection is still open. (Linux:
  * inet_csk_bind_conflict())
  */
 SIM_TEST(simulated_listener_comes_back_beside_its_connections)
@@ -133,8 +133,8 @@ static int connect_later(void *arg)
 }
 
 /*
- * As in Linux, one more than the backlog fits. A dropped client tries again after 1, 3, 7
- * s.
+ * As in Linux, the backlog holds one connection more than requested. A dropped client
+ * tries again after 1, 3 and 7 s.
  */
 SIM_TEST(simulated_backlog_is_finite)
 {
@@ -193,7 +193,7 @@ static int cut_soon(void *arg)
     return coil_network_cut("192.0.2.1", COIL_NEVER);
 }
 
-/* The host is cut off after 15 ms, while its refusal is in flight. */
+/* The host is cut off from the network after 15 ms, while its refusal is in flight. */
 SIM_TEST(simulated_cut_holds_a_refusal, .latency_ns = EXACTLY(COIL_MSEC(10)))
 {
     coil_stream *stream;
@@ -235,8 +235,8 @@ SIM_TEST(simulated_sender_gives_up)
     CHECK_INT(coil_now(), COIL_MSEC(924600));
     CHECK_INT(coil_write(ends[0], "a", 1), -EPIPE);
     /*
-     * The other end does not know about the cut. The bytes that the other end sends are
-     * answered with a reset.
+     * The other end did not notice the cut, so the bytes that it sends are answered with
+     * a reset.
      */
     CHECK_INT(coil_network_cut("127.0.0.1", 0), 0);
     CHECK_INT(coil_write(ends[1], "a", 1), 1);
@@ -257,7 +257,7 @@ TEST(simulated_cut_needs_a_simulated_network)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* RFC 2525, 2.17: the sender learns that its bytes were not read. */
+/* If an end is closed with unread bytes, the sender gets a reset (RFC 2525, 2.17). */
 SIM_TEST(simulated_close_with_unread_data_resets)
 {
     coil_stream *ends[2];
@@ -287,7 +287,8 @@ SIM_TEST(simulated_data_to_a_closed_end_is_answered_with_a_reset)
     CHECK_INT(coil_read(ends[0], buf, sizeof buf), 0);
     CHECK_INT(coil_write(ends[0], "x", 1), 1);
     coil_sleep(1);
-    CHECK_INT(coil_write(ends[0], "x", 1), -EPIPE); /* the end was read: no ECONNRESET */
+    /* not ECONNRESET, because the end of the stream was read */
+    CHECK_INT(coil_write(ends[0], "x", 1), -EPIPE);
     CHECK_INT(coil_read(ends[0], buf, sizeof buf), 0);
     coil_stream_destroy(ends[0]);
 }
@@ -312,7 +313,7 @@ static int write_much(void *arg)
     return (int)coil_write(arg, bytes, sizeof bytes);
 }
 
-/* Both buffers have a limit: when they are full, a write waits. */
+/* Both buffers are limited. When they are full, a write waits. */
 SIM_TEST(simulated_buffers_are_finite, .send_buffer_bytes = 3000,
          .receive_buffer_bytes = 2000, .segment_bytes = 100)
 {
@@ -591,7 +592,8 @@ SIM_TEST(simulated_sockets_have_readers)
     CHECK_INT(loop()->backend->class->attach(loop()->backend, fd), 0);
     CHECK_INT(receive_from(fd, &byte, 1, &name, &flags), 1);
     loop()->backend->class->detach(loop()->backend, fd);
-    CHECK_INT(coil_add_writer(fd, read_watched, NULL), 0); /* the loop drops the writer */
+    /* the loop removes the writer when the socket is closed */
+    CHECK_INT(coil_add_writer(fd, read_watched, NULL), 0);
     coil__socket_close(loop(), fd);
 }
 
@@ -714,7 +716,7 @@ static int read_for_ever_quietly(void *arg)
     return read_for_ever(arg);
 }
 
-/* Both streams are leaked to the loop, which destroys them. */
+/* Both streams are left open, so the loop destroys them when it closes. */
 TEST(simulated_waits_without_end_are_seen)
 {
     int status = -1;
@@ -756,9 +758,9 @@ static int echo_once(void *arg)
     return rc;
 }
 
-/* How the runs ended. In each run a different call failed. */
+/* The outcomes of all runs, in each of which a different call failed. */
 struct survived {
-    int all, borne;  /* borne: runs that completed despite the failure */
+    int all, borne;  /* all runs, and the runs that completed despite the failure */
     int failed[512]; /* number of runs by errno */
 };
 
@@ -804,13 +806,13 @@ TEST(simulated_network_without_memory)
 
     CHECK(s.all > 15);
     CHECK(s.borne < s.all / 4);
-    /* allocations of the loop, sockets and connections */
+    /* the failed allocations are those of the loop, sockets and connections */
     CHECK(s.failed[ENOMEM] > 10);
-    CHECK_INT(s.failed[ENOBUFS], 3); /* there are three writes of one send each */
+    CHECK_INT(s.failed[ENOBUFS], 3); /* there are three writes, each with one send */
     CHECK_INT(s.borne + s.failed[ENOMEM] + s.failed[ENOBUFS], s.all);
 }
 
-/* A send or a read that is interrupted is repeated; one that fails is reported. */
+/* An interrupted send or read is repeated, and a failed one is reported. */
 TEST(simulated_calls_fail_as_the_kernels_do)
 {
     struct survived s = survive(fail_call, true);
@@ -832,7 +834,8 @@ static void never(void *arg)
 }
 
 /*
- * The loop has room for 64 timers, and there is no memory for the network's own timers.
+ * The test's timers fill the loop's table of 64 timers, and there is no memory for the
+ * network's own timers.
  */
 SIM_TEST(simulated_network_goes_on_without_a_timer)
 {
@@ -910,9 +913,7 @@ TEST(simulated_sockets_go_with_their_loop)
 
 /* ---- repeatability ----------------------------------------------------------------- */
 
-/*
- * The numbers of the generator define the meaning of a seed: this log must never change.
- */
+/* The random generator defines the meaning of a seed, so this log must never change. */
 TEST(simulated_seed_means_the_same_on_each_machine)
 {
     coil_network_opts opts = coil_network_calm(7);

@@ -1,5 +1,6 @@
 /*
- * test_testing.c - wait until all tasks wait, run in random orders, and make calls fail.
+ * test_testing.c - waiting until all tasks wait, running tasks in random order, and
+ * making calls fail.
  */
 #include "../../harness/harness.h"
 
@@ -138,7 +139,8 @@ static int say_all(void *arg)
 }
 
 /*
- * Get the order in which the tasks printed, and check that each half has each task once.
+ * Store the order in which the tasks printed, and check that each half contains each task
+ * once.
  */
 static void shuffled(uint64_t seed, bool virtual_clock, char order[17])
 {
@@ -179,7 +181,7 @@ static int place_of_first(void *arg)
     return rc;
 }
 
-/* The task 'a' runs in each of the four places about equally often. */
+/* Task 'a' must run first, second, third and fourth about equally often. */
 TEST(a_shuffle_favours_no_place)
 {
     static char names[] = "abcd";
@@ -289,7 +291,8 @@ IO_TEST(a_system_call_that_is_interrupted_is_made_again)
 }
 
 /*
- * Make every call of a small program fail in turn. The program ends, and nothing leaks.
+ * A small program, in which every call is made to fail in turn. The program must end and
+ * leak nothing.
  */
 static int converse(void *arg)
 {
@@ -315,7 +318,10 @@ static int converse(void *arg)
     return rc;
 }
 
-/* A task that waits for a failed object may wait forever. */
+/*
+ * Limit the time of the program, because a task may wait forever for an object that could
+ * not be created.
+ */
 static int converse_in_time(void *arg)
 {
     coil_scope scope;
@@ -325,8 +331,8 @@ static int converse_in_time(void *arg)
 }
 
 /*
- * Make each call fail in turn, until no call is left to fail. If a busy machine ends a
- * conversation before that call, repeat the conversation.
+ * Make each call fail in turn, until no call is left to fail. If a run times out before
+ * that call on a busy machine, repeat the run.
  */
 static uint64_t fail_each_call(const coil_run_opts *opts, int error)
 {
