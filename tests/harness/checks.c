@@ -40,7 +40,10 @@ void test__check(const char *file, int line, const char *text, bool holds)
         test__complain("%s:%d: not so: %s", file, line, text);
 }
 
-/* Return " (-ENOENT)" for -2, because small negative numbers are mostly errnos. */
+/*
+ * Return a note such as " (-ENOENT)" for -2, because small negative numbers are mostly
+ * errnos.
+ */
 static const char *errno_note(long long n)
 {
     const char *name = n < 0 && n > -4096 ? strerrorname_np((int)-n) : NULL;
@@ -145,7 +148,7 @@ static void run_to_death(int stderr_fd, void (*fn)(void *), void *arg, int signo
     _exit(0);
 }
 
-/* Read to the end even if the buffer is full, because the writer must not block. */
+/* Read to the end even if the buffer is full, so that the writer does not block. */
 static void read_all(int fd, char *buffer, size_t size)
 {
     size_t length = 0;

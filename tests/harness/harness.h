@@ -30,10 +30,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A test without a loop, unless the test creates one. */
+/* A test that runs without a loop, unless it creates one. */
 #define TEST(name) TEST__DEFINE(name, TEST__PLAIN)
 
-/* The body runs as the main task of coil_run(), with a virtual clock. */
+/* A test whose body runs as the main task of coil_run(), with a virtual clock. */
 #define TASK_TEST(name) TEST__DEFINE(name, TEST__TASK)
 
 /*
@@ -46,10 +46,10 @@
  * For tests of coil_listen(), coil_connect() and similar calls. The test runs like an
  * IO_TEST. In addition it runs as name/simulated: on a simulated network (coil/network.h)
  * with the virtual clock, once for each of several seeds. The simulated network is slow,
- * and may transfer only part of a read or write, but no call fails on it. Such a test
- * must not use raw descriptors, static variables that have to start as zero (all seeds
- * run in one process), or loops of coil_yield() (the virtual clock does not advance in
- * them).
+ * and may transfer only a part of the bytes of a read or write, but it does not make
+ * calls fail. Such a test must not use raw descriptors, static variables that have to
+ * start as zero (all seeds run in one process), or loops of coil_yield() (the virtual
+ * clock does not advance in them).
  */
 #define NET_TEST(name) TEST__DEFINE(name, TEST__NET)
 
@@ -58,8 +58,9 @@ bool test_simulated(void);
 
 /*
  * Functions for tests with their own loop over seeds. The first two functions return the
- * first seed and the number of seeds. The number is `usual` unless the command line sets
- * another. test_seed_failed() prints the command that repeats the test with that seed.
+ * first seed and the number of seeds. The number is `usual`, unless the command line sets
+ * a different number. test_seed_failed() prints the command that repeats the test with
+ * that seed.
  */
 uint64_t test_first_seed(void);
 int test_seed_count(int usual);
@@ -78,9 +79,9 @@ int test_million(void);
 bool test_in_soak(void);
 
 /*
- * For I/O tests of many cases that hardly depend on the backend: return true if this
- * backend runs case i. The cases are divided among the backends. In `make soak` each
- * backend runs all cases.
+ * Return true if the test should run case i on this backend. For I/O tests with many
+ * cases that hardly depend on the backend. The cases are divided among the backends. In
+ * `make soak` each backend runs all cases.
  */
 bool test_has_turn(size_t i);
 
@@ -128,7 +129,7 @@ void test_trace_clear(void);
 #define test_dies(fn, arg, text)                                                         \
     test__dies(__FILE__, __LINE__, #fn, (fn), (arg), SIGABRT, (text))
 
-/* Like test_dies(), for a signal other than SIGABRT. */
+/* Like test_dies(), but for a signal other than SIGABRT. */
 #define test_dies_by_signal(fn, arg, signo, text)                                        \
     test__dies(__FILE__, __LINE__, #fn, (fn), (arg), (signo), (text))
 

@@ -1,4 +1,4 @@
-"""Functions for programs outside of the source tree that find a coil in a temporary folder with pkg-config."""
+"""Functions for testing programs outside of the source tree that find coil in a temporary folder with pkg-config."""
 
 import os
 import pathlib

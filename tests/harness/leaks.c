@@ -91,7 +91,10 @@ static bool is_set(const unsigned char *bits, int fd)
     return (bits[fd / CHAR_BIT] >> (fd % CHAR_BIT)) & 1;
 }
 
-/* Call visit() for each open descriptor, except the descriptor of this directory. */
+/*
+ * Call visit() for each open descriptor, except for the descriptor with which this
+ * function reads /proc/self/fd.
+ */
 static void each_descriptor(void (*visit)(int fd))
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -152,14 +155,14 @@ static bool has_other_threads(void)
     while (readdir(dir) != NULL)
         entries++;
     closedir(dir);
-    return entries > 3; /* ".", "..", and this thread */
+    return entries > 3; /* more than ".", ".." and this thread */
 }
 
 /*
- * A thread that has just woken a task releases its references a moment later, and a
- * thread that waits for a killed child closes its handle when the child has ended.
- * Objects that are still held after a few seconds, or when no other thread exists, are
- * leaks.
+ * Wait until other threads have released their objects: a thread that has just woken a
+ * task releases its references a moment later, and a thread that waits for a killed child
+ * closes its handle when the child has ended. Objects that are still held after a few
+ * seconds, or when no other thread exists, are leaks.
  */
 static void wait_for_other_threads(void)
 {

@@ -56,18 +56,19 @@
 #include <unistd.h>
 
 /*
- * From task.h. This variable does not exist in programs that are linked with libcoil.so.
+ * From task.h. Weak, because this variable does not exist in programs that are linked
+ * with libcoil.so.
  */
 __attribute__((weak)) extern int coil__task_light_mode;
 
 /*
- * LeakSanitizer reports memory from malloc(3) that was not freed. Only some builds
- * contain it.
+ * LeakSanitizer reports memory from malloc(3) that was not freed. The symbols are weak,
+ * because only some builds contain LeakSanitizer.
  */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 __attribute__((weak)) size_t __sanitizer_get_current_allocated_bytes(void);
 
-/* The last backend runs network tests only. */
+/* Only network tests run on the last backend. */
 static const char *const backends[] = {"io_uring", "epoll", "poll", "select",
                                        "simulated"};
 
@@ -75,7 +76,8 @@ enum {
     BACKENDS = sizeof backends / sizeof backends[0],
     JOBS_LIMIT = 16,
     TEXTS = 8,
-    TIMED_OUT_LIMIT = 5, /* after so many timeouts, stop: something is generally wrong */
+    /* stop after this many timeouts, because something is generally wrong */
+    TIMED_OUT_LIMIT = 5,
 };
 
 static struct {
@@ -260,7 +262,7 @@ static _Noreturn void end_child(const struct test__run *run, int status, size_t 
 
 /*
  * Read all variables once, before any child is forked. LeakSanitizer reads all variables
- * of all libraries, including 16 MB of its own. Each page that is untouched until then
+ * of all libraries, including 16 MB of its own. Each page that was not touched before
  * would cost every child a page fault.
  */
 COIL__NO_SANITIZE static int read_variables(struct dl_phdr_info *object, size_t size,
@@ -309,7 +311,7 @@ static void start_job(const struct test__run *run)
     while (job->run != NULL)
         job++;
     *job = (struct job){.run = run, .output = memfd_create("test output", MFD_CLOEXEC)};
-    fcntl(job->output, F_SETFL, O_APPEND); /* gdb and the test both write to the file */
+    fcntl(job->output, F_SETFL, O_APPEND); /* both gdb and the test write to the file */
     job->began = now_ms();
     job->deadline = job->began + (int64_t)options.limit_s * 1000;
     fflush(NULL);
@@ -389,7 +391,7 @@ static void report_job(const struct job *job, int status, const struct rusage *u
 
 static void end_job(struct job *job, int status, const struct rusage *use)
 {
-    test__kill_session(job->pid); /* processes that the test left behind */
+    test__kill_session(job->pid); /* kill processes that the test left behind */
     report_job(job, status, use);
     close(job->output);
     job->run = NULL;

@@ -31,12 +31,12 @@ extern uint64_t test__first_seed;
 extern int test__seed_count;
 
 /*
- * run.c: run the test in this process and check for leaks. Returns TEST__PASSED or
+ * run.c: run the test in this process, and check for leaks. Returns TEST__PASSED or
  * TEST__FAILED.
  */
 int test__run_here(const struct test__run *run);
 
-/* checks.c: print a line, and make the test fail. */
+/* checks.c: print a line, and record that the test has failed. */
 void test__complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool test__complained(void);
 

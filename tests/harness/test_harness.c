@@ -298,8 +298,8 @@ TEST(harness_shows_where_a_test_hangs)
 TEST(harness_stops_when_many_tests_hang)
 {
     /*
-     * Five tests that hang, on backends that exist everywhere, and another test after
-     * them.
+     * Run five tests that hang, on backends that exist everywhere, and a sixth test,
+     * which must not be started.
      */
     expect("-f -q -t 1 -j 1 -b epoll,poll,select", "'selftest_*hang*' selftest_skip", 1,
            "so 1 were not begun");
