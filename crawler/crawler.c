@@ -91,7 +91,7 @@ int crawl_add_start(struct crawl *crawl, const char *start)
     return add_argument(crawl, strdup(start));
 }
 
-/* Refuse options whose files only the command opens. */
+/* Refuse options that only the command supports, mostly because it opens their files. */
 static int refuse_options_of_command(const struct options *options, FILE *complaints)
 {
     if (options->state == NULL && options->frontier == NULL && options->crawl == NULL &&

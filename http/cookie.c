@@ -84,8 +84,8 @@ static const char *path_of(const char *url)
 }
 
 /*
- * Assume that libcurl sends a secure cookie only over https. In fact, libcurl also sends
- * it to the local machine without https.
+ * True if libcurl sends the cookie to the target. A secure cookie is assumed to be sent
+ * only over https, although libcurl also sends it to the local machine without https.
  */
 static bool is_sent_to(const struct jar_cookie *cookie, const struct http_target *target,
                        const char *path)

@@ -241,8 +241,9 @@ static void set_error_message(coil_http_response *response, int rc)
 }
 
 /*
- * Omit the URL's user name and password, because messages are often written to logs. In a
- * malformed URL, they may be anywhere before the last @.
+ * Fail with a message that contains the URL, but not its user name and password, because
+ * messages are often written to logs. In a malformed URL, these may be anywhere before
+ * the last @.
  */
 static int fail_response(const coil_http_response *response, int rc)
 {

@@ -570,8 +570,8 @@ int posix__drain(FILE *file)
 }
 
 /*
- * Switch the FILE to writing. Called with EOF, this function of the C library does so
- * without writing a byte.
+ * Switch the FILE to writing. If __overflow() is called with EOF, it does so without
+ * writing a byte.
  */
 static bool turn_to_writing(FILE *file)
 {
@@ -580,8 +580,8 @@ static bool turn_to_writing(FILE *file)
     return NEXT(__overflow)(file, EOF) != EOF;
 }
 
-/* Write from the caller's memory if the buffer is empty. Returns the number of bytes
- * written. */
+/* Write directly from the caller's memory. The buffer must be empty. Returns the number
+ * of bytes written. */
 static size_t write_past(FILE *file, const char *from, size_t n)
 {
     size_t done = 0;

@@ -194,8 +194,8 @@ static size_t length_of_line(const FILE *file, int delimiter, bool *ends)
 }
 
 /*
- * After EAGAIN, return the part of the line that was read, as glibc does. The next call
- * returns the rest.
+ * Read a line. After EAGAIN, return the part of the line that was read, as glibc does.
+ * The next call returns the rest.
  */
 static char *get_line(char *to, size_t room, FILE *file)
 {
@@ -227,7 +227,8 @@ static char *gets_in_task(char *to, int size, FILE *file)
     return to;
 }
 
-/* Also true if there is no space for a byte, because the C library then does nothing. */
+/* Like posix__straight(), but also true if there is no space for a byte, because the C
+ * library then does nothing. */
 static bool gets_straight(const FILE *file, int size)
 {
     return size < 2 || posix__straight(file);
@@ -280,8 +281,8 @@ static bool grow_line(char **line, size_t *room, size_t n)
 }
 
 /*
- * A delimiter, the end of the file or a failure ends the line. Returns -1 if nothing was
- * read.
+ * Read a line, which ends at a delimiter, at the end of the file or at a failure. Returns
+ * -1 if nothing was read.
  */
 static ssize_t get_delimited(char **line, size_t *room, int delimiter, FILE *file)
 {

@@ -175,7 +175,8 @@ static bool put_text(FILE *file, int fd, const char *text, size_t n)
     return true;
 }
 
-/* `flag` is the argument of the functions that _FORTIFY_SOURCE calls, or -1. */
+/* Like vsnprintf(). `flag` is the argument of the functions that _FORTIFY_SOURCE calls,
+ * or -1. */
 static int format_text(char *to, size_t room, int flag, const char *format, va_list args)
 {
     va_list copy;

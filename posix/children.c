@@ -144,7 +144,8 @@ INTERPOSE pid_t wait(int *status)
     return wait_in_task(-1, status, 0, NULL);
 }
 
-/* With WNOHANG, waitid(2) returns 0 even if no child was found, but si_pid is then 0. */
+/* Call waitid(2) with WNOHANG. If no child is found, it also returns 0, but sets si_pid
+ * to 0. */
 static int try_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
     info->si_pid = 0;

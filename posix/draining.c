@@ -109,7 +109,8 @@ INTERPOSE int tcsendbreak(int fd, int duration)
                : NEXT(tcsendbreak)(fd, duration);
 }
 
-/* If the output was sent before, the C library's function does not have to wait. */
+/* Wait until the output is sent, so that the C library's function does not have to
+ * wait. */
 INTERPOSE int tcsetattr(int fd, int when, const struct termios *settings)
 {
     int rc;

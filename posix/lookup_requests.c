@@ -17,7 +17,8 @@ static int count_pending(const struct gaicb *const *list, int n)
     return count;
 }
 
-/* Fails with EAI_INTR if the task is cancelled. */
+/* Wait until a request is no longer pending. Fails with EAI_INTR if the task is
+ * cancelled. */
 static int suspend_in_task(const struct gaicb *const *list, int n, int64_t deadline)
 {
     int before = count_pending(list, n);

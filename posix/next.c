@@ -29,7 +29,8 @@ static const char *const names[] = { POSIX__FUNCTIONS(NAME) };
 #undef NAME
 /* clang-format on */
 
-/* Print with write() only, because printf() may call the missing function. */
+/* Print a message and abort. Only write() is used, because printf() may call the missing
+ * function. */
 static void stop_for_missing(const char *name)
 {
     static const char before[] = "libcoil-posix: the C library has no ";

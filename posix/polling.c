@@ -79,8 +79,8 @@ INTERPOSE int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *t
 /* ---- epoll ------------------------------------------------------------------------- */
 
 /*
- * Returns 0 or -1. Event loops treat every errno except EINTR as a bug: libuv aborts.
- * After EINTR they wait again.
+ * Wait for events. Returns 0 or -1. A cancellation is reported as EINTR, after which
+ * event loops wait again. They treat any other errno as a bug: libuv aborts.
  */
 static int wait_for_events(struct pollfd *set, int64_t timeout_ns, const sigset_t *mask)
 {

@@ -252,8 +252,8 @@ static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, 
 }
 
 /*
- * On a stream, wait for the next bytes. At the end of the stream, all further messages
- * are empty, as in the kernel.
+ * On a stream, wait for the next bytes, unless MSG_WAITFORONE is set. Also true at the
+ * end of the stream, where all further messages are empty, as in the kernel.
  */
 static bool another_comes(int fd, int flags)
 {

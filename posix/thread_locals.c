@@ -151,7 +151,7 @@ static void leave(void *state, void *data)
     exchange(library, variables->values);
 }
 
-/* A destructor may register another one. */
+/* Call the destructors, the latest one first. A destructor may register another one. */
 static void end(void *state, void *data)
 {
     struct variables *variables = state;
@@ -194,7 +194,8 @@ static bool has_own_variables(const void *address)
     return false;
 }
 
-/* The state of thread::park() is a thread-local variable. */
+/* Report once that a task waits in thread::park() without its own thread-local variables,
+ * which contain the state of park(). */
 void posix__note_park(const void *caller)
 {
     static _Atomic bool reported;

@@ -10,8 +10,8 @@
 
 #include <time.h>
 
-/* If a host fails FAILURES_ENOUGH * --max-tries times in a row, each of its pages gets
-   only one more try. */
+/* If a host fails FAILURES_ENOUGH * --max-tries times in a row, its pages are not tried
+   again after a failure. */
 #define FAILURES_ENOUGH 10
 
 /* Return the number of tries, not counting those that the server refused. */

@@ -30,7 +30,8 @@ static uint32_t take_index(struct references *references)
     return (uint32_t)++references->count;
 }
 
-/* Return a copy of the text that lives as long as the targets. Long texts are cut. */
+/* Return a copy of the text that lives as long as the targets. Long texts are
+   truncated. */
 static const char *intern_text(struct targets *targets, const char *text, size_t n)
 {
     enum { KEPT = 200 };

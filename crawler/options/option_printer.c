@@ -150,7 +150,8 @@ void option_print_help(FILE *to)
 /* ---- the manual's table ------------------------------------------------------------ */
 
 /*
- * Escape '|', which separates the cells of a Markdown table, and '<', which begins a tag.
+ * Escape '|', which separates the cells of a Markdown table, '<', which begins a tag, and
+ * '*' and '_', which mark emphasis.
  */
 static void print_markdown(FILE *to, const char *text)
 {

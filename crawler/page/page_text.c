@@ -257,7 +257,7 @@ static int parse_directive(const char *value, size_t n, struct directive *direct
 
 /* ---- matching ---------------------------------------------------------------------- */
 
-/* Return the character before or at `at`, or 0 at the beginning or end of the text. */
+/* Return the character before `at`, or 0 at the beginning of the text. */
 static uint32_t character_before(const char *text, const char *at)
 {
     const char *s = at;
@@ -267,6 +267,7 @@ static uint32_t character_before(const char *text, const char *at)
     return s < at ? text_utf8_point(s, (size_t)(at - s)) : 0;
 }
 
+/* Return the character at `at`, or 0 at the end of the text. */
 static uint32_t character_at(const char *at)
 {
     size_t n = strnlen(at, 4);

@@ -84,7 +84,8 @@ static int print_verdict(void *arg, const struct record_verdict *verdict)
 
 /* ---- reports of a digest ----------------------------------------------------------- */
 
-/* Write all reports. If one report fails, the other reports are still written. */
+/* Write the reports that are made from the digest. If one fails, the others are still
+   written. */
 static int write_digested(void *arg, const struct record_summary *summary)
 {
     struct reports *reports = arg;

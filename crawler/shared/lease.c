@@ -2,8 +2,8 @@
  * lease.c - the operations of one process in a shared crawl.
  *
  * An item is a header of six bytes, followed by the URL without its origin. The origin is
- * stored with the host. (scripts/common.lua) All replies are checked, because other
- * programs may also write to Redis.
+ * part of HOST in the keys of Redis. (scripts/common.lua) All replies are checked,
+ * because other programs may also write to Redis.
  */
 #include "lease_inside.h"
 

@@ -246,7 +246,8 @@ static bool begins_xml(char c)
     return c == '<' || c == '\xff' || c == '\xfe';
 }
 
-/* Skip white space and a byte order mark. Returns the address of the rest. */
+/* Skip white space and a byte order mark, and see whether the rest is XML or a list of
+ * URLs. Returns the address of the rest. */
 static const char *skip_beginning(struct sitemap *sitemap, const char *s, const char *end)
 {
     while (s < end) {

@@ -386,7 +386,8 @@ static struct html_start start_of(const struct links *links, const struct html_n
 
 /* ---- style sheets ------------------------------------------------------------------ */
 
-/* Store a URL from a <style>, which is not part of a tag. */
+/* Store a URL from a <style>. It does not belong to a tag, so the next tag's values begin
+   after it. */
 static int on_css_url(const struct css_url *url, void *arg)
 {
     struct links *links = arg;
