@@ -24,9 +24,10 @@
 #define SHARED_ROUND COIL_MSEC(1)
 
 /*
- * The condition for which a task of this thread has waited last, if it has not unlocked a
- * mutex since. A task that waits for the condition again has only checked it. A task that
- * unlocks a mutex may have changed what other tasks wait for.
+ * The condition that a task of this thread has waited for most recently, or NULL if the
+ * thread has unlocked a mutex since then. If the task waits for the same condition again,
+ * it has only checked the condition. A task that unlocks a mutex may have changed what
+ * other tasks wait for.
  */
 THREAD_LOCAL const void *posix__latest_cond;
 
@@ -76,8 +77,8 @@ static int park_until_end(struct posix__parked *p, int64_t span_ns, bool *woken)
 }
 
 /*
- * Like park_until_end(), for a wait without a time-out, which is counted for deadlocks.
- * `again` means that the previous wait has lapsed.
+ * Like park_until_end(), for a wait without a time-out, which is counted for detecting
+ * deadlocks. `again` means that the task has just waited for the same condition.
  */
 static int park_counted(struct posix__parked *p, const pthread_cond_t *cond,
                         int64_t span_ns, bool again, bool *woken)
@@ -97,8 +98,8 @@ static int park_counted(struct posix__parked *p, const pthread_cond_t *cond,
 }
 
 /*
- * Called after posix__park_begin(): signals from now on wake the task. `again` means that
- * the task has waited for the condition just before.
+ * Called after posix__park_begin(). From now on, a signal wakes the task. `again` means
+ * that the task has just waited for the same condition.
  */
 static int wait_parked(struct posix__parked *p, const pthread_cond_t *cond,
                        pthread_mutex_t *mutex, int64_t left, bool again)

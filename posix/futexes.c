@@ -240,8 +240,9 @@ static int64_t left_of(const struct posix__futex_limit *limit)
     return left < until ? left : until;
 }
 
-/* Await the listed waits by their promise. Returns 0 if the caller must check which wait
- * was woken, or an errno. `counted` is the counted wait, or NULL. */
+/* Await the promise of the listed waits. Returns 0 if the caller must check which wait
+ * was woken, or an errno. `counted` is the wait that is counted for detecting deadlocks,
+ * or NULL. */
 static int await_listed(struct posix__futex_wait *waits, unsigned count,
                         const struct posix__futex_limit *limit, coil_lock_wait *counted)
 {

@@ -1,16 +1,16 @@
 /*
  * name_service.c - getpwnam(3), getgrnam(3), getservbyname(3) and their relatives.
  *
- * The C library calls a module of the name service, which may query a server: libnss_sss,
- * libnss_ldap, libnss_systemd. The calls of the module are interposed like those of any
- * library, so they suspend the task. But during the call most of these functions hold a
- * lock of the C library, and a second task that waited for that lock would block the
- * thread. So the second task waits for `service` instead.
+ * The C library calls a module of the name service, such as libnss_sss, libnss_ldap or
+ * libnss_systemd, which may query a server. The calls of the module are interposed like
+ * those of any library, so they suspend the task. But during the call, most of these
+ * functions hold a lock of the C library, and a second task that waited for this lock
+ * would block the thread. Therefore the second task waits for `service` instead.
  *
- * These functions hold a lock (glibc's nss/getXXbyYY.c, getXXent.c, getXXent_r.c,
- * fgetXXent.c and getnetgrent_r.c): those that return the C library's own memory, and
- * those that walk through a database, even with the caller's buffer. The functions that
- * search for one entry with the caller's buffer (`_r`) hold no lock.
+ * A lock is held by functions that return the C library's own memory, and by functions
+ * that walk through a database, even if they use the caller's buffer. Functions that
+ * search for one entry and use the caller's buffer (`_r`) do not hold a lock. (glibc:
+ * nss/getXXbyYY.c, getXXent.c, getXXent_r.c, fgetXXent.c and getnetgrent_r.c)
  */
 #include "waiting.h"
 
@@ -80,7 +80,7 @@ static void leave(void)
         return NEXT(name) arguments;                                                     \
     }
 
-/* The parameters that a function with the caller's buffer has after the key. */
+/* The parameters after the key of a function that uses the caller's buffer. */
 #define BUFFER(type)                                                                     \
     struct type *restrict entry, char *restrict buffer, size_t size,                     \
         struct type **restrict found

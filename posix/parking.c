@@ -340,7 +340,8 @@ static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *look_
     return EBUSY;
 }
 
-/* Like posix__retry(). `wait` is the counted wait, or NULL. */
+/* Like posix__retry(). `wait` is the wait that is counted for detecting deadlocks, or
+ * NULL. */
 static int retry(posix__attempt_fn *attempt, void *object,
                  const struct posix__until *until, coil_lock_wait *wait)
 {

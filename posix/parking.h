@@ -19,7 +19,7 @@ struct posix__parked {
     bool listed, woken;    /* guarded by the place's lock */
 };
 
-/* See conditions.c. Unlocking a mutex sets it to NULL. */
+/* See conditions.c. Unlocking a mutex sets this to NULL. */
 extern THREAD_LOCAL const void *posix__latest_cond;
 
 /* Places are the buckets of a hash table by address. */
