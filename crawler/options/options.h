@@ -102,7 +102,7 @@ struct options {
     struct text_list headers;
     struct host_header *host_headers;
     size_t host_header_count;
-    /* Credentials of start URLs, for links to the same hosts without credentials. */
+    /* Credentials of start URLs, for links without credentials to the same hosts. */
     struct login *logins;
     size_t login_count;
 

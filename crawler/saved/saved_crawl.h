@@ -1,11 +1,12 @@
 /*
  * saved_crawl.h - open the files of a saved crawl (`-d DIR`) for a command.
  *
- *     rc = saved_crawl_open(&kept, COMMAND_RESUME, DIR, &message);    // or saved_crawl_begin()
+ *     rc = saved_crawl_open(&saved, COMMAND_RESUME, DIR, &message);
+ *     // or, for a new crawl, saved_crawl_begin()
  *     ... options_restore() with saved_crawl_setup() ...
  *     crawler_take_saved(&crawler, &saved);
  *     rc = coil_run(crawler_run, &crawler, NULL);
- *     rc = saved_crawl_close(&kept, crawler.result.is_finished, &message);
+ *     rc = saved_crawl_close(&saved, crawler.result.is_finished, &message);
  */
 #ifndef CRAWLER_SAVED_CRAWL_H
 #define CRAWLER_SAVED_CRAWL_H
