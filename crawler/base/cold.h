@@ -1,10 +1,10 @@
 /*
  * cold.h - memory for rarely used data, which the kernel can move to a file.
  *
- *     struct cold *cold = cold_create(folder);        // NULL without memory
- *     at = cold_take(cold, n);               // the address never changes
- *     cold_tend(cold);                      // often: releases pages
- *     cold_destroy(cold);                             // frees everything
+ *     struct cold *cold = cold_create(folder);   // NULL if memory runs out
+ *     at = cold_take(cold, n);                   // the address never changes
+ *     cold_tend(cold);                           // often: releases pages
+ *     cold_destroy(cold);                        // frees everything
  *
  * Released data stays valid at the same address. Reading it again costs a page fault.
  */

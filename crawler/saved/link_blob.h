@@ -2,7 +2,7 @@
  * link_blob.h - encode the links of a page in a compact form, for the page's record.
  *
  *     link_blob_begin(&blob);
- *     link_blob_add(&blob, &found, id, url, n); // for each link, in the order of the page
+ *     link_blob_add(&blob, &found, id, url, n); // for each link, in document order
  *     ... blob.bytes.at, blob.bytes.n ...
  *
  *     rc = link_blob_read(bytes, n, &reader);   // calls reader.visit() for each link
