@@ -11,11 +11,11 @@
  *         CHECK_INT(coil_queue_count(&q), 0);
  *     }
  *
- * A test registers itself. It runs in its own process for at most 20 seconds, or 120
- * seconds if scripts/test, scripts/check or .ci/run start it (coil-tests -t). Time in
+ * A test registers itself. Each test runs in its own process for at most 20 seconds, or
+ * 120 seconds if scripts/test, scripts/check or .ci/run start it (coil-tests -t). Time in
  * which the test was ready but had to wait for a processor does not count. A test fails
- * on a failed check, a crash or a timeout. It also fails if it leaks a descriptor, a byte
- * of coil's memory, a stack, a task or a loop. A failed check does not end the test.
+ * on a failed check, a crash or a timeout. A test also fails if it leaks a descriptor, a
+ * byte of coil's memory, a stack, a task or a loop. A failed check does not end the test.
  */
 #ifndef TESTS_HARNESS_H
 #define TESTS_HARNESS_H
@@ -43,8 +43,8 @@
 #define IO_TEST(name) TEST__DEFINE(name, TEST__IO)
 
 /*
- * For tests of coil_listen(), coil_connect() and similar calls. The test runs like an
- * IO_TEST. In addition it runs as name/simulated: on a simulated network (coil/network.h)
+ * A test of coil_listen(), coil_connect() or similar calls, which runs like an IO_TEST.
+ * In addition, the test runs as name/simulated: on a simulated network (coil/network.h)
  * with the virtual clock, once for each of several seeds. The simulated network is slow,
  * and may transfer only a part of the bytes of a read or write, but it does not make
  * calls fail. Such a test must not use raw descriptors, static variables that have to
@@ -67,11 +67,12 @@ int test_seed_count(int usual);
 void test_seed_failed(uint64_t seed, const char *name);
 
 /*
- * How many objects to create in tests of very many objects. test_many() returns `many`,
- * or a tenth of it under ASan and a hundredth under TSan and Valgrind, which slow down
- * each object. A hundred thousand and a million are used only in `make soak` (-n above
- * 8). Otherwise these functions return test_many(20000) and test_many(30000), because a
- * million stacks need 4 GiB, which some machines provide slowly.
+ * Return how many objects a test of very many objects should create. test_many() returns
+ * `many`, or a tenth of it under ASan and a hundredth under TSan and Valgrind, which slow
+ * down each object. test_hundred_thousand() and test_million() return these numbers only
+ * in `make soak` (-n above 8). Otherwise they return test_many(20000) and
+ * test_many(30000), because a million stacks need 4 GiB, which some machines provide
+ * slowly.
  */
 int test_many(int many);
 int test_hundred_thousand(void);
@@ -79,9 +80,9 @@ int test_million(void);
 bool test_in_soak(void);
 
 /*
- * Return true if the test should run case i on this backend. For I/O tests with many
- * cases that hardly depend on the backend. The cases are divided among the backends. In
- * `make soak` each backend runs all cases.
+ * Return true if the test should run case i on this backend. Use this in I/O tests with
+ * many cases that hardly depend on the backend. The cases are divided among the backends.
+ * In `make soak` each backend runs all cases.
  */
 bool test_has_turn(size_t i);
 
@@ -107,7 +108,7 @@ void *test_memory(size_t n);
 
 /* ---- exact sequences --------------------------------------------------------------- */
 
-/* Append a formatted text to the test's trace. May be called on any thread. */
+/* Append a formatted text to the test's trace. Any thread may call this function. */
 void test_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Compare the whole trace, and empty it. */
@@ -151,7 +152,7 @@ int test_join(coil_task *task);
 
 /* ---- the rest ---------------------------------------------------------------------- */
 
-/* End the test here, counted as skipped. */
+/* End the test here, and count it as skipped. */
 void test_skip(const char *reason) __attribute__((noreturn));
 
 /*
@@ -193,7 +194,7 @@ struct test__case {
     const char *name, *file;
     int line;
     enum test__kind kind;
-    bool hidden; /* runs only with -s and fails on purpose, to test the harness */
+    bool hidden; /* runs only with -s, and fails on purpose to test the harness */
     void (*body)(void);
     struct test__case *next;
 };

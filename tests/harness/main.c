@@ -32,7 +32,7 @@
  * The output of a test is written to an unnamed file, which is shown only if the test
  * fails. Each test is the leader of a session. The session is killed when the test has
  * ended or timed out, so no process outlives its test. If a test times out, the place
- * where it hangs is printed first: see hang.c. After five such tests, no more tests are
+ * where it hangs is printed first: see hang.c. After five timeouts, no more tests are
  * started. The last line is `N passed, N failed`.
  */
 #include "run.h"

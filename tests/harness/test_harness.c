@@ -2,8 +2,8 @@
  * test_harness.c - the harness reports failed checks, leaks, crashes and timeouts.
  *
  * The test cases at the top of this file are hidden: a normal run skips them. Each of
- * them does something that a test must not do. The tests below run coil-tests on one case
- * and compare its output.
+ * these cases does something that a test must not do. The tests below run coil-tests on
+ * one case and compare its output.
  */
 #include "harness.h"
 

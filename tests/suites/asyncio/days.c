@@ -1,6 +1,4 @@
-/*
- * days.c - runs a scenario for one day: in its own process, with at most one fault.
- */
+/* days.c - runs a scenario for one "day", which is a process with at most one fault. */
 #include "days.h"
 
 #include "../../../src/coro/stack.h"

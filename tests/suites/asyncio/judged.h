@@ -30,7 +30,7 @@ struct judged_group {
     bool open;
 };
 
-/* Print "WHAT: OUTCOME" in the trace. Returns rc. */
+/* Write `what` and the outcome of the call to the trace. Returns rc. */
 int told(const char *what, int rc);
 
 /* ---- tasks and futures ------------------------------------------------------------- */
@@ -43,7 +43,10 @@ int unpark(struct judged_task *task, int value);
 /* Return the future of the task, or NULL if the task has not started. */
 coil_future *future_of(const struct judged_task *task);
 
-/* Print "WHAT: OUTCOME [STATES]" in the trace. NULLs among the futures are skipped. */
+/*
+ * Write `what`, the outcome, and the states of the futures to the trace. NULLs are
+ * skipped.
+ */
 int gather(const char *what, unsigned flags, size_t n, coil_future *futures[]);
 int wait_for(const char *what, coil_wait_mode mode, int64_t deadline, size_t n,
              coil_future *futures[]);

@@ -81,7 +81,7 @@ def word_of(value):
 
 
 async def told(what, awaitable):
-    """Write "WHAT: OUTCOME" to the trace. The outcome True is written as 0. A failure is raised again."""
+    """Write `what` and the outcome to the trace. The outcome True is written as 0. A failure is raised again."""
     try:
         value = await awaitable
     except BaseException as error:

@@ -54,7 +54,7 @@ const char *outcome(int rc);
  */
 const char *state(coil_future *future);
 
-/* Print "WHAT: OUTCOME" in the trace. Returns rc. */
+/* Write `what` and the outcome of the call to the trace. Returns rc. */
 int tell(const char *what, int rc);
 
 /*

@@ -117,7 +117,7 @@ def attempt(call, *args):
 
 
 async def tell(what, awaitable):
-    """Print "WHAT: OUTCOME" in the trace, and return the outcome."""
+    """Write `what` and the outcome to the trace, and return the outcome."""
     try:
         value = await awaitable
     except BaseException as error:
@@ -129,7 +129,7 @@ async def tell(what, awaitable):
 
 @contextlib.asynccontextmanager
 async def telling_group(what="group"):
-    """Like TaskGroup(), but writes "WHAT: OUTCOME" and the group's failures to the trace."""
+    """Like TaskGroup(), but writes `what`, the outcome and the group's failures to the trace."""
     try:
         async with asyncio.TaskGroup() as group:
             yield group
@@ -143,7 +143,7 @@ async def telling_group(what="group"):
 
 @contextlib.asynccontextmanager
 async def telling_timeout(what, delay):
-    """Like asyncio.timeout(), but writes "WHAT: OUTCOME" to the trace, and whether the timeout expired."""
+    """Like asyncio.timeout(), but writes `what`, the outcome, and whether the timeout expired to the trace."""
     try:
         async with asyncio.timeout(delay) as scope:
             yield scope

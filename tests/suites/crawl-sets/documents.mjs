@@ -1,5 +1,4 @@
-// documents.mjs - parses a page with parse5, and returns its text, ids, and links with
-// their positions.
+// documents.mjs - parses a page with parse5, and returns its text, its ids, and its links with positions.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -49,8 +48,7 @@ function textOfSheet(bytes, contentType) {
   return found ?? new TextDecoder('utf-8').decode(bytes);
 }
 
-// Decode a text that begins with a byte order mark. Returns null if there is no such
-// mark.
+// Decode a text that begins with a byte order mark. Returns null for other texts.
 function markedText(bytes) {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) {
     return new TextDecoder('utf-16le').decode(bytes);
@@ -142,7 +140,8 @@ function* linksOfStyles(element, text, place, seen) {
   }
 }
 
-// Yield the links of the document in an iframe's srcdoc. They have the position of the attribute.
+// Yield the links of the document in an iframe's srcdoc.
+// These links have the position of the attribute.
 function* linksOfSrcdoc(parse, element, text, place, seen) {
   const start = element.sourceCodeLocation?.attrs?.srcdoc?.startOffset;
   if (element.tagName !== 'iframe' || start === undefined || seen.has(start)) {
@@ -177,8 +176,8 @@ function* linksOf(parse, all, text) {
   }
 }
 
-// Return the links in Link headers, found by npm's http-link-header. Each header is a
-// pair of name and value.
+// Return the links in Link headers, found by npm's http-link-header.
+// Each header is a pair of name and value.
 export function* linksOfHeaders(headers) {
   const place = { element: null, line: null, column: null };
   for (const [name, value] of headers) {
@@ -196,8 +195,7 @@ export function* linksOfHeaders(headers) {
   }
 }
 
-// Return the ids to which a fragment can refer. (HTML: the indicated part of the
-// document)
+// Return the ids to which a fragment can refer. (HTML: the indicated part of the document)
 function idsOf(all) {
   const ids = new Set();
   for (const element of all) {

@@ -75,8 +75,7 @@ export function pagesBelow(site) {
     .map((name) => pathToFileURL(join(resolve(site), name)).href);
 }
 
-// In the result, `isOtherName` means that this is a second URL of a page, whose links are
-// reported only under the first.
+// `isOtherName` is true for a second URL of a page. The page's links are reported only under the first URL.
 export function answerOfFile(url) {
   const path = fileURLToPath(url.replace(/\?.*/s, ''));
   const info = existsSync(path) && statSync(path);

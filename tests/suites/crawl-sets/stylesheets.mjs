@@ -2,8 +2,8 @@
 //
 //     node stylesheets.mjs CSS_TREE_FOLDER < LINES
 //
-// Reads style sheets, each as a line of hexadecimal digits. Writes the same output as
-// css_urls.c: for each style sheet a list of [kind, text, line, column].
+// Reads style sheets, each as a line of hexadecimal digits.
+// Writes the same output as css_urls.c: for each style sheet a list of [kind, text, line, column].
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,5 @@
 // verdicts.mjs - computes all links of a site with their verdicts, from its files alone.
-// The program uses parse5 and Node's URL class, but no server, no network and no code of
-// coil.
+// The program uses parse5 and Node's URL class, but no server, no network and no code of coil.
 //
 //     node verdicts.mjs PARSE5_FOLDER SITE ORIGIN [MAX_DEPTH [EXTERNAL [FRAGMENTS]]]
 //
@@ -11,12 +10,14 @@
 //     ["link", page, text, line, column, element, attribute, target, fragment]
 //     ["redirect", url, status, location, target]
 //     ["verdict", target, fragment, verdict, reason, status]
-// docs/design/checker.md describes the records. EXTERNAL is "skip" or "head": whether
-// links to other sites are checked. With "head", outside.mjs computes the answers of
-// other sites. FRAGMENTS is "all" if fragments are also checked on other sites. The
-// status of a verdict is "any" if several answers lead to the verdict. The site must not
-// have a chain of redirects that is longer than --max-redirect allows, because how far
-// coil-crawl follows such a chain depends on other links to URLs in the chain.
+// docs/design/checker.md describes the records.
+// EXTERNAL is "skip", or "head" if links to other sites are checked.
+// With "head", outside.mjs computes the answers of other sites.
+// FRAGMENTS is "all" if fragments are also checked on other sites.
+// The status of a verdict is "any" if several answers lead to the verdict.
+//
+// The site must not have a chain of redirects that is longer than --max-redirect allows.
+// How far coil-crawl follows such a chain depends on other links to URLs in the chain.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -116,8 +117,8 @@ function meet(target, fragment, depth) {
   reach(target, depth);
 }
 
-// Add a target that is reached through a redirect. Unless a link also points to the
-// target, it does not get a verdict.
+// Add a target that is reached through a redirect.
+// The target gets a verdict only if a link points to it as well.
 function reach(target, depth) {
   const page = pages.get(target) ?? { rule: ruleAgainst(target), depth: Infinity };
   pages.set(target, page);
@@ -179,8 +180,8 @@ function lookOutside(url, page) {
   }
 }
 
-// If the response has no Content-Type, guess the type from the page's first tag. (WHATWG,
-// MIME Sniffing, 7.1)
+// If the response has no Content-Type, guess the type from the page's first tag.
+// (WHATWG, MIME Sniffing, 7.1)
 function sniff(answer) {
   const tag = /^[\t\n\f\r ]*<(!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|!--)[ >]/i;
   return answer.type === '' && answer.path && tag.test(readFileSync(answer.path, 'latin1')) ? 'text/html' : answer.type;
@@ -271,8 +272,7 @@ function ofChain(target, fragment) {
   return ['redirect', seen.size > 1 ? 'chain' : isPermanent ? 'permanent' : 'temporary', 'any'];
 }
 
-// The crawl also starts at robots.txt. The links of robots.txt are the sitemaps that it
-// names.
+// The crawl also starts at robots.txt. The links of robots.txt are the sitemaps that it names.
 function readRobots() {
   const file = join(site, 'robots.txt');
   if (!isLocal && existsSync(file)) {

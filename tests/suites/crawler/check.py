@@ -16,7 +16,8 @@ import afresh  # noqa: E402
 
 
 class Skip(Exception):
-    """A test raises this exception if it cannot run on this machine. The text gives the reason."""
+    """A test raises this exception if it cannot run on this machine. The exception's text gives
+    the reason."""
 
 
 def outcome_of(test):

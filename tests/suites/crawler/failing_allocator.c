@@ -1,6 +1,6 @@
 /*
- * failing_allocator.c - makes one of coil-crawl's own allocations fail, or the creation
- * of one task: see tests/suites/crawler/test_enomem.py.
+ * failing_allocator.c - makes one of coil-crawl's own allocations, or the creation of a
+ * task, fail: see tests/suites/crawler/test_enomem.py.
  *
  * The linker option --wrap redirects the crawler's own allocations to these functions,
  * but not the allocations in libraries. Therefore this file works with the allocators of

@@ -234,7 +234,7 @@ class Silent(Server):
 
 
 class Full(Server):
-    """A server that does not accept connections. Its listen queue is full."""
+    """A server with a full listen queue, which does not accept connections."""
 
     def __enter__(self):
         self.listener.listen(0)

@@ -178,8 +178,8 @@ def test_redirect_met_again_with_more_left():
         requests = result.site.requests
         equal(len(requests), len(set(requests)))
         equal(result.pages["/4"]["status"], 302)
-        # The chain from /1 has more than three redirects and is given up. The chain from the page that /late links to
-        # is followed if it is short enough.
+        # The chain from /1 has more than three redirects, so the crawler gives it up. The chain from the page that
+        # /late links to is followed if it is short enough.
         equal((link, result.told["/1"], result.status), (link, "broken/redirect-limit", BROKEN))
         if link == "/2":
             equal(result.told["/2"], "broken/redirect-limit")

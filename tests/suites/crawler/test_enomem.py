@@ -4,9 +4,9 @@ same findings as without the failure.
 
     test_enomem.py COIL_CRAWL_ENOMEM [--all | --few]
 
-With sanitizers, the program must not leak. One allocation fails per run. In a crawl of a server this is each
-allocation of a sample, or with --all each allocation. In other commands it is every ninth allocation, with --few every
-36th, and with --all each.
+With sanitizers, the program must not leak. One allocation fails per run. In a crawl of a server, each allocation of a
+sample fails in one of the runs. In other commands, every ninth allocation fails, or every 36th with --few. With --all,
+each allocation fails in one of the runs.
 """
 import concurrent.futures
 import gzip
@@ -239,7 +239,7 @@ def read(path):
 
 
 def run(nth, folder, *arguments, **options):
-    """Run a command. Returns its outcome and the number of its allocations."""
+    """Run a command. Returns the outcome and the number of allocations."""
     count = os.path.join(folder, f"{nth}.count")
     done = subprocess.run(
         [PROGRAM, "--no-config", *arguments], capture_output=True, text=True, timeout=60, check=False,
@@ -248,9 +248,9 @@ def run(nth, folder, *arguments, **options):
 
 
 def fail_each(try_one):
-    """Call try_one(nth), which returns (exit status, stderr, findings, allocations). Each
-    failure must give the same findings as the run without a failure, or exit with a message.
-    Returns the exit status and findings of the run without a failure."""
+    """Call try_one(nth), which returns (exit status, stderr, findings, allocations). Each run with a failure must give
+    the same findings as the run without a failure, or exit with a message. Returns the exit status and findings of the
+    run without a failure."""
     status, err, whole, count = try_one(0)
     assert status != 1 and not err and count > 0, (status, err, count)
     wanted = range(1, count + 1, STEP)

@@ -297,7 +297,7 @@ def test_at_most():
     if "pidfds" in done.stderr:
         raise Skip("no child processes here")
     equal((done.returncode, done.stdout), (3, "begun\n"))
-    # The shell exits at once. Its child must still be killed.
+    # The shell exits at once, but its child must still be killed.
     for seconds in ("0.5", "5", "50"):  # enough descriptors for the shell to start
         done = at_most(seconds, "echo begun; sleep 3600 & echo $!")
         if done.stdout.count("\n") == 2:

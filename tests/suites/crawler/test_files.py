@@ -1,4 +1,4 @@
-"""coil-crawl without a server: HTML and Markdown files in folders.
+"""Test coil-crawl without a server, on HTML and Markdown files in folders.
 
 test_files.py COIL_CRAWL [TEST...]
 """

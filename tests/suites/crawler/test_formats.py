@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""coil-crawl's machine-readable reports, parsed by other programs: junit, sarif, csv, markdown, html.
+"""Parse coil-crawl's machine-readable reports with other programs: junit, sarif, csv, markdown, html.
 
     test_formats.py COIL_CRAWL [TEST...]
 
@@ -107,7 +107,7 @@ def crawl(*options):
 
 
 def test_every_format_has_its_own_report():
-    # A name that only the options list, and not reports.c, would be written as the text report.
+    # If the options accepted a name that reports.c does not list, the text report would be written instead.
     refused = run("-f", "none", "http://127.0.0.1:1/")[2]
     names = re.findall("[a-z]+", refused.partition(" is none of ")[2])
     equal(set(FORMATS) <= set(names), True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""coil-crawl's text output: each file in golden/ is the complete output of one command.
+"""Test coil-crawl's text output: each file in golden/ is the complete output of one command.
 
     test_golden.py COIL_CRAWL [TEST...]
     COIL_GOLDEN=update test_golden.py COIL_CRAWL     # writes the files again; read them before a commit

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The responses of examples/httpd, byte by byte.
+"""Test the responses of examples/httpd byte by byte.
 
 test_httpd.py HTTPD [TEST...]
 """

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The crawler as a library: crawl-site includes only crawler/crawler.h from the crawler's sources.
+"""Test the crawler as a library: crawl-site includes only crawler/crawler.h from the crawler's
+sources.
 
     test_library.py CRAWL_SITE [TEST...]
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The options of coil-crawl in the manual, in the man page, and in shell completions.
+"""Check the options of coil-crawl in the manual, in the man page, and in shell completions.
 
 test_options.py COIL_CRAWL [TEST...]
 """

@@ -436,7 +436,7 @@ def test_a_token_that_comes_twice_is_told_apart_by_its_worker():
 
 
 def test_a_token_does_not_come_twice_though_redis_has_lost_it():
-    """The worker of the old lease may still be running. It must not complete the items of another worker."""
+    """The worker of the old lease may still be running, but must not complete the items of another worker."""
     crawl = Crawl()
     crawl.add("a/1", "b/1")
     before = redis("GET", crawl.key)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""coil-crawl in several processes that share a crawl in Redis (--frontier, --crawl), and the results that are
+"""Test crawls that several coil-crawl processes share in Redis (--frontier, --crawl), and the results that are
 collected.
 
     test_shared_crawl.py COIL_CRAWL [--all] [TEST...]
@@ -106,7 +106,7 @@ def collected(path, folder, *options, code=BROKEN):
 
 
 def share(path, site, count, *options):
-    """Run `count` processes at the same time. Returns the output of each."""
+    """Run `count` processes at the same time. Returns the output of each process."""
     said = [None] * count
 
     def one(n):

@@ -36,7 +36,7 @@ def summary(file):
 
 
 def told(folder, command, *options, **more):
-    """Run a command. Returns its exit status, findings and stderr."""
+    """Run a command. Returns the exit status, the findings and stderr."""
     file = os.path.join(folder, "told.jsonl")
     code, _, err = run(*command, "-f", f"jsonl:{file}", "-f", "text", *options, **more)
     return code, sets(file) if os.path.exists(file) else [], err

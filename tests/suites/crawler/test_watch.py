@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Watching a crawl: --status, SIGUSR1, and Ctrl-\.
+"""Test how a crawl can be watched: with --status, SIGUSR1, and Ctrl-\.
 
     test_watch.py COIL_CRAWL
 
@@ -66,8 +66,8 @@ def watched(*arguments, at="0"):
 
 @contextlib.contextmanager
 def held_crawl(*arguments):
-    """Start a crawl of four URLs. The answer for one URL is held. Returns the process, the address of the status
-    page, the held answer, and the site."""
+    """Start a crawl of four URLs, and hold back the answer for one of them. Returns the process, the address of the
+    status page, the held answer, and the site."""
     held = Held(html("<i id=x></i>"))
     with Site({"/": page("/a", "/gone", "/held#x"), "/a": html("x"), "/gone": status(404), "/held": held}) as site:
         with watched(*arguments, site.url) as (process, address):

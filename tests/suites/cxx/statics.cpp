@@ -25,7 +25,7 @@ static int initialise_slowly(std::atomic<int> &calls, int failures)
 
 template <int Kind> static std::atomic<int> calls;
 
-/* Each Kind has its own variable. The first attempts to initialise it fail. */
+/* Each Kind has its own variable. The first attempts to initialise the variable fail. */
 template <int Kind, int Failures = 0> static int needed()
 {
     static int value = initialise_slowly(calls<Kind>, Failures);

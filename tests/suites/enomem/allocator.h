@@ -5,8 +5,8 @@
 #define COIL_TESTS_ENOMEM_ALLOCATOR_H
 
 /*
- * A call in this program or in coil of a function that allocates: its address, its
- * caller, and the numbers of its first and last allocation.
+ * A place in this program or in coil that calls a function that allocates: its address,
+ * its caller, and the numbers of its first and last allocation.
  */
 struct allocation_place {
     const void *from, *caller;

@@ -9,8 +9,8 @@
  * evenly spaced allocations, and of the first and the last allocation of each place and
  * caller in this program. The scenario must end on its own, either with an error or with
  * its result, without leaking a descriptor. Prints a line for each scenario, and ends
- * with `N passed, N failed`. With NTH, only the run in which the NTH allocation fails is
- * repeated.
+ * with `N passed, N failed`. With NTH, the program makes only the run in which the NTH
+ * allocation fails.
  *
  * BUGS OF LIBRARIES. Two kinds of crashes are counted, but are not failures:
  *

@@ -72,7 +72,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 @contextlib.contextmanager
 def serving(answers):
-    """Start a server that sends these responses. Its URL is server.url."""
+    """Start a server that sends these responses. The URL of the server is server.url."""
     with Server(("127.0.0.1", 0), Answer) as server:
         server.answers, server.requests, server.connections = answers, [], 0
         server.url = f"http://127.0.0.1:{server.server_port}"

@@ -23,7 +23,7 @@ WRAPPER = shlex.split(os.environ.get("COIL_WRAPPER", ""))
 
 def output_of(name, *arguments, reports=False, status=0):
     """Run a program in FOLDER, or the program with this path, and return its standard output and standard error. The
-    program must not write to standard error, unless it `reports`."""
+    program must not write to standard error, unless `reports` is true."""
     done = subprocess.run([*WRAPPER, os.path.join(FOLDER, name), *arguments],
                           capture_output=True, text=True, timeout=120)
     said = ASAN_OF_CONTEXTS.sub("", done.stderr)

@@ -30,7 +30,7 @@ CORNERS = [
     "a child refused",
 ]
 
-# Instructions that wait. A run should cancel at least one task in each of them.
+# Instructions that wait. A run should cancel at least one task in each of these instructions.
 WAITS = ["sleep", "await", "shield", "gather", "gather_all", "wait", "acquire", "ewait",
          "cwait", "cwait_for", "bwait", "put", "get", "join", "group", "park", "wait_for",
          "as_completed"]  # fmt: skip

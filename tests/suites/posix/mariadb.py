@@ -1,8 +1,8 @@
 """mariadb.py - a server that speaks MariaDB's protocol, for testing MariaDB's connector without installing the large
 server package.
 
-The server accepts every login, and answers `select N * M from (select sleep(SECONDS)) as t` after SECONDS. Every
-other command gets an OK. (MariaDB's documentation, "Clientserver Protocol")
+The server accepts every login, and answers `select N * M from (select sleep(SECONDS)) as t` after SECONDS. Every other
+command is answered with an OK packet. (MariaDB's documentation, "Clientserver Protocol")
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 /*
  * test_deadlocks.c - waits for locks that only tasks of this thread could release. The
- * loop reports them as a deadlock, unless something outside of the tasks may release the
- * lock.
+ * loop reports such waits as a deadlock, unless something outside of the tasks may
+ * release the lock.
  */
 #include "differential.h"
 

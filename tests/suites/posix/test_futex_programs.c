@@ -273,8 +273,8 @@ static void *work_in_loop(void *arg)
 }
 
 /*
- * Where the workers run. BOTH means in tasks of this thread and in threads, LOOPS in
- * tasks of this thread and of other threads.
+ * Where the workers run: in tasks of this thread, in threads, in both of these (BOTH), or
+ * in tasks of this thread and of other threads (LOOPS).
  */
 enum mix { TASKS, THREADS, BOTH, LOOPS };
 

@@ -171,7 +171,8 @@ IO_TEST(ask_a_name_server_in_a_cancelled_task)
 /* ---- getaddrinfo() and its relatives ----------------------------------------------- */
 
 /*
- * Return true if getaddrinfo() queries the server. On some systems, it does not use DNS.
+ * Return true if getaddrinfo() queries the server. On some systems, getaddrinfo() does
+ * not use DNS.
  */
 static bool asks_servers(void)
 {

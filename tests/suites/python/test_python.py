@@ -292,7 +292,7 @@ class Failures(unittest.TestCase):
 
 
 class Protocol(unittest.TestCase):
-    """send(), throw() and close() behave like those of a coroutine object."""
+    """send(), throw() and close() behave like the methods of a coroutine object."""
 
     class Yield:
         def __init__(self, value):

@@ -2,7 +2,7 @@
  * random_operations.h - operations of all kinds under deadlines and cancellations, on the
  * kernel's own backends.
  *
- * random_program.h is the counterpart: its network is simulated and its clock virtual, so
+ * random_program.h is the counterpart with a simulated network and a virtual clock, where
  * a seed gives the same run each time. In this file nothing is simulated, so a seed gives
  * the same operations, but not the same timing.
  */

@@ -2,9 +2,9 @@
  * test_closing.c - streams are closed or destroyed while a task is in a call: every call
  * that can wait, on every kind of stream, and a handshake at every moment.
  *
- * Closing ends the calls with -EBADF, and they must not touch freed memory, which the
- * sanitizers detect. Similar tests of datagrams, files and processes are in their own
- * folders.
+ * Closing ends the calls with -EBADF. The calls must not touch freed memory, which the
+ * sanitizers would detect. Similar tests of datagrams, files and processes are in their
+ * own folders.
  */
 #include "../socket/sockets.h"
 

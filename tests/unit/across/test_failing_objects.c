@@ -873,8 +873,8 @@ static ssize_t wait_for_a_pipe(void)
 }
 
 /*
- * Poll so many descriptors that not each can have its own operation, so that an epoll set
- * is used.
+ * Poll more descriptors than can each have an operation of their own, so that an epoll
+ * set is used.
  */
 static ssize_t poll_many(void)
 {

@@ -2,9 +2,9 @@
  * test_old_kernels.c - coil runs without features that older kernels lack or that
  * containers forbid.
  *
- * seccomp(2) refuses the system calls, with the error that such a kernel returns. A
- * program then runs that has more tasks than there can be guards without
- * MADV_GUARD_INSTALL, and that uses a little of every feature.
+ * seccomp(2) refuses the system calls, with the error that such a kernel returns. The
+ * tests then run a program that uses a little of every feature, and has more tasks than
+ * there can be guards without MADV_GUARD_INSTALL.
  */
 #include "../../harness/harness.h"
 

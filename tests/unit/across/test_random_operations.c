@@ -3,8 +3,8 @@
  * does not use its memory after it has returned.
  *
  * See random_operations.c. Each run uses hundreds of seeds, `make soak` thousands. If a
- * seed fails, the test prints how to try that seed again. Because the clock is real, that
- * may take several attempts.
+ * seed fails, the test prints how to try that seed again. Because the clock is real, it
+ * may take several attempts to reproduce the failure.
  */
 #include "deadlines.h"
 #include "random_operations.h"

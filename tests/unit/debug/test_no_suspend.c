@@ -502,7 +502,7 @@ TASK_TEST(on_task_stack_is_true_on_the_tasks_own_stack_alone)
 
 /*
  * From base/own.h. All calls that libcoil makes to the C library return to addresses
- * between these two.
+ * between these two symbols.
  */
 extern const char coil__own_begin[], coil__own_end[];
 

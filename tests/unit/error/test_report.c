@@ -193,8 +193,8 @@ static int await_failure(void *arg)
 }
 
 /*
- * Check that the text contains the parts in this order. It is not compared as a whole,
- * because the end of a stack and its function names depend on the build.
+ * Check that the text contains the parts in this order. The text is not compared as a
+ * whole, because the end of a stack and its function names depend on the build.
  */
 static void check_in_order(const char *const parts[], size_t n)
 {

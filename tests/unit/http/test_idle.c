@@ -1,6 +1,4 @@
-/*
- * Requests without progress end after idle_timeout_ns. Slow requests do not.
- */
+/* Requests without progress end after idle_timeout_ns, but slow requests do not. */
 #include "fixture.h"
 
 #include "../../harness/harness.h"

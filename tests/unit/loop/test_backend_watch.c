@@ -337,7 +337,10 @@ IO_TEST(reader_of_a_closed_descriptor_whose_number_the_library_watches)
     close_pair(others);
 }
 
-/* A closed descriptor must not make every poll fail. Its callback is called once. */
+/*
+ * A closed descriptor must not make every poll fail. The descriptor's callback is called
+ * once.
+ */
 IO_TEST(reader_of_a_descriptor_closed_behind_its_back)
 {
     struct counter c = {0};

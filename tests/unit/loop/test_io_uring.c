@@ -655,7 +655,10 @@ RING_TEST(ring_waits_until_a_stream_is_readable)
     close(peer);
 }
 
-/* A packet is truncated to the reader's size, and the rest is lost: recv(2). */
+/*
+ * A packet is truncated to the size of the reader's buffer, and the rest is lost:
+ * recv(2).
+ */
 RING_TEST(ring_keeps_packets_apart)
 {
     struct coil__backend *backend = coil_loop_current()->backend;
@@ -734,8 +737,8 @@ RING_TEST(ring_moves_a_reset_behind_its_bytes)
 /* ---- calls that fail --------------------------------------------------------------- */
 
 /*
- * Return true if the requested failure occurred. In that case the test makes the next
- * call fail.
+ * Cancel the requested failure. Return true if it has already occurred: the test then
+ * makes the next call fail.
  */
 static bool struck(void)
 {

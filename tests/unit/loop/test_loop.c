@@ -332,8 +332,8 @@ TEST(the_real_clock_waits_and_never_fires_early)
 }
 
 /*
- * A callback that always schedules itself again. It must not keep the loop from reading
- * the clock.
+ * A callback that always schedules itself again, which must not keep the loop from
+ * reading the clock.
  */
 static void spin(void *arg)
 {

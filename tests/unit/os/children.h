@@ -7,13 +7,13 @@
 #include <coil.h>
 
 /*
- * Start a process, or `sh -c command`. Starting it must succeed. Without pidfds, as under
- * Valgrind, the test is skipped.
+ * Start a process, or `sh -c command`. Starting the process must succeed. Without pidfds,
+ * as under Valgrind, the test is skipped.
  */
 coil_process *start_process(const coil_process_opts *opts);
 coil_process *start_command(const char *command, const coil_process_opts *opts);
 
-/* Like start_command(), with the given stdin, stdout and stderr. */
+/* Like start_command(), but with the given stdin, stdout and stderr. */
 coil_process *start_shell(const char *command, int in, int out, int err);
 
 /*

@@ -591,8 +591,8 @@ IO_TEST(process_that_may_not_be_another_user_is_an_error_of_spawn)
 }
 
 /*
- * Setting the current user and group is always allowed, and runs the same code as any
- * other.
+ * Setting the current user and group is always allowed, and runs the same code as setting
+ * a different user and group.
  */
 IO_TEST(process_may_be_who_it_is_already)
 {

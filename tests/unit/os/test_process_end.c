@@ -255,7 +255,7 @@ IO_TEST(process_gets_the_signal_it_handles)
 }
 
 /*
- * The process has ended, but the loop has not reaped it. So no other process can have its
+ * The process has ended, but the loop has not reaped it, so no other process can have its
  * number.
  */
 IO_TEST(process_kill_is_harmless_when_it_has_ended_unseen)

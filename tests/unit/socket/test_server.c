@@ -333,7 +333,8 @@ static int read_to_the_end(coil_stream *stream, void *arg)
 }
 
 /*
- * An idle connection is cancelled, and nothing is reported. The virtual clock shows when.
+ * An idle connection is cancelled, and nothing is reported. The virtual clock shows the
+ * time of the cancellation.
  */
 NET_TEST(server_cancels_a_connection_that_is_idle)
 {

@@ -19,7 +19,7 @@
 
 #define SIZE ((size_t)3 * 1024 * 1024 + 12345)
 
-/* An unnamed file of pattern bytes. */
+/* Create an unnamed file with `size` bytes of the pattern. */
 static int make_file(size_t size)
 {
     char name[] = "/tmp/coil-sendfile-XXXXXX";

@@ -47,7 +47,9 @@ TEST(channel_gives_items_in_order_and_grows)
     coil_channel_release(NULL);
 }
 
-/* -EAGAIN of a call that does not wait is not a failure (see coil/error.h). */
+/*
+ * If a call that does not wait returns -EAGAIN, this is not a failure (see coil/error.h).
+ */
 TEST(channel_that_would_wait_leaves_the_last_error)
 {
     coil_channel *channel = create(1);

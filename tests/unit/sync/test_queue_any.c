@@ -179,7 +179,10 @@ static int consume_any(void *arg)
     return rc == -ESHUTDOWN ? 0 : rc;
 }
 
-/* Ten consumers, some of them cancelled at random moments: every item is counted once. */
+/*
+ * Every item is counted once, although some of the ten consumers are cancelled at random
+ * moments.
+ */
 TASK_TEST(queue_get_any_loses_no_item_and_takes_none_twice)
 {
     coil_queue q[3];

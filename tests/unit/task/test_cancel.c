@@ -218,7 +218,10 @@ static int cancel_from_task(void *arg)
 
 static void cancel_from_callback(void *arg)
 {
-    /* CHECK() prevents a tail call, which would hide this function from the origin. */
+    /*
+     * CHECK() prevents a tail call, which would hide this function in the cancellation's
+     * origin.
+     */
     CHECK(coil_task_cancel(arg, NULL));
 }
 

@@ -169,7 +169,10 @@ TASK_TEST(future_is_set_from_a_timer_and_from_a_post)
     coil_future_release(f);
 }
 
-/* Completes the next future in a chain of a million futures. (docs/seeds.md, row 62) */
+/*
+ * A callback that completes the next future in a chain of a million futures.
+ * (docs/seeds.md, row 62)
+ */
 static void set_next(coil_future *future, void *arg)
 {
     coil_future_set(arg, coil_future_result(future) + 1, NULL, NULL);

@@ -297,8 +297,8 @@ static int see_why(void *arg)
 }
 
 /*
- * Skip the test if light tasks are not available. For tests that run light tasks in a
- * child process.
+ * Skip the test if light tasks are not available. Tests that run light tasks in a child
+ * process call this function.
  */
 static void need_light(void)
 {

@@ -750,8 +750,8 @@ static void run_await_in_a_circle(void *arg)
 }
 
 /*
- * A task that ignores its cancellation in every kind of wait, not only in await, which
- * the abort message reports.
+ * A task that ignores its cancellation in every kind of wait. The program must abort with
+ * a message about that.
  */
 static int sleep_on_and_on(void *arg)
 {

@@ -165,7 +165,7 @@ static ssize_t call_peek(struct side *side)
     return coil_peek(side->stream, &data, 100);
 }
 
-/* Send close_notify, and wait for the peer's. */
+/* Send close_notify, and wait for the peer's close_notify. */
 static ssize_t call_stop(struct side *side)
 {
     return coil_tls_stop(side->stream);

@@ -173,7 +173,7 @@ static int answer_line(void *arg)
 
 /*
  * The stream is moved while some bytes are already decrypted, some are received, and some
- * have yet to arrive. They stay in order.
+ * have yet to arrive. All bytes stay in order.
  */
 IO_TEST(tls_stream_goes_to_another_loop_and_back)
 {

@@ -242,9 +242,7 @@ static int send_parts(void *arg)
     return 0;
 }
 
-/*
- * The call is cancelled before its end. A second call sends the bytes after the offset.
- */
+/* After a call is cancelled, a second call sends the bytes after the offset. */
 static void check_taken_up_again(int (*send)(void *))
 {
     size_t size = (size_t)12 * 1024 * 1024;

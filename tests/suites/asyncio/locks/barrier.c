@@ -504,8 +504,8 @@ static int last(void *arg)
 }
 
 /*
- * Tasks whose wait was ended by a reset may wait again. They pass when another task joins
- * them.
+ * Tasks whose wait was ended by a reset may wait again, and pass the barrier when another
+ * task joins them.
  */
 SCENARIO(barrier_reset_then_filled_again)
 {

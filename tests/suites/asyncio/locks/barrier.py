@@ -315,7 +315,7 @@ async def last():
 
 @scenario
 async def barrier_reset_then_filled_again():
-    """Tasks whose wait was ended by a reset may wait again. They pass when another task joins them."""
+    """Tasks whose wait was ended by a reset may wait again, and pass the barrier when another task joins them."""
     for name in "abc":
         asyncio.create_task(barrier_reset_then_party(name))
     asyncio.create_task(barrier_of_4.reset())

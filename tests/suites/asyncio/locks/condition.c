@@ -304,7 +304,7 @@ SCENARIO(condition_shares_its_lock)
 }
 
 /*
- * Two of three waiters are notified, and the first one is cancelled. The second and the
+ * If two of three waiters are notified and the first one is cancelled, the second and the
  * third waiter continue.
  */
 SCENARIO(condition_two_notified_and_the_first_cancelled_wakes_a_third)

@@ -207,7 +207,7 @@ async def condition_shares_its_lock():
 
 @scenario
 async def condition_two_notified_and_the_first_cancelled_wakes_a_third():
-    """Two of three waiters are notified, and the first one is cancelled. The second and the third waiter continue.
+    """If two of three waiters are notified and the first one is cancelled, the second and the third waiter continue.
 
     Since: 3.13
     """

@@ -230,8 +230,8 @@ static void timer_that_is_due_first(void *unused)
 }
 
 /*
- * Two timers are due at the same time. The first cancels the second, which is already
- * ready.
+ * If two timers are due at the same time, the first can cancel the second, which is
+ * already ready.
  */
 LOOP_SCENARIO(timer_that_is_due_is_cancelled_in_its_turn)
 {

@@ -174,7 +174,7 @@ def timer_that_calls_soon_is_a_turn_ahead_of_it():
 
 @scenario
 def timer_that_is_due_is_cancelled_in_its_turn():
-    """Two timers are due at the same time. The first cancels the second, which is already ready."""
+    """If two timers are due at the same time, the first can cancel the second, which is already ready."""
     loop = VirtualLoop()
     second = None
 

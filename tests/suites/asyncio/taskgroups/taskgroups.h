@@ -34,7 +34,10 @@ static inline int start_children(coil_group *group, struct child *children, size
     return 0;
 }
 
-/* Leave the group: print "WHAT: OUTCOME" in the trace, and its failures. */
+/*
+ * Exit from the group, and write `what`, the outcome and the group's failures to the
+ * trace.
+ */
 static inline int leave(const char *what, coil_group *group, int rc)
 {
     rc = tell(what, coil_group_exit(group, rc));

@@ -15,7 +15,10 @@ static int gather_ends_body(void *all)
     return rc;
 }
 
-/* gather returns two turns after the last result, in the order of the arguments. */
+/*
+ * gather returns two turns after the last task has ended. The results are in the order of
+ * the arguments.
+ */
 SCENARIO(gather_ends_with_the_last_of_its_futures)
 {
     static int all;
@@ -138,7 +141,10 @@ static void gather_fails_with_its_first_look(coil_task *task)
           state(gather_fails_with_its_first_futures[4]));
 }
 
-/* gather fails as soon as one of its futures has failed. The others are not affected. */
+/*
+ * gather fails as soon as one of its futures has failed. The other futures are not
+ * affected.
+ */
 SCENARIO(gather_fails_with_its_first_failure)
 {
     coil_task *task;

@@ -10,7 +10,7 @@ async def gather_ends_body(futures, everything):
 
 @scenario
 async def gather_ends_with_the_last_of_its_futures():
-    """gather returns two turns after the last result, in the order of the arguments."""
+    """gather returns two turns after the last task has ended. The results are in the order of the arguments."""
     for everything in False, True:
         a, b, c = new_future(), new_future(), new_future()
         task = asyncio.create_task(gather_ends_body((a, b, c), everything))
@@ -73,7 +73,7 @@ async def body(futures):
 
 @scenario
 async def gather_fails_with_its_first_failure():
-    """gather fails as soon as one of its futures has failed. The others are not affected."""
+    """gather fails as soon as one of its futures has failed. The other futures are not affected."""
     futures = [new_future() for _ in range(5)]
     task = asyncio.create_task(body(futures))
     await turns(1)

@@ -6,7 +6,7 @@
 
 #include "../scenario.h"
 
-/* A function for a race. It sleeps and prints the outcome. */
+/* A function for a race, which sleeps and prints the outcome. */
 struct way {
     int index, seconds, rc;
 };

@@ -77,7 +77,8 @@ SCENARIO(staggered_race_of_nothing)
 }
 
 /*
- * Functions begin one delay apart. A function that succeeds after the winner is too late.
+ * Functions begin one delay apart. A function that succeeds after the winner has ended is
+ * too late.
  */
 SCENARIO(staggered_race_of_three_is_won_by_the_second)
 {

@@ -79,7 +79,8 @@ async def staggered_race_of_nothing():
 
 @scenario
 async def staggered_race_of_three_is_won_by_the_second():
-    """Functions begin one delay apart. A function that succeeds after the winner is too late."""
+    """Functions begin one delay apart. A function that succeeds after the winner has ended is too
+    late."""
     await race(
         [
             lambda: work(0, 6, 10),

@@ -12,7 +12,10 @@ static inline int enter(coil_scope *scope, int seconds)
     return coil_scope_enter(scope, coil_in(COIL_SEC(seconds)));
 }
 
-/* Leave the scope: print "WHAT: OUTCOME" in the trace, and whether it expired. */
+/*
+ * Exit from the scope, and write `what`, the outcome, and whether the scope expired to
+ * the trace.
+ */
 static inline int leave(const char *what, coil_scope *scope, int rc)
 {
     rc = coil_scope_exit(scope, rc);

@@ -1,6 +1,6 @@
 /*
- * test_leb128.c - crawler/saved/leb128.h: numbers in as few bytes as possible. Truncated
- * numbers are refused.
+ * test_leb128.c - crawler/saved/leb128.h: numbers are stored in as few bytes as possible,
+ * and truncated numbers are refused.
  */
 #include "../../../../crawler/saved/leb128.h"
 #include "../../../harness/harness.h"

@@ -1,6 +1,6 @@
 /*
- * test_link_blob.c - crawler/saved/link_blob.h: links are read as they were written.
- * Invalid bytes are refused.
+ * test_link_blob.c - crawler/saved/link_blob.h: links are read back as they were written,
+ * and invalid bytes are refused.
  */
 #include "../../../../crawler/saved/link_blob.h"
 #include "../../../harness/harness.h"

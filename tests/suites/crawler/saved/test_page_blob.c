@@ -1,6 +1,6 @@
 /*
- * test_page_blob.c - crawler/saved/page_blob.h: pages are read as they were written.
- * Invalid blobs are refused without reading beyond their end.
+ * test_page_blob.c - crawler/saved/page_blob.h: pages are read back as they were written,
+ * and invalid blobs are refused without reading beyond their end.
  */
 #include "../../../../crawler/saved/page_blob.h"
 #include "../../../harness/harness.h"

@@ -20,8 +20,8 @@ TEST(verdict_words_are_those_of_the_design)
 }
 
 /*
- * Each verdict has a complete row in the table. Several verdicts may have the same rule,
- * but none lacks one.
+ * Each verdict has a complete row in the table, with a rule that it may share with other
+ * verdicts.
  */
 TEST(verdict_every_verdict_has_its_traits)
 {

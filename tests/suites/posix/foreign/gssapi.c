@@ -11,7 +11,10 @@
 
 #define PASSWORD "secret"
 
-/* The key distribution centre's port is known only now. */
+/*
+ * Add the port of the key distribution centre to the configuration, because the port was
+ * not known before.
+ */
 static bool start(void)
 {
     const char *path = getenv("KRB5_CONFIG");

@@ -1,6 +1,4 @@
-/*
- * libgit2.c - cloning a repository from git daemon.
- */
+/* libgit2.c - each task clones a repository from git daemon. */
 #include "foreign.h"
 
 #include <git2.h>

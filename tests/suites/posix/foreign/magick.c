@@ -47,7 +47,7 @@ static bool start(void)
     return true;
 }
 
-/* A portable pixmap of one colour. */
+/* Write a portable pixmap of one colour, and return its size. */
 static size_t make_image(char *image, int number)
 {
     size_t n = (size_t)sprintf(image, "P6\n%d %d\n255\n", SIDE, SIDE);

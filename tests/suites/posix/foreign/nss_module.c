@@ -1,6 +1,6 @@
 /*
- * nss_module.c - a name service module for nss.c. Like libnss_ldap, it queries a server
- * before it answers.
+ * nss_module.c - a name service module for nss.c. Like libnss_ldap, the module queries a
+ * server before it answers.
  *
  * Each database has an entry for each name that begins with "n". A walk through a
  * database finds the entry "n0" again and again.
@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Returns whether the server answers. */
+/* Query the server. Returns whether the server answers. */
 static int ask(void)
 {
     static const char request[] = "GET / HTTP/1.0\r\n\r\n";

@@ -370,8 +370,8 @@ TEST(links_and_names_of_places_in_any_element)
 }
 
 /*
- * A font element with color, face or size ends the SVG. A font element with only an id
- * does not.
+ * A font element ends the SVG if it has a color, face or size, but not if it has only an
+ * id.
  */
 TEST(links_in_a_font_within_svg_are_those_of_a_drawing)
 {

@@ -35,7 +35,7 @@ void redis_process_stop(struct redis_process *process)
     CHECK_INT(rmdir(process->folder), 0);
 }
 
-/* Skip the test after redis-server failed to start. */
+/* Skip the test, because redis-server failed to start. */
 static void skip(struct redis_process *process, struct redis *redis)
 {
     redis_destroy(redis);

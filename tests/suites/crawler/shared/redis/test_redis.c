@@ -71,7 +71,7 @@ static int reply_auth(const struct fake *fake, coil_stream *stream, const char *
                       "the password");
 }
 
-/* Returns 0 to continue. */
+/* Answer a command. Returns 0 if the server should continue. */
 static int answer(struct fake *fake, coil_stream *stream, const redisReply *command)
 {
     const char *name = command->element[0]->str;
