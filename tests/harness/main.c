@@ -20,8 +20,8 @@
  *     -q        do not show where a test hangs
  *     -v        print a line with times for each
  *     -s        run the harness's own cases, made to fail, instead of the tests
- *     -w NAME   warm up: first run this test in the process that forks all others. They
- *               inherit the code that Valgrind has translated for it.
+ *     -w NAME warm up: first run this test in the process that forks all others. The
+ *               other tests inherit the code that Valgrind has translated for this one.
  *
  * With COIL_TEST_SEED=SEED in the environment, only that seed is tried. With -n N, a test
  * with its own number of seeds tries N/8 of that number.
@@ -262,8 +262,8 @@ static _Noreturn void end_child(const struct test__run *run, int status, size_t 
 
 /*
  * Read all variables once, before any child is forked. LeakSanitizer reads all variables
- * of all libraries, including 16 MB of its own. Each page that was not touched before
- * would cost every child a page fault.
+ * of all libraries, including 16 MB of its own. Without this first read, every child
+ * would have a page fault on each of these pages.
  */
 COIL__NO_SANITIZE static int read_variables(struct dl_phdr_info *object, size_t size,
                                             void *arg)

@@ -16,7 +16,7 @@ enum {
     TEST__SKIPPED = 77,
 };
 
-/* One run of a test: I/O and network tests have a run for each backend. */
+/* One run of a test. I/O and network tests run once for each backend. */
 struct test__run {
     const struct test__case *test;
     const char *backend; /* NULL for tests without a backend */

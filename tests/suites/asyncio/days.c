@@ -18,8 +18,8 @@
 enum kind { GOOD_DAY, ALLOCATION, SYSTEM_CALL, INTERRUPTION, SHUFFLE, KINDS };
 
 /*
- * The fault of a bad day. `nth` is the number of the call that fails, or the seed for the
- * order of tasks.
+ * A day and its fault, if any. `nth` is the number of the call that fails, or the seed
+ * for the order of tasks.
  */
 struct day {
     enum kind kind;

@@ -74,8 +74,9 @@ coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts);
 coil_future *new_future(void);
 
 /*
- * Call fn(arg) after the loop has closed, in reverse order of registration. Use this to
- * free objects that may be in use until then.
+ * Register fn(arg) to be called after the loop has closed, in reverse order of
+ * registration. Use this function to free objects that may be in use until the loop
+ * closes.
  */
 void at_end(void (*fn)(void *arg), void *arg);
 

@@ -8,9 +8,9 @@
         trace("sleeps")
         trace("slept: %s", await outcome(asyncio.sleep(3)))
 
-asyncio.run() runs the function. A function that is not async is called without a loop. A file contains the scenarios
-of a topic. The file is loaded once, and each scenario then runs in its own process, so scenarios do not affect each
-other.
+asyncio.run() runs the function. A function that is not async is called without a loop. Each file contains the
+scenarios for one topic. The file is loaded once, and each scenario then runs in its own process, so scenarios do not
+affect each other.
 
 The scenarios run with CPython's asyncio, except for the changes in evened_out.py. Time is virtual, in whole
 seconds.

@@ -89,7 +89,8 @@ export function textOf(bytes, contentType) {
   }
 }
 
-// Return the offset of an attribute's value. An attribute without a value returns the end of its name.
+// Return the offset of an attribute's value, or of the end of its name if there is no
+// value.
 function valueAt(text, start) {
   const match = /[^][^\s/>=]*(?:\s*=\s*["']?)?/y;
   match.lastIndex = start;

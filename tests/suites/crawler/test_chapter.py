@@ -328,8 +328,8 @@ def test_a_backend_of_windows_is_refused():
 
 
 def test_multiple_choices_are_a_page():
-    """The crawler of "A Web Crawler With asyncio Coroutines" follows the redirect of a 300 response. The Fetch
-    standard and browsers do not."""
+    """The crawler of "A Web Crawler With asyncio Coroutines" follows the redirect of a 300 response, unlike browsers
+    and the Fetch standard."""
     result = crawl({"/": redirect("/foo", 300), "/foo": page()})
     equal((result.status, result.site.requests), (WELL, ["/"]))
     equal(result.told, {"/": "ok"})

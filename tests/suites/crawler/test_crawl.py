@@ -654,7 +654,8 @@ def test_depth_is_that_of_the_shortest_way():
 
 
 def test_a_redirect_is_no_link_of_the_way():
-    """/far is first found two links away. A redirect that is found later shortens the path to one link."""
+    """The crawl first finds a path of two links to /far. A redirect that is found later shortens the path to one
+    link."""
     result = crawl({"/": page("/a", "/moved"), "/a": page("/far"),
                     "/moved": slow(0.3, redirect("/far")), "/far": page("/end"),
                     "/end": page("/no")}, "--max-depth", "2")
@@ -1273,8 +1274,8 @@ def test_robots_are_believed_for_a_day():
 
 
 def test_robots_elsewhere():
-    """Up to five redirects of robots.txt are followed, even to other hosts. After more redirects, robots.txt counts as
-    missing."""
+    """Up to five redirects of robots.txt are followed, even to other hosts. If there are more redirects, robots.txt
+    counts as missing."""
     rules = robots("User-agent: *\nDisallow: /a\n")
     answers = {"/": page("/a"), "/a": page(), "/robots.txt": redirect("/1")}
     result = crawl({**answers, **chain(1, 5, rules)})

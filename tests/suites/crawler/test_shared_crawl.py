@@ -168,7 +168,7 @@ def test_processes_that_split_a_host():
 
 
 def test_a_start_that_redirects_decides_for_all_what_belongs_to_the_site():
-    """Links are held back until the redirect of the start URL is known. After that, linked pages of the site are
+    """Links are held back until the redirect of the start URL is known. Only then are the linked pages of the site
     searched."""
     with redis_server() as path, tempfile.TemporaryDirectory(prefix="coil shared ") as folder, \
             Site({}) as first, Site({}) as second:

@@ -1,8 +1,8 @@
 /*
  * scenarios.h - programs that allocate memory in third-party libraries.
  *
- * Each program is a main task. It returns 0 if it received all bytes, a negative errno if
- * a call failed, or 1 if the result is wrong although no call failed.
+ * Each program is a main task. The task returns 0 if it received all bytes, a negative
+ * errno if a call failed, or 1 if the result is wrong although no call failed.
  */
 #ifndef COIL_TESTS_ENOMEM_SCENARIOS_H
 #define COIL_TESTS_ENOMEM_SCENARIOS_H

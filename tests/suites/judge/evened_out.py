@@ -1,4 +1,5 @@
-"""Changes to asyncio that define an order where CPython's order is accidental. The judge changes nothing else.
+"""Changes to asyncio that define an order where CPython's order is accidental. The judge does not change asyncio in
+any other way.
 
 The judge tests that coil and asyncio run everything in the same order. In five cases, CPython does not guarantee an
 order. In these cases, this file makes asyncio use the natural order, which is also coil's. The C accelerator is not

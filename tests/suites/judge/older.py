@@ -3,8 +3,8 @@
 The differences were found by running the judge's programs on CPython 3.11.7, 3.12.1 and 3.13.0, and then comparing
 the sources. A program with an instruction that has changed is skipped if the interpreter is older than the change.
 
-Three changes concern instructions of most programs, but rarely have an effect. When one has an effect, reference.py
-marks the trace as not comparable:
+Three changes concern instructions of most programs, but rarely have an effect. When one of these changes has an
+effect, reference.py marks the trace as not comparable:
 
 - A call of Task.uncancel() that brings the count to 0 discards an undelivered cancellation.
 

@@ -2,9 +2,9 @@
 
     python3 reference.py BATCH > traces
 
-coil_judge.c has a counterpart for each instruction. An instruction is a method `do_VERB`. It returns an int or a word
-for the trace, or raises an exception. For an errno after which the body in C continues (a queue is full, a future is
-set twice), the method returns a word. For an errno that ends the body in C (a failure, a cancellation), the method
+coil_judge.c has a counterpart for each instruction. An instruction is a method `do_VERB`, which returns an int or a
+word for the trace, or raises an exception. For an errno after which the body in C continues (a queue is full, a future
+is set twice), the method returns a word. For an errno that ends the body in C (a failure, a cancellation), the method
 raises an exception.
 """
 

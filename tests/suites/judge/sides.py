@@ -71,7 +71,8 @@ class Sides:
         return traces
 
     def run(self, texts, known=None):
-        """Return verdicts by name. `known` contains CPython's traces, or is None if these must be computed."""
+        """Return a dictionary of verdicts by the programs' names. `known` contains CPython's traces, or is None if
+        these must be computed."""
         python = known if known is not None else self.run_side(self.python, texts)
         ways = [self.run_side(command, texts) for command in self.ways]
         return {name: Verdict(python.get(name, []), [way.get(name, []) for way in ways])

@@ -41,7 +41,7 @@ class Skip(Exception):
 # ---- servers -------------------------------------------------------------------------
 
 def die_with_parent(signo):
-    """Return a function that the child calls. It makes the kernel send this signal to the child when the parent
+    """Return a function for the child to call, so that the kernel sends this signal to the child when the parent
     dies."""
     def prepare():
         LIBC.prctl(1, signo, 0, 0, 0)

@@ -386,9 +386,8 @@ IO_TEST(accept_beside_another_process)
 }
 
 /*
- * A connection inherits its listener's options. It must inherit a timeout that the
- * program has set, but not the short timeout that libcoil-posix sets while a task
- * accepts.
+ * A connection inherits its listener's options, including a timeout that the program has
+ * set, but not the short timeout that libcoil-posix sets while a task accepts.
  */
 IO_TEST(accepted_connection_has_no_time_out_of_an_accept)
 {

@@ -650,7 +650,7 @@ SAME(syscall_passes_all_else_on, false)
 
 /*
  * The child returns from syscall() on its own stack, to the address at the top of that
- * stack. Other processors have the return address in a register.
+ * stack. On other processors, the return address is in a register.
  */
 #ifdef __x86_64__
 static void exit_as_child(void)

@@ -11,9 +11,9 @@
  *     return_buffer(buf, n);
  *
  * A thread wakes up regularly, and measures how long each operation is past its deadline.
- * Time counts only if this thread itself woke up in time, and only one eighth of it
- * counts while the loop's thread is busy or waits for a processor, because delays on a
- * busy machine prove nothing. If an operation is late by one second of such time, the
+ * Delays on a busy machine prove nothing. Therefore time does not count if the thread
+ * itself woke up late, and only one eighth of the time counts while the loop's thread is
+ * busy or waits for a processor. If an operation is late by one second of such time, the
  * test prints the operation and the tasks, and ends.
  */
 #ifndef COIL_TESTS_NET_DEADLINES_H

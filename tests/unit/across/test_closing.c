@@ -107,8 +107,8 @@ static coil_task *start(struct visit *v)
 typedef void open_ends(coil_stream *ends[2]);
 
 /*
- * Close both ends during their calls. If `begun`, some bytes arrive before that, so the
- * reading call has read a part.
+ * Close both ends during their calls. If `begun`, some bytes arrive before the ends are
+ * closed, so the read is already partly done.
  */
 static void close_in(open_ends *open, struct visit *reader, struct visit *writer,
                      bool destroys, bool begun)

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* A dummy object of any type. No function reads the object. None of its bytes is zero. */
+/* A dummy object of any type, which no function reads. No byte of the object is zero. */
 static _Alignas(64) char object[4096];
 #define D ((void *)object)
 

@@ -2,9 +2,9 @@
  * test_random_operations.c - an operation with a deadline ends in time, and the kernel
  * does not use its memory after it has returned.
  *
- * See random_operations.c. Each run uses hundreds of seeds, `make soak` thousands. If a
- * seed fails, the test prints how to try that seed again. Because the clock is real, it
- * may take several attempts to reproduce the failure.
+ * See random_operations.c. Each run uses hundreds of seeds, and `make soak` uses
+ * thousands. If a seed fails, the test prints how to try that seed again. Because the
+ * clock is real, it may take several attempts to reproduce the failure.
  */
 #include "deadlines.h"
 #include "random_operations.h"

@@ -95,7 +95,7 @@ static const coil_spawn_opts *named(const char *name)
     return &opts;
 }
 
-/* The functions on the printed stacks. None of them may end in a tail call. */
+/* The functions on the printed stacks, which must not end in a tail call. */
 static COIL__NOINLINE int print_here(void)
 {
     print_graph(NULL);

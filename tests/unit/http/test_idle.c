@@ -36,7 +36,7 @@ static int say_ok(struct http_connection *c)
     return http_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
 }
 
-/* Send a response letter by letter. The last ten letters are the body. */
+/* Send a response letter by letter. The response's body is the last ten letters. */
 static int drip(struct http_connection *c)
 {
     static const char text[] = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhellohello";

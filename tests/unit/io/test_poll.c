@@ -208,7 +208,7 @@ static int take_byte(void *arg)
 }
 
 /*
- * A byte wakes all waiting tasks, but only one of them gets the byte. The others wait
+ * A byte wakes all waiting tasks. One of the tasks reads the byte, and the others wait
  * again.
  */
 IO_TEST(poll_again_where_another_task_was_faster)

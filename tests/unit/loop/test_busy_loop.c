@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-/* Longer than the maximum time between two polls. */
+/* A duration longer than the maximum time between two polls. */
 #define LONG_STEP COIL_USEC(500)
 
 struct busy {

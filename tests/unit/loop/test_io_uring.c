@@ -474,8 +474,8 @@ static int write_much(void *stream)
 }
 
 /*
- * A send is a system call as long as there is room in the socket. The rest waits in the
- * kernel, where it can be cancelled.
+ * As long as there is room in the socket's buffer, bytes are sent with a system call. The
+ * remaining bytes are sent by a request to the ring, which can be cancelled.
  */
 RING_TEST(ring_sends_at_once_while_there_is_room)
 {

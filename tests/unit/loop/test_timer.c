@@ -402,7 +402,7 @@ static bool three_fire_in_one_turn(void)
 
 /*
  * Try again if the kernel interrupts a wait, because timers that are due then fire early.
- * The kernel does this after another loop's ring was closed, but not repeatedly.
+ * The kernel interrupts a wait after another loop's ring was closed, but not repeatedly.
  */
 static int three_at_once(void *pair)
 {

@@ -168,7 +168,7 @@ static unsigned put_answers(const struct name_server *s, struct message *m,
     return count;
 }
 
-/* Read the name of the query. Returns the offset of its end, or 0. */
+/* Read the name of the query. Returns the offset of the end of the name, or 0. */
 static size_t read_name(const unsigned char *data, size_t n, char name[256])
 {
     size_t at = 12, used = 0;
@@ -186,8 +186,8 @@ static size_t read_name(const unsigned char *data, size_t n, char name[256])
 }
 
 /*
- * Write the answer to a query. Returns the rule that specifies when to send it, or NULL
- * if the query is lost.
+ * Write the answer to a query. Returns the rule that specifies when to send the answer,
+ * or NULL if the query is lost.
  */
 static const struct name_rule *answer(struct name_server *s, const unsigned char *data,
                                       size_t n, bool by_udp, struct message *m)

@@ -455,8 +455,8 @@ static const char *call_after_probes(int fd, size_t size)
 
 /*
  * The last piece is probed at the file's end, not at the end of the requested count.
- * Normally a read follows both probes, because sendfile(2) would wait for the disk.
- * sendfile(2) follows if the kernel has read the page for the probe.
+ * A read normally follows both probes, because sendfile(2) would wait for the disk. If
+ * the kernel has read the page for the probe, sendfile(2) follows instead.
  */
 IO_TEST(sendfile_reads_a_last_piece_that_is_not_cached)
 {

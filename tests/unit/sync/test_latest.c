@@ -1,6 +1,4 @@
-/*
- * test_latest.c - tasks that follow a value.
- */
+/* test_latest.c - tasks that wait for changes to a value. */
 #include "../../harness/harness.h"
 
 #include <coil.h>

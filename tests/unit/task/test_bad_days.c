@@ -34,8 +34,8 @@ static COIL__NOINLINE void look_at_stack(void)
 }
 
 /*
- * A callback that runs in every turn counts the turns. It also keeps a virtual clock from
- * advancing.
+ * A callback that runs in every turn counts the turns. The callback also keeps a virtual
+ * clock from advancing.
  */
 static coil_handle *counter;
 static long turn_count;

@@ -1,6 +1,7 @@
 /*
  * test_million.c - a million tasks wait at once, with a page each (docs/seeds.md, row
- * 102; fewer except in `make soak`); and very many light tasks, which take less memory.
+ * 102), and very many light tasks, which take less memory. Except in `make soak`, there
+ * are fewer tasks.
  */
 #include "../../../src/coro/light.h"
 #include "../../../src/task/away.h"

@@ -8,8 +8,8 @@
  * 1. A wait inside a shield fails only because of a request at its own depth or deeper.
  * 2. In the end, the number of remaining requests equals the number of requests from
  *    outside.
- * 3. If any requests remain, the next wait returns the cancellation. Otherwise the wait
- *    does not return it.
+ * 3. If any requests remain, the next wait returns the cancellation. If no requests
+ *    remain, the next wait does not return the cancellation.
  *
  * As in asyncio, there is an exception to the third property: a scope that is opened
  * while a request is in flight, and expires in the turn in which the request is

@@ -1,6 +1,4 @@
-/*
- * test_scope.c - deadlines as regions of code.
- */
+/* test_scope.c - deadlines for blocks of code. */
 #include "../../harness/harness.h"
 
 #include <coil.h>

@@ -2,9 +2,9 @@
  * test_turns.c - the order of execution does not depend on whether the loop or a task
  * begins a turn.
  *
- * With a virtual clock the loop begins every turn, with a poll. With the real clock, a
- * task that begins to wait also begins the turn, and switches directly to the next task:
- * see next_in_turn() in task.c. Both traces must be equal.
+ * With a virtual clock, the loop begins every turn, and polls first. With the real clock,
+ * a task that begins to wait also begins the next turn, and switches directly to the next
+ * task: see next_in_turn() in task.c. Both traces must be equal.
  */
 #include "../../harness/harness.h"
 

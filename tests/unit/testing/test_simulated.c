@@ -313,7 +313,7 @@ static int write_much(void *arg)
     return (int)coil_write(arg, bytes, sizeof bytes);
 }
 
-/* Both buffers are limited. When they are full, a write waits. */
+/* The send and receive buffers are limited. When both are full, a write waits. */
 SIM_TEST(simulated_buffers_are_finite, .send_buffer_bytes = 3000,
          .receive_buffer_bytes = 2000, .segment_bytes = 100)
 {

@@ -94,8 +94,8 @@ static void let_pass(int moments)
 }
 
 /*
- * Close one end at some moment of the handshake. Its call fails with -EBADF, unless the
- * call had ended before. The other end's call also ends.
+ * Close one end at some moment of the handshake. The handshake at that end fails with
+ * -EBADF, unless it had ended before. The handshake at the other end also ends.
  */
 static void shake_hands(struct side *closed, struct side *other, int moments,
                         bool destroys)
@@ -230,7 +230,7 @@ NET_TEST(tls_closed_in_each_call)
 
 /*
  * Destroy a stream while its writer is blocked and its reader waits for the writer. A
- * reader does that after a half-close, or to send a reply.
+ * reader waits for the writer after a half-close, or if it has to send a reply.
  */
 NET_TEST(tls_destroyed_under_a_reader_and_a_writer)
 {

@@ -119,8 +119,8 @@ static size_t length_of_record(const unsigned char *record)
 }
 
 /*
- * Send "tick" and the first record of a session ticket. The rest follows when the test
- * writes to `go`.
+ * Send "tick" and the first record of a session ticket. When the test writes to `go`,
+ * send the rest of the ticket.
  */
 static void send_ticket_in_pieces(struct peer *p)
 {
@@ -345,7 +345,7 @@ static void renegotiate(struct peer *p)
     char buf[16];
 
     SSL_renegotiate(p->ssl);
-    /* This call only sends the request. The next call reads the client's answer. */
+    /* SSL_do_handshake() only sends the request. SSL_read() reads the client's answer. */
     CHECK(SSL_do_handshake(p->ssl) == 1);
     CHECK(SSL_read(p->ssl, buf, sizeof buf) <= 0);
     ERR_clear_error();

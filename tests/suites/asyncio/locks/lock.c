@@ -349,8 +349,8 @@ SCENARIO(lock_released_without_waiters_is_free)
 }
 
 /*
- * A released lock goes to the task that has waited longest, in the next turn. No other
- * task gets it before the next release.
+ * In the next turn, a released lock goes to the task that has waited longest, and to no
+ * other task before the next release.
  */
 SCENARIO(lock_serves_waiters_in_order)
 {

@@ -227,8 +227,8 @@ async def lock_released_without_waiters_is_free():
 
 @scenario
 async def lock_serves_waiters_in_order():
-    """A released lock goes to the task that has waited longest, in the next turn. No other task gets it before the
-    next release.
+    """In the next turn, a released lock goes to the task that has waited longest, and to no other task before the next
+    release.
     """
     await lock.acquire()
     asyncio.create_task(taker("a"))

@@ -71,8 +71,8 @@ static void call_soon_second(void *unused)
 }
 
 /*
- * Callbacks run in the order in which they were scheduled. Callbacks that they schedule
- * run one turn later.
+ * Callbacks run in the order in which they were scheduled. A callback that is scheduled
+ * by another callback runs one turn later.
  */
 LOOP_SCENARIO(call_soon_calls_in_the_next_turn_in_order)
 {

@@ -48,7 +48,8 @@ def call_later_with_a_negative_delay_was_due_before():
 
 @scenario
 def call_soon_calls_in_the_next_turn_in_order():
-    """Callbacks run in the order in which they were scheduled. Callbacks that they schedule run one turn later."""
+    """Callbacks run in the order in which they were scheduled. A callback that is scheduled by another callback runs
+    one turn later."""
     loop = VirtualLoop()
 
     def first():

@@ -24,8 +24,8 @@ static int begin_anew(coil_loop *loop)
 }
 
 /*
- * Callbacks that are ready or scheduled for later when the loop closes never run. The
- * next loop starts without them.
+ * Callbacks that are ready or scheduled for later when the loop closes never run, not
+ * even in the next loop.
  */
 PLAIN_SCENARIO(loop_closed_calls_nothing_any_more)
 {
@@ -173,8 +173,8 @@ static void set_future(void *unused)
 
 /*
  * Callbacks that are scheduled when the awaited future is set still run before
- * run_until_complete() returns. Callbacks that they schedule themselves wait for the next
- * run.
+ * run_until_complete() returns. If these callbacks schedule further callbacks, those wait
+ * for the next run.
  */
 LOOP_SCENARIO(run_until_complete_leaves_ready_what_its_last_turn_made)
 {

@@ -5,8 +5,7 @@ from scenario import *
 
 @scenario
 def loop_closed_calls_nothing_any_more():
-    """Callbacks that are ready or scheduled for later when the loop closes never run. The next loop starts without
-    them."""
+    """Callbacks that are ready or scheduled for later when the loop closes never run, not even in the next loop."""
     loop = VirtualLoop()
     loop.call_later(4, loop.stop)
     loop.run_forever()
@@ -116,8 +115,8 @@ def run_until_complete_cut_short_leaves_no_callback():
 
 @scenario
 def run_until_complete_leaves_ready_what_its_last_turn_made():
-    """Callbacks that are scheduled when the awaited future is set still run before run_until_complete() returns.
-    Callbacks that they schedule themselves wait for the next run."""
+    """Callbacks that are scheduled when the awaited future is set still run before run_until_complete() returns. If
+    these callbacks schedule further callbacks, those wait for the next run."""
     loop = VirtualLoop()
     future = loop.create_future()
 

@@ -350,7 +350,7 @@ static int consumer(void *arg)
 }
 
 /*
- * A producer and a consumer share a queue for one item. Neither of them waits
+ * If a producer and a consumer share a queue for one item, neither task waits
  * unnecessarily.
  */
 SCENARIO(queue_of_one_alternates)

@@ -268,7 +268,7 @@ async def consumer():
 
 @scenario
 async def queue_of_one_alternates():
-    """A producer and a consumer share a queue for one item. Neither of them waits unnecessarily.
+    """If a producer and a consumer share a queue for one item, neither task waits unnecessarily.
     """
     async with asyncio.TaskGroup() as group:
         group.create_task(producer())

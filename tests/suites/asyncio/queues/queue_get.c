@@ -84,8 +84,8 @@ static void put_three(void *arg)
 }
 
 /*
- * Getting an item that is already in the queue takes no turn. If the item is put later,
- * it takes one turn.
+ * Getting an item that is already in the queue takes no turn. Getting an item that is put
+ * later takes one turn.
  */
 SCENARIO(queue_get_of_what_is_there_does_not_wait)
 {

@@ -58,7 +58,7 @@ async def queue_get_nowait_takes_an_item():
 
 @scenario
 async def queue_get_of_what_is_there_does_not_wait():
-    """Getting an item that is already in the queue takes no turn. If the item is put later, it takes one turn."""
+    """Getting an item that is already in the queue takes no turn. Getting an item that is put later takes one turn."""
     asyncio.create_task(ticker(3))
     q.put_nowait(1)
     q.put_nowait(2)

@@ -80,7 +80,7 @@ static inline int qsize(void)
     return (int)coil_queue_count(q);
 }
 
-/* Task bodies: create_task(q.put(5)) becomes start(putter, ITEM(5)). */
+/* Functions for tasks: create_task(q.put(5)) in Python is start(putter, ITEM(5)) in C. */
 #define ITEM(number) ((void *)(intptr_t)(number))
 
 static inline int putter(void *item)

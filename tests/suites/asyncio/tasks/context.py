@@ -1,4 +1,4 @@
-"""The context of a task, a callback and a child."""
+"""In which context a task, a callback and a child run."""
 
 from scenario import *
 

@@ -102,8 +102,8 @@ static int cancelled_gather_of_all_waits_body(void *flags)
 }
 
 /*
- * A cancelled gather returns when its first child ends. With return_exceptions, it
- * returns when the last child ends.
+ * A cancelled gather returns when its first child ends, or with return_exceptions when
+ * the last child ends.
  */
 SCENARIO(cancelled_gather_of_all_waits_for_the_cleanup)
 {

@@ -63,8 +63,7 @@ async def cancelled_gather_of_all_waits_body(tasks, everything):
 
 @scenario
 async def cancelled_gather_of_all_waits_for_the_cleanup():
-    """A cancelled gather returns when its first child ends. With return_exceptions, it returns when the last child
-    ends."""
+    """A cancelled gather returns when its first child ends, or with return_exceptions when the last child ends."""
     for everything in False, True:
         tasks = [asyncio.create_task(slow(i)) for i in (2, 1)]
         task = asyncio.create_task(cancelled_gather_of_all_waits_body(tasks, everything))

@@ -207,8 +207,8 @@ static int current_task_is_the_one_that_runs_body(void *arg)
 }
 
 /*
- * In a task, that task is the current task. In callbacks and outside the loop there is no
- * current task.
+ * While a task runs, it is the current task. In callbacks and outside the loop there is
+ * no current task.
  */
 PLAIN_SCENARIO(current_task_is_the_one_that_runs)
 {
@@ -418,9 +418,7 @@ static int stopped_loop_body(void *loop)
     return count;
 }
 
-/*
- * If a loop is stopped, its tasks keep waiting. They continue when the loop runs again.
- */
+/* If a loop is stopped, its tasks keep waiting, and continue when the loop runs again. */
 PLAIN_SCENARIO(stopped_loop_leaves_its_task_pending)
 {
     coil_loop_opts opts = {.virtual_clock = true};
@@ -803,8 +801,8 @@ static int right(void *arg)
 }
 
 /*
- * Two tasks that wake each other through futures take one turn per wakeup. Other tasks
- * run in between.
+ * Two tasks that wake each other through futures take one turn per wakeup, and other
+ * tasks run between the wakeups.
  */
 SCENARIO(tasks_hand_a_ball_to_each_other)
 {

@@ -124,7 +124,7 @@ async def current_task_is_the_one_that_runs_body():
 
 @scenario
 def current_task_is_the_one_that_runs():
-    """In a task, that task is the current task. In callbacks and outside the loop there is no current task."""
+    """While a task runs, it is the current task. In callbacks and outside the loop there is no current task."""
     loop = VirtualLoop()
     trace("outside: %s", name_of_current())
     task = loop.create_task(current_task_is_the_one_that_runs_body(), name="worker")
@@ -257,7 +257,7 @@ async def stopped_loop_body(loop):
 
 @scenario
 def stopped_loop_leaves_its_task_pending():
-    """If a loop is stopped, its tasks keep waiting. They continue when the loop runs again."""
+    """If a loop is stopped, its tasks keep waiting, and continue when the loop runs again."""
     loop = VirtualLoop()
     task = loop.create_task(stopped_loop_body(loop))
     try:
@@ -458,7 +458,8 @@ async def player(name, balls, i):
 
 @scenario
 async def tasks_hand_a_ball_to_each_other():
-    """Two tasks that wake each other through futures take one turn per wakeup. Other tasks run in between."""
+    """Two tasks that wake each other through futures take one turn per wakeup, and other tasks run between the
+    wakeups."""
     balls = [new_future() for _ in range(7)]
     tasks = [asyncio.create_task(player("left", balls, 0)),
              asyncio.create_task(player("right", balls, 1)),

@@ -228,8 +228,8 @@ static void clean_up(void)
 }
 
 /*
- * The cleanup of a block that timed out is interrupted by its own deadline. The block
- * still counts as timed out.
+ * If a block times out and its cleanup has a deadline of its own, which also passes, the
+ * block still counts as timed out.
  */
 SCENARIO(timeout_of_a_cleanup_after_a_timeout)
 {

@@ -176,7 +176,8 @@ async def timeout_of_a_cleanup_body():
 
 @scenario
 async def timeout_of_a_cleanup_after_a_timeout():
-    """The cleanup of a block that timed out is interrupted by its own deadline. The block still counts as timed out.
+    """If a block times out and its cleanup has a deadline of its own, which also passes, the block still counts as
+    timed out.
 
     Since: 3.12 (and late releases of 3.11; Debian 12 has an early one)
     """

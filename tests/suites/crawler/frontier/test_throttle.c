@@ -17,7 +17,7 @@
 #define WORKERS 10
 #define HALF_TRIP_NS COIL_MSEC(10)
 
-/* The behaviour of a site. */
+/* How a simulated site answers requests. */
 struct site {
     /* rate and capacity of the token bucket; a rate of 0 refuses every request */
     double rate, burst;

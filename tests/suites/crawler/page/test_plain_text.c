@@ -61,7 +61,8 @@ TEST(plain_text_without_urls)
 }
 
 /*
- * Texts designed to be slow to parse. Each of them must take less than a second.
+ * Parsing a text takes less than a second, even if the text is designed to be slow to
+ * parse.
  */
 TEST(plain_text_takes_time_in_proportion_to_it)
 {

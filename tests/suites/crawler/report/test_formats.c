@@ -268,7 +268,7 @@ TEST(sarif_has_as_many_results_as_github_takes)
     digested_finish(&digested);
 }
 
-/* The report with the longest possible texts. */
+/* Write a report that contains the longest possible texts. */
 TEST(markdown_is_no_longer_than_it_may_be)
 {
     const char *markdown;

@@ -26,13 +26,13 @@ struct foreign {
     const coil_task_hooks *hooks; /* additional hooks to use; may be NULL */
     /* needs a server; FOREIGN_SERVER has its port on 127.0.0.1 */
     bool server;
-    bool (*start)(void); /* runs in a task before all uses; may be NULL */
+    bool (*start)(void); /* runs in a task before any call of use(); may be NULL */
     /*
      * runs in tasks with the numbers 0, 1, ...; returns true if all results were correct
      */
     bool (*use)(int number);
     bool (*other_side)(void); /* runs in a task during the uses; may be NULL */
-    bool (*stop)(void);       /* runs in a task after all uses; may be NULL */
+    bool (*stop)(void);       /* runs in a task after all calls of use(); may be NULL */
 };
 
 /* The library that this program tests. */

@@ -46,8 +46,8 @@ static void look(void)
 }
 
 /*
- * The task that ends the caller's call. It can run only if the call does not block the
- * thread.
+ * The task that ends the caller's call. This task can run only if the call does not block
+ * the thread.
  */
 static int end_call(void *unused)
 {
