@@ -400,7 +400,7 @@ static void end_job(struct job *job, int status, const struct rusage *use)
 
 /*
  * Return how long the first thread of the process waited for a processor. This time does
- * not count against a test's limit. Returns 0 if the kernel does not measure it.
+ * not count against a test's limit. Returns 0 if the kernel does not measure this time.
  */
 static int64_t starved_ms(pid_t pid)
 {

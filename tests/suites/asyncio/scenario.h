@@ -12,14 +12,15 @@
  *         return 0;
  *     }
  *
- * A file contains the scenarios of a topic. The trace of a scenario must equal CPython's
- * output for the function with that name in TOPIC.py. Each scenario runs in its own
- * process, with a virtual clock. If coil crashes or leaks memory, the trace has an
+ * Each file contains the scenarios for one topic. The trace of a scenario must equal
+ * CPython's output for the function with that name in TOPIC.py. Each scenario runs in its
+ * own process, with a virtual clock. If coil crashes or leaks memory, the trace has an
  * additional line.
  *
  * A scenario must survive bad days (days.h, run --soak), on which an allocation or a
  * system call fails. Therefore the scenario checks each call that can return -ENOMEM.
- * After an error, it closes open objects and returns the error, as any program should.
+ * After an error, the scenario closes open objects and returns the error, as any program
+ * should.
  */
 #ifndef TESTS_ASYNCIO_SCENARIO_H
 #define TESTS_ASYNCIO_SCENARIO_H

@@ -89,8 +89,7 @@ export function textOf(bytes, contentType) {
   }
 }
 
-// Return the offset of an attribute's value, or of the end of its name if there is no
-// value.
+// Return the offset of an attribute's value, or the end of its name if there is no value.
 function valueAt(text, start) {
   const match = /[^][^\s/>=]*(?:\s*=\s*["']?)?/y;
   match.lastIndex = start;

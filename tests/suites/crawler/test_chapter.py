@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Run coil-crawl through the tests of the crawler in "A Web Crawler With asyncio Coroutines" (a chapter of "500 Lines
-or Less"). The tests have the names that they have in that crawler's repository. A proxy answers requests for hosts
-that do not exist.
+or Less"). The tests have the same names as in the repository of that crawler. A proxy answers requests for hosts that
+do not exist.
 
     test_chapter.py COIL_CRAWL [TEST...]
 """

@@ -1166,8 +1166,8 @@ def test_robots():
 
 
 def test_robots_that_cannot_be_fetched():
-    """If the request for robots.txt returns a status from 400 to 499, every URL is allowed. If it returns a status
-    from 500 to 599 or fails, every URL fails in the same way."""
+    """If the request for robots.txt returns a status from 400 to 499, every URL is allowed. If the request fails or
+    returns a status from 500 to 599, every URL fails in the same way."""
     for answer, told, words in ((status(404), "ok", ""), (status(403), "ok", ""),
                                 (status(500), "error/status", "robots.txt: 500 Internal Server Error"),
                                 (hang_up, "error/network", "robots.txt: "),

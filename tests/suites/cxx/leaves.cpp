@@ -1,7 +1,7 @@
 /*
  * leaves.cpp - an uncaught exception in a task, generator, coroutine or callback
- * (selected by the argument) ends the program. The message shows where it was thrown. The
- * catch block around coil_run() must not see the exception.
+ * (selected by the argument) ends the program. The message shows where the exception was
+ * thrown. The catch block around coil_run() must not see the exception.
  */
 #include "check.hpp"
 

@@ -20,8 +20,8 @@ ALL_PAGES = "".join(f"{path} {len(body_of(path))}\n" for path in sorted(SITE))
 
 
 class Answer(http.server.BaseHTTPRequestHandler):
-    """Send the response that self.server.answers has for the path: a status, headers and a body. If it is None, close
-    the connection without a response. The handler keeps connections open, and counts them."""
+    """Send the response that self.server.answers has for the path: a status, headers and a body. If the entry for a
+    path is None, close the connection without a response. The handler keeps connections open, and counts them."""
     protocol_version = "HTTP/1.1"
 
     def setup(self):

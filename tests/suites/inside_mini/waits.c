@@ -1,7 +1,7 @@
 /*
  * waits.c - tests two claims of examples/inside/mini/coil.h: every wait can be cancelled,
- * and a group ends only when all its tasks have ended. The output must be the same with
- * coil.
+ * and a group ends only when all its tasks have ended. The program must print the same
+ * output with coil.
  */
 #include <coil.h>
 

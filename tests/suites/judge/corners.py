@@ -1,7 +1,7 @@
 """Corner cases of order and cancellation, with the number of programs that reach each of them.
 
-reference.py detects the corner cases while it runs a program on asyncio. After the trace it writes a line with `#`
-for each of them. `run` counts them.
+reference.py detects the corner cases while it runs a program on asyncio. After the trace it writes a line with `#` for
+each corner case, and `run` counts these lines.
 """
 
 import collections

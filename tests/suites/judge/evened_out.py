@@ -85,7 +85,7 @@ class FifoTimerHandle(events.TimerHandle):
 
 
 class JumpingSelector(selectors._BaseSelectorImpl):
-    """A selector that never waits. Instead of waiting, it advances the clock by the timeout."""
+    """A selector that advances the clock by the timeout instead of waiting."""
 
     now = 0
 

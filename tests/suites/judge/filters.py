@@ -14,7 +14,8 @@ HANDED_ON = {"await", "gather", "gather_all", "wait_for", "race"}
 
 
 def edges(nodes):
-    """Yield pairs: (task, awaited task to which a cancellation is passed on) and (owner of a group, child)."""
+    """Yield pairs of tasks: a task and an awaited task that is cancelled with it, or the owner of a group and a
+    child."""
     owners = {}
     for task in nodes:
         if task.verb == "task":

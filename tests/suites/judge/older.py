@@ -25,7 +25,7 @@ CHANGES = [
     ((3, 13), {"shutdown"}),
     # If a waiter of a Condition is cancelled after it was notified, another waiter is notified.
     ((3, 13), {"cwait", "cwait_for", "bwait", "breset", "babort"}),
-    # A Semaphore wakes as many waiters as its value allows. Before 3.13, some of them were not woken.
+    # A Semaphore wakes as many waiters as its value allows. Before 3.13, some of these waiters were not woken.
     ((3, 13), {"semaphore"}),
     # as_completed() supports asynchronous iteration.
     ((3, 13), {"as_completed"}),

@@ -235,7 +235,7 @@ static int connect_in_vain(void *fd)
 
 /*
  * Connection attempts to a full listener are repeated without blocking the thread. Only
- * the first attempt may block it briefly.
+ * the first attempt may block the thread briefly.
  */
 IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
 {

@@ -87,7 +87,8 @@ static void signal_one(futex *cond)
 }
 
 /*
- * Move all waiters to the mutex, which the caller holds. Unlocking the mutex wakes them.
+ * Move all waiters to the mutex, which the caller holds. The waiters are woken when the
+ * mutex is unlocked.
  */
 static void broadcast(futex *cond, futex *mutex)
 {

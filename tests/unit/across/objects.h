@@ -20,7 +20,7 @@ extern const size_t test_object_count;
 
 /*
  * The listener to which a client connects, and from which a server accepts. The test must
- * create it first.
+ * create this listener before the objects.
  */
 extern coil_listener *test_listener;
 

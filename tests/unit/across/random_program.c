@@ -5,8 +5,8 @@
  * one fails, the other is cancelled, and then the stream is destroyed. The writer sends a
  * pattern with random calls, and half-closes. The reader reads to the end with random
  * calls. Therefore the program itself never waits forever. Some seeds add a third task
- * that at some moment cancels one of the two, closes the stream, or stops the server. The
- * server is a coil_server, or a task that accepts.
+ * that at some moment cancels one of the two tasks, closes the stream, or stops the
+ * server. The server is a coil_server, or a task that accepts.
  *
  * THE MODEL. A byte is determined by its connection, direction and offset, so each byte
  * can be checked when it arrives. For each direction the model counts the bytes sent and

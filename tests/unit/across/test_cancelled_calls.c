@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The objects that the calls use. The begin() functions in the table create them. */
+/* The objects that the calls use, created by the begin() functions in the table. */
 static coil_stream *ends[2]; /* the calls use ends[0] */
 static int raw;              /* an additional descriptor */
 static coil_listener *listener;

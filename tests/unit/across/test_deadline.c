@@ -32,7 +32,7 @@ static unsigned throw(struct way * w, unsigned faces)
     return (w->dice >> 8) % faces;
 }
 
-/* Check that each byte arrives as it was written, once. Returns false at the end. */
+/* Check that each byte arrives unchanged, and exactly once. Returns false at the end. */
 static bool drain(struct way *w, size_t most)
 {
     unsigned char bytes[4096];

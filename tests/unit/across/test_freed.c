@@ -4,7 +4,7 @@
  *
  * In these tests each block of coil's allocator has a header before the caller's bytes.
  * Therefore freeing a block with the wrong allocator crashes or counts as a leak.
- * coil_http_read_all() is tested by tests/unit/http/client.c, which does the same.
+ * tests/unit/http/client.c tests coil_http_read_all() in the same way.
  */
 #include "../../harness/harness.h"
 #include "../os/children.h"

@@ -58,7 +58,7 @@ TEST(unwinder_stops_at_the_entry)
     frames = (intptr_t)coil_coro_resume(coro, NULL) - 3;
     /*
      * The expected frames are visit, three functions of the test, two of coil, and the
-     * entry. There may be up to three more.
+     * entry. There may be up to three more frames.
      */
     CHECK(frames >= 6 && frames <= 9);
     coil_coro_destroy(coro);

@@ -436,8 +436,8 @@ IO_TEST(poll_retry_of_a_file_and_of_a_stream)
 }
 
 /*
- * After a poll, a reader may be added for the descriptor, and after that it may be polled
- * again.
+ * After a poll, a reader may be added for the descriptor, and after that the descriptor
+ * may be polled again.
  */
 IO_TEST(poll_before_and_after_a_reader)
 {

@@ -1,6 +1,6 @@
 /*
  * test_child.c - handles of child processes. tests/unit/os/test_process.c tests which
- * programs they run and how they end.
+ * programs children run, and how children end.
  */
 #include "../../harness/harness.h"
 

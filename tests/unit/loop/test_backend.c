@@ -54,7 +54,7 @@ static void poll_until_complete(void)
     CHECK_INT(completed, 1);
 }
 
-/* Submit the operation, and return its result, for which it may be necessary to wait. */
+/* Submit the operation, wait for its result if necessary, and return the result. */
 static ssize_t result_of(struct coil__op *op)
 {
     ssize_t result;

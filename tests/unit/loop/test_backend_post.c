@@ -166,8 +166,8 @@ static void be_pinged(void)
 }
 
 /*
- * Posts arrive just before, when and just after the loop begins to wait. Each post must
- * end the wait.
+ * Posts arrive at about the time when the loop begins to wait: just before, at that
+ * moment, or just after. Each post must end the wait.
  */
 IO_TEST(post_wakes_a_loop_that_is_about_to_wait)
 {

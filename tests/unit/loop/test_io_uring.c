@@ -4,8 +4,8 @@
  * cancelling in each state.
  *
  * Most tests are RING_TESTs, which run once for each code path of the backend. Features
- * of the kernel are hidden for this, so that code for older kernels is tested on the
- * newest kernel.
+ * of the kernel are hidden, so that code for older kernels is also tested on the newest
+ * kernel.
  */
 #include "../../harness/harness.h"
 
@@ -624,7 +624,7 @@ static int do_wait_readable(void *arg)
 
 /*
  * A wait for readability first uses a poll, and later the bytes of a receive. Every wait
- * ends, some because they are cancelled.
+ * ends. Some of the waits are cancelled.
  */
 RING_TEST(ring_waits_until_a_stream_is_readable)
 {

@@ -150,8 +150,8 @@ static void refuse_sendfile(void)
 }
 
 /*
- * coil_sendfile() lets the kernel copy the bytes. If it read and wrote the bytes itself,
- * the result would not be EIO.
+ * coil_sendfile() lets the kernel copy the bytes. If coil_sendfile() read and wrote the
+ * bytes itself, the result would not be EIO.
  */
 IO_TEST(sendfile_copies_nothing_itself)
 {

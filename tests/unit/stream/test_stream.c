@@ -615,7 +615,7 @@ IO_TEST(stream_of_a_reused_number_gets_no_old_event)
 
 /*
  * coil does not check whether other code has closed the descriptor. If the kernel reports
- * that, the waiting task ends.
+ * the close, the waiting task ends.
  */
 IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
 {

@@ -300,8 +300,8 @@ static void say(coil_future *future, void *i)
 }
 
 /*
- * Setting a result does not call the callbacks. The loop calls all of them in the next
- * turn, in the order in which they were added.
+ * When a result is set, the callbacks are not called at once. The loop calls them in the
+ * next turn, in the order in which they were added.
  */
 SCENARIO(callbacks_are_called_in_the_next_turn)
 {

@@ -170,8 +170,8 @@ async def callbacks_are_called_for_a_failure():
 
 @scenario
 async def callbacks_are_called_in_the_next_turn():
-    """Setting a result does not call the callbacks. The loop calls all of them in the next turn, in the order in
-    which they were added."""
+    """When a result is set, the callbacks are not called at once. The loop calls them in the next turn, in the order
+    in which they were added."""
     future = new_future()
     ticks = asyncio.create_task(ticker(2))
     for i in range(3):

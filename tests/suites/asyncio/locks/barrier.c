@@ -543,8 +543,8 @@ static int barrier_reset_while_half_party(void *name)
 }
 
 /*
- * The third of five tasks resets the barrier as it leaves. The waits of the two tasks
- * that have not left fail.
+ * If the third of five tasks resets the barrier as it leaves, the waits of the last two
+ * tasks fail.
  */
 SCENARIO(barrier_reset_while_half_have_left)
 {

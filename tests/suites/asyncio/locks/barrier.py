@@ -338,7 +338,7 @@ async def barrier_reset_while_half_party(name):
 
 @scenario
 async def barrier_reset_while_half_have_left():
-    """The third of five tasks resets the barrier as it leaves. The waits of the two tasks that have not left fail."""
+    """If the third of five tasks resets the barrier as it leaves, the waits of the last two tasks fail."""
     await asyncio.gather(*[barrier_reset_while_half_party(name) for name in "abcde"])
     trace("%d wait, broken %d", barrier_of_5.n_waiting, barrier_of_5.broken)
 

@@ -145,8 +145,8 @@ static void condition_notify_all_without_notify_all(void)
 }
 
 /*
- * notify_all is an error while the lock is free, even if no task waits. Any task may hold
- * the lock.
+ * notify_all is an error while the lock is free, even if no task waits. It does not
+ * matter which task holds the lock.
  */
 SCENARIO(condition_notify_all_without_the_lock_is_an_error)
 {

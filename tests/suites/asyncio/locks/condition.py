@@ -97,7 +97,8 @@ def notify_all():
 
 @scenario
 async def condition_notify_all_without_the_lock_is_an_error():
-    """notify_all is an error while the lock is free, even if no task waits. Any task may hold the lock.
+    """notify_all is an error while the lock is free, even if no task waits. It does not matter which task holds the
+    lock.
     """
     trace("notify_all: %s", notify_all())
     asyncio.create_task(holder())

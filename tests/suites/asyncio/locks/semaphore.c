@@ -406,8 +406,8 @@ static int release_and_take(void *name)
 }
 
 /*
- * After three releases in one turn, the first waiter wakes the next two. All three
- * continue before any task that begins later.
+ * After three releases in one turn, the first waiter wakes the next two. These three
+ * waiters continue before any task that begins later.
  */
 SCENARIO(semaphore_waiter_wakes_as_many_as_the_value_allows)
 {

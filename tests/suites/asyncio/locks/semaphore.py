@@ -284,8 +284,8 @@ async def third():
 
 @scenario
 async def semaphore_waiter_wakes_as_many_as_the_value_allows():
-    """After three releases in one turn, the first waiter wakes the next two. All three continue before any task that
-    begins later.
+    """After three releases in one turn, the first waiter wakes the next two. These three waiters continue before any
+    task that begins later.
 
     Since: 3.13
     """

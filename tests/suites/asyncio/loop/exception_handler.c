@@ -89,7 +89,7 @@ static void say(void *text)
 
 /*
  * In debug mode each slow task step and callback is reported after it has ended, by kind
- * and name. The limit is 0 in this scenario, so all of them are slow.
+ * and name. The limit is 0 in this scenario, so every step and callback is slow.
  */
 SCENARIO(debug_times_each_step_and_callback)
 {

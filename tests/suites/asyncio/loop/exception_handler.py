@@ -49,7 +49,7 @@ async def debug_times_worker():
 @scenario
 async def debug_times_each_step_and_callback():
     """In debug mode each slow task step and callback is reported after it has ended, by kind and name. The limit is 0
-    in this scenario, so all of them are slow."""
+    in this scenario, so every step and callback is slow."""
     loop = asyncio.get_running_loop()
     logger = logging.getLogger("asyncio")
     logger.addHandler(Reports())

@@ -44,8 +44,8 @@ LOOP_SCENARIO(call_later_calls_each_at_its_time)
 }
 
 /*
- * Callbacks with negative delays are due at once. The longest overdue callback runs
- * first.
+ * Callbacks with negative delays are due at once. If several callbacks are overdue, the
+ * one with the earliest deadline runs first.
  */
 LOOP_SCENARIO(call_later_with_a_negative_delay_was_due_before)
 {

@@ -36,7 +36,8 @@ def call_later_calls_each_at_its_time():
 
 @scenario
 def call_later_with_a_negative_delay_was_due_before():
-    """Callbacks with negative delays are due at once. The longest overdue callback runs first."""
+    """Callbacks with negative delays are due at once. If several callbacks are overdue, the one with the earliest
+    deadline runs first."""
     loop = VirtualLoop()
     loop.call_later(0, trace, "zero")
     loop.call_later(-1, trace, "minus one")

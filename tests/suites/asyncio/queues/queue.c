@@ -475,7 +475,7 @@ static int queue_shut_down_while_empty_check(void)
 
 /*
  * A shutdown of an empty queue of any kind ends a getter's wait in the next turn. Later
- * gets fail. join() returns without waiting.
+ * calls of get() fail, and join() returns without waiting.
  */
 SCENARIO(queue_shut_down_while_empty)
 {

@@ -371,8 +371,8 @@ async def queue_shut_down_while_empty_check(q):
 
 @scenario
 async def queue_shut_down_while_empty():
-    """A shutdown of an empty queue of any kind ends a getter's wait in the next turn. Later gets fail. join() returns
-    without waiting.
+    """A shutdown of an empty queue of any kind ends a getter's wait in the next turn. Later calls of get() fail, and
+    join() returns without waiting.
 
     Since: 3.13
     """

@@ -245,7 +245,7 @@ SCENARIO(queue_put_without_limit_does_not_wait)
 
 /*
  * Three tasks put items into a queue of size one, and the third is cancelled. The second
- * item is put when the first is taken. The third is never put.
+ * item is put when the first is taken, and the third item is never put.
  */
 SCENARIO(queue_putter_cancelled_in_line_lets_the_others_in)
 {

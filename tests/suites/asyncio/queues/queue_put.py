@@ -165,7 +165,7 @@ async def queue_put_without_limit_does_not_wait():
 @scenario
 async def queue_putter_cancelled_in_line_lets_the_others_in():
     """Three tasks put items into a queue of size one, and the third is cancelled. The second item is put when the
-    first is taken. The third is never put.
+    first is taken, and the third item is never put.
     """
     a, b, c = [asyncio.create_task(queue_of_1.put(item)) for item in (1, 2, 3)]
     await turns(1)

@@ -260,8 +260,8 @@ static int context_of_a_done_child(void *future)
 }
 
 /*
- * A done callback runs in a copy of the context in which it was added. Values that it
- * sets are not visible elsewhere.
+ * A done callback runs in a copy of the context in which it was added. Values that the
+ * callback sets are not visible elsewhere.
  */
 SCENARIO(context_of_a_done_callback_is_that_of_its_adding)
 {

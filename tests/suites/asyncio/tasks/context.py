@@ -128,8 +128,8 @@ async def context_of_a_done_child(future):
 
 @scenario
 async def context_of_a_done_callback_is_that_of_its_adding():
-    """A done callback runs in a copy of the context in which it was added. Values that it sets are
-    not visible elsewhere."""
+    """A done callback runs in a copy of the context in which it was added. Values that the callback sets are not
+    visible elsewhere."""
     future = new_future()
     color.set("red")
     future.add_done_callback(on_done)

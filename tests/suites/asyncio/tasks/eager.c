@@ -351,8 +351,8 @@ static int eager_child_that_does_child(void *arg)
 }
 
 /*
- * An eager child that does not wait has ended when the spawn returns. Awaiting it takes
- * no turn.
+ * An eager child that does not wait has ended when the spawn returns, so awaiting the
+ * child takes no turn.
  */
 SCENARIO(eager_child_that_does_not_wait_takes_no_turn)
 {

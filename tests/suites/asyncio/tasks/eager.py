@@ -235,8 +235,7 @@ async def eager_child_that_does_child():
 
 @scenario
 async def eager_child_that_does_not_wait_takes_no_turn():
-    """An eager child that does not wait has ended when the spawn returns. Awaiting it takes no
-    turn.
+    """An eager child that does not wait has ended when the spawn returns, so awaiting the child takes no turn.
 
     Since: 3.12
     """

@@ -161,7 +161,8 @@ static int two(void *arg)
 }
 
 /*
- * Two tasks wake each other through futures. Each is the current task whenever it runs.
+ * Two tasks wake each other through futures. Each of the tasks is the current task
+ * whenever it runs.
  */
 SCENARIO(current_task_changes_with_each_switch)
 {
@@ -382,7 +383,7 @@ static int sleeps_of_one_deadline_body(void *arg)
 }
 
 /*
- * Sleeping tasks wake in the order of their deadlines. With equal deadlines, they wake in
+ * Sleeping tasks wake in the order of their deadlines. Tasks with equal deadlines wake in
  * the order in which they began to sleep.
  */
 SCENARIO(sleeps_of_one_deadline_wake_in_their_order)
@@ -457,8 +458,8 @@ static int waiter(void *i)
 }
 
 /*
- * All awaiters of a task continue one turn after its end. Tasks that await it later do
- * not wait at all.
+ * All awaiters of a task continue one turn after its end. Tasks that await the ended task
+ * later do not wait at all.
  */
 SCENARIO(task_end_wakes_its_awaiters_in_the_next_turn)
 {

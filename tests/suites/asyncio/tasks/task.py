@@ -97,7 +97,7 @@ async def two(mine, other):
 
 @scenario
 async def current_task_changes_with_each_switch():
-    """Two tasks wake each other through futures. Each is the current task whenever it runs."""
+    """Two tasks wake each other through futures. Each of the tasks is the current task whenever it runs."""
     first, second = new_future(), new_future()
     tasks = [asyncio.create_task(one(first, second), name="a"),
              asyncio.create_task(two(second, first), name="b")]  # fmt: skip
@@ -234,8 +234,8 @@ async def sleeps_of_one_deadline_body(name, delay):
 
 @scenario
 async def sleeps_of_one_deadline_wake_in_their_order():
-    """Sleeping tasks wake in the order of their deadlines. With equal deadlines, they wake in the order in which
-    they began to sleep."""
+    """Sleeping tasks wake in the order of their deadlines. Tasks with equal deadlines wake in the order in which they
+    began to sleep."""
     delays = [("a", 2), ("b", 1), ("c", 2), ("d", 0), ("e", 1), ("f", -1)]
     tasks = [asyncio.create_task(sleeps_of_one_deadline_body(*each)) for each in delays]
     await asyncio.wait(tasks)
@@ -280,7 +280,8 @@ async def waiter(i, task):
 
 @scenario
 async def task_end_wakes_its_awaiters_in_the_next_turn():
-    """All awaiters of a task continue one turn after its end. Tasks that await it later do not wait at all."""
+    """All awaiters of a task continue one turn after its end. Tasks that await the ended task later do not wait at
+    all."""
     future = new_future()
     task = asyncio.create_task(task_end_body(future))
     waiters = [asyncio.create_task(waiter(i, task)) for i in range(3)]

@@ -37,7 +37,8 @@ TEST(verdict_every_verdict_has_its_traits)
                   traits->tone == TONE_BAD || traits->tone == TONE_GOOD);
         of_fragment += traits->is_of_fragment;
     }
-    CHECK(of_fragment <= 4); /* known.counted has a bit for each of these, and one more */
+    /* known->counted has one bit for each of these verdicts, and one for all others */
+    CHECK(of_fragment <= 4);
 }
 
 TEST(verdict_of_an_unknown_word_is_open)

@@ -31,7 +31,7 @@ struct foreign {
      * runs in tasks with the numbers 0, 1, ...; returns true if all results were correct
      */
     bool (*use)(int number);
-    bool (*other_side)(void); /* runs in a task during the uses; may be NULL */
+    bool (*other_side)(void); /* runs in a task during the calls of use(); may be NULL */
     bool (*stop)(void);       /* runs in a task after all calls of use(); may be NULL */
 };
 
@@ -44,7 +44,7 @@ extern int foreign_port;
 /* The number of calls of use() that have started. */
 extern int foreign_begun;
 
-/* Print the reason why a use failed. Returns false. */
+/* Print the reason why a call of use() failed. Returns false. */
 bool foreign_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

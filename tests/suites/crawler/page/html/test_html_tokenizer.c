@@ -333,7 +333,7 @@ TEST(html_tokenizer_begins_again)
 
 /* ---- limits ------------------------------------------------------------------------ */
 
-/* Return "<a b='xxx...'>" with a value of n bytes. The caller frees it. */
+/* Return "<a b='xxx...'>" with a value of n bytes. The caller frees the text. */
 static char *tag_with_value(size_t n)
 {
     char *html = malloc(n + 16);
