@@ -168,7 +168,7 @@ TEST(deadlock_of_a_read_write_lock_is_reported)
 
 static pthread_cond_t conds[2] = {PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
 
-/* Wait for a condition that the other task would signal. */
+/* Wait for a condition that only the other task could signal. */
 static int wait_for_condition(void *cond)
 {
     coil_set_exception_handler(note_message, NULL);
@@ -212,7 +212,10 @@ static int64_t time_of_report(coil_task_fn fn)
     return (end.tv_sec - start.tv_sec) * 1000 + (end.tv_nsec - start.tv_nsec) / 1000000;
 }
 
-/* A task checks its lock each 100 ms, and its condition each second. */
+/*
+ * A task that waits for a lock checks the lock every 100 ms. A task that waits for a
+ * condition checks the condition every second.
+ */
 TEST(deadlock_is_reported_once_each_task_has_checked)
 {
     int64_t of_locks = time_of_report(lock_in_both_orders);
@@ -355,8 +358,8 @@ static int wait_for_mutex_of_process(void *unused)
 }
 
 /*
- * Signal a condition as code that bypasses libcoil-posix does: the C library's own
- * function wakes no task.
+ * Signal a condition like code that bypasses libcoil-posix: the C library's own function
+ * does not wake tasks.
  */
 static void signal_without_library(pthread_cond_t *cond)
 {
@@ -437,7 +440,9 @@ static int wait_for_condition_of_handler(void *unused)
     return wait_for_condition(&conds[0]);
 }
 
-/* Two tasks take turns. Each signal bypasses the library, so each turn takes a second. */
+/*
+ * Two tasks take turns. Their signals bypass libcoil-posix, so each turn takes a second.
+ */
 static int take_turns(void *arg)
 {
     unsigned own = arg == &conds[1];

@@ -1,6 +1,4 @@
-/*
- * context.c - the context of a task, a callback and a child.
- */
+/* context.c - in which context a task, a callback and a child run. */
 #include "../scenario.h"
 
 static coil_var color = COIL_VAR_INIT("color", (void *)"none");

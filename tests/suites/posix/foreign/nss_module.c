@@ -2,8 +2,8 @@
  * nss_module.c - a name service module for nss.c. Like libnss_ldap, the module queries a
  * server before it answers.
  *
- * Each database has an entry for each name that begins with "n". A walk through a
- * database finds the entry "n0" again and again.
+ * Each database has an entry for each name that begins with "n". Enumerating a database
+ * returns the entry "n0" again and again.
  */
 #include <aliases.h>
 #include <arpa/inet.h>
