@@ -159,8 +159,8 @@ static bool has_other_threads(void)
 }
 
 /*
- * Wait until other threads have released their objects: a thread that has just woken a
- * task releases its references a moment later, and a thread that waits for a killed child
+ * Wait until other threads have released their objects. A thread that has just woken a
+ * task releases its references a moment later. A thread that waits for a killed child
  * closes its handle when the child has ended. Objects that are still held after a few
  * seconds, or when no other thread exists, are leaks.
  */

@@ -3,8 +3,8 @@
 A program uses only some of the families of instructions below, so that its few instructions interact. Times are short
 integers, so many events occur at the same instant. Among the random instructions there are scenes: short sequences
 that test corner cases of order. For example, a task cancels itself, a task that was just woken, or a task that has not
-begun, or it cancels a task twice, or exactly at a deadline. In most programs, the last task only sets and releases
-objects that other tasks wait for, and cancels tasks. In some programs, several tasks contend for one object.
+begun. Other scenes cancel a task twice, or exactly at a deadline. In most programs, the last task only sets and
+releases objects that other tasks wait for, and cancels tasks. In some programs, several tasks contend for one object.
 
 Rules that keep both sides comparable:
 

@@ -120,8 +120,8 @@ static struct ticking *ticker_of_task;
  * Linux rounds such a timeout up to ticks (CONFIG_HZ), adds one tick, and counts from the
  * latest tick that it has handled (schedule_timeout(), jiffies). If a virtual processor
  * was not scheduled for a while, the latest tick is old, and the wait is too short. With
- * 250 ticks per second, a timeout of 30 ms becomes 36 ms from that tick, of which less
- * than 30 ms remain if the tick is more than 6 ms old. Up to 5 ticks may be late
+ * 250 ticks per second, a timeout of 30 ms becomes 36 ms from that tick. If the tick is
+ * more than 6 ms old, less than 30 ms remain. Up to 5 ticks may be late
  * (MAX_STALLED_JIFFIES).
  *
  * CLOCK_MONOTONIC_COARSE returns the time of the latest tick. In a task, the function

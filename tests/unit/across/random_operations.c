@@ -7,12 +7,12 @@
  * cancelled. At the end all tasks are cancelled, and the remaining bytes in the streams
  * are read.
  *
- * THE MODEL. The value of each byte follows from its position, so two numbers describe a
- * direction: the positions of the next byte to send and of the next byte to receive. Each
- * call advances a position by the number of bytes that it reports. At the end both
- * positions must be equal. Each datagram has a number. A datagram is received at most
- * once, and only if it was sent; between local sockets it always arrives. The file is
- * compared with a copy in memory.
+ * THE MODEL. The value of each byte follows from its position. Therefore two numbers
+ * describe a direction: the positions of the next byte to send and of the next byte to
+ * receive. Each call advances a position by the number of bytes that it reports. At the
+ * end both positions must be equal. Each datagram has a number. A datagram is received at
+ * most once, and only if it was sent; between local sockets it always arrives. The file
+ * is compared with a copy in memory.
  *
  * The deadline does not apply to coil_blocking(), which waits for its job once it has
  * begun (coil/executor.h).

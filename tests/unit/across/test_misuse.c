@@ -1,6 +1,7 @@
 /*
- * The program aborts with a message if it uses an object after releasing its last
- * reference, releases an object twice, or uses it on a thread other than its loop's.
+ * The program aborts with a message if it uses an object after releasing the last
+ * reference, releases an object twice, or uses an object on a thread other than that of
+ * the object's loop.
  */
 #include "../../harness/harness.h"
 #include "objects.h"

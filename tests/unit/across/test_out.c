@@ -265,7 +265,7 @@ IO_TEST(out_is_null_after_a_failed_allocation)
         coil_listener_destroy(test_listener);
     }
     /*
-     * Up to four calls do not allocate: a task, a coroutine and a generator are stored on
+     * Up to four calls do not allocate. A task, a coroutine and a generator are stored on
      * their own stacks, and a build without TLS refuses the call for TLS.
      */
     CHECK(without_failure <= 4);

@@ -1,7 +1,7 @@
 /*
  * test_swallowed.c - a call that succeeds does not change the task's last error, even if
- * something inside it failed: a file that does not exist yet, a timeout that is its
- * result, a system call with an alternative.
+ * a step inside the call failed. Examples are a file that does not exist yet, a timeout
+ * that is the call's result, and a system call with an alternative.
  */
 #include "../../harness/harness.h"
 
