@@ -54,8 +54,8 @@ static const char *name_of(int i)
 }
 
 /*
- * Add record i of a chain of n aliases. Record n is the address. The same
- * name has different letter case in different records.
+ * Add record i of a chain of n aliases. Record n is the address. The same name has
+ * different letter case in different records.
  */
 static void put_link(struct packet *p, int i, int n)
 {

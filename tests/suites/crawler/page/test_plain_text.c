@@ -61,8 +61,8 @@ TEST(plain_text_without_urls)
 }
 
 /*
- * Parsing a text takes less than a second, even if the text is designed to be slow to
- * parse.
+ * Parsing takes time in proportion to the text's length, even if the text is designed to
+ * be slow to parse.
  */
 TEST(plain_text_takes_time_in_proportion_to_it)
 {
