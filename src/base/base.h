@@ -48,7 +48,7 @@ static inline int coil__failed(int rc)
 }
 
 /*
- * Like coil__failed(), but for a result that may also be a success. Returns the result.
+ * Like coil__failed(), for a result that may also be a success. Returns the result.
  */
 static inline ssize_t coil__result(ssize_t result)
 {

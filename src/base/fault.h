@@ -52,7 +52,7 @@ static inline bool coil__call_fails(int error, const char *what)
     return COIL__UNLIKELY(hooks != NULL) && hooks->call_fails(error, what);
 }
 
-/* Like coil__call_fails(), but for a call that can only fail with EINTR. */
+/* Like coil__call_fails(), for a call that can only fail with EINTR. */
 static inline bool coil__call_is_interrupted(const char *what)
 {
     const struct coil__fault_hooks *hooks = coil__faults();

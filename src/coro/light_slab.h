@@ -120,7 +120,7 @@ static inline bool coil__light_is_below(const char *low, size_t bytes)
 
 /* ---- light_table.c ----------------------------------------------------------------- */
 
-/* Add the slab to the table of the process. Returns false if there is no memory. */
+/* Add the slab to the table of the process. Returns false if memory runs out. */
 bool coil__light_publish(struct coil__light_slab *slab);
 
 /* Return the entry of the slab that contains the address, or NULL. Async-signal-safe. */

@@ -504,7 +504,7 @@ static struct coil__stack *take_fresh(const struct coil__stack_pool *pool,
     return stack;
 }
 
-/* Return a slab with a free slot, or NULL if there is no memory. */
+/* Return a slab with a free slot, or NULL if memory runs out. */
 static struct coil__slab *first_with_room(struct coil__stack_pool *pool)
 {
     struct coil__slab *slab = NULL;

@@ -25,7 +25,7 @@ struct coil__store {
 void coil__store_init(struct coil__store *store);
 
 /*
- * Return a 16-aligned cell of `bytes`, a multiple of 16, or NULL if there is no memory.
+ * Return a 16-aligned cell of `bytes`, a multiple of 16, or NULL if memory runs out.
  */
 void *coil__store_take(struct coil__store *store, size_t bytes);
 

@@ -32,10 +32,10 @@ size_t coil__backtrace_through(void *addresses[], size_t max, const void *from,
                                const coil__coro *outermost);
 
 /*
- * Like coil__backtrace(), but for a suspended coroutine. The coroutine's stack is only
+ * Like coil__backtrace(), for a suspended coroutine. The coroutine's stack is only
  * read: the walk runs on the caller's stack and does not switch. The innermost frames
- * belong to the code that suspends a coroutine. They are omitted, up to and including the
- * last frame whose function is_machinery() accepts.
+ * belong to the code that suspends a coroutine. These frames are omitted, up to and
+ * including the last frame whose function is_machinery() accepts.
  */
 size_t coil__backtrace_suspended(const coil__coro *coro, void *addresses[], size_t max,
                                  bool (*is_machinery)(uintptr_t function));

@@ -113,7 +113,7 @@ int coil__child_look(int handle, int *status);
 int coil__child_reap_now(int handle, int *status);
 
 /*
- * Like coil__child_reap_now(), but for a dedicated thread, whose calls coil's tests do
+ * Like coil__child_reap_now(), for a dedicated thread, whose calls coil's tests do
  * not count.
  */
 void coil__child_reap_apart(int handle);

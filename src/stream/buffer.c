@@ -128,7 +128,7 @@ int coil__buffer_make_room(struct coil__buffer **buffer, size_t most)
             *buffer = resized;
         else if (count == before)
             return coil__failed(-ENOMEM);
-        /* if there is no memory, use the room that is left */
+        /* if memory runs out, use the room that is left */
     }
     if (count == 0)
         (*buffer)->begin = (*buffer)->end = 0;

@@ -182,7 +182,7 @@ void coil__tls_expect_client(struct coil__tls_stream *t, const coil_tls *tls);
 
 /*
  * Return a certificate's subject, such as "CN = localhost", allocated by OpenSSL, or NULL
- * if there is no memory.
+ * if memory runs out.
  */
 char *coil__tls_name_text(const X509_NAME *name);
 

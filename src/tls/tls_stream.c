@@ -570,7 +570,7 @@ static int say_goodbye(struct coil__tls_stream *t)
         return coil__failed(-ENOMEM);
     ERR_clear_error();
     t->shut_down =
-        /* the BIO always has room, so this can only fail if there is no memory */
+        /* the BIO always has room, so this can only fail if memory runs out */
         SSL_shutdown(t->ssl) >= 0;
     ERR_clear_error();
     return t->shut_down ? 0 : coil__failed(-ENOMEM);
