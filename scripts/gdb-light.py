@@ -135,7 +135,7 @@ class CoilLight(gdb.Command):
         if not words:
             show()
         elif words[0] == "back" and len(words) == 2:
-            gdb.parse_and_eval(f"coil__task_bring_back((struct coil_task *){words[1]})")
+            gdb.parse_and_eval(f"coil__task_swap_in((struct coil_task *){words[1]})")
         elif words[0] == "core" and len(words) == 2:
             write_core(words[1])
         else:

@@ -34,8 +34,9 @@ struct coil__light_owner {
      * If the stack may be swapped out, return its lowest live address. Return NULL if it
      * must stay resident, or if its coroutine has not been waiting since `since`.
      */
-    const char *(*may_go)(const struct coil__stack *stack, int64_t since);
-    void (*gone)(struct coil__stack *stack); /* called after `stack` was swapped out */
+    const char *(*lowest_live)(const struct coil__stack *stack, int64_t since);
+    void (*swapped_out)(
+        struct coil__stack *stack); /* called after `stack` was swapped out */
 };
 
 /* Must be set before the first light stack is acquired. */
@@ -72,14 +73,14 @@ void coil__light_touch(struct coil__stack *stack);
  * too many live bytes, or if there is no memory or no guard, change nothing and return
  * false.
  */
-bool coil__light_put_away(struct coil__stack *stack, const char *sp);
+bool coil__light_swap_out(struct coil__stack *stack, const char *sp);
 
 /* Swap the stack in at the same addresses. No effect if the stack is resident. */
-void coil__light_bring_back(struct coil__stack *stack);
+void coil__light_swap_in(struct coil__stack *stack);
 
 /* Swap in up to COIL__LIGHT_AHEAD stacks, with fewer system calls. */
 #define COIL__LIGHT_AHEAD 32
-void coil__light_bring_back_all(struct coil__stack *const *stacks, size_t n);
+void coil__light_swap_in_all(struct coil__stack *const *stacks, size_t n);
 
 /*
  * Called by the handler of SIGSEGV for a fault at `address`. If a stack of this thread

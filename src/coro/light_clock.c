@@ -60,7 +60,7 @@ static void add_if_idle(struct coil__stack *stack, int64_t since, size_t *idle_c
     }
     if (stack->state != COIL__LIGHT_RESIDENT) /* it is already in this batch */
         return;
-    sp = coil__light_owner->may_go(stack, since);
+    sp = coil__light_owner->lowest_live(stack, since);
     if (sp == NULL)
         return;
     if (sp == coil__light_top(stack))

@@ -131,13 +131,13 @@ void coil__light_free_pages(size_t n)
         coil__light->stored_count++;
         coil__light->going[i]->dirty = false;
         coil__light_set_resident(coil__light->going[i], false);
-        coil__light_owner->gone(coil__light->going[i]);
+        coil__light_owner->swapped_out(coil__light->going[i]);
     }
     for (size_t i = done; i < n; i++)
         keep_resident(coil__light->going[i]);
 }
 
-bool coil__light_put_away(struct coil__stack *stack, const char *sp)
+bool coil__light_swap_out(struct coil__stack *stack, const char *sp)
 {
     int saved = errno;
 
@@ -185,7 +185,7 @@ void coil__light_drop_stored(struct coil__stack *stack)
 
 /* ---- in ---------------------------------------------------------------------------- */
 
-void coil__light_bring_back_all(struct coil__stack *const *stacks, size_t n)
+void coil__light_swap_in_all(struct coil__stack *const *stacks, size_t n)
 {
     struct iovec pages[COIL__LIGHT_AHEAD];
     size_t count = 0;
@@ -206,15 +206,15 @@ void coil__light_bring_back_all(struct coil__stack *const *stacks, size_t n)
     errno = saved;
 }
 
-void coil__light_bring_back(struct coil__stack *stack)
+void coil__light_swap_in(struct coil__stack *stack)
 {
     if (stack->state >= COIL__LIGHT_STORED)
-        coil__light_bring_back_all(&stack, 1);
+        coil__light_swap_in_all(&stack, 1);
 }
 
 void coil__light_touch(struct coil__stack *stack)
 {
-    coil__light_bring_back(stack);
+    coil__light_swap_in(stack);
     if (stack->state != COIL__LIGHT_EMPTY)
         return;
     coil__light_make_room(1);

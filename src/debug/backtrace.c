@@ -11,7 +11,7 @@
 #include "../error/backtrace.h"
 #include "../stream/stream.h"
 #include "../sync/waiters.h"
-#include "../task/away.h"
+#include "../task/light_task.h"
 
 #include <coil/debug.h>
 
@@ -64,7 +64,7 @@ static size_t walk_coroutine(coil__coro *coro, void *addresses[], size_t max,
 int coil__task_backtrace(coil_task *task, void *addresses[], size_t max, const void *from)
 {
     coil__coro *leaf, *coro;
-    bool away;
+    bool was_swapped_out;
     size_t n;
 
     coil__loop_check_thread(task->future.loop, "coil_task_backtrace");
@@ -72,15 +72,15 @@ int coil__task_backtrace(coil_task *task, void *addresses[], size_t max, const v
         return 0;
     if (!coil__backtrace_has_room())
         return coil__failed(-ENOSPC);
-    away = coil__task_bring_back(task);
+    was_swapped_out = coil__task_swap_in(task);
     leaf = coro = innermost_coroutine(task);
     n = walk_coroutine(coro, addresses, max, from);
     while (coro != &task->coro && n < max) {
         coro = coil__coro_outer(coro, &leaf);
         n += walk_coroutine(coro, addresses + n, max - n, from);
     }
-    if (away)
-        coil__task_put_away(task);
+    if (was_swapped_out)
+        coil__task_swap_out(task);
     return (int)n;
 }
 

@@ -11,7 +11,7 @@
 
 #include "../error/symbol.h"
 #include "../task/above.h"
-#include "../task/away.h"
+#include "../task/light_task.h"
 
 #include <coil/debug.h>
 
@@ -36,12 +36,12 @@ static void each_child(coil_task *task, void (*visit)(coil_task *, void *), void
 {
     const struct coil__wait *wait = coil__task_waits(task);
     coil_future *future;
-    bool away = task->regions != NULL && coil__task_bring_back(task);
+    bool was_swapped_out = task->regions != NULL && coil__task_swap_in(task);
 
     for (struct coil__region *r = task->regions; r != NULL; r = r->outer)
         each_in_group(r, visit, arg);
-    if (away)
-        coil__task_put_away(task);
+    if (was_swapped_out)
+        coil__task_swap_out(task);
     if (wait != NULL && coil__group_waited(wait) != NULL)
         each_in_group(coil__group_waited(wait), visit, arg);
     if (wait == NULL)

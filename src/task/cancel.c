@@ -21,7 +21,7 @@
  * visited after 1, 2, 4, ... steps, and arrives at it again. In a cycle with a branch,
  * the walk arrives at a branch that is still open.
  */
-#include "away.h"
+#include "light_task.h"
 
 #include <string.h>
 
@@ -57,7 +57,7 @@ static coil_task *ask_task(coil_task *task, const struct coil__cancel_origin *or
     coil__name_copy(&task->asked_by, origin->task);
     task->future.cancel_reason = origin->reason;
     if (COIL__UNLIKELY(task->shield != NULL))
-        coil__task_bring_back(task); /* its shields are on its stack */
+        coil__task_swap_in(task); /* its shields are on its stack */
     if (COIL__UNLIKELY(coil__shields_hold(task, depth)))
         return NULL;
     awaited = wait != NULL ? coil__wait_awaited(wait) : NULL;

@@ -5,7 +5,7 @@
  * list of the thread's stacks, and only a few members of its control block are set
  * (block.h). create_with_care() handles all other cases.
  */
-#include "away.h"
+#include "light_task.h"
 #include "block.h"
 #include "failure.h"
 #include "hooks.h"
@@ -172,7 +172,7 @@ static COIL__NOINLINE int create_with_care(coil_task_fn fn, void *arg,
     if (COIL__LIKELY(!coil__stack_apart(&task->coro.stack)))
         coil__task_prepare_frames(task);
     else
-        task->step.run = coil__task_rouse;
+        task->step.run = coil__task_light_step;
     if (COIL__LIKELY(task->context.entered == NULL))
         task->context.own = coil__context_capture();
     enlist(task);

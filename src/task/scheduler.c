@@ -9,7 +9,7 @@
 #include "scheduler.h"
 
 #include "above.h"
-#include "away.h"
+#include "light_task.h"
 #include "block.h"
 #include "failure.h"
 
@@ -142,7 +142,7 @@ static coil_task *exchange_current(coil_task *task)
 static const coil_task *stepping(const struct coil__runnable *runnable)
 {
     return runnable->run == coil__task_step || runnable->run == coil__task_first_step ||
-                   runnable->run == coil__task_rouse
+                   runnable->run == coil__task_light_step
                ? COIL__CONTAINER(runnable, const coil_task, step)
                : NULL;
 }

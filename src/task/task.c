@@ -19,7 +19,7 @@
  *    generator, `leaf` is the generator's coroutine.
  */
 #include "task.h"
-#include "away.h"
+#include "light_task.h"
 #include "budget.h"
 #include "failure.h"
 #include "hooks.h"
@@ -442,7 +442,7 @@ void coil__task_start_eagerly(coil_task *task)
     if (task->coro.done)
         end_task(task, (int)(intptr_t)result);
     else if (COIL__UNLIKELY(coil__task_light_mode == COIL__LIGHT_ALWAYS))
-        coil__task_stays_away(task);
+        coil__task_swap_out_always(task);
     errno = saved;
 }
 

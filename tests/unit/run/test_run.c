@@ -5,7 +5,7 @@
 #include "../../harness/harness.h"
 
 #include "../../../src/base/compiler.h"
-#include "../../../src/task/away.h"
+#include "../../../src/task/light_task.h"
 
 #include <coil.h>
 

@@ -4,7 +4,7 @@
  */
 #include "../../../src/coro/light.h"
 #include "../../../src/base/compiler.h"
-#include "../../../src/task/away.h"
+#include "../../../src/task/light_task.h"
 #include "../../harness/harness.h"
 
 #include <coil.h>
@@ -309,30 +309,30 @@ static void need_light(void)
         test_skip(why);
 }
 
-static bool is_away(const coil_task *task)
+static bool is_swapped_out(const coil_task *task)
 {
     return task->coro.stack.state == COIL__LIGHT_STORED;
 }
 
 /* Spawn a light task, let it run until it waits, and swap its stack out. */
-static coil_task *spawn_away(coil_task_fn fn, void *arg)
+static coil_task *spawn_swapped_out(coil_task_fn fn, void *arg)
 {
     coil_task *task = spawn_light(fn, arg);
 
     CHECK_INT(coil_yield(), 0);
     CHECK_INT(coil_yield(), 0);
-    CHECK(is_away(task) || coil__task_put_away(task));
-    CHECK(is_away(task));
+    CHECK(is_swapped_out(task) || coil__task_swap_out(task));
+    CHECK(is_swapped_out(task));
     return task;
 }
 
-TASK_TEST(a_task_that_is_put_away_goes_on_when_its_wait_completes)
+TASK_TEST(a_task_that_is_swapped_out_goes_on_when_its_wait_completes)
 {
     for (size_t i = 0; i < IN_ROOM; i++) {
         coil_task *task;
 
         init_objects();
-        task = spawn_away(in_room[i].fn, NULL);
+        task = spawn_swapped_out(in_room[i].fn, NULL);
         CHECK_INT(coil__light_counts().stored, 1);
         in_room[i].complete(task);
         CHECK(test_join(task) >= 0);
@@ -341,16 +341,16 @@ TASK_TEST(a_task_that_is_put_away_goes_on_when_its_wait_completes)
     }
 }
 
-TASK_TEST(a_task_that_is_put_away_is_cancelled)
+TASK_TEST(a_task_that_is_swapped_out_is_cancelled)
 {
     for (size_t i = 0; i < IN_ROOM; i++) {
         coil_task *task;
 
         init_objects();
-        task = spawn_away(in_room[i].fn, NULL);
+        task = spawn_swapped_out(in_room[i].fn, NULL);
         CHECK(coil_task_cancel(task, "enough"));
         /* a wait for a condition ends with a wait for the lock */
-        CHECK(is_away(task) || i == 4);
+        CHECK(is_swapped_out(task) || i == 4);
         CHECK_INT(test_join(task), -ECANCELED);
         finish_objects();
     }
@@ -386,9 +386,9 @@ TASK_TEST(frames_errno_and_rounding_are_as_before)
 
     if (COIL__ASAN)
         test_skip("with red zones more than 1 KiB is live");
-    task = spawn_away(keep_everything, NULL);
+    task = spawn_swapped_out(keep_everything, NULL);
     for (int round = 0; round < 5; round++) {
-        CHECK(is_away(task) || coil__task_put_away(task));
+        CHECK(is_swapped_out(task) || coil__task_swap_out(task));
         CHECK_INT(coil_unpark(task, round), 0);
         CHECK_INT(coil_yield(), 0);
         CHECK_INT(fegetround(), FE_TONEAREST);
@@ -403,7 +403,7 @@ static int add_up(void *arg)
     return numbers[0] + numbers[99];
 }
 
-TASK_TEST(arguments_of_a_task_that_has_not_begun_are_put_away)
+TASK_TEST(arguments_of_a_task_that_has_not_begun_are_swapped_out)
 {
     int numbers[100] = {[0] = 4, [99] = 5};
     coil_spawn_opts opts = {.light = COIL_LIGHT, .arg_bytes = sizeof numbers};
@@ -412,8 +412,8 @@ TASK_TEST(arguments_of_a_task_that_has_not_begun_are_put_away)
     test_join(spawn_light(wait_in_sleep, NULL));
     for (int i = 0; i < 3; i++) {
         CHECK_INT(coil_spawn(add_up, numbers, &opts, &tasks[i]), 0);
-        CHECK(coil__task_put_away(tasks[i]));
-        CHECK(is_away(tasks[i]));
+        CHECK(coil__task_swap_out(tasks[i]));
+        CHECK(is_swapped_out(tasks[i]));
     }
     CHECK(coil_task_cancel(tasks[1], NULL));
     CHECK_INT(test_join(tasks[0]), 9);
@@ -435,7 +435,7 @@ TASK_TEST(light_tasks_that_have_not_begun_take_no_page)
     CHECK_INT(coil__light_counts().resident_bytes, before);
     CHECK_INT(coil_yield(), 0);
     for (int i = 0; i < COUNT; i++)
-        CHECK(is_away(tasks[i]) || coil__task_put_away(tasks[i]));
+        CHECK(is_swapped_out(tasks[i]) || coil__task_swap_out(tasks[i]));
     CHECK_INT(coil__light_counts().stored, COUNT);
     CHECK(coil__light_counts().resident_bytes <= before);
     CHECK(coil__light_counts().stored_bytes <= COUNT * (COIL__ASAN ? 1024 : 400));
@@ -531,8 +531,8 @@ TASK_TEST(what_others_have_pointers_to_stays_where_it_is)
         coil_task *task = spawn_light(keeps[i], NULL);
 
         CHECK_INT(coil_yield(), 0);
-        CHECK(!is_away(task));
-        CHECK(!coil__task_put_away(task));
+        CHECK(!is_swapped_out(task));
+        CHECK(!coil__task_swap_out(task));
         if (keeps[i] == wait_for_several)
             put_one(task);
         CHECK_INT(test_join(task), 0);
@@ -569,9 +569,9 @@ TASK_TEST(a_scope_without_a_deadline_keeps_no_stack)
 
     if (COIL__ASAN)
         test_skip("with red zones more than 1 KiB is live");
-    task = spawn_away(wait_in_scope, NULL);
+    task = spawn_swapped_out(wait_in_scope, NULL);
     CHECK_INT(test_join(task), 0);
-    task = spawn_away(wait_in_shield, &inside);
+    task = spawn_swapped_out(wait_in_shield, &inside);
     CHECK(coil_task_cancel(task, NULL));
     CHECK_INT(coil_task_cancelling(task), 1);
     CHECK_INT(test_join(task), -ECANCELED);
@@ -611,23 +611,23 @@ static void on_signal(int signo)
 TASK_TEST(a_stack_that_another_task_touches_comes_back)
 {
     int number = 8;
-    coil_task *task = spawn_away(lend_local, NULL);
+    coil_task *task = spawn_swapped_out(lend_local, NULL);
 
     touch_local(&number);
-    CHECK(!is_away(task));
+    CHECK(!is_swapped_out(task));
     CHECK_INT(coil_unpark(task, 0), 0);
     CHECK_INT(test_join(task), 8);
 }
 
-TASK_TEST(a_stack_that_is_touched_is_put_away_again)
+TASK_TEST(a_stack_that_is_touched_is_swapped_out_again)
 {
-    coil_task *task = spawn_away(lend_local, NULL);
+    coil_task *task = spawn_swapped_out(lend_local, NULL);
 
     for (int i = 0; i < 3; i++) {
         CHECK_INT(*local, 7 + i);
         ++*local;
-        CHECK(!is_away(task));
-        CHECK(coil__task_put_away(task));
+        CHECK(!is_swapped_out(task));
+        CHECK(coil__task_swap_out(task));
     }
     CHECK_INT(coil_unpark(task, 0), 0);
     CHECK_INT(test_join(task), 10);
@@ -637,7 +637,7 @@ TASK_TEST(a_stack_that_is_touched_is_put_away_again)
 TASK_TEST(a_stack_that_a_callback_touches_comes_back)
 {
     int number = 9;
-    coil_task *task = spawn_away(lend_local, NULL);
+    coil_task *task = spawn_swapped_out(lend_local, NULL);
 
     coil_call_soon(touch_local, &number, NULL);
     CHECK_INT(coil_yield(), 0);
@@ -649,7 +649,7 @@ TASK_TEST(a_stack_that_a_callback_touches_comes_back)
 TASK_TEST(a_stack_that_a_signal_handler_touches_comes_back)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
-    coil_task *task = spawn_away(lend_local, NULL);
+    coil_task *task = spawn_swapped_out(lend_local, NULL);
 
     in_signal = 10;
     CHECK_INT(sigaction(SIGUSR1, &action, NULL), 0);
@@ -660,7 +660,7 @@ TASK_TEST(a_stack_that_a_signal_handler_touches_comes_back)
 
 TASK_TEST(a_system_call_finds_no_memory_there)
 {
-    coil_task *task = spawn_away(lend_local, NULL);
+    coil_task *task = spawn_swapped_out(lend_local, NULL);
     int ends[2], number = 11;
 
     CHECK_INT(pipe(ends), 0);
@@ -681,7 +681,7 @@ static void *touch_in_thread(void *arg)
 
 static int let_thread_touch(void *arg)
 {
-    coil_task *task = spawn_away(lend_local, arg);
+    coil_task *task = spawn_swapped_out(lend_local, arg);
     pthread_t thread;
 
     coil_task_set_name(task, "lender");
@@ -725,7 +725,7 @@ static int overflow_above_others(void *arg)
     coil_task *tasks[8];
 
     for (int i = 0; i < 8; i++)
-        tasks[i] = spawn_away(wait_in_sleep, arg);
+        tasks[i] = spawn_swapped_out(wait_in_sleep, arg);
     coil_task_set_name(tasks[7], "sleeper");
     test_join(spawn_light(overflow, NULL));
     return 0;
@@ -759,7 +759,7 @@ TEST(an_overflow_and_a_wild_pointer_are_what_they_were)
 
 /* ---- limits on stacks -------------------------------------------------------------- */
 
-TASK_TEST(stacks_beyond_the_cap_are_put_away)
+TASK_TEST(stacks_beyond_the_cap_are_swapped_out)
 {
     enum { COUNT = 100, PAGES = 16 };
     coil_task *tasks[COUNT];
@@ -798,17 +798,17 @@ static int sleep_for_hours(void *arg)
     return coil_sleep(COIL_SEC(7200));
 }
 
-TASK_TEST(stacks_that_wait_for_an_age_are_put_away)
+TASK_TEST(stacks_that_wait_for_an_age_are_swapped_out)
 {
     coil_task *task;
 
     coil__light_limit(0, COIL_SEC(60));
     task = spawn_light(sleep_for_hours, NULL);
     CHECK_INT(coil_sleep(COIL_SEC(30)), 0);
-    CHECK(!is_away(task) || coil__task_light_mode == COIL__LIGHT_ALWAYS);
+    CHECK(!is_swapped_out(task) || coil__task_light_mode == COIL__LIGHT_ALWAYS);
     CHECK_INT(coil_sleep(COIL_SEC(40)), 0);
     CHECK_INT(coil_sleep(COIL_SEC(40)), 0);
-    CHECK(is_away(task));
+    CHECK(is_swapped_out(task));
     CHECK_INT(test_join(task), 0);
 }
 
@@ -833,7 +833,7 @@ TASK_TEST(tasks_that_come_back_together_keep_their_order)
     for (int i = 0; i < 40; i++) {
         numbers[i] = i;
         tasks[i] = i % 7 == 3 ? spawn_light(note_turn, &numbers[i])
-                              : spawn_away(note_turn, &numbers[i]);
+                              : spawn_swapped_out(note_turn, &numbers[i]);
     }
     CHECK_INT(coil_yield(), 0);
     coil_event_set(&objects.event);
@@ -858,7 +858,7 @@ static int count_light(void *arg)
     CHECK_INT(coil_spawn(wait_in_sleep, NULL, &not_light, &tasks[1]), 0);
     CHECK_INT(coil_spawn(wait_in_sleep, NULL, NULL, &tasks[2]), 0);
     CHECK_INT(coil_yield(), 0);
-    coil__task_put_away(tasks[2]);
+    coil__task_swap_out(tasks[2]);
     coil_stats_get(&stats);
     CHECK(stats.light_off == NULL);
     CHECK_INT(stats.light_stored, 1);
@@ -879,7 +879,7 @@ TEST(all_tasks_of_a_run_are_light_if_it_says_so)
 
     need_light();
     if (coil__task_light_mode != COIL__LIGHT_CHOSEN)
-        test_skip("all are light, and away");
+        test_skip("all are light, and swapped out");
     CHECK_INT(coil_run(count_light, NULL, &opts), 0);
 }
 
@@ -917,19 +917,19 @@ TEST(light_tasks_are_ordinary_without_guard_pages)
 TASK_TEST(a_child_of_fork_has_its_copy)
 {
     enum { COUNT = 64 };
-    coil_task *tasks[COUNT], *lender = spawn_away(lend_local, NULL);
+    coil_task *tasks[COUNT], *lender = spawn_swapped_out(lend_local, NULL);
     int status;
     pid_t child;
 
     for (int i = 0; i < COUNT; i++)
-        tasks[i] = i % 2 == 0 ? spawn_away(wait_in_sleep, NULL)
+        tasks[i] = i % 2 == 0 ? spawn_swapped_out(wait_in_sleep, NULL)
                               : spawn_light(wait_in_sleep, NULL);
     child = fork();
     if (child == 0)
-        _exit(*local == 7 && is_away(tasks[0]) ? 0 : 1);
+        _exit(*local == 7 && is_swapped_out(tasks[0]) ? 0 : 1);
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK_INT(status, 0);
-    CHECK(is_away(lender));
+    CHECK(is_swapped_out(lender));
     CHECK_INT(coil_unpark(lender, 0), 0);
     CHECK_INT(test_join(lender), 7);
     for (int i = 0; i < COUNT; i++)
@@ -946,7 +946,7 @@ static char *dump(size_t *bytes)
     return text;
 }
 
-TASK_TEST(a_dump_is_the_same_and_leaves_them_away)
+TASK_TEST(a_dump_is_the_same_and_leaves_them_swapped_out)
 {
     coil_task *task = spawn_light(wait_in_scope, NULL);
     void *addresses[2][8];
@@ -955,13 +955,13 @@ TASK_TEST(a_dump_is_the_same_and_leaves_them_away)
     size_t bytes;
 
     CHECK_INT(coil_yield(), 0);
-    coil__task_bring_back(task);
+    coil__task_swap_in(task);
     for (int i = 0; i < 2; i++) {
-        CHECK_INT(is_away(task), i);
+        CHECK_INT(is_swapped_out(task), i);
         texts[i] = dump(&bytes);
         depths[i] = coil_task_backtrace(task, addresses[i], 8);
-        CHECK_INT(is_away(task), i);
-        coil__task_put_away(task);
+        CHECK_INT(is_swapped_out(task), i);
+        coil__task_swap_out(task);
     }
     CHECK_STR(texts[1], texts[0]);
     CHECK_INT(depths[1], depths[0]);
@@ -971,25 +971,23 @@ TASK_TEST(a_dump_is_the_same_and_leaves_them_away)
     CHECK_INT(test_join(task), 0);
 }
 
-static int leave_away(void *arg)
+static int leave_swapped_out(void *arg)
 {
-    coil_task_release(spawn_away(wait_in_sleep, arg));
+    coil_task_release(spawn_swapped_out(wait_in_sleep, arg));
     return 0;
 }
 
-/*
- * A task that is swapped out at the end of the run is cancelled, and therefore restored.
- */
-TEST(tasks_that_are_away_at_the_end_of_a_run_are_cancelled)
+/* A swapped-out task at the end of the run is cancelled, and therefore restored. */
+TEST(tasks_that_are_swapped_out_at_the_end_of_a_run_are_cancelled)
 {
     coil_run_opts opts = {.loop = {.virtual_clock = true}};
 
     need_light();
-    CHECK_INT(coil_run(leave_away, NULL, &opts), 0);
+    CHECK_INT(coil_run(leave_swapped_out, NULL, &opts), 0);
     CHECK_INT(coil__light_used(), 0);
 }
 
-static void sleep_away_and_close(void *arg)
+static void sleep_swapped_out_and_close(void *arg)
 {
     coil_loop_opts opts = {.virtual_clock = true};
     coil_spawn_opts light = {.name = "sleeper", .light = COIL_LIGHT};
@@ -1002,14 +1000,14 @@ static void sleep_away_and_close(void *arg)
     coil_spawn(wait_in_scope, NULL, &light, &task);
     coil_loop_stop(loop);
     coil_loop_run_forever(loop);
-    CHECK(coil__task_put_away(task));
+    CHECK(coil__task_swap_out(task));
     coil_loop_close(loop);
     abort();
 }
 
-TEST(a_loop_that_closes_reports_a_task_that_is_away)
+TEST(a_loop_that_closes_reports_a_task_that_is_swapped_out)
 {
     need_light();
-    test_dies(sleep_away_and_close, NULL,
+    test_dies(sleep_swapped_out_and_close, NULL,
               "Task was destroyed but it is pending! (task 'sleeper')");
 }

@@ -4,7 +4,7 @@
  * are fewer tasks.
  */
 #include "../../../src/coro/light.h"
-#include "../../../src/task/away.h"
+#include "../../../src/task/light_task.h"
 #include "../../harness/harness.h"
 
 #include "../../../src/base/compiler.h"

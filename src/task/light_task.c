@@ -1,19 +1,20 @@
 /*
- * away.c - which tasks' stacks may be swapped out, and when they are swapped in.
+ * light_task.c - which tasks' stacks may be swapped out, and when they are swapped in.
  *
  * A light task's stack may be swapped out while coil has no pointers into it. This is the
  * case if the task's wait is in its control block (coil__wait_in_room()) and the only
  * regions that it has entered are scopes without a deadline. All other waits are on the
  * stack itself, so their stacks stay resident. coro/light_swap.c swaps the stack out.
  *
- *     rouse()    the step of a task that has not begun, or is swapped out: swaps in its
- *                stack, and the stacks of the tasks queued behind it; then calls step()
+ * coil__task_light_step() is the step of a task that has not begun, or is swapped out. It
+ * swaps in the task's stack, and the stacks of the tasks queued behind it. Then it calls
+ * coil__task_step().
  *
  * Other tasks of the thread may have pointers to the stack. If a task uses such a
  * pointer, the handler of SIGSEGV swaps the stack in. coil swaps the stack in before it
  * cancels a task that has a shield, and before it prints a task.
  */
-#include "away.h"
+#include "light_task.h"
 
 #include "../coro/light.h"
 #include "hooks.h"
@@ -47,7 +48,7 @@ static bool is_in_hooks(const coil_task *task)
     return task->hooks != NULL && !task->hooks->are_left;
 }
 
-static bool may_wait_away(const coil_task *task, int64_t since)
+static bool is_swappable(const coil_task *task, int64_t since)
 {
     const struct coil__wait *wait = coil__task_waits(task);
 
@@ -74,47 +75,48 @@ static bool runs_on(const struct coil__stack *stack)
    that has not begun may have arguments on the stack; a task that has ended has
    nothing there. A task that waits on one of the program's own stacks has frames on
    both stacks. */
-static const char *may_go(const struct coil__stack *stack, int64_t since)
+static const char *lowest_live(const struct coil__stack *stack, int64_t since)
 {
     const coil_task *task = task_of(stack);
 
-    if (coil__task_light_mode == COIL__LIGHT_APART || runs_on(stack))
+    if (coil__task_light_mode == COIL__LIGHT_MANUAL || runs_on(stack))
         return NULL;
     if (task->coro.done)
         return coil__light_top(stack);
     if (!task->started)
         return stack->high;
-    return may_wait_away(task, since) && lies_on(stack, task->coro.sp) ? task->coro.sp
-                                                                       : NULL;
+    return is_swappable(task, since) && lies_on(stack, task->coro.sp) ? task->coro.sp
+                                                                      : NULL;
 }
 
-static void gone(struct coil__stack *stack)
+static void set_light_step(struct coil__stack *stack)
 {
-    task_of(stack)->step.run = coil__task_rouse;
+    task_of(stack)->step.run = coil__task_light_step;
 }
 
 void coil__light_tasks_set_up(void)
 {
-    static const struct coil__light_owner owner = {.may_go = may_go, .gone = gone};
+    static const struct coil__light_owner owner = {.lowest_live = lowest_live,
+                                                   .swapped_out = set_light_step};
 
     coil__light_owner = &owner;
 }
 
-bool coil__task_put_away(coil_task *task)
+bool coil__task_swap_out(coil_task *task)
 {
     struct coil__stack *stack = &task->coro.stack;
-    const char *sp = coil__stack_apart(stack) ? may_go(stack, INT64_MAX) : NULL;
+    const char *sp = coil__stack_apart(stack) ? lowest_live(stack, INT64_MAX) : NULL;
 
-    return sp != NULL && coil__light_put_away(stack, sp);
+    return sp != NULL && coil__light_swap_out(stack, sp);
 }
 
-bool coil__task_bring_back(coil_task *task)
+bool coil__task_swap_in(coil_task *task)
 {
     struct coil__stack *stack = &task->coro.stack;
 
     if (!coil__stack_apart(stack) || stack->state != COIL__LIGHT_STORED)
         return false;
-    coil__light_bring_back(stack);
+    coil__light_swap_in(stack);
     return true;
 }
 
@@ -122,7 +124,7 @@ bool coil__task_bring_back(coil_task *task)
 
 /* Swap in the stacks of the task and of the tasks queued behind it. None of these
    tasks is waiting, so none is swapped out again before its step. */
-static void bring_back_ahead(coil_task *task)
+static void swap_in_ahead(coil_task *task)
 {
     const coil_loop *loop = task->future.loop;
     struct coil__stack *stacks[COIL__LIGHT_AHEAD] = {&task->coro.stack};
@@ -134,31 +136,31 @@ static void bring_back_ahead(coil_task *task)
             COIL__CONTAINER(link, struct coil__runnable, link);
         coil_task *next = COIL__CONTAINER(runnable, coil_task, step);
 
-        if (runnable->run != coil__task_rouse || !next->started)
+        if (runnable->run != coil__task_light_step || !next->started)
             break;
         stacks[n++] = &next->coro.stack;
         runnable->run = coil__task_step;
     }
-    coil__light_bring_back_all(stacks, n);
+    coil__light_swap_in_all(stacks, n);
 }
 
-static void step_and_put_away(coil_task *task)
+static void step_and_swap_out(coil_task *task)
 {
     coil__future_retain(&task->future);
     coil__task_step(&task->step);
-    coil__task_stays_away(task);
+    coil__task_swap_out_always(task);
     coil__future_release(&task->future);
 }
 
-void coil__task_stays_away(coil_task *task)
+void coil__task_swap_out_always(coil_task *task)
 {
     if (!coil__stack_apart(&task->coro.stack) || task->coro.done)
         return;
-    coil__task_put_away(task);
-    task->step.run = coil__task_rouse;
+    coil__task_swap_out(task);
+    task->step.run = coil__task_light_step;
 }
 
-void coil__task_rouse(struct coil__runnable *runnable)
+void coil__task_light_step(struct coil__runnable *runnable)
 {
     coil_task *task = COIL__CONTAINER(runnable, coil_task, step);
     bool always = coil__task_light_mode == COIL__LIGHT_ALWAYS;
@@ -172,12 +174,12 @@ void coil__task_rouse(struct coil__runnable *runnable)
     if (!task->started)
         coil__task_begin(task);
     else if (always)
-        coil__light_bring_back(&task->coro.stack);
+        coil__light_swap_in(&task->coro.stack);
     else
-        bring_back_ahead(task);
+        swap_in_ahead(task);
     task->step.run = coil__task_step;
     if (always)
-        step_and_put_away(task);
+        step_and_swap_out(task);
     else
         coil__task_step(runnable);
 }

@@ -1,15 +1,15 @@
 /*
- * away.h (internal) - light tasks: their stacks may be swapped out while they wait.
+ * light_task.h (internal) - light tasks: their stacks may be swapped out while they wait.
  */
-#ifndef COIL_TASK_AWAY_H
-#define COIL_TASK_AWAY_H
+#ifndef COIL_TASK_LIGHT_TASK_H
+#define COIL_TASK_LIGHT_TASK_H
 
 #include "task.h"
 
 /* Which tasks are light, and when their stacks are swapped out. Set by tests. */
 enum coil__light_mode {
     COIL__LIGHT_CHOSEN, /* the tasks whose options request it */
-    COIL__LIGHT_APART,  /* all tasks; no stack is swapped out automatically */
+    COIL__LIGHT_MANUAL, /* all tasks; no stack is swapped out automatically */
     COIL__LIGHT_ALWAYS  /* all tasks; swapped out at each wait that allows it */
 };
 
@@ -23,19 +23,19 @@ void coil__light_tasks_set_up(void);
  * task's wait is not in its control block, a region has pointers to the stack, more than
  * 1 KiB is live, or memory ran out.
  */
-bool coil__task_put_away(coil_task *task);
+bool coil__task_swap_out(coil_task *task);
 
 /*
  * Swap the stack in. Returns false if it was not swapped out. The task continues to wait.
  */
-bool coil__task_bring_back(coil_task *task);
+bool coil__task_swap_in(coil_task *task);
 
 /* The step of a light task that has not begun, or whose stack is swapped out. */
-void coil__task_rouse(struct coil__runnable *runnable);
+void coil__task_light_step(struct coil__runnable *runnable);
 
 /* ---- for tests --------------------------------------------------------------------- */
 
 /* In mode COIL__LIGHT_ALWAYS, called after each switch away from the task. */
-void coil__task_stays_away(coil_task *task);
+void coil__task_swap_out_always(coil_task *task);
 
 #endif
