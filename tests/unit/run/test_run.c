@@ -67,17 +67,17 @@ TEST(run_cancels_and_awaits_what_is_left)
 /* ---- leftovers that never end ------------------------------------------------------ */
 
 /* A task that spawns another such task when it is cancelled. */
-static int hydra(void *arg)
+static int respawn(void *arg)
 {
     int rc = coil_sleep(COIL_SEC(1000000));
 
-    coil_spawn(hydra, arg, &(coil_spawn_opts){.name = "another head"}, NULL);
+    coil_spawn(respawn, arg, &(coil_spawn_opts){.name = "another head"}, NULL);
     return rc;
 }
 
-static int leave_hydra(void *arg)
+static int leave_respawning_task(void *arg)
 {
-    int rc = coil_spawn(hydra, arg, NULL, NULL);
+    int rc = coil_spawn(respawn, arg, NULL, NULL);
 
     return rc < 0 ? rc : coil_yield();
 }
@@ -86,33 +86,33 @@ static int leave_hydra(void *arg)
  * The tasks' stacks are leaked, so this runs in a process that aborts afterwards. SIGALRM
  * kills the process if the run does not end.
  */
-static void run_with_hydra(void *arg)
+static void run_with_respawning_task(void *arg)
 {
     (void)arg;
     alarm(30);
-    CHECK_INT(coil_run(leave_hydra, NULL, NULL), 0);
+    CHECK_INT(coil_run(leave_respawning_task, NULL, NULL), 0);
     abort();
 }
 
-static void run_threads_with_hydra(void *arg)
+static void run_threads_with_respawning_tasks(void *arg)
 {
     coil_run_opts opts = {.no_signals = true};
 
     (void)arg;
     alarm(30);
-    CHECK_INT(coil_run_threads(3, leave_hydra, NULL, &opts), 0);
+    CHECK_INT(coil_run_threads(3, leave_respawning_task, NULL, &opts), 0);
     abort();
 }
 
-static void close_runner_with_hydra(void *arg)
+static void close_runner_with_respawning_task(void *arg)
 {
     coil_runner *runner;
 
     (void)arg;
     alarm(30);
     CHECK_INT(coil_runner_create(NULL, &runner), 0);
-    CHECK_INT(coil_runner_run(runner, leave_hydra, NULL), 0);
-    CHECK_INT(coil_runner_run(runner, leave_hydra, NULL), 0);
+    CHECK_INT(coil_runner_run(runner, leave_respawning_task, NULL), 0);
+    CHECK_INT(coil_runner_run(runner, leave_respawning_task, NULL), 0);
     coil_runner_destroy(runner);
     abort();
 }
@@ -125,9 +125,9 @@ TEST(run_ends_though_its_leftovers_spawn_others)
 {
     const char *words = "Task was destroyed but it is pending! (task 'another head')";
 
-    test_dies(run_with_hydra, NULL, words);
-    test_dies(run_threads_with_hydra, NULL, words);
-    test_dies(close_runner_with_hydra, NULL, words);
+    test_dies(run_with_respawning_task, NULL, words);
+    test_dies(run_threads_with_respawning_tasks, NULL, words);
+    test_dies(close_runner_with_respawning_task, NULL, words);
 }
 
 struct poster {

@@ -460,18 +460,18 @@ SCENARIO(group_that_is_failing_takes_no_child)
 
 static int heads;
 
-static int hydra(void *group)
+static int spawn_two_more(void *group)
 {
     int rc;
 
     trace("head %d", ++heads);
     rc = coil_sleep(COIL_SEC(2));
     for (int i = 0; i < 2 && rc == 0; i++)
-        rc = coil_group_spawn(group, hydra, group, NULL, NULL);
+        rc = coil_group_spawn(group, spawn_two_more, group, NULL, NULL);
     return rc;
 }
 
-static int hercules(void *arg)
+static int fail_after_ten(void *arg)
 {
     int rc = 0;
 
@@ -489,8 +489,9 @@ static int group_that_keeps_owner(void)
     coil_group group;
 
     coil_group_enter(&group);
-    start_child(&group, hydra, &group);
-    return leave("group", &group, start_child(&group, hercules, NULL) ? 0 : -ENOMEM);
+    start_child(&group, spawn_two_more, &group);
+    return leave("group", &group,
+                 start_child(&group, fail_after_ten, NULL) ? 0 : -ENOMEM);
 }
 
 /* If each child endlessly starts two more children, a single failure stops them all. */

@@ -340,16 +340,16 @@ async def group_that_is_failing_takes_no_child():
 heads = 0
 
 
-async def hydra(group):
+async def spawn_two_more(group):
     global heads
     heads += 1
     trace("head %d", heads)
     await asyncio.sleep(2)
-    group.create_task(hydra(group))
-    group.create_task(hydra(group))
+    group.create_task(spawn_two_more(group))
+    group.create_task(spawn_two_more(group))
 
 
-async def hercules():
+async def fail_after_ten():
     while heads < 10:
         await asyncio.sleep(3)
     trace("enough")
@@ -358,8 +358,8 @@ async def hercules():
 
 async def group_that_keeps_owner():
     async with telling_group() as group:
-        group.create_task(hydra(group))
-        group.create_task(hercules())
+        group.create_task(spawn_two_more(group))
+        group.create_task(fail_after_ten())
 
 
 @scenario
