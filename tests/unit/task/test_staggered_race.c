@@ -1,5 +1,5 @@
 /*
- * test_staggered.c - starting several attempts one after the other, and taking the first
+ * test_staggered_race.c - start several attempts one after the other, and take the first
  * result.
  */
 #include "../../harness/harness.h"
