@@ -137,7 +137,7 @@ static inline void *take_sp(coil__coro *coro)
     return sp;
 }
 
-static void *switch_told(coil__coro *from, coil__coro *to, void *value)
+static void *switch_with_sanitizer(coil__coro *from, coil__coro *to, void *value)
 {
     previous = from;
     coil__san_leaving(from, to);
@@ -159,7 +159,7 @@ COIL__NOINLINE void *coil__coro_transfer_with_care(coil__coro *to, void *value)
     if (coil__stack_in_slot(&from->stack))
         check_overflow(from);
     coil__exceptions_leave(&kept);
-    value = switch_told(from, to, value);
+    value = switch_with_sanitizer(from, to, value);
     coil__exceptions_return(&kept);
     return value;
 }
@@ -235,7 +235,7 @@ COIL__ONE_LINE void *coil__coro_suspend(void *value)
 /* ---- life -------------------------------------------------------------------------- */
 
 /* Not inlined, because its locals would take a cache line of each stack. */
-static COIL__NOINLINE void arrive_told(coil__coro *coro)
+static COIL__NOINLINE void report_arrival(coil__coro *coro)
 {
     coil__san_arrived(coro, previous);
 }
@@ -247,7 +247,7 @@ int coil__coro_main(void *arg)
     void *result;
 
     if (COIL__UNLIKELY(coil__san_present()))
-        arrive_told(coro);
+        report_arrival(coro);
     result = coro->class->main(coro);
     coro->done = true;
     coil__coro_suspend(result);

@@ -409,7 +409,7 @@ refused:
  * Warn only once per process, because many more stacks without a guard will probably
  * follow.
  */
-static void say_no_guards(void)
+static void warn_no_guards(void)
 {
     if (!atomic_flag_test_and_set(&said_no_guards))
         coil__line_print("coil: the kernel refuses guard pages for further stacks "
@@ -427,7 +427,7 @@ static bool install_guard(struct coil__slab *slab, char *slot)
     if (!guarded && coil__stack_guard != COIL__GUARD_CHECK) {
         guarded = install_mprotect(slab, slot);
         if (!guarded)
-            say_no_guards();
+            warn_no_guards();
     }
     errno = saved;
     return guarded;

@@ -26,7 +26,7 @@ static int print_awaiter(coil_task *awaiter, void *arg)
     return 0;
 }
 
-static int note_that_there_is_one(coil_task *awaiter, void *arg)
+static int accept_any_awaiter(coil_task *awaiter, void *arg)
 {
     (void)awaiter, (void)arg;
     return 1;
@@ -45,7 +45,7 @@ static void print_details(struct graph *g, coil_future *future)
         coil__print_stack(report, COIL__CONTAINER(future, coil_task, future), prefix,
                           g->from);
     }
-    if (coil_future_awaiters(future, note_that_there_is_one, NULL) == 0)
+    if (coil_future_awaiters(future, accept_any_awaiter, NULL) == 0)
         return;
     coil__report_words(report, "%*s+ Awaited by:\n", margin, "");
     coil__report_open(report, "awaited_by", '[');

@@ -58,7 +58,7 @@ static void print_wait(struct coil__report *report, const coil_waiting *w)
 }
 
 /* True if the task is waiting or in the ready queue, so its stack does not change. */
-static bool stands_still(const coil_task *task)
+static bool is_suspended(const coil_task *task)
 {
     return task->wait != NULL || !coil__list_empty(&task->step.link);
 }
@@ -74,7 +74,7 @@ void coil__print_state(struct coil__report *report, const coil_task *task)
     else if (!task->started) /* + 1, because the look-up subtracts 1 */
         coil__symbol_print(report, "body", "has not begun: %s",
                            (const char *)task->fn + 1);
-    else if (stands_still(task))
+    else if (is_suspended(task))
         coil__report_value(report, "state", "is ready");
     else if (task == coil__scheduler.current)
         coil__report_value(report, "state", "runs");
@@ -92,7 +92,7 @@ void coil__print_stack(struct coil__report *report, coil_task *task, const char 
 
     if (n < 0)
         coil__report_words(report, "%s(no stack to be seen: %s)\n", margin, strerror(-n));
-    else if (n > 0 && stands_still(task))
+    else if (n > 0 && is_suspended(task))
         coil__symbol_print_waiting(report, margin, addresses, (size_t)n);
     else if (n > 0)
         coil__symbol_print_stack(report, margin, addresses, (size_t)n);

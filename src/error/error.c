@@ -233,7 +233,7 @@ coil_error *coil_error_cause(const coil_error *error)
  * Print the message first, because it is the most specific description of the failure.
  * The text of the errno follows in parentheses, unless it adds nothing.
  */
-static void print_sentence(struct coil__report *report, const coil_error *error)
+static void print_message(struct coil__report *report, const coil_error *error)
 {
     const char *text = coil_strerror(error->rc), *message = error->message;
     bool adds_nothing =
@@ -255,7 +255,7 @@ static void print_error(struct coil__report *report, const coil_error *error)
 
     coil__report_open(report, NULL, '{');
     if (!error->handed_on)
-        print_sentence(report, error);
+        print_message(report, error);
     coil__report_words(report, "  %s ", error->handed_on ? "awaited by" : "in");
     if (error->task[0] != '\0')
         coil__report_value(report, key, "task '%s'\n", error->task);
@@ -310,7 +310,7 @@ void coil__error_print(struct coil__report *report, const coil_error *error)
     struct printing printing = {report, error};
 
     if (coil__coro_call(COIL__ERROR_PRINT_BYTES, print_chain, &printing) < 0)
-        print_sentence(report, nth_cause(error, chain_length(error) - 1));
+        print_message(report, nth_cause(error, chain_length(error) - 1));
 }
 
 void coil_error_print(const coil_error *error, FILE *out)

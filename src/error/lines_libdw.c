@@ -152,7 +152,7 @@ static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr *address)
 
 /* Return the path that was passed to the compiler, without the working directory that
    some compilers prepend. */
-static const char *as_told(Dwarf_Die *unit, const char *file)
+static const char *without_working_directory(Dwarf_Die *unit, const char *file)
 {
     Dwarf_Attribute value;
     const char *folder = dw.dwarf_formstring(dw.dwarf_attr(unit, DW_AT_comp_dir, &value));
@@ -170,7 +170,7 @@ static struct coil__line find_line(Dwarf_Die *unit, Dwarf_Addr address)
     Dwarf_Line *source = dw.dwarf_getsrc_die(unit, address);
 
     if (source != NULL && dw.dwarf_lineno(source, &line.number) == 0)
-        line.file = as_told(unit, dw.dwarf_linesrc(source, NULL, NULL));
+        line.file = without_working_directory(unit, dw.dwarf_linesrc(source, NULL, NULL));
     return line;
 }
 
@@ -277,7 +277,8 @@ static struct coil__line call_site(Dwarf_Die *inlined)
 
     if (dw.dwarf_diecu(inlined, &unit, NULL, NULL) != NULL &&
         dw.dwarf_getsrcfiles(&unit, &files, &n) == 0 && file < n)
-        line.file = as_told(&unit, dw.dwarf_filesrc(files, file, NULL, NULL));
+        line.file =
+            without_working_directory(&unit, dw.dwarf_filesrc(files, file, NULL, NULL));
     return line;
 }
 

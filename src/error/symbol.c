@@ -172,7 +172,7 @@ static const char *last_names(const char *path, int count)
  * folder is outside of the project, the path begins with several "../" and contains the
  * folders above the project. In both cases return only the last three names of the path.
  */
-static const char *without_way(const char *file)
+static const char *without_leading_folders(const char *file)
 {
     int ups = 0;
 
@@ -189,7 +189,7 @@ static void print_function(struct coil__report *report, const char *key,
     if (line != NULL && line->file != NULL) {
         coil__report_value(report, "function", "%.*s", length_of_name(line->function),
                            line->function);
-        coil__report_value(report, "file", " at %s", without_way(line->file));
+        coil__report_value(report, "file", " at %s", without_leading_folders(line->file));
         coil__report_value(report, "line", ":%d", line->number);
     } else
         print_module(report, line != NULL ? line->function : NULL, address);

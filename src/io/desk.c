@@ -30,7 +30,7 @@ void coil__desk_leave_to_parent(void)
 /* ---- finishing jobs, on their threads ---------------------------------------------- */
 
 /* Decrement the number of unfinished jobs. The caller holds the desk's lock. */
-static void count_out(struct coil__desk *desk)
+static void uncount_job(struct coil__desk *desk)
 {
     desk->working--;
     if (desk->working <= desk->abandoned)
@@ -59,7 +59,7 @@ static void finish_abandoned_job(struct coil__job *job)
     coil__free(job);
     pthread_mutex_lock(&desk->lock);
     desk->abandoned--;
-    count_out(desk);
+    uncount_job(desk);
     last = desk->closed && desk->working == 0;
     pthread_mutex_unlock(&desk->lock);
     if (last)
@@ -78,7 +78,7 @@ void coil__job_finish(struct coil__job *job)
         coil__list_push(&desk->done, &job->in_queue);
         if (!desk->posted)
             desk->posted = coil__loop_post(desk->loop, &desk->post) == 0;
-        count_out(desk);
+        uncount_job(desk);
     }
     pthread_mutex_unlock(&desk->lock);
     if (abandoned)
@@ -88,10 +88,10 @@ void coil__job_finish(struct coil__job *job)
 /* ---- enqueueing and giving up, on the loop's thread -------------------------------- */
 
 /* No thread will run the job: remove it from the counts. */
-static void count_out_undone(struct coil__job *job)
+static void uncount_unstarted_job(struct coil__job *job)
 {
     pthread_mutex_lock(&job->desk->lock);
-    count_out(job->desk);
+    uncount_job(job->desk);
     pthread_mutex_unlock(&job->desk->lock);
     coil__bindings_release(job->bindings);
 }
@@ -104,7 +104,7 @@ int coil__job_enqueue(struct coil__job *job)
     desk->working++;
     pthread_mutex_unlock(&desk->lock);
     if (!coil__lane_enqueue(job->lane, job)) {
-        count_out_undone(job);
+        uncount_unstarted_job(job);
         return -EAGAIN;
     }
     coil__list_push(&desk->jobs, &job->in_desk);
@@ -123,13 +123,13 @@ bool coil__job_withdraw(struct coil__job *job)
 {
     if (!coil__lane_withdraw(job->lane, job))
         return false;
-    count_out_undone(job);
+    uncount_unstarted_job(job);
     leave_desk(job);
     return true;
 }
 
 /* Finish each job of the list with -EAGAIN, as if a thread had run it. */
-static void finish_undone(struct coil__list *undone)
+static void finish_unstarted_jobs(struct coil__list *undone)
 {
     struct coil__list *link;
 
@@ -158,7 +158,7 @@ bool coil__job_abandon(struct coil__job *job)
         coil__lane_give_place_back(job->lane, &undone);
     }
     pthread_mutex_unlock(&desk->lock);
-    finish_undone(&undone);
+    finish_unstarted_jobs(&undone);
     return !finished;
 }
 

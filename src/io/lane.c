@@ -213,7 +213,7 @@ static unsigned usual_limit(void)
  * Wake or start a thread for the queue. Returns false if no thread will serve the queue,
  * because none can be started. The caller holds the lane's lock.
  */
-static bool see_to_threads(struct coil__lane *lane)
+static bool wake_or_start_thread(struct coil__lane *lane)
 {
     if (lane->limit == 0)
         lane->limit = usual_limit();
@@ -242,7 +242,7 @@ bool coil__lane_enqueue(struct coil__lane *lane, struct coil__job *job)
     job->queued = true;
     coil__list_push(&lane->queue, &job->in_queue);
     lane->queue_length++;
-    taken = see_to_threads(lane);
+    taken = wake_or_start_thread(lane);
     if (!taken) {
         coil__list_remove(&job->in_queue);
         lane->queue_length--;
@@ -270,7 +270,7 @@ void coil__lane_give_place_back(struct coil__lane *lane, struct coil__list *undo
 {
     pthread_mutex_lock(&lane->lock);
     lane->abandoned++;
-    if (!see_to_threads(lane)) {
+    if (!wake_or_start_thread(lane)) {
         COIL__LIST_EACH (link, &lane->queue)
             COIL__CONTAINER(link, struct coil__job, in_queue)->queued = false;
         coil__list_splice(undone, &lane->queue);
@@ -297,7 +297,7 @@ bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads)
     if (exists) { /* otherwise the limit stays 0: ending threads still read it */
         lane->limit = max_threads;
         for (size_t n = lane->queue_length; n > 0; n--)
-            see_to_threads(lane);
+            wake_or_start_thread(lane);
         pthread_cond_broadcast(&lane->work);
     }
     pthread_mutex_unlock(&lane->lock);

@@ -249,7 +249,7 @@ static void cancel_parts(struct polling *p)
             p->loop->backend->class->cancel(p->loop->backend, &p->parts[i].op);
 }
 
-static bool go_on(struct coil__wait *wait)
+static bool refuse_cancel(struct coil__wait *wait)
 {
     (void)wait;
     return false;
@@ -260,7 +260,8 @@ static bool go_on(struct coil__wait *wait)
  */
 static void end(struct polling *p)
 {
-    static const struct coil__wait_class class = {.what = "poll", .cancel = go_on};
+    static const struct coil__wait_class class = {.what = "poll",
+                                                  .cancel = refuse_cancel};
 
     coil__wait_init(&p->ending, &class);
     p->ending.keeps_result = true;

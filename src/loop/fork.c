@@ -116,7 +116,7 @@ static void give_up_loop(coil_loop *loop)
 }
 
 /* Must be async-signal-safe, because the parent may have had other threads. */
-static void in_child(void)
+static void disable_loop_in_child(void)
 {
     coil__process = getpid();
     coil__loops_forget();
@@ -130,7 +130,7 @@ static void in_child(void)
 
 static void watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, disable_loop_in_child);
 }
 
 void coil__fork_watch(void)

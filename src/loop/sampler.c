@@ -97,7 +97,7 @@ static struct coil__sampler *_Atomic asked;
 static _Atomic int question;
 enum { NOTHING, ASKED, ANSWERING, ANSWERED };
 
-static bool question_goes(int from, int to)
+static bool change_question(int from, int to)
 {
     return atomic_compare_exchange_strong(&question, &from, to);
 }
@@ -116,7 +116,8 @@ static void on_signal(int signo, siginfo_t *info, void *context)
     int saved = errno;
 
     (void)signo, (void)info;
-    if (s != NULL && coil__thread_id() == s->sampled && question_goes(ASKED, ANSWERING)) {
+    if (s != NULL && coil__thread_id() == s->sampled &&
+        change_question(ASKED, ANSWERING)) {
         const struct coil__registers registers = coil__registers_of(context);
 
         s->copy->pc = registers.pc;
@@ -130,7 +131,7 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 
 /* ---- copying the stack ------------------------------------------------------------- */
 
-static bool copy_sleeper(struct coil__sampler *s)
+static bool copy_sleeping_stack(struct coil__sampler *s)
 {
     uintptr_t sp, pc;
 
@@ -149,7 +150,7 @@ static bool get_answer(void)
     int64_t until = coil__clock_monotonic() + ANSWER_WITHIN;
 
     while (question != ANSWERED) {
-        if (coil__clock_monotonic() >= until && question_goes(ASKED, NOTHING))
+        if (coil__clock_monotonic() >= until && change_question(ASKED, NOTHING))
             return false;
         nanosleep(&(struct timespec){.tv_nsec = COIL_MSEC(1)}, NULL);
     }
@@ -161,7 +162,7 @@ static bool get_answer(void)
  * program has not changed the action of SIGURG, because a signal that arrives late must
  * be ignored.
  */
-static bool copy_runner(struct coil__sampler *s)
+static bool copy_running_stack(struct coil__sampler *s)
 {
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
@@ -233,7 +234,7 @@ static void unwind(struct stack_copy *copy, struct coil__sample *sample)
 static void take_sample(struct coil__sampler *s)
 {
     s->sample.count = 0;
-    if (copy_sleeper(s) || copy_runner(s))
+    if (copy_sleeping_stack(s) || copy_running_stack(s))
         unwind(s->copy, &s->sample);
 }
 
@@ -291,7 +292,7 @@ static bool sample_if_due(struct coil__sampler *s, struct news *news)
     return true;
 }
 
-static void wait_a_little(struct coil__sampler *s)
+static void wait_for_interval(struct coil__sampler *s)
 {
     int64_t until = coil__clock_monotonic() + LOOK_EVERY;
     struct timespec when = {.tv_sec = until / COIL_SEC(1),
@@ -313,7 +314,7 @@ static void *watch(void *arg)
             print_news(&news);
             pthread_mutex_lock(&s->lock);
         } else
-            wait_a_little(s);
+            wait_for_interval(s);
     }
     pthread_mutex_unlock(&s->lock);
     return NULL;
@@ -462,7 +463,7 @@ void coil__sample_sleeper(pid_t thread, struct coil__sample *sample)
     sample->count = 0;
     if (s == NULL)
         return;
-    if (copy_sleeper(s))
+    if (copy_sleeping_stack(s))
         unwind(s->copy, sample);
     destroy(s);
 }

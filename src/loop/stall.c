@@ -67,7 +67,7 @@ static void report(pid_t thread, int64_t waited_ns, const char *consequence)
 
 /* Check a loop. Returns true if it must be reported. A thread whose loop is not running
  * is never reported. The caller holds the lock. */
-COIL__NO_SANITIZE static bool look_at(struct coil__stall *stall)
+COIL__NO_SANITIZE static bool check_loop(struct coil__stall *stall)
 {
     const coil_loop *loop = COIL__CONTAINER(stall, coil_loop, stall);
     unsigned long switches = 0;
@@ -95,7 +95,7 @@ static bool is_all_stuck(void)
 }
 
 /* Abort if no lock can be released. The caller holds the lock. */
-static void stop_if_all_stuck(const struct coil__stall *stall)
+static void abort_if_all_stuck(const struct coil__stall *stall)
 {
     if (!is_all_stuck())
         return;
@@ -105,7 +105,7 @@ static void stop_if_all_stuck(const struct coil__stall *stall)
 }
 
 /* Check all loops. Returns the thread of a loop to report, or 0. */
-static pid_t look_at_all(void)
+static pid_t check_all_loops(void)
 {
     const struct coil__stall *stalled = NULL;
     pid_t found = 0;
@@ -113,17 +113,17 @@ static pid_t look_at_all(void)
     for (struct coil__list *l = watch.loops.next; l != &watch.loops; l = l->next) {
         struct coil__stall *stall = COIL__CONTAINER(l, struct coil__stall, link);
 
-        if (look_at(stall) && found == 0)
+        if (check_loop(stall) && found == 0)
             found = stall->thread;
         if (stall->looks > 0)
             stalled = stall;
     }
     if (stalled != NULL)
-        stop_if_all_stuck(stalled);
+        abort_if_all_stuck(stalled);
     return found;
 }
 
-static void wait_for_next_look(void)
+static void wait_for_next_check(void)
 {
     int64_t until = coil__clock_monotonic() + coil__stall_look_ns;
     struct timespec when = {.tv_sec = until / COIL_SEC(1),
@@ -132,15 +132,15 @@ static void wait_for_next_look(void)
     pthread_cond_clockwait(&watch.changed, &watch.lock, CLOCK_MONOTONIC, &when);
 }
 
-static void *look_again_and_again(void *arg)
+static void *run_watching_thread(void *arg)
 {
     unsigned long generation = (unsigned long)(uintptr_t)arg;
     pid_t found;
 
     coil__thread_set_name("coil-stall");
     pthread_mutex_lock(&watch.lock);
-    while (wait_for_next_look(), generation == watch.generation) {
-        found = look_at_all();
+    while (wait_for_next_check(), generation == watch.generation) {
+        found = check_all_loops();
         if (found == 0)
             continue;
         pthread_mutex_unlock(&watch.lock);
@@ -161,7 +161,7 @@ static void start_thread(void)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    watch.has_thread = pthread_create(&watch.thread, NULL, look_again_and_again,
+    watch.has_thread = pthread_create(&watch.thread, NULL, run_watching_thread,
                                       (void *)(uintptr_t)watch.generation) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (!watch.has_thread)

@@ -161,7 +161,7 @@ static int add(const char *caller, int fd, enum coil__direction direction,
     return 0;
 }
 
-static int take_away(coil_loop *loop, int fd, enum coil__direction direction)
+static int remove_watch(coil_loop *loop, int fd, enum coil__direction direction)
 {
     struct watch *watch = find_watch(loop, fd, direction);
 
@@ -178,10 +178,10 @@ static int take_away(coil_loop *loop, int fd, enum coil__direction direction)
  */
 static int undo(const char *caller, int fd, enum coil__direction direction)
 {
-    int taken = take_away(coil__loop_to_undo(caller), fd, direction);
+    int taken = remove_watch(coil__loop_to_undo(caller), fd, direction);
 
     if (taken == 0 && COIL__UNLIKELY(coil__loop_of_parent != NULL))
-        taken = take_away(coil__loop_of_parent, fd, direction);
+        taken = remove_watch(coil__loop_of_parent, fd, direction);
     return taken;
 }
 
@@ -210,8 +210,8 @@ int coil_remove_writer(int fd)
 static void finish_watches(coil_loop *loop, int first, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        take_away(loop, first + (int)i, COIL__IN);
-        take_away(loop, first + (int)i, COIL__OUT);
+        remove_watch(loop, first + (int)i, COIL__IN);
+        remove_watch(loop, first + (int)i, COIL__OUT);
     }
 }
 

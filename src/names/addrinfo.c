@@ -180,7 +180,7 @@ static bool is_configured(const struct ifaddrs *list, int family)
  * Drop families that are not configured. If none is configured, or if getifaddrs(3)
  * fails, keep all.
  */
-static void leave_out_families(bool wanted[2])
+static void drop_unconfigured_families(bool wanted[2])
 {
     bool found[2];
     struct ifaddrs *list;
@@ -204,7 +204,7 @@ struct both {
     bool waits;
 };
 
-static void one_answered(struct both *both)
+static void count_answer(struct both *both)
 {
     if (--both->open == 0 && both->waits)
         coil__wait_complete(&both->wait, 0);
@@ -212,12 +212,12 @@ static void one_answered(struct both *both)
 
 static void v4_answered(struct coil__answer_listener *listener)
 {
-    one_answered(COIL__CONTAINER(listener, struct both, listeners[COIL__ASK_V4]));
+    count_answer(COIL__CONTAINER(listener, struct both, listeners[COIL__ASK_V4]));
 }
 
 static void v6_answered(struct coil__answer_listener *listener)
 {
-    one_answered(COIL__CONTAINER(listener, struct both, listeners[COIL__ASK_V6]));
+    count_answer(COIL__CONTAINER(listener, struct both, listeners[COIL__ASK_V6]));
 }
 
 static void init_both(struct both *both)
@@ -426,7 +426,7 @@ static int look_up_by_questions(struct coil__resolver *r, const char *host,
         return fail_look_up(rc, host, port);
     init_both(&both);
     if (flags & AI_ADDRCONFIG)
-        leave_out_families(wanted);
+        drop_unconfigured_families(wanted);
     rc = coil__resolver_prepare(r);
     if (rc == 0)
         rc = ask_both(r, host, wanted, &both);

@@ -375,7 +375,7 @@ static const char *phrase_of_status(int status)
  * Return the rank of a failure. Of a search's failures, the one with the highest rank is
  * reported, as in res_search(3).
  */
-static int weight_of(int status)
+static int rank_of_failure(int status)
 {
     switch (status) {
     case ARES_ENODATA: /* the name exists */
@@ -392,9 +392,10 @@ static int weight_of(int status)
  * True if the search continues with its next name after this failure. It ends if no
  * server answered.
  */
-static bool says_no(int status)
+static bool continues_search(int status)
 {
-    return weight_of(status) > 0 || status == ARES_ENOTFOUND || status == ARES_EBADNAME;
+    return rank_of_failure(status) > 0 || status == ARES_ENOTFOUND ||
+           status == ARES_EBADNAME;
 }
 
 /*
@@ -403,8 +404,8 @@ static bool says_no(int status)
  */
 static void note_failure(struct coil__search_state *search, int status, int64_t ttl_ns)
 {
-    if (search->step == 1 ||
-        (!search->began_with_host && weight_of(status) > weight_of(search->status)))
+    if (search->step == 1 || (!search->began_with_host &&
+                              rank_of_failure(status) > rank_of_failure(search->status)))
         search->status = status;
     if (search->step == 1 || ttl_ns < search->ttl_ns)
         search->ttl_ns = ttl_ns;
@@ -445,7 +446,7 @@ static void answered(void *arg, int status, int timeouts, unsigned char *data, i
         status = ARES_EBADRESP;
     if (status == ARES_SUCCESS)
         status = coil__dns_parse(q->kind, data, n, &answer);
-    if (says_no(status)) {
+    if (continues_search(status)) {
         note_failure(&q->search, status, coil__dns_negative_ttl(data, n));
         if (query_next(channel, q))
             return;

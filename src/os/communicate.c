@@ -28,7 +28,7 @@ struct pipe_job {
     bool is_terminal; /* another job uses the stream's other direction */
 };
 
-static int feed(const struct pipe_job *job)
+static int write_input(const struct pipe_job *job)
 {
     ssize_t rc = job->n > 0 ? coil_write(job->stream, job->input, job->n) : 0;
 
@@ -116,7 +116,7 @@ static int do_job(void *arg)
 {
     const struct pipe_job *job = arg;
 
-    return job->input != NULL ? feed(job) : drain(job);
+    return job->input != NULL ? write_input(job) : drain(job);
 }
 
 static int do_jobs(struct pipe_job *jobs, size_t count)

@@ -53,7 +53,7 @@ struct coil_watch {
  * Stop waiting for the second half of a rename, because the file was moved out of the
  * watched folders.
  */
-static void give_up(coil_watch *watch, struct coil__change *change)
+static void end_rename(coil_watch *watch, struct coil__change *change)
 {
     change->is_open = false;
     if (change->is_directory)
@@ -123,7 +123,7 @@ static int handle_moved_to(coil_watch *watch, struct coil__watched *folder,
         return handle_created(watch, folder, notice);
     /* a listing has already reported it */
     if (coil__watched_forget(folder, notice->name)) {
-        give_up(watch, change);
+        end_rename(watch, change);
         return 0;
     }
     path = coil__path_join(folder->path, notice->name);
@@ -283,7 +283,7 @@ static bool has_change(coil_watch *watch)
     struct coil__change *first = coil__changes_first(&watch->folders.changes);
 
     if (first != NULL && first->is_open && coil_now() >= first->until)
-        give_up(watch, first);
+        end_rename(watch, first);
     return first != NULL && !first->is_open;
 }
 
@@ -382,7 +382,7 @@ int coil_watch_add(coil_watch *watch, const char *path, enum coil_watch_depth de
  * From now on, treat the folder with that path like any other folder inside a tree.
  * Returns -EEXIST.
  */
-static int give_root_up(struct coil__watched *folder, void *arg)
+static int unmark_root(struct coil__watched *folder, void *arg)
 {
     if (!folder->is_root || strcmp(folder->path, arg) != 0)
         return 0;
@@ -398,7 +398,7 @@ int coil_watch_remove(coil_watch *watch, const char *path)
     check(watch, "coil_watch_remove");
     if (watch->busy)
         return coil__failed(-EBUSY);
-    if (coil__watched_each(&watch->folders.table, give_root_up, (void *)path) == 0)
+    if (coil__watched_each(&watch->folders.table, unmark_root, (void *)path) == 0)
         return coil__failed(-ENOENT);
     coil__folders_unwatch(&watch->folders, path);
     return 0;

@@ -218,7 +218,7 @@ static void on_time(struct coil__runnable *runnable)
 }
 
 /* The loop is closing: give the handle to reap.c, and release the process. */
-static void leave_to_thread(coil_process *p)
+static void leave_to_reaper(coil_process *p)
 {
     int handle = p->handle;
 
@@ -246,7 +246,7 @@ static void on_loop_closing(coil_loop *loop)
             coil__child_end(p->handle, SIGKILL);
     }
     while ((link = coil__list_pop(&orphans)) != NULL)
-        leave_to_thread(COIL__CONTAINER(link, coil_process, link));
+        leave_to_reaper(COIL__CONTAINER(link, coil_process, link));
     coil__free(children);
     this_children = NULL;
     (void)loop;
@@ -531,7 +531,7 @@ void coil__process_leave(coil_process *process)
 }
 
 /* Called when the owner has destroyed or detached the process. */
-static void let_go(coil_process *p, bool detached)
+static void orphan_process(coil_process *p, bool detached)
 {
     if (p->orphan)
         coil__misuse(
@@ -544,7 +544,7 @@ static void let_go(coil_process *p, bool detached)
     if (p->status >= 0)
         release(p);
     else if (coil__list_empty(&p->link)) /* LEFT */
-        leave_to_thread(p);
+        leave_to_reaper(p);
     else if (!detached)
         coil__child_end(p->handle, p->kill_signal);
 }
@@ -555,7 +555,7 @@ void coil_process_destroy(coil_process *process)
         return;
     require_own(process, "coil_process_destroy");
     if (!belongs_to_parent(process))
-        let_go(process, false);
+        orphan_process(process, false);
 }
 
 void coil_process_detach(coil_process *process)
@@ -564,5 +564,5 @@ void coil_process_detach(coil_process *process)
         return;
     require_own(process, "coil_process_detach");
     if (!belongs_to_parent(process))
-        let_go(process, true);
+        orphan_process(process, true);
 }

@@ -118,7 +118,7 @@ static void wait_for_handlers(void)
 
 /* ---- dispositions ------------------------------------------------------------------ */
 
-static int take_over(int signo)
+static int install_handler(int signo)
 {
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
@@ -135,7 +135,7 @@ static int take_over(int signo)
     return 0;
 }
 
-static void give_back(int signo)
+static void restore_disposition(int signo)
 {
     struct sigaction now;
 
@@ -162,7 +162,7 @@ static void empty_table_in_child(void)
     for (int signo = 1; signo < COIL__SIGNALS; signo++)
         if (table.users[signo] > 0) {
             table.users[signo] = 0;
-            give_back(signo);
+            restore_disposition(signo);
         }
     atomic_store(&table.inboxes, NULL);
     atomic_store(&table.handlers, 0);
@@ -208,7 +208,7 @@ int coil__inbox_want(struct coil__inbox *inbox, int signo)
          */
         atomic_fetch_or(&inbox->wanted, bit_of(signo));
         if (table.users[signo] == 0)
-            rc = take_over(signo);
+            rc = install_handler(signo);
         if (rc == 0)
             table.users[signo]++;
         else
@@ -224,7 +224,7 @@ static void forget_signal(struct coil__inbox *inbox, int signo)
     if (!(atomic_load(&inbox->wanted) & bit_of(signo)))
         return;
     if (--table.users[signo] == 0)
-        give_back(signo);
+        restore_disposition(signo);
     atomic_fetch_and(&inbox->wanted, ~bit_of(signo));
 }
 

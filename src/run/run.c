@@ -181,7 +181,7 @@ struct coil_runner {
     coil_context *context;
     bool overflow_reported;
     bool reported; /* the last run's failure was reported */
-    /* the error of the last main task; a reference, until tell_result() */
+    /* the error of the last main task; a reference, until report_result() */
     coil_error *failure;
     bool destroyed;
 };
@@ -190,7 +190,7 @@ struct coil_runner {
  * Report the last main task's failure, unless the caller takes the error. Returns the
  * task's rc.
  */
-static int tell_result(coil_runner *runner, int rc)
+static int report_result(coil_runner *runner, int rc)
 {
     if (!runner->reported)
         coil__run_report(&runner->opts, runner->name, rc, runner->failure);
@@ -305,7 +305,7 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
  * Release the leftovers, and report their failures, even if retrieved, because no task
  * will await them.
  */
-static void let_go_of_leftovers(void)
+static void release_leftovers(void)
 {
     COIL__LIST_EACH (link, &coil__scheduler.tasks) {
         coil_task *task = COIL__CONTAINER(link, coil_task, link);
@@ -340,7 +340,7 @@ static bool anything_is_left(const coil_loop *loop)
 }
 
 /* Take `count` turns of the loop, or fewer if nothing is left to run. */
-static int take_turns(coil_loop *loop, int count)
+static int run_turns(coil_loop *loop, int count)
 {
     int rc = 0;
 
@@ -371,8 +371,8 @@ static int cancel_leftovers(coil_loop *loop)
     while (rc == 0 && coil__scheduler.leftover_count > 0)
         rc = coil_loop_run_forever(loop);
     coil__scheduler.leftover_count = 0;
-    let_go_of_leftovers();
-    return rc < 0 ? rc : take_turns(loop, turns);
+    release_leftovers();
+    return rc < 0 ? rc : run_turns(loop, turns);
 }
 
 void coil_runner_close(coil_runner *runner)
@@ -410,7 +410,7 @@ static void refuse_running_loop(const char *caller)
  * reported, because the caller may handle it. A backend named by the environment has
  * already been reported.
  */
-static int tell_no_loop(coil_runner *runner, int rc)
+static int report_no_loop(coil_runner *runner, int rc)
 {
     runner->reported = rc == -EINVAL || rc == -ENOSYS;
     if (!runner->reported && runner->opts.error == NULL && !runner->opts.no_report)
@@ -425,10 +425,10 @@ static int run_once(coil_runner *runner, coil_task_fn fn, void *arg,
     int rc = open_runner(runner, opts);
 
     if (rc < 0)
-        return tell_no_loop(runner, rc);
+        return report_no_loop(runner, rc);
     rc = run_main(runner, fn, arg);
     coil_runner_close(runner);
-    return tell_result(runner, rc);
+    return report_result(runner, rc);
 }
 
 int coil_run(coil_task_fn fn, void *arg, const coil_run_opts *opts)
@@ -487,7 +487,7 @@ COIL__NOINLINE int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *a
         coil__misuse("coil_runner_run: the runner belongs to another thread");
     rc = run_main(runner, fn, arg);
     coil__failure_hand_on_error(runner->failure, rc, COIL__CALLER());
-    return tell_result(runner, rc);
+    return report_result(runner, rc);
 }
 
 coil_loop *coil_runner_loop(const coil_runner *runner)

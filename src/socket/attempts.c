@@ -4,7 +4,7 @@
  *
  *     questions -> addresses, by family -> attempts -> the winner's stream
  *
- * The attempts form a staggered race (task/staggered.c). Each attempt begins when the
+ * The attempts form a staggered race (task/staggered_race.c). Each attempt begins when the
  * previous attempt has failed, or `delay_ns` after the previous attempt began. The first
  * attempt begins as soon as an IPv6 address is known. If only IPv4 addresses are known,
  * it begins once the IPv6 query is answered or 50 ms have passed. The families alternate,
@@ -26,7 +26,7 @@
 #include "../stream/stream.h"
 
 #include "../task/budget.h"
-#include "../task/staggered.h"
+#include "../task/staggered_race.h"
 
 #include <coil/error.h>
 #include <coil/scope.h>
@@ -425,7 +425,7 @@ static int race_addresses(struct coil__attempts *all)
 
 /* ---- the result -------------------------------------------------------------------- */
 
-static bool says_nothing_of_the_host(int rc)
+static bool is_unspecific_error(int rc)
 {
     return rc == -ENETUNREACH || rc == -EADDRNOTAVAIL || rc == -EAFNOSUPPORT ||
            rc == -EHOSTUNREACH;
@@ -451,7 +451,7 @@ static int fail_all_attempts(const struct coil__attempts *all)
     COIL__LIST_EACH (link, &all->begun) {
         const struct coil__attempt *a = COIL__CONTAINER(link, struct coil__attempt, link);
 
-        if (rc == 0 || (says_nothing_of_the_host(rc) && !says_nothing_of_the_host(a->rc)))
+        if (rc == 0 || (is_unspecific_error(rc) && !is_unspecific_error(a->rc)))
             rc = a->rc;
         coil__attempt_write_host(&a->address, where);
         if (used < sizeof text)

@@ -23,7 +23,7 @@
  * Invariants
  * 1. run_server() has a reference until the group is closed, so acceptors and handlers
  *    need none.
- * 2. After a change to a condition for which tasks wait, tell_waiters() must be called:
+ * 2. After a change to a condition for which tasks wait, wake_waiters() must be called:
  *    the waiting tasks check the condition again.
  */
 #include "listener.h"
@@ -115,7 +115,7 @@ struct request {
     bool ended; /* the server has cancelled the task */
 };
 
-static void tell_waiters(coil_server *s)
+static void wake_waiters(coil_server *s)
 {
     coil_event_set(&s->changed);
     coil_event_clear(&s->changed);
@@ -157,7 +157,7 @@ static COIL__NOINLINE void report_handler(const struct accepted *a, int rc)
 }
 
 /* Report a failure to accept, at most once per REPORT_EVERY. */
-static COIL__NOINLINE void report_rest(struct acceptor *a, int rc)
+static COIL__NOINLINE void report_accept_failure(struct acceptor *a, int rc)
 {
     char message[COIL_ADDRESS_TEXT + 128], place[COIL_ADDRESS_TEXT];
     int64_t now = coil_now();
@@ -248,7 +248,7 @@ static COIL__NOINLINE int shake_hands(coil_server *s, coil_stream *stream)
     rc = coil_scope_exit(&scope, coil_accept_tls(stream, s->opts.tls));
     s->handshake_count--;
     if (s->opts.max_handshakes > 0)
-        tell_waiters(s);
+        wake_waiters(s);
     return rc;
 }
 
@@ -309,11 +309,11 @@ static int handle(void *arg)
     int rc;
 
     if (s->connection_count++ == 0 && s->opts.idle_ns > 0)
-        tell_waiters(s); /* this wakes the task that checks for idle connections */
+        wake_waiters(s); /* this wakes the task that checks for idle connections */
     rc = call_handler(&a);
     coil_stream_destroy(a.stream);
     s->connection_count--;
-    tell_waiters(s);
+    wake_waiters(s);
     return rc == -ECANCELED ? rc : 0; /* if the task failed, the group would end */
 }
 
@@ -330,7 +330,7 @@ static int serve(const struct acceptor *acceptor, coil_stream *stream,
     return coil_group_spawn(&s->group, handle, &a, &opts, NULL);
 }
 
-static void look_whether_idle(struct connection *c)
+static void check_if_idle(struct connection *c)
 {
     const struct coil__endpoint *endpoint = &c->stream->endpoint;
     bool waits = endpoint->busy[COIL__IN] || endpoint->busy[COIL__OUT];
@@ -344,7 +344,7 @@ static void look_whether_idle(struct connection *c)
         coil_scope_set_deadline(c->idle, coil_now());
 }
 
-static int look_for_idle_ones(void *arg)
+static int cancel_idle_connections(void *arg)
 {
     coil_server *s = arg;
     int rc = 0;
@@ -355,7 +355,7 @@ static int look_for_idle_ones(void *arg)
         else
             rc = coil_sleep(s->opts.idle_ns / LOOKS + 1);
         COIL__LIST_EACH (link, &s->connections)
-            look_whether_idle(COIL__CONTAINER(link, struct connection, link));
+            check_if_idle(COIL__CONTAINER(link, struct connection, link));
     }
     return 0;
 }
@@ -437,7 +437,7 @@ static int pause_accepting(struct acceptor *a, int why)
     coil_scope scope;
     int rc;
 
-    report_rest(a, why);
+    report_accept_failure(a, why);
     rc = coil_scope_enter(&scope, coil_in(a->rest_ns));
     if (rc < 0) /* no memory for a timer: wait for a connection to end */
         return s->connection_count > 0 ? coil_event_wait(&s->changed) : coil_yield();
@@ -500,7 +500,7 @@ static int accept_all(void *arg)
             rc = pause_accepting(a, rc);
     }
     s->acceptor_count--;
-    tell_waiters(s);
+    wake_waiters(s);
     return 0;
 }
 
@@ -542,7 +542,7 @@ int coil_server_add(coil_server *server, coil_listener *listener)
 
 /* ---- the server's task ------------------------------------------------------------- */
 
-static int wait_until_asked(coil_server *s)
+static int wait_for_stop_request(coil_server *s)
 {
     int rc = 0;
 
@@ -555,7 +555,7 @@ static int wait_until_asked(coil_server *s)
  * Wait for the handlers during the grace time. It is skipped if there is no memory for
  * its timer.
  */
-static int let_handlers_end(coil_server *s)
+static int wait_for_handlers(coil_server *s)
 {
     coil_scope scope;
     int rc = s->connection_count > 0 && s->opts.grace_ns > 0 ? 0 : -ETIMEDOUT;
@@ -581,10 +581,10 @@ static int run_server(void *arg)
     coil_group_enter(&s->group);
     rc = coil_event_wait(&s->changed);
     if (rc == 0)
-        rc = wait_until_asked(s);
+        rc = wait_for_stop_request(s);
     stop_accepting(s);
     if (rc == 0)
-        rc = let_handlers_end(s);
+        rc = wait_for_handlers(s);
     coil_group_cancel(&s->group, "its server stops");
     coil_group_exit(&s->group, rc == -ECANCELED ? rc : 0);
     coil_event_set(&s->stopped);
@@ -641,13 +641,13 @@ int coil_server_create(coil_listener *listener, coil_handler fn, void *arg,
     }
     rc = coil_server_add(s, listener);
     if (rc == 0 && s->opts.idle_ns > 0)
-        rc = coil_group_spawn(&s->group, look_for_idle_ones, s,
+        rc = coil_group_spawn(&s->group, cancel_idle_connections, s,
                               &(coil_spawn_opts){.name = "idle connections"}, NULL);
     if (rc < 0) {
         coil_server_destroy(s);
         return rc;
     }
-    tell_waiters(s);
+    wake_waiters(s);
     *out = s;
     return 0;
 }
@@ -675,7 +675,7 @@ int coil_server_stop(coil_server *server)
     check(server, "coil_server_stop");
     if (!server->stopping) {
         stop_accepting(server);
-        tell_waiters(server);
+        wake_waiters(server);
     }
     return is_handling(server) ? 0 : wait_until_stopped(server);
 }

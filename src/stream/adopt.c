@@ -206,7 +206,7 @@ static int receive_into(struct coil__buffer **came, const coil_stream *stream, s
  * Move the bytes that the backend has received ahead into the stream, where reads take
  * them first. This is still so if this function fails halfway.
  */
-static int take_along(coil_stream *stream)
+static int move_received_bytes(coil_stream *stream)
 {
     int error, rc;
     size_t n = count_received_ahead(stream, &error);
@@ -232,7 +232,7 @@ int coil_stream_detach(coil_stream *stream)
     int rc = coil__endpoint_may_leave(&stream->endpoint, "coil_stream_detach");
 
     if (rc == 0)
-        rc = take_along(stream);
+        rc = move_received_bytes(stream);
     if (rc == 0)
         coil__endpoint_detach(&stream->endpoint);
     return rc;

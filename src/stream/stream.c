@@ -177,7 +177,7 @@ static ssize_t take_from(struct coil__buffer *buffer, coil_stream *stream, void 
  * Return bytes that the previous loop received ahead. If an error follows the bytes, it
  * is returned once.
  */
-static ssize_t take_what_came(coil_stream *stream, void *buf, size_t n)
+static ssize_t take_received_bytes(coil_stream *stream, void *buf, size_t n)
 {
     struct coil__came *came = stream->came;
     ssize_t result = take_from(came->buffer, stream, buf, n);
@@ -196,7 +196,7 @@ ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n)
     struct coil__op op;
 
     if (COIL__UNLIKELY(stream->came != NULL))
-        return take_what_came(stream, buf, n);
+        return take_received_bytes(stream, buf, n);
     coil__op_init(&op, stream->is_socket ? COIL__OP_RECV : COIL__OP_READ, buf, n);
     return coil__endpoint_do(&stream->endpoint, &op);
 }

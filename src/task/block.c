@@ -91,7 +91,7 @@ static coil_task *keep_in_debug_mode(coil_task *task)
  * True if the task leaves values that coil__block_init() does not reset. One test of all
  * members together is enough, because tasks rarely set any of them.
  */
-static inline bool leaves_more(const coil_task *task)
+static inline bool leaves_values(const coil_task *task)
 {
     return ((uintptr_t)task->asked_at | (uintptr_t)task->hooks |
             (uintptr_t)task->deferred | (uintptr_t)task->future.error |
@@ -99,7 +99,7 @@ static inline bool leaves_more(const coil_task *task)
             task->marks) != 0;
 }
 
-static COIL__NOINLINE void leave_no_block(coil_task *task)
+static COIL__NOINLINE void release_block_members(coil_task *task)
 {
     if (task->future.error != NULL)
         coil_error_release(task->future.error);
@@ -109,7 +109,7 @@ static COIL__NOINLINE void leave_no_block(coil_task *task)
 
 static COIL__NOINLINE void free_with_care(coil_task *task)
 {
-    leave_no_block(task);
+    release_block_members(task);
     task = keep_in_debug_mode(task);
     if (task != NULL)
         coil__coro_destroy(&task->coro);
@@ -122,7 +122,7 @@ void coil__task_free(coil_task *task)
         coil__context_slot_finish(&task->context);
     coil__name_finish(&task->name);
     task->group = NULL;
-    if (COIL__UNLIKELY(leaves_more(task)))
+    if (COIL__UNLIKELY(leaves_values(task)))
         free_with_care(task);
     else
         coil__coro_destroy(&task->coro);

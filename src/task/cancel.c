@@ -36,7 +36,7 @@ struct coil__cancel_origin coil__cancel_origin_here(const char *reason,
     return origin;
 }
 
-COIL__NORETURN static void stop_at_circle(const coil_task *task)
+COIL__NORETURN static void abort_at_cycle(const coil_task *task)
 {
     coil__misuse("task '%s' awaits tasks that await each other: none of them can ever "
                  "end",
@@ -45,8 +45,8 @@ COIL__NORETURN static void stop_at_circle(const coil_task *task)
 
 /* Count a request for this task and cancel its wait. If the task awaits another task,
    return that task instead, to which the request must be passed on. */
-static coil_task *ask_task(coil_task *task, const struct coil__cancel_origin *origin,
-                           unsigned depth)
+static coil_task *
+cancel_one_task(coil_task *task, const struct coil__cancel_origin *origin, unsigned depth)
 {
     struct coil__wait *wait = task->wait;
     coil_task *awaited;
@@ -68,15 +68,15 @@ static coil_task *ask_task(coil_task *task, const struct coil__cancel_origin *or
     return awaited;
 }
 
-static void ask_chain(coil_task *task, const struct coil__cancel_origin *origin,
-                      unsigned depth)
+static void cancel_chain(coil_task *task, const struct coil__cancel_origin *origin,
+                         unsigned depth)
 {
     coil_task *mark = task;
     size_t steps = 0, steps_to_mark = 1;
 
-    while ((task = ask_task(task, origin, depth)) != NULL) {
+    while ((task = cancel_one_task(task, origin, depth)) != NULL) {
         if (task == mark)
-            stop_at_circle(task);
+            abort_at_cycle(task);
         if (++steps == steps_to_mark) {
             mark = task;
             steps = 0;
@@ -91,7 +91,7 @@ static void ask_chain(coil_task *task, const struct coil__cancel_origin *origin,
 void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch)
 {
     if (branch->open)
-        stop_at_circle(wait->task);
+        abort_at_cycle(wait->task);
     branch->open = true;
     branch->wait = wait;
     branch->next = 0;
@@ -117,8 +117,8 @@ static coil_future *next_future(struct coil__branch *branch)
 }
 
 /* Pass the request on to the futures of all open branches inside `outermost`. */
-static void ask_branches(const struct coil__branch *outermost,
-                         const struct coil__cancel_origin *origin)
+static void cancel_branches(const struct coil__branch *outermost,
+                            const struct coil__cancel_origin *origin)
 {
     while (coil__scheduler.branch != outermost) {
         coil_future *future = next_future(coil__scheduler.branch);
@@ -126,7 +126,7 @@ static void ask_branches(const struct coil__branch *outermost,
         if (future == NULL)
             continue;
         if (future->is_task)
-            ask_chain(COIL__CONTAINER(future, coil_task, future), origin, 0);
+            cancel_chain(COIL__CONTAINER(future, coil_task, future), origin, 0);
         else
             coil_future_cancel(future, origin->reason);
     }
@@ -144,8 +144,8 @@ bool coil__task_cancel(coil_task *task, const struct coil__cancel_origin *origin
     coil__loop_check_thread(task->future.loop, "coil_task_cancel");
     if (COIL__UNLIKELY(task->future.loop->closing))
         return false;
-    ask_chain(task, origin, depth);
-    ask_branches(outermost, origin);
+    cancel_chain(task, origin, depth);
+    cancel_branches(outermost, origin);
     return true;
 }
 
@@ -162,7 +162,7 @@ bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait)
     struct coil__cancel_origin origin = coil__task_cancel_origin(task);
     bool cancelled = coil__wait_cancel(wait);
 
-    ask_branches(outermost, &origin);
+    cancel_branches(outermost, &origin);
     return cancelled;
 }
 
@@ -210,7 +210,7 @@ void coil_cancel_caught(void)
     coil_task *task = coil__task_require("coil_cancel_caught");
 
     task->delivered = false;
-    task->deaf_count = 0;
+    task->refused_waits = 0;
 }
 
 bool coil_cancel_delivered(void)
@@ -229,7 +229,7 @@ unsigned coil_cancel_refusals(void)
 {
     const coil_task *task = coil__scheduler.current;
 
-    return task != NULL && task->delivered ? task->deaf_count : 0;
+    return task != NULL && task->delivered ? task->refused_waits : 0;
 }
 
 bool coil_cancel_held(void)

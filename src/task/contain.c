@@ -40,11 +40,11 @@ static struct containment *find_containment(const coil_task *task)
 }
 
 /* True if all regions inside `c` are on the heap, so that they can be closed. */
-static bool all_lie_apart(const coil_task *task, const struct containment *c)
+static bool are_all_on_heap(const coil_task *task, const struct containment *c)
 {
     const struct coil__region *region = task->regions;
 
-    while (region != &c->region && region->apart)
+    while (region != &c->region && region->on_heap)
         region = region->outer;
     return region == &c->region;
 }
@@ -82,7 +82,7 @@ static void contain_misuse(const char *sentence, const void *from)
     if (!can_be_contained(task))
         return;
     c = find_containment(task);
-    if (c == NULL || !all_lie_apart(task, c))
+    if (c == NULL || !are_all_on_heap(task, c))
         return;
     task->contained = false; /* misuse while the regions are closed aborts the program */
     coil_fail(-COIL_EFAILED, "%s", sentence);
@@ -100,7 +100,7 @@ static COIL__NOINLINE int close_forgotten(coil_task *task, const struct containm
     char frames[ROOM_OF_FRAMES], open[200], *unused = frames;
 
     COIL__FORGET(unused);
-    if (!all_lie_apart(task, c))
+    if (!are_all_on_heap(task, c))
         return 0;
     task->contained = false;
     coil_fail(-COIL_EFAILED, "it returned with %s",

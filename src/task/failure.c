@@ -82,7 +82,7 @@ static void keep_in_thread(coil_error *error)
 }
 
 /* Make `error` the last error of the running task, or of the thread if no task runs. */
-static void keep_here(coil_error *error)
+static void store_last_error(coil_error *error)
 {
     coil_task *task = coil__scheduler.current;
 
@@ -101,7 +101,7 @@ static coil_error *error_here(void)
 
 void coil_clear_error(void)
 {
-    keep_here(NULL);
+    store_last_error(NULL);
 }
 
 void coil__failure_loop_closes(void)
@@ -123,7 +123,7 @@ static bool keep_bare_error(int rc, const void *from)
         last = NULL;
     error = coil__error_create_bare(&place, rc, last);
     if (error != NULL)
-        keep_here(error);
+        store_last_error(error);
     return error != NULL;
 }
 
@@ -139,7 +139,7 @@ static COIL__NOINLINE void note_failure(int rc)
     if (error == NULL)
         return;
     if (coil_error_rc(error) == rc)
-        keep_here(NULL);
+        store_last_error(NULL);
     else if (task != NULL)
         task->future.error_is_older = true;
     else
@@ -163,7 +163,7 @@ void coil__failure_put_back(struct coil__failure_kept *kept)
 {
     coil_task *task = coil__scheduler.current;
 
-    keep_here(kept->error);
+    store_last_error(kept->error);
     if (task != NULL)
         task->future.error_is_older = kept->is_older;
     else
@@ -180,7 +180,7 @@ static void fail_here(coil_error *cause, int rc, const void *from, const char *f
     if (rc >= 0)
         coil__misuse("coil_fail: %d is not a negative errno", rc);
     /* The cause may be the last error, so create the new error first. */
-    keep_here(coil__error_create(&place, rc, cause, format, args));
+    store_last_error(coil__error_create(&place, rc, cause, format, args));
 }
 
 COIL__NOINLINE int(coil_fail)(int rc, const char *format, ...)
@@ -228,7 +228,7 @@ COIL__NOINLINE int coil_fail_traced(coil_error *thrown, int rc, const char *form
 
     va_start(args, format);
     if (thrown != NULL)
-        keep_here(coil__error_create_at(thrown, rc, format, args));
+        store_last_error(coil__error_create_at(thrown, rc, format, args));
     else
         fail_here(NULL, rc, COIL__CALLER(), format, args);
     va_end(args);
@@ -239,7 +239,8 @@ COIL__NOINLINE int coil_fail_traced(coil_error *thrown, int rc, const char *form
 int coil_fail_again(coil_error *error)
 {
     COIL__REQUIRE(error, "an error");
-    keep_here(coil_error_retain(error)); /* `error` may already be the last error */
+    store_last_error(
+        coil_error_retain(error)); /* `error` may already be the last error */
     return coil_error_rc(error);
 }
 
@@ -288,7 +289,7 @@ void coil__failure_hand_on_error(coil_error *error, int rc, const void *from)
         error = coil__error_hand_on(&place, error);
     else if (coil__loop_is_debugged() && keep_bare_error(rc, from))
         return;
-    keep_here(error);
+    store_last_error(error);
 }
 
 /* Copy the reason of the awaited task's cancellation to the awaiter, as asyncio's

@@ -189,7 +189,7 @@ static bool is_decisive(const struct gathering *w, coil_future *future)
            coil__future_retrieve(future) < 0;
 }
 
-static void one_done(struct coil__runnable *runnable)
+static void count_done_future(struct coil__runnable *runnable)
 {
     struct part *part = COIL__CONTAINER(runnable, struct part, runnable);
     struct gathering *w = part->whole;
@@ -235,7 +235,7 @@ int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
     coil__timer_init(&w.timer, wait_is_over);
     if (deadline != COIL_NEVER)
         coil__timer_start_reserved(loop, &w.timer, deadline);
-    rc = allocate_parts(&w, futures, n, one_done, "coil_wait");
+    rc = allocate_parts(&w, futures, n, count_done_future, "coil_wait");
     if (rc == 0) {
         for (size_t i = 0; i < n; i++)
             coil__future_subscribe(futures[i], &w.parts[i].runnable);

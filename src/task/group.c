@@ -37,7 +37,7 @@ struct group {
     uintptr_t mark; /* mark_of(this group); any other value: never entered, or a copy */
     union {
         coil_task *owner;
-        struct group *apart; /* the group on the heap, if `mark` is mark_apart() */
+        struct group *on_heap; /* the group on the heap, if `mark` is mark_on_heap() */
     };
     struct coil__list children, kept;
     struct leaving *waiting;     /* the owner's wait in exit, or NULL */
@@ -94,7 +94,7 @@ static uintptr_t mark_of(const struct group *g)
  * The mark if the caller's memory contains only a pointer to the group: see
  * place_group().
  */
-static uintptr_t mark_apart(const struct group *g)
+static uintptr_t mark_on_heap(const struct group *g)
 {
     return mark_of(g) + 1;
 }
@@ -106,10 +106,10 @@ static struct group *require_group(const coil_group *group, const char *caller)
 
     if (COIL__LIKELY(g->mark == mark_of(g)))
         return g;
-    if (g->mark != mark_apart(g))
+    if (g->mark != mark_on_heap(g))
         coil__misuse("%s: the group was never given to coil_group_enter(), or is a copy",
                      caller);
-    return g->apart;
+    return g->on_heap;
 }
 
 /*
@@ -120,13 +120,13 @@ static struct group *require_group(const coil_group *group, const char *caller)
 static struct group *place_group(coil_group *group, const coil_task *task)
 {
     struct group *near = group_inside(group);
-    struct group *apart = task->contained ? coil__alloc(sizeof *apart) : NULL;
+    struct group *on_heap = task->contained ? coil__alloc(sizeof *on_heap) : NULL;
 
-    if (COIL__LIKELY(apart == NULL))
+    if (COIL__LIKELY(on_heap == NULL))
         return near;
-    near->mark = mark_apart(near);
-    near->apart = apart;
-    return apart;
+    near->mark = mark_on_heap(near);
+    near->on_heap = on_heap;
+    return on_heap;
 }
 
 /* Copy a closed group to the caller's memory: the caller may still read its errors. */
@@ -155,7 +155,7 @@ COIL__NOINLINE void coil_group_enter(coil_group *group)
     coil__list_init(&g->startings);
     coil__list_init(&g->entrants);
     coil__region_enter(owner, &g->region, COIL__GROUP, COIL__CALLER());
-    g->region.apart = g != group_inside(group);
+    g->region.on_heap = g != group_inside(group);
 }
 
 coil_task *coil__group_owner(const coil_future *future)
@@ -541,7 +541,7 @@ int coil_group_started(int value)
 
 /* ---- the exit ---------------------------------------------------------------------- */
 
-static void cancel_children_because(struct group *g, const char *reason)
+static void cancel_children_for(struct group *g, const char *reason)
 {
     struct coil__cancel_origin origin =
         coil__cancel_origin_here(reason, g->region.address);
@@ -579,7 +579,7 @@ static bool wait_for_children(struct group *g)
                 g->cancelled_late = true;
             } else {
                 cancelled = true;
-                cancel_children_because(g, "the owner of its group was cancelled");
+                cancel_children_for(g, "the owner of its group was cancelled");
             }
         }
         g->waiting = NULL;
@@ -622,7 +622,7 @@ static int end_group(struct group *g, int rc, const void *from)
     g->exiting = true;
     owner->delivered = false;
     if (rc < 0 && !g->aborting)
-        cancel_children_because(g, "its group was left with an error");
+        cancel_children_for(g, "its group was left with an error");
     if (wait_for_children(g))
         delivered = cancelled = true;
     release_kept(g);

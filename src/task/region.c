@@ -32,7 +32,7 @@ void coil__region_enter(coil_task *task, struct coil__region *region,
     region->address = address;
     region->outer = outer;
     region->object = NULL;
-    region->apart = false;
+    region->on_heap = false;
     region->depth = outer != NULL ? outer->depth + 1 : 1;
     if (outer != NULL) {
         outer->inner = (struct coil__inner_region){address, kind};

@@ -10,7 +10,7 @@
  * shielded scopes are in region.c.
  *
  * The scope is in the caller's memory. If misuse is contained (contain.c), it is on the
- * heap ("apart"), and the caller's memory contains a pointer to it. So the scope can be
+ * heap (`on_heap`), and the caller's memory contains a pointer to it. So the scope can be
  * closed even after the function that forgot to close it has returned. The exit copies
  * the scope back to the caller's memory.
  */
@@ -26,8 +26,8 @@ struct scope {
     struct coil__timer timer;
     union {
         coil_task *task;
-        /* the scope on the heap, if `mark` is mark_apart() */
-        struct scope *apart;
+        /* the scope on the heap, if `mark` is mark_on_heap() */
+        struct scope *on_heap;
     };
     int64_t deadline;
     unsigned requests; /* the task's number of requests at entry */
@@ -52,7 +52,7 @@ static uintptr_t mark_of(const struct scope *s)
 }
 
 /* The mark if the caller's memory contains only a pointer to the scope. */
-static uintptr_t mark_apart(const struct scope *s)
+static uintptr_t mark_on_heap(const struct scope *s)
 {
     return mark_of(s) + 1;
 }
@@ -64,7 +64,7 @@ static struct scope *find_scope(const coil_scope *scope)
 
     if (COIL__LIKELY(s->mark == mark_of(s)))
         return s;
-    return s->mark == mark_apart(s) ? s->apart : NULL;
+    return s->mark == mark_on_heap(s) ? s->on_heap : NULL;
 }
 
 /* For public functions: abort if the scope was never entered. */
@@ -86,18 +86,18 @@ static struct scope *require_scope(const coil_scope *scope, const char *caller)
 static struct scope *place_scope(coil_scope *scope, const coil_task *task,
                                  int64_t deadline)
 {
-    struct scope *near = scope_inside(scope), *apart;
+    struct scope *near = scope_inside(scope), *on_heap;
 
     near->mark = mark_of(near);
     near->state = EXITED;
     if (COIL__LIKELY(!task->contained))
         return near;
-    apart = coil__alloc(sizeof *apart);
-    if (apart == NULL)
+    on_heap = coil__alloc(sizeof *on_heap);
+    if (on_heap == NULL)
         return deadline == COIL_NEVER ? near : NULL;
-    near->mark = mark_apart(near);
-    near->apart = apart;
-    return apart;
+    near->mark = mark_on_heap(near);
+    near->on_heap = on_heap;
+    return on_heap;
 }
 
 /* Copy a closed scope to the caller's memory, because coil_scope_expired() may still
@@ -171,7 +171,7 @@ static int enter_scope(coil_scope *scope, int64_t deadline, const char *caller,
         return rc;
     }
     coil__region_enter(task, &s->region, COIL__SCOPE, address);
-    s->region.apart = s != scope_inside(scope);
+    s->region.on_heap = s != scope_inside(scope);
     return 0;
 }
 

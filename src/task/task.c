@@ -139,7 +139,8 @@ const struct coil__coro_class coil__task_class = {
 const struct coil__coro_class coil__task_light_class = {
     .kind = COIL__CORO_TASK, .main = task_main, .label = label_task, .light = true};
 
-_Static_assert(sizeof(coil_task) <= COIL__STACK_APART_BYTES, "it may lie apart");
+_Static_assert(sizeof(coil_task) <= COIL__STACK_APART_BYTES,
+               "a light task has no room for its block");
 
 /* Prepare for a transfer to `task`, which returns to `loop_coro`. */
 static void set_current(struct coil__scheduler *scheduler, coil_task *task)

@@ -38,7 +38,7 @@ struct coil__region {
     const void *address; /* of the code that opened it */
     unsigned depth;      /* 1 for the outermost */
     enum coil__region_kind kind : 16;
-    bool apart : 1;                  /* on the heap, as in scope.c */
+    bool on_heap : 1;                /* see scope.c */
     struct coil__inner_region inner; /* the region last entered inside this one */
     void *object; /* bound to the region by coil_region_bind(), or NULL */
 };
@@ -103,7 +103,7 @@ struct coil_task {
     unsigned cancelling;             /* requests that were not taken back */
     unsigned held;                   /* requests held back by shields */
     /* waits refused since the cancellation was delivered: wait.c */
-    uint16_t deaf_count;
+    uint16_t refused_waits;
     bool hold_cancel : 1; /* coil_spawn_opts.hold_cancel */
     bool borrowed : 1;  /* the spawner has a pointer to the task until the group's exit */
     bool starting : 1;  /* coil_group_start() waits until the task is ready or ends */

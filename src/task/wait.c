@@ -23,7 +23,7 @@
 #include <stdio.h>
 
 /* report a task after this many refused waits: no cleanup needs so many */
-#define DEAF 1000
+#define MANY_REFUSALS 1000
 
 const char *coil__wait_call(const struct coil__wait_class *class,
                             char text[COIL__WAIT_CALL_BYTES])
@@ -102,7 +102,7 @@ bool coil__wait_cancel(struct coil__wait *wait)
 
 static void count_refusal(coil_task *task)
 {
-    if (task->deaf_count < DEAF && ++task->deaf_count == DEAF)
+    if (task->refused_waits < MANY_REFUSALS && ++task->refused_waits == MANY_REFUSALS)
         coil__failure_report(
             "Task was cancelled and continues to wait: it should return, "
             "or call coil_cancel_caught()",
@@ -218,12 +218,12 @@ static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_
     if (COIL__UNLIKELY(task->must_cancel && !keeps_result)) {
         task->must_cancel = false;
         task->delivered = true;
-        task->deaf_count = 0;
+        task->refused_waits = 0;
         result = -ECANCELED;
     } else if (COIL__UNLIKELY(task->passed_on)) {
         if (result == -ECANCELED) {
             task->delivered = true;
-            task->deaf_count = 0;
+            task->refused_waits = 0;
             /* a request after the wait completed may have set it */
             task->must_cancel = false;
         } else if (keeps_result) {

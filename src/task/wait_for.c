@@ -40,7 +40,7 @@ static int cancel_and_wait(coil_future *future, const struct coil__cancel_origin
 }
 
 /* The time-out has expired before the call: cancel the future and return its result. */
-static int end_at_once(coil_future *future, const void *caller)
+static int cancel_expired(coil_future *future, const void *caller)
 {
     struct coil__cancel_origin origin = coil__cancel_origin_here("deadline", caller);
     int rc;
@@ -67,7 +67,7 @@ COIL__NOINLINE int coil_wait_for(coil_future *future, int64_t deadline)
         return coil_future_result(future);
     coil__future_check_awaiter(future, "coil_wait_for");
     if (deadline <= coil__loop_now(future->loop))
-        return end_at_once(future, COIL__CALLER());
+        return cancel_expired(future, COIL__CALLER());
     rc = coil__scope_enter(&scope, deadline, COIL__CALLER());
     if (rc < 0)
         return rc;

@@ -179,7 +179,7 @@ static ssize_t call_once(struct coil__sim *sim, struct coil__sim_socket *socket,
 }
 
 /* If a failure is injected into the operation, set errno and return true. */
-static bool is_struck(const struct coil__op *op)
+static bool has_injected_failure(const struct coil__op *op)
 {
     const struct coil__op_row *row = &coil__inside->op_rows[op->kind];
 
@@ -192,7 +192,7 @@ static ssize_t perform(struct coil__sim *sim, struct coil__sim_socket *socket,
 {
     ssize_t result;
 
-    if (is_struck(op))
+    if (has_injected_failure(op))
         return -errno;
     if (op->kind != COIL__OP_CONNECT && coil__sim_chance(sim, sim->opts.late_ppm))
         return defer_op(sim, socket, op, true);
@@ -248,7 +248,7 @@ ssize_t coil__sim_attempt(struct coil__sim *sim, struct coil__op *op)
 
     if (result < 0)
         return result;
-    if (is_struck(op))
+    if (has_injected_failure(op))
         return -errno;
     result = call_once(sim, socket, op);
     return result == -EAGAIN ? -EINPROGRESS : result;

@@ -53,7 +53,8 @@ static void launch_datagram(struct coil__sim *sim, struct coil__sim_datagram *da
 }
 
 /* Send the datagram back as an ICMP "unreachable". */
-static void turn_round(struct coil__sim *sim, struct coil__sim_datagram *datagram)
+static void send_back_unreachable(struct coil__sim *sim,
+                                  struct coil__sim_datagram *datagram)
 {
     struct coil__sim_address from = datagram->from;
 
@@ -82,7 +83,7 @@ static void deliver_datagram(struct coil__sim *sim, struct coil__sim_datagram *d
     if (socket == NULL)
         socket = coil__sim_socket_at(sim, SOCK_DGRAM, COIL__SIM_FRESH, &datagram->to);
     if (socket == NULL) {
-        turn_round(sim, datagram);
+        send_back_unreachable(sim, datagram);
         return;
     }
     if (socket->received_bytes > 0 &&

@@ -42,7 +42,7 @@ static int take_step(struct coil__tls_stream *t)
  * can still be read, so this error is ignored. OpenSSL's SSL_accept() would ignore such
  * write errors, too, but coil's BIO never fails.
  */
-static bool lost_tickets_alone(const struct coil__tls_stream *t, int rc)
+static bool lost_only_tickets(const struct coil__tls_stream *t, int rc)
 {
     return (rc == -EPIPE || rc == -ECONNRESET) && SSL_is_server(t->ssl) &&
            SSL_version(t->ssl) == TLS1_3_VERSION;
@@ -80,7 +80,7 @@ static int shake_hands(struct coil__tls_stream *t)
         }
         rc = coil__tls_flush(t);
         if (step == 0)
-            return lost_tickets_alone(t, (int)rc) ? 0 : (int)rc;
+            return lost_only_tickets(t, (int)rc) ? 0 : (int)rc;
         if (rc < 0)
             return (int)rc;
         if (SSL_is_server(t->ssl))

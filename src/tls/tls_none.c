@@ -7,7 +7,7 @@
 #include <coil/hooks.h>
 #include <coil/tls.h>
 
-static int not_there(void)
+static int fail_without_tls(void)
 {
     return coil_fail(-ENOSYS, "TLS: coil was built without OpenSSL");
 }
@@ -16,7 +16,7 @@ int coil_tls_create(const coil_tls_opts *opts, coil_tls **out)
 {
     (void)opts;
     *out = NULL;
-    return not_there();
+    return fail_without_tls();
 }
 
 coil_tls *coil_tls_retain(coil_tls *tls)
@@ -34,7 +34,7 @@ int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
     (void)tls;
     (void)name;
     (void)other;
-    return not_there();
+    return fail_without_tls();
 }
 
 int coil_connect_tls(const char *host, const char *port, coil_tls *tls, coil_stream **out)
@@ -43,7 +43,7 @@ int coil_connect_tls(const char *host, const char *port, coil_tls *tls, coil_str
     (void)port;
     (void)tls;
     *out = NULL;
-    return not_there();
+    return fail_without_tls();
 }
 
 int coil_start_tls(coil_stream *stream, coil_tls *tls, const char *server_name)
@@ -51,14 +51,14 @@ int coil_start_tls(coil_stream *stream, coil_tls *tls, const char *server_name)
     (void)stream;
     (void)tls;
     (void)server_name;
-    return not_there();
+    return fail_without_tls();
 }
 
 int coil_accept_tls(coil_stream *stream, coil_tls *tls)
 {
     (void)stream;
     (void)tls;
-    return not_there();
+    return fail_without_tls();
 }
 
 /* No stream has TLS in this build. */

@@ -562,7 +562,7 @@ static ssize_t write_tls(coil_stream *stream, const struct iovec *parts, size_t 
 #define ALERT_ROOM 256
 
 /* Encrypt close_notify into `out`. */
-static int say_goodbye(struct coil__tls_stream *t)
+static int encrypt_close_notify(struct coil__tls_stream *t)
 {
     if (t->shut_down)
         return 0;
@@ -589,7 +589,7 @@ static int shutdown_write_tls(coil_stream *stream)
     if (rc == 0)
         rc = await_rest_of_message(t);
     if (rc == 0)
-        rc = say_goodbye(t);
+        rc = encrypt_close_notify(t);
     if (rc == 0)
         rc = coil__tls_flush(t);
     end_flushing(t);
@@ -614,7 +614,7 @@ static void close_tls(coil_stream *stream)
         count_of(&t->sending) > 0 || loop == NULL || loop != coil_loop_current() ||
         loop->closing)
         return;
-    if (say_goodbye(t) < 0 || count_of(&t->out) == 0)
+    if (encrypt_close_notify(t) < 0 || count_of(&t->out) == 0)
         return;
     t->last_words = (struct coil__op){
         .kind = stream->is_socket ? COIL__OP_SEND : COIL__OP_WRITE,

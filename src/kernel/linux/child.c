@@ -120,7 +120,7 @@ COIL__NO_SANITIZE static bool close_others_on_exec(void)
            set_cloexec_one_by_one();
 }
 
-COIL__NO_SANITIZE static bool keep_passed(const struct coil__child *child)
+COIL__NO_SANITIZE static bool keep_passed_descriptors(const struct coil__child *child)
 {
     for (size_t i = 0; i < child->what.pass_fd_count; i++)
         if (!clear_cloexec(child->what.pass_fds[i]))
@@ -185,7 +185,7 @@ COIL__NO_SANITIZE static bool set_limits(const struct coil__child *child)
  * Change the user and the groups. This sets the real, effective and saved ids, so the
  * child cannot change back.
  */
-COIL__NO_SANITIZE static bool become_somebody(const struct coil__child *child)
+COIL__NO_SANITIZE static bool change_user(const struct coil__child *child)
 {
     if (child->what.extra_groups != NULL &&
         COIL__CALL(EPERM, syscall(SYS_setgroups, child->what.extra_group_count,
@@ -242,13 +242,13 @@ COIL__NO_SANITIZE static void become(struct coil__child *child)
     if (!close_others_on_exec())
         return;
     child->step = COIL__CHILD_PASS_FDS;
-    if (!keep_passed(child))
+    if (!keep_passed_descriptors(child))
         return;
     child->step = COIL__CHILD_LIMITS;
     if (!set_limits(child))
         return;
     child->step = COIL__CHILD_IDENTITY;
-    if (!become_somebody(child))
+    if (!change_user(child))
         return;
     child->step = COIL__CHILD_EXEC;
     reset_signals();

@@ -64,7 +64,7 @@ static char *memory_of(const struct coil__uring_buffers *b, unsigned id)
     return b->memory + (size_t)id * BUFFER_STRIDE;
 }
 
-static void give_back(struct coil__uring_buffers *b, unsigned id)
+static void return_buffer(struct coil__uring_buffers *b, unsigned id)
 {
     b->state[id].next = (uint16_t)b->spare;
     b->spare = id;
@@ -148,7 +148,7 @@ static bool get_buffers(struct coil__uring *u)
     b->spare = NONE;
     b->offer = OFFER_FIRST;
     for (unsigned id = BUFFERS; id > 0; id--)
-        give_back(b, id - 1);
+        return_buffer(b, id - 1);
     return true;
 }
 
@@ -185,7 +185,7 @@ static void drop_first(struct coil__uring *u, struct coil__descriptor *d)
 
     d->first = u->buffers.state[id].next;
     d->queued--;
-    give_back(&u->buffers, id);
+    return_buffer(&u->buffers, id);
 }
 
 void coil__uring_drop_queued(struct coil__uring *u, struct coil__descriptor *d)
@@ -250,7 +250,7 @@ static ssize_t take_message(struct coil__uring *u, struct coil__descriptor *d,
     return (ssize_t)done;
 }
 
-static bool has_something(const struct coil__descriptor *d)
+static bool has_received_ahead(const struct coil__descriptor *d)
 {
     return d->queued > 0 || d->ended;
 }
@@ -380,7 +380,7 @@ ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
 
     if (COIL__UNLIKELY(coil__faults_are_counted()) && (rc = coil__uring_struck(op)) < 0)
         return rc;
-    if (has_something(d))
+    if (has_received_ahead(d))
         return take_result(u, d, op);
     if (!d->receiving && should_arm(u, d, op))
         arm(u, d, op->fd);
@@ -398,7 +398,7 @@ ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
 /* True while a multishot receive may have received bytes that were not reaped yet. */
 bool coil__uring_receive_is_unclear(const struct coil__descriptor *d)
 {
-    return !has_something(d) && d->receiving;
+    return !has_received_ahead(d) && d->receiving;
 }
 
 ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descriptor *d,
@@ -406,7 +406,7 @@ ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descript
 {
     ssize_t result;
 
-    if (has_something(d))
+    if (has_received_ahead(d))
         return take_result(u, d, op);
     if (d->receiving)
         return -EINPROGRESS;
@@ -427,7 +427,7 @@ static bool hand_over(struct coil__uring *u, struct coil__descriptor *d, unsigne
         op->kind == COIL__OP_READABLE || n > op->len || is_peek(op))
         return false;
     memcpy(op->buf, memory_of(&u->buffers, id), n);
-    give_back(&u->buffers, id);
+    return_buffer(&u->buffers, id);
     coil__uring_finish(u, op, (ssize_t)n);
     return true;
 }
@@ -444,7 +444,7 @@ void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned fl
         u->buffers.free--;
         u->buffers.offered--;
         if (result <= 0)
-            give_back(&u->buffers, id);
+            return_buffer(&u->buffers, id);
         else if (!hand_over(u, d, id, (unsigned)result))
             queue(u, d, id, 0, (unsigned)result);
     }
@@ -455,7 +455,7 @@ void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned fl
         d->end = (int16_t)coil__descriptor_result(d, COIL__OP_RECV, result);
     }
     op = d->ops[COIL__IN];
-    if (op != NULL && has_something(d)) {
+    if (op != NULL && has_received_ahead(d)) {
         coil__uring_finish(u, op, take_result(u, d, op));
     } else if (op != NULL && !d->receiving) {
         coil__uring_set_state(op, coil__uring_state(op) & ~(uintptr_t)COIL__URING_AHEAD);

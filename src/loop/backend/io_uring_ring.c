@@ -136,7 +136,7 @@ enum { SETUPS = sizeof setups / sizeof setups[0] };
  * Without this function, ThreadSanitizer would mistake the memory for another thread's
  * stack.
  */
-static void tell_sanitizer(const struct io_uring *ring, unsigned entries)
+static void describe_memory_to_tsan(const struct io_uring *ring, unsigned entries)
 {
     coil__san_ignore(ring->sq.ring_ptr, ring->sq.ring_sz);
     coil__san_ignore(ring->cq.ring_ptr, ring->cq.ring_sz);
@@ -268,7 +268,7 @@ int coil__uring_map(struct coil__uring *u)
     }
     u->mapped = true;
     u->backend.waits_exactly = true;
-    tell_sanitizer(&u->ring, u->params.sq_entries);
+    describe_memory_to_tsan(&u->ring, u->params.sq_entries);
     io_uring_ring_dontfork(&u->ring);
     /*
      * Slot i of the submission array always refers to entry i, so set it only once.

@@ -116,7 +116,7 @@ static int update_interest(struct coil__readiness *r, int fd, struct coil__descr
 }
 
 /* End the use of an attached or watched descriptor. */
-static void give_up(struct coil__readiness *r, int fd, struct coil__descriptor *d)
+static void end_use(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
     if (d->interest != 0)
         set_interest(r, fd, d, 0);
@@ -125,10 +125,10 @@ static void give_up(struct coil__readiness *r, int fd, struct coil__descriptor *
 
 /* End the use of a borrowed descriptor. It may stay registered without events: see
  * COIL__FOR_ONCE. */
-static void give_back(struct coil__readiness *r, int fd, struct coil__descriptor *d)
+static void end_borrowing(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
     if (d->interest != COIL__FOR_ONCE) {
-        give_up(r, fd, d);
+        end_use(r, fd, d);
         return;
     }
     coil__descriptor_release(d);
@@ -136,14 +136,14 @@ static void give_back(struct coil__readiness *r, int fd, struct coil__descriptor
 }
 
 /* Attach the descriptor, unless the poller refuses it. */
-static int take_up(struct coil__readiness *r, int fd, struct coil__descriptor *d)
+static int begin_use(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
     int rc;
 
     d->use = COIL__ATTACHED;
     rc = update_interest(r, fd, d);
     if (rc < 0)
-        give_up(r, fd, d);
+        end_use(r, fd, d);
     return rc;
 }
 
@@ -225,7 +225,7 @@ int coil__readiness_attach(struct coil__backend *backend, int fd)
 
     if (rc < 0)
         return rc;
-    rc = take_up(r, fd, d);
+    rc = begin_use(r, fd, d);
     if (rc < 0 || r->poller->edges)
         return rc;
     /*
@@ -234,7 +234,7 @@ int coil__readiness_attach(struct coil__backend *backend, int fd)
      */
     rc = set_interest(r, fd, d, COIL__FOR_IN);
     if (rc < 0)
-        give_up(r, fd, d);
+        end_use(r, fd, d);
     else
         set_interest(r, fd, d, 0);
     return rc;
@@ -250,7 +250,7 @@ static unsigned directions_of(const struct coil__descriptor *d, const struct coi
 }
 
 /* True for an edge-triggered descriptor, which is registered once for its whole use. */
-static bool is_told_once(const struct coil__descriptor *d)
+static bool is_edge_triggered(const struct coil__descriptor *d)
 {
     return (d->interest & COIL__FOR_EDGES) != 0;
 }
@@ -269,8 +269,8 @@ static void leave_op(struct coil__readiness *r, struct coil__descriptor *d,
             d->ops[i] = NULL;
     r->backend.in_use--;
     if (d->use == COIL__BORROWED && coil__descriptor_is_idle(d))
-        give_back(r, op->fd, d); // NOLINT(clang-analyzer-core.NullDereference)
-    else if (!is_told_once(d))   // NOLINT(clang-analyzer-core.NullDereference)
+        end_borrowing(r, op->fd, d); // NOLINT(clang-analyzer-core.NullDereference)
+    else if (!is_edge_triggered(d))  // NOLINT(clang-analyzer-core.NullDereference)
         update_interest(r, op->fd, d);
 }
 
@@ -291,7 +291,7 @@ static ssize_t defer(struct coil__readiness *r, struct coil__descriptor *d,
     if (op->kind == COIL__OP_CONNECT)
         op->begun = true;
     r->backend.in_use++;
-    if (COIL__UNLIKELY(!is_told_once(d)))
+    if (COIL__UNLIKELY(!is_edge_triggered(d)))
         rc = update_interest(r, op->fd, d);
     if (rc == 0)
         return -EINPROGRESS;
@@ -402,7 +402,7 @@ void coil__readiness_detach(struct coil__backend *backend, int fd)
     if (d == NULL || d->use != COIL__ATTACHED)
         return;
     finish_all(r, d, -EBADF);
-    give_up(r, fd, d);
+    end_use(r, fd, d);
 }
 
 /* ---- watches ----------------------------------------------------------------------- */
@@ -426,8 +426,8 @@ int coil__readiness_watch(struct coil__backend *backend, int fd,
 /* ---- events ------------------------------------------------------------------------ */
 
 /* The poller reported the descriptor as ready, but the call would block. */
-static void was_in_vain(struct coil__readiness *r, struct coil__descriptor *d,
-                        struct coil__op *op)
+static void note_ready_in_vain(struct coil__readiness *r, struct coil__descriptor *d,
+                               struct coil__op *op)
 {
     unsigned used = directions_of(d, op);
 
@@ -537,7 +537,7 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
         if (result != -EINPROGRESS)
             finish_op(r, d, op, result);
         else if (!r->poller->edges)
-            was_in_vain(r, d, op);
+            note_ready_in_vain(r, d, op);
     }
     if (d->use != COIL__BORROWED)
         return;

@@ -25,7 +25,7 @@ static struct select_backend *select_of(struct coil__backend *backend)
     return COIL__CONTAINER(backend, struct select_backend, readiness.backend);
 }
 
-static bool is_sought(const struct select_backend *s, int fd)
+static bool is_in_sets(const struct select_backend *s, int fd)
 {
     return FD_ISSET(fd, &s->in) || FD_ISSET(fd, &s->out);
 }
@@ -46,7 +46,7 @@ static int set_interest(struct coil__backend *backend, int fd, struct coil__desc
         FD_SET(fd, &s->out);
     if (interest != 0 && fd >= s->limit)
         s->limit = fd + 1;
-    while (s->limit > 0 && !is_sought(s, s->limit - 1))
+    while (s->limit > 0 && !is_in_sets(s, s->limit - 1))
         s->limit--;
     return 0;
 }
@@ -77,7 +77,7 @@ static void destroy(struct coil__backend *backend)
 static void drop_closed(struct select_backend *s)
 {
     for (int fd = s->limit - 1; fd >= 0; fd--)
-        if (is_sought(s, fd) && fcntl(fd, F_GETFD) < 0)
+        if (is_in_sets(s, fd) && fcntl(fd, F_GETFD) < 0)
             coil__readiness_gone(&s->readiness.backend, fd);
 }
 
