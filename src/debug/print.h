@@ -19,7 +19,7 @@ void coil__clear_marks(void);
 /* Print "waits 2.0 s: sleep, 3.0 s to go", "is ready" or "runs", without a newline. */
 void coil__print_state(struct coil__report *report, const coil_task *task);
 
-/* Like coil_task_backtrace(), but for the running task the first address is `from`. */
+/* Like coil_task_backtrace(). The first address of the running task is `from`. */
 int coil__task_backtrace(coil_task *task, void *addresses[], size_t max,
                          const void *from);
 
