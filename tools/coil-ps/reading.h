@@ -1,0 +1,165 @@
+/*
+ * reading.h - what the files that read a snapshot share.
+ *
+ *     snapshot.c      the loops, and the lists of their tasks
+ *     task_index.c    finds a task by its address
+ *     read_task.c     copies a task until the copy is consistent
+ *     copy_stacks.c   ... with its stacks
+ *     read_wait.c     what a task waits for
+ *     find_edges.c    which task waits for which
+ */
+#ifndef COIL_PS_READING_H
+#define COIL_PS_READING_H
+
+#include "snapshot.h"
+
+#include <string.h>
+
+#define BLOCK_MAX 4096
+#define CORO_BYTES 96
+#define STACK_BYTES_MAX ((size_t)1 << 20) /* of one stack that are copied */
+#define COPY_BYTES (2 * STACK_BYTES_MAX)  /* for the stacks of one task */
+#define EDGES_MAX ((size_t)1 << 24)
+
+/* A pointer that has not yet been turned into an edge. */
+struct link {
+    uint32_t task;
+    bool is_group;  /* `address` is the first link of a group; else an awaited future */
+    bool is_member; /* of a group that the task need not wait for */
+    uint64_t address, end;
+};
+
+struct wait_class {
+    uint64_t address;
+    char *what;
+    unsigned char bytes[512];
+    bool known;
+};
+
+struct private
+{
+    uint32_t *index; /* a hash table of addresses of tasks */
+    size_t index_size;
+    struct link *links;
+    size_t link_count, link_room;
+    uint64_t *group_next; /* of each task: its link in its group */
+    size_t task_room, loop_room, edge_room;
+    struct wait_class *classes;
+    size_t class_count, class_room;
+    uint64_t words_at; /* the address of `words` in the process */
+    const char *words;
+    char **texts;
+    size_t text_count, text_room;
+    unsigned char *memory; /* COPY_BYTES, for copies of stacks */
+    bool failed;
+};
+
+struct reading {
+    struct snapshot *snapshot;
+    const struct table *table;
+    struct loop *loop;
+    uint64_t address;
+    unsigned char block[BLOCK_MAX];
+    struct copies copies;
+    struct coroutine coroutines[COROUTINES_MAX];
+    size_t coroutine_count;
+    bool current;
+};
+
+/* ---- small things ------------------------------------------------------------------ */
+
+static inline uint64_t u64(const void *at)
+{
+    uint64_t value;
+
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline uint32_t u32(const void *at)
+{
+    uint32_t value;
+
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static inline uint16_t u16(const void *at)
+{
+    uint16_t value;
+
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+/* The value of a row. */
+static inline uint16_t row(const struct reading *r, enum coil__outside_key key)
+{
+    return r->table->values[key];
+}
+
+static inline bool has_row(const struct reading *r, enum coil__outside_key key)
+{
+    return r->table->has[key];
+}
+
+/* A member of the control block that was copied. */
+static inline const unsigned char *member(const struct reading *r,
+                                          enum coil__outside_key key)
+{
+    return r->block + row(r, key);
+}
+
+static inline const unsigned char *coro_member(const struct reading *r,
+                                               enum coil__outside_key key)
+{
+    return r->block + row(r, COIL__AT_TASK_CORO) + row(r, key);
+}
+
+/* Make room for one more element. */
+bool array_grow(void *array, size_t *room, size_t count, size_t bytes);
+
+/* Return CLOCK_MONOTONIC. */
+int64_t read_clock_ns(void);
+
+/* Copy the pointer at an address. Returns 0 if it cannot be read. */
+uint64_t copies_pointer(const struct copies *copies, uint64_t address);
+
+/* ---- the index of tasks ------------------------------------------------------------ */
+
+/* Make the index larger, and add all tasks to it. Returns false if memory ran out. */
+bool tasks_index(struct snapshot *s);
+
+/* Return the index of the task at this address, or NONE. */
+uint32_t tasks_find(const struct snapshot *s, uint64_t address);
+
+/* Returns NULL if memory ran out. */
+struct task *tasks_add(struct snapshot *s, const struct task *task);
+
+/* Forget the tasks from this one on. */
+bool tasks_drop(struct snapshot *s, size_t first, size_t links);
+
+/* ---- a task ------------------------------------------------------------------------ */
+
+/* Read the task at r->address, and add it. Returns false if it cannot be read at all. */
+bool task_read(struct reading *r);
+
+/* Copy the stacks of the task and of its generators, from the innermost coroutine. */
+bool stacks_copy(struct reading *r, struct task *task, uint64_t coro);
+
+/* Return the task's wait if it is incomplete, else 0: see coil__task_waits(). */
+uint64_t wait_incomplete(const struct reading *r);
+
+/* Read what the task waits for. */
+void wait_read(struct reading *r, struct task *task, uint64_t wait);
+
+/* ---- edges ------------------------------------------------------------------------- */
+
+/* Record the children of a group as links of the task that is being read. */
+void edges_add_children(struct reading *r, uint64_t group, bool is_member);
+void edges_add_link(struct reading *r, struct link link);
+
+/* Turn the links into edges. Returns false if memory ran out. */
+bool edges_find(struct snapshot *s);
+
+#endif
