@@ -14,6 +14,7 @@
 
 #include <pthread.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- the tasks --------------------------------------------------------------------- */
@@ -118,6 +119,7 @@ static void begin(void)
 /* ---- damaged memory ---------------------------------------------------------------- */
 
 #define SEEN 16
+#define MEMORY_BYTES ((uint64_t)1 << 20) /* for the budget: the tasks take less */
 
 struct damaged {
     struct image image;
@@ -186,12 +188,24 @@ static uint32_t read_stack(void *arg, const struct task *task,
     return (uint32_t)(sum % 1000);
 }
 
+#define SECONDS_MAX 10 /* of processor time, with sanitizers; usually some milliseconds */
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static bool begun;
-    struct damaged d = {.image = {.read = read_damaged}, .in = {data, size}};
+    struct damaged d = {.image = {.read = read_damaged, .bytes = MEMORY_BYTES},
+                        .in = {data, size}};
     const struct circumstances circumstances = {
-        .pid = getpid(), .monotonic = 1, .on_stack = read_stack};
+        .pid = getpid(), .monotonic = 1, .limit_ns = INT64_MAX, .on_stack = read_stack};
+    double begin_seconds;
     struct snapshot snapshot;
     struct table table;
     char why[300];
@@ -201,6 +215,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     begun = true;
     d.image.stands = fuzz_byte(&d.in) % 2 == 0;
     d.countdown = fuzz_byte(&d.in);
+    begin_seconds = cpu_seconds();
+    image_begin(&d.image, INT64_MAX);
     if (table_read(&d.image, (uintptr_t)&coil__debug, &table, why, sizeof why)) {
         CLAIM(snapshot_take(&d.image, &table, &circumstances, &snapshot));
         CLAIM(size > 0 || snapshot.task_count == 12);
@@ -217,5 +233,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         snapshot_free(&snapshot);
     }
     table_free(&table);
+    CLAIM(cpu_seconds() - begin_seconds < SECONDS_MAX);
     return 0;
 }

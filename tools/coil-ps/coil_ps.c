@@ -1,6 +1,7 @@
 /*
  * coil_ps.c - coil-ps: the tasks of a running program.
- * *     coil-ps [OPTION...] PID|CORE
+ *
+ *     coil-ps [OPTION...] PID|CORE
  *
  * Reads the memory of the process, which need not cooperate and is not stopped.
  * snapshot.c explains how. docs/manual/ps.md describes the options.
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,14 +19,17 @@
 
 #define TREE_MAX 50
 #define WATCH_LINES 20
+#define WATCH_NS INT64_C(2000000000)
 #define LOOPS_MAX 256
+#define LIMIT_NS INT64_C(60000000000)
 
 struct options {
     struct filter filter;
     size_t tree_max;
     bool json, stop;
-    double watch; /* seconds; 0: print once */
-    int pid;      /* or 0: */
+    int64_t watch_ns; /* 0: print once */
+    int64_t limit_ns; /* a read may take so long */
+    int pid;          /* or 0: */
     const char *core;
     const char *program; /* of the core, or NULL */
 };
@@ -35,8 +40,9 @@ static const char usage[] =
     "\n"
     "  -a, --all              print a tree of all tasks, not groups of more than 50\n"
     "  -e, --exe=FILE         the program of the core, if it was moved\n"
-    "      --in=FUNCTION only tasks with this function on their stack\n"
+    "      --in=FUNCTION      only tasks with this function on their stack\n"
     "      --json             one JSON object per task, each on a line\n"
+    "      --limit=TIME       stop reading after this time; 60s by default\n"
     "      --older=TIME       only tasks that have waited so long: 10s, 500ms, 2m\n"
     "      --stop             stop the process meanwhile: edges of the tree are exact,\n"
     "                         and running tasks have a stack\n"
@@ -50,6 +56,12 @@ static void fail(const char *text)
 {
     fprintf(stderr, "coil-ps: %s\n", text);
     exit(1);
+}
+
+static void refuse(const char *text)
+{
+    fprintf(stderr, "coil-ps: %s\n", text);
+    exit(2);
 }
 
 /* ---- options ----------------------------------------------------------------------- */
@@ -71,13 +83,33 @@ static int64_t parse_time(const char *text)
     exit(2);
 }
 
+/* Return the number of a process, or 0 for the name of a file. */
+static int parse_pid(const char *text)
+{
+    char *end;
+    long pid;
+
+    if (*text < '0' || *text > '9')
+        return 0;
+    errno = 0;
+    pid = strtol(text, &end, 10);
+    if (*end != '\0')
+        return 0;
+    if (errno != 0 || pid < 1 || pid > INT_MAX) {
+        fprintf(stderr, "coil-ps: there is no process %s\n", text);
+        exit(1);
+    }
+    return (int)pid;
+}
+
 static void parse_options(struct options *o, int argc, char *argv[])
 {
-    enum { IN = 256, JSON, OLDER, STOP, WAITS, VERSION };
+    enum { IN = 256, JSON, LIMIT, OLDER, STOP, WAITS, VERSION };
     static const struct option names[] = {{"all", no_argument, NULL, 'a'},
                                           {"exe", required_argument, NULL, 'e'},
                                           {"in", required_argument, NULL, IN},
                                           {"json", no_argument, NULL, JSON},
+                                          {"limit", required_argument, NULL, LIMIT},
                                           {"older", required_argument, NULL, OLDER},
                                           {"stop", no_argument, NULL, STOP},
                                           {"waits", required_argument, NULL, WAITS},
@@ -85,10 +117,9 @@ static void parse_options(struct options *o, int argc, char *argv[])
                                           {"help", no_argument, NULL, 'h'},
                                           {"version", no_argument, NULL, VERSION},
                                           {NULL, 0, NULL, 0}};
-    char *end;
     int option;
 
-    *o = (struct options){.tree_max = TREE_MAX};
+    *o = (struct options){.tree_max = TREE_MAX, .limit_ns = LIMIT_NS};
     while ((option = getopt_long(argc, argv, "ae:w::h", names, NULL)) >= 0)
         switch (option) {
         case 'a':
@@ -103,6 +134,9 @@ static void parse_options(struct options *o, int argc, char *argv[])
         case JSON:
             o->json = true;
             break;
+        case LIMIT:
+            o->limit_ns = parse_time(optarg);
+            break;
         case OLDER:
             o->filter.older_ns = parse_time(optarg);
             break;
@@ -113,7 +147,9 @@ static void parse_options(struct options *o, int argc, char *argv[])
             o->filter.waits = optarg;
             break;
         case 'w':
-            o->watch = optarg != NULL ? (double)parse_time(optarg) / 1e9 : 2;
+            o->watch_ns = optarg != NULL ? parse_time(optarg) : WATCH_NS;
+            if (o->watch_ns <= 0)
+                refuse("--watch needs a time above 0");
             break;
         case 'h':
             fputs(usage, stdout);
@@ -128,11 +164,11 @@ static void parse_options(struct options *o, int argc, char *argv[])
         fputs(usage, stderr);
         exit(2);
     }
-    o->pid = (int)strtol(argv[optind], &end, 10);
-    if (*end != '\0' || o->pid <= 0) {
-        o->pid = 0;
+    o->pid = parse_pid(argv[optind]);
+    if (o->pid == 0) {
         o->core = argv[optind];
-        o->watch = 0;
+        if (o->watch_ns > 0)
+            refuse("--watch needs a process: a core file does not change");
     }
 }
 
@@ -166,51 +202,43 @@ static int64_t monotonic_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* False if the process has no such thread: its memory may contain any number. */
-static bool is_thread_of(int pid, int thread)
+static void sleep_ns(int64_t ns)
 {
-    char path[64];
+    struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 
-    snprintf(path, sizeof path, "/proc/%d/task/%d", pid, thread);
-    return access(path, F_OK) == 0;
+    while (nanosleep(&t, &t) < 0 && errno == EINTR)
+        ;
 }
 
-/* The threads of the loops, which are stopped. Ids are those of the process's own
-   namespace; in another one only its first thread is known. */
-static size_t find_threads(struct image *image, const struct table *table, int pid,
-                           int threads[LOOPS_MAX])
+/* Find the threads of the loops. */
+static size_t find_threads(struct image *image, const struct table *table,
+                           struct frozen *threads, size_t n)
 {
-    bool same = inner_pid(pid) == pid;
-    size_t n = 0;
-
     for (uint32_t i = 0; i < table->loop_count && n < LOOPS_MAX; i++) {
         uint64_t loop = 0;
-        int thread = 0;
 
-        if (!image_read(image, table->loops + i * sizeof loop, &loop, sizeof loop) ||
-            loop == 0 || !table->has[COIL__AT_LOOP_THREAD] ||
-            !image_read(image, loop + table->values[COIL__AT_LOOP_THREAD], &thread,
-                        sizeof thread))
-            continue;
-        if (!same)
-            thread = pid;
-        if (is_thread_of(pid, thread))
-            threads[n++] = thread;
+        if (image_read(image, table->loops + i * sizeof loop, &loop, sizeof loop) &&
+            loop != 0 && table->has[COIL__AT_LOOP_THREAD] &&
+            image_read(image, loop + table->values[COIL__AT_LOOP_THREAD],
+                       &threads[n].thread, sizeof threads[n].thread))
+            n++;
     }
     return n;
 }
 
 /* Stop the threads of the loops. Returns their number. */
 static size_t stop(const struct options *o, struct image *image,
-                   const struct table *table, int threads[LOOPS_MAX])
+                   const struct table *table, struct frozen *threads)
 {
-    size_t n = find_threads(image, table, o->pid, threads);
+    size_t n = frozen_find(o->pid, threads, find_threads(image, table, threads, 0));
 
     if (!freeze(threads, n)) {
         fprintf(stderr, "coil-ps: process %d cannot be stopped: %s\n", o->pid,
-                strerror(errno));
+                errno == EPERM ? "another program traces it" : strerror(errno));
         exit(1);
     }
+    image->frozen = threads;
+    image->frozen_count = n;
     image->stands = true;
     return n;
 }
@@ -221,13 +249,15 @@ static void take(const struct options *o, struct image *image, const struct tabl
     const struct circumstances circumstances = {
         .pid = o->core == NULL ? inner_pid(o->pid) : 0,
         .monotonic = o->core == NULL ? monotonic_ns() : 0,
+        .limit_ns = o->limit_ns,
         .on_stack = unwinder_stack,
         .arg = unwinder};
-    int threads[LOOPS_MAX];
+    struct frozen threads[LOOPS_MAX];
     size_t stopped = o->stop && o->core == NULL ? stop(o, image, table, threads) : 0;
     bool ok = snapshot_take(image, table, &circumstances, snapshot);
 
     thaw(threads, stopped);
+    image->frozen_count = 0;
     image->stands = o->core != NULL;
     if (!ok)
         fail("out of memory");
@@ -238,15 +268,18 @@ static void watch(const struct options *o, struct image *image, const struct tab
                   struct unwinder *unwinder)
 {
     struct snapshot before, now;
+    int64_t begun = monotonic_ns(), elapsed;
 
     take(o, image, table, unwinder, &before);
     for (;;) {
-        usleep((useconds_t)(o->watch * 1e6));
+        sleep_ns(o->watch_ns);
+        elapsed = monotonic_ns() - begun;
+        begun += elapsed;
         take(o, image, table, unwinder, &now);
         if (isatty(STDOUT_FILENO))
             fputs("\033[H\033[2J", stdout);
-        tree_print_top(&now, &before, o->watch, unwinder, &o->filter, WATCH_LINES,
-                       stdout);
+        tree_print_top(&now, &before, (double)elapsed / 1e9, unwinder, &o->filter,
+                       WATCH_LINES, stdout);
         snapshot_free(&before);
         before = now;
         if (now.loop_count == 0 || fflush(stdout) != 0)
@@ -279,12 +312,15 @@ int main(int argc, char *argv[])
     parse_options(&options, argc, argv);
     image = options.core != NULL ? image_of_core(options.core, why, sizeof why)
                                  : image_of_process(options.pid, why, sizeof why);
-    if (image == NULL || !table_find(image, &table, why, sizeof why))
+    if (image == NULL)
         fail(why);
+    image_begin(image, options.limit_ns);
+    if (!table_find(image, &table, why, sizeof why))
+        fail(image->budget.cut != NULL ? image->budget.cut : why);
     if (!unwinder_open(&unwinder, &table, options.pid, options.core, options.program, why,
                        sizeof why))
         fail(why);
-    if (options.watch > 0)
+    if (options.watch_ns > 0)
         watch(&options, image, &table, &unwinder);
     else
         show(&options, image, &table, &unwinder);

@@ -6,6 +6,8 @@
  */
 #include "reading.h"
 
+#define EDGE_STEPS_MIN ((uint64_t)1 << 20) /* groups whose members are read twice */
+
 void edges_add_children(struct reading *r, uint64_t group, bool is_member)
 {
     uint64_t head = group + row(r, COIL__AT_GROUP_CHILDREN);
@@ -54,7 +56,8 @@ static bool add_group_edges(struct snapshot *s, struct task *task,
     uint16_t at = s->table->values[COIL__AT_TASK_GROUP_LINK];
     uint64_t next = link->address;
 
-    for (size_t i = 0; i < s->task_count && next != link->end; i++) {
+    for (size_t i = 0; i < s->task_count && next != link->end && image_spend(s->image, 1);
+         i++) {
         uint32_t child = tasks_find(s, next - at);
 
         if (child == NONE)
@@ -82,7 +85,8 @@ bool edges_find(struct snapshot *s)
 {
     struct private *p = s->private;
 
-    for (size_t i = 0; i < p->link_count; i++) {
+    image_grant(s->image, EDGE_STEPS_MIN + 4 * (p->link_count + s->task_count));
+    for (size_t i = 0; i < p->link_count && image_spend(s->image, 1); i++) {
         struct link *link = &p->links[i];
         struct task *task;
 

@@ -2,45 +2,163 @@
  * freeze.c - stops the threads of loops for a moment, using ptrace(2).
  *
  * PTRACE_INTERRUPT stops a thread without a signal to the process. If this program dies,
- * the kernel lets the threads continue.
+ * the kernel lets the threads continue. Three kinds of stops can come first:
+ *
+ *     a signal is about to be delivered    it is delivered when the thread continues
+ *     the process is stopped by SIGSTOP    it stays stopped
+ *     the thread has ended                 it is left out
  */
 #include "freeze.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
-static bool stop(int thread)
+#define STOP_SECONDS 2 /* a thread may wait in the kernel, and does not stop then */
+
+/* ---- ids --------------------------------------------------------------------------- */
+
+/* Return a thread's id in its own namespace: the last word of the line "NSpid". */
+static int id_inside(int pid, int id)
+{
+    char path[64], line[256];
+    int inside = id;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/status", pid, id);
+    file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, "NSpid:", 6) == 0) {
+            const char *last = strrchr(line, '\t');
+
+            inside = last != NULL ? atoi(last + 1) : id;
+            break;
+        }
+    if (file != NULL)
+        fclose(file);
+    return inside;
+}
+
+static void set_id(struct frozen *threads, size_t count, int inside, int id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (threads[i].thread == inside && threads[i].id == 0) {
+            threads[i].id = id;
+            return; /* duplicates keep 0 */
+        }
+}
+
+size_t frozen_find(int pid, struct frozen *threads, size_t count)
+{
+    char path[64];
+    const struct dirent *entry;
+    size_t n = 0;
+    DIR *folder;
+
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    folder = opendir(path);
+    for (size_t i = 0; i < count; i++)
+        threads[i].id = threads[i].signal = 0;
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        int id = atoi(entry->d_name);
+
+        if (id > 0)
+            set_id(threads, count, id_inside(pid, id), id);
+    }
+    if (folder != NULL)
+        closedir(folder);
+    for (size_t i = 0; i < count; i++)
+        if (threads[i].id != 0)
+            threads[n++] = threads[i];
+    return n;
+}
+
+/* ---- stopping ---------------------------------------------------------------------- */
+
+static volatile sig_atomic_t is_late;
+
+static void be_late(int signal)
+{
+    (void)signal;
+    is_late = 1;
+}
+
+/* Interrupt waitpid() after a while; and again, in case that it had not begun. */
+static void limit_time(bool on)
+{
+    const struct sigaction action = {.sa_handler = on ? be_late : SIG_DFL};
+    const struct itimerval timer = {.it_interval = {.tv_usec = on ? 100000 : 0},
+                                    .it_value = {.tv_sec = on ? STOP_SECONDS : 0}};
+
+    if (on)
+        sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+    if (!on)
+        sigaction(SIGALRM, &action, NULL);
+    is_late = 0;
+}
+
+/* Wait until the thread stops. */
+static bool wait_for_stop(struct frozen *thread)
 {
     int status;
+    pid_t id;
 
-    if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) < 0)
+    do
+        id = waitpid(thread->id, &status, __WALL);
+    while (id < 0 && errno == EINTR && !is_late);
+    if (id < 0 && errno == EINTR)
+        errno = ETIMEDOUT;
+    if (id < 0)
         return false;
-    if (ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) == 0 &&
-        waitpid(thread, &status, __WALL) == thread && WIFSTOPPED(status)) {
-        /* A signal that arrived just now is delivered when the thread continues. */
-        return true;
+    if (!WIFSTOPPED(status)) {
+        errno = ESRCH; /* it has ended */
+        return false;
     }
-    ptrace(PTRACE_DETACH, thread, NULL, NULL);
-    errno = ESRCH;
-    return false;
-}
-
-void thaw(const int *threads, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        ptrace(PTRACE_DETACH, threads[i], NULL, NULL);
-}
-
-bool freeze(const int *threads, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!stop(threads[i])) {
-            int error = errno;
-
-            thaw(threads, i);
-            errno = error;
-            return false;
-        }
+    /* A stop with an event is our interrupt, or that of the whole process. */
+    thread->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
     return true;
+}
+
+static bool stop(struct frozen *thread)
+{
+    return ptrace(PTRACE_SEIZE, thread->id, NULL, NULL) == 0 &&
+           ptrace(PTRACE_INTERRUPT, thread->id, NULL, NULL) == 0 && wait_for_stop(thread);
+}
+
+void thaw(const struct frozen *threads, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (threads[i].id != 0)
+            ptrace(PTRACE_DETACH, threads[i].id, NULL,
+                   (void *)(uintptr_t)threads[i].signal);
+}
+
+bool freeze(struct frozen *threads, size_t count)
+{
+    size_t i = 0;
+    int error;
+
+    limit_time(true);
+    for (; i < count; i++) {
+        if (stop(&threads[i]))
+            continue;
+        if (errno != ESRCH)
+            break;
+        threads[i].id = 0;
+    }
+    error = errno;
+    limit_time(false);
+    if (i == count)
+        return true;
+    thaw(threads, i);
+    errno = error;
+    return false;
 }

@@ -7,10 +7,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Stop the threads. If it fails, returns false with errno set, and no thread stopped. */
-bool freeze(const int *threads, size_t count);
+/* A thread of a process, which is stopped. */
+struct frozen {
+    int thread; /* its id in the namespace of the process */
+    int id;     /* its id here */
+    int signal; /* a signal that it receives when it continues, or 0 */
+};
+
+/*
+ * Find the ids that the threads of a process have here. Removes duplicates, and threads
+ * that the process does not have. Returns the number of threads.
+ */
+size_t frozen_find(int pid, struct frozen *threads, size_t count);
+
+/*
+ * Stop the threads. Threads that end meanwhile are left out. If it fails, returns false
+ * with errno set, and no thread stopped.
+ */
+bool freeze(struct frozen *threads, size_t count);
 
 /* Let them continue. */
-void thaw(const int *threads, size_t count);
+void thaw(const struct frozen *threads, size_t count);
 
 #endif

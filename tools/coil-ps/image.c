@@ -6,13 +6,81 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/user.h>
+#include <time.h>
 
 /* The bytes up to the next multiple of this are readable if the first one is. */
 #define PAGE 4096u
 
+/*
+ * A task takes a thousand bytes or more, and is read in about 40 steps, at most 16 times.
+ * The steps that do not depend on the size are for futures that many tasks wait for.
+ */
+#define STEPS_MIN (UINT64_C(1) << 23)
+#define STEPS_PER_BYTE(bytes) ((bytes) / 2)
+#define STEP_BYTES 64
+#define STEPS_PER_LOOK 64
+
+static int64_t clock_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void image_begin(struct image *image, int64_t limit_ns)
+{
+    int64_t now = clock_ns();
+
+    image->budget = (struct budget){
+        .steps = STEPS_MIN + STEPS_PER_BYTE(image->bytes),
+        .deadline = limit_ns < INT64_MAX - now ? now + limit_ns : INT64_MAX};
+}
+
+static bool end_read(struct budget *b, const char *why)
+{
+    b->is_over = true;
+    if (b->cut == NULL)
+        b->cut = why;
+    return false;
+}
+
+bool image_spend(struct image *image, uint64_t steps)
+{
+    struct budget *b = &image->budget;
+
+    if (b->is_over)
+        return false;
+    if (b->steps < steps)
+        return end_read(b, "the lists are longer than its memory can hold");
+    b->steps -= steps;
+    if (b->countdown > steps) {
+        b->countdown -= (unsigned)steps;
+        return true;
+    }
+    b->countdown = STEPS_PER_LOOK;
+    return clock_ns() < b->deadline || end_read(b, "the read took too long");
+}
+
+void image_grant(struct image *image, uint64_t steps)
+{
+    image->budget.steps = steps;
+    image->budget.deadline = INT64_MAX;
+    image->budget.is_over = false;
+}
+
+bool image_read_pieces(struct image *image, const struct piece *pieces, size_t count)
+{
+    uint64_t steps = count;
+
+    for (size_t i = 0; i < count; i++)
+        steps += pieces[i].bytes / STEP_BYTES;
+    return image_spend(image, steps) && image->read(image, pieces, count);
+}
+
 bool image_read(struct image *image, uint64_t address, void *to, size_t bytes)
 {
-    return image->read(image, &(struct piece){address, to, bytes}, 1);
+    return image_read_pieces(image, &(struct piece){address, to, bytes}, 1);
 }
 
 bool image_add_start(struct image *image, uint64_t start)

@@ -29,21 +29,51 @@ struct registers {
 struct user_regs_struct;
 void registers_set(struct registers *registers, const struct user_regs_struct *from);
 
+/*
+ * The limits of one read of the image. Its memory may have any contents, such as lists
+ * without an end. So a read takes at most as many steps as a process of this size needs,
+ * and stops at a deadline.
+ */
+struct budget {
+    uint64_t steps;     /* that are left: about one for each access, or for 64 bytes */
+    int64_t deadline;   /* a time of CLOCK_MONOTONIC, in ns */
+    unsigned countdown; /* to the next look at the clock */
+    bool is_over;
+    const char *cut; /* why the read ended early, or NULL */
+};
+
+struct frozen;
+
 struct image {
     /*
      * Copy at most PIECES_MAX pieces, in this order. Returns false unless all bytes could
      * be read.
      */
-    bool (*read)(
-        struct image *image, const struct piece *pieces,
-        size_t count); /* Return the registers of a stopped thread. NULL: unknown. */
+    bool (*read)(struct image *image, const struct piece *pieces, size_t count);
+    /* Return the registers of a stopped thread. NULL: unknown. */
     bool (*registers)(struct image *image, int thread, struct registers *out);
     void (*close)(struct image *image); /* or NULL */
-    bool stands; /* the image cannot change: a core, or a stopped process */
+    const struct frozen *frozen;        /* the threads that are stopped */
+    size_t frozen_count;
+    bool stands;    /* the image cannot change: a core, or a stopped process */
+    uint64_t bytes; /* of memory that the image really has: the measure of a budget */
+    struct budget budget;
     /* Where a module may begin: the first bytes of files in memory. */
     uint64_t *starts;
     size_t start_count;
 };
+
+/* Begin a read, which may take so long. */
+void image_begin(struct image *image, int64_t limit_ns);
+
+/* Allow more steps after the end of a read, to make use of what was read. */
+void image_grant(struct image *image, uint64_t steps);
+
+/* Spend some steps. Returns false if the read is over. */
+bool image_spend(struct image *image, uint64_t steps);
+
+/* Copy pieces. Returns false unless all bytes could be read, within the budget. */
+bool image_read_pieces(struct image *image, const struct piece *pieces, size_t count);
 
 /* Copy one piece. */
 bool image_read(struct image *image, uint64_t address, void *to, size_t bytes);

@@ -1,10 +1,12 @@
 /*
  * process.c - the memory of a running process, read with process_vm_readv(2).
  */
+#include "freeze.h"
 #include "image.h"
 
 #include <elf.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,11 +40,14 @@ static bool read_registers(struct image *image, int thread, struct registers *ou
     struct user_regs_struct regs;
     struct iovec iov = {&regs, sizeof regs};
 
-    (void)image;
-    if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_PRSTATUS, &iov) < 0)
-        return false;
-    registers_set(out, &regs);
-    return true;
+    for (size_t i = 0; i < image->frozen_count; i++)
+        if (image->frozen[i].thread == thread &&
+            ptrace(PTRACE_GETREGSET, image->frozen[i].id, (void *)NT_PRSTATUS, &iov) ==
+                0) {
+            registers_set(out, &regs);
+            return true;
+        }
+    return false;
 }
 
 /* A module may begin at each readable mapping of the beginning of a file. */
@@ -65,6 +70,23 @@ static bool find_starts(struct process *p)
     if (maps != NULL)
         fclose(maps);
     return found;
+}
+
+/* Return the bytes of memory that the process has: in RAM and swapped out. */
+static uint64_t memory_bytes(pid_t pid)
+{
+    char path[64], line[256];
+    uint64_t total = 0;
+    FILE *status;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    status = fopen(path, "re");
+    while (status != NULL && fgets(line, sizeof line, status) != NULL)
+        if (strncmp(line, "VmRSS:", 6) == 0 || strncmp(line, "VmSwap:", 7) == 0)
+            total += strtoull(strchr(line, ':') + 1, NULL, 10) * 1024;
+    if (status != NULL)
+        fclose(status);
+    return total;
 }
 
 /* ---- permissions ------------------------------------------------------------------- */
@@ -98,6 +120,37 @@ static bool has_no_memory(pid_t pid)
     return is_empty;
 }
 
+/* True if this program has CAP_SYS_PTRACE. */
+static bool may_trace(void)
+{
+    char line[256];
+    bool may = false;
+    FILE *status = fopen("/proc/self/status", "re");
+
+    while (status != NULL && fgets(line, sizeof line, status) != NULL)
+        if (strncmp(line, "CapEff:", 7) == 0)
+            may = (strtoull(line + 7, NULL, 16) >> CAP_SYS_PTRACE & 1) != 0;
+    if (status != NULL)
+        fclose(status);
+    return may;
+}
+
+static void explain_yama(pid_t pid, int scope, char *why, size_t size)
+{
+    if (scope >= 3)
+        snprintf(
+            why, size,
+            "the kernel lets no program read process %d, not even as root, until the "
+            "next boot (/proc/sys/kernel/yama/ptrace_scope is %d)",
+            (int)pid, scope);
+    else
+        snprintf(why, size,
+                 "the kernel lets only %s read process %d "
+                 "(/proc/sys/kernel/yama/ptrace_scope is %d): run this as root, or with "
+                 "CAP_SYS_PTRACE",
+                 scope == 2 ? "root" : "a parent", (int)pid, scope);
+}
+
 static void explain_refusal(pid_t pid, char *why, size_t size)
 {
     char path[64];
@@ -105,31 +158,34 @@ static void explain_refusal(pid_t pid, char *why, size_t size)
     int scope = yama_scope();
 
     snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    if (stat(path, &status) < 0) {
+    if (stat(path, &status) < 0)
         snprintf(why, size, "there is no process %d", (int)pid);
-    } else if (has_no_memory(pid)) {
+    else if (has_no_memory(pid))
         snprintf(why, size, "process %d has no memory: it has ended, or is the kernel's",
                  (int)pid);
-    } else if (status.st_uid != geteuid() && geteuid() != 0) {
+    else if (scope >= 3)
+        explain_yama(pid, scope, why, size);
+    else if (may_trace())
+        snprintf(
+            why, size,
+            "the kernel refuses to show process %d: a security module forbids it, or "
+            "the process is in a user namespace where this program has no rights",
+            (int)pid);
+    else if (status.st_uid != geteuid())
         snprintf(
             why, size,
             "process %d belongs to user %u: run this as that user or as root, or with "
             "CAP_SYS_PTRACE",
             (int)pid, (unsigned)status.st_uid);
-    } else if (scope > 0 && geteuid() != 0) {
-        snprintf(why, size,
-                 "the kernel lets only a parent read process %d "
-                 "(/proc/sys/kernel/yama/ptrace_scope is %d): run this as root, or with "
-                 "CAP_SYS_PTRACE",
-                 (int)pid, scope);
-    } else {
+    else if (scope > 0)
+        explain_yama(pid, scope, why, size);
+    else
         snprintf(
             why, size,
             "the kernel refuses to show process %d: it is not dumpable (prctl(2), or "
             "it has changed its user), or CAP_SYS_PTRACE is missing, as in a "
             "container without --cap-add SYS_PTRACE",
             (int)pid);
-    }
 }
 
 static bool has_begun(struct process *p)
@@ -152,7 +208,9 @@ struct image *image_of_process(int pid, char *why, size_t size)
     }
     p->image.read = read_process;
     p->image.registers = read_registers;
+    p->image.bytes = memory_bytes(pid);
     p->pid = pid;
+    image_begin(&p->image, INT64_MAX);
     if (find_starts(p) && has_begun(p))
         return &p->image;
     explain_refusal(pid, why, size);

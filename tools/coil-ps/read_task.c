@@ -10,6 +10,7 @@
 
 #define REGIONS_MAX 64
 #define TRIES 4
+#define STACK_STEPS 8   /* of the budget, to unwind a stack */
 #define QUICK_NS 200000 /* docs/design/ps.md: a counter of 16 bits */
 
 /* ---- the control block ------------------------------------------------------------- */
@@ -74,7 +75,7 @@ static bool read_block(struct reading *r, unsigned char *block, uint64_t *curren
         {r->address, block, row(r, COIL__TASK_BYTES)},
         {r->loop->scheduler + row(r, COIL__AT_SCHEDULER_CURRENT), current, 8}};
 
-    return r->snapshot->image->read(r->snapshot->image, pieces, 2);
+    return image_read_pieces(r->snapshot->image, pieces, 2);
 }
 
 /* ---- a task ------------------------------------------------------------------------ */
@@ -129,7 +130,7 @@ static void read_groups(struct reading *r)
     if (!has_row(r, COIL__AT_TASK_REGIONS) || !has_row(r, COIL__AT_GROUP_CHILDREN))
         return;
     region = u64(member(r, COIL__AT_TASK_REGIONS));
-    for (size_t i = 0; region != 0 && i < REGIONS_MAX; i++) {
+    for (size_t i = 0; region != 0 && i < REGIONS_MAX && spend(r, 1); i++) {
         if (!copies_read(&r->copies, region + row(r, COIL__AT_REGION_KIND), &kind,
                          sizeof kind))
             return;
@@ -235,7 +236,8 @@ bool task_read(struct reading *r)
     read_members(r, &task);
     if (attempt == ATTEMPT_WORKED)
         read_facts(r, &task);
-    if (attempt == ATTEMPT_WORKED && r->coroutine_count > 0 && how->on_stack != NULL)
+    if (attempt == ATTEMPT_WORKED && r->coroutine_count > 0 && how->on_stack != NULL &&
+        spend(r, STACK_STEPS))
         task.stack =
             how->on_stack(how->arg, &task, r->coroutines, r->coroutine_count, &r->copies);
     if (tasks_add(s, &task) == NULL)

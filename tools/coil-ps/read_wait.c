@@ -15,6 +15,8 @@ static const char *intern(struct snapshot *s, const char *text)
 {
     struct private *p = s->private;
 
+    if (!image_spend(s->image, p->text_count / 16))
+        return "?";
     for (size_t i = 0; i < p->text_count; i++)
         if (strcmp(p->texts[i], text) == 0)
             return p->texts[i];
@@ -52,6 +54,8 @@ static const struct wait_class *find_class(struct reading *r, uint64_t address)
     struct wait_class *class;
     size_t bytes = row(r, COIL__CLASS_BYTES);
 
+    if (!spend(r, p->class_count / 16))
+        return NULL;
     for (size_t i = 0; i < p->class_count; i++)
         if (p->classes[i].address == address)
             return p->classes[i].known ? &p->classes[i] : NULL;
@@ -115,7 +119,7 @@ static void add_future(struct reading *r, struct task *task, uint64_t pointer,
 static void add_array(struct reading *r, struct task *task, uint64_t first,
                       uint64_t count, size_t item, size_t pointer, size_t inside)
 {
-    for (uint64_t i = 0; i < count && i < FUTURES_MAX; i++)
+    for (uint64_t i = 0; i < count && i < FUTURES_MAX && spend(r, 2); i++)
         add_future(r, task, copies_pointer(&r->copies, first + i * item + pointer),
                    inside);
 }
@@ -125,7 +129,7 @@ static void add_list(struct reading *r, struct task *task, uint64_t head, size_t
 {
     uint64_t link = head;
 
-    for (size_t i = 0; head != 0 && i < 4096; i++) {
+    for (size_t i = 0; head != 0 && i < 4096 && spend(r, 2); i++) {
         link = copies_pointer(&r->copies, link + row(r, COIL__AT_LIST_NEXT));
         if (link == 0 || link == head)
             return;

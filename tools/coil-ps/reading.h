@@ -40,6 +40,7 @@ struct private
 {
     uint32_t *index; /* a hash table of addresses of tasks */
     size_t index_size;
+    uint64_t seed;
     struct link *links;
     size_t link_count, link_room;
     uint64_t *group_next; /* of each task: its link in its group */
@@ -90,6 +91,12 @@ static inline uint16_t u16(const void *at)
 
     memcpy(&value, at, sizeof value);
     return value;
+}
+
+/* Spend some steps of the budget. Returns false if the read is over. */
+static inline bool spend(const struct reading *r, uint64_t steps)
+{
+    return image_spend(r->snapshot->image, steps);
 }
 
 /* The value of a row. */

@@ -83,26 +83,22 @@ static bool walk_tasks(struct reading *r)
 static bool read_loop(struct reading *r, uint64_t address)
 {
     struct loop *loop = r->loop;
+    unsigned char is_virtual = 0;
     const struct piece whole[] = {
         {address + row(r, COIL__AT_LOOP_PID), &loop->pid, 4},
         {address + row(r, COIL__AT_LOOP_THREAD), &loop->thread, 4},
         {address + row(r, COIL__AT_LOOP_NUMBER), &loop->number, 4},
         {address + row(r, COIL__AT_LOOP_SCHEDULER), &loop->scheduler, 8},
         {address + row(r, COIL__AT_LOOP_CLOCK_READ), &loop->now, 8},
-        {address + row(r, COIL__AT_LOOP_IS_VIRTUAL), &loop->is_virtual, 1},
-        {address + row(r, COIL__AT_LOOP_CALLBACK), &loop->callback, 8}};
+        {address + row(r, COIL__AT_LOOP_IS_VIRTUAL), &is_virtual, 1}};
     const struct circumstances *how = r->snapshot->circumstances;
     struct image *image = r->snapshot->image;
     struct registers registers;
-    unsigned char is_virtual = 0;
 
-    if (!r->snapshot->image->read(r->snapshot->image, whole, 5))
+    if (!image_read_pieces(image, whole, 5))
         return false;
     loop->address = address;
-    if (has_row(r, COIL__AT_LOOP_CALLBACK))
-        r->snapshot->image->read(r->snapshot->image, whole + 6, 1);
-    if (has_row(r, COIL__AT_LOOP_IS_VIRTUAL) &&
-        image_read(r->snapshot->image, whole[5].address, &is_virtual, 1))
+    if (has_row(r, COIL__AT_LOOP_IS_VIRTUAL) && image_read_pieces(image, whole + 5, 1))
         loop->is_virtual = is_virtual != 0;
     if (loop->is_virtual)
         loop->now = (int64_t)copies_pointer(&r->copies,
@@ -113,6 +109,16 @@ static bool read_loop(struct reading *r, uint64_t address)
         image->registers(image, loop->thread, &registers))
         loop->sp = registers.sp;
     return true;
+}
+
+/* True if another slot names the loop, too: only damaged memory does that. */
+static bool is_known(const struct snapshot *s, const struct loop *loop)
+{
+    for (size_t i = 0; i < s->loop_count && image_spend(s->image, 1); i++)
+        if (s->loops[i].address == loop->address ||
+            (loop->scheduler != 0 && s->loops[i].scheduler == loop->scheduler))
+            return true;
+    return false;
 }
 
 static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
@@ -127,7 +133,8 @@ static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
     *r->loop = (struct loop){.tasks = first};
     r->copies.count = 0;
     if (!read_loop(r, address) ||
-        (s->circumstances->pid != 0 && r->loop->pid != s->circumstances->pid))
+        (s->circumstances->pid != 0 && r->loop->pid != s->circumstances->pid) ||
+        is_known(s, r->loop))
         return true;
     s->loop_count++;
     for (int i = 0; i <= RESTARTS && r->loop->scheduler != 0 && !is_whole; i++) {
@@ -136,10 +143,13 @@ static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
         is_whole = walk_tasks(r);
         if (p->failed)
             return false;
-        if (s->image->stands)
+        if (s->image->stands || s->image->budget.is_over)
             break;
     }
-    r->loop->is_partial = r->loop->scheduler != 0 && !is_whole;
+    if (r->loop->scheduler != 0 && !is_whole)
+        r->loop->partial = s->image->budget.cut != NULL ? s->image->budget.cut
+                           : s->image->stands           ? "their list is damaged"
+                                                        : "their list changed too often";
     r->loop->task_count = s->task_count - first;
     return true;
 }
@@ -162,8 +172,11 @@ bool snapshot_take(struct image *image, const struct table *table,
         *r = (struct reading){.snapshot = s, .table = table, .copies = {.image = image}};
     if (ok)
         p->memory = malloc(COPY_BYTES);
+    if (ok)
+        p->seed = (uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)read_clock_ns();
     ok = ok && p->memory != NULL && tasks_index(s);
-    for (uint32_t i = 0; ok && i < table->loop_count; i++) {
+    image_begin(image, circumstances->limit_ns);
+    for (uint32_t i = 0; ok && i < table->loop_count && !image->budget.is_over; i++) {
         uint64_t address = 0;
 
         if (image_read(image, table->loops + i * sizeof address, &address,
@@ -172,6 +185,7 @@ bool snapshot_take(struct image *image, const struct table *table,
             ok = take_loop(s, r, address);
     }
     ok = ok && edges_find(s);
+    s->cut = image->budget.cut;
     free(r);
     return ok;
 }

@@ -3,8 +3,8 @@
  * task.
  *
  * A task is copied while its process may run, and the copy is accepted only if the task
- * did not run meanwhile: docs/design/ps.md. Nothing in the image is trusted: each list
- * has a bound, and each address is checked.
+ * did not run meanwhile: docs/design/ps.md. Nothing in the image is trusted: the read
+ * has a budget, and each address is checked.
  */
 #ifndef COIL_PS_SNAPSHOT_H
 #define COIL_PS_SNAPSHOT_H
@@ -52,12 +52,12 @@ struct task {
 };
 
 struct loop {
-    uint64_t address, scheduler, current, callback;
+    uint64_t address, scheduler;
     uint32_t number;
     int pid, thread;
     int64_t now; /* its clock, or the system's if it does not run */
     bool is_virtual;
-    bool is_partial;          /* some tasks are missing: the list changed too often */
+    const char *partial;      /* why some tasks are missing, or NULL */
     uint64_t sp;              /* of its thread, if that is stopped, or 0 */
     size_t tasks, task_count; /* in snapshot.tasks */
 };
@@ -91,6 +91,7 @@ typedef uint32_t stack_fn(void *arg, const struct task *task,
 /* Facts about the process, for snapshot_take(). */
 struct circumstances {
     int pid;            /* in its own namespace; 0: not known */
+    int64_t limit_ns;   /* the read may take so long */
     int64_t monotonic;  /* the time of a live process, or 0 */
     stack_fn *on_stack; /* or NULL */
     void *arg;
@@ -107,6 +108,7 @@ struct snapshot {
     uint32_t *edges; /* indices of tasks, with EDGE_IS_MEMBER */
     size_t edge_count;
     size_t inherited; /* loops of a parent, inherited by fork(2) */
+    const char *cut;  /* why the read ended early, or NULL */
     struct private *private;
 };
 

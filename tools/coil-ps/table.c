@@ -17,7 +17,7 @@
 #define NOTES_MAX ((size_t)4096) /* bytes of a segment of notes */
 #define ROW_BYTES_MAX ((size_t)16384)
 #define OWN_MAX ((size_t)4096)
-#define LOOPS_MAX 65536
+#define LOOPS_MAX 4096
 
 /* ---- the note ---------------------------------------------------------------------- */
 

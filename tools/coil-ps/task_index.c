@@ -5,9 +5,13 @@
 
 #include <stdlib.h>
 
-static size_t hash(uint64_t address, size_t size)
+/* The seed differs in each run, so that no program can choose addresses that collide. */
+static size_t place_of(const struct private *p, uint64_t address)
 {
-    return (size_t)((address >> 6) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (size - 1);
+    uint64_t h = (address ^ p->seed) * UINT64_C(0x9e3779b97f4a7c15);
+
+    h = (h ^ h >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    return (size_t)(h >> 32) & (p->index_size - 1);
 }
 
 bool tasks_index(struct snapshot *s)
@@ -22,7 +26,7 @@ bool tasks_index(struct snapshot *s)
         return false;
     memset(p->index, 0xff, size * sizeof *p->index);
     for (size_t i = 0; i < s->task_count; i++) {
-        size_t at = hash(s->tasks[i].address, size);
+        size_t at = place_of(p, s->tasks[i].address);
 
         while (p->index[at] != NONE)
             at = (at + 1) & (size - 1);
@@ -34,7 +38,7 @@ bool tasks_index(struct snapshot *s)
 uint32_t tasks_find(const struct snapshot *s, uint64_t address)
 {
     const struct private *p = s->private;
-    size_t at = hash(address, p->index_size);
+    size_t at = place_of(p, address);
 
     for (; p->index[at] != NONE; at = (at + 1) & (p->index_size - 1))
         if (s->tasks[p->index[at]].address == address)
@@ -52,7 +56,7 @@ struct task *tasks_add(struct snapshot *s, const struct task *task)
     if (!array_grow(&s->tasks, &p->task_room, s->task_count, sizeof *task) ||
         !array_grow(&p->group_next, &room, s->task_count, sizeof *p->group_next))
         return NULL;
-    at = hash(task->address, p->index_size);
+    at = place_of(p, task->address);
     while (p->index[at] != NONE)
         at = (at + 1) & (p->index_size - 1);
     p->index[at] = (uint32_t)s->task_count;
@@ -63,6 +67,8 @@ struct task *tasks_add(struct snapshot *s, const struct task *task)
 
 bool tasks_drop(struct snapshot *s, size_t first, size_t links)
 {
+    if (!image_spend(s->image, s->private->index_size / 16))
+        return true; /* the read is over */
     s->task_count = first;
     s->private->link_count = links;
     s->private->index_size /= 2; /* tasks_index() doubles it */

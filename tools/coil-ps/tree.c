@@ -14,6 +14,8 @@
 
 #define DEPTH_MAX 40 /* COIL__PRINT_DEPTH */
 #define GROUPS_MAX 50
+#define CYCLES_MAX 20
+#define CYCLE_NAMES_MAX 50
 
 struct printing {
     const struct snapshot *snapshot;
@@ -341,10 +343,14 @@ struct visit {
 static void print_cycle(struct printing *p, const struct visit *path, size_t from,
                         size_t depth)
 {
+    size_t n = depth + 1 - from, shown = n < CYCLE_NAMES_MAX ? n : CYCLE_NAMES_MAX;
+
     coil__report_words(&p->report, "deadlock:");
-    for (size_t i = from; i <= depth; i++)
+    for (size_t i = from; i < from + shown; i++)
         coil__report_words(&p->report, " %s waits for",
                            p->snapshot->tasks[path[i].task].name);
+    if (n > shown)
+        coil__report_words(&p->report, " ... %zu more, then", n - shown);
     coil__report_words(&p->report, " %s\n", p->snapshot->tasks[path[from].task].name);
 }
 
@@ -355,6 +361,7 @@ static void print_cycles(struct printing *p)
     size_t n = p->snapshot->task_count, depth;
     struct visit *path = calloc(n + 1, sizeof *path);
     uint32_t *place = calloc(n + 1, sizeof *place);
+    size_t cycles = 0;
 
     for (size_t i = 0; path != NULL && place != NULL && i < p->loop->task_count; i++) {
         depth = 0;
@@ -370,7 +377,8 @@ static void print_cycles(struct printing *p)
                 path[++depth] = (struct visit){next, 0};
                 place[next] = (uint32_t)depth + 1;
             } else if (next != NONE && place[next] != UINT32_MAX) {
-                print_cycle(p, path, place[next] - 1, depth);
+                if (cycles++ < CYCLES_MAX)
+                    print_cycle(p, path, place[next] - 1, depth);
             } else if (next == NONE && v->step > p->snapshot->tasks[v->task].edge_count) {
                 place[v->task] = UINT32_MAX;
                 if (depth-- == 0)
@@ -380,6 +388,9 @@ static void print_cycles(struct printing *p)
             }
         }
     }
+    if (cycles > CYCLES_MAX)
+        coil__report_words(&p->report, "deadlock: %zu more cycles\n",
+                           cycles - CYCLES_MAX);
     free(path);
     free(place);
 }
@@ -392,8 +403,8 @@ static void print_heading(struct printing *p, size_t n)
     if (p->snapshot->loop_count > 1)
         coil__report_words(&p->report, " of loop %u in thread %d", p->loop->number,
                            p->loop->thread);
-    if (p->loop->is_partial)
-        coil__report_words(&p->report, ", and more: their list changed too often");
+    if (p->loop->partial != NULL)
+        coil__report_words(&p->report, ", and more: %s", p->loop->partial);
     coil__report_words(&p->report, "\n");
 }
 
@@ -412,7 +423,8 @@ void tree_print(const struct snapshot *snapshot, struct unwinder *unwinder,
         p.loop = &snapshot->loops[i];
         n = count_tasks(&p);
         print_heading(&p, n);
-        print_cycles(&p);
+        if (n > 0)
+            print_cycles(&p);
         if (n > tree_max || filters(filter)) {
             print_groups(&p);
             continue;
@@ -428,6 +440,8 @@ void tree_print(const struct snapshot *snapshot, struct unwinder *unwinder,
                            "coil: %zu loop%s of the parent, inherited by fork(2), does "
                            "not run here\n",
                            snapshot->inherited, snapshot->inherited == 1 ? "" : "s");
+    if (snapshot->cut != NULL)
+        coil__report_words(&p.report, "coil: incomplete: %s\n", snapshot->cut);
     coil__report_end(&p.report);
     free(p.marks);
 }
@@ -485,7 +499,10 @@ void tree_print_top(const struct snapshot *snapshot, const struct snapshot *befo
     if (n > 0)
         qsort(all, n, sizeof *all, compare_lines);
     coil__report_begin(&p.report, out, "tasks");
-    coil__report_words(&p.report, "coil: %zu task%s\n", n, n == 1 ? "" : "s");
+    coil__report_words(&p.report, "coil: %zu task%s", n, n == 1 ? "" : "s");
+    if (snapshot->cut != NULL)
+        coil__report_words(&p.report, ", and more: %s", snapshot->cut);
+    coil__report_words(&p.report, "\n");
     for (size_t i = 0; i < n && i < lines; i++) {
         const struct task *task = &snapshot->tasks[all[i].task];
 
@@ -542,5 +559,10 @@ void tree_print_json(const struct snapshot *snapshot, struct unwinder *unwinder,
             if (task->state != TASK_HAS_ENDED && is_wanted(&p, task))
                 print_json_task(&p, task, out);
         }
+    }
+    if (snapshot->cut != NULL) {
+        coil__report_begin(&p.report, out, "incomplete");
+        coil__report_value(&p.report, "reason", "%s", snapshot->cut);
+        coil__report_end(&p.report);
     }
 }

@@ -8,6 +8,8 @@
  *     target fork     a child of fork(2) without a loop of its own
  *     target loops    a loop on each of two threads
  *     target spin     a task that does not wait
+ *     target spins    such a task on each of two threads
+ *     target signals  count the signals that a child sends, and print the number
  *     target light    light tasks that are swapped out
  *
  * The program prints "ready" and its process id as soon as coil-ps may inspect it.
@@ -299,6 +301,58 @@ static int spin(void *arg)
     return 0;
 }
 
+static int run_spinning_member(void *arg)
+{
+    static _Atomic int ready;
+
+    (void)arg;
+    if (++ready == 2)
+        say_ready(getpid());
+    while (spinning)
+        ;
+    return 0;
+}
+
+#define SIGNALS 20000
+
+static volatile sig_atomic_t received;
+
+static void count_signal(int number)
+{
+    (void)number;
+    received++;
+}
+
+/* Signals from SIGRTMIN on are queued, so none may be missing. */
+static void send_signals(pid_t to)
+{
+    for (int i = 0; i < SIGNALS; i++) {
+        while (sigqueue(to, SIGRTMIN, (union sigval){0}) < 0)
+            usleep(1000);
+        usleep(1);
+    }
+}
+
+static int run_signals(void *arg)
+{
+    const struct sigaction action = {.sa_handler = count_signal, .sa_flags = SA_RESTART};
+    pid_t self = getpid();
+
+    (void)arg;
+    sigaction(SIGRTMIN, &action, NULL);
+    say_ready(self);
+    if (fork() == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        send_signals(self);
+        _exit(0);
+    }
+    for (int i = 0; i < 2000 && received < SIGNALS; i++)
+        coil_sleep(COIL_MSEC(10));
+    printf("received %d of %d\n", (int)received, SIGNALS);
+    fflush(stdout);
+    return coil_sleep(COIL_SEC(1000));
+}
+
 static int run_light(void *arg)
 {
     (void)arg;
@@ -318,15 +372,18 @@ int main(int argc, char *argv[])
     static const struct {
         const char *name;
         coil_task_fn fn;
-    } modes[] = {{"dump", run_dump},         {"busy", run_busy}, {"crowd", run_crowd},
-                 {"deadlock", run_deadlock}, {"fork", run_fork}, {"spin", spin},
-                 {"light", run_light}};
+    } modes[] = {{"dump", run_dump},   {"busy", run_busy},
+                 {"crowd", run_crowd}, {"deadlock", run_deadlock},
+                 {"fork", run_fork},   {"spin", spin},
+                 {"light", run_light}, {"signals", run_signals}};
 
     if (argc != 2)
         return 2;
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     if (strcmp(argv[1], "loops") == 0)
         return coil_run_threads(2, run_member, NULL, NULL) != 0;
+    if (strcmp(argv[1], "spins") == 0)
+        return coil_run_threads(2, run_spinning_member, NULL, NULL) != 0;
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (strcmp(argv[1], modes[i].name) == 0)
             return coil_run(modes[i].fn, NULL, NULL) != 0;
