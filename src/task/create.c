@@ -82,7 +82,8 @@ static inline coil_task *create_plainly(coil_task_fn fn, void *arg)
     struct coil__scheduler *scheduler = &coil__scheduler;
     coil_loop *loop = coil__loop_of_thread;
     struct coil__stack *stack = coil__stack_slab->free;
-    coil_task *task = COIL__CONTAINER(stack, coil_task, coro.stack);
+    coil_task *task =
+        stack != NULL ? COIL__CONTAINER(stack, coil_task, coro.stack) : NULL;
 
     if (COIL__UNLIKELY(stack == NULL || task->coro.class != &coil__task_class ||
                        loop == NULL || scheduler->hooked != loop || loop->debug ||
