@@ -5,16 +5,14 @@
  * return damaged data, and how: with changed bytes, or with pointers into other objects,
  * so that lists do not end or contain cycles.
  */
-#include "fuzz.h"
+#include "ps_claims.h"
 
 #include "../src/coro/outside.h"
-#include "../tools/coil-ps/snapshot.h"
 
 #include <coil.h>
 
 #include <pthread.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- the tasks --------------------------------------------------------------------- */
@@ -175,29 +173,6 @@ static bool read_damaged(struct image *image, const struct piece *pieces, size_t
     return true;
 }
 
-static uint32_t read_stack(void *arg, const struct task *task,
-                           const struct coroutine *coroutines, size_t count,
-                           const struct copies *copies)
-{
-    uint64_t word, sum = 0;
-
-    (void)arg, (void)task;
-    for (size_t i = 0; i < count; i++)
-        if (copies_read(copies, coroutines[i].sp, &word, sizeof word))
-            sum += word;
-    return (uint32_t)(sum % 1000);
-}
-
-#define SECONDS_MAX 10 /* of processor time, with sanitizers; usually some milliseconds */
-
-static double cpu_seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static bool begun;
@@ -220,16 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (table_read(&d.image, (uintptr_t)&coil__debug, &table, why, sizeof why)) {
         CLAIM(snapshot_take(&d.image, &table, &circumstances, &snapshot));
         CLAIM(size > 0 || snapshot.task_count == 12);
-        for (size_t i = 0; i < snapshot.edge_count; i++)
-            CLAIM((snapshot.edges[i] & ~EDGE_IS_MEMBER) < snapshot.task_count);
-        for (size_t i = 0; i < snapshot.task_count; i++) {
-            const struct task *t = &snapshot.tasks[i];
-
-            CLAIM(t->edges + (size_t)t->edge_count <= snapshot.edge_count ||
-                  t->edge_count == 0);
-            CLAIM(t->state != TASK_WAITS || t->what != NULL);
-            CLAIM(memchr(t->name, '\0', sizeof t->name) != NULL);
-        }
+        claim_snapshot(&snapshot);
         snapshot_free(&snapshot);
     }
     table_free(&table);

@@ -310,14 +310,15 @@ int main(int argc, char *argv[])
     char why[300];
 
     parse_options(&options, argc, argv);
-    image = options.core != NULL ? image_of_core(options.core, why, sizeof why)
-                                 : image_of_process(options.pid, why, sizeof why);
+    image = options.core != NULL
+                ? image_of_core(options.core, options.program, why, sizeof why)
+                : image_of_process(options.pid, why, sizeof why);
     if (image == NULL)
         fail(why);
     image_begin(image, options.limit_ns);
     if (!table_find(image, &table, why, sizeof why))
         fail(image->budget.cut != NULL ? image->budget.cut : why);
-    if (!unwinder_open(&unwinder, &table, options.pid, options.core, options.program, why,
+    if (!unwinder_open(&unwinder, image, &table, options.pid, options.core, why,
                        sizeof why))
         fail(why);
     if (options.watch_ns > 0)

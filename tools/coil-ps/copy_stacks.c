@@ -46,8 +46,10 @@ static bool copy_stack(struct reading *r, const unsigned char *coro, struct task
     if (bytes > STACK_BYTES_MAX)
         bytes = STACK_BYTES_MAX;
     if (bytes > COPY_BYTES - *used ||
-        !image_read(r->snapshot->image, from, memory, (size_t)bytes))
+        !image_read(r->snapshot->image, from, memory, (size_t)bytes)) {
+        r->unreadable = true;
         return false;
+    }
     *used += (size_t)bytes;
     r->copies.pieces[r->copies.count++] = (struct piece){c->sp, memory, (size_t)bytes};
     return true;
@@ -93,8 +95,8 @@ bool stacks_copy(struct reading *r, struct task *task, uint64_t coro)
     r->coroutine_count = 0;
     r->copies.count = 1; /* the control block */
     while (coro != own && coro != 0 && r->coroutine_count < COROUTINES_MAX - 1) {
-        if (!image_read(r->snapshot->image, coro, bytes, sizeof bytes) ||
-            !copy_stack(r, bytes, task, &used))
+        r->unreadable = !image_read(r->snapshot->image, coro, bytes, sizeof bytes);
+        if (r->unreadable || !copy_stack(r, bytes, task, &used))
             return false;
         coro = outer_coroutine(r, coro, &leaf);
     }

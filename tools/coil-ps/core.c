@@ -5,16 +5,23 @@
  * are read from the files in the core's list of mappings (NT_FILE), if the files still
  * exist. A core may be truncated: the missing parts cannot be read.
  */
-#include "image.h"
+#include "module.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/procfs.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#if defined __x86_64__
+#define MACHINE EM_X86_64
+#elif defined __aarch64__
+#define MACHINE EM_AARCH64
+#endif
 
 #define SEGMENTS_MAX ((size_t)1 << 20)
 #define NOTE_BYTES_MAX ((size_t)64 << 20)
@@ -25,12 +32,6 @@ struct segment {
     uint64_t offset;
 };
 
-struct mapping {
-    uint64_t begin, end, offset;
-    const char *path; /* in the core's notes */
-    int fd;           /* -1: cannot be opened; -2: not tried yet */
-};
-
 struct thread {
     int id;
     struct registers registers;
@@ -39,12 +40,12 @@ struct thread {
 struct core {
     struct image image;
     int fd;
+    uint64_t file_bytes;
     struct segment *segments; /* by address */
     size_t segment_count;
     char *notes;
     size_t note_bytes;
-    struct mapping *mappings;
-    size_t mapping_count;
+    uint64_t program_headers; /* an address in its program, or 0 */
     struct thread *threads;
     size_t thread_count;
 };
@@ -90,22 +91,67 @@ static size_t least(size_t a, uint64_t b)
     return b < a ? (size_t)b : a;
 }
 
+/* Return the mapping that contains the address, or NULL. */
+static struct mapping *find_mapping(const struct core *core, uint64_t address)
+{
+    size_t low = 0, high = core->image.mapping_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        struct mapping *m = &core->image.mappings[middle];
+
+        if (address < m->begin)
+            high = middle;
+        else if (address >= m->end)
+            low = middle + 1;
+        else
+            return m;
+    }
+    return NULL;
+}
+
+/* The names of files for a build-id: see gdb's manual, "Separate Debug Files". */
+static int open_by_id(const struct module_note *id)
+{
+    char path[64 + 2 * MODULE_NOTE_MAX] = "/usr/lib/debug/.build-id/";
+    size_t n = strlen(path);
+
+    for (size_t i = 0; i < id->size; i++)
+        n += (size_t)snprintf(path + n, sizeof path - n, i == 0 ? "%02x/" : "%02x",
+                              id->bytes[i]);
+    return module_open_with_id(path, id);
+}
+
+static int open_module(struct image *image, uint64_t start)
+{
+    const struct mapping *m = find_mapping((struct core *)image, start);
+    struct module_note id;
+    bool has_id = module_find_id(image, start, &id);
+    int fd = -1;
+
+    if (m != NULL && m->path[0] == '/')
+        fd = module_open_with_id(m->path, has_id ? &id : NULL);
+    return fd < 0 && has_id && id.size > 1 ? open_by_id(&id) : fd;
+}
+
 /* Read from the file that was mapped there. Returns the number of bytes, or 0. */
 static size_t read_mapped(struct core *core, uint64_t address, void *to, size_t bytes)
 {
-    for (size_t i = 0; i < core->mapping_count; i++) {
-        struct mapping *m = &core->mappings[i];
+    struct mapping *m = find_mapping(core, address);
 
-        if (address < m->begin || address >= m->end)
-            continue;
-        if (m->fd == -2)
-            m->fd = open(m->path, O_RDONLY | O_CLOEXEC);
-        bytes = least(bytes, m->end - address);
-        return m->fd >= 0 && read_file(m->fd, to, bytes, m->offset + (address - m->begin))
-                   ? bytes
-                   : 0;
+    if (m == NULL)
+        return 0;
+    if (m->fd == -2) {
+        m->fd = -1; /* it is needed to read the module's id, too */
+        m->fd = open_module(&core->image, m->start);
+        if (m->fd < 0 && core->image.damage == NULL)
+            core->image.damage = "the program, or a library, is missing or was replaced "
+                                 "(--exe names the program)";
     }
-    return 0;
+    bytes = least(bytes, m->end - address);
+    return m->fd >= 0 && read_file(m->fd, to, bytes, m->offset + (address - m->begin))
+               ? bytes
+               : 0;
 }
 
 static bool read_address(struct core *core, uint64_t address, void *to, size_t bytes)
@@ -158,10 +204,10 @@ static void close_core(struct image *image)
 {
     struct core *core = (struct core *)image;
 
-    for (size_t i = 0; i < core->mapping_count; i++)
-        if (core->mappings[i].fd >= 0)
-            close(core->mappings[i].fd);
-    free(core->mappings);
+    for (size_t i = 0; i < core->image.mapping_count; i++)
+        if (core->image.mappings[i].fd >= 0)
+            close(core->image.mappings[i].fd);
+    free(core->image.mappings);
     free(core->threads);
     free(core->segments);
     free(core->notes);
@@ -201,8 +247,8 @@ static bool add_mappings(struct core *core, const char *data, size_t bytes)
     memcpy(head, data, sizeof head);
     if (head[0] > (bytes - sizeof head) / 24)
         return true;
-    core->mappings = calloc(head[0] + 1, sizeof *core->mappings);
-    if (core->mappings == NULL)
+    core->image.mappings = calloc(head[0] + 1, sizeof *core->image.mappings);
+    if (core->image.mappings == NULL)
         return false;
     path = data + sizeof head + head[0] * 24;
     for (size_t i = 0; i < head[0]; i++) {
@@ -212,13 +258,28 @@ static bool add_mappings(struct core *core, const char *data, size_t bytes)
         if (path + length >= end)
             break;
         memcpy(words, data + sizeof head + i * 24, sizeof words);
-        core->mappings[core->mapping_count++] =
-            (struct mapping){words[0], words[1], words[2] * head[1], path, -2};
-        if (words[2] == 0 && !image_add_start(&core->image, words[0]))
-            return false;
+        if (words[0] < words[1])
+            core->image.mappings[core->image.mapping_count++] =
+                (struct mapping){.begin = words[0],
+                                 .end = words[1],
+                                 .offset = words[2] * head[1],
+                                 .path = path,
+                                 .fd = -2};
         path += length + 1;
     }
     return true;
+}
+
+/* NT_AUXV: pairs of a key and a value. */
+static void read_auxiliary(struct core *core, const char *data, size_t bytes)
+{
+    uint64_t pair[2];
+
+    for (size_t at = 0; at + sizeof pair <= bytes; at += sizeof pair) {
+        memcpy(pair, data + at, sizeof pair);
+        if (pair[0] == AT_PHDR)
+            core->program_headers = pair[1];
+    }
 }
 
 static bool read_notes(struct core *core)
@@ -241,7 +302,9 @@ static bool read_notes(struct core *core)
             memcmp(core->notes + name, "CORE", 5) == 0 &&
             !add_thread(core, core->notes + data, note.n_descsz))
             return false;
-        if (note.n_type == NT_FILE && core->mappings == NULL &&
+        if (note.n_type == NT_AUXV)
+            read_auxiliary(core, core->notes + data, note.n_descsz);
+        if (note.n_type == NT_FILE && core->image.mappings == NULL &&
             !add_mappings(core, core->notes + data, note.n_descsz))
             return false;
     }
@@ -249,6 +312,31 @@ static bool read_notes(struct core *core)
 }
 
 /* ---- opening ----------------------------------------------------------------------- */
+
+static int compare_mappings(const void *a, const void *b)
+{
+    const struct mapping *left = a, *right = b;
+
+    return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
+/* Find the module of each mapping: the one before it of the beginning of its file. */
+static bool find_modules(struct core *core)
+{
+    struct mapping *all = core->image.mappings;
+
+    if (core->image.mapping_count > 0)
+        qsort(all, core->image.mapping_count, sizeof *all, compare_mappings);
+    for (size_t i = 0; i < core->image.mapping_count; i++) {
+        if (all[i].offset == 0)
+            all[i].start = all[i].begin;
+        else if (i > 0 && strcmp(all[i - 1].path, all[i].path) == 0)
+            all[i].start = all[i - 1].start;
+        if (all[i].offset == 0 && !image_add_start(&core->image, all[i].begin))
+            return false;
+    }
+    return true;
+}
 
 static int compare_segments(const void *a, const void *b)
 {
@@ -270,6 +358,19 @@ static bool load_notes(struct core *core, const Elf64_Phdr *header)
     return true;
 }
 
+static void add_segment(struct core *core, const Elf64_Phdr *header)
+{
+    uint64_t begin = header->p_vaddr, end = begin + header->p_memsz;
+
+    if (end <= begin)
+        return;
+    core->segments[core->segment_count++] = (struct segment){
+        begin, end, begin + least(header->p_memsz, header->p_filesz), header->p_offset};
+    if (header->p_offset > core->file_bytes ||
+        header->p_filesz > core->file_bytes - header->p_offset)
+        core->image.damage = "the core file is truncated";
+}
+
 static bool load(struct core *core)
 {
     Elf64_Ehdr head;
@@ -279,7 +380,7 @@ static bool load(struct core *core)
     if (!read_file(core->fd, &head, sizeof head, 0) ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
         head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_type != ET_CORE ||
-        head.e_phentsize != sizeof header)
+        head.e_phentsize != sizeof header || head.e_machine != MACHINE)
         return false;
     count = head.e_phnum;
     if (count == PN_XNUM) { /* the number is in the first section header */
@@ -300,14 +401,11 @@ static bool load(struct core *core)
             return false;
         if (header.p_type == PT_NOTE && !load_notes(core, &header))
             return false;
-        if (header.p_type == PT_LOAD && header.p_memsz > 0 &&
-            header.p_vaddr + header.p_memsz > header.p_vaddr)
-            core->segments[core->segment_count++] = (struct segment){
-                header.p_vaddr, header.p_vaddr + header.p_memsz,
-                header.p_vaddr + least(header.p_memsz, header.p_filesz), header.p_offset};
+        if (header.p_type == PT_LOAD)
+            add_segment(core, &header);
     }
     qsort(core->segments, core->segment_count, sizeof *core->segments, compare_segments);
-    return read_notes(core);
+    return read_notes(core) && find_modules(core);
 }
 
 /*
@@ -318,7 +416,7 @@ static bool find_starts(struct core *core)
 {
     char magic[SELFMAG];
 
-    for (size_t i = 0; core->mapping_count == 0 && i < core->segment_count; i++)
+    for (size_t i = 0; core->image.mapping_count == 0 && i < core->segment_count; i++)
         if (core->segments[i].stored_end > core->segments[i].begin &&
             read_address(core, core->segments[i].begin, magic, sizeof magic) &&
             memcmp(magic, ELFMAG, SELFMAG) == 0 &&
@@ -327,7 +425,52 @@ static bool find_starts(struct core *core)
     return true;
 }
 
-struct image *image_of_core(const char *path, char *why, size_t size)
+/* Use another file for the program. */
+static bool set_program(struct core *core, const char *program, char *why, size_t size)
+{
+    const struct mapping *first = find_mapping(core, core->program_headers);
+    int fd;
+
+    if (first == NULL && core->image.mapping_count > 0)
+        first = &core->image.mappings[0];
+    for (size_t i = 0; first != NULL && i < core->image.mapping_count; i++)
+        if (core->image.mappings[i].start == first->start)
+            core->image.mappings[i].path = program;
+    fd = first != NULL ? open_module(&core->image, first->start) : -1;
+    if (fd >= 0) {
+        close(fd);
+        return true;
+    }
+    fd = module_open(program);
+    if (fd < 0)
+        snprintf(why, size, "%s: %s", program, strerror(errno));
+    else
+        snprintf(why, size, "%s is not the program of this core", program);
+    close(fd);
+    return false;
+}
+
+static bool open_core(struct core *core, const char *path, const char *program, char *why,
+                      size_t size)
+{
+    struct stat status;
+
+    core->fd = module_open(path);
+    if (core->fd < 0 || fstat(core->fd, &status) < 0) {
+        snprintf(why, size, "%s: %s", path,
+                 errno == EINVAL ? "it is not a regular file" : strerror(errno));
+        return false;
+    }
+    core->file_bytes = core->image.bytes = (uint64_t)status.st_size;
+    image_begin(&core->image, INT64_MAX);
+    if (!load(core) || !find_starts(core)) {
+        snprintf(why, size, "%s is not a core file, or is truncated", path);
+        return false;
+    }
+    return program == NULL || set_program(core, program, why, size);
+}
+
+struct image *image_of_core(const char *path, const char *program, char *why, size_t size)
 {
     struct core *core = calloc(1, sizeof *core);
 
@@ -338,14 +481,10 @@ struct image *image_of_core(const char *path, char *why, size_t size)
     core->image.read = read_core;
     core->image.registers = find_registers;
     core->image.close = close_core;
+    core->image.open_module = open_module;
     core->image.stands = true;
-    core->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (core->fd < 0)
-        snprintf(why, size, "%s: %s", path, strerror(errno));
-    else if (load(core) && find_starts(core))
+    if (open_core(core, path, program, why, size))
         return &core->image;
-    else
-        snprintf(why, size, "%s is not a core file, or is truncated", path);
     image_close(&core->image);
     return NULL;
 }

@@ -44,6 +44,14 @@ struct budget {
 
 struct frozen;
 
+/* A part of a file in the memory of an image. */
+struct mapping {
+    uint64_t begin, end, offset;
+    uint64_t start; /* where the beginning of the file is mapped: its module */
+    const char *path;
+    int fd; /* -1: cannot be opened; -2: not tried yet */
+};
+
 struct image {
     /*
      * Copy at most PIECES_MAX pieces, in this order. Returns false unless all bytes could
@@ -53,7 +61,15 @@ struct image {
     /* Return the registers of a stopped thread. NULL: unknown. */
     bool (*registers)(struct image *image, int thread, struct registers *out);
     void (*close)(struct image *image); /* or NULL */
-    const struct frozen *frozen;        /* the threads that are stopped */
+    /*
+     * Open the file of the module that begins at this address: the file with its build-id.
+     * Returns -1 without one. NULL: the image belongs to a process.
+     */
+    int (*open_module)(struct image *image, uint64_t start);
+    struct mapping *mappings; /* of a core, by address */
+    size_t mapping_count;
+    const char *damage;          /* why parts of it may be missing, or NULL */
+    const struct frozen *frozen; /* the threads that are stopped */
     size_t frozen_count;
     bool stands;    /* the image cannot change: a core, or a stopped process */
     uint64_t bytes; /* of memory that the image really has: the measure of a budget */
@@ -93,8 +109,12 @@ bool image_read_text(struct image *image, uint64_t address, char *text, size_t s
  */
 struct image *image_of_process(int pid, char *why, size_t size);
 
-/* Open a core file. Returns NULL with a message in `why`. */
-struct image *image_of_core(const char *path, char *why, size_t size);
+/*
+ * Open a core file. `program` is the file of its program, or NULL if the core's own name
+ * for it is right. Returns NULL with a message in `why`.
+ */
+struct image *image_of_core(const char *path, const char *program, char *why,
+                            size_t size);
 
 void image_close(struct image *image);
 

@@ -175,6 +175,7 @@ static void begin_task(struct reading *r, struct task *task)
                           .stack = NONE};
     r->copies.count = 0;
     r->coroutine_count = 0;
+    r->unreadable = false;
 }
 
 enum attempt { ATTEMPT_FAILED, ATTEMPT_CHANGED, ATTEMPT_WORKED };
@@ -229,13 +230,18 @@ bool task_read(struct reading *r)
     enum attempt attempt = ATTEMPT_CHANGED;
     struct task task;
 
-    for (int i = 0; i < TRIES && attempt == ATTEMPT_CHANGED; i++)
+    for (int i = 0; i < TRIES && attempt == ATTEMPT_CHANGED; i++) {
         attempt = copy_task(r, &task);
+        if (s->image->stands)
+            break;
+    }
     if (attempt == ATTEMPT_FAILED)
         return false;
     read_members(r, &task);
     if (attempt == ATTEMPT_WORKED)
         read_facts(r, &task);
+    else if (s->image->stands && r->unreadable)
+        task.state = TASK_IS_INCOMPLETE;
     if (attempt == ATTEMPT_WORKED && r->coroutine_count > 0 && how->on_stack != NULL &&
         spend(r, STACK_STEPS))
         task.stack =

@@ -65,6 +65,7 @@ struct reading {
     struct coroutine coroutines[COROUTINES_MAX];
     size_t coroutine_count;
     bool current;
+    bool unreadable; /* a part of its stacks */
 };
 
 /* ---- small things ------------------------------------------------------------------ */

@@ -121,6 +121,11 @@ static bool is_known(const struct snapshot *s, const struct loop *loop)
     return false;
 }
 
+static const char *list_damage(const struct image *image)
+{
+    return image->damage != NULL ? image->damage : "their list is damaged";
+}
+
 static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
 {
     struct private *p = s->private;
@@ -148,7 +153,7 @@ static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
     }
     if (r->loop->scheduler != 0 && !is_whole)
         r->loop->partial = s->image->budget.cut != NULL ? s->image->budget.cut
-                           : s->image->stands           ? "their list is damaged"
+                           : s->image->stands           ? list_damage(s->image)
                                                         : "their list changed too often";
     r->loop->task_count = s->task_count - first;
     return true;

@@ -23,7 +23,8 @@ enum task_state {
     TASK_HAS_STARTED_ANOTHER,
     TASK_HAS_NOT_BEGUN,
     TASK_HAS_ENDED,
-    TASK_CHANGES /* the task ran while it was read */
+    TASK_CHANGES,      /* the task ran while it was read */
+    TASK_IS_INCOMPLETE /* a part of it cannot be read */
 };
 
 struct task {

@@ -4,102 +4,36 @@
  * The image may be that of any program, and memory may have any contents. So every number
  * is checked before it is used.
  */
+#include "module.h"
 #include "table.h"
 
 #include "../../src/coro/outside.h"
 
-#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SEGMENTS_MAX 64
-#define NOTES_MAX ((size_t)4096) /* bytes of a segment of notes */
 #define ROW_BYTES_MAX ((size_t)16384)
 #define OWN_MAX ((size_t)4096)
 #define LOOPS_MAX 4096
 
 /* ---- the note ---------------------------------------------------------------------- */
 
-static size_t padded(size_t n)
-{
-    return (n + 3) / 4 * 4;
-}
-
-/* Search a segment of notes, and return the offset of the note's words, or 0. */
-static size_t find_words(const char *notes, size_t bytes)
-{
-    size_t at = 0;
-
-    while (at + sizeof(Elf64_Nhdr) <= bytes) {
-        Elf64_Nhdr note;
-        size_t name;
-
-        memcpy(&note, notes + at, sizeof note);
-        name = at + sizeof note;
-        if (note.n_namesz > bytes || note.n_descsz > bytes)
-            return 0;
-        at = name + padded(note.n_namesz) + padded(note.n_descsz);
-        if (note.n_namesz == 5 && note.n_type == 1 && note.n_descsz >= 8 && at <= bytes &&
-            memcmp(notes + name, "coil", 5) == 0)
-            return name + 8;
-    }
-    return 0;
-}
-
 struct note {
     uint64_t table, resume;
 };
 
-static bool read_note(struct image *image, uint64_t segment, size_t bytes,
-                      struct note *note)
-{
-    char notes[NOTES_MAX];
-    int32_t words[2];
-    size_t at;
-
-    if (bytes > sizeof notes || !image_read(image, segment, notes, bytes))
-        return false;
-    at = find_words(notes, bytes);
-    if (at == 0)
-        return false;
-    memcpy(words, notes + at, sizeof words);
-    note->table = segment + at + (uint64_t)(int64_t)words[0];
-    note->resume = segment + at + 4 + (uint64_t)(int64_t)words[1];
-    return true;
-}
-
-/* Read the program headers of a module. Returns their number; 0 without a module. */
-static size_t read_headers(struct image *image, uint64_t start,
-                           Elf64_Phdr headers[SEGMENTS_MAX])
-{
-    Elf64_Ehdr head;
-
-    if (!image_read(image, start, &head, sizeof head) ||
-        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-        head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB ||
-        head.e_phentsize != sizeof *headers || head.e_phnum > SEGMENTS_MAX ||
-        !image_read(image, start + head.e_phoff, headers, head.e_phnum * sizeof *headers))
-        return 0;
-    return head.e_phnum;
-}
-
 static bool find_note(struct image *image, uint64_t start, struct note *note)
 {
-    Elf64_Phdr headers[SEGMENTS_MAX];
-    size_t n = read_headers(image, start, headers);
-    const Elf64_Phdr *first = NULL;
+    struct module_note found;
+    int32_t words[2];
 
-    for (size_t i = 0; i < n && first == NULL; i++)
-        if (headers[i].p_type == PT_LOAD)
-            first = &headers[i];
-    for (size_t i = 0; i < n && first != NULL; i++)
-        if (headers[i].p_type == PT_NOTE &&
-            read_note(image,
-                      start + headers[i].p_vaddr - (first->p_vaddr - first->p_offset),
-                      headers[i].p_memsz, note))
-            return true;
-    return false;
+    if (!module_find_note(image, start, "coil", 1, &found) || found.size < sizeof words)
+        return false;
+    memcpy(words, found.bytes, sizeof words);
+    note->table = found.address + (uint64_t)(int64_t)words[0];
+    note->resume = found.address + 4 + (uint64_t)(int64_t)words[1];
+    return true;
 }
 
 /* ---- the table --------------------------------------------------------------------- */
@@ -268,7 +202,9 @@ bool table_read(struct image *image, uint64_t address, struct table *table, char
     table->loop_count = head.loop_count;
     table->inherited = head.inherited;
     if (head.loop_count > LOOPS_MAX || !read_rows(image, table, head.rows, head.rows_end))
-        return complain(why, size, "the table of libcoil is damaged");
+        return complain(why, size,
+                        image->damage != NULL ? image->damage
+                                              : "the table of libcoil is damaged");
     if (!is_complete(table))
         return complain(why, size,
                         "the process contains coil, but has no tasks that "

@@ -107,12 +107,13 @@ static void print_wait(struct printing *p, const struct task *task)
 
 static void print_state(struct printing *p, const struct task *task)
 {
-    static const char *const states[] = {[TASK_IS_READY] = "is ready",
-                                         [TASK_RUNS] = "runs",
-                                         [TASK_HAS_STARTED_ANOTHER] =
-                                             "has started another",
-                                         [TASK_HAS_ENDED] = "has ended",
-                                         [TASK_CHANGES] = "is running"};
+    static const char *const states[] = {
+        [TASK_IS_READY] = "is ready",
+        [TASK_RUNS] = "runs",
+        [TASK_HAS_STARTED_ANOTHER] = "has started another",
+        [TASK_HAS_ENDED] = "has ended",
+        [TASK_CHANGES] = "is running",
+        [TASK_IS_INCOMPLETE] = "has a stack that cannot be read"};
 
     if (task->state == TASK_WAITS)
         print_wait(p, task);

@@ -11,11 +11,12 @@
  */
 #include "unwind.h"
 
+#include "module.h"
+
 #include "../../src/error/lines.h"
 #include "../../src/error/symbol.h"
 
 #include <elfutils/libdwfl.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,6 +39,7 @@ struct looked_up {
 struct unwinding {
     Dwfl *dwfl;
     const struct table *table;
+    struct image *image;
     int pid; /* 0: a core */
     Elf *core;
     int core_fd;
@@ -56,19 +58,6 @@ struct unwinding {
 };
 
 /* ---- the files of modules ---------------------------------------------------------- */
-
-static int open_in(int pid, const char *format, uint64_t begin, uint64_t end,
-                   const char *name)
-{
-    char path[4400];
-
-    if (name != NULL)
-        snprintf(path, sizeof path, format, pid, name);
-    else
-        snprintf(path, sizeof path, format, pid, (unsigned long long)begin,
-                 (unsigned long long)end);
-    return open(path, O_RDONLY | O_CLOEXEC);
-}
 
 /* Find the mapping of the module's first page, for the name in map_files. */
 static uint64_t end_of_mapping(int pid, uint64_t start)
@@ -101,29 +90,47 @@ static bool is_program(int pid, const char *name)
     return strncmp(target, name, strlen(name)) == 0;
 }
 
+/* Open the file of a process's module. The names work in other namespaces, too. */
+static int open_module(const struct unwinding *u, const char *name, uint64_t start)
+{
+    char path[4500];
+    struct module_note note;
+    const struct module_note *id = module_find_id(u->image, start, &note) ? &note : NULL;
+    uint64_t end = end_of_mapping(u->pid, start);
+    int fd = -1;
+
+    if (end != 0) {
+        snprintf(path, sizeof path, "/proc/%d/map_files/%llx-%llx", u->pid,
+                 (unsigned long long)start, (unsigned long long)end);
+        fd = module_open_with_id(path, id);
+    }
+    if (fd < 0) {
+        snprintf(path, sizeof path, "/proc/%d/root%s", u->pid, name);
+        fd = module_open_with_id(path, id);
+    }
+    if (fd < 0 && is_program(u->pid, name)) {
+        snprintf(path, sizeof path, "/proc/%d/exe", u->pid);
+        fd = module_open_with_id(path, id);
+    }
+    return fd;
+}
+
 static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
                     char **file, Elf **elf)
 {
-    void **arg;
-    const struct unwinding *u;
+    const struct unwinding *u = *data;
     Dwarf_Addr start;
-    uint64_t end;
-    int fd = -1;
+    int fd;
 
-    dwfl_module_info(module, &arg, &start, NULL, NULL, NULL, NULL, NULL);
-    u = *arg;
-    if (u == NULL || name[0] != '/')
+    dwfl_module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL);
+    if (u->image->open_module != NULL)
+        fd = u->image->open_module(u->image, start);
+    else if (name[0] == '/')
+        fd = open_module(u, name, start);
+    else
         return dwfl_linux_proc_find_elf(module, data, name, base, file, elf);
-    end = end_of_mapping(u->pid, start);
-    if (end != 0)
-        fd = open_in(u->pid, "/proc/%d/map_files/%llx-%llx", start, end, NULL);
-    if (fd < 0)
-        fd = open_in(u->pid, "/proc/%d/root%s", 0, 0, name);
-    if (fd < 0 && is_program(u->pid, name))
-        fd = open_in(u->pid, "/proc/%d/exe%s", 0, 0, "");
-    if (fd < 0)
-        return dwfl_linux_proc_find_elf(module, data, name, base, file, elf);
-    *file = strdup(name);
+    if (fd >= 0)
+        *file = strdup(name);
     return fd;
 }
 
@@ -447,37 +454,50 @@ bool unwinder_has_function(struct unwinder *unwinder, uint32_t stack, const char
 /* ---- opening ----------------------------------------------------------------------- */
 
 static char *debuginfo_path = NULL;
-static const Dwfl_Callbacks live_callbacks = {.find_elf = find_elf,
-                                              .find_debuginfo = find_debuginfo,
-                                              .debuginfo_path = &debuginfo_path};
-static const Dwfl_Callbacks core_callbacks = {.find_elf = dwfl_build_id_find_elf,
-                                              .find_debuginfo = find_debuginfo,
-                                              .debuginfo_path = &debuginfo_path};
+static const Dwfl_Callbacks callbacks = {.find_elf = find_elf,
+                                         .find_debuginfo = find_debuginfo,
+                                         .debuginfo_path = &debuginfo_path};
 
-static bool report_process(struct unwinding *u, int pid)
+static bool finish_report(struct unwinding *u)
 {
-    u->dwfl = dwfl_begin(&live_callbacks);
-    return u->dwfl != NULL && dwfl_linux_proc_report(u->dwfl, pid) == 0 &&
-           dwfl_report_end(u->dwfl, NULL, NULL) == 0 &&
-           dwfl_getmodules(u->dwfl, set_data, u, 0) == 0 &&
-           dwfl_attach_state(u->dwfl, NULL, pid, &thread_callbacks, u);
+    return dwfl_report_end(u->dwfl, NULL, NULL) == 0 &&
+           dwfl_getmodules(u->dwfl, set_data, u, 0) == 0;
 }
 
-/* If `program` is NULL, the core has to name its file. */
-static bool report_core(struct unwinding *u, const char *core, const char *program)
+static bool report_process(struct unwinding *u)
 {
+    return dwfl_linux_proc_report(u->dwfl, u->pid) == 0 && finish_report(u) &&
+           dwfl_attach_state(u->dwfl, NULL, u->pid, &thread_callbacks, u);
+}
+
+/* Report the modules that the core's list of files names. */
+static bool report_core(struct unwinding *u, const char *core)
+{
+    const struct image *image = u->image;
+    bool ok = true;
+
     elf_version(EV_CURRENT);
-    u->dwfl = dwfl_begin(&core_callbacks);
-    u->core_fd = open(core, O_RDONLY | O_CLOEXEC);
+    dwfl_report_begin(u->dwfl);
+    for (size_t i = 0; ok && i < image->mapping_count; i++) {
+        const struct mapping *first = &image->mappings[i];
+
+        if (first->offset != 0)
+            continue;
+        while (i + 1 < image->mapping_count &&
+               image->mappings[i + 1].start == first->start)
+            i++;
+        ok = dwfl_report_module(u->dwfl, first->path, first->start,
+                                image->mappings[i].end) != NULL;
+    }
+    u->core_fd = module_open(core);
     u->core = elf_begin(u->core_fd, ELF_C_READ_MMAP, NULL);
-    return u->dwfl != NULL && u->core != NULL &&
-           dwfl_core_file_report(u->dwfl, u->core, program) > 0 &&
-           dwfl_report_end(u->dwfl, NULL, NULL) == 0 &&
+    return ok && u->core != NULL && finish_report(u) &&
            dwfl_attach_state(u->dwfl, u->core, 1, &thread_callbacks, u);
 }
 
-bool unwinder_open(struct unwinder *unwinder, const struct table *table, int pid,
-                   const char *core, const char *program, char *why, size_t size)
+bool unwinder_open(struct unwinder *unwinder, struct image *image,
+                   const struct table *table, int pid, const char *core, char *why,
+                   size_t size)
 {
     struct unwinding *u = calloc(1, sizeof *u);
 
@@ -487,9 +507,11 @@ bool unwinder_open(struct unwinder *unwinder, const struct table *table, int pid
         return false;
     }
     u->table = table;
+    u->image = image;
     u->pid = pid;
     u->core_fd = -1;
-    if (!(core != NULL ? report_core(u, core, program) : report_process(u, pid))) {
+    u->dwfl = dwfl_begin(&callbacks);
+    if (u->dwfl == NULL || !(core != NULL ? report_core(u, core) : report_process(u))) {
         snprintf(why, size, "libdw cannot read the modules: %s", dwfl_errmsg(-1));
         return false;
     }

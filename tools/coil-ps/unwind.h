@@ -22,12 +22,13 @@ struct unwinder {
 };
 
 /*
- * Open the modules of a process, or of a core, for which `pid` is 0. `program` is the
- * core's program, or NULL if the core's own name for it is right. From then on,
- * error/symbol.h prints the image's symbols. Returns false with a message in `why`.
+ * Open the modules of an image: of a process, or of the file `core` with `pid` 0. From
+ * then on, error/symbol.h prints the image's symbols. Returns false with a message in
+ * `why`.
  */
-bool unwinder_open(struct unwinder *unwinder, const struct table *table, int pid,
-                   const char *core, const char *program, char *why, size_t size);
+bool unwinder_open(struct unwinder *unwinder, struct image *image,
+                   const struct table *table, int pid, const char *core, char *why,
+                   size_t size);
 void unwinder_close(struct unwinder *unwinder);
 
 /* For snapshot_take(): the stack of a task. `arg` is the unwinder. */
