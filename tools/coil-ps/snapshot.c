@@ -123,7 +123,7 @@ static bool is_known(const struct snapshot *s, const struct loop *loop)
 
 static const char *list_damage(const struct image *image)
 {
-    return image->damage != NULL ? image->damage : "their list is damaged";
+    return image->damage != NULL ? image->damage : "the list is damaged";
 }
 
 static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
@@ -137,8 +137,12 @@ static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
     r->loop = &s->loops[s->loop_count];
     *r->loop = (struct loop){.tasks = first};
     r->copies.count = 0;
-    if (!read_loop(r, address) ||
-        (s->circumstances->pid != 0 && r->loop->pid != s->circumstances->pid) ||
+    if (!read_loop(r, address)) {
+        if (s->image->stands)
+            s->cut = list_damage(s->image);
+        return true; /* else it was closed meanwhile */
+    }
+    if ((s->circumstances->pid != 0 && r->loop->pid != s->circumstances->pid) ||
         is_known(s, r->loop))
         return true;
     s->loop_count++;
@@ -154,7 +158,7 @@ static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
     if (r->loop->scheduler != 0 && !is_whole)
         r->loop->partial = s->image->budget.cut != NULL ? s->image->budget.cut
                            : s->image->stands           ? list_damage(s->image)
-                                                        : "their list changed too often";
+                                                        : "the list changed too often";
     r->loop->task_count = s->task_count - first;
     return true;
 }
@@ -184,13 +188,15 @@ bool snapshot_take(struct image *image, const struct table *table,
     for (uint32_t i = 0; ok && i < table->loop_count && !image->budget.is_over; i++) {
         uint64_t address = 0;
 
-        if (image_read(image, table->loops + i * sizeof address, &address,
-                       sizeof address) &&
-            address != 0)
+        if (!image_read(image, table->loops + i * sizeof address, &address,
+                        sizeof address))
+            s->cut = list_damage(image);
+        else if (address != 0)
             ok = take_loop(s, r, address);
     }
     ok = ok && edges_find(s);
-    s->cut = image->budget.cut;
+    if (image->budget.cut != NULL)
+        s->cut = image->budget.cut;
     free(r);
     return ok;
 }

@@ -235,7 +235,10 @@ bool table_find(struct image *image, struct table *table, char *why, size_t size
     struct table first = {.address = 0};
     struct note note;
 
-    snprintf(why, size, "no libcoil was found in it, or one from before coil-ps");
+    if (image->damage != NULL)
+        snprintf(why, size, "no libcoil was found in it: %s", image->damage);
+    else
+        snprintf(why, size, "no libcoil was found in it, or one from before coil-ps");
     for (size_t i = 0; i < image->start_count; i++) {
         if (!find_note(image, image->starts[i], &note) ||
             !table_read(image, note.table, table, why, size)) {

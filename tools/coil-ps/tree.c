@@ -434,7 +434,7 @@ void tree_print(const struct snapshot *snapshot, struct unwinder *unwinder,
         print_tasks(&p, AWAITED);
         print_tasks(&p, PRINTED);
     }
-    if (snapshot->loop_count == 0)
+    if (snapshot->loop_count == 0 && snapshot->cut == NULL)
         coil__report_words(&p.report, "coil: no loop is open\n");
     if (snapshot->inherited > 0)
         coil__report_words(&p.report,
