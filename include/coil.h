@@ -50,6 +50,7 @@
 #include <coil/threads.h>
 #include <coil/timer.h>
 #include <coil/tls.h>
+#include <coil/trace.h>
 #include <coil/watch.h>
 
 #endif

@@ -29,7 +29,8 @@ struct coil__debug coil__debug __attribute__((used)) = {
 _Static_assert(offsetof(struct coil__debug, own_text) == 16 &&
                    offsetof(struct coil__debug, rows) == 32 &&
                    offsetof(struct coil__debug, loops) == 48 &&
-                   offsetof(struct coil__debug, inherited) == 60,
+                   offsetof(struct coil__debug, inherited) == 60 &&
+                   offsetof(struct coil__debug, trace_until) == 64,
                "tools know these offsets: docs/design/ps.md");
 
 COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_STACK_LOW, struct coil__stack, low),

@@ -65,6 +65,11 @@ struct coil__debug {
     void *_Atomic *loops;       /* coil_loop, or NULL */
     uint32_t loop_count;        /* slots in `loops` */
     _Atomic uint32_t inherited; /* loops inherited from the parent of fork(2) */
+    /*
+     * A tool writes here until which time of CLOCK_MONOTONIC all loops are to be traced.
+     * Each loop reads it after each poll. 0: there was no such request.
+     */
+    _Atomic int64_t trace_until;
 };
 
 extern struct coil__debug coil__debug __attribute__((visibility("hidden")));

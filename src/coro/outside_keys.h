@@ -51,6 +51,8 @@ enum coil__outside_key {
     COIL__AT_LOOP_CORO_THREAD = 51,
     COIL__AT_CORO_THREAD_RUNNING = 52, /* the coroutine that runs on the thread */
 
+    COIL__AT_LOOP_TRACE = 53, /* NULL: there is no trace */
+
     /* struct coil__scheduler */
     COIL__AT_SCHEDULER_CURRENT = 60,
     COIL__AT_SCHEDULER_TASKS = 61, /* a list of tasks, linked by COIL__AT_TASK_LINK */
@@ -148,6 +150,13 @@ enum coil__outside_key {
 
     /* struct coil__job, of an executor */
     COIL__AT_JOB_THREAD = 201, /* 4 bytes: the kernel's thread id, or 0 while queued */
+
+    /* struct coil__trace, a ring of records: loop/trace_record.h */
+    COIL__AT_TRACE_COUNT = 210, /* 8 bytes: the records written so far */
+    COIL__AT_TRACE_MASK = 211,  /* 8 bytes: the number of records in the ring, minus 1 */
+    COIL__AT_TRACE_CLOCK = 212,
+    COIL__AT_TRACE_RECORDS = 213,
+    COIL__TRACE_RECORD_BYTES = 214,
 };
 
 #endif

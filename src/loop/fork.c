@@ -111,6 +111,7 @@ static void give_up_loop(coil_loop *loop)
     loop->backend = &parents_backend;
     coil__wakeup_forked(loop);
     coil__slow_forked(loop);
+    coil__trace_forked(loop);
     coil__loop_of_parent = loop;
     coil__loop_set_of_thread(NULL);
 }

@@ -125,6 +125,7 @@ int coil_loop_create(const coil_loop_opts *opts, coil_loop **out)
     choose_reports();
     coil__loops_add(loop);
     coil__loop_set_of_thread(*out = loop);
+    coil__trace_begin(loop);
     return 0;
 }
 
@@ -170,6 +171,7 @@ void coil_loop_close(coil_loop *loop)
     if (loop->running)
         coil__misuse("coil_loop_close: the loop is running; stop it first");
     coil__wakeup_run_last(loop);
+    coil__trace_end(loop);
     run_close_hooks(loop);
     coil__leak_report(loop);
     /* again, because the exception handler may have created objects */

@@ -206,10 +206,14 @@ static int poll_and_expire(coil_loop *loop)
     loop->poll_next = false;
     if (waits)
         coil__light_idle(loop->clock_read);
+    if (COIL__UNLIKELY(loop->trace != NULL))
+        coil__trace_put_now(loop->trace, COIL__TRACE_POLL, 0, 0);
     rc = poll_now(loop);
     if (coil__wakeup_pending(&loop->wakeup))
         coil__wakeup_collect(loop);
     now = coil__loop_now(loop);
+    if (COIL__UNLIKELY(loop->trace != NULL || coil__trace_is_requested()))
+        coil__trace_polled(loop);
     if (coil__timers_next(&loop->timers) <= now)
         coil__timers_expire(loop, now);
     choose_look_every(loop, waits ? 0 : turns);
@@ -275,8 +279,10 @@ COIL__HOT COIL__NOINLINE int coil__loop_take_turn(coil_loop *loop)
             COIL__CONTAINER(link, struct coil__runnable, link);
 
         loop->runs_unpolled++;
-        runnable->run(runnable);
+        coil__loop_run(loop, runnable);
     }
+    if (COIL__UNLIKELY(loop->trace != NULL) && (loop->stopping || loop->guest))
+        coil__trace_turned(loop);
     loop->running = false;
     return rc;
 }

@@ -9,6 +9,8 @@
 #include "slow.h"
 #include "stall.h"
 #include "timer.h"
+#include "trace.h"
+#include "trace_file.h"
 #include "wakeup.h"
 #include "watch.h"
 
@@ -31,6 +33,12 @@ struct coil__task_layer {
      * return true.
      */
     bool (*stuck)(coil_loop *loop);
+    /* If the runnable is a task's next step, return the number of the task, otherwise 0. */
+    uint32_t (*number)(const struct coil__runnable *runnable);
+    /* Called when tracing has been started or stopped: see trace.h. */
+    void (*traced)(coil_loop *loop);
+    /* Call visit() for each task. */
+    void (*each)(coil_loop *loop, coil__trace_visit_task *visit, void *arg);
     /*
      * Called in a child of fork(2), where no task may run: they all belong to the parent.
      * Must be async-signal-safe.
@@ -56,6 +64,7 @@ struct coil_loop {
     struct coil__list ready; /* runnables of the next turn */
     struct coil__list batch; /* runnables that remain in this turn */
     struct coil__list idle;  /* runnables that become ready when nothing else is ready */
+    struct coil__trace *trace; /* NULL: the loop is not being traced */
     struct coil__backend *backend;
     struct coil__timer_heap timers;
 
@@ -102,6 +111,7 @@ struct coil_loop {
     struct coil__exception exception;
     struct coil__deadlock deadlock;
     struct coil__fork fork;
+    struct coil__trace *trace_kept; /* `trace`, or the one that was stopped; or NULL */
 
     /* For tools: coro/outside.h. */
     pid_t thread;                      /* the kernel's id */
@@ -303,6 +313,8 @@ static inline void coil__loop_calls(coil_loop *loop, const void *callback,
 {
     loop->slow.callback = callback;
     loop->slow.asked_at = asked_at;
+    if (COIL__UNLIKELY(loop->trace != NULL) && callback != NULL)
+        coil__trace_put(loop->trace, COIL__TRACE_CALLS, (uintptr_t)callback, 0, 0);
 }
 
 /*
@@ -393,6 +405,15 @@ static inline void coil__loop_choose_turns(coil_loop *loop)
 {
     loop->polls_every_turn = !loop->may_skip_polls || loop->shuffle != 0 || loop->debug ||
                              loop->slow.timing || loop->guest;
+}
+
+/* Run a runnable that was removed from the queue. */
+static inline void coil__loop_run(coil_loop *loop, struct coil__runnable *runnable)
+{
+    if (COIL__UNLIKELY(loop->trace != NULL))
+        coil__trace_run(loop, runnable);
+    else
+        runnable->run(runnable);
 }
 
 /* Take one turn. Returns 0 or the error of the poll. The loop must not be running. */

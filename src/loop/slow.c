@@ -139,7 +139,7 @@ static void run(coil_loop *loop, struct coil__runnable *runnable)
     began = coil__clock_monotonic();
     coil__sampler_begin(loop->slow.sampler, subject.task, subject.spawned_at, began,
                         loop->slow.slow_ns);
-    runnable->run(runnable);
+    coil__loop_run(loop, runnable);
     took = coil__clock_monotonic() - began;
     coil__sampler_end(loop->slow.sampler, &sample);
     if (took >= loop->slow.slow_ns)

@@ -144,6 +144,9 @@ bool coil__task_cancel(coil_task *task, const struct coil__cancel_origin *origin
     coil__loop_check_thread(task->future.loop, "coil_task_cancel");
     if (COIL__UNLIKELY(task->future.loop->closing))
         return false;
+    if (COIL__UNLIKELY(task->future.loop->trace != NULL))
+        coil__trace_put(task->future.loop->trace, COIL__TRACE_CANCEL,
+                        (uintptr_t)origin->address, task->coro.number, 0);
     cancel_chain(task, origin, depth);
     cancel_branches(outermost, origin);
     return true;

@@ -11,6 +11,7 @@
 #include "hooks.h"
 #include "scheduler.h"
 #include "step.h"
+#include "trace_task.h"
 
 #include "../coro/light.h"
 #include "../coro/switch.h"
@@ -74,8 +75,8 @@ static inline void enlist(coil_task *task)
     task->spawned_by = spawner != NULL ? spawner->coro.number : 0;
 }
 
-/* The fast path: creates a task if there are no options, hooks, contexts or
-   sanitizers, debug mode is off, and a slot is free. Otherwise returns NULL: call
+/* The fast path: creates a task if there are no options, hooks, contexts, trace
+   or sanitizers, debug mode is off, and a slot is free. Otherwise returns NULL: call
    create_with_care() instead. */
 static inline coil_task *create_plainly(coil_task_fn fn, void *arg)
 {
@@ -87,7 +88,7 @@ static inline coil_task *create_plainly(coil_task_fn fn, void *arg)
 
     if (COIL__UNLIKELY(stack == NULL || task->coro.class != &coil__task_class ||
                        loop == NULL || scheduler->hooked != loop || loop->debug ||
-                       scheduler->has_hooks || loop->light_tasks ||
+                       scheduler->careful || loop->light_tasks ||
                        coil__context_is_used() || !coil__timers_have_room(&loop->timers)))
         return NULL;
     coil__stack_acquire_usual();
@@ -177,6 +178,8 @@ static COIL__NOINLINE int create_with_care(coil_task_fn fn, void *arg,
     if (COIL__LIKELY(task->context.entered == NULL))
         task->context.own = coil__context_capture();
     enlist(task);
+    if (COIL__UNLIKELY(scheduler->trace != NULL))
+        coil__trace_spawned(task);
     *out = task;
     return 0;
 }

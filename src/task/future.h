@@ -77,6 +77,9 @@ static inline void coil__future_release(coil_future *future)
         coil__future_end(future);
 }
 
+/* Record that these runnables become ready: trace_task.h. */
+void coil__trace_completed(struct coil__trace *trace, const struct coil__list *runnables);
+
 /*
  * Complete the future: move the callbacks to the ready queue, in order. Never allocates.
  */
@@ -84,6 +87,8 @@ static inline void coil__future_complete(coil_future *future, int rc)
 {
     future->rc = rc;
     future->unseen = rc < 0 && rc != -ECANCELED && !future->quiet;
+    if (COIL__UNLIKELY(future->loop->trace != NULL))
+        coil__trace_completed(future->loop->trace, &future->callbacks);
     coil__loop_add_ready_all(future->loop, &future->callbacks);
 }
 

@@ -12,6 +12,7 @@
 #include "light_task.h"
 #include "block.h"
 #include "failure.h"
+#include "trace_task.h"
 
 #include "../coro/outside.h"
 #include "../loop/leak.h"
@@ -121,6 +122,7 @@ static void report_pending(coil_loop *loop)
     coil__failure_loop_closes();
     coil__blocks_destroy_kept();
     coil__scheduler.hooked = NULL;
+    coil__scheduler.trace = NULL;
     loop->scheduler = NULL;
 }
 
@@ -192,6 +194,7 @@ static void leave_tasks_to_parent(void)
     scheduler->current = NULL;
     scheduler->eager_return = NULL;
     scheduler->no_suspend.outer = NULL;
+    scheduler->trace = NULL;
     scheduler->hooked = NULL;
 }
 
@@ -223,6 +226,9 @@ void coil__scheduler_attach_slowly(coil_loop *loop)
                                                   .stepping = stepping,
                                                   .spawned_at = spawned_at,
                                                   .stuck = report_deadlock,
+                                                  .number = coil__trace_number,
+                                                  .traced = coil__trace_tasks,
+                                                  .each = coil__trace_each_task,
                                                   .forked = leave_tasks_to_parent};
     static const struct coil__context_tasks contexts = {
         .slot = find_context, .call_unsuspended = call_of_variable};
@@ -239,7 +245,9 @@ void coil__scheduler_attach_slowly(coil_loop *loop)
     scheduler->spawned = 0;
     loop->light_tasks |= coil__task_light_mode != COIL__LIGHT_CHOSEN;
     scheduler->no_suspend.outer = NULL;
-    scheduler->has_hooks = scheduler->careful = false;
+    scheduler->has_hooks = false;
+    scheduler->trace = loop->trace;
+    scheduler->careful = coil__scheduler_is_careful();
     /* after a fork the child inherits these two from its parent */
     scheduler->current = NULL;
     scheduler->eager_return = NULL;

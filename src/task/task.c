@@ -24,6 +24,7 @@
 #include "failure.h"
 #include "hooks.h"
 #include "step.h"
+#include "trace_task.h"
 
 #include "../coro/light.h"
 #include "../coro/switch.h"
@@ -94,6 +95,9 @@ static COIL__NOINLINE void end_task(coil_task *task, int rc)
         coil__misuse("task '%s' returned -EINPROGRESS, which is not a result",
                      coil_task_name(task));
     task->must_cancel = false;
+    if (COIL__UNLIKELY(coil__scheduler.trace != NULL))
+        coil__trace_put(coil__scheduler.trace, COIL__TRACE_END, (uint64_t)rc,
+                        task->coro.number, 0);
     /* a report of a failure needs the context */
     if (COIL__LIKELY(rc >= 0 || rc == -ECANCELED))
         coil__context_slot_finish(&task->context);
@@ -231,7 +235,8 @@ void coil__task_begin(coil_task *task)
  * unchecked: it may be the head of the batch, or not belong to a task. The address is
  * only prefetched, never read.
  */
-static void prefetch_steps(const coil_loop *loop, const struct coil__list *first)
+static void prefetch_steps(const coil_loop *loop, const struct coil__list *first,
+                           bool traced)
 {
     const struct coil__runnable *runnable =
         COIL__CONTAINER(first, const struct coil__runnable, link);
@@ -246,6 +251,8 @@ static void prefetch_steps(const coil_loop *loop, const struct coil__list *first
     behind = COIL__CONTAINER(first->next, const coil_task, step.link);
     COIL__PREFETCH(&behind->step);
     COIL__PREFETCH(&behind->coro);
+    if (traced)
+        COIL__PREFETCH(&behind->coro.number);
 }
 
 /*
@@ -254,7 +261,7 @@ static void prefetch_steps(const coil_loop *loop, const struct coil__list *first
  * instead of two through the loop. If it is the caller's own task, which has yielded, no
  * switch is needed.
  */
-static inline coil_task *next_in_turn(coil_loop *loop)
+static inline coil_task *next_in_turn(coil_loop *loop, bool traced)
 {
     struct coil__list *queue = &loop->batch;
     struct coil__runnable *next;
@@ -273,7 +280,7 @@ static inline coil_task *next_in_turn(coil_loop *loop)
     coil__list_remove(&next->link);
     if (queue == &loop->ready)
         coil__loop_begin_batch(loop);
-    prefetch_steps(loop, loop->batch.next);
+    prefetch_steps(loop, loop->batch.next, traced);
     loop->runs_unpolled++;
     return task;
 }
@@ -291,32 +298,13 @@ static COIL__NOINLINE void check_may_suspend(const coil_task *task)
                      coil__no_suspend_describe(region, why, sizeof why));
 }
 
-/*
- * Called on threads with a task that has hooks or must not wait. If this task has hooks,
- * call them before and after a nested call of coil__task_switch_out(), and return true.
- */
-static COIL__NOINLINE bool switch_out_with_care(coil_task *task)
-{
-    check_may_suspend(task);
-    if (task->hooks == NULL || task->hooks->are_left)
-        return false;
-    coil__hooks_leave(task);
-    task->hooks->are_left = true;
-    coil__task_switch_out(task);
-    task->hooks->are_left = false;
-    coil__hooks_enter(task);
-    return true;
-}
-
-/* The switch is a tail call, so this function leaves no frame on a waiting task's
-   stack. */
-COIL__HOT void coil__task_switch_out(coil_task *task)
+/* The switch is a tail call, so the functions that switch leave no frame on a waiting
+   task's stack. `trace` is NULL if the loop is not traced. */
+static COIL__ALWAYS_INLINE void switch_out(coil_task *task, struct coil__trace *trace)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
     coil_task *next;
 
-    if (COIL__UNLIKELY(scheduler->careful) && switch_out_with_care(task))
-        return;
     task->leaf = coil__coro_current();
     task->saved_errno = errno;
     task->steps++;
@@ -324,11 +312,13 @@ COIL__HOT void coil__task_switch_out(coil_task *task)
         coil__coro_transfer(scheduler->eager_return, NULL);
         return;
     }
-    next = next_in_turn(task->future.loop);
+    next = next_in_turn(task->future.loop, trace != NULL);
     if (next == NULL) {
         coil__coro_transfer(scheduler->loop_coro, NULL);
         return;
     }
+    if (trace != NULL)
+        coil__trace_put_now(trace, COIL__TRACE_SWITCH, next->coro.number, 0);
     set_current(scheduler, next);
     if (COIL__UNLIKELY(next->step.run == coil__task_first_step)) {
         begin(next);
@@ -341,6 +331,46 @@ COIL__HOT void coil__task_switch_out(coil_task *task)
     }
 }
 
+/* Call the task's hooks before and after a nested call of coil__task_switch_out(). */
+static COIL__NOINLINE void switch_out_between_hooks(coil_task *task)
+{
+    coil__hooks_leave(task);
+    task->hooks->are_left = true;
+    coil__task_switch_out(task);
+    task->hooks->are_left = false;
+    coil__hooks_enter(task);
+}
+
+static COIL__NOINLINE void switch_out_recorded(coil_task *task)
+{
+    struct coil__trace *trace = coil__scheduler.trace;
+
+    if (trace != NULL && task->wait != NULL)
+        coil__trace_suspends(task);
+    switch_out(task, trace);
+}
+
+/* Called on threads with a trace, or with a task that has hooks or must not wait. */
+static COIL__NOINLINE void switch_out_with_care(coil_task *task)
+{
+    const struct coil__scheduler *scheduler = &coil__scheduler;
+
+    if (scheduler->no_suspend.outer != NULL)
+        check_may_suspend(task);
+    if (scheduler->has_hooks && task->hooks != NULL && !task->hooks->are_left)
+        switch_out_between_hooks(task);
+    else
+        switch_out_recorded(task);
+}
+
+COIL__HOT void coil__task_switch_out(coil_task *task)
+{
+    if (COIL__UNLIKELY(coil__scheduler.careful))
+        switch_out_with_care(task);
+    else
+        switch_out(task, NULL);
+}
+
 /*
  * True if ending the running task with this result calls no function of the program and
  * reports nothing.
@@ -351,9 +381,10 @@ static bool ends_quietly(const coil_task *task, int rc)
 
     return rc >= 0 && scheduler->current == task && scheduler->no_suspend.outer == NULL &&
            scheduler->eager_return == NULL &&
-           ((uintptr_t)task->deferred | (uintptr_t)task->regions |
-            (uintptr_t)task->context.own | (uintptr_t)task->context.entered |
-            (uintptr_t)task->future.error | task->must_cancel) == 0 &&
+           ((uintptr_t)scheduler->trace | (uintptr_t)task->deferred |
+            (uintptr_t)task->regions | (uintptr_t)task->context.own |
+            (uintptr_t)task->context.entered | (uintptr_t)task->future.error |
+            task->must_cancel) == 0 &&
            coil__coro_may_leave();
 }
 
@@ -373,7 +404,7 @@ static inline void end_in_place(coil_task *task, int rc)
     scheduler->current = NULL;
     task->coro.done = true;
     finish_task(task, rc);
-    next = next_in_turn(loop);
+    next = next_in_turn(loop, false);
     if (next == NULL) {
         coil__coro_leave_for(scheduler->loop_coro, true);
         return;
@@ -434,6 +465,9 @@ void coil__task_start_eagerly(coil_task *task)
     scheduler->current = task;
     scheduler->budget = COIL__BUDGET;
     begin(task);
+    if (COIL__UNLIKELY(scheduler->trace != NULL))
+        coil__trace_put_now(scheduler->trace, COIL__TRACE_SWITCH, task->coro.number,
+                            COIL__TRACE_STARTS);
     result = coil__coro_transfer(&task->coro, NULL);
     scheduler->current = spawner;
     scheduler->budget = spawners_budget;
@@ -444,6 +478,10 @@ void coil__task_start_eagerly(coil_task *task)
         end_task(task, (int)(intptr_t)result);
     else if (COIL__UNLIKELY(coil__task_light_mode == COIL__LIGHT_ALWAYS))
         coil__task_swap_out_always(task);
+    if (COIL__UNLIKELY(scheduler->trace != NULL))
+        coil__trace_put_now(scheduler->trace, COIL__TRACE_SWITCH,
+                            spawner != NULL ? spawner->coro.number : 0,
+                            COIL__TRACE_RETURNS);
     errno = saved;
 }
 
@@ -528,4 +566,7 @@ void coil_task_set_name(coil_task *task, const char *name)
     COIL__REQUIRE(name, "a name");
     coil__future_check_gone(&task->future, "coil_task_set_name");
     coil__name_set(&task->name, name);
+    if (COIL__UNLIKELY(coil__scheduler.trace != NULL) &&
+        task->future.loop == coil__loop_of_thread)
+        coil__trace_named(task);
 }

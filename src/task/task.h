@@ -167,18 +167,27 @@ struct coil__scheduler {
     struct coil__no_suspend no_suspend;
     unsigned budget; /* budget of the current task: see budget.h */
     bool has_hooks;  /* a task has, or had, hooks */
-    bool careful;    /* no_suspend.outer or has_hooks is set (a switch tests only this) */
+    /* no_suspend.outer, has_hooks or trace is set (a switch tests only this) */
+    bool careful;
     struct coil__branch *branch; /* see cancel.c */
     /* tasks that have not ended, and leftovers; oldest first */
     struct coil__list tasks;
     coil_loop *hooked; /* the loop to which the scheduler is attached, or NULL */
     /* tasks that the end of a run waits for: see cancel_leftovers() */
     size_t leftover_count;
-    uint64_t spawned; /* tasks spawned on this loop so far */
+    uint64_t spawned;          /* tasks spawned on this loop so far */
+    struct coil__trace *trace; /* the trace of the loop, or NULL */
     struct coil__close_hook close_hook;
 };
 
 extern COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
+
+/* The value for `careful`. */
+static inline bool coil__scheduler_is_careful(void)
+{
+    return coil__scheduler.no_suspend.outer != NULL || coil__scheduler.has_hooks ||
+           coil__scheduler.trace != NULL;
+}
 
 /*
  * Enter and leave a region in which the running task must not wait. Such a region
@@ -202,7 +211,7 @@ static inline void coil__no_suspend_enter(struct coil__no_suspend *region,
 static inline void coil__no_suspend_exit(const struct coil__no_suspend *region)
 {
     coil__scheduler.no_suspend = *region;
-    coil__scheduler.careful = region->outer != NULL || coil__scheduler.has_hooks;
+    coil__scheduler.careful = coil__scheduler_is_careful();
 }
 
 /*

@@ -66,6 +66,13 @@ COIL__HOT union coil__room *coil__wait_in_room(const struct coil__wait_class *cl
     return &task->room;
 }
 
+static inline void record_wake(const coil_task *task)
+{
+    if (COIL__UNLIKELY(task->future.loop->trace != NULL))
+        coil__trace_put(task->future.loop->trace, COIL__TRACE_WAKE, 0, task->coro.number,
+                        0);
+}
+
 COIL__HOT bool coil__wait_complete_for(struct coil__wait *wait, int rc,
                                        const char *caller)
 {
@@ -78,6 +85,7 @@ COIL__HOT bool coil__wait_complete_for(struct coil__wait *wait, int rc,
     if (wait->parked) {
         coil__loop_check_thread(task->future.loop, caller);
         coil__list_push(&task->future.loop->ready, &task->step.link);
+        record_wake(task);
     }
     return true;
 }
@@ -88,6 +96,7 @@ COIL__HOT void coil__wait_complete_by(struct coil__op *op)
 
     wait->done = true;
     coil__loop_add_ready(wait->task->future.loop, &wait->task->step);
+    record_wake(wait->task);
 }
 
 bool coil__wait_cancel(struct coil__wait *wait)

@@ -1,0 +1,87 @@
+/*
+ * trace.h - the trace of a loop: a ring of records of what the loop and its tasks do.
+ *
+ * While a loop is not traced, its `trace` is NULL, and each place that would write a
+ * record tests only that pointer. Tools read the ring from outside while the loop
+ * writes. docs/design/trace.md has the format and the costs.
+ */
+#ifndef COIL_LOOP_TRACE_H
+#define COIL_LOOP_TRACE_H
+
+#include "../base/base.h"
+#include "../coro/outside.h"
+
+#include "runnable.h"
+#include "trace_record.h"
+
+#include <coil/trace.h>
+
+#include <stdatomic.h>
+
+struct coil__trace {
+    _Atomic uint64_t count;     /* records written so far */
+    uint64_t mask;              /* the number of records in the ring, minus 1 */
+    const int64_t *virtual_now; /* the loop's virtual clock, or NULL */
+    bool has_ticks;             /* times are coil__ticks(); else nanoseconds */
+    bool by_request;            /* a tool has started it: see coil__debug.trace_until */
+    bool by_environment;        /* COIL_TRACE has started it */
+    struct coil__trace_clock clock;
+    size_t bytes; /* of the mapping: this struct and the records */
+    _Alignas(64) struct coil__trace_record records[];
+};
+
+uint64_t coil__trace_time_slowly(const struct coil__trace *trace);
+
+static inline uint64_t coil__trace_time(const struct coil__trace *trace)
+{
+    return COIL__LIKELY(trace->has_ticks) ? coil__ticks()
+                                          : coil__trace_time_slowly(trace);
+}
+
+/* Write a record. */
+static inline void coil__trace_put(struct coil__trace *trace, enum coil__trace_kind kind,
+                                   uint64_t word, uint32_t task, uint32_t value)
+{
+    uint64_t n = atomic_load_explicit(&trace->count, memory_order_relaxed);
+    struct coil__trace_record *record = &trace->records[n & trace->mask];
+
+    record->word = word;
+    record->task = task;
+    record->kind_and_value = (uint32_t)kind | value << 8;
+    atomic_store_explicit(&trace->count, n + 1, memory_order_release);
+}
+
+/* Write a record with the present time. */
+static inline void coil__trace_put_now(struct coil__trace *trace,
+                                       enum coil__trace_kind kind, uint32_t task,
+                                       uint32_t value)
+{
+    coil__trace_put(trace, kind, coil__trace_time(trace), task, value);
+}
+
+/* ---- for the loop ------------------------------------------------------------------ */
+
+/* Start tracing a new loop if COIL_TRACE requests it. */
+void coil__trace_begin(coil_loop *loop);
+
+/* The loop closes: write the file of COIL_TRACE, and free the trace. */
+void coil__trace_end(coil_loop *loop);
+
+/* In a child of fork(2): the trace is the parent's. Async-signal-safe. */
+void coil__trace_forked(coil_loop *loop);
+
+/* Run a runnable of a traced loop. */
+void coil__trace_run(coil_loop *loop, struct coil__runnable *runnable);
+
+/* Called after a poll if the loop is traced, or if a tool requests a trace. */
+void coil__trace_polled(coil_loop *loop);
+
+/* The last record of a turn after which the loop's thread may leave the loop. */
+void coil__trace_turned(coil_loop *loop);
+
+static inline bool coil__trace_is_requested(void)
+{
+    return atomic_load_explicit(&coil__debug.trace_until, memory_order_relaxed) != 0;
+}
+
+#endif

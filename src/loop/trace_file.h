@@ -1,0 +1,52 @@
+/*
+ * trace_file.h - writes a trace as JSON, in the format of Chrome's trace events.
+ *
+ * coil-ps uses the same functions for the traces of other processes.
+ */
+#ifndef COIL_LOOP_TRACE_FILE_H
+#define COIL_LOOP_TRACE_FILE_H
+
+#include "trace_record.h"
+
+#include <coil/loop.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Called for each task that exists. `name` is its name, `fn` the address of its
+   function. */
+typedef void coil__trace_visit_task(void *arg, uint32_t number, const char *name,
+                                    uint64_t fn);
+
+/* A copy of a loop's records, and functions that find what the records do not contain. */
+struct coil__trace_copy {
+    const struct coil__trace_record *records; /* oldest first */
+    size_t count;
+    uint64_t lost; /* older records, which were overwritten */
+    struct coil__trace_clock clock;
+    uint32_t loop; /* its number */
+    int pid, thread;
+    void *arg; /* of the functions */
+    /* Copy a text of the traced process. Returns false if it cannot be read. */
+    bool (*text)(void *arg, uint64_t address, char *text, size_t size);
+    void (*each_task)(void *arg, coil__trace_visit_task *visit, void *visit_arg);
+};
+
+/* Begin and end a file. Between them is an event for each call of
+   coil__trace_write_events(). */
+void coil__trace_begin_file(FILE *out);
+void coil__trace_end_file(FILE *out);
+
+/* Write the events of a loop. `follows` is true if there are events before them. Returns 0
+   or -ENOMEM; errors of `out` are left to the caller. */
+int coil__trace_write_events(const struct coil__trace_copy *copy, FILE *out,
+                             bool follows);
+
+/*
+ * Write the trace of this thread's loop to the file at `path`, or, if `append` is true,
+ * insert it at the end of such a file. Returns 0 or an error.
+ */
+int coil__trace_write_file(coil_loop *loop, const char *path, bool append);
+
+#endif
