@@ -621,10 +621,10 @@ bool coil__stack_measuring(void)
     return pools->measuring;
 }
 
-size_t coil__stack_written(const struct coil__stack *stack)
+/* Return the lowest resident page between two pages, or `end`. */
+static char *lowest_resident(char *at, char *end)
 {
     unsigned char in_core[256];
-    char *end = page_of(stack->high - 1), *at = stack->low;
 
     while (at < end) {
         size_t n = (size_t)(end - at) / page_bytes;
@@ -632,12 +632,37 @@ size_t coil__stack_written(const struct coil__stack *stack)
         if (n > sizeof in_core)
             n = sizeof in_core;
         if (mincore(at, n * page_bytes, in_core) != 0)
-            break;
+            return end;
         for (size_t i = 0; i < n; i++, at += page_bytes)
             if (in_core[i] & 1)
-                return (size_t)(stack->high - at);
+                return at;
     }
-    return (size_t)(stack->high - at);
+    return end;
+}
+
+size_t coil__stack_written(const struct coil__stack *stack)
+{
+    return (size_t)(stack->high - lowest_resident(stack->low, page_of(stack->high - 1)));
+}
+
+/* The peak includes pages that were discarded while the coroutine was suspended. */
+static uint32_t peak_with(const struct coil__stack *stack, size_t written)
+{
+    return written > stack->peak ? (uint32_t)written : stack->peak;
+}
+
+bool coil__stack_unused(struct coil__stack *stack, const char *sp, struct iovec *unused)
+{
+    char *end = page_of(sp), *at;
+
+    if (sp < stack->low || sp >= stack->high)
+        return false;
+    at = lowest_resident(stack->low, end);
+    if (at == end)
+        return false;
+    stack->peak = peak_with(stack, (size_t)(stack->high - at));
+    *unused = (struct iovec){at, (size_t)(end - at)};
+    return true;
 }
 
 ssize_t coil__stack_peak(const struct coil__stack *stack)
@@ -646,9 +671,10 @@ ssize_t coil__stack_peak(const struct coil__stack *stack)
     choose_slab(pools->usual);
     if (coil__stack_apart(stack))
         return coil__light_peak(stack);
-    if (stack->peak != 0)
+    if (stack->trimmed && stack->exact)
         return (ssize_t)stack->peak;
-    return stack->measured ? (ssize_t)coil__stack_written(stack) : -EAGAIN;
+    return stack->measured ? (ssize_t)peak_with(stack, coil__stack_written(stack))
+                           : -EAGAIN;
 }
 
 /*
@@ -672,8 +698,11 @@ void coil__stack_trim(struct coil__stack *stack)
     pool = stack->slab->pool;
     stack->trimmed = true;
     if (COIL__UNLIKELY(pools->measuring) && stack->measured) {
-        stack->peak = (uint32_t)coil__stack_written(stack);
-        stack->dirty = stack->peak > (size_t)(stack->high - top);
+        size_t written = coil__stack_written(stack);
+
+        stack->peak = peak_with(stack, written);
+        stack->dirty = written > (size_t)(stack->high - top);
+        stack->exact = true;
     } else if (!stack->dirty) {
         stack->dirty = coil__slot_looks_dirty(top);
     }
@@ -735,7 +764,6 @@ void coil__stack_release(struct coil__stack *stack)
     if (!stack->trimmed)
         coil__stack_trim(stack);
     slab->dirty_count += stack->dirty;
-    stack->exact = stack->peak != 0;
     if (pool->open.next != &slab->link) {
         coil__list_remove(&slab->link);
         coil__list_push(pool->open.next, &slab->link);

@@ -6,6 +6,8 @@
 
 #include "../base/base.h"
 
+#include <sys/uio.h>
+
 /*
  * A slot:
  *
@@ -36,7 +38,7 @@ struct coil__stack {
     bool dirty : 1;    /* pages below the page of `high` have been written */
     bool trimmed : 1;  /* the coroutine has ended and coil__stack_trim() has run */
     bool measured : 1; /* the slot was clean when it was taken: see coil__stack_peak() */
-    bool exact : 1;    /* `dirty` of a free slot is certain */
+    bool exact : 1;    /* trimmed: `dirty` and `peak` were measured */
     union {
         unsigned valgrind_id;
         uint32_t light_peak; /* light: like `peak`, but for pages that were discarded */
@@ -47,7 +49,7 @@ struct coil__stack {
     };
     union {
         struct coil__stack *next; /* while the slot is free */
-        uint32_t peak;            /* once trimmed and measured: in pages, rounded up */
+        uint32_t peak;            /* the largest peak measured so far; 0: none */
         void *cell;               /* light: the bytes that are swapped out */
     };
 };
@@ -114,6 +116,13 @@ bool coil__stack_check(const struct coil__stack *stack, const void *sp);
  * and measures each slot that it trims.
  */
 ssize_t coil__stack_peak(const struct coil__stack *stack);
+
+/*
+ * Find the pages that a coroutine, suspended at `sp`, has written below `sp`. Their
+ * contents are no longer used: the caller may discard *unused. The function first records
+ * the peak. Returns false if there are no such pages, or if `sp` is not on the stack.
+ */
+bool coil__stack_unused(struct coil__stack *stack, const char *sp, struct iovec *unused);
 
 /*
  * Take a slot of at least stack_bytes (0: COIL_STACK_BYTES) with a 64-aligned control

@@ -69,6 +69,7 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
     loop->thread = coil__thread_id_in(loop->pid);
     loop->coros = &coil__coro_thread;
     loop->number = coil__loops_number();
+    loop->trim_at = COIL_NEVER;
     loop->drain_ns = LONGEST_DRAIN;
     loop->virtual_clock = opts != NULL && opts->virtual_clock;
     loop->may_skip_polls = !loop->virtual_clock || opts->skip_polls;

@@ -192,6 +192,14 @@ static void choose_look_every(coil_loop *loop, unsigned turns)
     loop->looked_at = loop->clock_read;
 }
 
+/* Called when the loop is about to wait. */
+static void release_unused_memory(coil_loop *loop)
+{
+    coil__light_idle(loop->clock_read);
+    if (COIL__UNLIKELY(loop->clock_read >= loop->trim_at))
+        coil__task_layer->trim(loop);
+}
+
 static int poll_and_expire(coil_loop *loop)
 {
     bool waits = coil__list_empty(&loop->ready);
@@ -205,7 +213,7 @@ static int poll_and_expire(coil_loop *loop)
     loop->turns_unpolled = loop->turns_looked = loop->runs_unpolled = 0;
     loop->poll_next = false;
     if (waits)
-        coil__light_idle(loop->clock_read);
+        release_unused_memory(loop);
     if (COIL__UNLIKELY(loop->trace != NULL))
         coil__trace_put_now(loop->trace, COIL__TRACE_POLL, 0, 0);
     rc = poll_now(loop);

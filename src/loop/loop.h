@@ -39,6 +39,8 @@ struct coil__task_layer {
     void (*traced)(coil_loop *loop);
     /* Call visit() for each task. */
     void (*each)(coil_loop *loop, coil__trace_visit_task *visit, void *arg);
+    /* Called before the loop waits, once clock_read has reached loop->trim_at. */
+    void (*trim)(coil_loop *loop);
     /*
      * Called in a child of fork(2), where no task may run: they all belong to the parent.
      * Must be async-signal-safe.
@@ -93,6 +95,7 @@ struct coil_loop {
     int64_t polled_at;     /* the time of the last poll */
     int64_t wary_until;    /* turns were long recently: look more often until then */
 
+    int64_t trim_at;    /* the time of the next call of coil__task_layer->trim() */
     int64_t clock_read; /* the time when the clock was last read */
     int64_t virtual_now;
     uint64_t polls, turns, runs;            /* counted up to the last poll */

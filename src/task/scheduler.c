@@ -13,6 +13,7 @@
 #include "block.h"
 #include "failure.h"
 #include "trace_task.h"
+#include "trim.h"
 
 #include "../coro/outside.h"
 #include "../loop/leak.h"
@@ -229,6 +230,7 @@ void coil__scheduler_attach_slowly(coil_loop *loop)
                                                   .number = coil__trace_number,
                                                   .traced = coil__trace_tasks,
                                                   .each = coil__trace_each_task,
+                                                  .trim = coil__task_trim_stacks,
                                                   .forked = leave_tasks_to_parent};
     static const struct coil__context_tasks contexts = {
         .slot = find_context, .call_unsuspended = call_of_variable};
@@ -243,6 +245,7 @@ void coil__scheduler_attach_slowly(coil_loop *loop)
     scheduler->hooked = loop;
     loop->scheduler = scheduler;
     scheduler->spawned = 0;
+    coil__task_trim_set_up(loop);
     loop->light_tasks |= coil__task_light_mode != COIL__LIGHT_CHOSEN;
     scheduler->no_suspend.outer = NULL;
     scheduler->has_hooks = false;

@@ -52,6 +52,8 @@ void coil__task_missing(const char *caller)
    waits for) stays in the list until the run releases it, which preserves the order. */
 static void leave_scheduler(coil_task *task)
 {
+    if (COIL__UNLIKELY(coil__scheduler.trim.next == &task->link))
+        coil__scheduler.trim.next = task->link.next;
     if (COIL__LIKELY(!task->leftover))
         coil__list_remove(&task->link);
     else if (--coil__scheduler.leftover_count == 0)

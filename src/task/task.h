@@ -158,6 +158,13 @@ struct coil__no_suspend {
     const void *address;
 };
 
+/* A round over all tasks that trims their stacks: trim.c. */
+struct coil__trim_round {
+    struct coil__list *next; /* the next task to visit; NULL between two rounds */
+    size_t visited;
+    int64_t after, until; /* trim the stacks of waits that began in this time */
+};
+
 /* The task layer's state of one thread. */
 struct coil__scheduler {
     coil_task *current;
@@ -178,6 +185,7 @@ struct coil__scheduler {
     uint64_t spawned;          /* tasks spawned on this loop so far */
     struct coil__trace *trace; /* the trace of the loop, or NULL */
     struct coil__close_hook close_hook;
+    struct coil__trim_round trim;
 };
 
 extern COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
