@@ -107,6 +107,13 @@ def build_coil(part, name):
         part, name, *coil_flags())
 
 
+def build_coil_http(part, name):
+    """The same with libcoil-http, which needs libcurl."""
+    includes, *libraries = coil_flags()
+    return run_quietly([f"{ROOT}/scripts/build", str(BUILD)], cwd=ROOT) and compile_c(
+        part, name, includes, f"{BUILD}/http/libcoil-http.a", *libraries, "-lcurl")
+
+
 def build_go(part, name, **environment):
     program = str(out(part) / name)
     environment = dict(os.environ, GO111MODULE="off", GOFLAGS="", **environment)
