@@ -23,16 +23,17 @@ def end(process):
 
 class Pair:
     """`server` is its command and environment. If a server prints no port, it has failed, and no
-    load is started."""
+    load is started. `load` is the command of another load that is used like load.c. `more` are
+    arguments of Popen() for the server."""
 
     def __init__(self, name, server, connections, seconds,
-                 cpus=(driver.SERVER_CPU, driver.LOAD_CPU)):
+                 cpus=(driver.SERVER_CPU, driver.LOAD_CPU), load=None, **more):
         command, environment = server
         self.name = name
         self.server = start(command, cpus[0], stdin=subprocess.DEVNULL,
-                            env=dict(os.environ, **environment))
+                            env=dict(os.environ, **environment), **more)
         self.port = self.server.stdout.readline().strip()
-        self.load = start([driver.out("echo") / "load", str(connections),
+        self.load = start([*(load or [driver.out("echo") / "load"]), str(connections),
                            str(round(seconds * 1000)), self.port, str(self.server.pid)],
                           cpus[1], stdin=subprocess.PIPE)
         self.works = self.load.stdout.readline() == "ready\n"
