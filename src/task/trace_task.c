@@ -3,7 +3,7 @@
  */
 #include "trace_task.h"
 
-#include "away.h"
+#include "light_task.h"
 #include "step.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ void coil__trace_tasks(coil_loop *loop)
 uint32_t coil__trace_number(const struct coil__runnable *runnable)
 {
     if (runnable->run != coil__task_step && runnable->run != coil__task_first_step &&
-        runnable->run != coil__task_rouse)
+        runnable->run != coil__task_light_step)
         return 0;
     return COIL__CONTAINER(runnable, const coil_task, step)->coro.number;
 }
