@@ -194,6 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     image_begin(&d.image, INT64_MAX);
     if (table_read(&d.image, (uintptr_t)&coil__debug, &table, why, sizeof why)) {
         CLAIM(snapshot_take(&d.image, &table, &circumstances, &snapshot));
+        CLAIM(snapshot_finish(&snapshot));
         CLAIM(size > 0 || snapshot.task_count == 12);
         claim_snapshot(&snapshot);
         snapshot_free(&snapshot);

@@ -136,23 +136,25 @@ static void read_core(const char *path, bool whole)
     char why[300] = "";
     struct image *image = image_of_core(path, NULL, why, sizeof why);
     struct snapshot snapshot;
-    struct table table;
+    struct table tables[TABLES_MAX];
+    size_t n;
 
     if (image == NULL) {
         CLAIM(!whole && why[0] != '\0');
         return;
     }
     image_begin(image, INT64_MAX);
-    if (table_find(image, &table, why, sizeof why)) {
-        CLAIM(snapshot_take(image, &table, &circumstances, &snapshot));
+    n = table_find(image, tables, why, sizeof why);
+    for (size_t i = 0; i < n; i++) {
+        CLAIM(snapshot_take(image, &tables[i], &circumstances, &snapshot));
+        CLAIM(snapshot_finish(&snapshot));
         CLAIM(!whole || (snapshot.task_count == 3 && snapshot.cut == NULL &&
                          strcmp(snapshot.tasks[2].what, "made by hand") == 0));
         claim_snapshot(&snapshot);
         snapshot_free(&snapshot);
-        table_free(&table);
-    } else {
-        CLAIM(!whole);
+        table_free(&tables[i]);
     }
+    CLAIM(!whole || n == 1);
     image_close(image);
 }
 

@@ -6,51 +6,14 @@
  * Reads the memory of the process, which need not cooperate and is not stopped.
  * snapshot.c explains how. docs/manual/ps.md describes the options.
  */
-#include "freeze.h"
-#include "tree.h"
+#include "options.h"
 
 #include <errno.h>
-#include <getopt.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#define TREE_MAX 50
 #define WATCH_LINES 20
-#define WATCH_NS INT64_C(2000000000)
-#define LOOPS_MAX 256
-#define LIMIT_NS INT64_C(60000000000)
-
-struct options {
-    struct filter filter;
-    size_t tree_max;
-    bool json, stop;
-    int64_t watch_ns; /* 0: print once */
-    int64_t limit_ns; /* a read may take so long */
-    int pid;          /* or 0: */
-    const char *core;
-    const char *program; /* of the core, or NULL */
-};
-
-static const char usage[] =
-    "usage: coil-ps [OPTION...] PID|CORE\n"
-    "Print the tasks of a running program, or of a core file, that uses coil.\n"
-    "\n"
-    "  -a, --all              print a tree of all tasks, not groups of more than 50\n"
-    "  -e, --exe=FILE         the program of the core, if it was moved\n"
-    "      --in=FUNCTION      only tasks with this function on their stack\n"
-    "      --json             one JSON object per task, each on a line\n"
-    "      --limit=TIME       stop reading after this time; 60s by default\n"
-    "      --older=TIME       only tasks that have waited so long: 10s, 500ms, 2m\n"
-    "      --stop             stop the process meanwhile: edges of the tree are exact,\n"
-    "                         and running tasks have a stack\n"
-    "      --waits=KIND       only tasks that wait for this: lock, sleep, queue.get, "
-    "...\n"
-    "  -w, --watch[=SECONDS]  print the busiest tasks again and again; 2 s by default\n"
-    "  -h, --help             print this help\n"
-    "      --version          print the version\n";
 
 static void fail(const char *text)
 {
@@ -58,275 +21,105 @@ static void fail(const char *text)
     exit(1);
 }
 
-static void refuse(const char *text)
+static void take(const struct options *o, struct inspected *inspected,
+                 struct snapshot snapshots[TABLES_MAX], struct taken *taken)
 {
-    fprintf(stderr, "coil-ps: %s\n", text);
-    exit(2);
+    char why[300];
+
+    if (!take_snapshots(inspected, &o->how, snapshots, taken, why, sizeof why))
+        fail(why);
 }
 
-/* ---- options ----------------------------------------------------------------------- */
-
-static int64_t parse_time(const char *text)
+static void free_snapshots(const struct inspected *inspected, struct snapshot *snapshots)
 {
-    static const struct {
-        const char *unit;
-        double ns;
-    } units[] = {{"", 1e9},   {"s", 1e9},  {"ms", 1e6},
-                 {"us", 1e3}, {"m", 6e10}, {"h", 3.6e12}};
-    char *end;
-    double value = strtod(text, &end);
-
-    for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(end, units[i].unit) == 0 && value >= 0 && value * units[i].ns < 9e18)
-            return (int64_t)(value * units[i].ns);
-    fprintf(stderr, "coil-ps: %s is not a time; write 10s, 500ms or 2m\n", text);
-    exit(2);
-}
-
-/* Return the number of a process, or 0 for the name of a file. */
-static int parse_pid(const char *text)
-{
-    char *end;
-    long pid;
-
-    if (*text < '0' || *text > '9')
-        return 0;
-    errno = 0;
-    pid = strtol(text, &end, 10);
-    if (*end != '\0')
-        return 0;
-    if (errno != 0 || pid < 1 || pid > INT_MAX) {
-        fprintf(stderr, "coil-ps: there is no process %s\n", text);
-        exit(1);
-    }
-    return (int)pid;
-}
-
-static void parse_options(struct options *o, int argc, char *argv[])
-{
-    enum { IN = 256, JSON, LIMIT, OLDER, STOP, WAITS, VERSION };
-    static const struct option names[] = {{"all", no_argument, NULL, 'a'},
-                                          {"exe", required_argument, NULL, 'e'},
-                                          {"in", required_argument, NULL, IN},
-                                          {"json", no_argument, NULL, JSON},
-                                          {"limit", required_argument, NULL, LIMIT},
-                                          {"older", required_argument, NULL, OLDER},
-                                          {"stop", no_argument, NULL, STOP},
-                                          {"waits", required_argument, NULL, WAITS},
-                                          {"watch", optional_argument, NULL, 'w'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, VERSION},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-
-    *o = (struct options){.tree_max = TREE_MAX, .limit_ns = LIMIT_NS};
-    while ((option = getopt_long(argc, argv, "ae:w::h", names, NULL)) >= 0)
-        switch (option) {
-        case 'a':
-            o->tree_max = SIZE_MAX;
-            break;
-        case 'e':
-            o->program = optarg;
-            break;
-        case IN:
-            o->filter.function = optarg;
-            break;
-        case JSON:
-            o->json = true;
-            break;
-        case LIMIT:
-            o->limit_ns = parse_time(optarg);
-            break;
-        case OLDER:
-            o->filter.older_ns = parse_time(optarg);
-            break;
-        case STOP:
-            o->stop = true;
-            break;
-        case WAITS:
-            o->filter.waits = optarg;
-            break;
-        case 'w':
-            o->watch_ns = optarg != NULL ? parse_time(optarg) : WATCH_NS;
-            if (o->watch_ns <= 0)
-                refuse("--watch needs a time above 0");
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            exit(0);
-        case VERSION:
-            puts("coil-ps " COIL_PS_VERSION);
-            exit(0);
-        default:
-            exit(2);
-        }
-    if (optind != argc - 1) {
-        fputs(usage, stderr);
-        exit(2);
-    }
-    o->pid = parse_pid(argv[optind]);
-    if (o->pid == 0) {
-        o->core = argv[optind];
-        if (o->watch_ns > 0)
-            refuse("--watch needs a process: a core file does not change");
-    }
-}
-
-/* ---- the process ------------------------------------------------------------------- */
-
-/* Return the id that the process has in its own namespace, or 0. */
-static int inner_pid(int pid)
-{
-    char path[64], line[256];
-    int inner = 0;
-    FILE *file;
-
-    snprintf(path, sizeof path, "/proc/%d/status", pid);
-    file = fopen(path, "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, "NSpid:", 6) == 0) {
-            const char *last = strrchr(line, '\t');
-
-            inner = last != NULL ? atoi(last + 1) : 0;
-        }
-    if (file != NULL)
-        fclose(file);
-    return inner;
-}
-
-static int64_t monotonic_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static void sleep_ns(int64_t ns)
-{
-    struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-
-    while (nanosleep(&t, &t) < 0 && errno == EINTR)
-        ;
-}
-
-/* Find the threads of the loops. */
-static size_t find_threads(struct image *image, const struct table *table,
-                           struct frozen *threads, size_t n)
-{
-    for (uint32_t i = 0; i < table->loop_count && n < LOOPS_MAX; i++) {
-        uint64_t loop = 0;
-
-        if (image_read(image, table->loops + i * sizeof loop, &loop, sizeof loop) &&
-            loop != 0 && table->has[COIL__AT_LOOP_THREAD] &&
-            image_read(image, loop + table->values[COIL__AT_LOOP_THREAD],
-                       &threads[n].thread, sizeof threads[n].thread))
-            n++;
-    }
-    return n;
-}
-
-/* Stop the threads of the loops. Returns their number. */
-static size_t stop(const struct options *o, struct image *image,
-                   const struct table *table, struct frozen *threads)
-{
-    size_t n = frozen_find(o->pid, threads, find_threads(image, table, threads, 0));
-
-    if (!freeze(threads, n)) {
-        fprintf(stderr, "coil-ps: process %d cannot be stopped: %s\n", o->pid,
-                errno == EPERM ? "another program traces it" : strerror(errno));
-        exit(1);
-    }
-    image->frozen = threads;
-    image->frozen_count = n;
-    image->stands = true;
-    return n;
-}
-
-static void take(const struct options *o, struct image *image, const struct table *table,
-                 struct unwinder *unwinder, struct snapshot *snapshot)
-{
-    const struct circumstances circumstances = {
-        .pid = o->core == NULL ? inner_pid(o->pid) : 0,
-        .monotonic = o->core == NULL ? monotonic_ns() : 0,
-        .limit_ns = o->limit_ns,
-        .on_stack = unwinder_stack,
-        .arg = unwinder};
-    struct frozen threads[LOOPS_MAX];
-    size_t stopped = o->stop && o->core == NULL ? stop(o, image, table, threads) : 0;
-    bool ok = snapshot_take(image, table, &circumstances, snapshot);
-
-    thaw(threads, stopped);
-    image->frozen_count = 0;
-    image->stands = o->core != NULL;
-    if (!ok)
-        fail("out of memory");
+    for (size_t i = 0; i < inspected->table_count; i++)
+        snapshot_free(&snapshots[i]);
 }
 
 /* Print the busiest tasks again and again. */
-static void watch(const struct options *o, struct image *image, const struct table *table,
-                  struct unwinder *unwinder)
+static void watch(const struct options *o, struct inspected *inspected)
 {
-    struct snapshot before, now;
+    struct snapshot before[TABLES_MAX], now[TABLES_MAX];
     int64_t begun = monotonic_ns(), elapsed;
+    struct taken taken;
+    size_t loops = 1;
 
-    take(o, image, table, unwinder, &before);
-    for (;;) {
+    take(o, inspected, before, &taken);
+    while (loops > 0 && fflush(stdout) == 0) {
         sleep_ns(o->watch_ns);
         elapsed = monotonic_ns() - begun;
         begun += elapsed;
-        take(o, image, table, unwinder, &now);
+        take(o, inspected, now, &taken);
         if (isatty(STDOUT_FILENO))
             fputs("\033[H\033[2J", stdout);
-        tree_print_top(&now, &before, (double)elapsed / 1e9, unwinder, &o->filter,
-                       WATCH_LINES, stdout);
-        snapshot_free(&before);
-        before = now;
-        if (now.loop_count == 0 || fflush(stdout) != 0)
-            break;
+        loops = 0;
+        for (size_t i = 0; i < inspected->table_count; i++) {
+            unwinder_use_table(&inspected->unwinder, &inspected->tables[i]);
+            tree_print_top(&now[i], &before[i], (double)elapsed / 1e9,
+                           &inspected->unwinder, &o->filter, WATCH_LINES, stdout);
+            loops += now[i].loop_count;
+        }
+        free_snapshots(inspected, before);
+        memcpy(before, now, sizeof before);
     }
-    snapshot_free(&before);
+    free_snapshots(inspected, before);
 }
 
-static void show(const struct options *o, struct image *image, const struct table *table,
-                 struct unwinder *unwinder)
+static void show(const struct options *o, struct inspected *inspected)
 {
-    struct snapshot snapshot;
+    struct snapshot snapshots[TABLES_MAX];
+    struct taken taken;
 
-    take(o, image, table, unwinder, &snapshot);
-    if (o->json)
-        tree_print_json(&snapshot, unwinder, &o->filter, stdout);
-    else
-        tree_print(&snapshot, unwinder, &o->filter, o->tree_max, stdout);
-    snapshot_free(&snapshot);
+    take(o, inspected, snapshots, &taken);
+    for (size_t i = 0; i < inspected->table_count; i++) {
+        unwinder_use_table(&inspected->unwinder, &inspected->tables[i]);
+        if (o->json)
+            tree_print_json(&snapshots[i], &inspected->unwinder, &o->filter, stdout);
+        else
+            tree_print(&snapshots[i], &inspected->unwinder, &o->filter, o->tree_max,
+                       stdout);
+    }
+    if (taken.pauses > 1)
+        tree_print_pauses(taken.pauses, taken.longest_ns, taken.span_ns, stdout);
+    free_snapshots(inspected, snapshots);
+}
+
+static void inspect(const struct options *o, struct inspected *inspected)
+{
+    char why[300];
+
+    *inspected = (struct inspected){.pid = o->pid};
+    inspected->image = o->core != NULL
+                           ? image_of_core(o->core, o->program, why, sizeof why)
+                           : image_of_process(o->pid, why, sizeof why);
+    if (inspected->image == NULL)
+        fail(why);
+    image_begin(inspected->image, o->how.limit_ns);
+    inspected->table_count =
+        table_find(inspected->image, inspected->tables, why, sizeof why);
+    if (inspected->table_count == 0)
+        fail(inspected->image->budget.cut != NULL ? inspected->image->budget.cut : why);
+    if (!unwinder_open(&inspected->unwinder, inspected->image, o->pid, o->core, why,
+                       sizeof why))
+        fail(why);
 }
 
 int main(int argc, char *argv[])
 {
+    static struct inspected inspected;
     struct options options;
-    struct image *image;
-    struct unwinder unwinder;
-    struct table table;
-    char why[300];
 
     parse_options(&options, argc, argv);
-    image = options.core != NULL
-                ? image_of_core(options.core, options.program, why, sizeof why)
-                : image_of_process(options.pid, why, sizeof why);
-    if (image == NULL)
-        fail(why);
-    image_begin(image, options.limit_ns);
-    if (!table_find(image, &table, why, sizeof why))
-        fail(image->budget.cut != NULL ? image->budget.cut : why);
-    if (!unwinder_open(&unwinder, image, &table, options.pid, options.core, why,
-                       sizeof why))
-        fail(why);
+    if (!options.debuginfod)
+        unsetenv("DEBUGINFOD_URLS"); /* libdw would wait for a server */
+    inspect(&options, &inspected);
     if (options.watch_ns > 0)
-        watch(&options, image, &table, &unwinder);
+        watch(&options, &inspected);
     else
-        show(&options, image, &table, &unwinder);
-    unwinder_close(&unwinder);
-    table_free(&table);
-    image_close(image);
+        show(&options, &inspected);
+    unwinder_close(&inspected.unwinder);
+    for (size_t i = 0; i < inspected.table_count; i++)
+        table_free(&inspected.tables[i]);
+    image_close(inspected.image);
     return ferror(stdout) != 0 || fflush(stdout) != 0;
 }

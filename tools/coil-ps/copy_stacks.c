@@ -3,6 +3,9 @@
  */
 #include "reading.h"
 
+#define OWN_STACK_BYTES_MAX ((size_t)64 << 10)
+#define PAGE ((size_t)4096)
+
 /* The stack of a light task that is swapped out: its bytes are in a cell. */
 static void find_stored(const struct reading *r, const unsigned char *coro,
                         uint64_t *from, uint64_t *bytes)
@@ -16,28 +19,61 @@ static void find_stored(const struct reading *r, const unsigned char *coro,
              row(r, COIL__STACK_STEP_BYTES);
 }
 
+/* Copy a part of a stack, which is found at `address`. Returns false if it is too long, or
+   cannot be read. */
+static bool copy_part(struct reading *r, uint64_t address, uint64_t from, size_t bytes,
+                      size_t *used)
+{
+    struct image *image = r->snapshot->image;
+    void *memory = image_borrow(image, from, bytes);
+
+    if (memory == NULL) {
+        memory = r->snapshot->private->memory + *used;
+        if (bytes > COPY_BYTES - *used || !image_read(image, from, memory, bytes))
+            return false;
+        *used += bytes;
+    }
+    r->copies.pieces[r->copies.count++] = (struct piece){address, memory, bytes};
+    return true;
+}
+
+/* A stack of the program's own, whose end is not known: copy what can be read. */
+static bool copy_own_stack(struct reading *r, uint64_t sp, size_t *used)
+{
+    for (size_t bytes = OWN_STACK_BYTES_MAX; bytes >= PAGE; bytes /= 2) {
+        size_t part = bytes - (size_t)(sp % PAGE);
+
+        if (copy_part(r, sp, sp, part, used))
+            return true;
+    }
+    return false;
+}
+
 /* Copy the part of a stack that is in use, and record its coroutine. The bytes from the
    stack pointer up are in the cell if the stack is swapped out. */
 static bool copy_stack(struct reading *r, const unsigned char *coro, struct task *task,
                        size_t *used)
 {
     struct coroutine *c = &r->coroutines[r->coroutine_count];
-    uint64_t from, bytes, stored = 0;
-    unsigned char *memory = r->snapshot->private->memory + *used;
+    uint64_t from, bytes, stored = 0, sp = r->loop->registers.sp;
 
     *c = (struct coroutine){.sp = u64(coro + row(r, COIL__AT_CORO_SP)),
                             .low = u64(coro + row(r, COIL__AT_STACK_LOW)),
                             .high = u64(coro + row(r, COIL__AT_STACK_HIGH))};
-    if (r->loop->sp >= c->low && r->loop->sp < c->high)
-        c->thread = r->loop->thread;
+    c->runs = sp != 0 && sp >= c->low && sp < c->high;
+    if (!c->runs)
+        sp = c->sp;
     r->coroutine_count++;
-    if (c->sp == 0 && c->thread == 0)
+    if (sp == 0)
         return false; /* it runs, or is about to */
-    if (c->thread != 0 || c->sp < c->low || c->sp >= c->high)
-        return true; /* a stack of the program's own: it is read when it is unwound */
-    from = c->sp;
-    bytes = c->high - c->sp;
-    find_stored(r, coro, &from, &stored);
+    if (sp < c->low || sp >= c->high) {
+        r->unreadable = !copy_own_stack(r, sp, used);
+        return !r->unreadable;
+    }
+    from = sp;
+    bytes = c->high - sp;
+    if (!c->runs)
+        find_stored(r, coro, &from, &stored);
     if (stored != 0) {
         bytes = stored;
         task->is_stored = true;
@@ -45,14 +81,8 @@ static bool copy_stack(struct reading *r, const unsigned char *coro, struct task
     }
     if (bytes > STACK_BYTES_MAX)
         bytes = STACK_BYTES_MAX;
-    if (bytes > COPY_BYTES - *used ||
-        !image_read(r->snapshot->image, from, memory, (size_t)bytes)) {
-        r->unreadable = true;
-        return false;
-    }
-    *used += (size_t)bytes;
-    r->copies.pieces[r->copies.count++] = (struct piece){c->sp, memory, (size_t)bytes};
-    return true;
+    r->unreadable = !copy_part(r, sp, from, (size_t)bytes, used);
+    return !r->unreadable;
 }
 
 static unsigned kind_of(const struct reading *r, uint64_t class)

@@ -25,8 +25,8 @@
 
 /* ---- ids --------------------------------------------------------------------------- */
 
-/* Return a thread's id in its own namespace: the last word of the line "NSpid". */
-static int id_inside(int pid, int id)
+/* It is the last word of the line "NSpid". */
+int frozen_id_inside(int pid, int id)
 {
     char path[64], line[256];
     int inside = id;
@@ -70,7 +70,7 @@ size_t frozen_find(int pid, struct frozen *threads, size_t count)
         int id = atoi(entry->d_name);
 
         if (id > 0)
-            set_id(threads, count, id_inside(pid, id), id);
+            set_id(threads, count, frozen_id_inside(pid, id), id);
     }
     if (folder != NULL)
         closedir(folder);

@@ -14,6 +14,9 @@ struct frozen {
     int signal; /* a signal that it receives when it continues, or 0 */
 };
 
+/* Return the id that a thread has in its own namespace. */
+int frozen_id_inside(int pid, int id);
+
 /*
  * Find the ids that the threads of a process have here. Removes duplicates, and threads
  * that the process does not have. Returns the number of threads.

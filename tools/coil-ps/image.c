@@ -62,6 +62,11 @@ bool image_spend(struct image *image, uint64_t steps)
     return clock_ns() < b->deadline || end_read(b, "the read took too long");
 }
 
+void image_end(struct image *image, const char *why)
+{
+    end_read(&image->budget, why);
+}
+
 void image_grant(struct image *image, uint64_t steps)
 {
     image->budget.steps = steps;
@@ -81,6 +86,13 @@ bool image_read_pieces(struct image *image, const struct piece *pieces, size_t c
 bool image_read(struct image *image, uint64_t address, void *to, size_t bytes)
 {
     return image_read_pieces(image, &(struct piece){address, to, bytes}, 1);
+}
+
+void *image_borrow(struct image *image, uint64_t address, size_t bytes)
+{
+    if (image->borrow == NULL || !image_spend(image, 1 + bytes / STEP_BYTES))
+        return NULL;
+    return image->borrow(image, address, bytes);
 }
 
 bool image_add_start(struct image *image, uint64_t start)

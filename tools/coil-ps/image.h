@@ -58,6 +58,10 @@ struct image {
      * be read.
      */
     bool (*read)(struct image *image, const struct piece *pieces, size_t count);
+    /* Copy many pieces. Sets the bytes of those to 0 that cannot be read. NULL: by read. */
+    void (*read_many)(struct image *image, struct piece *pieces, size_t count);
+    /* Return a copy that stays valid while the image is open, or NULL. */
+    void *(*borrow)(struct image *image, uint64_t address, size_t bytes);
     /* Return the registers of a stopped thread. NULL: unknown. */
     bool (*registers)(struct image *image, int thread, struct registers *out);
     void (*close)(struct image *image); /* or NULL */
@@ -82,6 +86,9 @@ struct image {
 /* Begin a read, which may take so long. */
 void image_begin(struct image *image, int64_t limit_ns);
 
+/* End the read. */
+void image_end(struct image *image, const char *why);
+
 /* Allow more steps after the end of a read, to make use of what was read. */
 void image_grant(struct image *image, uint64_t steps);
 
@@ -93,6 +100,9 @@ bool image_read_pieces(struct image *image, const struct piece *pieces, size_t c
 
 /* Copy one piece. */
 bool image_read(struct image *image, uint64_t address, void *to, size_t bytes);
+
+/* Return a copy that stays valid while the image is open, or NULL: then copy the piece. */
+void *image_borrow(struct image *image, uint64_t address, size_t bytes);
 
 /* Add to `starts`. Returns false if memory ran out. */
 bool image_add_start(struct image *image, uint64_t start);

@@ -35,6 +35,32 @@ static bool read_process(struct image *image, const struct piece *pieces, size_t
     return process_vm_readv(p->pid, local, count, remote, count, 0) == (ssize_t)total;
 }
 
+#define BATCH 1024 /* UIO_MAXIOV */
+
+/* The kernel stops at the first piece that cannot be read: continue behind it. */
+static void read_many(struct image *image, struct piece *pieces, size_t count)
+{
+    const struct process *p = (const struct process *)image;
+    struct iovec local[BATCH], remote[BATCH];
+
+    for (size_t i = 0; i < count;) {
+        size_t n = count - i < BATCH ? count - i : BATCH;
+        ssize_t bytes;
+
+        for (size_t k = 0; k < n; k++) {
+            const struct piece *piece = &pieces[i + k];
+
+            local[k] = (struct iovec){piece->to, piece->bytes};
+            remote[k] = (struct iovec){(void *)(uintptr_t)piece->address, piece->bytes};
+        }
+        bytes = process_vm_readv(p->pid, local, n, remote, n, 0);
+        for (; n > 0 && bytes >= (ssize_t)pieces[i].bytes; n--)
+            bytes -= (ssize_t)pieces[i++].bytes;
+        if (n > 0)
+            pieces[i++].bytes = 0;
+    }
+}
+
 static bool read_registers(struct image *image, int thread, struct registers *out)
 {
     struct user_regs_struct regs;
@@ -207,6 +233,7 @@ struct image *image_of_process(int pid, char *why, size_t size)
         return NULL;
     }
     p->image.read = read_process;
+    p->image.read_many = read_many;
     p->image.registers = read_registers;
     p->image.bytes = memory_bytes(pid);
     p->pid = pid;

@@ -10,7 +10,6 @@
 
 #define REGIONS_MAX 64
 #define TRIES 4
-#define STACK_STEPS 8   /* of the budget, to unwind a stack */
 #define QUICK_NS 200000 /* docs/design/ps.md: a counter of 16 bits */
 
 /* ---- the control block ------------------------------------------------------------- */
@@ -174,6 +173,7 @@ static void begin_task(struct reading *r, struct task *task)
                           .first_pending = NONE,
                           .stack = NONE};
     r->copies.count = 0;
+    r->copies.registers = &r->loop->registers;
     r->coroutine_count = 0;
     r->unreadable = false;
 }
@@ -198,7 +198,8 @@ static enum attempt copy_task(struct reading *r, struct task *task)
     leaf = u64(member(r, COIL__AT_TASK_LEAF));
     if (is_started(r) && !has_ended(r) && !r->current)
         copied = stacks_copy(r, task, leaf);
-    else if (is_started(r) && r->current && r->loop->sp != 0) /* it may have just begun */
+    else if (is_started(r) && r->current &&
+             r->loop->registers.sp != 0) /* it may have just begun */
         copied = stacks_copy(r, task, running_coroutine(r)) || stacks_copy(r, task, leaf);
     if (image->stands)
         return copied ? ATTEMPT_WORKED : ATTEMPT_CHANGED;
@@ -242,10 +243,12 @@ bool task_read(struct reading *r)
         read_facts(r, &task);
     else if (s->image->stands && r->unreadable)
         task.state = TASK_IS_INCOMPLETE;
-    if (attempt == ATTEMPT_WORKED && r->coroutine_count > 0 && how->on_stack != NULL &&
-        spend(r, STACK_STEPS))
-        task.stack =
-            how->on_stack(how->arg, &task, r->coroutines, r->coroutine_count, &r->copies);
+    if (attempt == ATTEMPT_WORKED && r->coroutine_count > 0 && how->keeps_stacks)
+        stacks_keep(r, (uint32_t)s->task_count);
+    else if (attempt == ATTEMPT_WORKED && r->coroutine_count > 0 &&
+             how->on_stack != NULL && spend(r, STACK_STEPS))
+        task.stack = how->on_stack(how->on_stack_arg, &task, r->coroutines,
+                                   r->coroutine_count, &r->copies);
     if (tasks_add(s, &task) == NULL)
         s->private->failed = true;
     else if (has_row(r, COIL__AT_TASK_GROUP_LINK))

@@ -19,6 +19,7 @@
 #define CORO_BYTES 96
 #define STACK_BYTES_MAX ((size_t)1 << 20) /* of one stack that are copied */
 #define COPY_BYTES (2 * STACK_BYTES_MAX)  /* for the stacks of one task */
+#define STACK_STEPS 8                     /* of the budget, to unwind a stack */
 #define EDGES_MAX ((size_t)1 << 24)
 
 /* A pointer that has not yet been turned into an edge. */
@@ -51,7 +52,8 @@ struct private
     const char *words;
     char **texts;
     size_t text_count, text_room;
-    unsigned char *memory; /* COPY_BYTES, for copies of stacks */
+    unsigned char *memory;                /* COPY_BYTES, for copies of stacks */
+    struct chunk *kept_first, *kept_last; /* stacks that are not unwound yet */
     bool failed;
 };
 
@@ -154,6 +156,14 @@ bool task_read(struct reading *r);
 
 /* Copy the stacks of the task and of its generators, from the innermost coroutine. */
 bool stacks_copy(struct reading *r, struct task *task, uint64_t coro);
+
+/* Keep the copies of the task's stacks for stacks_use(). */
+void stacks_keep(const struct reading *r, uint32_t task);
+
+/* Call on_stack for the stacks that were kept. */
+void stacks_use(struct snapshot *s);
+
+void stacks_forget(struct private *p);
 
 /* Return the task's wait if it is incomplete, else 0: see coil__task_waits(). */
 uint64_t wait_incomplete(const struct reading *r);

@@ -62,20 +62,83 @@ uint64_t copies_pointer(const struct copies *copies, uint64_t address)
 
 /* ---- a loop ------------------------------------------------------------------------ */
 
+/* Return the link after that of a task which was read before, or 0 if it has ended. */
+static uint64_t link_after(struct reading *r, const struct task *task)
+{
+    uint64_t link = task->address + row(r, COIL__AT_TASK_LINK), next = 0;
+    uint32_t number = 0;
+    const struct piece pieces[] = {
+        {link + row(r, COIL__AT_LIST_NEXT), &next, sizeof next},
+        {task->address + row(r, COIL__AT_TASK_CORO) + row(r, COIL__AT_CORO_NUMBER),
+         &number, sizeof number}};
+
+    return image_read_pieces(r->snapshot->image, pieces, 2) && number == task->number &&
+                   next != link
+               ? next
+               : 0;
+}
+
+/* After the process has run: find the first task that was not read yet. The tasks before
+   it in the list may have ended. */
+static uint64_t find_place(struct reading *r, uint64_t head)
+{
+    const struct snapshot *s = r->snapshot;
+    uint64_t link = 0;
+
+    for (size_t i = s->task_count; i > r->loop->tasks && link == 0; i--)
+        link = link_after(r, &s->tasks[i - 1]);
+    return link != 0 ? link
+                     : copies_pointer(&r->copies, head + row(r, COIL__AT_LIST_NEXT));
+}
+
+/* True if a task is new that has the address of another one. That one has ended while the
+   process ran. */
+static bool replaces(struct reading *r, uint32_t known)
+{
+    struct snapshot *s = r->snapshot;
+    uint32_t number;
+    uint64_t at = r->address + row(r, COIL__AT_TASK_CORO) + row(r, COIL__AT_CORO_NUMBER);
+
+    if (s->circumstances->between == NULL ||
+        !image_read(s->image, at, &number, sizeof number) ||
+        number == s->tasks[known].number)
+        return false;
+    s->tasks[known].state = TASK_HAS_ENDED;
+    return true;
+}
+
+static void read_registers(struct reading *r)
+{
+    struct image *image = r->snapshot->image;
+
+    if (!image->stands || image->registers == NULL ||
+        !image->registers(image, r->loop->thread, &r->loop->registers))
+        r->loop->registers.sp = 0;
+}
+
 /* Walk through the list of tasks. Returns false if it changed so that the end was not
    reached. */
 static bool walk_tasks(struct reading *r)
 {
     struct snapshot *s = r->snapshot;
+    const struct circumstances *how = s->circumstances;
     uint64_t head = r->loop->scheduler + row(r, COIL__AT_SCHEDULER_TASKS);
     uint64_t link = copies_pointer(&r->copies, head + row(r, COIL__AT_LIST_NEXT));
 
     while (link != head) {
+        uint32_t known;
+
         r->address = link - row(r, COIL__AT_TASK_LINK);
+        known = tasks_find(s, r->address);
         if (link == 0 || r->address % 8 != 0 || s->task_count >= TASK_MAX ||
-            tasks_find(s, r->address) != NONE || !task_read(r) || s->private->failed)
+            (known != NONE && !replaces(r, known)) || !task_read(r) || s->private->failed)
             return false;
         link = u64(member(r, COIL__AT_TASK_LINK) + row(r, COIL__AT_LIST_NEXT) % 9);
+        if (how->between != NULL && how->between(how->between_arg)) {
+            read_registers(r);
+            r->copies.count = 0;
+            link = find_place(r, head);
+        }
     }
     return true;
 }
@@ -93,7 +156,6 @@ static bool read_loop(struct reading *r, uint64_t address)
         {address + row(r, COIL__AT_LOOP_IS_VIRTUAL), &is_virtual, 1}};
     const struct circumstances *how = r->snapshot->circumstances;
     struct image *image = r->snapshot->image;
-    struct registers registers;
 
     if (!image_read_pieces(image, whole, 5))
         return false;
@@ -105,9 +167,7 @@ static bool read_loop(struct reading *r, uint64_t address)
                                             address + row(r, COIL__AT_LOOP_VIRTUAL_NOW));
     else if (how->monotonic != 0)
         loop->now = how->monotonic;
-    if (image->stands && image->registers != NULL &&
-        image->registers(image, loop->thread, &registers))
-        loop->sp = registers.sp;
+    read_registers(r);
     return true;
 }
 
@@ -165,26 +225,16 @@ static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
 
 /* ---- the whole --------------------------------------------------------------------- */
 
-bool snapshot_take(struct image *image, const struct table *table,
-                   const struct circumstances *circumstances, struct snapshot *s)
+static bool read_loops(struct snapshot *s)
 {
+    const struct table *table = s->table;
+    struct image *image = s->image;
     struct reading *r = calloc(1, sizeof *r);
-    struct private *p = calloc(1, sizeof *p);
-    bool ok = r != NULL && p != NULL;
+    bool ok = r != NULL;
 
-    *s = (struct snapshot){.image = image,
-                           .table = table,
-                           .circumstances = circumstances,
-                           .inherited = table->inherited,
-                           .private = p};
     if (ok)
         *r = (struct reading){.snapshot = s, .table = table, .copies = {.image = image}};
-    if (ok)
-        p->memory = malloc(COPY_BYTES);
-    if (ok)
-        p->seed = (uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)read_clock_ns();
-    ok = ok && p->memory != NULL && tasks_index(s);
-    image_begin(image, circumstances->limit_ns);
+    image_begin(image, s->circumstances->limit_ns);
     for (uint32_t i = 0; ok && i < table->loop_count && !image->budget.is_over; i++) {
         uint64_t address = 0;
 
@@ -194,11 +244,49 @@ bool snapshot_take(struct image *image, const struct table *table,
         else if (address != 0)
             ok = take_loop(s, r, address);
     }
-    ok = ok && edges_find(s);
     if (image->budget.cut != NULL)
         s->cut = image->budget.cut;
     free(r);
     return ok;
+}
+
+bool snapshot_take(struct image *image, const struct table *table,
+                   const struct circumstances *circumstances, struct snapshot *s)
+{
+    struct private *p = calloc(1, sizeof *p);
+
+    *s = (struct snapshot){.image = image,
+                           .table = table,
+                           .circumstances = circumstances,
+                           .inherited = table->inherited,
+                           .private = p};
+    if (p == NULL)
+        return false;
+    p->seed = (uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)read_clock_ns();
+    p->memory = malloc(COPY_BYTES);
+    return p->memory != NULL && tasks_index(s) && read_loops(s);
+}
+
+bool snapshot_take_again(struct snapshot *s)
+{
+    struct private *p = s->private;
+
+    s->loop_count = s->task_count = p->link_count = 0;
+    s->cut = NULL;
+    memset(p->index, 0xff, p->index_size * sizeof *p->index);
+    return read_loops(s);
+}
+
+bool snapshot_finish(struct snapshot *s)
+{
+    if (s->circumstances->on_stack != NULL)
+        stacks_use(s);
+    stacks_forget(s->private);
+    if (!edges_find(s))
+        return false;
+    if (s->image->budget.cut != NULL)
+        s->cut = s->image->budget.cut;
+    return true;
 }
 
 void snapshot_free(struct snapshot *s)
@@ -213,6 +301,7 @@ void snapshot_free(struct snapshot *s)
     for (size_t i = 0; i < p->text_count; i++)
         free(p->texts[i]);
     free(p->texts);
+    stacks_forget(p);
     free(p->classes);
     free(p->links);
     free(p->group_next);

@@ -58,15 +58,15 @@ struct loop {
     int pid, thread;
     int64_t now; /* its clock, or the system's if it does not run */
     bool is_virtual;
-    const char *partial;      /* why some tasks are missing, or NULL */
-    uint64_t sp;              /* of its thread, if that is stopped, or 0 */
-    size_t tasks, task_count; /* in snapshot.tasks */
+    const char *partial;        /* why some tasks are missing, or NULL */
+    struct registers registers; /* of its thread, if that is stopped */
+    size_t tasks, task_count;   /* in snapshot.tasks */
 };
 
 /* A part of a suspended task's stacks, innermost first: the task's own, or a generator's. */
 struct coroutine {
     uint64_t sp, low, high;
-    int thread; /* on which it runs: its registers are there, not on the stack; or 0 */
+    bool runs; /* its registers are those of the thread, and not on the stack */
 };
 
 #define COROUTINES_MAX 64
@@ -74,6 +74,7 @@ struct coroutine {
 /* Copies of parts of memory, which are read instead of the image. */
 struct copies {
     struct image *image;
+    const struct registers *registers; /* of the loop's thread */
     struct piece pieces[COROUTINES_MAX + 2];
     size_t count;
 };
@@ -95,7 +96,13 @@ struct circumstances {
     int64_t limit_ns;   /* the read may take so long */
     int64_t monotonic;  /* the time of a live process, or 0 */
     stack_fn *on_stack; /* or NULL */
-    void *arg;
+    bool keeps_stacks;  /* on_stack is called by snapshot_finish() */
+    void *on_stack_arg;
+    /*
+     * Called between two tasks, or NULL. Returns true if the process has run meanwhile.
+     */
+    bool (*between)(void *arg);
+    void *between_arg;
 };
 
 struct snapshot {
@@ -114,11 +121,18 @@ struct snapshot {
 };
 
 /*
- * Read the tasks. Returns false if memory ran out. snapshot_free() must be called in any
- * case.
+ * Read the tasks. From then on the process may continue. Returns false if memory ran out.
+ * snapshot_free() must be called in any case.
  */
 bool snapshot_take(struct image *image, const struct table *table,
                    const struct circumstances *circumstances, struct snapshot *snapshot);
+
+/* Read them again, with the memory of this snapshot: that is faster. */
+bool snapshot_take_again(struct snapshot *snapshot);
+
+/* Find the edges, and the stacks that were kept. Returns false if memory ran out. */
+bool snapshot_finish(struct snapshot *snapshot);
+
 void snapshot_free(struct snapshot *snapshot);
 
 #endif

@@ -44,6 +44,12 @@ static bool complain(char *why, size_t size, const char *text)
     return false;
 }
 
+/* If parts of the image are missing, that is the reason of an error. */
+static const char *damage(const struct image *image, const char *text)
+{
+    return image->damage != NULL ? image->damage : text;
+}
+
 static bool read_rows(struct image *image, struct table *table, uint64_t begin,
                       uint64_t end)
 {
@@ -190,7 +196,7 @@ bool table_read(struct image *image, uint64_t address, struct table *table, char
     *table = (struct table){.address = address};
     if (!image_read(image, address, &head, sizeof head) ||
         memcmp(head.cookie, COIL__OUTSIDE_COOKIE, sizeof head.cookie) != 0)
-        return complain(why, size, "the table of libcoil cannot be read");
+        return complain(why, size, damage(image, "the table of libcoil cannot be read"));
     if (head.version != COIL__OUTSIDE_VERSION || head.bytes < sizeof head) {
         snprintf(why, size,
                  "libcoil's table has version %u, and this coil-ps reads version %d: use "
@@ -202,9 +208,7 @@ bool table_read(struct image *image, uint64_t address, struct table *table, char
     table->loop_count = head.loop_count;
     table->inherited = head.inherited;
     if (head.loop_count > LOOPS_MAX || !read_rows(image, table, head.rows, head.rows_end))
-        return complain(why, size,
-                        image->damage != NULL ? image->damage
-                                              : "the table of libcoil is damaged");
+        return complain(why, size, damage(image, "the table of libcoil is damaged"));
     if (!is_complete(table))
         return complain(why, size,
                         "the process contains coil, but has no tasks that "
@@ -230,28 +234,37 @@ static bool has_loops(struct image *image, const struct table *table)
     return false;
 }
 
-bool table_find(struct image *image, struct table *table, char *why, size_t size)
+size_t table_find(struct image *image, struct table tables[TABLES_MAX], char *why,
+                  size_t size)
 {
-    struct table first = {.address = 0};
+    bool is_first_empty = false;
+    size_t n = 0;
     struct note note;
 
     if (image->damage != NULL)
         snprintf(why, size, "no libcoil was found in it: %s", image->damage);
     else
         snprintf(why, size, "no libcoil was found in it, or one from before coil-ps");
-    for (size_t i = 0; i < image->start_count; i++) {
-        if (!find_note(image, image->starts[i], &note) ||
-            !table_read(image, note.table, table, why, size)) {
+    for (size_t i = 0; i < image->start_count && n < TABLES_MAX; i++) {
+        struct table table;
+        bool is_empty;
+
+        if (!find_note(image, image->starts[i], &note))
+            continue;
+        if (!table_read(image, note.table, &table, why, size)) {
+            table_free(&table);
             continue;
         }
-        table->resume = note.resume;
-        if (first.address == 0 && !has_loops(image, table)) {
-            first = *table;
+        table.resume = note.resume;
+        is_empty = !has_loops(image, &table);
+        if (n > 0 && is_first_empty && !is_empty)
+            table_free(&tables[--n]);
+        if (n > 0 && is_empty) {
+            table_free(&table);
             continue;
         }
-        table_free(&first);
-        return true;
+        is_first_empty = is_empty;
+        tables[n++] = table;
     }
-    *table = first;
-    return first.address != 0;
+    return n;
 }

@@ -9,6 +9,7 @@
 #include "../../src/coro/outside_keys.h"
 
 #define KEYS 256
+#define TABLES_MAX 8
 
 /* A range of coil's own code. */
 struct range {
@@ -27,10 +28,12 @@ struct table {
 };
 
 /*
- * Find the first module of the image that contains coil and has loops, else the first
- * that contains coil. Returns false with a message in `why`.
+ * Find the tables of all modules of the image that contain coil and have loops; if none
+ * has loops, the table of the first module that contains coil. Returns their number, or 0
+ * with a message in `why`.
  */
-bool table_find(struct image *image, struct table *table, char *why, size_t size);
+size_t table_find(struct image *image, struct table tables[TABLES_MAX], char *why,
+                  size_t size);
 
 /* Read the table at `address`. Returns false with a message in `why`. */
 bool table_read(struct image *image, uint64_t address, struct table *table, char *why,

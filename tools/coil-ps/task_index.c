@@ -57,9 +57,9 @@ struct task *tasks_add(struct snapshot *s, const struct task *task)
         !array_grow(&p->group_next, &room, s->task_count, sizeof *p->group_next))
         return NULL;
     at = place_of(p, task->address);
-    while (p->index[at] != NONE)
+    while (p->index[at] != NONE && s->tasks[p->index[at]].address != task->address)
         at = (at + 1) & (p->index_size - 1);
-    p->index[at] = (uint32_t)s->task_count;
+    p->index[at] = (uint32_t)s->task_count; /* in place of a task that has ended */
     s->tasks[s->task_count] = *task;
     p->group_next[s->task_count] = 0;
     return &s->tasks[s->task_count++];

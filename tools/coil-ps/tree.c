@@ -98,8 +98,10 @@ static void print_wait(struct printing *p, const struct task *task)
     if (task->job_thread != 0)
         coil__report_value(report, "thread", ", done by thread %d",
                            (int)task->job_thread);
+    else if (task->is_job && report->json)
+        coil__report_value(report, "thread", "%d", 0);
     else if (task->is_job)
-        coil__report_value(report, "thread", ", not begun by a thread");
+        coil__report_words(report, ", not begun by a thread");
     if (task->is_stored)
         coil__report_value(report, "stored_bytes", ", %zu bytes swapped out",
                            (size_t)task->stored_bytes);
@@ -538,6 +540,7 @@ static void print_json_task(struct printing *p, const struct task *task, FILE *o
     coil__report_value(&p->report, "name", "%s", task->name);
     print_state(p, task);
     coil__report_value(&p->report, "steps", "%u", (unsigned)task->steps);
+    coil__report_value(&p->report, "cancelling", "%u", task->cancelling);
     print_stack(p, task->stack, stood_still(task), "");
     coil__symbol_print(&p->report, "spawned_by", "%s",
                        (const void *)(uintptr_t)task->spawned_at);
@@ -566,4 +569,16 @@ void tree_print_json(const struct snapshot *snapshot, struct unwinder *unwinder,
         coil__report_value(&p.report, "reason", "%s", snapshot->cut);
         coil__report_end(&p.report);
     }
+}
+
+void tree_print_pauses(unsigned pauses, int64_t longest_ns, int64_t span_ns, FILE *out)
+{
+    struct coil__report report;
+
+    coil__report_begin(&report, out, "pauses");
+    coil__report_value(&report, "pauses", "coil: read in %u pauses", pauses);
+    coil__report_value(&report, "longest_ms", " of at most %.1f ms",
+                       (double)longest_ns / 1e6);
+    coil__report_value(&report, "span_ms", ", within %.0f ms\n", (double)span_ns / 1e6);
+    coil__report_end(&report);
 }

@@ -180,14 +180,10 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void
 /* Set the registers of a thread that is stopped. */
 static bool set_thread_registers(Dwfl_Thread *thread, const struct unwinding *u)
 {
-    struct image *image = u->copies->image;
-    struct registers registers;
+    const struct registers *registers = u->copies->registers;
 
-    if (image->registers == NULL ||
-        !image->registers(image, u->coroutine->thread, &registers))
-        return false;
-    dwfl_thread_state_register_pc(thread, registers.pc);
-    return dwfl_thread_state_registers(thread, 0, registers.count, registers.words);
+    dwfl_thread_state_register_pc(thread, registers->pc);
+    return dwfl_thread_state_registers(thread, 0, registers->count, registers->words);
 }
 
 static bool set_registers(Dwfl_Thread *thread, void *arg)
@@ -195,7 +191,7 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
     const struct unwinding *u = arg;
     const Dwarf_Word sp = u->coroutine->sp;
 
-    if (u->coroutine->thread != 0)
+    if (u->coroutine->runs)
         return set_thread_registers(thread, u);
     dwfl_thread_state_register_pc(thread, u->table->resume);
     return dwfl_thread_state_registers(thread, STACK_POINTER, 1, &sp);
@@ -217,7 +213,7 @@ static int add_frame(Dwfl_Frame *frame, void *arg)
     if (!dwfl_frame_pc(frame, &pc, &is_activation) || pc == 0)
         return DWARF_CB_ABORT;
     u->depth++;
-    if (u->coroutine->thread == 0 && u->depth == 1)
+    if (!u->coroutine->runs && u->depth == 1)
         return DWARF_CB_OK;
     if (is_activation)
         pc++; /* as a return address: printing subtracts 1 */
@@ -287,10 +283,8 @@ static uint32_t add_stack(struct unwinder *unwinder)
     for (; u->index[at] != NONE; at = (at + 1) & (u->index_size - 1)) {
         s = &unwinder->stacks[u->index[at]];
         if (s->count == u->count &&
-            memcmp(s->addresses, u->addresses, u->count * sizeof *s->addresses) == 0) {
-            s->tasks++;
+            memcmp(s->addresses, u->addresses, u->count * sizeof *s->addresses) == 0)
             return u->index[at];
-        }
     }
     if (unwinder->stack_count == u->stack_room) {
         size_t room = u->stack_room == 0 ? 64 : u->stack_room * 2;
@@ -303,8 +297,7 @@ static uint32_t add_stack(struct unwinder *unwinder)
     }
     s = &unwinder->stacks[unwinder->stack_count];
     *s = (struct stack){.addresses = malloc((u->count + 1) * sizeof *s->addresses),
-                        .count = (uint32_t)u->count,
-                        .tasks = 1};
+                        .count = (uint32_t)u->count};
     if (s->addresses == NULL)
         return NONE;
     memcpy(s->addresses, u->addresses, u->count * sizeof *s->addresses);
@@ -495,9 +488,13 @@ static bool report_core(struct unwinding *u, const char *core)
            dwfl_attach_state(u->dwfl, u->core, 1, &thread_callbacks, u);
 }
 
-bool unwinder_open(struct unwinder *unwinder, struct image *image,
-                   const struct table *table, int pid, const char *core, char *why,
-                   size_t size)
+void unwinder_use_table(struct unwinder *unwinder, const struct table *table)
+{
+    unwinder->private->table = table;
+}
+
+bool unwinder_open(struct unwinder *unwinder, struct image *image, int pid,
+                   const char *core, char *why, size_t size)
 {
     struct unwinding *u = calloc(1, sizeof *u);
 
@@ -506,7 +503,6 @@ bool unwinder_open(struct unwinder *unwinder, struct image *image,
         snprintf(why, size, "no memory");
         return false;
     }
-    u->table = table;
     u->image = image;
     u->pid = pid;
     u->core_fd = -1;

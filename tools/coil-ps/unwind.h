@@ -12,7 +12,6 @@
 struct stack {
     uint64_t *addresses;
     uint32_t count;
-    uint32_t tasks; /* number of tasks with this stack */
 };
 
 struct unwinder {
@@ -26,9 +25,12 @@ struct unwinder {
  * then on, error/symbol.h prints the image's symbols. Returns false with a message in
  * `why`.
  */
-bool unwinder_open(struct unwinder *unwinder, struct image *image,
-                   const struct table *table, int pid, const char *core, char *why,
-                   size_t size);
+bool unwinder_open(struct unwinder *unwinder, struct image *image, int pid,
+                   const char *core, char *why, size_t size);
+
+/* Use this table from now on, for the stacks and the names of its tasks. */
+void unwinder_use_table(struct unwinder *unwinder, const struct table *table);
+
 void unwinder_close(struct unwinder *unwinder);
 
 /* For snapshot_take(): the stack of a task. `arg` is the unwinder. */

@@ -193,7 +193,8 @@ int main(int argc, char *argv[])
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (strcmp(argv[1], cases[i].name) == 0)
             cases[i].make();
-    if (!snapshot_take(&hostile.image, &table, &circumstances, &s))
+    if (!snapshot_take(&hostile.image, &table, &circumstances, &s) ||
+        !snapshot_finish(&s))
         return 1;
     printf("%zu loops, %zu tasks, %zu edges, %s, %.1f s\n", s.loop_count, s.task_count,
            s.edge_count, s.cut != NULL ? s.cut : "whole", cpu_seconds());
