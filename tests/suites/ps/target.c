@@ -11,11 +11,17 @@
  *     target spins    such a task on each of two threads
  *     target signals  count the signals that a child sends, and print the number
  *     target light    light tasks that are swapped out
+ *     target jobs     an executor with one thread, which has two jobs
+ *     target ticks    a task that sleeps for 1 ms again and again
+ *     target twice    loops of this copy of coil, and of libcoil.so
+ *     target other    a loop of libcoil.so only
  *
  * The program prints "ready" and its process id as soon as coil-ps may inspect it.
  */
 #include <coil.h>
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -353,6 +359,91 @@ static int run_signals(void *arg)
     return coil_sleep(COIL_SEC(1000));
 }
 
+static int sleep_in_thread(void *arg)
+{
+    (void)arg;
+    sleep(1000);
+    return 0;
+}
+
+static coil_lane lane;
+
+static int wait_for_job(void *arg)
+{
+    (void)arg;
+    return coil_blocking(lane, sleep_in_thread, NULL);
+}
+
+static int run_jobs(void *arg)
+{
+    (void)arg;
+    must(coil_executor_create("jobs", 1, &lane));
+    spawn(wait_for_job, NULL, "first job");
+    spawn(wait_for_job, NULL, "second job");
+    coil_sleep(COIL_MSEC(100)); /* until the thread has taken the first job */
+    say_ready(getpid());
+    return coil_sleep(COIL_SEC(1000));
+}
+
+static int run_ticks(void *arg)
+{
+    (void)arg;
+    say_ready(getpid());
+    while (coil_sleep(COIL_MSEC(1)) == 0)
+        ;
+    return -1;
+}
+
+/* ---- two copies of coil ------------------------------------------------------------ */
+
+static int (*other_run)(coil_task_fn fn, void *arg, const void *opts);
+static int (*other_sleep)(int64_t ns);
+static _Atomic int begun;
+
+static int sleep_in_other(void *arg)
+{
+    begun = 1;
+    return other_sleep((int64_t)(intptr_t)arg);
+}
+
+static void *run_other(void *arg)
+{
+    other_run(sleep_in_other, (void *)(intptr_t)COIL_SEC(1000), NULL);
+    return arg;
+}
+
+static void begin_other(void)
+{
+    void *library = dlopen("libcoil.so", RTLD_NOW | RTLD_LOCAL);
+    pthread_t thread;
+
+    if (library == NULL) {
+        fprintf(stderr, "%s\n", dlerror());
+        exit(1);
+    }
+    *(void **)&other_run = dlsym(library, "coil_run");
+    *(void **)&other_sleep = dlsym(library, "coil_sleep");
+    pthread_create(&thread, NULL, run_other, NULL);
+    while (begun == 0)
+        usleep(1000);
+}
+
+static int run_twice(void *arg)
+{
+    (void)arg;
+    begin_other();
+    say_ready(getpid());
+    return coil_sleep(COIL_SEC(1000));
+}
+
+static void stay(void)
+{
+    begin_other();
+    say_ready(getpid());
+    for (;;)
+        pause();
+}
+
 static int run_light(void *arg)
 {
     (void)arg;
@@ -372,16 +463,19 @@ int main(int argc, char *argv[])
     static const struct {
         const char *name;
         coil_task_fn fn;
-    } modes[] = {{"dump", run_dump},   {"busy", run_busy},
-                 {"crowd", run_crowd}, {"deadlock", run_deadlock},
-                 {"fork", run_fork},   {"spin", spin},
-                 {"light", run_light}, {"signals", run_signals}};
+    } modes[] = {
+        {"dump", run_dump},         {"busy", run_busy},       {"crowd", run_crowd},
+        {"deadlock", run_deadlock}, {"fork", run_fork},       {"spin", spin},
+        {"light", run_light},       {"signals", run_signals}, {"jobs", run_jobs},
+        {"ticks", run_ticks},       {"twice", run_twice}};
 
     if (argc != 2)
         return 2;
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     if (strcmp(argv[1], "loops") == 0)
         return coil_run_threads(2, run_member, NULL, NULL) != 0;
+    if (strcmp(argv[1], "other") == 0)
+        stay();
     if (strcmp(argv[1], "spins") == 0)
         return coil_run_threads(2, run_spinning_member, NULL, NULL) != 0;
     for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
