@@ -7,6 +7,7 @@
  * snapshot.c explains how. docs/manual/ps.md describes the options.
  */
 #include "options.h"
+#include "save.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -104,6 +105,18 @@ static void inspect(const struct options *o, struct inspected *inspected)
         fail(why);
 }
 
+static int save(const struct options *o)
+{
+    struct saved saved;
+    char why[300];
+
+    if (!save_core(o->pid, o->save, &saved, why, sizeof why))
+        fail(why);
+    printf("coil: saved %.1f MiB; the process was stopped for %.0f ms\n",
+           (double)saved.bytes / (1 << 20), (double)saved.stopped_ns / 1e6);
+    return fflush(stdout) != 0;
+}
+
 int main(int argc, char *argv[])
 {
     static struct inspected inspected;
@@ -113,6 +126,8 @@ int main(int argc, char *argv[])
     if (!options.debuginfod)
         unsetenv("DEBUGINFOD_URLS"); /* libdw would wait for a server */
     inspect(&options, &inspected);
+    if (options.save != NULL)
+        return save(&options);
     if (options.watch_ns > 0)
         watch(&options, &inspected);
     else

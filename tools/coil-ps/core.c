@@ -17,12 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if defined __x86_64__
-#define MACHINE EM_X86_64
-#elif defined __aarch64__
-#define MACHINE EM_AARCH64
-#endif
-
 #define SEGMENTS_MAX ((size_t)1 << 20)
 #define NOTE_BYTES_MAX ((size_t)64 << 20)
 
@@ -380,7 +374,7 @@ static bool load(struct core *core)
     if (!read_file(core->fd, &head, sizeof head, 0) ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
         head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_type != ET_CORE ||
-        head.e_phentsize != sizeof header || head.e_machine != MACHINE)
+        head.e_phentsize != sizeof header || head.e_machine != image_machine())
         return false;
     count = head.e_phnum;
     if (count == PN_XNUM) { /* the number is in the first section header */

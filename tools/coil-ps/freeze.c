@@ -46,34 +46,70 @@ int frozen_id_inside(int pid, int id)
     return inside;
 }
 
-static void set_id(struct frozen *threads, size_t count, int inside, int id)
+/* Call a function for each thread of the process. */
+static void for_each_thread(int pid, void (*fn)(void *arg, int inside, int id), void *arg)
 {
-    for (size_t i = 0; i < count; i++)
-        if (threads[i].thread == inside && threads[i].id == 0) {
-            threads[i].id = id;
+    const struct dirent *entry;
+    char path[64];
+    DIR *folder;
+
+    snprintf(path, sizeof path, "/proc/%d/task", pid);
+    folder = opendir(path);
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        int id = atoi(entry->d_name);
+
+        if (id > 0)
+            fn(arg, frozen_id_inside(pid, id), id);
+    }
+    if (folder != NULL)
+        closedir(folder);
+}
+
+struct list {
+    struct frozen *threads;
+    size_t count;
+};
+
+static void add_thread(void *arg, int inside, int id)
+{
+    struct list *list = arg;
+    struct frozen *larger =
+        realloc(list->threads, (list->count + 1) * sizeof *list->threads);
+
+    if (larger == NULL)
+        return;
+    list->threads = larger;
+    list->threads[list->count++] = (struct frozen){inside, id, 0};
+}
+
+size_t frozen_list(int pid, struct frozen **threads)
+{
+    struct list list = {NULL, 0};
+
+    for_each_thread(pid, add_thread, &list);
+    *threads = list.threads;
+    return list.count;
+}
+
+static void set_id(void *arg, int inside, int id)
+{
+    const struct list *list = arg;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (list->threads[i].thread == inside && list->threads[i].id == 0) {
+            list->threads[i].id = id;
             return; /* duplicates keep 0 */
         }
 }
 
 size_t frozen_find(int pid, struct frozen *threads, size_t count)
 {
-    char path[64];
-    const struct dirent *entry;
+    struct list list = {threads, count};
     size_t n = 0;
-    DIR *folder;
 
-    snprintf(path, sizeof path, "/proc/%d/task", pid);
-    folder = opendir(path);
     for (size_t i = 0; i < count; i++)
         threads[i].id = threads[i].signal = 0;
-    while (folder != NULL && (entry = readdir(folder)) != NULL) {
-        int id = atoi(entry->d_name);
-
-        if (id > 0)
-            set_id(threads, count, frozen_id_inside(pid, id), id);
-    }
-    if (folder != NULL)
-        closedir(folder);
+    for_each_thread(pid, set_id, &list);
     for (size_t i = 0; i < count; i++)
         if (threads[i].id != 0)
             threads[n++] = threads[i];

@@ -23,6 +23,9 @@ int frozen_id_inside(int pid, int id);
  */
 size_t frozen_find(int pid, struct frozen *threads, size_t count);
 
+/* List all threads of a process, in memory for free(3). Returns their number. */
+size_t frozen_list(int pid, struct frozen **threads);
+
 /*
  * Stop the threads. Threads that end meanwhile are left out. If it fails, returns false
  * with errno set, and no thread stopped.

@@ -3,6 +3,7 @@
  */
 #include "image.h"
 
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/user.h>
@@ -125,6 +126,17 @@ void registers_set(struct registers *registers, const struct user_regs_struct *f
     *registers = (struct registers){.count = 32, .sp = from->sp, .pc = from->pc};
     memcpy(registers->words, from->regs, sizeof from->regs);
     registers->words[31] = from->sp;
+#endif
+}
+
+unsigned short image_machine(void)
+{
+#if defined __x86_64__
+    return EM_X86_64;
+#elif defined __aarch64__
+    return EM_AARCH64;
+#else
+    return EM_NONE;
 #endif
 }
 

@@ -113,6 +113,9 @@ bool image_add_start(struct image *image, uint64_t start);
  */
 bool image_read_text(struct image *image, uint64_t address, char *text, size_t size);
 
+/* The number of this machine in ELF files. */
+unsigned short image_machine(void);
+
 /*
  * Open the memory of a process. Returns NULL with a message in `why`, which names the
  * missing permission.

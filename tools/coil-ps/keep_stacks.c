@@ -3,7 +3,7 @@
  *
  * To find the functions on a stack takes longer than to copy it. So while the process is
  * stopped, stacks are only copied. The copies of a task are one entry: its coroutines,
- * then the pieces, then their bytes. Entries follow each other in chunks of memory.
+ * then the pieces, then their bytes, then registers. Entries follow each other in chunks of memory.
  */
 #include "reading.h"
 
@@ -13,7 +13,8 @@
 
 struct entry {
     size_t bytes; /* of the whole entry */
-    uint32_t task, coroutine_count, piece_count, padding;
+    uint32_t task, coroutine_count, piece_count;
+    bool runs; /* the registers of its thread follow */
 };
 
 struct chunk {
@@ -62,16 +63,19 @@ void stacks_keep(const struct reading *r, uint32_t task)
     struct entry *entry;
     struct piece *kept;
     unsigned char *at;
+    bool runs = false;
 
     for (size_t i = 0; i < n; i++)
         bytes += sizeof *kept + own_bytes(p, &pieces[i]);
-    bytes += sizeof *entry + coroutine_bytes;
+    for (size_t i = 0; i < r->coroutine_count; i++)
+        runs = runs || r->coroutines[i].runs;
+    bytes += sizeof *entry + coroutine_bytes + (runs ? sizeof(struct registers) : 0);
     entry = reserve(p, bytes);
     if (entry == NULL) {
         p->failed = true;
         return;
     }
-    *entry = (struct entry){bytes, task, (uint32_t)r->coroutine_count, (uint32_t)n, 0};
+    *entry = (struct entry){bytes, task, (uint32_t)r->coroutine_count, (uint32_t)n, runs};
     at = (unsigned char *)(entry + 1);
     memcpy(at, r->coroutines, coroutine_bytes);
     kept = (struct piece *)(void *)(at + coroutine_bytes);
@@ -86,6 +90,9 @@ void stacks_keep(const struct reading *r, uint32_t task)
         kept[i].to = at;
         at += own;
     }
+    if (runs)
+        memcpy((unsigned char *)entry + bytes - sizeof(struct registers),
+               &r->loop->registers, sizeof(struct registers));
 }
 
 static void use_entry(struct snapshot *s, const struct entry *entry,
@@ -93,12 +100,16 @@ static void use_entry(struct snapshot *s, const struct entry *entry,
 {
     const struct circumstances *how = s->circumstances;
     struct task *task = &s->tasks[entry->task];
+    struct registers registers;
     const struct coroutine *coroutines = (const void *)(entry + 1);
 
     copies->count = entry->piece_count;
     memcpy(copies->pieces, coroutines + entry->coroutine_count,
            copies->count * sizeof copies->pieces[0]);
-    copies->registers = &s->loops[task->loop].registers;
+    if (entry->runs)
+        memcpy(&registers, (const char *)entry + entry->bytes - sizeof registers,
+               sizeof registers);
+    copies->registers = &registers;
     task->stack = how->on_stack(how->on_stack_arg, task, coroutines,
                                 entry->coroutine_count, copies);
 }

@@ -25,6 +25,7 @@ static const char usage[] =
     "      --limit=TIME       stop reading after this time; 60s by default\n"
     "      --older=TIME       only tasks that have waited so long: 10s, 500ms, 2m\n"
     "      --pause=TIME       like --stop, but for at most this time, again and again\n"
+    "      --save=FILE        stop the process, and write a core file of it\n"
     "      --stop             stop the process meanwhile: edges of the tree are exact,\n"
     "                         and running tasks have a stack\n"
     "      --waits=KIND       only tasks that wait for this: lock, sleep, queue.get, "
@@ -77,7 +78,7 @@ static int parse_pid(const char *text)
 
 void parse_options(struct options *o, int argc, char *argv[])
 {
-    enum { DEBUGINFOD = 256, IN, JSON, LIMIT, OLDER, PAUSE, STOP, WAITS, VERSION };
+    enum { DEBUGINFOD = 256, IN, JSON, LIMIT, OLDER, PAUSE, SAVE, STOP, WAITS, VERSION };
     static const struct option names[] = {{"all", no_argument, NULL, 'a'},
                                           {"debuginfod", no_argument, NULL, DEBUGINFOD},
                                           {"exe", required_argument, NULL, 'e'},
@@ -86,6 +87,7 @@ void parse_options(struct options *o, int argc, char *argv[])
                                           {"limit", required_argument, NULL, LIMIT},
                                           {"older", required_argument, NULL, OLDER},
                                           {"pause", required_argument, NULL, PAUSE},
+                                          {"save", required_argument, NULL, SAVE},
                                           {"stop", no_argument, NULL, STOP},
                                           {"waits", required_argument, NULL, WAITS},
                                           {"watch", optional_argument, NULL, 'w'},
@@ -124,6 +126,9 @@ void parse_options(struct options *o, int argc, char *argv[])
             if (o->how.pause_ns <= 0)
                 refuse("--pause needs a time above 0");
             break;
+        case SAVE:
+            o->save = optarg;
+            break;
         case STOP:
             o->how.stop = true;
             break;
@@ -153,5 +158,7 @@ void parse_options(struct options *o, int argc, char *argv[])
         o->core = argv[optind];
         if (o->watch_ns > 0)
             refuse("--watch needs a process: a core file does not change");
+        if (o->save != NULL)
+            refuse("--save needs a process");
     }
 }

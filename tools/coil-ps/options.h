@@ -16,6 +16,7 @@ struct options {
     int pid;          /* or 0: */
     const char *core;
     const char *program; /* of the core, or NULL */
+    const char *save;    /* the file of a new core, or NULL */
 };
 
 /* Parse the arguments. Ends the program after a wrong option, or after its help. */

@@ -17,6 +17,7 @@ import gdb
 import gdb.unwinder
 
 # Keys of src/coro/outside_keys.h.
+LOW, HIGH, SIZE_CLASS, STATE, CELL, IS_LIGHT, IS_STORED = 1, 2, 3, 4, 6, 7, 8
 SP, DONE, NUMBER = 20, 22, 23
 LOOP_SCHEDULER = 43
 CURRENT, TASKS = 60, 61
@@ -136,6 +137,15 @@ class Task:
         """The saved stack pointer of the task, or of the innermost generator in it; 0 if it runs."""
         return number(self.member(LEAF) + self.table[SP])
 
+    def stack(self):
+        """Return where the stack is read, and how far that is from where the task uses it: the stack of a light task
+        may be swapped out."""
+        table, leaf, sp = self.table, self.member(LEAF), self.sp()
+        if IS_LIGHT not in table.rows or not number(leaf + table[SIZE_CLASS], 1) & table[IS_LIGHT] or (
+                number(leaf + table[STATE], 1) != table[IS_STORED]):
+            return Stack(sp)
+        return Stack(sp, number(leaf + table[CELL]) - sp, number(leaf + table[LOW]), number(leaf + table[HIGH]))
+
 
 def tasks():
     table = Table()
@@ -168,36 +178,72 @@ def task_of(argument):
     raise gdb.GdbError(f'there is no task {wanted}')
 
 
+class Stack:
+    """A stack pointer. The memory from there up was moved by some bytes."""
+
+    def __init__(self, sp, moved=0, low=0, high=0):
+        self.sp, self.moved, self.low, self.high = sp + moved, moved, low, high
+
+    def saved(self, name, offset):
+        """Return a saved register. Pointers into the stack lead to its copy."""
+        value = number(self.sp + offset)
+        return value if name in ('rip', 'pc') else self.moved_pointer(value)
+
+    def moved_pointer(self, value):
+        """Turn a pointer into the stack to one into its copy."""
+        return value + self.moved if self.low <= value < self.high else value
+
+
 class FrameId:
     def __init__(self, sp, pc):
         self.sp, self.pc = sp, pc
 
 
 class Unwinder(gdb.unwinder.Unwinder):
-    """While a task is chosen, the frame above the current one is the innermost frame of the task."""
+    """While a task is chosen, the frame above the current one is the innermost frame of the task.
+
+    If its stack was moved, a function may find its frame by a pointer that leads to the old place. Then another frame of
+    the function is inserted, with the pointer to the copy."""
 
     def __init__(self):
         super().__init__('coil')
         self.chosen = None
+        self.inserted = set()  # levels of frames that are there twice
 
-    def choose(self, sp):
-        self.chosen = sp
+    def choose(self, stack):
+        self.chosen = stack
+        self.inserted = set()
         gdb.invalidate_cached_frames()
 
     def __call__(self, pending):
         architecture = pending.architecture().name()
-        if self.chosen is None or pending.level() != 0 or architecture not in SAVED:
+        if self.chosen is None or architecture not in SAVED:
             return None
         registers, sp_name, size = SAVED[architecture]
-        pc_name = 'rip' if 'rip' in registers else 'pc'
+        pc_name, frame_name = ('rip', 'rbp') if 'rip' in registers else ('pc', 'x29')
         sp, pc = pending.read_register(sp_name), pending.read_register(pc_name)
         word = gdb.lookup_type('unsigned long')
+        if pending.level() != 0:
+            return self.move_frame(pending, registers, sp_name, frame_name, sp, pc)
         # gdb refuses a frame whose stack is further in than that of the frame below.
-        info = pending.create_unwind_info(FrameId(gdb.Value(self.chosen).cast(word).cast(sp.type), pc))
+        info = pending.create_unwind_info(FrameId(gdb.Value(self.chosen.sp).cast(word).cast(sp.type), pc))
         for name, offset in registers.items():
-            value = gdb.Value(number(self.chosen + offset)).cast(word)
+            value = gdb.Value(self.chosen.saved(name, offset)).cast(word)
             info.add_saved_register(name, value.cast(pc.type) if name == pc_name else value)
-        info.add_saved_register(sp_name, gdb.Value(self.chosen + size).cast(word).cast(sp.type))
+        info.add_saved_register(sp_name, gdb.Value(self.chosen.sp + size).cast(word).cast(sp.type))
+        return info
+
+    def move_frame(self, pending, registers, sp_name, frame_name, sp, pc):
+        frame = pending.read_register(frame_name)
+        moved = self.chosen.moved_pointer(int(frame))
+        if moved == int(frame):
+            return None
+        self.inserted.add(pending.level())
+        info = pending.create_unwind_info(FrameId(sp, pc))
+        for name in registers:
+            value = pending.read_register(name)
+            info.add_saved_register(name, gdb.Value(moved).cast(value.type) if name == frame_name else value)
+        info.add_saved_register(sp_name, sp)
         return info
 
 
@@ -206,13 +252,16 @@ UNWINDER = Unwinder()
 
 def backtrace(task):
     """Print the frames above the current one, without it."""
-    UNWINDER.choose(task.sp())
+    UNWINDER.choose(task.stack())
     try:
         lines = gdb.execute('backtrace', to_string=True).splitlines()
+        inserted = UNWINDER.inserted
     finally:
         UNWINDER.choose(None)
     for line in lines[1:]:
-        print(line)
+        level = re.match(r'#(\d+)', line)
+        if not level or int(level[1]) not in inserted:
+            print(line)
 
 
 class InfoTasks(gdb.Command):
@@ -263,7 +312,7 @@ class CoilFrame(gdb.Command):
             UNWINDER.choose(None)
             gdb.execute('frame 0')
             return
-        UNWINDER.choose(task_of(argument).sp())
+        UNWINDER.choose(task_of(argument).stack())
         gdb.execute('frame 1')
 
 

@@ -1,0 +1,538 @@
+/*
+ * save.c - writes the memory of a process to a core file.
+ *
+ * gcore of gdb reads 1 MiB at a time. If a part of that cannot be read, such as a guard
+ * page between two stacks, it writes zeros instead of the whole. Here memory is copied
+ * page by page: all pages that the process has written, and the first page of each file,
+ * which contains coil's note. /proc/PID/pagemap tells which pages these are. All other
+ * pages are holes of the file.
+ *
+ *     header | program headers | section header | notes | memory
+ */
+#include "save.h"
+
+#include "freeze.h"
+#include "take.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/procfs.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PAGE UINT64_C(4096)
+#define COPY_PAGES ((size_t)256)
+#define ENTRIES ((size_t)4096) /* of a page map, read at once */
+#define FP_BYTES_MAX 4096
+
+/* Bits of /proc/PID/pagemap. */
+#define IS_PRESENT (UINT64_C(1) << 63)
+#define IS_SWAPPED (UINT64_C(1) << 62)
+#define IS_OF_FILE (UINT64_C(1) << 61)
+
+struct area {
+    uint64_t begin, end, offset;
+    uint64_t stored_end; /* bytes from here on are not in the core */
+    unsigned flags;      /* PF_R and so on */
+    bool is_private, has_file;
+    char *path;
+};
+
+struct saving {
+    int pid, fd, pagemap;
+    struct area *areas;
+    size_t area_count, area_room;
+    struct frozen *threads;
+    size_t thread_count, thread_room;
+    unsigned char *notes;
+    size_t note_bytes, note_room;
+    uint64_t at; /* in the file */
+    struct saved *saved;
+    char *why;
+    size_t size;
+};
+
+static bool complain(struct saving *s, const char *pattern, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static bool complain(struct saving *s, const char *pattern, ...)
+{
+    va_list args;
+
+    va_start(args, pattern);
+    vsnprintf(s->why, s->size, pattern, args);
+    va_end(args);
+    return false;
+}
+
+/* Make room for `count` elements. */
+static bool reserve(struct saving *s, void *array, size_t *room, size_t count,
+                    size_t bytes)
+{
+    size_t wanted = *room == 0 ? 64 : *room;
+    void *larger;
+
+    if (count <= *room)
+        return true;
+    while (wanted < count)
+        wanted *= 2;
+    larger = realloc(*(void **)array, wanted * bytes);
+    if (larger == NULL)
+        return complain(s, "out of memory");
+    *(void **)array = larger;
+    *room = wanted;
+    return true;
+}
+
+/* ---- threads ----------------------------------------------------------------------- */
+
+static bool is_stopped(const struct saving *s, int id)
+{
+    for (size_t i = 0; i < s->thread_count; i++)
+        if (s->threads[i].id == id)
+            return true;
+    return false;
+}
+
+/* Stop the threads that are not stopped yet. Sets `more` if there were any. */
+static bool stop_more(struct saving *s, bool *more)
+{
+    struct frozen *ids = NULL;
+    size_t n = frozen_list(s->pid, &ids);
+
+    *more = false;
+    for (size_t i = 0; i < n; i++) {
+        if (is_stopped(s, ids[i].id))
+            continue;
+        *more = true;
+        if (!reserve(s, &s->threads, &s->thread_room, s->thread_count + 1,
+                     sizeof *s->threads))
+            break;
+        if (!freeze(&ids[i], 1)) {
+            free(ids);
+            return complain(s, "process %d cannot be stopped: %s", s->pid,
+                            strerror(errno));
+        }
+        if (ids[i].id != 0)
+            s->threads[s->thread_count++] = ids[i];
+    }
+    free(ids);
+    return true;
+}
+
+/* A thread that runs may create new ones. */
+static bool stop_all(struct saving *s)
+{
+    bool more = true;
+
+    while (more)
+        if (!stop_more(s, &more))
+            return false;
+    return s->thread_count > 0 || complain(s, "there is no process %d", s->pid);
+}
+
+/* ---- areas of memory --------------------------------------------------------------- */
+
+static unsigned flags_of(const char *mode)
+{
+    return (mode[0] == 'r' ? PF_R : 0u) | (mode[1] == 'w' ? PF_W : 0u) |
+           (mode[2] == 'x' ? PF_X : 0u);
+}
+
+static bool find_areas(struct saving *s)
+{
+    char path[64], line[4400];
+    FILE *maps;
+
+    snprintf(path, sizeof path, "/proc/%d/maps", s->pid);
+    maps = fopen(path, "re");
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        unsigned long long begin, end, offset, inode;
+        char mode[5];
+        int name = 0;
+
+        if (sscanf(line, "%llx-%llx %4s %llx %*s %llu %n", &begin, &end, mode, &offset,
+                   &inode, &name) < 5)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        if (!reserve(s, &s->areas, &s->area_room, s->area_count + 1, sizeof *s->areas)) {
+            fclose(maps);
+            return false;
+        }
+        s->areas[s->area_count++] = (struct area){.begin = begin,
+                                                  .end = end,
+                                                  .offset = offset,
+                                                  .stored_end = begin,
+                                                  .flags = flags_of(mode),
+                                                  .is_private = mode[3] == 'p',
+                                                  .has_file = inode != 0,
+                                                  .path = strdup(line + name)};
+    }
+    if (maps != NULL)
+        fclose(maps);
+    return s->area_count > 0 || complain(s, "process %d has no memory", s->pid);
+}
+
+/* Memory of the kernel's, and of devices, is not saved. */
+static bool is_saved(const struct area *area)
+{
+    return (area->flags & PF_R) != 0 && area->path != NULL &&
+           strncmp(area->path, "[vvar", 5) != 0 &&
+           strcmp(area->path, "[vsyscall]") != 0 &&
+           strncmp(area->path, "anon_inode:", 11) != 0;
+}
+
+static bool is_shared_memory(const struct area *area)
+{
+    return !area->is_private && (strncmp(area->path, "/dev/zero", 9) == 0 ||
+                                 strncmp(area->path, "/memfd:", 7) == 0 ||
+                                 strncmp(area->path, "/SYSV", 5) == 0);
+}
+
+/* True if the page must be saved: it is not in a file, or not in a file that stays. */
+static bool is_wanted(const struct area *area, uint64_t entry)
+{
+    if (strcmp(area->path, "[vdso]") == 0)
+        return true; /* it is not in the page map */
+    if ((entry & (IS_PRESENT | IS_SWAPPED)) == 0)
+        return false;
+    if (area->is_private && area->has_file)
+        return (entry & IS_SWAPPED) != 0 || (entry & IS_OF_FILE) == 0;
+    return area->is_private || is_shared_memory(area);
+}
+
+/* Call a function for each run of wanted pages. */
+typedef bool run_fn(struct saving *s, struct area *area, uint64_t begin, uint64_t end);
+
+static bool for_each_run(struct saving *s, struct area *area, run_fn *fn)
+{
+    static uint64_t entries[ENTRIES];
+    uint64_t begin = 0;
+
+    for (uint64_t at = area->begin; at < area->end; at += ENTRIES * PAGE) {
+        size_t pages = (size_t)((area->end - at) / PAGE);
+        ssize_t n;
+
+        pages = pages < ENTRIES ? pages : ENTRIES;
+        n = pread(s->pagemap, entries, pages * 8, (off_t)(at / PAGE * 8));
+        for (size_t i = 0; i < pages; i++) {
+            uint64_t page = at + i * PAGE;
+            bool wanted = (ssize_t)(i * 8) < n && is_wanted(area, entries[i]);
+
+            if (wanted && begin == 0)
+                begin = page;
+            if (wanted || begin == 0)
+                continue;
+            if (!fn(s, area, begin, page))
+                return false;
+            begin = 0;
+        }
+    }
+    return begin == 0 || fn(s, area, begin, area->end);
+}
+
+static bool note_end(struct saving *s, struct area *area, uint64_t begin, uint64_t end)
+{
+    (void)s, (void)begin;
+    area->stored_end = end;
+    return true;
+}
+
+/* Find how much of each area is saved. */
+static bool measure(struct saving *s)
+{
+    for (size_t i = 0; i < s->area_count; i++) {
+        struct area *area = &s->areas[i];
+
+        if (!is_saved(area))
+            continue;
+        if (!for_each_run(s, area, note_end))
+            return false;
+        if (area->has_file && area->offset == 0 && area->stored_end == area->begin &&
+            area->end > area->begin)
+            area->stored_end = area->begin + PAGE;
+    }
+    return true;
+}
+
+/* ---- notes ------------------------------------------------------------------------- */
+
+static bool add_note(struct saving *s, uint32_t type, const void *data, size_t bytes)
+{
+    const Elf64_Nhdr head = {5, (uint32_t)bytes, type};
+    size_t whole = 20 + (bytes + 3) / 4 * 4;
+    unsigned char *at;
+
+    if (!reserve(s, &s->notes, &s->note_room, s->note_bytes + whole, 1))
+        return false;
+    at = s->notes + s->note_bytes;
+    memset(at, 0, whole);
+    memcpy(at, &head, sizeof head);
+    memcpy(at + sizeof head, "CORE", 5);
+    memcpy(at + 20, data, bytes);
+    s->note_bytes += whole;
+    return true;
+}
+
+static bool add_thread(struct saving *s, const struct frozen *thread)
+{
+    struct elf_prstatus status = {.pr_pid = thread->thread};
+    struct iovec regs = {&status.pr_reg, sizeof status.pr_reg};
+    unsigned char bytes[FP_BYTES_MAX];
+    struct iovec fp = {bytes, sizeof bytes};
+
+    status.pr_cursig = (short)thread->signal;
+    if (ptrace(PTRACE_GETREGSET, thread->id, (void *)NT_PRSTATUS, &regs) < 0)
+        return true; /* it is dying */
+    if (!add_note(s, NT_PRSTATUS, &status, sizeof status))
+        return false;
+    return ptrace(PTRACE_GETREGSET, thread->id, (void *)NT_PRFPREG, &fp) < 0 ||
+           add_note(s, NT_PRFPREG, bytes, fp.iov_len);
+}
+
+static size_t read_proc(const struct saving *s, const char *name, char *to, size_t size)
+{
+    char path[64];
+    size_t n = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/%s", s->pid, name);
+    file = fopen(path, "re");
+    if (file != NULL) {
+        n = fread(to, 1, size, file);
+        fclose(file);
+    }
+    return n;
+}
+
+static bool add_process(struct saving *s)
+{
+    struct elf_prpsinfo info = {.pr_sname = 'T'};
+    char bytes[4096];
+    size_t n = read_proc(s, "comm", info.pr_fname, sizeof info.pr_fname - 1);
+
+    info.pr_pid = frozen_id_inside(s->pid, s->pid);
+    info.pr_fname[strcspn(info.pr_fname, "\n")] = '\0';
+    n = read_proc(s, "cmdline", info.pr_psargs, sizeof info.pr_psargs - 1);
+    for (size_t i = 0; i + 1 < n; i++)
+        if (info.pr_psargs[i] == '\0')
+            info.pr_psargs[i] = ' ';
+    n = read_proc(s, "auxv", bytes, sizeof bytes);
+    return add_note(s, NT_PRPSINFO, &info, sizeof info) && add_note(s, NT_AUXV, bytes, n);
+}
+
+/* The list of files that are mapped: see core.c. */
+static bool add_files(struct saving *s)
+{
+    size_t n = 0, path_bytes = 0, at;
+    uint64_t *words;
+    bool ok;
+
+    for (size_t i = 0; i < s->area_count; i++)
+        if (s->areas[i].has_file) {
+            n++;
+            path_bytes += strlen(s->areas[i].path) + 1;
+        }
+    words = calloc((2 + 3 * n) * sizeof *words + path_bytes, 1);
+    if (words == NULL)
+        return complain(s, "out of memory");
+    words[0] = n;
+    words[1] = PAGE;
+    at = (2 + 3 * n) * sizeof *words;
+    n = 2;
+    for (size_t i = 0; i < s->area_count; i++) {
+        const struct area *area = &s->areas[i];
+
+        if (!area->has_file)
+            continue;
+        words[n++] = area->begin;
+        words[n++] = area->end;
+        words[n++] = area->offset / PAGE;
+        strcpy((char *)words + at, area->path);
+        at += strlen(area->path) + 1;
+    }
+    ok = add_note(s, NT_FILE, words, at);
+    free(words);
+    return ok;
+}
+
+static bool make_notes(struct saving *s)
+{
+    size_t first = 0;
+
+    for (size_t i = 0; i < s->thread_count; i++)
+        if (s->threads[i].id == s->pid)
+            first = i;
+    if (!add_thread(s, &s->threads[first]) || !add_process(s) || !add_files(s))
+        return false;
+    for (size_t i = 0; i < s->thread_count; i++)
+        if (i != first && !add_thread(s, &s->threads[i]))
+            return false;
+    return true;
+}
+
+/* ---- the file ---------------------------------------------------------------------- */
+
+static bool put(struct saving *s, const void *from, size_t bytes, uint64_t offset)
+{
+    const char *at = from;
+
+    while (bytes > 0) {
+        ssize_t n = pwrite(s->fd, at, bytes, (off_t)offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return complain(s, "the core cannot be written: %s",
+                            n < 0 ? strerror(errno) : "nothing was written");
+        at += n;
+        offset += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return true;
+}
+
+static size_t read_memory(const struct saving *s, uint64_t address, void *to,
+                          size_t bytes)
+{
+    struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)address, bytes};
+    ssize_t n = process_vm_readv(s->pid, &local, 1, &remote, 1, 0);
+
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* Copy a run of pages. A page that cannot be read stays a hole. */
+static bool copy_run(struct saving *s, struct area *area, uint64_t begin, uint64_t end)
+{
+    static unsigned char pages[COPY_PAGES * PAGE];
+
+    while (begin < end) {
+        size_t wanted =
+            (size_t)(end - begin) < sizeof pages ? (size_t)(end - begin) : sizeof pages;
+        size_t n = read_memory(s, begin, pages, wanted) / PAGE * PAGE;
+
+        if (!put(s, pages, n, s->at + (begin - area->begin)))
+            return false;
+        s->saved->bytes += n;
+        begin += n < wanted ? n + PAGE : n;
+    }
+    return true;
+}
+
+/* Pages of a private file that were not written are in the file, unless they lie between
+   pages that were. */
+static bool copy_area(struct saving *s, struct area *area)
+{
+    if (area->is_private && area->has_file)
+        return copy_run(s, area, area->begin, area->stored_end);
+    return for_each_run(s, area, copy_run);
+}
+
+static Elf64_Phdr header_of(const struct area *area, uint64_t offset)
+{
+    return (Elf64_Phdr){.p_type = PT_LOAD,
+                        .p_flags = area->flags,
+                        .p_offset = offset,
+                        .p_vaddr = area->begin,
+                        .p_filesz = area->stored_end - area->begin,
+                        .p_memsz = area->end - area->begin,
+                        .p_align = PAGE};
+}
+
+static bool put_head(struct saving *s, uint64_t notes)
+{
+    size_t count = s->area_count + 1;
+    Elf64_Ehdr head = {.e_type = ET_CORE,
+                       .e_machine = image_machine(),
+                       .e_version = EV_CURRENT,
+                       .e_phoff = sizeof head,
+                       .e_ehsize = sizeof head,
+                       .e_phentsize = sizeof(Elf64_Phdr),
+                       .e_phnum = (Elf64_Half)(count < PN_XNUM ? count : PN_XNUM),
+                       .e_shentsize = sizeof(Elf64_Shdr)};
+    const Elf64_Shdr section = {.sh_info = (Elf64_Word)count};
+    const Elf64_Phdr note = {
+        .p_type = PT_NOTE, .p_offset = notes, .p_filesz = s->note_bytes, .p_align = 4};
+
+    memcpy(head.e_ident, ELFMAG, SELFMAG);
+    head.e_ident[EI_CLASS] = ELFCLASS64;
+    head.e_ident[EI_DATA] = ELFDATA2LSB;
+    head.e_ident[EI_VERSION] = EV_CURRENT;
+    if (count >= PN_XNUM) { /* the number is in a section header */
+        head.e_shnum = 1;
+        head.e_shoff = notes - sizeof section;
+    }
+    return put(s, &head, sizeof head, 0) && put(s, &note, sizeof note, sizeof head) &&
+           put(s, &section, sizeof section, notes - sizeof section) &&
+           put(s, s->notes, s->note_bytes, notes);
+}
+
+static bool write_core(struct saving *s)
+{
+    size_t headers = sizeof(Elf64_Ehdr) + (s->area_count + 1) * sizeof(Elf64_Phdr);
+    uint64_t notes = headers + sizeof(Elf64_Shdr);
+
+    if (!put_head(s, notes))
+        return false;
+    s->at = (notes + s->note_bytes + PAGE - 1) / PAGE * PAGE;
+    for (size_t i = 0; i < s->area_count; i++) {
+        struct area *area = &s->areas[i];
+        const Elf64_Phdr header = header_of(area, s->at);
+
+        if (!put(s, &header, sizeof header,
+                 sizeof(Elf64_Ehdr) + (i + 1) * sizeof header) ||
+            (header.p_filesz > 0 && !copy_area(s, area)))
+            return false;
+        s->at += header.p_filesz;
+    }
+    return ftruncate(s->fd, (off_t)s->at) == 0 ||
+           complain(s, "the core cannot be written: %s", strerror(errno));
+}
+
+static bool save(struct saving *s)
+{
+    int64_t begun = monotonic_ns();
+    bool ok =
+        stop_all(s) && find_areas(s) && measure(s) && make_notes(s) && write_core(s);
+
+    thaw(s->threads, s->thread_count);
+    s->saved->stopped_ns = monotonic_ns() - begun;
+    return ok;
+}
+
+bool save_core(int pid, const char *path, struct saved *saved, char *why, size_t size)
+{
+    struct saving s = {.pid = pid, .saved = saved, .why = why, .size = size};
+    char pagemap[64];
+    bool ok = false;
+
+    *saved = (struct saved){0};
+    snprintf(pagemap, sizeof pagemap, "/proc/%d/pagemap", pid);
+    s.pagemap = open(pagemap, O_RDONLY | O_CLOEXEC);
+    if (s.pagemap < 0)
+        return complain(&s, "%s: %s", pagemap, strerror(errno));
+    s.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (s.fd < 0) {
+        complain(&s, "%s: %s", path, strerror(errno));
+        close(s.pagemap);
+        return false;
+    }
+    ok = save(&s);
+    if (close(s.fd) < 0 && ok)
+        ok = complain(&s, "%s: %s", path, strerror(errno));
+    if (!ok)
+        unlink(path);
+    close(s.pagemap);
+    for (size_t i = 0; i < s.area_count; i++)
+        free(s.areas[i].path);
+    free(s.areas);
+    free(s.threads);
+    free(s.notes);
+    return ok;
+}
