@@ -5,6 +5,8 @@
 
 #define OWN_STACK_BYTES_MAX ((size_t)64 << 10)
 #define PAGE ((size_t)4096)
+/* Below the stack pointer a function that returns still has saved registers. */
+#define RED_ZONE_BYTES 128
 
 /* The stack of a light task that is swapped out: its bytes are in a cell. */
 static void find_stored(const struct reading *r, const unsigned char *coro,
@@ -63,6 +65,8 @@ static bool copy_stack(struct reading *r, const unsigned char *coro, struct task
     c->runs = sp != 0 && sp >= c->low && sp < c->high;
     if (!c->runs)
         sp = c->sp;
+    else
+        sp -= sp - c->low < RED_ZONE_BYTES ? sp - c->low : RED_ZONE_BYTES;
     r->coroutine_count++;
     if (sp == 0)
         return false; /* it runs, or is about to */

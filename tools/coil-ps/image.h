@@ -122,6 +122,9 @@ unsigned short image_machine(void);
  */
 struct image *image_of_process(int pid, char *why, size_t size);
 
+/* Return how many bytes of memory a process has, in RAM and swapped out. */
+uint64_t process_memory_bytes(int pid);
+
 /*
  * Open a core file. `program` is the file of its program, or NULL if the core's own name
  * for it is right. Returns NULL with a message in `why`.

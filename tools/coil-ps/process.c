@@ -98,14 +98,13 @@ static bool find_starts(struct process *p)
     return found;
 }
 
-/* Return the bytes of memory that the process has: in RAM and swapped out. */
-static uint64_t memory_bytes(pid_t pid)
+uint64_t process_memory_bytes(int pid)
 {
     char path[64], line[256];
     uint64_t total = 0;
     FILE *status;
 
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
     status = fopen(path, "re");
     while (status != NULL && fgets(line, sizeof line, status) != NULL)
         if (strncmp(line, "VmRSS:", 6) == 0 || strncmp(line, "VmSwap:", 7) == 0)
@@ -235,7 +234,7 @@ struct image *image_of_process(int pid, char *why, size_t size)
     p->image.read = read_process;
     p->image.read_many = read_many;
     p->image.registers = read_registers;
-    p->image.bytes = memory_bytes(pid);
+    p->image.bytes = process_memory_bytes(pid);
     p->pid = pid;
     image_begin(&p->image, INT64_MAX);
     if (find_starts(p) && has_begun(p))

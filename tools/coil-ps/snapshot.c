@@ -271,6 +271,7 @@ bool snapshot_take_again(struct snapshot *s)
 {
     struct private *p = s->private;
 
+    stacks_forget(p);
     s->loop_count = s->task_count = p->link_count = 0;
     s->cut = NULL;
     memset(p->index, 0xff, p->index_size * sizeof *p->index);

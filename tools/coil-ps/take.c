@@ -227,7 +227,10 @@ bool take_snapshots(struct inspected *inspected, const struct how_to_take *how,
 
     *taken = (struct taken){0};
     memset(snapshots, 0, inspected->table_count * sizeof *snapshots);
-    circumstances.monotonic = inspected->pid != 0 ? monotonic_ns() : 0;
+    if (inspected->pid != 0) {
+        circumstances.monotonic = monotonic_ns();
+        inspected->image->bytes = process_memory_bytes(inspected->pid);
+    }
     t.threads = calloc(LOOPS_MAX, sizeof *t.threads);
     image_begin(inspected->image, how->limit_ns);
     ok = t.threads != NULL && take(&t, &circumstances, snapshots);
