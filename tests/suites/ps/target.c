@@ -9,6 +9,7 @@
  *     target loops    a loop on each of two threads
  *     target spin     a task that does not wait
  *     target spins    such a task on each of two threads
+ *     target returns  a task that calls a small function again and again
  *     target signals  count the signals that a child sends, and print the number
  *     target light    light tasks that are swapped out
  *     target jobs     an executor with one thread, which has two jobs
@@ -319,6 +320,33 @@ static int run_spinning_member(void *arg)
     return 0;
 }
 
+static int count_up(volatile int *n)
+{
+    return *n = *n + 1;
+}
+
+/* Its frame is found by a register that is restored just before it returns. */
+__attribute__((noipa)) static int return_often(volatile int *n)
+{
+    return count_up(n) == 0 ? -1 : 1;
+}
+
+static int call_often(volatile int *n)
+{
+    while (spinning)
+        return_often(n);
+    return *n;
+}
+
+static int run_returns(void *arg)
+{
+    volatile int n = 0;
+
+    (void)arg;
+    say_ready(getpid());
+    return call_often(&n) + n;
+}
+
 #define SIGNALS 20000
 
 static volatile sig_atomic_t received;
@@ -466,8 +494,8 @@ int main(int argc, char *argv[])
     } modes[] = {
         {"dump", run_dump},         {"busy", run_busy},       {"crowd", run_crowd},
         {"deadlock", run_deadlock}, {"fork", run_fork},       {"spin", spin},
-        {"light", run_light},       {"signals", run_signals}, {"jobs", run_jobs},
-        {"ticks", run_ticks},       {"twice", run_twice}};
+        {"light", run_light},       {"signals", run_signals}, {"returns", run_returns},
+        {"jobs", run_jobs},         {"ticks", run_ticks},     {"twice", run_twice}};
 
     if (argc != 2)
         return 2;
