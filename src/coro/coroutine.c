@@ -418,8 +418,8 @@ void *coil_coro_resume(coil_coro *coro, void *value)
         begin_coroutine(coro);
     /*
      * This must be a tail call, because the processor would mispredict the return from
-     * this function. So the stack of a coroutine that has ended is not trimmed here, but
-     * when the coroutine is destroyed.
+     * this function. So if a coroutine has ended, its stack is not trimmed here:
+     * coil__coro_destroy() trims it.
      */
     return coil__coro_resume(&coro->coro, value);
 }

@@ -67,7 +67,7 @@ struct coil__debug {
     _Atomic uint32_t inherited; /* loops inherited from the parent of fork(2) */
     /*
      * A tool writes here until which time of CLOCK_MONOTONIC all loops are to be traced.
-     * Each loop reads it after each poll. 0: there was no such request.
+     * Each loop reads it after each poll. 0: nothing was requested.
      */
     _Atomic int64_t trace_until;
 };
