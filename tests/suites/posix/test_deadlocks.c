@@ -555,3 +555,52 @@ TEST(lock_wait_that_a_deadline_ends_is_no_deadlock)
     check_no_deadlock(wait_in_scope);
     check_no_deadlock(wait_with_limit);
 }
+
+/* ---- threads that block ------------------------------------------------------------ */
+
+static void block_in_callback(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&one);
+}
+
+static int block_for_ever(void *unused)
+{
+    coil_watch_locks();
+    CHECK_INT(coil_call_soon(block_in_callback, unused, NULL), 0);
+    return coil_sleep(COIL_SEC(60));
+}
+
+static void *run_blocked_loop(void *unused)
+{
+    coil_run(block_for_ever, NULL, &(coil_run_opts){.no_signals = true});
+    return unused;
+}
+
+static int wait_in_vain(void *unused)
+{
+    coil_event event;
+
+    (void)unused;
+    coil_event_init(&event);
+    return coil_event_wait(&event);
+}
+
+/* One loop blocks, and the other sleeps without a time-out. Ctrl-C ends the other. */
+TEST(blocked_thread_beside_an_idle_loop_does_not_abort)
+{
+    pthread_t thread;
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        alarm(60);
+        pthread_mutex_lock(&one);
+        pthread_create(&thread, NULL, run_blocked_loop, NULL);
+        _exit(coil_run(wait_in_vain, NULL, NULL) == -EINTR ? 0 : 1);
+    }
+    usleep(3500000); /* coil would abort within three seconds */
+    CHECK_INT(kill(child, SIGINT), 0);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
+}
