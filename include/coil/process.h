@@ -87,8 +87,7 @@ typedef struct coil_process_opts {
      * child gets a new session, with this terminal as its controlling terminal. It
      * replaces the standard descriptors that are COIL_INHERIT. Its window has 24 rows and
      * 80 columns unless the sizes are set. The child gets SIGHUP when coil closes the
-     * other end: in coil_process_detach(), and after -EMSGSIZE of
-     * coil_process_communicate().
+     * other end in coil_process_detach().
      */
     bool pty;
     unsigned short pty_rows, pty_columns;
@@ -245,7 +244,8 @@ COIL_API void coil_output_finish(coil_output *output);
  * not need one.
  *
  * Fails with -EMSGSIZE if an output exceeds `limit` bytes (0: no limit): the output has
- * the first bytes, and the pipe is closed. Also fails with -ECANCELED, -ENOMEM, or as
+ * the first bytes, and the pipe is closed. A terminal stays open, and the next read
+ * returns the bytes after the limit. Also fails with -ECANCELED, -ENOMEM, or as
  * coil_read(). In each case the outputs have the data that was read until then, and the
  * child continues.
  *
