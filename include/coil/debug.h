@@ -192,6 +192,13 @@ COIL_API void coil_lock_wait_checked(coil_lock_wait *wait);
  */
 COIL_API void coil_lock_wait_lapse(coil_lock_wait *wait);
 
+/*
+ * Note that the calling thread only wakes tasks that wait for locks, until the process
+ * ends. Such a thread does not prevent the report of a deadlock. libcoil-posix calls this
+ * function.
+ */
+COIL_API void coil_lock_helper(void);
+
 /* ---- code that must not wait ------------------------------------------------------- */
 
 /* The caller's memory; all fields are coil's own. */

@@ -42,6 +42,12 @@
 
 _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
+void coil__deadlock_add_helper(void)
+{
+    coil__pool_threads++;
+    coil__pool_idle++;
+}
+
 void coil__deadlock_forked(void)
 {
     coil__pool_threads = coil__pool_idle = 0;
