@@ -37,7 +37,8 @@ static const char *label_root(const coil__coro *coro)
 
 static const struct coil__coro_class root_class = {.label = label_root};
 static COIL__THREAD_LOCAL coil__coro root = {.class = &root_class};
-static COIL__THREAD_LOCAL coil__coro *previous; /* the coroutine left last; for ASan */
+/* the coroutine that was left last, for ASan */
+static COIL__THREAD_LOCAL coil__coro *previous;
 
 coil__coro *coil__coro_enter_root(void)
 {
@@ -280,7 +281,8 @@ int coil__coro_create(size_t control_bytes, size_t stack_bytes,
 void *coil__coro_reserve(coil__coro *coro, size_t n)
 {
     coro->stack.high -= (n + 15) & ~(size_t)15;
-    coil__valgrind_reserve(coro->stack.high - 256, 256 + n); /* the first frame, too */
+    /* for the first frame, too */
+    coil__valgrind_reserve(coro->stack.high - 256, 256 + n);
     if (coil__stack_apart(&coro->stack))
         coil__light_touch(&coro->stack);
     else

@@ -13,7 +13,7 @@
  * 2. The loop holds a reference until the task's function has returned. After that, the
  *    pages below the control block are trimmed. The block is freed with the last
  *    reference.
- * 3. Control enters a task only from step(), or the first time from
+ * 3. Control enters a task only from coil__task_step(), or the first time from
  *    coil__task_start_eagerly(). Control leaves a task only through
  *    coil__task_switch_out() or when its function returns. If a task waits inside a
  *    generator, `leaf` is the generator's coroutine.

@@ -29,13 +29,13 @@ enum coil__region_kind { COIL__SCOPE, COIL__GROUP, COIL__CONTAINMENT };
  * function that has returned, and so may have been overwritten.
  */
 struct coil__inner_region {
-    const void *address; /* of the code that opened it */
+    const void *address; /* address of the code that opened it */
     enum coil__region_kind kind;
 };
 
 struct coil__region {
     struct coil__region *outer;
-    const void *address; /* of the code that opened it */
+    const void *address; /* address of the code that opened it */
     unsigned depth;      /* 1 for the outermost */
     enum coil__region_kind kind : 16;
     bool on_heap : 1;                /* see scope.c */
@@ -51,7 +51,7 @@ struct coil__shield {
     struct coil__shield *outer;
     unsigned depth;
     unsigned held;               /* requests held back */
-    bool must_cancel, delivered; /* the task's, restored at the exit */
+    bool must_cancel, delivered; /* the task's members, restored at the exit */
 };
 
 /*

@@ -74,7 +74,7 @@ enum coil__wait_futures_kind {
     COIL__WAIT_NO_FUTURES,
     COIL__WAIT_ONE,   /* `first` is the path to the pointer */
     COIL__WAIT_ARRAY, /* `first` is the path to a pointer to the items */
-    COIL__WAIT_LIST,  /* `first` is the list's head; the links are first in the items */
+    COIL__WAIT_LIST,  /* `first` is the path to the list; an item begins with its link */
     /*
      * The children of a group; `first` is the path to a pointer to the group. The group's
      * callback handles the end of a child, so the wait does not await the children.
