@@ -621,7 +621,7 @@ bool coil__stack_measuring(void)
     return pools->measuring;
 }
 
-/* Return the lowest resident page between two pages, or `end`. */
+/* Return the lowest resident page from page `at` up to page `end`, or `end`. */
 static char *lowest_resident(char *at, char *end)
 {
     unsigned char in_core[256];
@@ -645,7 +645,10 @@ size_t coil__stack_written(const struct coil__stack *stack)
     return (size_t)(stack->high - lowest_resident(stack->low, page_of(stack->high - 1)));
 }
 
-/* The peak includes pages that were discarded while the coroutine was suspended. */
+/*
+ * Return the peak in bytes, which includes pages discarded while the coroutine was
+ * suspended.
+ */
 static uint32_t peak_with(const struct coil__stack *stack, size_t written)
 {
     return written > stack->peak ? (uint32_t)written : stack->peak;

@@ -21,8 +21,8 @@ struct coil_datagram {
 };
 
 /*
- * Wait for the earlier calls of this direction, and begin a call. coil__datagram_leave()
- * ends the call. Fails with -EBADF or -ECANCELED.
+ * Wait until all earlier calls in this direction have ended, and begin a call.
+ * coil__datagram_leave() ends it. Fails with -EBADF or -ECANCELED.
  */
 int coil__datagram_enter(coil_datagram *datagram, enum coil__direction direction,
                          const char *caller);
