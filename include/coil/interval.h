@@ -35,8 +35,8 @@ COIL_API void coil_interval_init(coil_interval *interval, int64_t period_ns);
  * Wait for the next tick, and return how many ticks were due since the last call: 1, or
  * more if the caller missed some. Missed ticks are counted but do not fire later.
  *
- * Always suspends, for at least one turn of the loop. Fails only with -ECANCELED; in that
- * case no tick is lost.
+ * Always suspends, for at least one turn of the loop. The only failure is -ECANCELED, and
+ * then no tick is lost.
  */
 COIL_SUSPENDS int coil_interval_wait(coil_interval *interval);
 

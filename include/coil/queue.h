@@ -69,9 +69,9 @@ typedef struct coil_queue {
  * A queue that returns the smallest item first. (asyncio: PriorityQueue)
  *
  * compare(a, b) returns a negative number if a comes before b, as for qsort(3). Equal
- * items are returned in any order. A put or a get takes time proportional to the
- * logarithm of the count. `compare` must not use the queue. The program aborts if
- * `compare` would suspend.
+ * items are returned in any order. The time for a put or a get is logarithmic in the
+ * number of items. `compare` must not use the queue. The program aborts if `compare`
+ * would suspend.
  */
 #define COIL_QUEUE_INIT_PRIORITY(item_bytes, maxsize, compare)                           \
     COIL__QUEUE_INIT(item_bytes, maxsize, COIL_QUEUE_PRIORITY, compare)
@@ -129,9 +129,10 @@ COIL_API COIL_CHECKED int coil_queue_get_nowait(coil_queue *queue, void *item);
  *         serve(&item.order);
  *     }
  *
- * `item` must have room for the largest item of any queue. If several queues have an
- * item, the lowest index wins, so the order is a priority. In each queue the caller waits
- * in line as with coil_queue_get(). Queues that are shut down and empty are skipped.
+ * The buffer `item` must be large enough for the items of any of the queues. If several
+ * queues have an item, the queue with the lowest index wins, so the order of the array is
+ * a priority. The caller waits in line in each queue, as with coil_queue_get(). Queues
+ * that are shut down and empty are skipped.
  *
  * Fails with -ECANCELED (no item is taken), or -ESHUTDOWN once all queues are shut down
  * and empty. Also fails with -EINVAL if n is 0, and with -ENOMEM, but only if n is above

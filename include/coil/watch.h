@@ -14,15 +14,15 @@
  *         return rc;
  *     }
  *
- * A watch reports changes that any process makes, in order, from inotify(7). In a tree
- * it also watches new folders, and reports files that were created in a folder before
- * the folder could be watched. The two events of a rename become one change with both
+ * A watch reports changes that any process makes, in order, from inotify(7). In a tree, a
+ * watch also follows new folders, and reports files that were created in a new folder
+ * before coil began to watch it. The two events of a rename become one change with both
  * paths. If the kernel's queue overflows, changes are lost: the watch reports that, and
  * the caller compares the files itself.
  *
- * On network and FUSE file systems the kernel does not report changes that other machines
- * make. The kernel reports no changes in /proc and /sys. Symbolic links in a tree are not
- * followed.
+ * On network and FUSE file systems, the kernel does not report changes that were made by
+ * other machines. The kernel reports no changes in /proc and /sys. Symbolic links in a
+ * tree are not followed.
  */
 #ifndef COIL_WATCH_H
 #define COIL_WATCH_H
@@ -38,7 +38,7 @@ typedef struct coil_watch coil_watch;
 enum coil_change_kind {
     COIL_CREATED,    /* created, or moved here from a folder that is not watched */
     COIL_MODIFIED,   /* written or truncated, or closed after writing */
-    COIL_ATTRIBUTES, /* the mode, owner, times or links have changed */
+    COIL_ATTRIBUTES, /* the mode, owner, times or number of links changed */
     COIL_DELETED,    /* deleted, or moved to a folder that is not watched */
     COIL_MOVED,      /* moved from old_path to path */
     COIL_OVERFLOW    /* changes were lost; path is "" */
