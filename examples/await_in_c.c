@@ -37,7 +37,7 @@ static int tick(void *arg)
 {
     int *ticks = arg;
 
-    while (coil_sleep(COIL_MSEC(10)) == 0) // until the task is cancelled
+    while (coil_sleep(COIL_MSEC(10)) == 0) // runs until the task is cancelled
         ++*ticks;
     return 0;
 }

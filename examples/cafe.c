@@ -32,7 +32,7 @@ static int pay(void)
 
     if (rc < 0)
         return rc;
-    COIL_LOCK_GUARD(&till);          // released however the block is left
+    COIL_LOCK_GUARD(&till);          // released when control leaves the block
     return coil_sleep(COIL_SEC(45)); // the guest looks for coins
 }
 

@@ -1,5 +1,6 @@
 /*
- * hostile_echo.c - test an echo server on 300 bad networks; with a SEED, show one of them.
+ * hostile_echo.c - test an echo server on 300 bad networks; with a SEED, show one of
+ * them.
  */
 #include <coil.h>
 
@@ -18,7 +19,7 @@ static int echo(coil_stream *stream, void *arg)
     return 0; // a client that disconnects is not an error
 }
 
-/* Send the question until an answer arrives. The answer must never be wrong. */
+/* Send the question until an answer arrives. An answer must never be wrong. */
 static int client(void *port)
 {
     char question[1000], answer[1000];

@@ -1,12 +1,12 @@
 /*
- * tested.c - a function that waits, and its test. The test tries several orders without
- * real time, and lets each allocation and system call fail once. (docs/manual/testing.md)
+ * tested.c - a function that waits, and its test. The test tries several orders of
+ * events, and makes each allocation and system call fail. (docs/manual/testing.md)
  */
 #include <coil.h>
 
 #include <stdlib.h>
 
-/* This macro stands for the check of a test framework. */
+/* This macro stands for a test framework's check. */
 #define CHECK(what) ((what) ? (void)0 : (puts("not so: " #what), exit(1)))
 
 struct job {

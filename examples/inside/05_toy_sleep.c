@@ -7,8 +7,8 @@
  * event describes what the coroutine waits for, and does nothing itself: main() sleeps.
  * 06_toy_run.c makes a loop of this.
  *
- * Sleep for 100 s, and remove sleep_until(): the coroutine ends at once, and does not
- * notice.
+ * Sleep for 100 s, and remove sleep_until(): the coroutine ends immediately, without
+ * noticing.
  */
 #include "toy_gen.h"
 #include "toy_time.h"

@@ -7,7 +7,7 @@
  * generators are at different points of the search. An ordinary loop takes as many values
  * as it wants and stops. After that, the generator is closed in the middle of the search.
  *
- * Return from permute() as soon as `rc` shows that it is closed: `many` is not restored.
+ * Return from permute() as soon as `rc` shows the close: `many` is not restored.
  */
 #include <coil/gen.h>
 
