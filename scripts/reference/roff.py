@@ -75,7 +75,7 @@ def references(names):
 
 
 class Pages:
-    """Return all pages by the names of their files, and the names of the links to these pages."""
+    """Return all pages, as a map from file names to texts, and a map from the names of links to pages."""
 
     def __init__(self, sources, version, date):
         self.sources = sources
