@@ -1,7 +1,8 @@
 """machine.py - the resources that the machine can spare: threads, memory, descriptors.
 
-Resources that other programs share are never used up: a tenth of them, and at least RESERVE threads, are left. A
-limit that applies only to this process may be reached, because that does not affect other processes.
+Resources that are shared with other programs are never used up: a tenth of them, and at least RESERVE threads,
+remain free. A limit that applies only to this process may be reached, because that does not affect other
+processes.
 """
 
 import os
@@ -34,7 +35,7 @@ def control_groups(controller):
 
 
 def left_in_groups(controller, limits, used):
-    """Return the smallest remainder in any of those groups; None without a limit."""
+    """Return the smallest remaining amount in any of these groups; None without a limit."""
     left = []
     for folder in control_groups(controller):
         for limit, use in zip(limits, used):

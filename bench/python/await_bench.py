@@ -14,7 +14,8 @@ SECONDS = 1.0
 
 
 def for_a_second(step):
-    """Call step(n), which repeats something n times, for a second. Returns ns for each repetition."""
+    """For a second, call step(n), which repeats an operation n times. Returns ns for each
+    repetition."""
     n, used = 1000, 0.0
     while used < SECONDS / 4:
         n *= 2
