@@ -3,7 +3,7 @@
  *
  *     coil-ps [OPTION...] PID|CORE
  *
- * Reads the memory of the process, which need not cooperate and is not stopped.
+ * coil-ps reads the memory of the process, which is not stopped and need not cooperate.
  * snapshot.c explains how. docs/manual/ps.md describes the options.
  */
 #include "freeze.h"
@@ -28,10 +28,10 @@ struct options {
     size_t tree_max;
     bool json, stop;
     int64_t watch_ns; /* 0: print once */
-    int64_t limit_ns; /* a read may take so long */
+    int64_t limit_ns; /* the maximum duration of a read */
     int pid;          /* or 0: */
     const char *core;
-    const char *program; /* of the core, or NULL */
+    const char *program; /* the core's program, or NULL */
 };
 
 static const char usage[] =
@@ -83,7 +83,7 @@ static int64_t parse_time(const char *text)
     exit(2);
 }
 
-/* Return the number of a process, or 0 for the name of a file. */
+/* Return the PID, or 0 if the argument is the name of a file. */
 static int parse_pid(const char *text)
 {
     char *end;
@@ -174,7 +174,7 @@ static void parse_options(struct options *o, int argc, char *argv[])
 
 /* ---- the process ------------------------------------------------------------------- */
 
-/* Return the id that the process has in its own namespace, or 0. */
+/* Return the process's PID in its own namespace, or 0. */
 static int inner_pid(int pid)
 {
     char path[64], line[256];
@@ -210,7 +210,7 @@ static void sleep_ns(int64_t ns)
         ;
 }
 
-/* Find the threads of the loops. */
+/* Find the threads that run the loops. */
 static size_t find_threads(struct image *image, const struct table *table,
                            struct frozen *threads, size_t n)
 {
@@ -226,7 +226,7 @@ static size_t find_threads(struct image *image, const struct table *table,
     return n;
 }
 
-/* Stop the threads of the loops. Returns their number. */
+/* Stop the threads that run the loops. Returns their number. */
 static size_t stop(const struct options *o, struct image *image,
                    const struct table *table, struct frozen *threads)
 {

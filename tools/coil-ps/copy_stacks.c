@@ -1,9 +1,12 @@
 /*
- * copy_stacks.c - copies the stacks of a task: its own, and those of its generators.
+ * copy_stacks.c - copies a task's own stack and the stacks of its generators.
  */
 #include "reading.h"
 
-/* The stack of a light task that is swapped out: its bytes are in a cell. */
+/*
+ * If the stack belongs to a light task and is swapped out, find its bytes, which are
+ * stored in a cell.
+ */
 static void find_stored(const struct reading *r, const unsigned char *coro,
                         uint64_t *from, uint64_t *bytes)
 {
@@ -16,8 +19,10 @@ static void find_stored(const struct reading *r, const unsigned char *coro,
              row(r, COIL__STACK_STEP_BYTES);
 }
 
-/* Copy the part of a stack that is in use, and record its coroutine. The bytes from the
-   stack pointer up are in the cell if the stack is swapped out. */
+/*
+ * Copy the part of a stack that is in use, and record its coroutine. If the stack is
+ * swapped out, the bytes from the stack pointer up are read from the cell.
+ */
 static bool copy_stack(struct reading *r, const unsigned char *coro, struct task *task,
                        size_t *used)
 {
@@ -32,9 +37,9 @@ static bool copy_stack(struct reading *r, const unsigned char *coro, struct task
         c->thread = r->loop->thread;
     r->coroutine_count++;
     if (c->sp == 0 && c->thread == 0)
-        return false; /* it runs, or is about to */
+        return false; /* the coroutine is running, or is about to run */
     if (c->thread != 0 || c->sp < c->low || c->sp >= c->high)
-        return true; /* a stack of the program's own: it is read when it is unwound */
+        return true; /* a stack of the program's own, which is read when it is unwound */
     from = c->sp;
     bytes = c->high - c->sp;
     find_stored(r, coro, &from, &stored);
@@ -63,7 +68,7 @@ static unsigned kind_of(const struct reading *r, uint64_t class)
     return kind;
 }
 
-/* Take one step outward: see coil__coro_outer(). */
+/* Move to the coroutine that resumed this coroutine: see coil__coro_outer(). */
 static uint64_t outer_coroutine(const struct reading *r, uint64_t coro, uint64_t *leaf)
 {
     uint64_t at = row(r, COIL__AT_GEN_CORO);
@@ -85,7 +90,7 @@ static uint64_t outer_coroutine(const struct reading *r, uint64_t coro, uint64_t
     return *leaf;
 }
 
-/* Copy the stacks of the task and of its generators, from the innermost coroutine. */
+/* Copy the stacks of the task and of its generators, the innermost coroutine first. */
 bool stacks_copy(struct reading *r, struct task *task, uint64_t coro)
 {
     uint64_t own = r->address + row(r, COIL__AT_TASK_CORO), leaf = coro;

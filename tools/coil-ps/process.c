@@ -50,7 +50,7 @@ static bool read_registers(struct image *image, int thread, struct registers *ou
     return false;
 }
 
-/* A module may begin at each readable mapping of the beginning of a file. */
+/* A module may begin wherever the beginning of a file is mapped readable. */
 static bool find_starts(struct process *p)
 {
     char path[64], line[4400];
@@ -72,7 +72,7 @@ static bool find_starts(struct process *p)
     return found;
 }
 
-/* Return the bytes of memory that the process has: in RAM and swapped out. */
+/* Return the size of the process's memory, in RAM and swapped out. */
 static uint64_t memory_bytes(pid_t pid)
 {
     char path[64], line[256];

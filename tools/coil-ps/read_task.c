@@ -1,7 +1,8 @@
 /*
  * read_task.c - copies a task until the copy is consistent: docs/design/ps.md.
  *
- *     control block, stacks, control block again: equal, and quick enough?
+ *     copy the control block, the stacks, and the control block again; accept if it is
+ *     the same, and if it was quick enough
  */
 #include "reading.h"
 
@@ -10,7 +11,7 @@
 
 #define REGIONS_MAX 64
 #define TRIES 4
-#define STACK_STEPS 8   /* of the budget, to unwind a stack */
+#define STACK_STEPS 8   /* steps of the budget for unwinding a stack */
 #define QUICK_NS 200000 /* docs/design/ps.md: a counter of 16 bits */
 
 /* ---- the control block ------------------------------------------------------------- */
@@ -217,7 +218,10 @@ static void read_facts(struct reading *r, struct task *task)
     read_groups(r);
     if (task->state == TASK_WAITS)
         wait_read(r, task, wait);
-    /* The end of another task's eager start does not count as a step. */
+    /*
+     * The stack may have changed, because the end of another task's eager start does not
+     * count as a step.
+     */
     if (task->state == TASK_HAS_STARTED_ANOTHER && !r->snapshot->image->stands)
         r->coroutine_count = 0;
 }

@@ -17,7 +17,7 @@ struct range {
 
 struct table {
     uint64_t address; /* of coil__debug */
-    uint64_t resume;  /* where the code of a suspended stack continues */
+    uint64_t resume;  /* the address at which a suspended stack resumes */
     uint64_t loops;
     uint32_t loop_count, inherited;
     bool has[KEYS];
@@ -27,8 +27,8 @@ struct table {
 };
 
 /*
- * Find the first module of the image that contains coil and has loops, else the first
- * that contains coil. Returns false with a message in `why`.
+ * Find the first module of the image that contains coil and has loops; without one, find
+ * the first module that contains coil. Returns false with a message in `why`.
  */
 bool table_find(struct image *image, struct table *table, char *why, size_t size);
 

@@ -1,5 +1,5 @@
 /*
- * unwind.c - the functions on the stacks of tasks, found with libdw.
+ * unwind.c - finds the functions on the stacks of tasks, with libdw.
  *
  * libdw walks the stacks of threads. Here each coroutine is presented as a thread with
  * only two registers: the program counter, which is the address where the coroutine
@@ -50,7 +50,7 @@ struct unwinding {
     const struct coroutine *coroutine;
     uint64_t addresses[FRAMES_MAX];
     size_t count, depth;
-    /* stacks by their addresses, and lines by address */
+    /* hash tables: stacks by their addresses, and lines by address */
     uint32_t *index;
     size_t index_size, stack_room;
     struct looked_up *cache;
@@ -90,7 +90,10 @@ static bool is_program(int pid, const char *name)
     return strncmp(target, name, strlen(name)) == 0;
 }
 
-/* Open the file of a process's module. The names work in other namespaces, too. */
+/*
+ * Open the file of a process's module. The names in map_files also work for other mount
+ * namespaces.
+ */
 static int open_module(const struct unwinding *u, const char *name, uint64_t start)
 {
     char path[4500];
@@ -177,7 +180,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void
     return copies_read(u->copies, address, result, sizeof *result);
 }
 
-/* Set the registers of a thread that is stopped. */
+/* Set the registers of a stopped thread. */
 static bool set_thread_registers(Dwfl_Thread *thread, const struct unwinding *u)
 {
     struct image *image = u->copies->image;
@@ -220,7 +223,7 @@ static int add_frame(Dwfl_Frame *frame, void *arg)
     if (u->coroutine->thread == 0 && u->depth == 1)
         return DWARF_CB_OK;
     if (is_activation)
-        pc++; /* as a return address: printing subtracts 1 */
+        pc++; /* like a return address, from which printing subtracts 1 */
     if (u->count < FRAMES_MAX)
         u->addresses[u->count++] = pc;
     return u->count < FRAMES_MAX ? DWARF_CB_OK : DWARF_CB_ABORT;
@@ -314,7 +317,7 @@ static uint32_t add_stack(struct unwinder *unwinder)
 
 /* ---- the ends of a coroutine's frames ---------------------------------------------- */
 
-/* Drop the outermost frames: coil's functions that called the body. */
+/* Drop the outermost frames, which are coil's functions that called the body. */
 static void drop_outer_end(struct unwinding *u, size_t first)
 {
     while (u->count > first && is_own(&u->source, u->addresses[u->count - 1] - 1))
@@ -330,7 +333,10 @@ static bool is_switch(const struct unwinding *u, uint64_t address)
                             strncmp(name, "coil__switch", strlen("coil__switch")) == 0);
 }
 
-/* Drop the switch, at the inner end of a coroutine that has resumed a generator. */
+/*
+ * If the coroutine has resumed a generator, drop its innermost frames, which are coil's
+ * switch.
+ */
 static void drop_switch(struct unwinding *u, size_t first)
 {
     size_t n = 0;
