@@ -26,8 +26,8 @@
  * a std::system_error, and with -EIO otherwise. The task's group, or run(), throws the
  * exception again.
  *
- * A cancellation becomes an exception as well: coil::check(-ECANCELED) throws one. Scopes
- * and groups translate this exception in the same way as coil_scope_exit() and
+ * A cancellation also becomes an exception: coil::check(-ECANCELED) throws it. Scopes and
+ * groups translate this exception in the same way as coil_scope_exit() and
  * coil_group_exit() translate an rc. If the deadline of a coil::scope caused the
  * cancellation, the exception that leaves the scope has the code -ETIMEDOUT. If a child's
  * exception caused the cancellation, coil::check() throws that exception instead.
@@ -143,8 +143,8 @@ class __attribute__((visibility("default"))) error : public std::system_error
 {
   public:
     /*
-     * `rc` is a negative errno. If coil_last_error() has the same rc, its message is
-     * used.
+     * `rc` is a negative errno. If coil_last_error() has the same rc, the new exception
+     * has the error's message.
      */
     explicit error(int rc) : std::system_error(-rc, std::generic_category())
     {
@@ -410,7 +410,7 @@ inline int fail(coil_error *thrown, const error &failure) noexcept
 
 /*
  * Set the task's error for an exception that is not derived from std::exception. The
- * message names its type.
+ * message contains the name of the exception's type.
  */
 inline int fail(coil_error *thrown, const std::type_info *type) noexcept
 {
@@ -556,8 +556,10 @@ COIL__INLINED int spawn_owned(Body &&body, const coil_spawn_opts *opts, coil_tas
     return 0;
 }
 
-/* Trivially copyable bodies. The task holds a copy of their bytes, so nothing is
-   allocated. */
+/*
+ * True for trivially copyable bodies. The task holds a copy of the body's bytes, so no
+ * memory is allocated for it.
+ */
 template <typename Body>
 constexpr bool is_plain_body = std::is_trivially_copyable_v<Body> &&
                                sizeof(Body) <= 1024 &&

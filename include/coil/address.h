@@ -9,7 +9,7 @@
  * coil_stream_peer() and similar functions, coil_address_of_numbers(),
  * coil_address_of_path() and coil_receive_from() return addresses.
  * coil_connect_address(), coil_listen_address(), coil_datagram_open_address() and others
- * have addresses as arguments.
+ * have an address as an argument.
  *
  * An address is a value that may be copied; its first `length` bytes are valid. For
  * connect(2), bind(2) and sendto(2) pass &address.any and address.length.
@@ -64,9 +64,9 @@ COIL_API uint16_t coil_address_port(const coil_address *address);
 COIL_API int coil_address_of_numbers(const char *host, uint16_t port, coil_address *out);
 
 /*
- * Make the address of a local socket (unix(7)): a path of at most 107 bytes, or "@name"
- * in the abstract namespace, which does not create a file. Fails with -ENAMETOOLONG, or
- * with -EINVAL for an empty path.
+ * Make the address of a local socket (unix(7)): a path of at most 107 bytes, or "@name".
+ * Such a name is in the abstract namespace, and does not create a file. Fails with
+ * -ENAMETOOLONG, or with -EINVAL for an empty path.
  */
 COIL_API int coil_address_of_path(const char *path, coil_address *out);
 

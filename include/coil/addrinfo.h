@@ -29,8 +29,8 @@ extern "C" {
  * The caller frees the list with freeaddrinfo(); the best address comes first (RFC 6724).
  * Numeric hosts ("192.0.2.7", "fe80::1%eth0") are answered immediately. The same applies
  * to "localhost", which is always this machine (RFC 6761). The loop's resolver looks up
- * other hosts, in the hosts file and then at the name servers: see coil/resolver.h.
- * Concurrent identical lookups are combined.
+ * other hosts, first in the hosts file and then by querying the name servers: see
+ * coil/resolver.h. Concurrent identical lookups are combined.
  *
  * Whatever the engine, coil calls getaddrinfo(3) on a thread for lookups with the hint
  * AI_V4MAPPED (for AF_INET6) or AI_IDN. The same applies to a NULL host with a named

@@ -52,9 +52,9 @@ COIL_API void coil_barrier_finish(coil_barrier *barrier);
  * task gets no index, and no two tasks of a round get the same index.
  *
  * Fails with -ECANCELED if the task is cancelled. If the other tasks are still waiting,
- * another task must then call in its place. Fails with -EPIPE if the barrier is broken,
- * or is reset or broken while the task waits; with -EINVAL if the barrier is for 0
- * parties.
+ * another task must call coil_barrier_wait() in its place. Fails with -EPIPE if the
+ * barrier is broken, or is reset or broken while the task waits; with -EINVAL if the
+ * barrier is for 0 parties.
  */
 COIL_SUSPENDS int coil_barrier_wait(coil_barrier *barrier);
 
@@ -74,7 +74,7 @@ COIL_SUSPENDS int coil_barrier_reset(coil_barrier *barrier);
  */
 COIL_SUSPENDS int coil_barrier_abort(coil_barrier *barrier);
 
-/* Return the number of tasks that the barrier is for. */
+/* Return the number of tasks for which the barrier was initialised. */
 COIL_API size_t coil_barrier_parties(const coil_barrier *barrier);
 
 /*

@@ -21,7 +21,7 @@
  * such bugs are a task that awaits itself, a call on the wrong thread, a NULL argument,
  * and a call that would suspend outside a task. The message names the function that was
  * called. If another thread calls exit(3) at the same time, exit(3) waits, so the program
- * still ends by SIGABRT.
+ * is still killed by SIGABRT.
  *
  * TIME is int64_t nanoseconds of a monotonic clock. A parameter named delay_ns or
  * timeout_ns is a duration; a parameter named deadline is a point in time, on the clock

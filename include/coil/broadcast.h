@@ -81,7 +81,7 @@ COIL_API void coil_broadcast_subscribe(coil_broadcast *broadcast,
                                        coil_receiver *receiver);
 
 /*
- * Receive the next item, suspending until it is sent. Only one task at a time may use a
+ * Receive the next item, suspending until there is one. Only one task at a time may use a
  * receiver.
  *
  * Returns how many items the receiver missed before this item: 0 unless the receiver was

@@ -28,10 +28,10 @@
  *
  *     rc = coil_channel_create(sizeof(struct frame *), 16, &frames);
  *
- * The channel copies items in and out, first in, first out, `item_bytes` each. A put
- * waits while the channel is full, a get while it is empty. A task suspends (_put, _get);
- * a thread without a running loop blocks (_put_wait, _get_wait). Tasks and threads are
- * served in the order in which they called.
+ * The channel copies items in and out in first-in, first-out order, `item_bytes` each. A
+ * put waits while the channel is full, a get while it is empty. A task suspends (_put,
+ * _get); a thread without a running loop blocks (_put_wait, _get_wait). Tasks and threads
+ * are served in the order in which they called.
  *
  * Between tasks of one thread use a coil_queue (coil/queue.h), which belongs to one loop
  * and needs no lock. All functions here may be called on any thread, but not in a signal
@@ -49,7 +49,7 @@ extern "C" {
 typedef struct coil_channel coil_channel;
 
 /*
- * Create a channel for items of `item_bytes`, with one reference; maxsize of 0 means no
+ * Create a channel for items of `item_bytes`, with one reference; a maxsize of 0 means no
  * limit.
  *
  * Memory for `maxsize` items is allocated now. Later calls fail with -ENOMEM only if
@@ -59,8 +59,8 @@ COIL_API COIL_CHECKED int coil_channel_create(size_t item_bytes, size_t maxsize,
                                               coil_channel **out);
 
 /*
- * Add a reference, to be dropped with coil_channel_release(). Returns the channel. Any
- * thread.
+ * Add a reference, to be dropped with coil_channel_release(). Returns the channel. May be
+ * called on any thread.
  */
 COIL_API coil_channel *coil_channel_retain(coil_channel *channel);
 
@@ -72,7 +72,7 @@ COIL_API void coil_channel_release(coil_channel *channel);
 
 /*
  * Append a copy of *item, suspending the running task while the channel is full. Fails
- * with -ECANCELED (the item is not put), -ESHUTDOWN, -ENOMEM (only without a limit).
+ * with -ECANCELED (the item is not added), -ESHUTDOWN, -ENOMEM (only without a limit).
  */
 COIL_SUSPENDS int coil_channel_put(coil_channel *channel, const void *item);
 

@@ -13,18 +13,19 @@
  *     rc = serve(client);                  // coil_var_get(&request_id), anywhere in it
  *     coil_var_reset(&request_id, &token);
  *
- * Values belong to a CONTEXT. Every task has its own context, which begins as a copy of
- * its spawner's. The task sees the values that were set before the spawn. Values that the
- * task sets are visible only to itself and to its children.
+ * Each value belongs to a CONTEXT. Every task has its own context, which begins as a copy
+ * of its spawner's. The task sees the values that were set before the spawn. Values that
+ * the task sets are visible only to itself and to its children.
  *
- * Callbacks run in a copy of the context in which they were requested. This applies to
- * coil_call_soon(), coil_call_later(), coil_call_at(), coil_post(), coil_blocking(), done
- * callbacks, readers and writers. A runner (coil/run.h) has one context for all its runs.
- * All other code, including the callbacks of coil_timer, uses its thread's context.
+ * Callbacks run in a copy of the context in which they were requested. Such callbacks
+ * come from coil_call_soon(), coil_call_later(), coil_call_at(), coil_post(),
+ * coil_blocking(), done callbacks, readers and writers. A runner (coil/run.h) has one
+ * context for all its runs. All other code, including the callbacks of coil_timer, uses
+ * its thread's context.
  *
  * Copying is O(1). Setting a variable is O(n) in the number of variables that are set. So
- * use only a few variables, and set them rarely. A program that sets no variables has no
- * costs.
+ * use only a few variables, and set them rarely. A program that sets no variables does
+ * not pay for them.
  */
 #ifndef COIL_CONTEXT_H
 #define COIL_CONTEXT_H
@@ -102,7 +103,7 @@ COIL_API int coil_var_reset(const coil_var *var, coil_var_token *token);
  */
 COIL_API coil_context *coil_context_copy(void);
 
-/* Add a reference, to be dropped by coil_context_release(). Returns the context. */
+/* Add a reference, to be dropped with coil_context_release(). Returns the context. */
 COIL_API coil_context *coil_context_retain(coil_context *context);
 
 /* Drop a reference; NULL is accepted. */
@@ -112,7 +113,8 @@ COIL_API void coil_context_release(coil_context *context);
  * Call fn(arg) in the context and return its result. (Python: Context.run)
  *
  * `fn` may suspend if the caller may. Unlike in Python, a context may be entered several
- * times at once, even by several tasks: each sees the values that the others set.
+ * times at once, even by several tasks: each task sees the values that the other tasks
+ * set.
  */
 COIL_API int coil_context_run(coil_context *context, int (*fn)(void *arg), void *arg);
 

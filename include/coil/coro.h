@@ -42,7 +42,7 @@ typedef struct coil_coro_opts {
     size_t stack_bytes; /* 0 means COIL_STACK_BYTES; rounded up to a power of two */
 } coil_coro_opts;
 
-/* Default address space of a stack; memory is committed as it is used. */
+/* The default size of a stack's address space; memory is committed when it is used. */
 #define COIL_STACK_BYTES ((size_t)128 * 1024)
 
 /*

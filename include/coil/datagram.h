@@ -98,7 +98,7 @@ COIL_API int coil_datagram_fd(const coil_datagram *datagram);
 
 /*
  * Return the socket's own address, or the address of the connected peer. Fail with -EBADF
- * when closed, -ENOTCONN.
+ * if the socket is closed, or -ENOTCONN.
  */
 COIL_API int coil_datagram_name(const coil_datagram *datagram, coil_address *out);
 COIL_API int coil_datagram_peer(const coil_datagram *datagram, coil_address *out);
@@ -175,14 +175,15 @@ typedef struct coil_datagram_info {
  * Like coil_receive_from(), but also returns the datagram's info. `from` may be NULL.
  * (IP_PKTINFO in ip(7), RFC 3542: IPV6_RECVPKTINFO)
  *
- * The address has the socket's family: an IPv6 socket gets ::ffff:192.0.2.7 for IPv4. The
- * port of the address is the socket's own. For a broadcast or multicast datagram, the
- * address is the broadcast or group address: set its length to 0 before you reply.
+ * The address has the socket's family: for IPv4, an IPv6 socket gets an address such as
+ * ::ffff:192.0.2.7. The port of the address is the socket's own. For a broadcast or
+ * multicast datagram, the address is the broadcast or group address: set its length to 0
+ * before you reply.
  *
  * With COIL_DATAGRAM_INFO the kernel saves the info of every datagram. Without this flag
  * the first call requests the info; datagrams that arrived before that may have no info.
  * The info is empty on local sockets. The info is also empty if other options of the
- * socket request more control data than there is room for.
+ * socket request so much control data that it does not fit.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_info(coil_datagram *datagram, void *buf,
                                                      size_t n, coil_address *from,
@@ -208,7 +209,7 @@ typedef struct coil_message {
     size_t size; /* size of the datagram to send, or of the receive buffer */
     /* size of the received datagram; if above `size`, the rest is lost */
     size_t received;
-    coil_address address;     /* the receiver (length 0: the peer), or the sender */
+    coil_address address;     /* receiver (length 0: the connected peer) or sender */
     coil_datagram_info *info; /* as in coil_send_info() or coil_receive_info(); or NULL */
 } coil_message;
 

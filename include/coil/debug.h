@@ -47,8 +47,8 @@ typedef struct coil_waiting {
     const char *what;
     const void *object; /* the lock, event, queue, group, ... or NULL */
     /*
-     * The future, borrowed: if the task waits for several futures, the first that is not
-     * done. NULL for other waits.
+     * The future, borrowed: if the task waits for several futures, this is the first one
+     * that is not done. NULL for other waits.
      */
     coil_future *future;
     /*
@@ -72,9 +72,9 @@ COIL_API bool coil_task_waiting(const coil_task *task, coil_waiting *out);
  *
  * The awaiters are tasks in coil_await(), coil_shield(), coil_gather() or coil_wait(). If
  * the future is a task in a group, the group's owner is an awaiter, too. Stops when
- * `visit` returns non-zero, and returns that value. `visit` must not spawn or complete
- * anything. The program aborts if `visit` would suspend. The call examines every task of
- * the loop.
+ * `visit` returns non-zero, and returns that value. `visit` must not spawn tasks or
+ * complete futures. The program aborts if `visit` would suspend. The call examines every
+ * task of the loop.
  */
 COIL_API int coil_future_awaiters(coil_future *future,
                                   int (*visit)(coil_task *awaiter, void *arg), void *arg);
@@ -252,7 +252,7 @@ COIL_API bool coil_is_own_call(const void *return_address);
 
 typedef struct coil_stats {
     uint64_t turns;   /* turns of the loop since its creation */
-    uint64_t polls;   /* turns that polled; the others skipped the poll */
+    uint64_t polls;   /* turns with a poll; other turns skipped it */
     uint64_t runs;    /* callbacks and steps of tasks that ran */
     uint64_t spawned; /* tasks */
     /*

@@ -139,8 +139,8 @@ __attribute__((always_inline)) static inline int coil__through_frame(int rc)
  *
  * A failure is a call of coil_fail(), an error received by awaiting, or the failure of
  * one of coil's functions. A successful call leaves the error unchanged, so read it
- * immediately after a failure. Borrowed until the next failure. NULL if the latest
- * failure had an errno but no message, as after most of coil's own functions. A
+ * immediately after a failure. The error is borrowed until the next failure. NULL if the
+ * latest failure had an errno but no message, as after most of coil's own functions. A
  * cancellation and -EAGAIN do not count as failures here.
  *
  * In debug mode every failed call creates an error with its call stack, and with
@@ -152,8 +152,8 @@ COIL_API coil_error *coil_last_error(void);
  * Clear the last error, because the failure was handled. (Python: the end of an except
  * block)
  *
- * Usually this is not necessary. But if the body later returns the same rc without
- * coil_fail(), the failure is reported with the old message.
+ * Usually this call is not necessary. However, if the body later returns the same rc
+ * without coil_fail(), the failure is reported with the old message.
  */
 COIL_API void coil_clear_error(void);
 
@@ -195,7 +195,7 @@ COIL_API coil_error *coil_error_cause(const coil_error *error);
  */
 COIL_API void coil_error_print(const coil_error *error, FILE *out);
 
-/* Add a reference, to be dropped by coil_error_release(). Returns the error. */
+/* Add a reference, to be dropped with coil_error_release(). Returns the error. */
 COIL_API coil_error *coil_error_retain(coil_error *error);
 
 /* Drop a reference; NULL is accepted. */

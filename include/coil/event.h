@@ -56,7 +56,7 @@ COIL_API void coil_event_set(coil_event *event);
  */
 COIL_API void coil_event_clear(coil_event *event);
 
-/* True from a set to the next clear. (asyncio: is_set) */
+/* True if the event is set. (asyncio: is_set) */
 COIL_API bool coil_event_is_set(const coil_event *event);
 
 #ifdef __cplusplus

@@ -62,8 +62,8 @@ COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
  * The thread of an abandoned job does not count towards the lane's limit until the job is
  * done, so jobs that hang do not delay other jobs. This applies to the first 64 abandoned
  * jobs in a lane; further abandoned jobs count. If abandoned jobs occupy all threads,
- * blocking calls in that lane fail with -EAGAIN, including queued ones. Also fails with
- * -ENOMEM.
+ * blocking calls in that lane fail with -EAGAIN, including calls that are already queued.
+ * Also fails with -ENOMEM.
  */
 COIL_SUSPENDS int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg),
                                             void *arg, void (*discard)(void *arg));
@@ -94,8 +94,8 @@ COIL_API COIL_CHECKED int coil_executor_create(const char *name, unsigned max_th
  * End the lane's threads and release the lane. May be called on any thread.
  *
  * All calls of coil_blocking() with the lane must have returned; otherwise the program
- * aborts. The call blocks until abandoned jobs have ended. So do not call it on a loop's
- * thread while abandoned jobs may exist.
+ * aborts. The call blocks until abandoned jobs have ended. So do not call this function
+ * on a loop's thread while abandoned jobs may exist.
  */
 COIL_API void coil_executor_destroy(coil_lane lane);
 

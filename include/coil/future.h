@@ -40,7 +40,7 @@ typedef void (*coil_done_callback)(coil_future *future, void *arg);
 /* Create a pending future of the current loop, with one reference. Fails with -ENOMEM. */
 COIL_API COIL_CHECKED int coil_future_create(coil_future **out);
 
-/* Add a reference, to be dropped by coil_future_release(). Returns the future. */
+/* Add a reference, to be dropped with coil_future_release(). Returns the future. */
 COIL_API coil_future *coil_future_retain(coil_future *future);
 
 /*
@@ -69,7 +69,8 @@ COIL_API int coil_future_set(coil_future *future, int rc, void *value,
  * coil_task_cancel(). (asyncio: Future.cancel)
  *
  * `reason` is not copied and must stay valid; NULL is allowed. Returns false if the
- * future was already done; a failure then counts as retrieved. Never allocates.
+ * future was already done; if it has failed, the failure now counts as retrieved. Never
+ * allocates.
  */
 COIL_API bool coil_future_cancel(coil_future *future, const char *reason);
 
@@ -83,8 +84,8 @@ COIL_API bool coil_future_done(const coil_future *future);
 COIL_API bool coil_future_cancelled(const coil_future *future);
 
 /*
- * Return the rc, or -EINPROGRESS while pending. A failure then counts as retrieved.
- * (asyncio: result, exception)
+ * Return the rc, or -EINPROGRESS while pending. If the future has failed, the failure now
+ * counts as retrieved. (asyncio: result, exception)
  */
 COIL_API int coil_future_result(coil_future *future);
 
@@ -112,10 +113,11 @@ COIL_API const char *coil_future_cancel_reason(const coil_future *future);
  * Wait until the future is done, and return its rc. (asyncio: await future)
  *
  * If the future is already done, the call returns immediately without suspending. Any
- * number of tasks may await a future, repeatedly; nothing is consumed. Cancelling the
- * waiting task cancels the future. If the future is a task, the cancellation is passed on
- * in the same way to the future that it awaits. To prevent this, use coil_shield(). The
- * result -ECANCELED means that the future or the waiting task was cancelled.
+ * number of tasks may await a future, any number of times: awaiting does not consume the
+ * result. Cancelling the waiting task cancels the future. If the future is a task, the
+ * cancellation is passed on in the same way to the future that it awaits. To prevent
+ * this, use coil_shield(). The result -ECANCELED means that the future or the waiting
+ * task was cancelled.
  */
 COIL_SUSPENDS int coil_await(coil_future *future);
 

@@ -11,8 +11,8 @@
  * for one future with a deadline, and coil_staggered_race() for the first success among
  * alternatives. For tasks that belong together prefer a group (coil/group.h).
  *
- * These calls take futures. A task is a future, too: coil_task_future(). To wait for
- * anything else, spawn a task that waits for it. (asyncio: ensure_future)
+ * The arguments of these calls are futures. A task is a future, too: coil_task_future().
+ * To wait for any other event, spawn a task that waits for it. (asyncio: ensure_future)
  *
  *     rc = coil_spawn(read_all, file, NULL, &task);               // a function that waits
  *     rc = coil_spawn(awaitable->await, awaitable, NULL, &other); // a coil_awaitable
@@ -65,7 +65,7 @@ COIL_SUSPENDS int coil_wait(coil_future *const futures[], size_t n, coil_wait_mo
                             int64_t deadline);
 
 /*
- * Await one future until `deadline`. After that, cancel the future and wait until it has
+ * Await one future. If it is not done at `deadline`, cancel it and wait until it has
  * ended. (asyncio: wait_for)
  *
  * Returns the future's rc, or -ETIMEDOUT if the deadline cancelled it. If the future
@@ -100,8 +100,8 @@ typedef struct coil_as_completed {
  * The iteration belongs to the running task's loop. This call does not wait. The same
  * future must not occur twice. The futures are retained until coil_as_completed_finish();
  * the array may be freed earlier. `deadline` applies to all futures; COIL_NEVER means
- * none. n may be 0. Fails with -ENOMEM; even then coil_as_completed_finish() may be
- * called.
+ * none. n may be 0. Fails with -ENOMEM; coil_as_completed_finish() may be called even
+ * after a failure.
  */
 COIL_API COIL_CHECKED int coil_as_completed_init(coil_as_completed *each,
                                                  coil_future *const futures[], size_t n,
@@ -145,7 +145,7 @@ typedef struct coil_work {
  * The next alternative starts when the latest has failed, or `delay_ns` after the latest
  * started. After the first success the other alternatives are cancelled. When all have
  * ended, the winner's rc is returned. For example, a client can try several addresses
- * without waiting long for a bad one (RFC 8305).
+ * without waiting long for an address that does not answer (RFC 8305).
  *
  * Each alternative runs in its own task and may use the caller's stack frame. If delay_ns
  * is COIL_NEVER, each alternative starts only when the previous one has failed. If

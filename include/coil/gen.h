@@ -138,8 +138,8 @@ COIL_API int coil_gen_yield(void *value, void **sent);
  * Delegate to `inner` until it ends. (Python: yield from)
  *
  * Values that `inner` yields go directly to the caller that resumes the running
- * generator. Values that this caller sends or throws go directly to `inner`. The cost is
- * the same at any depth of delegation.
+ * generator. Values that this caller sends or throws go directly to `inner`. The cost
+ * does not depend on the depth of delegation.
  *
  * Returns COIL_GEN_ENDED with the return value of `inner` in *result (which may be NULL),
  * or its negative errno. Fails with -EBUSY if `inner` is running, or another generator

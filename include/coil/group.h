@@ -34,7 +34,7 @@ typedef struct coil_group {
 COIL_API void coil_group_enter(coil_group *group);
 
 /*
- * Start a child, as coil_spawn() does. *out, if not NULL, is borrowed until
+ * Start a child, as coil_spawn() does. If `out` is not NULL, *out is borrowed until
  * coil_group_exit() returns. (asyncio: TaskGroup.create_task)
  *
  * The owner and the children may call this function. Fails with -ESHUTDOWN if the group
@@ -132,9 +132,9 @@ COIL_API void coil_group_cancel(coil_group *group, const char *reason);
  * Returns the earliest failure of a child; without one, returns rc. The owner may also be
  * cancelled from outside the group: by coil_task_cancel(), by the deadline of a scope
  * around the group, or by a group around it. In that case the children are cancelled, and
- * the exit returns -ECANCELED, even after coil_group_cancel(). If a child failed as well,
- * its failure is returned, and the cancellation is delivered again at the owner's next
- * wait. The exit always waits until the last child has ended.
+ * the exit returns -ECANCELED, even after coil_group_cancel(). If a child has also
+ * failed, its failure is returned, and the cancellation is delivered again at the owner's
+ * next wait. The exit always waits until the last child has ended.
  */
 COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc);
 

@@ -232,8 +232,8 @@ extern "C" {
  * coil_..._release(): coil_stream, coil_listener, coil_server, coil_datagram, coil_tls,
  * coil_file, coil_directory, coil_process, coil_watch, coil_task, coil_future,
  * coil_promise, coil_channel, coil_context, coil_handle, coil_loop, coil_runner,
- * coil_error, coil_coro, coil_gen. With coil/http.h also coil_http_session and
- * coil_http_response.
+ * coil_error, coil_coro, coil_gen. With coil/http.h, the types coil_http_session and
+ * coil_http_response are also supported.
  */
 #define COIL_AUTO(type) COIL__CLEANUP(coil__auto_##type) type *
 

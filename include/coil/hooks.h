@@ -10,9 +10,9 @@
  *
  * Many libraries keep state for each thread: the current interpreter, the last error, the
  * locale. All tasks of a thread share that state, so one task finds the values that
- * another has set. Hooks are called when coil switches to a task and when it leaves the
- * task. When a task begins to run, its hooks install the task's own state in the thread,
- * and when it stops running, they save that state.
+ * another task has set. Hooks are called when coil switches to a task and when it leaves
+ * the task. When a task begins to run, its hooks install the task's own state in the
+ * thread, and when it stops running, they save that state.
  *
  * Hooks cost nothing if no task of the thread uses them. errno and C++ exceptions need no
  * hooks: coil saves them for each task.

@@ -85,8 +85,8 @@ COIL_API COIL_CHECKED int coil_http_session_create(const coil_http_session_opts 
 
 /*
  * Return the proxy that a session created now would take from the environment, for URLs
- * of this scheme, "http" or "https". NULL if the environment does not set one. Borrowed
- * from the environment.
+ * of this scheme, "http" or "https". Returns NULL if the environment does not specify a
+ * proxy. The string belongs to the environment.
  */
 COIL_API const char *coil_http_proxy_of_environment(const char *scheme);
 
@@ -162,8 +162,8 @@ typedef struct coil_http_request {
     int64_t idle_timeout_ns;
     /*
      * Receives each piece of the body as it arrives, without a copy. coil_http_get() then
-     * returns at the end of the body. Bodies of redirects that are followed are not
-     * passed on. If on_body is NULL, read the body with coil_http_read().
+     * returns at the end of the body. If a redirect is followed, its body is not passed
+     * to on_body. If on_body is NULL, read the body with coil_http_read().
      */
     coil_http_body_fn on_body;
     void *on_body_arg;

@@ -7,8 +7,8 @@
  *         report();                      // every second, whatever report() takes
  *
  * The ticks are at fixed times: start + 1 period, start + 2 periods, ... A loop around
- * coil_sleep() drifts by the duration of its body; an interval does not. (tokio: interval
- * with MissedTickBehavior::Skip; Go: time.Ticker; timerfd_create(2))
+ * coil_sleep() drifts by the time that its body takes; an interval does not drift.
+ * (tokio: interval with MissedTickBehavior::Skip; Go: time.Ticker; timerfd_create(2))
  */
 #ifndef COIL_INTERVAL_H
 #define COIL_INTERVAL_H

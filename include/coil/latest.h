@@ -16,9 +16,9 @@
  *     }
  *
  * Another task of the same loop calls coil_latest_set(&latest, &value). Values that are
- * replaced before a follower runs are not seen. This suits followers that need only the
- * newest value, such as a configuration or the progress of a job. If every value matters,
- * use coil/broadcast.h. Nothing is allocated. (tokio: sync::watch)
+ * replaced before a follower runs are not seen. Use this object if followers need only
+ * the newest value, such as a configuration or the progress of a job. If every value
+ * matters, use coil/broadcast.h. Nothing is allocated. (tokio: sync::watch)
  */
 #ifndef COIL_LATEST_H
 #define COIL_LATEST_H
@@ -51,8 +51,8 @@ COIL_API void coil_latest_init(coil_latest *latest, void *value, size_t bytes);
 COIL_API void coil_latest_finish(coil_latest *latest);
 
 /*
- * Replace the value by a copy of *value, and wake the followers, even if the new value is
- * equal to the old one. Never suspends. Fails with -ESHUTDOWN.
+ * Replace the value with a copy of *value, and wake the followers, even if the new value
+ * is equal to the old one. Never suspends. Fails with -ESHUTDOWN.
  */
 COIL_API int coil_latest_set(coil_latest *latest, const void *value);
 

@@ -108,7 +108,7 @@ typedef struct coil_loop_opts {
  * closed by coil_loop_close().
  *
  * Fails with -EBUSY if the thread has a loop, -EINVAL for an unknown backend, -ENOSYS for
- * one that does not work here, -ENOMEM, -EMFILE.
+ * a backend that does not work here, -ENOMEM, -EMFILE.
  */
 COIL_API COIL_CHECKED int coil_loop_create(const coil_loop_opts *opts, coil_loop **out);
 

@@ -90,7 +90,7 @@ typedef struct coil_network_opts {
 } coil_network_opts;
 
 /*
- * Presets, which the caller may change.
+ * Return preset options, which the caller may change.
  *
  * The calm network has up to 2 ms of latency, and no failures, but calls may transfer
  * less than they could or wait unnecessarily. The hostile network has small buffers and

@@ -68,8 +68,8 @@ COIL_SUSPENDS int coil_symlink(const char *target, const char *path);
 
 /*
  * Read the target of a symbolic link, with a '\0' at the end, into `buf` of `size` bytes,
- * and return its length. Fails with -ENAMETOOLONG if it does not fit, -EINVAL if `path`
- * is not a symbolic link. (readlink(2))
+ * and return its length. Fails with -ENAMETOOLONG if the target does not fit, -EINVAL if
+ * `path` is not a symbolic link. (readlink(2))
  */
 COIL_SUSPENDS ssize_t coil_readlink(const char *path, char *buf, size_t size);
 

@@ -39,13 +39,13 @@ extern "C" {
  * the `n` descriptors have events in `revents`; 0 after the timeout. Regular files are
  * always ready, on every backend. Signals never interrupt the call.
  *
- * Never allocates memory. More than four descriptors, or events other than POLLIN and
- * POLLOUT, need an epoll(7) descriptor during the call. A descriptor that a stream, a
- * reader or a writer uses may need one, too.
+ * Never allocates memory. The call needs an epoll(7) descriptor if there are more than
+ * four descriptors, or events other than POLLIN and POLLOUT. It may also need one if a
+ * stream, a reader or a writer uses one of the descriptors.
  *
  * Fails with -ECANCELED, -EBADF if coil_poll_end() was called for one of the descriptors,
  * -EMFILE, -ENFILE, -ENOMEM. Fails with -EINVAL for more descriptors than RLIMIT_NOFILE,
- * and with the select backend for a number of 1024 or more. An invalid descriptor does
+ * and with the select backend for descriptors of 1024 or more. An invalid descriptor does
  * not make the call fail: its revents are POLLNVAL.
  */
 COIL_SUSPENDS int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns);

@@ -26,7 +26,7 @@ extern "C" {
  * conditions: the calls reach libcoil-posix, and libcoil-posix uses the same libcoil as
  * the calling code. May be called on any thread.
  *
- * So the result is false if libcoil-posix was loaded by dlopen(3) or linked after the C
+ * So the result is false if libcoil-posix was loaded with dlopen(3) or linked after the C
  * library. The result is also false if the calling library was loaded with RTLD_DEEPBIND,
  * or if libcoil-posix does not see the program's libcoil.a. Linking the program with
  * libcoil-posix avoids the last case.

@@ -40,7 +40,7 @@ typedef struct coil_process coil_process;
  * program.
  */
 #define COIL_INHERIT 0   /* inherit the program's descriptor */
-#define COIL_PIPE (-1)   /* a pipe; coil_process_stdin() etc. return the other end */
+#define COIL_PIPE (-1)   /* a pipe: see coil_process_stdin() for the other end */
 #define COIL_STDOUT (-2) /* only for err: the same as out */
 #define COIL_NULL (-3)   /* /dev/null */
 
@@ -114,8 +114,8 @@ typedef struct coil_process_opts {
  *
  * The loop is blocked until the child has executed the program. Starting a child takes a
  * few hundred microseconds with vfork(2), regardless of the parent's memory. A child with
- * another user or group is created by fork(2), so that it does not share memory with the
- * parent.
+ * another user or group is created with fork(2), so that it does not share memory with
+ * the parent.
  *
  * Fails like execve(2), with -ENOENT, -EACCES, -E2BIG and so on, if the program was not
  * started. The message of coil_last_error() says whether the program, the directory, the
@@ -138,8 +138,8 @@ COIL_API COIL_CHECKED int coil_process_shell(const char *command,
 /* ---- the child --------------------------------------------------------------------- */
 
 /*
- * Return the program's end of a pipe to the child, borrowed; NULL without a pipe. Close
- * this stream with coil_stream_close(), but never destroy it.
+ * Return the program's end of a pipe to the child, borrowed; NULL without a pipe. The
+ * stream may be closed with coil_stream_close(), but must not be destroyed.
  */
 COIL_API coil_stream *coil_process_stdin(const coil_process *process);
 COIL_API coil_stream *coil_process_stdout(const coil_process *process);
@@ -273,9 +273,9 @@ COIL_SUSPENDS int coil_process_communicate(coil_process *process, const void *in
 COIL_API void coil_process_destroy(coil_process *process);
 
 /*
- * Close the child's pipes and free the object, but let the child continue. As long as the
- * program runs, even after the loop's end, the child is reaped when it ends. NULL is
- * accepted.
+ * Close the child's pipes and free the object, but let the child continue. The child is
+ * reaped when it ends, even after the loop has closed, as long as the program runs. NULL
+ * is accepted.
  */
 COIL_API void coil_process_detach(coil_process *process);
 

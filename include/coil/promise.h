@@ -28,7 +28,7 @@
  *
  * In the other direction, coil_spawn_threadsafe() starts a task on another thread's loop,
  * and returns a promise for the task's result. A future (coil/future.h) belongs to one
- * loop and takes no lock; a promise is for results between threads. All functions here
+ * loop and needs no lock; a promise is for results that cross threads. All functions here
  * may be called on any thread, but not in a signal handler, because they take a lock.
  * (asyncio: concurrent.futures.Future, wrap_future, run_coroutine_threadsafe)
  */
@@ -48,8 +48,8 @@ typedef struct coil_promise coil_promise;
 COIL_API COIL_CHECKED int coil_promise_create(coil_promise **out);
 
 /*
- * Add a reference, to be dropped by coil_promise_release(). Returns the promise. Any
- * thread.
+ * Add a reference, to be dropped with coil_promise_release(). Returns the promise. May be
+ * called on any thread.
  */
 COIL_API coil_promise *coil_promise_retain(coil_promise *promise);
 

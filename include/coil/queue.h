@@ -86,9 +86,8 @@ COIL_API void coil_queue_init_priority(coil_queue *queue, size_t item_bytes,
 /*
  * Free the queue's memory and the remaining items.
  *
- * No task may still be in a call on the queue. coil_queue_shutdown() only makes the
- * waiting tasks ready; they must also have returned. NULL and a queue of zeroes are
- * accepted.
+ * All calls on the queue must have returned: after coil_queue_shutdown(), waiting tasks
+ * are only ready, and must still run. NULL and a queue of zeroes are accepted.
  */
 COIL_API void coil_queue_finish(coil_queue *queue);
 
@@ -96,7 +95,7 @@ COIL_API void coil_queue_finish(coil_queue *queue);
  * Put a copy of *item in, suspending while the queue is full. (asyncio: put)
  *
  * Putters are served in the order in which they called. Fails with -ECANCELED or -ENOMEM
- * (the item is not put), or -ESHUTDOWN once the queue is shut down.
+ * (the item is not added), or -ESHUTDOWN once the queue is shut down.
  */
 COIL_SUSPENDS int coil_queue_put(coil_queue *queue, const void *item);
 
@@ -142,8 +141,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_queue_get_any(coil_queue *const queues[], si
                                                   void *item);
 
 /*
- * Report that one taken item has been processed. Fails with -EINVAL if called more often
- * than items were put. (asyncio: task_done)
+ * Report that an item that was taken from the queue has been processed. Fails with
+ * -EINVAL if called more often than items were put. (asyncio: task_done)
  */
 COIL_API int coil_queue_task_done(coil_queue *queue);
 

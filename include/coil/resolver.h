@@ -41,7 +41,7 @@ typedef struct coil_resolver_opts {
     /* The other members are for c-ares only. */
 
     /*
-     * Name servers that replace those of resolv.conf:
+     * Name servers, used instead of the servers in resolv.conf:
      * "192.0.2.1,192.0.2.2:5353,[::1]:53". The default port is 53. A link-local address
      * needs a zone, here and in resolv.conf: "fe80::1%eth0", "[fe80::1%2]:53".
      */

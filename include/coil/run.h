@@ -36,7 +36,7 @@ typedef struct coil_run_opts {
     bool no_signals; /* install no signal handlers: see coil_run() */
     /*
      * Handle SIGTERM and SIGHUP in the same way as SIGINT. The first signal cancels the
-     * main task; a second one with the same number ends the program. Service managers
+     * main task; a second signal with the same number kills the program. Service managers
      * send SIGTERM to stop a service, and a terminal sends SIGHUP when it closes.
      * docs/manual/server.md has the recipe.
      */
@@ -117,7 +117,7 @@ COIL_API COIL_CHECKED int coil_run(coil_task_fn fn, void *arg, const coil_run_op
  *
  * coil_run() creates a runner that it uses once. Tasks that are left when a run ends
  * pause until the next run. All runs share one context (coil/context.h), which begins as
- * a copy of the caller's. A value that one run sets is visible in the next.
+ * a copy of the caller's. A value that is set in one run is visible in the next run.
  */
 typedef struct coil_runner coil_runner;
 

@@ -106,8 +106,8 @@ COIL_API bool coil_scope_expired(const coil_scope *scope);
 COIL_API void coil_region_bind(void *object);
 
 /*
- * Of the running task's open scopes and groups with an attached object, return the
- * innermost one's object.
+ * Return the object that is attached to the innermost of the running task's scopes and
+ * groups that have an object.
  *
  * If `inside` is such an object, return the object of the next such scope or group around
  * it. Returns NULL if there is none.

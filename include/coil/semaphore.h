@@ -66,7 +66,7 @@ coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded);
 
 /*
  * Increment the value. Fails with -EOVERFLOW, without any change, if the value would
- * exceed the initial one.
+ * exceed the initial value.
  */
 COIL_API int coil_bounded_semaphore_release(coil_bounded_semaphore *bounded);
 

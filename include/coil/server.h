@@ -119,14 +119,14 @@ COIL_API COIL_CHECKED int coil_server_create(coil_listener *listener, coil_handl
                                              coil_server **out);
 
 /*
- * Serve another listener as well. Fails with -ESHUTDOWN if the server is stopping;
- * -ENOMEM.
+ * Add a listener to the server. Fails with -ESHUTDOWN if the server is stopping; -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_server_add(coil_server *server, coil_listener *listener);
 
 /*
  * Stop the server: close the listeners immediately, let the handlers end within grace_ns,
- * cancel the others, and wait for all. (asyncio: close and wait_closed)
+ * cancel the remaining handlers, and wait for all of them. (asyncio: close and
+ * wait_closed)
  *
  * Returns 0. A second call also waits until the server has stopped. In one of the
  * server's own handlers, the call begins the stop but does not wait, because the stop

@@ -24,7 +24,8 @@
  *
  * Signals below SIGRTMIN are not counted: if several arrive before the loop checks, at
  * least one is delivered (signal(7)). Realtime signals are queued, each with its
- * siginfo_t, up to a few hundred. Beyond that, one of each number is delivered.
+ * siginfo_t, up to a few hundred. If there are more, one signal of each number is
+ * delivered.
  */
 #ifndef COIL_SIGNAL_H
 #define COIL_SIGNAL_H

@@ -12,10 +12,10 @@
  *
  * One task may read a stream while another task writes it; a second reader or writer gets
  * -EBUSY. Each call tries its operation first, and waits only if necessary; with
- * io_uring, reads are submitted to the kernel instead. A call that need not wait still
- * yields now and then, so a peer that is always ready cannot block other tasks. Otherwise
- * the calls follow read(2), write(2), connect(2) and accept(2). (asyncio: streams,
- * sock_recv, sock_sendall, sock_accept)
+ * io_uring, reads are submitted to the kernel instead. Even calls that need not wait
+ * yield now and then, so that a peer that is always ready cannot block other tasks.
+ * Otherwise the calls follow read(2), write(2), connect(2) and accept(2). (asyncio:
+ * streams, sock_recv, sock_sendall, sock_accept)
  *
  * If coil_read() or coil_accept() is cancelled, it has consumed nothing. A call that
  * completed before the cancellation returns its result, and the next call that would wait
@@ -54,7 +54,7 @@ typedef struct coil_listener coil_listener;
 COIL_SUSPENDS COIL_CHECKED int coil_connect(const char *host, const char *port,
                                             coil_stream **out);
 
-/* coil_connect() with the port as a number in host byte order. */
+/* Like coil_connect(), with the port as a number in host byte order. */
 COIL_SUSPENDS COIL_CHECKED int coil_connect_port(const char *host, uint16_t port,
                                                  coil_stream **out);
 
@@ -294,7 +294,7 @@ COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts
  *
  * Returns the number of bytes sent, which is less than n if the file ends earlier or
  * shrinks meanwhile. If the stream is a socket, data in the page cache is sent with
- * sendfile(2). Everything else is read without blocking the loop, and then written. Fails
+ * sendfile(2). All other data is read without blocking the loop, and then written. Fails
  * like coil_write() and pread(2); -EINVAL if `fd` is not a regular file.
  */
 COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset,
@@ -399,7 +399,7 @@ COIL_API bool coil_stream_at_end(const coil_stream *stream);
 /* ---- listening --------------------------------------------------------------------- */
 
 /*
- * Listen on a host (NULL for all addresses) and a port ("0" for a free one).
+ * Listen on a host (NULL for all addresses) and a port ("0" for a free port).
  *
  * Uses the first address that works, with SO_REUSEADDR. `backlog` is as in listen(2); 0
  * means 1024. Suspends only to look up names. Fails like bind(2), listen(2),
@@ -408,7 +408,7 @@ COIL_API bool coil_stream_at_end(const coil_stream *stream);
 COIL_SUSPENDS COIL_CHECKED int coil_listen(const char *host, const char *port,
                                            int backlog, coil_listener **out);
 
-/* coil_listen() with the port as a number in host byte order; 0 for a free one. */
+/* Like coil_listen(), with the port as a number in host byte order; 0 for a free port. */
 COIL_SUSPENDS COIL_CHECKED int coil_listen_port(const char *host, uint16_t port,
                                                 int backlog, coil_listener **out);
 
@@ -466,8 +466,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_listen_opts(const coil_listen_options *opts,
  *
  * Returns the number of listeners, at least 1; out[0] to out[n-1] are the caller's.
  * Address families that this machine does not support are skipped. If one listener cannot
- * be created, none is. Fails like coil_listen_opts(). A coil_server (coil/server.h) can
- * serve several listeners.
+ * be created, no listener is created. Fails like coil_listen_opts(). A coil_server
+ * (coil/server.h) can serve several listeners.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_listen_all(const coil_listen_options *opts,
                                                coil_listener *out[], int max);

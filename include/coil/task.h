@@ -116,13 +116,13 @@ typedef struct coil_spawn_opts {
  * With opts->eager the task runs inside coil_spawn(), which returns when the task first
  * waits or ends. A task that ends there never enters the ready queue. Inside coil_spawn()
  * the eager task is the running task, and *out is already set. The spawner does not
- * suspend, so nothing else runs. A callback may spawn an eager task, too; before the loop
- * runs, `eager` has no effect. (asyncio: eager_task_factory)
+ * suspend, so no other task runs meanwhile. A callback may spawn an eager task, too;
+ * before the loop runs, `eager` has no effect. (asyncio: eager_task_factory)
  */
 COIL_API COIL_CHECKED int coil_spawn(coil_task_fn fn, void *arg,
                                      const coil_spawn_opts *opts, coil_task **out);
 
-/* Add a reference, to be dropped by coil_task_release(). Returns the task. */
+/* Add a reference, to be dropped with coil_task_release(). Returns the task. */
 COIL_API coil_task *coil_task_retain(coil_task *task);
 
 /* Drop a reference; NULL is accepted. See coil_future_release(). */
@@ -256,7 +256,7 @@ COIL_API int coil_unpark(coil_task *task, int rc);
 COIL_API bool coil_task_cancel(coil_task *task, const char *reason);
 
 /*
- * Return the number of cancellation requests that were not withdrawn. (asyncio:
+ * Return the number of cancellation requests that have not been withdrawn. (asyncio:
  * cancelling)
  */
 COIL_API int coil_task_cancelling(const coil_task *task);
@@ -276,9 +276,9 @@ COIL_API int coil_uncancel(void);
 COIL_API void coil_cancel_caught(void);
 
 /*
- * True if a cancellation was delivered to the running task and not yet caught. The
- * expired deadline of a scope is a cancellation, too. While the result is true, every
- * call that would wait returns -ECANCELED. False outside tasks.
+ * True if a cancellation was delivered to the running task and not yet caught. A scope's
+ * expired deadline counts as a cancellation, too. While the result is true, every call
+ * that would wait returns -ECANCELED. False outside tasks.
  */
 COIL_API bool coil_cancel_delivered(void);
 

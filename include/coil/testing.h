@@ -58,10 +58,10 @@ COIL_API int coil_testing_run(coil_task_fn fn, void *arg);
  * Wait until every other task of this loop waits, no callback is ready, and polling has
  * found nothing. (trio: testing.wait_all_tasks_blocked)
  *
- * A sleeping task counts as waiting, and so does a task whose job is on a thread. A
- * virtual clock does not advance for this call. Several tasks may wait here: they do not
- * wait for each other, and continue together. The call does not return while tasks make
- * each other ready forever, or one yields forever. Returns 0 or -ECANCELED.
+ * A sleeping task counts as waiting, and so does a task that waits for a job on a thread.
+ * A virtual clock does not advance for this call. Several tasks may wait here: they do
+ * not wait for each other, and continue together. The call does not return while tasks
+ * make each other ready forever, or a task yields forever. Returns 0 or -ECANCELED.
  */
 COIL_SUSPENDS int coil_wait_all_blocked(void);
 
@@ -106,7 +106,7 @@ COIL_SUSPENDS int coil_sequencer_wait(coil_sequencer *sequencer, unsigned positi
 
 /*
  * Run the ready tasks and callbacks of each turn in a random order, which depends only on
- * `seed`. 0 restores first in, first out.
+ * `seed`. 0 restores first-in, first-out order.
  *
  * The random order applies to this thread's current loop and to its later loops, each of
  * which starts with the seed again. Tasks that are ready in different turns keep their
@@ -144,9 +144,9 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
 COIL_API void coil_testing_fail_system_call(uint64_t nth, int error);
 
 /*
- * Return the call that the latest request made fail: "an allocation", or a system call as
- * written in coil's source, "epoll_create1(EPOLL_CLOEXEC)". NULL if the request has not
- * taken effect.
+ * Return the name of the call that failed because of the latest request: "an allocation",
+ * or a system call as written in coil's source, "epoll_create1(EPOLL_CLOEXEC)". NULL if
+ * the request has not taken effect.
  */
 COIL_API const char *coil_testing_failed(void);
 

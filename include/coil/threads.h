@@ -37,8 +37,8 @@ extern "C" {
  * coil_processor_count().
  *
  * Returns when all have ended: the earliest failure, or else 0. A failure cancels the
- * main tasks of all other threads. So does the first SIGINT; the call then fails with
- * -EINTR, as coil_run() does.
+ * main tasks of all other threads. The first SIGINT cancels all main tasks, and the call
+ * then fails with -EINTR, like coil_run().
  *
  * Each main task has a copy of the caller's context. On threads 1 to n - 1, the name of
  * the main task is opts->name followed by "-1" and so on, and the threads are named

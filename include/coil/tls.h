@@ -46,13 +46,13 @@
  * data can be read.
  *
  * RENEGOTIATION of TLS 1.2 is refused by clients and servers, with the warning
- * no_renegotiation (RFC 5246, 7.2.2). TLS 1.3 does not have renegotiation. If the peer
- * insists, the connection ends with -EPROTO.
+ * no_renegotiation (RFC 5246, 7.2.2). TLS 1.3 has no renegotiation. If the peer insists,
+ * the connection ends with -EPROTO.
  *
- * CANCELLING. Data that coil_write() has encrypted into records cannot be withdrawn.
- * coil_stream_write_transferred() counts it, and it is sent before the next write or
- * shutdown. So continue writing after that number of bytes. A handshake fits into a stack
- * of 32 KiB.
+ * CANCELLING. Data that coil_write() has encrypted into records cannot be withdrawn. Such
+ * data is included in coil_stream_write_transferred(), and is sent before the next write
+ * or shutdown. So continue writing after that number of bytes. A handshake fits into a
+ * stack of 32 KiB.
  */
 #ifndef COIL_TLS_H
 #define COIL_TLS_H
@@ -196,7 +196,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_connect_tls(const char *host, const char *po
  * The client requests `server_name` (SNI), a name or an address, and checks that the
  * certificate is for it. `server_name` may be NULL only with no_verify. Use a scope with
  * a deadline, because a peer may stay silent forever. If `tls` is NULL, the client uses
- * the same context as coil_connect_tls(); for a server that is -EINVAL.
+ * the same context as coil_connect_tls(); a server fails with -EINVAL.
  *
  * On a stream that was already used (STARTTLS), all data that was read ahead must have
  * been consumed; otherwise the result is -EPROTO. Otherwise an attacker could insert

@@ -59,8 +59,8 @@ typedef struct coil_change {
 enum coil_watch_depth { COIL_WATCH_ONE, COIL_WATCH_TREE };
 
 /*
- * Create a watch, which watches nothing yet. *out is the caller's, to be destroyed. Fails
- * with -EMFILE, -ENFILE, -ENOMEM.
+ * Create a watch, to which nothing was added yet. *out is the caller's, to be destroyed.
+ * Fails with -EMFILE, -ENFILE, -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_watch_create(coil_watch **out);
 
