@@ -154,7 +154,7 @@ def python(part, name, *arguments, needs="asyncio"):
 # ---- measuring -----------------------------------------------------------------------
 
 def chosen(peers, always):
-    """Return the peers that are both in `always` and in PEERS. PEERS may contain names that this driver does not
+    """Return the peers that are both in `always` and in PEERS. PEERS may contain peers that this driver does not
     have."""
     asked = os.environ.get("PEERS", "").replace(",", " ").split()
     return [name for name in peers if not asked or name in asked or name in always]

@@ -21,7 +21,7 @@ struct http_request {
     char target[HTTP_TARGET_BYTES]; /* as the client sent it, without the query */
     /* decoded, relative to the root: "." for "/"; an index's name also fits */
     char path[HTTP_TARGET_BYTES + sizeof HTTP_INDEX];
-    bool slash; /* the target ended with a slash; `path` does not */
+    bool slash; /* the request target ended with a slash; `path` does not */
 };
 
 /*

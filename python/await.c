@@ -70,7 +70,10 @@ static PyObject *take_return_value(void)
     return result;
 }
 
-/* Call iterator.close(), if it has one. Returns -1 with an exception set. */
+/*
+ * Call iterator.close(), if the iterator has this method. Returns -1 with an exception
+ * set.
+ */
 static int close_iterator(PyObject *iterator)
 {
     PyObject *close = PyObject_GetAttrString(iterator, "close");

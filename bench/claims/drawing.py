@@ -25,8 +25,8 @@ COLOURS = {
 }
 INK, PAPER, GRID = ("#1f2328", "#e6e8eb"), ("#ffffff", "#15181c"), ("#d5d9de", "#363b42")
 
-# Each panel has a table's key, its form, the column that the bars show (-1: the last one measured),
-# a title and a caption.
+# Each panel has a table's key, its form, the column that the bars show (-1: the last measured
+# column), a title and a caption.
 PANELS = (
     ("memory", "bars", -1, "Memory of one waiting task or thread",
      "KiB for each, at the largest number measured"),

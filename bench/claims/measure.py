@@ -289,8 +289,8 @@ def hold_idle(port, count):
 
 
 def among_idle(command, count, config):
-    """Measure a server with `count` connections: the cost of the active ones, and the memory of an
-    idle one."""
+    """Measure a server with `count` connections: the cost of the active connections, and the memory of an idle
+    connection."""
     pair = Pair("", (command, {}), config["active"], config["idle_seconds"])
     holder = None
     try:

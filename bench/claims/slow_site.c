@@ -1,5 +1,5 @@
 /*
- * slow_site.c - a web site with delayed answers, like those of a distant server.
+ * slow_site.c - a web site that delays its answers like a distant server.
  *
  *     slow_site PAGES ANSWER-MS
  *

@@ -179,7 +179,7 @@ static void run_sleepers(int argc, char **argv)
     figure("naps", nap_count);
 }
 
-/* Run the sleepers one after the other, with nothing else running at the same time. */
+/* Run the sleepers one after the other, so that no two of them sleep at the same time. */
 static void run_sleepers_in_line(int argc, char **argv)
 {
     double begin = wall_ns();

@@ -5,12 +5,12 @@
  *
  * The load is a closed loop: each connection has one request of 64 bytes outstanding. A
  * connection sends the next request after it has received the whole answer and compared
- * it with the request. The program connects, prints "ready", and then drives the server
- * for a slice whenever it reads a line. In this way many servers can run at once and take
- * turns, each with its own load program. If the speed of the machine changes from second
- * to second, this affects all servers alike, and consecutive slices can be compared. The
- * first fifth of a slice is not counted, and a slice ends when all answers have arrived.
- * For each slice the program prints
+ * it with the request. The program connects, prints "ready", and then sends requests for
+ * one slice after each line that it reads. In this way many servers can run at once and
+ * take turns, each with its own load program. If the speed of the machine changes from
+ * second to second, this affects all servers alike, and consecutive slices can be
+ * compared. The first fifth of a slice is not counted, and a slice ends when all answers
+ * have arrived. For each slice the program prints
  *
  *     REQUESTS/S  SERVER-CPU-US/REQUEST  P50-US  P99-US
  *

@@ -5,8 +5,8 @@
  * The program uses coil/gen.h, which needs no loop, for Python's next(), send(), throw(),
  * `return value` and `yield from`. Where Python raises an exception, a call returns an
  * error number: "raised ENOENT" stands for a traceback. Two properties suffice for
- * building coroutines: values go in as well as out, and an inner generator communicates
- * directly with the resumer of the outer one.
+ * building coroutines: values can be passed in and out, and an inner generator
+ * communicates directly with the code that resumes the outer generator.
  *
  * Remove the last next(): a generator that has not begun cannot catch an error, and ends.
  */

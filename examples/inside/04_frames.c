@@ -2,9 +2,9 @@
  * 04_frames.c - where the variables of a suspended function are.
  *
  * When a subroutine returns, its frame is gone. A coroutine that yields keeps its frame,
- * on a stack of its own. The program shows both kinds, ten frames of one function, and
- * the local variables of a suspended function (Python: gi_frame.f_locals) and of its
- * caller (f_back).
+ * on a stack of its own. The program shows both kinds of frames, ten frames of one
+ * function, and the local variables of a suspended function (Python: gi_frame.f_locals)
+ * and of its caller (f_back).
  *
  * Make deep()'s `local` static: all ten calls share it.
  */

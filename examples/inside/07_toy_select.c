@@ -7,7 +7,7 @@
  * alternately sends a piece and sleeps. This program corrects mistakes in the answer's
  * programs. AsyncRead and AsyncRecv stop at the end of the file, when a read returns 0,
  * instead of waiting forever. AsyncRecv reads at most `amount` bytes. After one select(),
- * all ready coroutines are resumed, not only the first.
+ * all ready coroutines are resumed, not only the first one.
  *
  * select() always reports a regular file as ready, although reading it may block. So a
  * loop needs threads for files (13_who_knows.c). Descriptors that are always ready must

@@ -1,5 +1,5 @@
 /*
- * 19_threads_fail.c - creates threads until that fails, then 100 times as many tasks.
+ * 19_threads_fail.c - creates threads until that fails, and then 100 times as many tasks.
  *
  * Each system limits the number of threads: by kernel.pid_max, a service's control group,
  * or RLIMIT_NPROC. This program lowers its own RLIMIT_NPROC, which does not affect other

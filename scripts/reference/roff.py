@@ -191,7 +191,7 @@ class Pages:
         return lines
 
     def see_also(self, header):
-        """Return the pages that the header refers to: first coil's own, then the system's."""
+        """Return the pages that the header refers to: first coil's own pages, then the system's pages."""
         own, system = {'coil(3)'}, set()
         for path in header.includes:
             own.add(f'coil_{path[5:-2]}(3)')

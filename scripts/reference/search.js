@@ -7,7 +7,7 @@
  */
 "use strict";
 
-/* The weight of an entry's score, by the entry's rank. */
+/* The factor for an entry's score, indexed by the entry's rank. */
 const WEIGHTS = [1, 0.4, 0.1, 0.02];
 
 /* A word also finds its synonyms in the same list, with a lower score. */

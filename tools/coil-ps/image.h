@@ -63,7 +63,8 @@ struct image {
     void (*close)(struct image *image); /* or NULL */
     /*
      * Open the file of the module that begins at this address: the file with its build-id.
-     * Returns -1 without one. NULL: the image belongs to a process.
+     * Returns -1 if there is no such file. The member is NULL if the image belongs to a
+     * process.
      */
     int (*open_module)(struct image *image, uint64_t start);
     struct mapping *mappings; /* a core's mappings, sorted by address */

@@ -33,7 +33,10 @@ bool module_find_id(struct image *image, uint64_t start, struct module_note *not
  */
 int module_open(const char *path);
 
-/* Open a regular file that has this build-id. NULL: any. Returns -1 without one. */
+/*
+ * Open a regular file that has this build-id. If `id` is NULL, any build-id matches.
+ * Returns -1 if the file does not match.
+ */
 int module_open_with_id(const char *path, const struct module_note *id);
 
 #endif

@@ -17,8 +17,8 @@
 
 #define BLOCK_MAX 4096
 #define CORO_BYTES 96
-#define STACK_BYTES_MAX ((size_t)1 << 20) /* of one stack that are copied */
-#define COPY_BYTES (2 * STACK_BYTES_MAX)  /* for the stacks of one task */
+#define STACK_BYTES_MAX ((size_t)1 << 20) /* maximum of bytes that are copied per stack */
+#define COPY_BYTES (2 * STACK_BYTES_MAX)  /* memory for copies of a task's stacks */
 #define EDGES_MAX ((size_t)1 << 24)
 
 /* A pointer that has not yet been turned into an edge. */

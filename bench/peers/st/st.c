@@ -8,8 +8,8 @@
 
 /*
  * A yielding thread wakes the thread that yielded before it, and waits on its own
- * condition variable. With one condition for all threads, signalling would have to skip
- * threads that were woken but have not run.
+ * condition variable. If all threads waited on one condition variable, a signal would
+ * have to skip threads that were woken but have not run yet.
  */
 static st_cond_t waiting;
 

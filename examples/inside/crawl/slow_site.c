@@ -1,5 +1,5 @@
 /*
- * slow_site.c - a web site for the crawlers, which takes some time for each page.
+ * slow_site.c - a web site for the crawlers, with pages that take some time.
  *
  *     slow_site MILLISECONDS        prints the address and the port; ends at Ctrl-C
  *

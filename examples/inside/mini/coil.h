@@ -56,16 +56,16 @@ struct coil_task {
     coil_task_fn fn;
     void *arg;
     coil_group *group;
-    struct coil__queue waiters;           // tasks that await this one
-    coil_task *awaited;                   // the task that this one awaits
+    struct coil__queue waiters;           // tasks that await this task
+    coil_task *awaited;                   // the task that this task awaits
     struct coil__queue *queue;            // the queue that it is in; NULL while it runs
     TAILQ_ENTRY(coil_task) link, sibling; // for `queue`, and for group->children
-    int64_t until;                        // the end of its sleep; 0 if it does not sleep
+    int64_t until;                        // when its sleep ends; 0 if it does not sleep
     int rc;         // the result of its wait; after its end, its own result
     int cancelling; // number of cancellation requests
     int references; // held by the loop and by the spawner
     bool ended;
-    ucontext_t context;        // its registers while it does not run
+    ucontext_t context;        // the registers of a task that is not running
     _Alignas(16) char stack[]; // followed by the copy of its argument
 };
 
@@ -120,7 +120,7 @@ static int coil__suspend(struct coil__queue *queue, int64_t until)
     return self->rc;
 }
 
-/* A wait that a cancellation ends. If it came before, the wait ends in the next turn. */
+/* Wait until woken or cancelled. If already cancelled, the wait ends in the next turn. */
 static int coil__park(struct coil__queue *queue, int64_t until)
 {
     coil_task *self = coil__loop.current;
@@ -215,7 +215,7 @@ static void coil__task_main(void)
         coil__wake(group->owner, 0);
     if (rc >= 0 || rc == -ECANCELED || group->rc < 0 || group->owner == NULL)
         return;     // to uc_link, which is the loop's context
-    group->rc = rc; // the first failure: the other results are not needed
+    group->rc = rc; // only the first failure is stored
     coil__group_cancel(group);
     group->owner_cancelled = coil_task_cancel(group->owner, "group");
 }
@@ -308,10 +308,10 @@ static void coil__take_turn(void)
     }
 }
 
-/* Ctrl-C makes a descriptor readable. A task waits for it like for any other. */
+/* Ctrl-C makes a descriptor readable, and a task waits for that descriptor. */
 static void coil__note_interrupt(int signo)
 {
-    signal(signo, SIG_DFL); // a second one ends the program
+    signal(signo, SIG_DFL); // a second Ctrl-C ends the program
     eventfd_write(coil__loop.interrupt, 1);
 }
 

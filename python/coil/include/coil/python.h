@@ -16,7 +16,7 @@
  * task resumes it.
  *
  * The package `coil` must be installed at run time; nothing is linked.
- * docs/manual/python.md explains which C libraries allow this.
+ * docs/manual/python.md explains with which C libraries this works.
  */
 #ifndef COIL_PYTHON_H
 #define COIL_PYTHON_H
