@@ -7,10 +7,10 @@
  *              await_()    v   |   send(), throw()
  *                        suspended
  *
- * close() throws GeneratorExit into a suspended run. So does deallocating a suspended
- * run. Only the thread that owns a stack can resume it, but the garbage collector may run
- * on any thread. So a run that is collected on another thread is passed to its own
- * thread, which closes the run at its next coil.run().
+ * close() throws GeneratorExit into a suspended run. Deallocating a suspended run also
+ * throws it. Only the thread that owns a stack can resume it, but the garbage collector
+ * may run on any thread. So a run that is collected on another thread is passed to its
+ * own thread, which closes the run at its next coil.run().
  *
  * The collector does not see the references that a C stack holds. If only its own stack
  * refers to a suspended run, the run is never collected. When the interpreter begins to

@@ -79,8 +79,8 @@ read_part() {
     mkdir -p "$part_failures"
 }
 
-# Run the command, or the function, of this part. The file $part_failures.busy gets its processor
-# time in seconds.
+# Run the command, or the function, of this part. Write its processor time in seconds to the file
+# $part_failures.busy.
 run_part() {
     local TIMEFORMAT='%U %S'
 

@@ -37,8 +37,8 @@ extern "C" {
  * service, to names that end in ".local", and to the port number of a named service.
  *
  * Without hints, the result contains only address families that this machine uses
- * (AI_ADDRCONFIG). This filter does not apply to numeric hosts. With c-ares it is off on
- * a machine with only a loopback interface.
+ * (AI_ADDRCONFIG). This filter does not apply to numeric hosts. With c-ares, the filter
+ * is off on a machine with only a loopback interface.
  *
  * After a failure, coil_last_error() has a message. Fails with -ENOENT if the name or
  * service does not exist. Fails with -EAGAIN if no name server answered, or all of them

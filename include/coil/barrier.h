@@ -41,7 +41,7 @@ typedef struct coil_barrier {
 /* Initialise a barrier for `parties` tasks at run time, like COIL_BARRIER_INIT. */
 COIL_API void coil_barrier_init(coil_barrier *barrier, size_t parties);
 
-/* End the barrier; no task may still be waiting for it. NULL is accepted. */
+/* Destroy the barrier. No task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_barrier_finish(coil_barrier *barrier);
 
 /*
@@ -83,7 +83,10 @@ COIL_API size_t coil_barrier_parties(const coil_barrier *barrier);
  */
 COIL_API size_t coil_barrier_waiting(const coil_barrier *barrier);
 
-/* True from coil_barrier_abort() until a reset. (asyncio: broken) */
+/*
+ * True if the barrier is broken: from coil_barrier_abort() until a reset. (asyncio:
+ * broken)
+ */
 COIL_API bool coil_barrier_broken(const coil_barrier *barrier);
 
 #ifdef __cplusplus

@@ -199,9 +199,9 @@ COIL_API void coil_lock_wait_checked(coil_lock_wait *wait);
 COIL_API void coil_lock_wait_lapse(coil_lock_wait *wait);
 
 /*
- * Note that the calling thread only wakes tasks that wait for locks, until the process
- * ends. Such a thread does not prevent the report of a deadlock. libcoil-posix calls this
- * function.
+ * Declare that until the process ends, the calling thread only wakes tasks that wait for
+ * locks. Such a thread does not prevent the report of a deadlock. libcoil-posix calls
+ * this function.
  */
 COIL_API void coil_lock_helper(void);
 

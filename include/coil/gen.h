@@ -119,8 +119,8 @@ COIL_SUSPENDS int coil_gen_close(coil_gen *gen);
 
 /*
  * Close the generator if necessary and free it; NULL is accepted. Aborts if the body is
- * running, or if it yields again twice instead of ending, because the resources of its
- * frames would leak.
+ * running, or if it yields twice instead of ending, because the resources of its frames
+ * would leak.
  */
 COIL_SUSPENDS void coil_gen_destroy(coil_gen *gen);
 

@@ -59,8 +59,8 @@ typedef struct coil_change {
 enum coil_watch_depth { COIL_WATCH_ONE, COIL_WATCH_TREE };
 
 /*
- * Create a watch, to which nothing was added yet. *out is the caller's, to be destroyed.
- * Fails with -EMFILE, -ENFILE, -ENOMEM.
+ * Create an empty watch. *out is the caller's, to be destroyed. Fails with -EMFILE,
+ * -ENFILE, -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_watch_create(coil_watch **out);
 
@@ -92,7 +92,9 @@ COIL_SUSPENDS COIL_CHECKED int coil_watch_next(coil_watch *watch, coil_change *o
 /* Return the name of a kind, in lower case: "created". Never NULL. */
 COIL_API const char *coil_change_name(enum coil_change_kind kind);
 
-/* Close and free the watch; NULL is accepted. Aborts if a task is in a call on it. */
+/*
+ * Close and free the watch; NULL is accepted. Aborts if a task is in a call on the watch.
+ */
 COIL_API void coil_watch_destroy(coil_watch *watch);
 
 #ifdef __cplusplus
