@@ -64,7 +64,7 @@ int main(int argc, char *argv[])
     for (uint64_t seed = first; seed < first + (argc > 1 ? 1 : 300); seed++) {
         coil_network_opts opts = coil_network_hostile(seed);
 
-        opts.accept_limit_ppm = 0; // otherwise the server reports that it pauses
+        opts.accept_limit_ppm = 0; // otherwise the server would report its pauses
         opts.log = argc > 1 ? stdout : NULL;
         coil_testing_network(&opts);
         if (coil_testing_run(test_echo, NULL) < 0)

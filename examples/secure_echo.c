@@ -27,7 +27,7 @@ static int serve(coil_tls *tls, const char *port)
         .max_connections = 1000,
         // at a time; further connections wait in the backlog
         .max_handshakes = 50,
-        .handshake_ns = COIL_SEC(5), // instead of 10 s
+        .handshake_ns = COIL_SEC(5), // the default is 10 s
         .idle_ns = COIL_SEC(60),
         .grace_ns = COIL_SEC(3),
     };

@@ -120,7 +120,7 @@ static void begin(void)
 /* ---- damaged memory ---------------------------------------------------------------- */
 
 #define SEEN 16
-#define MEMORY_BYTES ((uint64_t)1 << 20) /* for the budget: the tasks take less */
+#define MEMORY_BYTES ((uint64_t)1 << 20) /* determines the budget; the tasks need less */
 
 struct damaged {
     struct image image;

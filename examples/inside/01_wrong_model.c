@@ -19,7 +19,7 @@
 /* [guess] */
 struct coro {
     const char *name;
-    int pos; // the next part; 2: done
+    int pos; // index of the next part; 2: done
     int64_t until;
 };
 

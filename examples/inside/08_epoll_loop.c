@@ -92,7 +92,7 @@ static void task_step(struct task *task)
 
     if (!gen_send(task->gen, result, &yielded)) {
         gen_free(task->gen);
-        future_set(&task->future, yielded); // completes its own future
+        future_set(&task->future, yielded); // the task completes its own future
     } else if ((task->awaited = yielded) != NULL) {
         task->awaited->waiter = task;
     } else {

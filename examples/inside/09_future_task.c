@@ -44,7 +44,7 @@ static void *waiter(void *arg)
     printf("  b1: awaits the future\n");
     await(&answer);
     printf("  b2: the future is done\n");
-    await(&answer); // already done: takes no turn
+    await(&answer); // already done: the await takes no turn
     printf("  b3: awaiting it again takes no turn\n");
     return arg;
 }

@@ -44,7 +44,7 @@ static int when_ready_await(void *self)
             return -errno;
         int rc = coil_add_reader(event->fd, ready, coil_task_current());
         if (rc < 0 || (rc = coil_park()) < 0)
-            return coil_remove_reader(event->fd), rc; // no memory, or cancelled
+            return coil_remove_reader(event->fd), rc; // out of memory, or cancelled
         coil_remove_reader(event->fd);
         event->suspended++;
     }

@@ -45,7 +45,7 @@ static int count(const char *how, int (*open_somehow)(void *arg), const int *tic
     int rc = coil_yield(), before = *ticks;
 
     if (rc == 0 && mkfifo("fifo", 0600) == 0 &&
-        system("(sleep " LATE "; : >fifo) &") == 0) // opens the other end
+        system("(sleep " LATE "; : >fifo) &") == 0) // opens the FIFO's other end
         rc = open_somehow(NULL);
     // The next run needs a new FIFO: the writer of this FIFO may not have closed it yet.
     unlink("fifo");

@@ -15,7 +15,7 @@
  *     gen_free(gen);                            // value was "done" at the end
  *
  * A generator is a function with a stack of its own. gen_send() switches to that stack,
- * gen_yield() switches back, and the frames between them are not touched. There is no
+ * gen_yield() switches back, and the generator's frames are not touched. There is no
  * throw() and no close(): if a generator is freed before its end, its frames are lost.
  * coil/gen.h is the complete version.
  */

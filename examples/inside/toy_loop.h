@@ -25,9 +25,9 @@ enum future_state { PENDING, CANCELLED, FINISHED };
 
 struct future {
     enum future_state state;
-    int error; // a negative errno if it failed; asyncio has an exception
+    int error; // a negative errno on failure; in asyncio, an exception
     void *result;
-    void (*callback)(struct future *future, void *arg); // asyncio has a list
+    void (*callback)(struct future *future, void *arg); // in asyncio, a list
     void *callback_arg;
 };
 /* [end] */
@@ -36,8 +36,8 @@ struct future {
 struct handle {
     void (*fn)(void *arg);
     void *arg;
-    double when; // for a timer: `scheduled` is sorted by it
-    int fd;      // for a reader or writer
+    double when; // for a timer: `scheduled` is sorted by this time
+    int fd;      // the descriptor of a reader or writer
     short events;
     bool cancelled;
 };

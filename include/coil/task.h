@@ -77,7 +77,7 @@ typedef struct coil_spawn_opts {
      * At most 2048; 0 means pass `arg` itself.
      */
     size_t arg_bytes;
-    bool eager; /* begin to run inside coil_spawn(): see there */
+    bool eager; /* begin to run inside coil_spawn(), as described below */
     /*
      * The task shares this context; NULL means a copy of the spawner's. (asyncio:
      * context=)

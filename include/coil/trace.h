@@ -15,12 +15,12 @@
  *     }
  *
  * A trace contains each step of a task, each wait with its reason, each poll and each
- * callback. It also shows which task woke which other task. Perfetto
+ * callback. For each task that was woken, it also shows the task that woke it. Perfetto
  * (https://ui.perfetto.dev) and Chrome (chrome://tracing) display it, with a track for
  * the loop and a track for each task.
  *
- * The records are in a ring in memory: the newest records replace the oldest. A switch of
- * tasks takes about 10 ns longer while its loop is traced.
+ * The records are in a ring in memory: the newest records replace the oldest. A switch
+ * between tasks takes about 10 ns longer while the loop is traced.
  *
  * A program can also be traced without these calls. With COIL_TRACE=FILE in the
  * environment, each loop is traced from its creation, and the file is written when the
