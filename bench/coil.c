@@ -422,7 +422,7 @@ static int fire_main(void *arg)
     return 0;
 }
 
-/* Measure timers with handles of coil_call_later(), which are allocated. */
+/* Measure coil_call_later(), which allocates a handle for each timer. */
 static int handle_main(void *arg)
 {
     struct timer_run run = {.row = arg};

@@ -24,7 +24,7 @@ def read_number(path):
 
 
 def control_groups(controller):
-    """Return the folders of this process's control group and of its parents, v1 or v2."""
+    """Return the folders of this process's control group and of its parents, for cgroup v1 or v2."""
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers not in ("", controller):

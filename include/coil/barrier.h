@@ -41,7 +41,7 @@ typedef struct coil_barrier {
 /* Initialise a barrier for `parties` tasks at run time, like COIL_BARRIER_INIT. */
 COIL_API void coil_barrier_init(coil_barrier *barrier, size_t parties);
 
-/* Destroy the barrier. No task may still be waiting for it. NULL is accepted. */
+/* Destroy the barrier; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_barrier_finish(coil_barrier *barrier);
 
 /*

@@ -34,7 +34,7 @@ typedef struct coil_condition {
  */
 COIL_API void coil_condition_init(coil_condition *condition, coil_lock *lock);
 
-/* Destroy the condition. No task may still be waiting for it. NULL is accepted. */
+/* Destroy the condition; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_condition_finish(coil_condition *condition);
 
 /*

@@ -11,10 +11,10 @@
  *     }
  *
  * A failure is a negative errno, which carries little information. coil_fail() adds a
- * message and the call stack. Code, message and call stack become the running task's
- * error. A task that awaits the failed task receives the error, too, with the call stack
- * of the await added, and passes it on in the same way. A failure that is never retrieved
- * is reported with all of these stacks:
+ * message and the call stack. The errno, the message and the call stack become the
+ * running task's error. A task that awaits the failed task receives the error, too, with
+ * the call stack of the await added, and passes it on in the same way. A failure that is
+ * never retrieved is reported with all of these stacks:
  *
  *     coil: Task exception was never retrieved (task 'server')
  *     'http' is not a port (Invalid argument)

@@ -35,7 +35,7 @@ typedef struct coil_event {
 /* Initialise an event that is not set at run time, like COIL_EVENT_INIT. */
 COIL_API void coil_event_init(coil_event *event);
 
-/* Destroy the event. No task may still be waiting for it. NULL is accepted. */
+/* Destroy the event; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_event_finish(coil_event *event);
 
 /*

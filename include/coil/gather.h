@@ -54,8 +54,9 @@ typedef enum coil_wait_mode {
 } coil_wait_mode;
 
 /*
- * Wait as `mode` specifies, or until `deadline` (COIL_NEVER for none). Returns how many
- * futures are done; coil_future_done() shows which. (asyncio: wait)
+ * Wait until the condition that `mode` specifies is met, or until `deadline` (COIL_NEVER
+ * for no deadline). Returns how many futures are done; coil_future_done() shows which.
+ * (asyncio: wait)
  *
  * Reaching the deadline is not an error. The futures are never cancelled, not even when
  * the waiting task is cancelled; the call then returns -ECANCELED. Fails with -EINVAL if
@@ -142,10 +143,10 @@ typedef struct coil_work {
  * Start alternatives one after the other, until one succeeds. (asyncio:
  * staggered.staggered_race)
  *
- * The next alternative starts when the latest has failed, or `delay_ns` after the latest
- * started. After the first success the other alternatives are cancelled. When all have
- * ended, the winner's rc is returned. For example, a client can try several addresses
- * without waiting long for an address that does not answer (RFC 8305).
+ * The next alternative starts when the latest alternative has failed, or `delay_ns` after
+ * that alternative started. After the first success the other alternatives are cancelled.
+ * When all have ended, the winner's rc is returned. For example, a client can try several
+ * addresses without waiting long for an address that does not answer (RFC 8305).
  *
  * Each alternative runs in its own task and may use the caller's stack frame. If delay_ns
  * is COIL_NEVER, each alternative starts only when the previous one has failed. If

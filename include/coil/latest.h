@@ -47,7 +47,7 @@ typedef struct coil_latest {
  */
 COIL_API void coil_latest_init(coil_latest *latest, void *value, size_t bytes);
 
-/* Destroy the object. No task may still be waiting for it. NULL is accepted. */
+/* Destroy the object; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_latest_finish(coil_latest *latest);
 
 /*

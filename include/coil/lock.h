@@ -34,7 +34,7 @@ typedef struct coil_lock {
 /* Initialise an unlocked lock at run time, like COIL_LOCK_INIT. */
 COIL_API void coil_lock_init(coil_lock *lock);
 
-/* Destroy the lock. No task may still be waiting for it. NULL is accepted. */
+/* Destroy the lock; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_lock_finish(coil_lock *lock);
 
 /*

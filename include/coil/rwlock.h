@@ -36,7 +36,7 @@ typedef struct coil_rwlock {
 /* Initialise an unlocked lock at run time, like COIL_RWLOCK_INIT. */
 COIL_API void coil_rwlock_init(coil_rwlock *lock);
 
-/* Destroy the lock. No task may still be waiting for it. NULL is accepted. */
+/* Destroy the lock; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_rwlock_finish(coil_rwlock *lock);
 
 /*

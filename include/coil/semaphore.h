@@ -32,7 +32,7 @@ typedef struct coil_semaphore {
 /* Initialise a semaphore for `value` tasks at run time, like COIL_SEMAPHORE_INIT. */
 COIL_API void coil_semaphore_init(coil_semaphore *semaphore, size_t value);
 
-/* Destroy the semaphore. No task may still be waiting for it. NULL is accepted. */
+/* Destroy the semaphore; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_semaphore_finish(coil_semaphore *semaphore);
 
 /*

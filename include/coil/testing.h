@@ -28,11 +28,11 @@
  * version as the libcoil that the program uses. libcoil itself contains only hooks, which
  * cost nothing. To assert that code does not suspend, see coil_no_suspend (coil/debug.h).
  *
- * INJECTED FAILURES. coil counts the allocations of all threads from the first call of a
- * function below for allocations, and the system calls from the first call of a function
- * for system calls. A request makes one call fail; a new request replaces the old one. To
- * try all failures, run the program repeatedly and make the 1st, 2nd, 3rd, ... call fail.
- * Stop when coil_testing_failed() returns NULL, because the program made fewer calls.
+ * INJECTED FAILURES. coil counts the allocations and the system calls of all threads.
+ * Each of the two counts begins with the first call of a function below that concerns it.
+ * A request makes one call fail; a new request replaces the old one. To try all failures,
+ * run the program repeatedly and make the 1st, 2nd, 3rd, ... call fail. Stop when
+ * coil_testing_failed() returns NULL, because the program made fewer calls.
  */
 #ifndef COIL_TESTING_H
 #define COIL_TESTING_H

@@ -183,8 +183,9 @@ COIL_API int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
 /* ---- connections ------------------------------------------------------------------- */
 
 /*
- * coil_connect() followed by coil_start_tls(). If `tls` is NULL, a context with the
- * defaults is used, which the whole process shares. (asyncio: open_connection(ssl=True))
+ * Call coil_connect(), and then coil_start_tls() on the new stream. If `tls` is NULL, a
+ * context with the defaults is used, which the whole process shares. (asyncio:
+ * open_connection(ssl=True))
  */
 COIL_SUSPENDS COIL_CHECKED int coil_connect_tls(const char *host, const char *port,
                                                 coil_tls *tls, coil_stream **out);

@@ -71,7 +71,7 @@ COIL_API COIL_CHECKED int coil_watch_create(coil_watch **out);
  * its folder. Adding a path a second time has no effect. Fails like inotify_add_watch(2):
  * -ENOENT, -EACCES, -ENOSPC at the limit of watches
  * (/proc/sys/fs/inotify/max_user_watches); -ENOMEM, -ECANCELED, -EBUSY while another call
- * is in the watch. After a failure the path is not watched.
+ * on the watch is in progress. After a failure the path is not watched.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_watch_add(coil_watch *watch, const char *path,
                                               enum coil_watch_depth depth);
@@ -84,8 +84,9 @@ COIL_API int coil_watch_remove(coil_watch *watch, const char *path);
  *
  * Equal changes that follow each other are reported once. A file that is moved out of all
  * watched folders is reported as deleted after 10 ms. Returns 0. Fails with -ECANCELED
- * (no change is lost), -EBUSY while another call is in the watch, -ENOMEM, and -ENOSPC if
- * a new folder cannot be watched. After a failure the call can be repeated.
+ * (no change is lost), -EBUSY while another call on the watch is in progress, -ENOMEM,
+ * and -ENOSPC if a new folder cannot be watched. After a failure the call can be
+ * repeated.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_watch_next(coil_watch *watch, coil_change *out);
 

@@ -10,7 +10,7 @@
 struct filter {
     const char *waits;    /* the kind of wait, such as "lock"; NULL: any */
     const char *function; /* a function on the stack; NULL: any */
-    int64_t older_ns;     /* waiting for at least this long */
+    int64_t older_ns;     /* tasks that have waited for at least this long */
 };
 
 /*

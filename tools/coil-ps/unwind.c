@@ -6,8 +6,9 @@
  * resumes, and the saved stack pointer. The call frame information provides all other
  * registers. Memory is read from the copies of the task's stacks.
  *
- * libdw looks for the files of modules by name, which fails in another mount namespace,
- * and for files that were deleted. So find_elf() opens them through /proc/PID/map_files.
+ * libdw looks for the files of modules by name, which fails if the process is in another
+ * mount namespace, or if a file was deleted. So find_elf() opens them through
+ * /proc/PID/map_files.
  */
 #include "unwind.h"
 
