@@ -37,7 +37,8 @@ extern "C" {
  * and the program aborts if they would wait. Hooks may change errno.
  *
  * If a task is cancelled before its first step, its hooks are never called. If a task
- * still waits when its loop is closed, `end` is not called.
+ * still waits when its loop is closed, `leave` was the last call, and `end` is not
+ * called.
  */
 typedef struct coil_task_hooks {
     /*

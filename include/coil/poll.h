@@ -40,8 +40,8 @@ extern "C" {
  * always ready, on every backend. Signals never interrupt the call.
  *
  * Never allocates memory. The call needs an epoll(7) descriptor if there are more than
- * four descriptors, or events other than POLLIN and POLLOUT. It may also need one if a
- * stream, a reader or a writer uses one of the descriptors.
+ * four descriptors, or events other than POLLIN and POLLOUT. The call may also need an
+ * epoll(7) descriptor if a stream, a reader or a writer uses one of the descriptors.
  *
  * Fails with -ECANCELED, -EBADF if coil_poll_end() was called for one of the descriptors,
  * -EMFILE, -ENFILE, -ENOMEM. Fails with -EINVAL for more descriptors than RLIMIT_NOFILE,

@@ -25,10 +25,10 @@
  *
  * A server accepts connections and spawns a handler for each, in its group. Accepting a
  * connection may fail, usually because descriptors or memory ran out. The server then
- * pauses, first for 50 ms and then up to 1 s, or until one of its connections ends, and
- * tries again. Meanwhile connections wait in the listener's queue. The failure is
- * reported to the exception handler once. The next failure is reported only after
- * accepting has worked for two seconds, even if single connections were accepted in
+ * pauses and tries again: after 50 ms, doubled with each failure up to 1 s, or when one
+ * of its connections ends. Meanwhile connections wait in the listener's queue. The
+ * failure is reported to the exception handler once. The next failure is reported only
+ * after accepting has worked for two seconds, even if single connections were accepted in
  * between. (asyncio: start_server, Server)
  */
 #ifndef COIL_SERVER_H
