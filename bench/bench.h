@@ -2,7 +2,7 @@
  * bench.h - functions that all benchmark programs in C share.
  *
  * A program is called as `PROGRAM ROW` and prints lines `ROW VALUE UNIT`. Times are
- * processor time, not elapsed time. Therefore they include the program's work in the
+ * processor time, not elapsed time. Processor time includes the program's work in the
  * kernel and on other threads, but not other programs on the machine.
  */
 #ifndef COIL_BENCH_H
@@ -20,7 +20,7 @@ struct bench_row {
     const char *name;
     void (*run)(const struct bench_row *row);
     long n;    /* number of measured operations */
-    int shape; /* depends on the row: the number of tasks, or of items in a queue */
+    int shape; /* the number of tasks, or of items in a queue, depending on the row */
 };
 
 static inline double bench_cpu_ns(void)
@@ -68,8 +68,8 @@ static inline double bench_status(const char *key)
 }
 
 /*
- * Return the peak memory, page tables included. The peak of resident memory alone would
- * be wrong on a machine where the kernel reclaims memory.
+ * Return the peak memory, including page tables. The peak resident memory alone would be
+ * wrong on a machine where the kernel reclaims memory.
  */
 static inline double bench_memory(void)
 {

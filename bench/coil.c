@@ -152,7 +152,8 @@ static int await_done_main(void *arg)
 }
 
 /*
- * Read a byte that has already arrived. Half of the time is the write(2) that sends it.
+ * Read a byte that has already arrived. Half of the time is for the write(2) that sends
+ * the byte.
  */
 static int stream_read_main(void *arg)
 {
@@ -421,7 +422,7 @@ static int fire_main(void *arg)
     return 0;
 }
 
-/* Measure timers with handles of coil_call_later(), which are allocated. */
+/* Measure coil_call_later(), which allocates a handle for each timer. */
 static int handle_main(void *arg)
 {
     struct timer_run run = {.row = arg};
@@ -564,7 +565,7 @@ static void run_post(const struct bench_row *row)
     run_in_loop(row, post_main);
 }
 
-/* With two loops, wait until the task on the second loop begins. */
+/* The shared data of a row that uses two loops, on two threads. */
 struct pair_run {
     const struct bench_row *row;
     coil_channel *channel;
@@ -580,7 +581,10 @@ static void run_pair(struct pair_run *run, coil_task_fn fn)
     bench_time(run->row, run->start);
 }
 
-/* The task on the other loop: the stream is attached there for a moment. */
+/*
+ * The task on the other loop, which attaches the stream to that loop and detaches it
+ * again.
+ */
 static int visit(void *arg)
 {
     const struct pair_run *run = arg;
@@ -643,7 +647,10 @@ static int move_a_stream(void *arg)
     return rc;
 }
 
-/* Like `promise`, but the task takes a stream to the other loop and back: two moves. */
+/*
+ * Like `promise`, but each task moves a stream to the other loop and back, which is two
+ * moves.
+ */
 static void run_stream_move(const struct bench_row *row)
 {
     struct pair_run run = {.row = row};

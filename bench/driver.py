@@ -53,7 +53,7 @@ def allow_descriptors():
 
 
 def end_with_children():
-    """On SIGTERM, raise an exception, so that child processes are ended."""
+    """On SIGTERM, raise an exception, so that the driver ends its child processes."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
@@ -108,7 +108,7 @@ def build_coil(part, name):
 
 
 def build_coil_http(part, name):
-    """The same with libcoil-http, which needs libcurl."""
+    """Like build_coil(), with libcoil-http, which needs libcurl."""
     includes, *libraries = coil_flags()
     return run_quietly([f"{ROOT}/scripts/build", str(BUILD)], cwd=ROOT) and compile_c(
         part, name, includes, f"{BUILD}/http/libcoil-http.a", *libraries, "-lcurl")
@@ -154,7 +154,7 @@ def python(part, name, *arguments, needs="asyncio"):
 # ---- measuring -----------------------------------------------------------------------
 
 def chosen(peers, always):
-    """Return the peers that are both in `always` and in PEERS. PEERS may contain names that this driver does not
+    """Return the peers that are both in `always` and in PEERS. PEERS may contain peers that this driver does not
     have."""
     asked = os.environ.get("PEERS", "").replace(",", " ").split()
     return [name for name in peers if not asked or name in asked or name in always]

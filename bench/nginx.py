@@ -1,6 +1,6 @@
-"""nginx.py - run nginx, which is the server in the rows of HTTP clients.
+"""nginx.py - run nginx, which is the server for the rows that measure HTTP clients.
 
-nginx has one worker, on processor 1. It counts the requests, which reveals a client that skips some.
+nginx has one worker, on processor 1. It counts the requests, which reveals a client that skips requests.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ http {{
 
 
 def is_installed():
-    """Return whether nginx can be run. Only root has its folder in PATH."""
+    """Return whether nginx can be run. Only root has nginx's folder in PATH."""
     if shutil.which("nginx") is None:
         os.environ["PATH"] += ":/usr/sbin"
     return shutil.which("nginx") is not None
@@ -74,8 +74,7 @@ def wait_until_it_serves(process, url):
 
 @contextlib.contextmanager
 def served(folder, content):
-    """Serve the content, which consists of directives of a server, and yield its URL. nginx keeps its own files
-    in the folder."""
+    """Run a server with the given directives, and yield its URL. nginx keeps its own files in the folder."""
     port = free_port()
     user = "user root;" if os.getuid() == 0 else ""  # other users cannot read the folder
     (folder / "nginx.conf").write_text(

@@ -28,7 +28,7 @@ static int app(void *arg)
 
     if (rc < 0)
         return rc;
-    // wait until every process that may write has ended, not only the shell
+    // wait until every process that can write to the pipe has ended, not only the shell
     COIL_WITH_DEADLINE((int64_t)(order->seconds * 1e9), rc)
     rc = coil_process_communicate(process, NULL, 0, &output, NULL, 1 << 20);
     fwrite(output.data, 1, output.size, stdout);

@@ -1,8 +1,8 @@
 /*
  * await_in_c.c - suspend a task in the middle of a library's function.
  *
- * qsort() does not use coil, and its comparator is an ordinary callback. Here the
- * comparator asks a "slow judge" and waits for the answer. Only the sorting task is
+ * qsort() does not use coil, and its comparator is an ordinary callback. In this program
+ * the comparator asks a "slow judge", and waits for the answer. Only the sorting task is
  * suspended, together with qsort()'s frames. Two tasks sort at the same time, and a third
  * one counts ticks meanwhile.
  */
@@ -37,7 +37,7 @@ static int tick(void *arg)
 {
     int *ticks = arg;
 
-    while (coil_sleep(COIL_MSEC(10)) == 0) // until the task is cancelled
+    while (coil_sleep(COIL_MSEC(10)) == 0) // runs until the task is cancelled
         ++*ticks;
     return 0;
 }

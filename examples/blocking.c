@@ -4,7 +4,7 @@
  * The loop has a single thread, so a long computation would delay every task.
  * coil_blocking() runs it on another thread, and only the calling task waits. Here four
  * sums are computed, on as many threads as the machine has processors, while a fifth task
- * still answers.
+ * still responds.
  */
 #include <coil.h>
 

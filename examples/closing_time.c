@@ -25,7 +25,7 @@ static int serve(void *arg)
     rc = coil_sleep(COIL_MSEC(1)); /* opens its resources, which may fail */
     if (rc < 0)
         return rc;
-    coil_group_started(7); /* the value that coil_group_start() returns */
+    coil_group_started(7); /* coil_group_start() returns this value */
     while ((rc = coil_queue_get(orders, &order)) == 0)
         printf("served %d\n", order);
     if (rc == -ECANCELED && coil_task_cancel_origin(coil_task_current(), &origin))

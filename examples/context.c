@@ -1,10 +1,9 @@
 /*
- * context.c - a request's id, available in every function without passing it as an
- * argument.
+ * context.c - a request's ID, which every function can read without an argument.
  *
- * A context variable is set once for each request. The variable is visible in all
- * functions that are called from there, in the tasks that they spawn, and on the threads
- * that run their jobs. Other requests have their own value. (Python: contextvars)
+ * A context variable is set once for each request. Its value is visible in all functions
+ * that the request's handler calls, in the tasks that they spawn, and on the threads that
+ * run their jobs. Each request has its own value. (Python: contextvars)
  */
 #include <coil.h>
 
@@ -38,7 +37,7 @@ static int serve(void *id)
     int rc = coil_var_set(&request_id, id, NULL); // for this task and its children
 
     if (rc == 0)
-        rc = coil_sleep(COIL_MSEC(1)); // meanwhile another request sets its own id
+        rc = coil_sleep(COIL_MSEC(1)); // meanwhile, another request sets its own ID
     if (rc < 0)
         return rc;
     say("began");

@@ -1,11 +1,11 @@
 /*
- * fetch.c - fetch several pages at the same time, with two calls for each page, by
- * coil-http.
+ * fetch.c - fetch several pages at the same time with coil-http, using two calls for each
+ * page.
  *
  *     fetch http://localhost:8080/ http://localhost:8080/manual
  *
- * The two calls are those of the chapter "A Web Crawler With asyncio Coroutines":
- * `response = await session.get(url)`, `body = await response.read()`.
+ * The chapter "A Web Crawler With asyncio Coroutines" has the same two calls: `response =
+ * await session.get(url)`, `body = await response.read()`.
  */
 #include <coil.h>
 #include <coil/http.h>
@@ -34,7 +34,7 @@ static int fetch(void *arg)
         printf("%s: %s\n", request.url, coil_http_error(response));
     coil_free(body);
     coil_http_response_destroy(response);
-    return rc == -ECANCELED ? rc : 0; // a page that fails does not end the others
+    return rc == -ECANCELED ? rc : 0; // a failed page does not affect the others
 }
 /* [end] */
 

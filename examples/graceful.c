@@ -1,8 +1,8 @@
 /*
  * graceful.c - a service that shuts down gracefully after SIGTERM (systemd, Docker,
- * Kubernetes), SIGHUP or Ctrl-C. The service stops accepting at once, gives conversations
- * three seconds to end, cancels the rest, and exits. A second signal of the same kind
- * ends it immediately.
+ * Kubernetes), SIGHUP or Ctrl-C. The service stops accepting immediately, gives
+ * conversations three seconds to end, cancels the others, and exits. A second signal of
+ * the same kind kills the service.
  */
 #include <coil.h>
 
@@ -36,7 +36,7 @@ static int app(void *arg)
         return rc;
     printf("serving on port %u\n", coil_listener_port(listener));
     fflush(stdout);
-    return coil_serve(listener, shout, NULL, &opts); /* until it is cancelled */
+    return coil_serve(listener, shout, NULL, &opts); /* until the task is cancelled */
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /*
- * held_lock.c - a fault to find with coil-ps (docs/manual/ps.md): a task holds a lock while
- * it waits for an answer that never comes.
+ * held_lock.c - a bug to find with coil-ps (docs/manual/ps.md): a task holds a lock while
+ * it waits for an answer that never arrives.
  */
 #include <coil.h>
 
@@ -15,7 +15,7 @@ static int refresh_table(void *arg)
 
     if (rc < 0)
         return rc;
-    rc = coil_wait_fd(answer[0], COIL_READABLE); /* the answer never comes */
+    rc = coil_wait_fd(answer[0], COIL_READABLE); /* the answer never arrives */
     coil_lock_release(&table_lock);
     return rc;
 }

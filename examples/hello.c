@@ -10,7 +10,7 @@ static int greet(void *arg)
     const char *name = arg;
 
     printf("hello, %s\n", name);
-    int rc = coil_sleep(COIL_MSEC(100)); // meanwhile the other task runs
+    int rc = coil_sleep(COIL_MSEC(100)); // meanwhile, the other task runs
     if (rc < 0)
         return rc; // cancelled
     printf("goodbye, %s\n", name);

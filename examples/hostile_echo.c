@@ -1,5 +1,6 @@
 /*
- * hostile_echo.c - test an echo server on 300 bad networks; with a SEED, show one of them.
+ * hostile_echo.c - test an echo server on 300 bad networks; with a SEED, show one of
+ * them.
  */
 #include <coil.h>
 
@@ -18,7 +19,7 @@ static int echo(coil_stream *stream, void *arg)
     return 0; // a client that disconnects is not an error
 }
 
-/* Send the question until an answer arrives. The answer must never be wrong. */
+/* Send the question until an answer arrives. An answer must never be wrong. */
 static int client(void *port)
 {
     char question[1000], answer[1000];
@@ -63,7 +64,7 @@ int main(int argc, char *argv[])
     for (uint64_t seed = first; seed < first + (argc > 1 ? 1 : 300); seed++) {
         coil_network_opts opts = coil_network_hostile(seed);
 
-        opts.accept_limit_ppm = 0; // otherwise the server reports that it pauses
+        opts.accept_limit_ppm = 0; // otherwise the server would report its pauses
         opts.log = argc > 1 ? stdout : NULL;
         coil_testing_network(&opts);
         if (coil_testing_run(test_echo, NULL) < 0)

@@ -1,6 +1,6 @@
 /*
- * http_request.c - parses and writes what a file server needs of HTTP/1.1. (RFC 9110, RFC
- * 9112)
+ * http_request.c - parses HTTP/1.1 requests and writes responses, as far as a file server
+ * needs it. (RFC 9110, RFC 9112)
  */
 #include "http_request.h"
 
@@ -44,7 +44,7 @@ static bool percent_decode(const char *from, char *to)
 /*
  * Make a decoded path relative to the root, in place. Clients resolve ".." before they
  * send a request (RFC 3986, section 5.2.4). Returns false if ".." remains, because the
- * path would be outside of the root.
+ * path would be outside the root.
  */
 static bool make_relative(char *path)
 {

@@ -5,8 +5,8 @@
  *
  * There is one task for each connection. The code of a task is sequential: accept the
  * connection, read a request, answer it, and repeat until the client disconnects. After
- * accepting, the task starts the next acceptor. So a connection is never passed from one
- * task to another, which would be a way to lose it.
+ * accepting, the task spawns the task that accepts the next connection. So no connection
+ * is passed from one task to another, where it could be lost.
  *
  * Deadlines are scopes around calls that may take too long. The task itself opens a file
  * and reads its first piece, which takes microseconds if the file is in the page cache.
@@ -24,9 +24,9 @@
 #include <unistd.h>
 
 #define PIECE_BYTES 16384
-#define IDLE_NS COIL_SEC(15)  /* until a request arrives */
-#define WRITE_NS COIL_SEC(60) /* until the client takes a piece */
-#define LINGER_NS COIL_SEC(1) /* until the client has read the end of the answer */
+#define IDLE_NS COIL_SEC(15)  /* limit for the next request */
+#define WRITE_NS COIL_SEC(60) /* limit for a write */
+#define LINGER_NS COIL_SEC(1) /* limit for the client's last reads */
 #define PAUSE_NS COIL_MSEC(100)
 
 struct server {
@@ -117,10 +117,10 @@ static int send_file(struct connection *c, const struct http_request *request, i
     return rc == 0 ? send_rest(c, fd, size - n) : rc;
 }
 
-/* `is_index`: the path was that of a folder, and now names the folder's index page. */
+/* `is_index`: the request was for a folder, and the path is now its index page's. */
 static int answer_path(struct connection *c, struct http_request *request, bool is_index)
 {
-    /* O_NONBLOCK: otherwise opening a named pipe would wait for a writer. */
+    /* Without O_NONBLOCK, opening a named pipe would wait for a writer. */
     int fd = openat(c->root, request->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
     struct stat info;
 
@@ -145,8 +145,8 @@ static int answer_path(struct connection *c, struct http_request *request, bool 
 /* ---- connections ------------------------------------------------------------------- */
 
 /*
- * Read until the input holds a whole head. Returns the length of the head, or 0 if none
- * comes.
+ * Read until the input holds a whole head. Returns the length of the head, or 0 if no
+ * head arrives.
  */
 static int read_head(struct connection *c)
 {
@@ -227,9 +227,9 @@ static int wait_in_time(coil_stream *stream)
 }
 
 /*
- * Read and answer the requests that have arrived. The buffers are in this frame, so a
- * connection that waits for its next request has none. Returns 1 if another request may
- * follow.
+ * Read and answer the requests that have arrived. The buffers are in this function's
+ * frame, so a connection that waits for its next request needs no buffers. Returns 1 if
+ * another request may follow.
  */
 static __attribute__((noinline)) int serve_requests(coil_stream *stream, int root)
 {
@@ -247,7 +247,7 @@ static __attribute__((noinline)) int serve_requests(coil_stream *stream, int roo
     return rc;
 }
 
-/* Descriptors or memory have run out: wait until other connections release some. */
+/* Accept a connection. If descriptors or memory have run out, pause and try again. */
 static int accept_patiently(coil_listener *listener, coil_stream **out)
 {
     for (;;) {
@@ -260,9 +260,7 @@ static int accept_patiently(coil_listener *listener, coil_stream **out)
     }
 }
 
-/*
- * If the next acceptor cannot be spawned, this task accepts again after its connection.
- */
+/* Serve a connection. If the task for the next one cannot be spawned, accept it here. */
 static int serve(void *arg)
 {
     struct server *server = arg;

@@ -1,7 +1,7 @@
 /*
  * keep_alive.c - a server whose clients stay connected between their requests. After
- * SIGTERM, idle connections end at once, and busy connections after the answer to their
- * request.
+ * SIGTERM, idle connections end immediately, and busy connections end after the answer to
+ * their request.
  *
  *     keep_alive [PORT]          a request is a line: the number of milliseconds to work
  */
@@ -32,7 +32,7 @@ static int converse(coil_stream *stream, void *arg)
     int rc;
 
     (void)arg;
-    // a client that sends half a line, or does not read, is not waited for any longer
+    // a limit for clients that send half a line, or do not read
     coil_stream_set_idle_timeout(stream, COIL_SEC(30));
     while ((rc = coil_server_wait_request(stream)) == 0) // -ESHUTDOWN: the server stops
         if ((rc = answer(stream)) < 0)

@@ -4,7 +4,7 @@
  *     knock 127.0.0.1 20 25
  *
  * A group with a limit tries ten ports at a time. Each port has two seconds: a scope with
- * a deadline surrounds a call that returns a count.
+ * a deadline surrounds the call, which returns a count.
  */
 #include <coil.h>
 
@@ -15,7 +15,7 @@ static unsigned ports[2]; // the first and the last port
 
 static ssize_t greeting(const coil_address *address, char *text, size_t size)
 {
-    COIL_AUTO(coil_stream) stream = NULL; // closed however the function returns
+    COIL_AUTO(coil_stream) stream = NULL; // closed whenever the function returns
     ssize_t n = coil_connect_address(address, &stream);
 
     if (n < 0)

@@ -4,8 +4,8 @@
  *     lend SOCKET FILE           lends FILE until Ctrl-C
  *     lend SOCKET                borrows it, and prints its first line
  *
- * The borrower needs no permission for the file, only the descriptor. In this way, a
- * privileged process can open files or ports for a process with few rights.
+ * The borrower needs no permission to open the file, only the descriptor. In this way, a
+ * privileged process can open files or ports for an unprivileged process.
  */
 #include <coil.h>
 
@@ -27,7 +27,7 @@ static int lend(coil_stream *borrower, void *arg)
     fflush(stdout);
     if (user != getuid())
         return -EACCES;
-    return (int)coil_send_fds(borrower, "f", 1, file, 1); // at least one byte goes along
+    return (int)coil_send_fds(borrower, "f", 1, file, 1); // at least one byte is required
 }
 
 static int borrow(const char *path)

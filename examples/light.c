@@ -12,7 +12,7 @@ static coil_event gong = COIL_EVENT_INIT;
 
 static int wait_for_gong(void *arg)
 {
-    int rc = coil_event_wait(&gong); // meanwhile no pointer to this stack is in use
+    int rc = coil_event_wait(&gong); // meanwhile, no pointer to this stack is in use
 
     ++*(int *)arg;
     return rc;
@@ -28,7 +28,7 @@ static int app(void *arg)
     coil_group_enter(&group);
     for (int i = 0; i < TASKS && rc == 0; i++)
         rc = coil_group_spawn(&group, wait_for_gong, &awake, NULL, NULL);
-    coil_yield(); // lets them take their first steps
+    coil_yield(); // lets the tasks take their first steps
     coil_stats_get(&stats);
     fprintf(stderr, "%zu light tasks, %zu swapped out: %zu KiB%s%s\n", stats.light_tasks,
             stats.light_stored, stats.light_stored_bytes / 1024,

@@ -1,5 +1,5 @@
 /*
- * limited.c - run a shell command as if at a terminal, with little processor time and
+ * limited.c - run a shell command in a terminal, with limits on processor time and
  * memory, and print its output:
  *
  *     limited 'ls --color=auto; python3'

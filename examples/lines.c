@@ -5,8 +5,8 @@
  *
  * coil_file_read_line() reads the files, so a slow disk delays only this task. Standard
  * input may be a terminal, a pipe, a socket, a file or a device. coil_stream_adopt()
- * accepts all of them on any backend, and reads a source that is always ready without
- * waiting.
+ * accepts all of these on any backend. Sources that are always ready, such as files, are
+ * read without waiting.
  */
 #include <coil.h>
 

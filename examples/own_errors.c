@@ -1,6 +1,6 @@
 /*
- * own_errors.c - was this failure the task's cancellation? A library's own error code
- * does not show this, but coil_cancel_result() does.
+ * own_errors.c - was a failure caused by the task's cancellation? A library's own error
+ * codes do not show this, but coil_cancel_result() does.
  *
  *     cc own_errors.c $(pkg-config --cflags --libs coil-posix)
  */
@@ -33,11 +33,11 @@ static int app(void *arg)
     if (pipe(ends) < 0)
         return -errno;
     COIL_WITH_DEADLINE(COIL_MSEC(50), rc)
-    rc = query(ends[0]); // the deadline cancels it: nothing has been written
+    rc = query(ends[0]); // nothing has been written, so the deadline cancels the read
     puts(rc == -ETIMEDOUT ? "too late" : "wrong");
     close(ends[1]);
     COIL_WITH_DEADLINE(COIL_SEC(10), rc)
-    rc = query(ends[0]); // the end of the pipe
+    rc = query(ends[0]); // fails at the end of the pipe
     puts(rc == -EIO ? "failed" : "wrong");
     close(ends[0]);
     return 0;

@@ -20,7 +20,7 @@ static int answered;
 /* [pool] */
 static int check_out(coil_stream **out)
 {
-    int rc = coil_queue_get(&pool, out); // NULL: a connection that is still to be opened
+    int rc = coil_queue_get(&pool, out); // NULL: a connection that is not open yet
 
     if (rc == 0 && *out == NULL && (rc = coil_connect(server[0], server[1], out)) < 0)
         coil_queue_put_nowait(&pool, &(coil_stream *){NULL});
@@ -33,7 +33,7 @@ static void check_in(coil_stream *stream, bool is_good)
 
     if (!is_good)
         coil_stream_destroy(stream);
-    // needs no memory, because the get has freed a place
+    // needs no memory, because the get has freed a slot
     coil_queue_put_nowait(&pool, &kept);
 }
 /* [end] */

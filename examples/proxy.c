@@ -1,9 +1,9 @@
 /*
  * proxy.c - forwards every connection to another host and port: proxy PORT HOST PORT
  *
- * A connection has two directions, each of which is a task that copies bytes. One
- * direction may end long before the other (half-close). The task for that direction
- * passes on the end of the stream by shutting down the sending side.
+ * A connection has two directions, and one task copies the bytes of each direction. One
+ * direction may end long before the other (half-close): its task passes on the end of the
+ * stream by shutting down the sending side.
  */
 #include <coil.h>
 
@@ -47,7 +47,7 @@ static int serve(coil_stream *client, void *arg)
     int rc = coil_connect(target->host, target->port, &server);
 
     if (rc < 0)
-        /* coil reports the failure, and the client sees its connection closed */
+        /* coil reports the failure and closes the client's connection */
         return rc;
     hand_both_on(client, server);
     return 0;

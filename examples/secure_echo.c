@@ -3,9 +3,9 @@
  *
  *     secure_echo cert.pem key.pem 4443      openssl s_client -quiet -connect localhost:4443
  *
- * A server on the Internet limits the resources that a client can occupy: connections,
- * handshakes, which cost most, and idle time. With TLS 1.2 only forward-secret ciphers
- * are allowed, unless .ciphers names others.
+ * A server on the Internet should limit the resources that a client can occupy:
+ * connections, idle time, and handshakes, which cost the most. With TLS 1.2, only ciphers
+ * with forward secrecy are allowed unless .ciphers names others.
  */
 #include <coil.h>
 #include <coil/tls.h>
@@ -25,9 +25,9 @@ static int serve(coil_tls *tls, const char *port)
     const coil_server_opts opts = {
         .tls = tls,
         .max_connections = 1000,
-        // at the same time; the others wait in the listener's backlog
+        // at a time; further connections wait in the backlog
         .max_handshakes = 50,
-        .handshake_ns = COIL_SEC(5), // instead of 10 s
+        .handshake_ns = COIL_SEC(5), // the default is 10 s
         .idle_ns = COIL_SEC(60),
         .grace_ns = COIL_SEC(3),
     };

@@ -30,7 +30,7 @@ static int app(void *arg)
 
     coil_group_enter(&group);
     for (int i = 0; i < TASKS && rc == 0; i++) {
-        coil_spawn_opts opts = {.arg_bytes = sizeof i}; // each task gets its own copy
+        coil_spawn_opts opts = {.arg_bytes = sizeof i}; // each task gets a copy of i
         rc = coil_group_spawn(&group, sleepy, &i, &opts, NULL);
     }
     rc = coil_group_exit(&group, rc);

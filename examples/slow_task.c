@@ -1,6 +1,6 @@
 /*
- * slow_task.c - a fault to find with coil-ps (docs/manual/ps.md): a task computes for a long
- * time, and no other task runs.
+ * slow_task.c - a bug to find with coil-ps (docs/manual/ps.md): a task computes for a
+ * long time, and no other task runs.
  */
 #include <coil.h>
 

@@ -1,6 +1,6 @@
 /*
  * station.c - a thread reads a thermometer, and tasks report at a fixed rate. It uses a
- * channel between a thread and tasks, an interval, and one wait for two queues.
+ * channel between a thread and tasks, an interval, and a wait for two queues.
  */
 #include <coil.h>
 
@@ -56,7 +56,7 @@ static int report(void *channel)
     while (rc >= 0 && (rc = coil_queue_get_any(both, 2, &item)) >= 0)
         if (rc == 0)
             celsius = item, count++;
-        else if (count == READINGS) // a tick came after the last reading
+        else if (count == READINGS) // the tick came after the last reading
             break;
     printf("%d readings, now %d degrees\n", count, celsius);
     coil_group_cancel(&group, "that was the report");
@@ -71,7 +71,7 @@ int main(void)
 
     if (rc == 0 && (rc = -pthread_create(&thread, NULL, measure, channel)) == 0) {
         rc = coil_run(report, channel, NULL);
-        coil_channel_shutdown(channel); // otherwise the thread may wait for room
+        coil_channel_shutdown(channel); // otherwise the thread may wait forever for room
         pthread_join(thread, NULL);
     }
     coil_channel_release(channel);

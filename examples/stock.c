@@ -1,6 +1,6 @@
 /*
- * stock.c - a read-write lock hides an update that waits in its middle from readers. A
- * display follows the updates, and skips those for which it is too slow.
+ * stock.c - an update waits halfway, and a read-write lock hides the intermediate state
+ * from readers. A display follows the updates, and skips some if it is too slow.
  */
 #include <coil.h>
 #include <stdio.h>
@@ -15,9 +15,9 @@ static int take_one(void)
 
     if (rc < 0)
         return rc;
-    COIL_RWLOCK_GUARD(&lock); // released on each way out
+    COIL_RWLOCK_GUARD(&lock); // released whenever the function returns
     shelf--;
-    rc = coil_sleep(COIL_MSEC(1)); // as a database would: counting must wait
+    rc = coil_sleep(COIL_MSEC(1)); // simulates a database: counting must wait
     ++*(rc == 0 ? &cart : &shelf);
     return rc < 0 ? rc : coil_latest_set(&display, &cart);
 }
@@ -44,7 +44,7 @@ static int count_all(void *arg)
             return rc;
         COIL_RWLOCK_GUARD(&lock);
         sum = shelf;
-        rc = coil_yield(); // others may count meanwhile
+        rc = coil_yield(); // meanwhile, other tasks may count
         sum += cart;
     }
     return rc == 0 && sum != 20 ? -EPROTO : rc;

@@ -3,8 +3,8 @@
  *
  *     sync FROM TO
  *
- * Copies each file and folder that is created or modified in FROM, and repeats deletions
- * and renames, until Ctrl-C. The files that are in FROM at the start are not copied.
+ * Until Ctrl-C, the program copies each file and folder that is created or modified in
+ * FROM, and repeats deletions and renames. Files that exist at the start are not copied.
  */
 #include <coil.h>
 
@@ -13,7 +13,7 @@
 
 static char **folders; // FROM and TO
 
-/* Return the path in TO of a path in FROM. */
+/* Return the path in TO that corresponds to a path in FROM. */
 static const char *copy_of(const char *path, char *text, size_t size)
 {
     snprintf(text, size, "%s%s", folders[1], path + strlen(folders[0]));

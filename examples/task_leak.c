@@ -1,12 +1,12 @@
 /*
- * task_leak.c - a fault to find with coil-ps (docs/manual/ps.md): each request leaves a task
- * behind.
+ * task_leak.c - a bug to find with coil-ps (docs/manual/ps.md): each request leaves a
+ * task behind.
  */
 #include <coil.h>
 
 static int watch_client(void *arg)
 {
-    coil_event gone = COIL_EVENT_INIT; /* nothing sets it when the request ends */
+    coil_event gone = COIL_EVENT_INIT; /* the bug: not set when the request ends */
 
     (void)arg;
     return coil_event_wait(&gone);

@@ -1,12 +1,12 @@
 /*
- * tested.c - a function that waits, and its test. The test tries several orders without
- * real time, and lets each allocation and system call fail once. (docs/manual/testing.md)
+ * tested.c - a function that waits, and its test. The test tries several orders of
+ * events, and makes each allocation and system call fail. (docs/manual/testing.md)
  */
 #include <coil.h>
 
 #include <stdlib.h>
 
-/* This macro stands for the check of a test framework. */
+/* This macro stands for a test framework's check. */
 #define CHECK(what) ((what) ? (void)0 : (puts("not so: " #what), exit(1)))
 
 struct job {
@@ -40,7 +40,7 @@ static int test_retry(void *arg)
     (void)arg;
     if (rc < 0)
         return rc;
-    coil_wait_all_blocked(); /* wait until the task has tried and sleeps */
+    coil_wait_all_blocked(); /* wait until the task has failed once, and sleeps */
     CHECK(job.tries == 1);
     rc = coil_task_await(task);
     coil_task_release(task);

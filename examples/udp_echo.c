@@ -3,9 +3,10 @@
  *
  *     udp_echo [PORT]
  *
- * A machine has several addresses. A client ignores an answer that comes from another
- * address than the one it sent to. DNS and QUIC servers need this. If the client sent to a
- * broadcast address, the kernel chooses the address of the answer.
+ * A machine may have several addresses, and a client ignores an answer from any address
+ * except the one to which it sent its request. So DNS and QUIC servers, for example, have
+ * to answer from this address. If it is a broadcast address, the kernel chooses the
+ * answer's address.
  */
 #include <coil.h>
 
@@ -16,7 +17,7 @@ static ssize_t answer(coil_datagram *socket, const char *bytes, size_t n,
 {
     ssize_t rc = coil_send_info(socket, bytes, n, &to->any, to->length, info);
 
-    if (rc == -EINVAL || rc == -ENETUNREACH) { // no address of this machine
+    if (rc == -EINVAL || rc == -ENETUNREACH) { // not an address of this machine
         info->local.length = 0;
         rc = coil_send_info(socket, bytes, n, &to->any, to->length, info);
     }
@@ -45,7 +46,7 @@ static int app(void *arg)
             return (int)n;
         n = answer(socket, bytes, (size_t)n, &from, &info);
         if (n == -ECANCELED)
-            return (int)n; // other failures concern only this client
+            return (int)n; // other failures affect only this client
     }
 }
 

@@ -1,11 +1,11 @@
 /*
- * unmodified.c - ordinary blocking code in tasks: it sleeps and reads as in a program of
- * its own.
+ * unmodified.c - ordinary blocking code, which sleeps and reads, runs unmodified in
+ * tasks.
  *
  *     cc unmodified.c $(pkg-config --cflags --libs coil-posix)
  *
- * Below main(), only start() uses coil. Three tasks sleep for half a second each, and a
- * fourth one reads their output. In all that takes half a second.
+ * Apart from main(), only start() uses coil. Three tasks sleep for half a second each,
+ * and a fourth task reads their output. The whole program takes half a second.
  */
 #include <coil.h>
 #include <coil/posix.h>

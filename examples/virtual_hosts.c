@@ -3,8 +3,8 @@
  *
  *     virtual_hosts PORT a.example b.example     reads a.example.pem and b.example.pem
  *
- * A file has the certificate and its key. Unknown names get the first one. With
- * SSLKEYLOGFILE=keys in the environment, coil writes the keys to that file, for Wireshark.
+ * A file has a certificate and its key; unknown names get the first. With
+ * SSLKEYLOGFILE=keys in the environment, coil writes the keys to that file for Wireshark.
  */
 #include <coil.h>
 
@@ -24,7 +24,7 @@ static coil_tls *choose(const char *name, void *arg)
     return coil_tls_retain(contexts[0]);
 }
 
-// If a file is wrong, its old context remains.
+// If a file is invalid, its old context remains in use.
 static int load(void)
 {
     for (int i = 0; names[i] != NULL; i++) {

@@ -2,8 +2,8 @@
  * fuzz.h - macros and functions for fuzz targets.
  *
  * A target is a function that is called for each input. The target aborts the program if
- * a property that it checks is violated. The program is linked with libFuzzer (make
- * fuzz), or with replay.c, which runs it on the inputs of its corpus (make test T=fuzz).
+ * a property that it checks is violated. A target is linked with libFuzzer (make fuzz),
+ * or with replay.c, which runs the target on the inputs in its corpus (make test T=fuzz).
  */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Abort with a message that contains the condition if the condition is false. */
+/* If the condition is false, abort with a message that contains it. */
 #define CLAIM(condition)                                                                 \
     do {                                                                                 \
         if (!(condition)) {                                                              \
@@ -41,8 +41,8 @@ static inline uint8_t fuzz_byte(struct fuzz_input *in)
 }
 
 /*
- * Return a terminated copy of n bytes in a separate allocation, so ASan detects reads
- * past its end.
+ * Return a NUL-terminated copy of n bytes in a separate allocation, so that ASan detects
+ * reads past its end.
  */
 static inline char *fuzz_text(const uint8_t *data, size_t n)
 {

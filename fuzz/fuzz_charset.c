@@ -1,8 +1,7 @@
 /*
  * fuzz_charset.c - detects the encoding of a page, and converts the page to UTF-8.
  *
- * If the first byte of the input is odd, it is the length of the Content-Type that
- * follows.
+ * If the first byte of the input is odd, a Content-Type of that length follows.
  */
 #include "fuzz.h"
 

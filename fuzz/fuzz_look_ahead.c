@@ -2,9 +2,10 @@
  * fuzz_look_ahead.c - checks that a stream returns each byte once and in order, whichever
  * read calls are used.
  *
- * One task writes in pieces. The other task reads with calls that the input selects: a
- * number of bytes, a line, up to a separator, or looking ahead without consuming. The
- * target checks the result of each call, and at the end that no byte is missing.
+ * One task writes in pieces. The other task reads with calls that the input selects: they
+ * read a number of bytes, a line, or up to a separator, or look ahead without consuming.
+ * The target checks the result of each call, and checks at the end that no byte is
+ * missing.
  */
 #include "fuzz.h"
 
@@ -63,7 +64,9 @@ static void take(struct talk *talk, const void *bytes, size_t n)
     talk->read += n;
 }
 
-/* Take the bytes of a call that reached the end, and check that none is missing. */
+/*
+ * Accept the bytes from a call that reached the end, and check that no byte is missing.
+ */
 static void take_tail(struct talk *talk, const void *bytes)
 {
     take(talk, bytes, coil_stream_read_transferred(talk->ends[1]));
@@ -190,8 +193,8 @@ static void make_a_call(struct talk *talk)
 }
 
 /*
- * Read to the end, because calls that only look ahead, or that fail because of their
- * limit, do not reach it.
+ * Read the remaining bytes, because calls that only look ahead, or fail at their limit,
+ * do not reach the end.
  */
 static void read_the_rest(struct talk *talk)
 {

@@ -2,8 +2,8 @@
  * fuzz_ps.c - checks that coil-ps neither crashes nor hangs when it reads damaged memory.
  *
  * coil-ps reads this process, which has a loop with tasks. The input selects which reads
- * return damaged data, and how: with changed bytes, or with pointers into other objects,
- * so that lists do not end or contain cycles.
+ * return damaged data, and whether bytes are changed, or pointers refer to other objects,
+ * so that lists become endless or contain cycles.
  */
 #include "ps_claims.h"
 
@@ -93,7 +93,10 @@ static int body(void *arg)
     return coil_sleep(COIL_SEC(100000));
 }
 
-/* LeakSanitizer does not search the stacks of tasks that still wait. NULL without it. */
+/*
+ * LeakSanitizer does not search the stacks of tasks that are still waiting. NULL without
+ * it.
+ */
 __attribute__((weak)) void __lsan_disable(void);
 
 static void *run(void *arg)
@@ -117,13 +120,13 @@ static void begin(void)
 /* ---- damaged memory ---------------------------------------------------------------- */
 
 #define SEEN 16
-#define MEMORY_BYTES ((uint64_t)1 << 20) /* for the budget: the tasks take less */
+#define MEMORY_BYTES ((uint64_t)1 << 20) /* determines the budget; the tasks need less */
 
 struct damaged {
     struct image image;
     struct fuzz_input in;
     unsigned countdown;
-    uint64_t seen[SEEN]; /* addresses that were read lately */
+    uint64_t seen[SEEN]; /* addresses that were read recently */
     unsigned reads;
 };
 

@@ -1,9 +1,10 @@
 /*
  * fuzz_ps_core.c - checks that coil-ps neither crashes nor hangs with any core file.
  *
- * The first byte of the input chooses between two kinds. The rest is the core file
- * itself; or it changes bytes of a core with three tasks: the second byte truncates it,
- * and each further three bytes are an offset and a new value.
+ * The first byte of the input selects one of two kinds of input. With the first kind, the
+ * rest of the input is the core file. With the second kind, the core file has three
+ * tasks, the second byte truncates it, and each further three bytes are an offset and the
+ * new value of a byte.
  */
 #include "made_tasks.h"
 #include "ps_claims.h"
@@ -24,7 +25,7 @@
 
 /* ---- a core ------------------------------------------------------------------------ */
 
-/* Offsets in its memory, beside those of made_tasks.h. */
+/* Offsets in the core's memory, in addition to the offsets in made_tasks.h. */
 enum { NOTE = 0x100, TABLE = 0x200, ROWS = 0x300, SLOTS = 0x900 };
 
 static void make_module(unsigned char *memory)

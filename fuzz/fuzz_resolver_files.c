@@ -1,8 +1,9 @@
 /*
  * fuzz_resolver_files.c - parses hosts(5) and resolv.conf(5) with arbitrary contents.
  *
- * A name that is alone on a line after an address must be found, whatever else the hosts
- * file contains. The options of resolv.conf must be within their bounds.
+ * If a line of the hosts file has an address and a single name, looking up the name must
+ * succeed, whatever else the file contains. The options from resolv.conf must be within
+ * their bounds.
  */
 #include "fuzz.h"
 

@@ -34,8 +34,8 @@ static void check_session(struct traps *traps, const char *url)
 }
 
 /*
- * Two kinds of links are not steps of a calendar: a link of a page to itself, and a link
- * on a page without a date in its URL.
+ * Two kinds of links are not calendar steps: a link from a page to itself, and a link on
+ * a page whose URL has no date.
  */
 static void check_calendar(const char *url)
 {

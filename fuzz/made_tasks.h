@@ -1,8 +1,8 @@
 /*
- * made_tasks.h - memory with tasks that were made by hand, as coil-ps reads it.
+ * made_tasks.h - makes memory with tasks that coil-ps can read, without a loop.
  *
- * The memory has a table of offsets of its own. A task takes MADE_TASK bytes: its control
- * block, then its wait, then space for a region.
+ * The memory has its own table of offsets. A task takes MADE_TASK bytes: its control
+ * block, its wait, and space for a region.
  */
 #ifndef FUZZ_MADE_TASKS_H
 #define FUZZ_MADE_TASKS_H
@@ -15,7 +15,7 @@
 
 #define MADE_TASK 512u
 
-/* Offsets in a task. */
+/* The offsets of members from the beginning of a task. */
 enum {
     MADE_LINK = 96,
     MADE_STEP_LINK = 112,
@@ -32,7 +32,7 @@ enum {
     MADE_THE_REGION = 320
 };
 
-/* Offsets of the other objects from the beginning of the memory. */
+/* The offsets of the other objects from the beginning of the memory. */
 enum { MADE_LOOP = 0x600, MADE_SCHEDULER = 0x700, MADE_CLASS = 0x800, MADE_TEXT = 0x880 };
 
 /* Keys and values. */
@@ -98,7 +98,7 @@ static inline void made_put(unsigned char *at, uint64_t value)
     memcpy(at, &value, sizeof value);
 }
 
-/* Make a task at this offset, which waits; the next one has its link at `next`. */
+/* Make a waiting task at this offset; `next` is the address of the next task's link. */
 static inline void make_task(unsigned char *memory, uint64_t base, uint64_t offset,
                              uint32_t number, uint64_t next)
 {
@@ -106,7 +106,7 @@ static inline void make_task(unsigned char *memory, uint64_t base, uint64_t offs
     uint64_t address = base + offset;
     const int32_t pending = -EINPROGRESS;
 
-    made_put(task, address + MADE_TASK - 64); /* the ends of its stack */
+    made_put(task, address + MADE_TASK - 64); /* the bounds of the task's stack */
     made_put(task + 8, address + MADE_TASK);
     made_put(task + 16, address + MADE_TASK - 32);
     memcpy(task + 40, &number, sizeof number);

@@ -1,5 +1,6 @@
 /*
- * ps_claims.h - what holds for each snapshot of coil-ps, whatever the memory contains.
+ * ps_claims.h - checks that must succeed for each snapshot of coil-ps, whatever the
+ * memory contains.
  */
 #ifndef FUZZ_PS_CLAIMS_H
 #define FUZZ_PS_CLAIMS_H
@@ -10,7 +11,7 @@
 
 #include <time.h>
 
-#define SECONDS_MAX 10 /* of processor time, with sanitizers; usually some milliseconds */
+#define SECONDS_MAX 10 /* limit of processor time; usually a few milliseconds */
 
 static inline double cpu_seconds(void)
 {

@@ -26,8 +26,8 @@
  * a std::system_error, and with -EIO otherwise. The task's group, or run(), throws the
  * exception again.
  *
- * A cancellation becomes an exception as well: coil::check(-ECANCELED) throws one. Scopes
- * and groups translate this exception in the same way as coil_scope_exit() and
+ * A cancellation also becomes an exception: coil::check(-ECANCELED) throws it. Scopes and
+ * groups translate this exception in the same way as coil_scope_exit() and
  * coil_group_exit() translate an rc. If the deadline of a coil::scope caused the
  * cancellation, the exception that leaves the scope has the code -ETIMEDOUT. If a child's
  * exception caused the cancellation, coil::check() throws that exception instead.
@@ -62,7 +62,10 @@ class scope;
 namespace detail
 {
 
-/* Inlined even without optimisation, so that coil's reports contain the caller's line. */
+/*
+ * Always inlined, even without optimisation, so that coil's reports name the caller's
+ * line.
+ */
 #define COIL__INLINED [[gnu::always_inline]] inline
 
 /* The address of this variable identifies the thread. */
@@ -92,7 +95,7 @@ class region
     virtual bool has_expired() const noexcept { return false; }
 
     /*
-     * Record a cancellation that was thrown in this region, or has left an inner region.
+     * Record a cancellation that was thrown in this region, or that left an inner region.
      */
     void note_cancellation(flying cancellation) noexcept
     {
@@ -140,8 +143,8 @@ class __attribute__((visibility("default"))) error : public std::system_error
 {
   public:
     /*
-     * `rc` is a negative errno. If coil_last_error() has the same rc, its message is
-     * used.
+     * `rc` is a negative errno. If coil_last_error() has the same rc, the new exception
+     * has the error's message.
      */
     explicit error(int rc) : std::system_error(-rc, std::generic_category())
     {
@@ -174,7 +177,7 @@ class __attribute__((visibility("default"))) error : public std::system_error
     }
 
     /*
-     * The message and the stack of the throw, for coil_error_print(). NULL for a
+     * Return the message and the stack of the throw, for coil_error_print(); NULL for a
      * cancellation, or if memory ran out.
      */
     coil_error *failure() const noexcept
@@ -195,8 +198,8 @@ class __attribute__((visibility("default"))) error : public std::system_error
     friend class scope;
 
     /*
-     * Replace a cancellation by its cause: the code `rc`, and the exception `cause`,
-     * which may be null.
+     * Turn a cancellation into the failure that caused it: set the code to `rc`, and the
+     * cause to `cause`, which may be null.
      */
     void become(int rc, const std::exception_ptr &cause) noexcept
     {
@@ -211,8 +214,8 @@ class __attribute__((visibility("default"))) error : public std::system_error
     }
 
     /*
-     * Errors belong to a thread. If another thread destroys the exception, the error is
-     * not released.
+     * A coil_error belongs to a thread. If another thread destroys the exception, the
+     * coil_error is leaked.
      */
     void take_failure(int rc) noexcept
     {
@@ -269,7 +272,7 @@ class __attribute__((visibility("default"))) error : public std::system_error
 
     std::shared_ptr<coil_error> failure_;
     std::exception_ptr cause_;
-    detail::flying self_; /* shared with the regions that it passes through */
+    detail::flying self_; /* shared with the regions that the exception passes through */
 };
 
 namespace detail
@@ -362,8 +365,8 @@ namespace detail
 {
 
 /*
- * Return the negative errno of an exception's code. -EIO for a code of another category,
- * or an errno with which a task must not end.
+ * Return the negative errno of an exception's code. Return -EIO if the code has another
+ * category, or if a task must not end with this errno.
  */
 inline int rc_of(const std::error_code &code) noexcept
 {
@@ -375,7 +378,7 @@ inline int rc_of(const std::error_code &code) noexcept
 }
 
 /*
- * True if coil has already recorded this failure, for example when a group passes on its
+ * True if coil has already recorded this failure, for example when a group returns its
  * child's error.
  */
 inline bool is_noted(int rc, const char *message) noexcept
@@ -407,7 +410,7 @@ inline int fail(coil_error *thrown, const error &failure) noexcept
 
 /*
  * Set the task's error for an exception that is not derived from std::exception. The
- * message names its type.
+ * message contains the name of the exception's type.
  */
 inline int fail(coil_error *thrown, const std::type_info *type) noexcept
 {
@@ -498,10 +501,7 @@ COIL__INLINED int run(Body &&body, const coil_run_opts *opts = nullptr)
 namespace detail
 {
 
-/*
- * A body that exists until its task has ended, even if the task ends before its first
- * step.
- */
+/* Stores a body until its task has ended, even if the task ends before its first step. */
 template <typename Body> struct lone_body {
     Body body;
     bool runs = false, ends_itself = false;
@@ -528,7 +528,10 @@ template <typename Body> struct lone_body {
     static void ended(coil_future *, void *arg) { delete static_cast<lone_body *>(arg); }
 };
 
-/* A body with a destructor: it is on the heap until the task has ended. */
+/*
+ * Spawn a task whose body has a destructor: the body is on the heap until the task has
+ * ended.
+ */
 template <typename Body>
 COIL__INLINED int spawn_owned(Body &&body, const coil_spawn_opts *opts, coil_task **out)
 {
@@ -542,7 +545,7 @@ COIL__INLINED int spawn_owned(Body &&body, const coil_spawn_opts *opts, coil_tas
     rc = coil_future_add_callback(coil_task_future(spawned), lone::ended, owned.get());
     if (rc < 0) {
         coil_task_cancel(spawned, "there is no memory for the end of its body");
-        owned->ends_itself = owned->runs; /* true if it began eagerly and now waits */
+        owned->ends_itself = owned->runs; /* true if the body has begun and waits */
         if (owned->runs)
             owned.release();
         return rc;
@@ -553,8 +556,10 @@ COIL__INLINED int spawn_owned(Body &&body, const coil_spawn_opts *opts, coil_tas
     return 0;
 }
 
-/* Trivially copyable bodies. The task holds a copy of their bytes, so nothing is
-   allocated. */
+/*
+ * True for trivially copyable bodies. The task holds a copy of the body's bytes, so no
+ * memory is allocated for it.
+ */
 template <typename Body>
 constexpr bool is_plain_body = std::is_trivially_copyable_v<Body> &&
                                sizeof(Body) <= 1024 &&
@@ -585,7 +590,7 @@ COIL__INLINED int spawn_plain(Body body, const coil_spawn_opts *opts, coil_task 
     return coil_spawn(enter_plain<Body>, std::addressof(body), &with_body, out);
 }
 
-/* The argument is not a pointer: it contains the bytes of the body. */
+/* The argument is not a pointer, but contains the bytes of the body. */
 template <typename Body> int enter_small(void *arg)
 {
     return enter_plain<Body>(std::addressof(arg));
@@ -597,7 +602,7 @@ COIL__INLINED int spawn_small(Body body, const coil_spawn_opts *opts, coil_task 
     coil_spawn_opts own = opts != nullptr ? *opts : coil_spawn_opts{};
     void *arg = nullptr;
 
-    own.arg_bytes = 0; /* `arg` has the body itself */
+    own.arg_bytes = 0; /* `arg` contains the body */
     std::memcpy(&arg, std::addressof(body), sizeof body);
     return coil_spawn(enter_small<Body>, arg, &own, out);
 }
@@ -609,8 +614,8 @@ COIL__INLINED int spawn_small(Body body, const coil_spawn_opts *opts, coil_task 
  *
  * The lambda is copied or moved into the task, and destroyed after the task has ended.
  * The lambda must own the objects that it uses, because the spawning function may have
- * returned. An exception that it throws is the task's failure, and is not thrown again.
- * If no task awaits the failed task, the failure is reported.
+ * returned. If the lambda throws an exception, the task fails, and the exception is not
+ * thrown again. If no task awaits the failed task, the failure is reported.
  *
  * Returns 0, or fails like coil_spawn() and coil_future_add_callback(). After -ENOMEM, an
  * opts->eager body may have run; if it waits, it is cancelled.
@@ -635,8 +640,8 @@ COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
  * A coil_queue of objects owned by std::unique_ptr: `coil::queue<message> inbox(16);`.
  *
  * The queue owns an item from a successful put to the get that returns it. Destroying the
- * queue destroys the remaining items; no task may still wait for it. The coil_queue
- * functions also accept this queue, with items of type `T *`.
+ * queue destroys the remaining items; at that time no task may wait for the queue. The
+ * coil_queue functions also accept this queue, with items of type `T *`.
  */
 template <typename T> class queue
 {
@@ -688,7 +693,7 @@ template <typename T> class queue
     bool full() const { return coil_queue_full(&queue_); }
 
   protected:
-    /* The smallest item comes first. */
+    /* Create a queue that returns the smallest item first. */
     queue(std::size_t maxsize, int (*compare)(const void *, const void *))
     {
         coil_queue_init_priority(&queue_, sizeof(T *), maxsize, compare);
@@ -743,19 +748,20 @@ template <typename T> class priority_queue : public queue<T>
 /* ---- regions ----------------------------------------------------------------------- */
 
 /*
- * A coil_group. If an exception or a return leaves its block without exit(), its children
- * are cancelled and awaited. Like a coil_group, a group cannot be moved, and groups and
- * scopes must end last in, first out.
+ * A coil_group. If control leaves the group's block without exit(), by an exception or a
+ * return, the children are cancelled and awaited. Like a coil_group, a group cannot be
+ * moved, and groups and scopes must end last in, first out.
  *
- * The first exception of a child is thrown to the owner, however the owner leaves the
- * group:
+ * The first exception that a child throws is passed to the owner, however the owner
+ * leaves the group:
  *
- * - exit() throws it.
- * - If it has cancelled the owner, coil::check(-ECANCELED) in the body throws it.
- * - If the owner leaves by a return without exit(), the end of the block throws it. If
- *   the child failed without an exception, a coil::error is thrown.
+ * - exit() throws the child's exception.
+ * - If the child's failure has cancelled the owner, coil::check(-ECANCELED) in the body
+ *   throws the child's exception.
+ * - If the owner returns without exit(), the child's exception is thrown at the end of
+ *   the block. If the child failed without an exception, a coil::error is thrown.
  * - If the owner leaves by another exception, that exception continues. If a child had
- *   failed before, its failure goes to the loop's exception handler.
+ *   failed before, its failure is reported to the loop's exception handler.
  */
 class group : private detail::region
 {
@@ -801,8 +807,8 @@ class group : private detail::region
     }
 
     /*
-     * Wait for all children. Throws the first exception of a child, else returns as
-     * coil_group_exit(). Cancellations of children do not count.
+     * Wait for all children. Throws the first exception that a child threw, except
+     * cancellations; otherwise returns like coil_group_exit().
      */
     COIL__INLINED int exit(int rc = 0)
     {
@@ -833,8 +839,8 @@ class group : private detail::region
 
     /*
      * Leave the block without exit(). The type of an exception in flight cannot change.
-     * So a cancellation of coil's gets another code, and other exceptions stay as they
-     * are.
+     * So if the exception is a cancellation by coil, its code is changed; other
+     * exceptions are not changed.
      */
     COIL__INLINED void leave()
     {
@@ -901,8 +907,8 @@ class group : private detail::region
 
 /*
  * A coil_scope, with a deadline: `coil::scope limit(coil_in(COIL_SEC(2)));`. If the
- * scope's deadline has cancelled the task, the exception of coil::check() has the code
- * -ETIMEDOUT when it leaves the scope.
+ * scope's deadline has cancelled the task, the exception that coil::check() threw leaves
+ * the scope with the code -ETIMEDOUT.
  */
 class scope : private detail::region
 {

@@ -202,10 +202,8 @@
        does not accept more bytes */                                                     \
     X(perror) X(psignal) X(psiginfo) X(fmtmsg) X(getopt) X(err) X(errx) X(warn) X(warnx) \
     X(syslog) X(vsyslog)                                                                 \
-    /* the C library: These calls block if the name service queries a server for         \
-       networks and hosts */                                                             \
-    X(gethostent) X(sethostent) X(gethostid) X(getnetbyname) X(getnetbyaddr)             \
-    X(getnetent) X(setnetent)                                                            \
+    /* the C library: The call blocks if the name service queries a server for hosts */  \
+    X(gethostid)                                                                         \
     /* the C library: These calls block while another process has locked the list of     \
        logins */                                                                         \
     X(pututxline) X(getutxent) X(getutxid) X(getutxline)                                 \

@@ -232,6 +232,7 @@ static void wake_posted(struct place *place)
 static void *run_poster(void *unused)
 {
     (void)unused;
+    coil_lock_helper();
     for (;;) {
         while (NEXT(sem_wait)(&poster) < 0)
             continue;
@@ -368,7 +369,7 @@ int posix__retry(posix__attempt_fn *attempt, void *object,
     return retry(attempt, object, until, NULL);
 }
 
-static int retry_counted(posix__attempt_fn *attempt, void *object, bool shared)
+int posix__retry_counted(posix__attempt_fn *attempt, void *object, bool shared)
 {
     coil_lock_wait wait;
     int rc;
@@ -391,7 +392,7 @@ int posix__retry_shielded(posix__attempt_fn *attempt, void *object,
     if (rc != EBUSY)
         return rc;
     shielded = posix__may_wait() && coil_scope_enter_shielded(&shield, COIL_NEVER) == 0;
-    rc = until == NULL ? retry_counted(attempt, object, shared)
+    rc = until == NULL ? posix__retry_counted(attempt, object, shared)
                        : posix__retry(attempt, object, until);
     if (shielded)
         coil_scope_exit(&shield, 0);

@@ -110,6 +110,12 @@ int posix__retry(posix__attempt_fn *attempt, void *object,
                  const struct posix__until *until);
 
 /*
+ * Like posix__retry() without `until`, and count the wait for deadlocks. `shared` means
+ * that another process may release the lock.
+ */
+int posix__retry_counted(posix__attempt_fn *attempt, void *object, bool shared);
+
+/*
  * Like posix__retry(), but shielded, for calls that cannot fail. A later call reports the
  * cancellation. Preserves errno. If `until` is NULL, the wait is counted for detecting
  * deadlocks. `shared` means that another process may release the lock.

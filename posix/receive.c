@@ -82,10 +82,8 @@ static bool has_bytes(int fd)
  */
 static bool await_bytes(struct posix__waiting *w)
 {
-    struct pollfd now = {.fd = w->fd, .events = POLLIN};
-
     while (!has_bytes(w->fd)) {
-        if (NEXT(poll)(&now, 1, 0) > 0 && now.revents & (POLLIN | POLLHUP))
+        if (posix__polls(w->fd, POLLIN | POLLHUP))
             return has_bytes(w->fd);
         errno = EAGAIN;
         if (!posix__again(w))

@@ -17,11 +17,23 @@ static int try_semaphore(void *sem)
     return EBUSY;
 }
 
+/* The beginning of glibc's struct new_sem, with 64-bit atomics. */
+struct glibc_semaphore {
+    uint64_t value_and_waiters;
+    int shared;
+};
+
+static bool is_shared(const sem_t *sem)
+{
+    return ((const struct glibc_semaphore *)sem)->shared != 0;
+}
+
 /* Returns like sem_wait(): 0, or -1 and errno. */
 static int wait_in_task(sem_t *sem, const struct posix__until *until)
 {
     int saved = errno;
-    int rc = posix__retry(try_semaphore, sem, until);
+    int rc = until == NULL ? posix__retry_counted(try_semaphore, sem, is_shared(sem))
+                           : posix__retry(try_semaphore, sem, until);
 
     errno = rc == 0 ? saved : rc;
     return rc == 0 ? 0 : -1;

@@ -404,9 +404,9 @@ bool posix__polls(int fd, short events)
  */
 static bool is_ready_in_vain(struct posix__waiting *w)
 {
-    struct pollfd fd = {.fd = w->fd, .events = w->events};
+    short events = (short)(w->events | POLLERR | POLLHUP | POLLNVAL);
 
-    w->vain = NEXT(poll)(&fd, 1, 0) > 0 ? w->vain + 1 : 0;
+    w->vain = posix__polls(w->fd, events) ? w->vain + 1 : 0;
     return w->vain > 1;
 }
 

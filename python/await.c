@@ -1,5 +1,5 @@
 /*
- * await.c - implements Python's `await` for C functions on one of our stacks.
+ * await.c - implements Python's `await` for C functions that run on one of coil's stacks.
  *
  * This file drives the awaitable's iterator. The object that the iterator yields, such as
  * an asyncio.Future, is passed to the code that drives the stack. At the end of this
@@ -70,7 +70,10 @@ static PyObject *take_return_value(void)
     return result;
 }
 
-/* Call iterator.close(), if it has one. Returns -1 with an exception set. */
+/*
+ * Call iterator.close(), if the iterator has this method. Returns -1 with an exception
+ * set.
+ */
 static int close_iterator(PyObject *iterator)
 {
     PyObject *close = PyObject_GetAttrString(iterator, "close");
@@ -88,7 +91,7 @@ static int close_iterator(PyObject *iterator)
     return result == NULL ? -1 : 0;
 }
 
-/* As in PEP 380, close the awaited iterator, and leave GeneratorExit set. */
+/* As PEP 380 requires, close the awaited iterator, and leave GeneratorExit set. */
 static PySendResult close_and_raise(PyObject *iterator)
 {
     PyObject *type, *value, *traceback;

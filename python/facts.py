@@ -1,7 +1,7 @@
 """Print the facts that the build needs about this interpreter, one per line.
 
-Prints `reason: ...` if the interpreter is not supported. Meson's Python module cannot be used: in
-Debian 12 it needs distutils, which CPython 3.12 no longer has.
+Prints `reason: ...` if the interpreter is not supported. Meson's own Python module cannot be
+used, because in Debian 12 it needs distutils, which CPython 3.12 no longer has.
 """
 
 import os

@@ -82,8 +82,10 @@ static struct coil_python_api api = {
     .can_await = api_can_await,
 };
 
-/* The thread state differs between minor versions of CPython, so the interpreter must
- * have the minor version of the headers. */
+/*
+ * The layout of the thread state differs between minor versions of CPython, so the
+ * interpreter and the headers must have the same minor version.
+ */
 static int check_interpreter(void)
 {
     if (Py_Version >> 16 != PY_VERSION_HEX >> 16) {

@@ -1,20 +1,20 @@
 /*
- * run.c - the awaitable that coil.run() returns. The awaitable behaves as a coroutine
- * object does:
+ * run.c - the awaitable that coil.run() returns. The awaitable behaves like a coroutine
+ * object:
  *
  *     created --send()--> running --function returns or raises--> closed
  *                          |   ^
  *              await_()    v   |   send(), throw()
  *                        suspended
  *
- * close() throws GeneratorExit into a suspended run. Deallocating a suspended run does
- * the same. A stack can only be resumed by its own thread, but the garbage collector may
- * run on any thread. So a run that is collected on another thread is passed to its own
- * thread, which closes it at its next coil.run().
+ * close() throws GeneratorExit into a suspended run. Deallocating a suspended run also
+ * throws it. Only the thread that owns a stack can resume it, but the garbage collector
+ * may run on any thread. So a run that is collected on another thread is passed to its
+ * own thread, which closes the run at its next coil.run().
  *
- * The collector does not see the references that a C stack holds. A suspended run that
- * only its own stack refers to is never collected. When the interpreter begins to exit,
- * the main thread closes its suspended runs.
+ * The collector does not see the references that a C stack holds. If only its own stack
+ * refers to a suspended run, the run is never collected. When the interpreter begins to
+ * exit, the main thread closes its suspended runs.
  */
 #include "run.h"
 #include "stack.h"
@@ -26,7 +26,7 @@ enum run_state { CREATED, RUNNING, SUSPENDED, CLOSED };
 /* The data that a thread shares with the runs that it began. The GIL guards the data. */
 struct home {
     Py_ssize_t references; /* the thread, and each run that has begun */
-    struct run *begun;     /* the runs that have begun and not ended; not owned */
+    struct run *begun;     /* runs that have begun but not ended; not owned */
     struct run *abandoned; /* runs that the thread has to close; owned */
     bool is_gone;          /* the thread has ended */
 };
@@ -37,7 +37,7 @@ struct run {
     struct stack *stack;
     struct home *home; /* NULL before the run begins */
     struct run *next;  /* in home->begun */
-    struct run **link; /* the pointer to this run in its thread's list */
+    struct run **link; /* points to the pointer to this run in the list */
     struct run *next_abandoned;
     PyObject *function;
     PyObject *args;
@@ -87,8 +87,10 @@ static struct home *create_home(void)
     return rc == 0 ? home : NULL;
 }
 
-/* The job of the stack. As in PEP 479, a StopIteration is replaced, because it would look
- * like a result. */
+/*
+ * The job of the stack. As in PEP 479, StopIteration is replaced by another exception,
+ * because it would look like a result.
+ */
 static PyObject *call_function(void *arg)
 {
     struct run *run = arg;
@@ -214,7 +216,7 @@ static PySendResult run_send(struct run *run, PyObject *value, PyObject **result
     return resume(run, value, result);
 }
 
-/* Convert the result for a method that steps an iterator. */
+/* Convert the result into the return value of a method that advances an iterator. */
 static PyObject *step_result(PySendResult state, PyObject *result)
 {
     PyObject *stop;
@@ -359,7 +361,7 @@ static void close_or_report(struct run *run)
         PyErr_WriteUnraisable((PyObject *)run);
 }
 
-/* Close this thread's runs that were collected on other threads. */
+/* Close the runs of this thread that were collected on other threads. */
 static void close_abandoned(struct home *home)
 {
     while (home->abandoned != NULL) {
@@ -449,7 +451,7 @@ static PyObject *run_repr(struct run *run)
                                 names[run->state], run);
 }
 
-/* asyncio shows the name of a task's coroutine. */
+/* asyncio shows a coroutine's name in the description of its task. */
 static PyObject *run_name(struct run *run, void *unused)
 {
     PyObject *name = NULL;

@@ -1,5 +1,5 @@
 /*
- * run.h - coil.run(): an awaitable that runs a function on its own stack.
+ * run.h - coil.run() returns an awaitable that runs a function on a stack of its own.
  */
 #ifndef COIL_PYTHON_RUN_H
 #define COIL_PYTHON_RUN_H

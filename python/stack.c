@@ -17,7 +17,7 @@ struct stack {
     stack_job job; /* NULL: the coroutine ends at its next resume */
     void *arg;
     bool is_done;
-    struct stack *resumer; /* the stack that resumed this one, if any */
+    struct stack *resumer; /* the stack that resumed this stack, if any */
     struct stack *next;    /* in the pool */
     Py_ssize_t bytes;
 };
@@ -58,8 +58,8 @@ static void destroy_stack(struct stack *stack)
 static void end_pool(PyObject *capsule)
 {
     /*
-     * When the interpreter exits, the main thread clears the states of other threads. It
-     * cannot resume the stacks of those threads, so these stacks are leaked.
+     * When the interpreter exits, the main thread clears the states of other threads. The
+     * main thread cannot resume the stacks of other threads, so such stacks are leaked.
      */
     if (PyCapsule_GetPointer(capsule, NULL) != &pool)
         return;
@@ -73,7 +73,7 @@ static void end_pool(PyObject *capsule)
     pool.is_watched = false;
 }
 
-/* Arrange that CPython calls end_pool() when it clears the thread's state. */
+/* Make CPython call end_pool() when it clears the thread's state. */
 static int watch_thread(void)
 {
     PyObject *dict = PyThreadState_GetDict();

@@ -1,5 +1,6 @@
 /*
- * stack.h - C stacks on which Python code runs, each with CPython's state for it.
+ * stack.h - C stacks on which Python code runs, each with its part of CPython's thread
+ * state.
  *
  * A stack runs one job after another. Between two jobs, the stack is in its thread's
  * pool, because creating a stack would cost system calls and page faults. A stack belongs
@@ -25,8 +26,9 @@ struct stack *stack_acquire(stack_job job, void *arg);
 
 /*
  * Run the job until it suspends or ends. The job's stack_suspend() returns `value`. If
- * `value` is NULL, an exception must be set, which is then set in the job. Returns the
- * value that the job passed, or NULL with an exception set if the job failed.
+ * `value` is NULL, an exception must be set, which is raised in the job. Returns the
+ * value that the job returned or passed to stack_suspend(), or NULL with an exception set
+ * if the job failed.
  */
 PyObject *stack_resume(struct stack *stack, PyObject *value);
 
@@ -36,7 +38,8 @@ bool stack_is_done(const struct stack *stack);
 /* Return a stack to its pool. Its job must have returned, or must not have begun. */
 void stack_release(struct stack *stack);
 
-/* Suspend the running job: its stack_resume() returns `value`. Returns the value that the
+/* Suspend the running job: the stack_resume() that resumed it returns `value`. Returns
+ * the value that the
    next stack_resume() passes; NULL means that an exception is set. */
 PyObject *stack_suspend(PyObject *value);
 

@@ -8,8 +8,8 @@
 #include <internal/pycore_frame.h>
 
 /*
- * The bytes of C stack that one level of C recursion may use. On the main thread CPython
- * 3.13 assumes 8 MiB for 10,000 levels.
+ * The number of bytes of C stack that one level of C recursion may use. On the main
+ * thread, CPython 3.13 assumes 8 MiB for 10,000 levels.
  */
 #define BYTES_PER_C_LEVEL 800
 
@@ -81,7 +81,7 @@ static struct _PyInterpreterFrame *current_frame(const PyThreadState *thread)
 #endif
 }
 
-/* Save the fields that are saved in the same way on entry and on exit. */
+/* Save the fields for which entry and exit use the same code. */
 static void save_fields(const PyThreadState *thread, struct python_state *saved)
 {
 #if PY_VERSION_HEX < 0x030d0000
@@ -141,8 +141,10 @@ void coil_python_state_enter(PyThreadState *thread, struct stack_state *state)
 {
     struct python_state *own = &state->own, *resumer = &state->resumer;
 
-    /* CPython creates a thread's first context when the context is first used. If that
-       happened on this stack, the thread would not have the context afterwards. */
+    /*
+     * CPython creates a thread's first context when the context is first used. If that
+     * happened on this stack, the thread would lose the context afterwards.
+     */
     if (thread->context == NULL)
         Py_XDECREF(PyContext_CopyCurrent());
     state->outer_frame = current_frame(thread);
@@ -170,7 +172,7 @@ void coil_python_state_enter(PyThreadState *thread, struct stack_state *state)
     }
 }
 
-/* Cut the chain of frames at the bottom of the stack. */
+/* Detach the chain of frames at the bottom of the stack. */
 static struct _PyInterpreterFrame *unlink_bottom(struct _PyInterpreterFrame *frame,
                                                  struct _PyInterpreterFrame *outer)
 {
@@ -193,7 +195,7 @@ void coil_python_state_leave(PyThreadState *thread, struct stack_state *state)
     save_fields(thread, own);
     load_fields(thread, resumer);
     state->bottom_exception.previous_item = NULL;
-    /* A context that the stack has entered (Context.run()) stays entered there. */
+    /* If the stack has entered a context (Context.run()), it stays in that context. */
     if (thread->context != resumer->context) {
         own->context = thread->context;
         set_context(thread, resumer->context);

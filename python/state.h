@@ -3,10 +3,10 @@
  *
  * CPython assumes that a thread has one C stack and stores pointers into it in
  * PyThreadState: the current frame, the exceptions that are being handled, the recursion
- * depth. A switch to another C stack must exchange these fields. The table lists them;
- * the numbers refer to the CPython files below, which our code follows. Fields that
- * belong to the thread stay as they are: the error indicator, `dict`, the hooks of
- * asynchronous generators, and the trace functions.
+ * depth. A switch to another C stack must exchange these fields. The table lists the
+ * fields; the numbers refer to the CPython files below, whose code state.c follows.
+ * Fields that belong to the thread stay as they are: the error indicator, `dict`, the
+ * hooks of asynchronous generators, and the trace functions.
  *
  * field                   3.11                  3.12                  3.13
  * frames (1)              cframe, use_tracing   cframe                current_frame
@@ -48,7 +48,7 @@ struct python_state {
     PyObject **datastack_top;
     PyObject **datastack_limit;
     _PyErr_StackItem *exc_info;
-    PyObject *context; /* NULL: the stack uses the resumer's */
+    PyObject *context; /* NULL: the stack uses the resumer's context */
     int depth;         /* the depth of Python calls on this stack only */
 #if PY_VERSION_HEX >= 0x030c0000
     int c_recursion_remaining;
@@ -77,7 +77,9 @@ struct stack_state {
 /* Prepare the state of a new stack that has this many bytes for C functions. */
 void coil_python_state_init(struct stack_state *state, size_t stack_bytes);
 
-/* Free the memory that CPython took for the frames of a stack on which nothing runs. */
+/*
+ * Free the memory that CPython allocated for the frames of a stack on which nothing runs.
+ */
 void coil_python_state_finish(struct stack_state *state);
 
 /* Save the resumer's fields and install the stack's, before the switch to it. */

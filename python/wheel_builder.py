@@ -1,7 +1,7 @@
 """The build backend of pyproject.toml (PEP 517): a wheel of the files that Meson installs.
 
-meson-python cannot replace this file. The version in Debian 12 (0.12) packs everything that Meson
-installs, including libcoil's headers, and Debian 12's Meson does not know CPython 3.12.
+meson-python cannot replace this file: its version in Debian 12 (0.12) packs everything that Meson
+installs, including libcoil's headers, and Debian 12's Meson does not support CPython 3.12.
 """
 
 import base64

@@ -4,8 +4,8 @@
     coil-light back TASK        restore a task's stack, in a live process: select its thread first
     coil-light core NEW         of a core file: write a copy in which all stacks are restored
 
-TASK is an address, as printed by the first form. A swapped-out stack is stored in a cell, which
-contains the highest bytes of the stack unchanged. See docs/design/light-tasks.md.
+TASK is an address that coil-light without arguments prints. A swapped-out stack is stored in a cell,
+which contains the highest bytes of the stack unchanged. See docs/design/light-tasks.md.
 """
 
 import re
@@ -52,7 +52,7 @@ def task_of(record):
 
 
 def stored(record):
-    """Return the address where the bytes belong, the address where they are stored, and their
+    """Return the address to which the bytes belong, the address at which they are stored, and their
     number."""
     stack = task_of(record).dereference()["coro"]["stack"]
     count = int(stack["stored_steps"]) * 16

@@ -1,19 +1,19 @@
 # sum.sh - run parts that each end with `N passed, N failed`, and add up their results.
 #
 # Source this file from the top of the tree. part [-n] [-t SECONDS] NAME COMMAND... runs one part. part_folded does
-# the same, but prints its output only if it failed, and names its own parts that took 20 s or more. print_sum
-# prints the total and fails if any part failed. For each part, the output shows the elapsed time, and the processor
-# time of all processes that the part started.
+# the same, but prints its output only if it failed, and names its own parts that took 20 s or more. At the end,
+# print_sum prints the total, and fails if any part failed. For each part, the output shows the elapsed time, and
+# the processor time of all processes that the part started.
 #
 # A part that prints no such line counts as one test. If a part reports no failure but ends with an
 # error, this counts as a further failure: a sum is never better than its parts. If a part takes
 # longer than its SECONDS (900), scripts/limited prints where it hangs, and ends it.
 #
-# When everything else is done, failed parts are run again, one at a time. If a part then passes, it counts as
-# passed, but print_sum prints `flaky: NAME`: this is a defect to fix next. -n means that COMMAND prints `FAIL NAME`
-# for each failed test and accepts such names as further arguments, instead of those behind a `--`. A part without
-# -n is run again as a whole. A nested part reports its failures to the outermost script through the folder
-# $COIL_FAILURES, in which it writes one script per failure.
+# When everything else is done, failed parts are run again, one at a time. If a part passes the second time, it
+# counts as passed, but print_sum prints `flaky: NAME`, a defect to fix next. -n means that COMMAND prints `FAIL
+# NAME` for each failed test, and accepts such names as further arguments, which replace the arguments after a `--`.
+# A part without -n is run again as a whole. A nested part reports its failures to the outermost script through the
+# folder $COIL_FAILURES, to which it writes one script per failure.
 
 sum_passed=0
 sum_failed=0
@@ -32,7 +32,7 @@ fi
 sum_log=$sum_folder/log
 trap 'rm -rf "$sum_folder"' EXIT
 
-# If more tests than this failed, the failures are not accidental, and no test is run again.
+# If more tests than this have failed, the failures are hardly accidental, and no test is run again.
 SUM_TRIED_AGAIN=20
 
 # ---- one part ---------------------------------------------------------------------------
@@ -79,8 +79,8 @@ read_part() {
     mkdir -p "$part_failures"
 }
 
-# Run the command, or the function, of this part. The file $part_failures.busy gets its processor
-# time in seconds.
+# Run the command, or the function, of this part. Write its processor time in seconds to the file
+# $part_failures.busy.
 run_part() {
     local TIMEFORMAT='%U %S'
 
@@ -95,7 +95,7 @@ call_part() {
     fi
 }
 
-# Print "203 s, busy for 310" for a part that took this number of seconds.
+# Print "203 s, busy for 310" for a part that took 203 seconds, and 310 seconds of processor time.
 time_taken() {
     echo "$1 s, busy for $(awk '{ printf "%.0f", $1 + $2 }' "$part_failures.busy")"
 }
@@ -135,7 +135,7 @@ part_folded() {
 sum_lanes=3 # two processors are half idle with two: the long suites wait for servers and timers
 sum_later=()
 
-# Like part, but in the background, $sum_lanes at a time; await_parts prints them in order.
+# Like part, but in the background, with $sum_lanes parts at a time; await_parts prints their outputs in order.
 part_later() {
     local log
 
@@ -201,8 +201,8 @@ note() {
     echo "$1" >"$file.count"
 }
 
-# Note the failures of the part that has just ended, unless its own parts have noted all of them.
-# Tests that cannot run again by themselves stay failed.
+# Note the failures of the part that has just ended, unless its own parts have noted all of them. Tests that cannot
+# be run again separately remain failed.
 note_failures() {
     local names=() without=() word noted
 

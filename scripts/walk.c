@@ -4,9 +4,9 @@
  *
  *     walk read|cancel
  *
- * The program is linked with a library that was compiled with -finstrument-functions.
- * While a walk is recorded, the program prints the address of each function of coil that
- * is entered.
+ * The program is linked with a libcoil that was compiled with -finstrument-functions.
+ * While a walk is recorded, the program prints the address of each of coil's functions
+ * that is entered.
  */
 #include <coil/run.h>
 #include <coil/stream.h>
@@ -103,7 +103,10 @@ PLAIN static void walk_cancel(void)
     coil_task_release(task);
 }
 
-/* The third walk counts: by then the buffers exist, and the descriptor is registered. */
+/*
+ * Only the third walk counts: at that time the buffers exist, and the descriptor is
+ * registered.
+ */
 PLAIN static int walk(void *name)
 {
     void (*walk)(void) = strcmp(name, "read") == 0 ? walk_read : walk_cancel;

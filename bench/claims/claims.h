@@ -71,7 +71,7 @@ static inline double memory_now(void)
     return bench_status("VmRSS") + bench_status("VmPTE");
 }
 
-/* A computation whose result the compiler cannot predict. */
+/* Compute a number with this many steps, which the compiler cannot shorten. */
 static inline uint64_t compute(long steps)
 {
     uint64_t x = 1;

@@ -40,7 +40,7 @@ static int memory_main(void *arg)
     bench_must(coil_sleep(COIL_MSEC(1)) == 0, "coil_sleep");
     figure("own", (memory_now() - before) / (double)row->n);
     fflush(stdout);
-    _exit(0); /* skip cancelling a million tasks: that is not measured */
+    _exit(0); /* exit without cancelling a million tasks */
 }
 
 static void run_memory(int argc, char **argv)
@@ -125,7 +125,7 @@ static __attribute__((noinline)) int yield_below(const struct row *row, long cal
     if (calls == 1)
         return yield_often((void *)(uintptr_t)&row->n);
     rc = yield_below(row, calls - 1);
-    /* prevents a tail call, so each call has its frame */
+    /* prevents a tail call, so each call has its own frame */
     __asm__ volatile("" : "+r"(rc));
     return rc;
 }

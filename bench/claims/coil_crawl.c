@@ -4,8 +4,8 @@
  *
  *     coil_crawl PORT WORKERS
  *
- * All workers are started at once, and idle workers wait for the queue. Each worker has
- * one connection.
+ * All workers start immediately, and idle workers wait for the queue. Each worker has one
+ * connection.
  */
 #include "crawl.h"
 
@@ -39,7 +39,7 @@ static int fetch(coil_stream **stream, long page, char *bytes)
     return got < 0 ? (int)got : got == 0 ? -ENODATA : 0;
 }
 
-/* This needs no lock, because nothing here suspends. */
+/* No lock is needed, because no call in this function suspends. */
 static int put_new(const char *text)
 {
     long page;

@@ -1,7 +1,7 @@
 /*
  * coil_loops_echo.c - like bench/echo/coil_echo.c, but with two loops, each on its own
- * thread. The first loop accepts connections, and every second one moves to the other
- * loop.
+ * thread. The first loop accepts connections, and moves every second connection to the
+ * other loop.
  */
 #include <coil.h>
 

@@ -24,7 +24,7 @@ static inline bool is_new(long page)
 
 /*
  * Return the next page that `text` links to, and move *text past the link. Returns -1 if
- * there is no further link.
+ * no link follows.
  */
 static inline long next_link(const char **text)
 {

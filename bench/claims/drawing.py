@@ -2,7 +2,7 @@
 
 Bars are horizontal, one for each row of a table. A line has one point for each column of the table, evenly spaced,
 and its name is at its right end. A scale is linear from 0, or logarithmic if values differ by a factor of more than
-a hundred. The panel shows which scale is used.
+a hundred. Each panel shows which kind of scale it uses.
 """
 
 import math
@@ -15,7 +15,7 @@ BAR, LABELS, VALUES = 22, 168, 112     # height of a bar, widths of the labels b
 PLOT, AXIS, NAMES = 190, 58, 132       # height of a plot, widths of the labels beside it
 HEAD = 46
 
-# name: (light, dark). A row gets the class of the first name with which its own name begins.
+# name: (light, dark). A row gets the class of the first entry that is a prefix of the row's name.
 COLOURS = {
     "coil": ("#0b6e4f", "#4cc38a"),
     "C, threads": ("#b45309", "#f0a04b"),
@@ -25,8 +25,8 @@ COLOURS = {
 }
 INK, PAPER, GRID = ("#1f2328", "#e6e8eb"), ("#ffffff", "#15181c"), ("#d5d9de", "#363b42")
 
-# Each panel has a table's key, its form, the column that the bars show (-1: the last one measured),
-# a title and a caption.
+# Each panel has a table's key, its form, the column that the bars show (-1: the last measured
+# column), a title and a caption.
 PANELS = (
     ("memory", "bars", -1, "Memory of one waiting task or thread",
      "KiB for each, at the largest number measured"),
@@ -58,7 +58,7 @@ def text(x, y, what, classes="", anchor="start"):
 
 
 class Scale:
-    """Map values to 0..1."""
+    """Maps values to the range 0..1, linearly or logarithmically."""
 
     def __init__(self, values):
         most, least = max(values), min(values)
@@ -173,7 +173,7 @@ def draw_lines(table, x, y, title, unit):
 # ---- the page --------------------------------------------------------------------------
 
 def style(which):
-    """The colours: 0 for a light page, 1 for a dark one."""
+    """Return the rules that set the colours, for a light page (0) or a dark page (1)."""
     rules = [f".paper {{ fill: {PAPER[which]} }}", f"text {{ fill: {INK[which]} }}",
              f".grid {{ stroke: {GRID[which]} }}"]
     for i, colours in enumerate(COLOURS.values()):

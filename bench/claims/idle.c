@@ -5,10 +5,10 @@
  *
  * The program opens COUNT connections to an echo server, prints "ready" when the server
  * has accepted all of them, and holds them until its input ends. Every 250th connection
- * requests an echo of a byte, so at most 250 wait to be accepted. With `talk`, each
- * connection makes three requests after that, one connection after the other. Each local
- * address is used for 5,000 connections. The system has about 28,000 ports for each
- * address, and takes long to find the last ones.
+ * requests an echo of a byte, so at most 250 connections are waiting to be accepted. With
+ * `talk`, each connection makes three requests after that, one connection after the
+ * other. Each local address is used for 5,000 connections. The system has about 28,000
+ * ports for each address, and finding the last free ports takes long.
  */
 #include "claims.h"
 
@@ -28,7 +28,7 @@ static void give_up(const char *what)
     exit(1);
 }
 
-/* Close with a reset, so that no port stays in TIME_WAIT for the next run. */
+/* Close with a reset, so that in the next run no port is still in TIME_WAIT. */
 static int open_connection(uint16_t port, long number)
 {
     struct sockaddr_in from = {.sin_family = AF_INET},

@@ -1,7 +1,8 @@
 """machine.py - the resources that the machine can spare: threads, memory, descriptors.
 
-Resources that other programs share are never used up: a tenth of them, and at least RESERVE threads, are left. A
-limit that applies only to this process may be reached, because that does not affect other processes.
+Resources that are shared with other programs are never used up: a tenth of them, and at least RESERVE threads,
+remain free. A limit that applies only to this process may be reached, because that does not affect other
+processes.
 """
 
 import os
@@ -23,7 +24,7 @@ def read_number(path):
 
 
 def control_groups(controller):
-    """Return the folders of this process's control group and of its parents, v1 or v2."""
+    """Return the folders of this process's control group and of its parents, for cgroup v1 or v2."""
     for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers not in ("", controller):
@@ -34,7 +35,7 @@ def control_groups(controller):
 
 
 def left_in_groups(controller, limits, used):
-    """Return the smallest remainder in any of those groups; None without a limit."""
+    """Return the smallest remaining amount in any of these groups; None without a limit."""
     left = []
     for folder in control_groups(controller):
         for limit, use in zip(limits, used):

@@ -1,9 +1,9 @@
 """measure.py - measures the claims in docs/claims.md: each function measures one claim and returns its tables.
 
 A table is {"key", "title", "unit", "columns", "rows", "notes"}, and a row is {"name", "cells",
-"runs"}. A cell is the median of its runs, or None if nothing was measured; a note explains why.
-Each round measures every peer, and every other round runs in reverse. If a table names a column
-to compare, its rows have "times_coil", the median of the rounds' ratios to coil's tasks.
+"runs"}. A cell is the median of its runs, or None if nothing was measured; in that case a note gives the
+reason. Each round measures every peer, and every other round measures them in reverse order. If a table has a
+column for comparison, its rows have "times_coil", the median of the rounds' ratios to coil's tasks.
 """
 
 import contextlib
@@ -55,7 +55,7 @@ def number(n):
 
 
 def call(peer, row, *arguments):
-    """Measure a row of a peer. One program has both CPython's tasks and its threads."""
+    """Measure a row of a peer. One program measures both CPython's tasks and its threads."""
     kind = {PYTHON: "-tasks", PYTHON_THREADS: "-threads"}.get(peer, "")
     return figures(rows_of(peer), row + kind, *arguments)
 
@@ -73,7 +73,7 @@ def alternate(names, once, rounds, progress):
 
 
 def values(runs, figure):
-    """Return this figure from each run that has it."""
+    """Return this figure from each run that has measured it."""
     return [run[figure] for run in runs if figure in run]
 
 
@@ -104,7 +104,7 @@ MEMORY_PEERS = (COIL, THREADS, PYTHON, PYTHON_THREADS)
 
 
 def refusal(peer, n):
-    """Return the reason why this number is not tried; None if it is tried."""
+    """Return the reason for not trying this number; None if it should be tried."""
     if peer in (THREADS, PYTHON_THREADS):
         room, limit = machine.thread_room()
         return None if n <= room else f"{limit} leaves room for {number(room)}"
@@ -289,8 +289,8 @@ def hold_idle(port, count):
 
 
 def among_idle(command, count, config):
-    """Measure a server with `count` connections: the cost of the active ones, and the memory of an
-    idle one."""
+    """Measure a server with `count` connections: the cost of the active connections, and the memory of an idle
+    connection."""
     pair = Pair("", (command, {}), config["active"], config["idle_seconds"])
     holder = None
     try:
@@ -308,8 +308,8 @@ def among_idle(command, count, config):
 
 
 def idle_counts(config):
-    """Return the numbers of connections that can be measured with the limit of descriptors, and a note if some
-    cannot."""
+    """Return the numbers of connections that the limit of descriptors allows, and a note if it does not allow
+    all of them."""
     room = machine.allow_descriptors() - config["active"]
     counts = [count for count in config["idle"] if count <= room]
     if len(counts) == len(config["idle"]):

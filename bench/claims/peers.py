@@ -1,4 +1,4 @@
-"""peers.py - the programs that measure the claims: how they are built and run."""
+"""peers.py - how the programs that measure the claims are built and run."""
 
 import subprocess
 import sys

@@ -1,11 +1,11 @@
 /*
- * slow_site.c - a web site with delayed answers, like those of a distant server.
+ * slow_site.c - a web site that delays its answers like a distant server.
  *
  *     slow_site PAGES ANSWER-MS
  *
- * Page 0 links to pages 1 to 10, page n to pages 10n+1 to 10n+10, if they exist. Prints
- * its port. Any number of requests may wait at once, because the delay simulates
- * the network, not a busy site.
+ * Page 0 links to pages 1 to 10, and page n to pages 10n+1 to 10n+10, if these pages
+ * exist. Prints its port. Any number of requests may wait at once, because the delay
+ * simulates the network, not a busy site.
  */
 #include <coil.h>
 

@@ -2,9 +2,9 @@
  * thread_claims.c - measures the rows of docs/claims.md with POSIX threads.
  *
  * STACKS. A thread has the C library's default stack, 8 MiB of address space. The memory
- * of a thread consists of the touched pages of the stack, and a page table for each
- * stack, because no two such stacks share one. In addition, the kernel has a stack of 16
- * KiB for each thread, which no figure of the process includes.
+ * of a thread consists of the touched pages of its stack, and a page table, because such
+ * large stacks cannot share page tables. The kernel also has a stack of 16 KiB for each
+ * thread, which is not part of any of the process's figures.
  */
 #include "claims.h"
 
@@ -179,7 +179,7 @@ static void run_sleepers(int argc, char **argv)
     figure("naps", nap_count);
 }
 
-/* Run the sleepers one after the other, with nothing else running at the same time. */
+/* Run the sleepers one after the other, so that no two of them sleep at the same time. */
 static void run_sleepers_in_line(int argc, char **argv)
 {
     double begin = wall_ns();

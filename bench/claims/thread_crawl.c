@@ -16,7 +16,7 @@
 
 static struct crawl {
     pthread_mutex_t lock;
-    pthread_cond_t more; /* signalled when a page is queued, or when all are done */
+    pthread_cond_t more; /* signalled when a page is queued, or when all pages are done */
     long pages[PAGES_MOST];
     long first, count, unfinished;
     uint16_t port;
@@ -66,7 +66,7 @@ static void put_new(const char *text)
     }
 }
 
-/* Call with the lock held. Returns false when no more pages will come. */
+/* Call with the lock held. Returns false when there will be no more pages. */
 static bool get(long *page)
 {
     while (crawl.first == crawl.count && crawl.unfinished > 0)

@@ -4,12 +4,12 @@
  *
  *     endless_site PAGES
  *
- * The site prints its port. After each tenth of its pages it prints how many pages were
- * requested, and the time in seconds since the first request. A page links to its
- * children, so that all pages can be reached; to its neighbours; to hubs that all pages
- * link to; and to random pages, more often to early ones. A page links to fragments of
- * itself and of hubs, and seldom to fragments of other pages. One in a thousand random
- * links leads to a missing page.
+ * The program prints its port. After each tenth of the pages, it prints how many pages
+ * were requested, and the time in seconds since the first request. A page links to its
+ * children, so that all pages can be reached; to its neighbours; to hubs to which all
+ * pages link; and to random pages, more often to early pages. Some links are to fragments
+ * of the page itself or of hubs, and a few to fragments of other pages. One in a thousand
+ * random links leads to a missing page.
  */
 #include <coil.h>
 
@@ -43,7 +43,10 @@ static double now(void)
 
 /* ---- pages ------------------------------------------------------------------------- */
 
-/* Return the next number of a sequence that depends on the page's number. (splitmix64) */
+/*
+ * Return the next number of a random sequence that depends on the page's number.
+ * (splitmix64)
+ */
 static uint64_t roll(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;

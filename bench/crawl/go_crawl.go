@@ -34,7 +34,7 @@ func (c *crawl) add(page string) {
 	c.mutex.Unlock()
 }
 
-// Return the next page, or false when no more will come.
+// Return the next page, or false when there will be no more pages.
 func (c *crawl) next() (string, bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

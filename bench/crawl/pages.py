@@ -10,7 +10,8 @@ WORDS = ("loop task future queue group stream timer socket buffer stack switch w
 
 
 def targets(number, count, dice):
-    """Ten links to pages further down, so that each page is reached, and others to random pages."""
+    """Return the pages to which a page links: its ten children, so that all pages are reachable,
+    and random pages."""
     children = [n for n in range(number * CHILDREN + 1, number * CHILDREN + CHILDREN + 1)
                 if n < count]
     return children + [dice.randrange(count) for _ in range(LINKS - len(children))]

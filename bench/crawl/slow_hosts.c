@@ -4,9 +4,9 @@
  *
  *     slow_hosts HOSTS PAGES MILLISECONDS
  *
- * Hosts are ports of 127.0.0.1, with PAGES pages each: / links to /1 and /2, /N to /2N+1
- * and /2N+2. Prints the ports, one a line. Once all pages were requested, prints the
- * seconds from the first request to the last.
+ * Each host is a port of 127.0.0.1 with PAGES pages: / links to /1 and /2, and /N to
+ * /2N+1 and /2N+2. Prints the ports, one per line. Once all pages were requested, prints
+ * the seconds from the first request to the last.
  */
 #include <coil.h>
 

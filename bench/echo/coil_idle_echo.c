@@ -1,6 +1,6 @@
 /*
  * coil_idle_echo.c - echo with coil, for connections that are mostly idle. A handler
- * waits until bytes arrive, and only then has a buffer.
+ * waits until bytes arrive, and has a buffer only after that.
  */
 #include <coil.h>
 

@@ -1,5 +1,5 @@
 /*
- * libuv_echo.c - echo with libuv: callbacks. The server tries to write at once, and
+ * libuv_echo.c - echo with libuv: callbacks. The server tries to write immediately, and
  * passes only the remaining bytes to libuv's queue.
  */
 #include <signal.h>
@@ -99,7 +99,7 @@ int main(void)
     struct sockaddr_in address;
     int length = sizeof address;
 
-    signal(SIGPIPE, SIG_IGN); /* a client may have disconnected before its answer */
+    signal(SIGPIPE, SIG_IGN); /* a client may disconnect before it gets its answer */
     uv_ip4_addr("127.0.0.1", 0, &address);
     uv_tcp_init(loop, &listener);
     if (uv_tcp_bind(&listener, (struct sockaddr *)&address, 0) < 0 ||

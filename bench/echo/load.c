@@ -5,19 +5,20 @@
  *
  * The load is a closed loop: each connection has one request of 64 bytes outstanding. A
  * connection sends the next request after it has received the whole answer and compared
- * it with the request. The program connects, prints "ready", and then drives the server
- * for a slice whenever it reads a line. In this way many servers can run at once and take
- * turns, each with its own load program. If the speed of the machine changes from second
- * to second, it changes for all servers alike, and consecutive slices can be compared.
- * The first fifth of a slice is not counted, and a slice ends when all answers have
- * arrived. For each slice the program prints
+ * it with the request. The program connects, prints "ready", and then sends requests for
+ * one slice after each line that it reads. In this way many servers can run at once and
+ * take turns, each with its own load program. If the speed of the machine changes from
+ * second to second, this affects all servers alike, and consecutive slices can be
+ * compared. The first fifth of a slice is not counted, and a slice ends when all answers
+ * have arrived. For each slice the program prints
  *
  *     REQUESTS/S  SERVER-CPU-US/REQUEST  P50-US  P99-US
  *
  * The server's time comes from the CPU clock of its process (clock_getcpuclockid(3)).
- * This is the sum of user and system time that /proc/PID/stat shows, but in nanoseconds
- * instead of ticks, and only for the counted time. Rank the servers by this figure, not
- * by the rate, because this program limits the rate to about 150,000 requests a second.
+ * This clock shows the sum of user and system time, like /proc/PID/stat, but in
+ * nanoseconds instead of ticks. Only the counted time is included. Rank the servers by
+ * this figure, not by the rate, because this program limits the rate to about 150,000
+ * requests a second.
  *
  * Latencies are counted in a histogram with 32 steps for each power of two. A step is 3 %
  * wide.
@@ -44,7 +45,7 @@ struct connection {
     uint32_t sequence;
     size_t got;
     int64_t sent_at;
-    char answer[MESSAGE + 1]; /* room for a surplus byte, to detect it */
+    char answer[MESSAGE + 1]; /* one byte more, to detect a surplus byte */
 };
 
 struct server {
@@ -106,7 +107,9 @@ static double percentile(double share)
 
 /* ---- requests ---------------------------------------------------------------------- */
 
-/* All outstanding requests differ, so that an answer to another request is detected. */
+/*
+ * All outstanding requests differ, so that an answer to a different request is detected.
+ */
 static void make_message(const struct connection *c, char *message)
 {
     uint64_t seed = ((uint64_t)c->fd << 32 | c->sequence) * UINT64_C(0x9e3779b97f4a7c15);
@@ -151,8 +154,8 @@ static bool receive_answer(struct connection *c)
 }
 
 /*
- * Handle the answers of one wait, and send the next request after each complete one.
- * Returns the number of complete answers.
+ * Handle the answers that one wait returns, and send the next request after each complete
+ * answer. Returns the number of complete answers.
  */
 static uint32_t turn(const struct server *server, bool ask)
 {
@@ -179,7 +182,7 @@ static uint32_t turn(const struct server *server, bool ask)
     return answers;
 }
 
-/* Drive the server for this time. */
+/* Send requests to the server for this time. */
 static void drive(const struct server *server, int64_t span)
 {
     int64_t end = time_of(CLOCK_MONOTONIC) + span;
@@ -188,7 +191,7 @@ static void drive(const struct server *server, int64_t span)
         request_count += turn(server, true);
 }
 
-/* Measure one slice. The figures of its uncounted parts are discarded. */
+/* Measure one slice. The figures for the uncounted parts of the slice are discarded. */
 static void measure(const struct server *server, int64_t span)
 {
     uint32_t outstanding = connection_count;
@@ -216,7 +219,7 @@ static void measure(const struct server *server, int64_t span)
 
 /* ---- connections ------------------------------------------------------------------- */
 
-/* Close with a reset, so that no port stays in TIME_WAIT for the next run. */
+/* Close with a reset, so that in the next run no port is still in TIME_WAIT. */
 static int open_connection(uint16_t port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};

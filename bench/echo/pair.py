@@ -1,4 +1,5 @@
-"""pair.py - an echo server and its load (load.c), which can be run for a slice at a time."""
+"""pair.py - an echo server and its load generator (load.c), which can run for one slice at a
+time."""
 
 import os
 import subprocess
@@ -39,8 +40,8 @@ class Pair:
         self.works = self.load.stdout.readline() == "ready\n"
 
     def slice(self):
-        """Return the load's figures; None once the load has failed, which the load reports
-        itself."""
+        """Return the load's figures; None once the load has failed. The load itself reports its
+        failure."""
         if not self.works:
             return None
         try:

@@ -17,7 +17,7 @@ class Echo(asyncio.Protocol):
     def data_received(self, data):
         self.write(data)
 
-    # While a client does not read its answers, do not read from the client.
+    # Do not read from a client that does not read its answers.
     def pause_writing(self):
         self.transport.pause_reading()
 

@@ -3,11 +3,12 @@
  *
  * The server is edge-triggered, so no descriptor is checked twice for one request. A
  * request takes one recv() and one send(), because a short read has emptied the socket
- * (epoll(7)). One epoll_wait() returns all requests that have arrived. Bytes that a slow
- * client does not read are stored; until they are sent, the server reads nothing more
- * from that client.
+ * (epoll(7)). One epoll_wait() returns all requests that have arrived. If a client is
+ * slow to read, its answers are stored, and the server reads nothing more from this
+ * client until they are sent.
  *
- * raw_epoll N: N such loops, each on its own thread, share the port with SO_REUSEPORT.
+ * raw_epoll N: there are N such loops, each on its own thread, which share the port with
+ * SO_REUSEPORT.
  */
 #include <arpa/inet.h>
 #include <errno.h>

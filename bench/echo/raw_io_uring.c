@@ -2,9 +2,9 @@
  * raw_io_uring.c - the lower bound for io_uring: an echo server that uses a ring
  * directly.
  *
- * Each connection has one multishot receive, into buffers that the kernel picks from a
- * ring. The bytes are sent from the buffer in which they arrived. After that, the buffer
- * is returned to the ring. One io_uring_enter() submits all sends and fetches all
+ * Each connection has one multishot receive, into buffers that the kernel chooses from a
+ * ring. The bytes are sent from the buffer in which they arrived, and then the buffer is
+ * returned to the ring. One io_uring_enter() submits all sends and fetches all
  * completions. Because of DEFER_TASKRUN, the kernel works on sends and completions only
  * in that call. While a send of a connection is in flight, further sends are queued. The
  * server needs Linux 6.1.

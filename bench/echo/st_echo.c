@@ -31,7 +31,7 @@ int main(void)
     int fd = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
     st_netfd_t listener, client;
 
-    signal(SIGPIPE, SIG_IGN); /* a client may have disconnected before its answer */
+    signal(SIGPIPE, SIG_IGN); /* a client may disconnect before it gets its answer */
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
         listen(fd, BACKLOG) < 0 ||

@@ -1,7 +1,7 @@
 /*
  * thread_echo.c - echo with a POSIX thread for each connection, as servers were written
- * before event loops. Stacks have 64 KiB, which is enough here. The default of 8 MiB
- * costs a page table for each stack.
+ * before event loops. Stacks have 64 KiB, which is enough for this program. With the
+ * default of 8 MiB, each stack would need a page table.
  */
 #include <errno.h>
 #include <netinet/in.h>

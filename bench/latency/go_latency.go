@@ -1,6 +1,7 @@
 // go_latency STEP-US [preempted] - echo while other goroutines compute in steps of STEP-US
-// microseconds. After each step a goroutine calls runtime.Gosched(). With `preempted` it does not:
-// then only the scheduler's preemption lets others run. Each step writes a byte to stderr.
+// microseconds. After each step a goroutine calls runtime.Gosched(). With `preempted` there are no
+// such calls, and only the scheduler's preemption lets others run. Each step writes a byte to
+// stderr.
 package main
 
 import (
@@ -33,7 +34,7 @@ func seconds() float64 {
 	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e9
 }
 
-// Return how many units take that long.
+// Return how many units of computation take this long.
 func unitsOf(step float64) uint64 {
 	for n := uint64(2048); ; n *= 2 {
 		began := seconds()

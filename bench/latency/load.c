@@ -4,14 +4,15 @@
  *     load CONNECTIONS MILLISECONDS PORT SERVER-PID
  *
  * Each connection has a task. The task pauses for a random time of up to PAUSE_MOST, sends
- * a request of 64 bytes, and waits for the answer. Because of the pauses, requests do not
- * follow the server's turns. The program prints "ready" after it has connected. For each
- * line that it reads it then makes requests for this time, and prints
+ * a request of 64 bytes, and waits for the answer. Because of the pauses, requests are
+ * not synchronised with the server's turns. The program prints "ready" after it has
+ * connected. After that, for each line that it reads, it makes requests for MILLISECONDS,
+ * and prints
  *
  *     P50-US  P99-US
  *
- * The first fifth of the time is not counted. SERVER-PID is not used: echo/load.c has the
- * same arguments.
+ * The first fifth of the time is not counted. SERVER-PID is not used; it is there because
+ * echo/load.c has the same arguments.
  */
 #include <coil.h>
 
@@ -32,7 +33,7 @@ static float *latencies; /* in microseconds */
 static size_t count;
 static int64_t begin, end; /* of the counted time */
 
-/* Make one request, and add its latency if it counts. */
+/* Make one request, and record its latency if the time is counted. */
 static int request(coil_stream *stream)
 {
     char message[MESSAGE], answer[MESSAGE];

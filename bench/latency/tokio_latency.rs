@@ -21,7 +21,7 @@ fn compute(n: u64) -> u64 {
     result
 }
 
-// Return how many units take that long.
+// Return how many units of computation take this long.
 fn units_of(step: f64) -> u64 {
     let mut n = 2048;
     loop {

@@ -1,6 +1,7 @@
 /*
- * c_spawn AT_ONCE COUNT MIB HOW - like coil_spawn, but without a loop: AT_ONCE children
- * at a time, with posix_spawn(3) or with fork(2) and execve(2), and waitpid(2).
+ * c_spawn AT_ONCE COUNT MIB HOW - like coil_spawn, but without a loop: starts AT_ONCE
+ * children at a time with posix_spawn(3), or with fork(2) and execve(2), and waits for
+ * them with waitpid(2).
  */
 #include "touch.h"
 

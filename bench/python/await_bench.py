@@ -3,7 +3,7 @@
 PEER is coil, greenlet, or coroutine. greenlet is the bridge of SQLAlchemy's greenlet_spawn() and
 await_only(), rewritten here. coroutine is `async def`, which plain functions cannot await. ROW is
 py_await or py_call. py_await awaits asyncio.sleep(0) from the function, including a turn of the
-loop. py_call is a call that does not wait. Prints nanoseconds of processor time.
+loop. py_call calls a function that does not wait. Prints nanoseconds of processor time.
 """
 
 import asyncio
@@ -14,7 +14,8 @@ SECONDS = 1.0
 
 
 def for_a_second(step):
-    """Call step(n), which repeats something n times, for a second. Returns ns for each repetition."""
+    """For a second, call step(n), which repeats an operation n times. Returns ns for each
+    repetition."""
     n, used = 1000, 0.0
     while used < SECONDS / 4:
         n *= 2

@@ -84,7 +84,7 @@ func main() {
 	total, _ := strconv.ParseInt(os.Args[1], 10, 64)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
-	// The sender runs on processor 0, the receiver on the other one: see run.
+	// The sender runs on processor 0, the receiver on the other processor: see run.
 	child := exec.Command("taskset", append([]string{"-c", "0", os.Args[0], "send",
 		listener.Addr().String()}, os.Args[1:]...)...)
 	child.Stderr = os.Stderr

@@ -4,8 +4,9 @@
  *
  *     raw BYTES PIECE [sendfile]
  *
- * The child sends BYTES in writes of PIECE, the parent receives them into 256 KiB; both
- * block. Prints MB/s and processor seconds per GiB, both ends together.
+ * The child sends BYTES in writes of PIECE, and the parent receives them into a buffer of
+ * 256 KiB, both with blocking calls. Prints MB/s and processor seconds per GiB, both ends
+ * together.
  */
 #include "stream.h"
 

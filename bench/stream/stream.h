@@ -60,7 +60,7 @@ static inline void report(size_t total)
     printf("%.1f %.3f\n", (double)total / 1e6 / took, (cpu() - cpu_before) / gib);
 }
 
-/* Run on a processor that the receiver does not use, if there is one: see run. */
+/* If possible, run on a processor that the receiver does not use: see run. */
 static inline void become_sender(void)
 {
     cpu_set_t first;
@@ -70,7 +70,7 @@ static inline void become_sender(void)
     sched_setaffinity(0, sizeof first, &first);
 }
 
-/* Open both ends of a TCP connection over loopback, blocking. */
+/* Open both ends of a TCP connection over loopback, as blocking sockets. */
 static inline void make_connection(int fds[2])
 {
     struct sockaddr_in name = {.sin_family = AF_INET};

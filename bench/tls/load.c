@@ -1,5 +1,5 @@
 /*
- * load.c - the load of the TLS benchmark, written with coil.
+ * load.c - the load generator of the TLS benchmark, written with coil.
  *
  *     load CERTIFICATE PORT SERVER-PID CONNECTIONS SECONDS
  *     load CERTIFICATE PORT SERVER-PID 0 0

@@ -17,8 +17,8 @@ static void greet(coil_stream *stream, const std::string &name)
 }
 
 /*
- * Two tasks, and the stream between them. At the end of the block, the tasks are
- * cancelled and the stream is closed.
+ * Two tasks and the stream between them. At the end of the block, the tasks are cancelled
+ * and the stream is closed.
  */
 static void talk()
 {

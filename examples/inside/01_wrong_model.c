@@ -2,12 +2,12 @@
  * 01_wrong_model.c - a plausible but wrong model of asyncio, and its cost.
  *
  * The question "How does asyncio actually work?" assumes that each coroutine is cut into
- * parts at its awaits. gather() then calls parts of coroutines picked at random until all
- * are done. The random choice is wrong: gather() does not know what a coroutine waits
- * for, so it calls again and again. The program counts these calls. After that, it runs
- * the same coroutines on coil, whose loop knows this.
+ * parts at its awaits. In this model, gather() calls parts of randomly chosen coroutines
+ * until all are done. Because gather() does not know what a coroutine waits for, it makes
+ * many useless calls. The program counts them, and then runs the same coroutines on coil,
+ * which makes no useless calls.
  *
- * Make NAP longer: the random choice makes more calls, coil takes no more steps.
+ * Make NAP longer: the random choice makes more calls, but coil takes no more steps.
  */
 #include <coil.h>
 
@@ -19,7 +19,7 @@
 /* [guess] */
 struct coro {
     const char *name;
-    int pos; // the next part; 2: done
+    int pos; // index of the next part; 2: done
     int64_t until;
 };
 
@@ -27,7 +27,7 @@ struct coro {
 static bool coro_call(struct coro *self)
 {
     if (self->pos == 2 || (self->pos == 1 && coil_now() < self->until))
-        return false; // done, or asleep, which gather() cannot know
+        return false; // done or asleep: gather() cannot know
     printf("%s %s\n", self->pos == 0 ? "before" : "after", self->name);
     self->until = coil_in(NAP);
     self->pos++;

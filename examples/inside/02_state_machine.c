@@ -2,10 +2,10 @@
  * 02_state_machine.c - suspending by hand: each call returns SUSPEND to its caller.
  *
  * If a read would block, read_byte() registers with the loop and returns SUSPEND, and so
- * does each caller. self->pos stores where to continue. Local variables do not survive.
- * Compilers make such code from `await` where coroutines are stackless.
+ * does each caller. self->pos stores where to continue. Local variables are lost.
+ * Compilers of languages with stackless coroutines generate such code from `await`.
  *
- * Let read_byte() not register (self->reads = false): a suspended player is never
+ * Keep read_byte() from registering (self->reads = false): a suspended player is never
  * resumed.
  */
 #include <poll.h>
@@ -19,7 +19,7 @@
 struct player {
     const char *word;
     int fd, pos;
-    bool reads; // registered: the loop resumes the player when its descriptor is readable
+    bool reads; // the loop resumes the player when its descriptor is readable
     char ball;
 };
 
@@ -28,7 +28,7 @@ static int read_byte(struct player *self)
     ssize_t n = recv(self->fd, &self->ball, 1, MSG_DONTWAIT);
 
     self->reads = n < 0;
-    return n < 0 ? SUSPEND : (int)n; // a byte was there: no need to suspend
+    return n < 0 ? SUSPEND : (int)n; // a byte has arrived: no need to suspend
 }
 
 static int catch_ball(struct player *self)

@@ -1,11 +1,12 @@
 /*
- * 03_generators.c - all generators of the documents in docs/seeds.md, and their values.
+ * 03_generators.c - all generators in the documents that docs/seeds.md lists, and their
+ * values.
  *
- * Python's next(), send(), throw(), `return value` and `yield from`, by coil/gen.h, which
- * needs no loop. Where Python raises an exception, a call returns an error number:
- * "raised ENOENT" stands for a traceback. Two properties suffice for building coroutines:
- * values go in as well as out, and an inner generator communicates directly with the
- * resumer of the outer one.
+ * The program uses coil/gen.h, which needs no loop, for Python's next(), send(), throw(),
+ * `return value` and `yield from`. Where Python raises an exception, a call returns an
+ * error number: "raised ENOENT" stands for a traceback. Two properties suffice for
+ * building coroutines: values can be passed in and out, and an inner generator
+ * communicates directly with the code that resumes the outer generator.
  *
  * Remove the last next(): a generator that has not begun cannot catch an error, and ends.
  */

@@ -2,9 +2,9 @@
  * 04_frames.c - where the variables of a suspended function are.
  *
  * When a subroutine returns, its frame is gone. A coroutine that yields keeps its frame,
- * on a stack that does not belong to a caller. The program shows both kinds, ten frames
- * of one function, and the local variables of a suspended function (Python:
- * gi_frame.f_locals) and of its caller (f_back).
+ * on a stack of its own. The program shows both kinds of frames, ten frames of one
+ * function, and the local variables of a suspended function (Python: gi_frame.f_locals)
+ * and of its caller (f_back).
  *
  * Make deep()'s `local` static: all ten calls share it.
  */
@@ -70,7 +70,7 @@ int main(void)
         if (coil_gen_create(body, &i, NULL, &gens[i]) < 0 ||
             coil_gen_next(gens[i], &yielded[i]) != COIL_GEN_YIELDED)
             return 1;
-    coil_gen_next(gens[7], &yielded[7]); // resumed a second time
+    coil_gen_next(gens[7], &yielded[7]); // resumed for the second time
     for (int i = 0; i < 10; i++) {
         const struct frame *frame = yielded[i];
         printf("deep has %d, body %d\n", *frame->local, *frame->back->local);

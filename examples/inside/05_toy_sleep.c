@@ -5,10 +5,10 @@
  * This is AsyncSleep from the first answer to the Stack Overflow question "How does
  * asyncio actually work?". A coroutine waits by yielding an event to its driver. The
  * event describes what the coroutine waits for, and does nothing itself: main() sleeps.
- * 06_toy_run.c makes a loop of this.
+ * 06_toy_run.c turns this program into a loop.
  *
- * Sleep for 100 s, and remove sleep_until(): the coroutine ends at once, and does not
- * notice.
+ * Sleep for 100 s, and remove sleep_until(): the coroutine ends immediately, without
+ * noticing.
  */
 #include "toy_gen.h"
 #include "toy_time.h"

@@ -4,12 +4,12 @@
  *
  * This is version 1 of run() in the first answer to "How does asyncio actually work?".
  * This run() supports one kind of event, "resume me at that time". run() sleeps until the
- * earliest of these times and resumes that coroutine, which yields its next time. Five
- * coroutines sleep five times 0.1 s each, in 0.5 s, not 2.5. A real loop does the same
- * with a heap, and also waits for descriptors (07_toy_select.c).
+ * earliest of these times, and resumes its coroutine, which yields its next time. Five
+ * coroutines sleep five times 0.1 s each, in 0.5 s, not 2.5. A real loop does this with a
+ * heap, and also waits for descriptors (07_toy_select.c).
  *
- * Replace asleep(0.1) by sleep_until(now() + 0.1): no other coroutine runs meanwhile, and
- * the program takes 2.5 s.
+ * Replace asleep(0.1) with sleep_until(now() + 0.1): no other coroutine runs meanwhile,
+ * and the program takes 2.5 s.
  */
 #include "toy_gen.h"
 #include "toy_time.h"
@@ -52,7 +52,7 @@ static void insert(struct sleeper *waiting, int n, struct sleeper sleeper)
 static void run(struct sleeper *waiting, int n)
 {
     while (n > 0) {
-        struct sleeper first = waiting[0]; // the one with the earliest time
+        struct sleeper first = waiting[0]; // the sleeper with the earliest time
         void *until;
 
         n--;

@@ -5,18 +5,18 @@
  * with its events: AsyncSleep, AsyncRead (reads a file one byte at a time) and AsyncRecv
  * (reads a non-blocking socket). The peer of the socket is another coroutine, which
  * alternately sends a piece and sleeps. This program corrects mistakes in the answer's
- * programs. AsyncRead and AsyncRecv stop at the end of the file, which reads as 0 bytes,
+ * programs. AsyncRead and AsyncRecv stop at the end of the file, when a read returns 0,
  * instead of waiting forever. AsyncRecv reads at most `amount` bytes. After one select(),
- * all ready coroutines are resumed, not only the first.
+ * all ready coroutines are resumed, not only the first one.
  *
  * select() always reports a regular file as ready, although reading it may block. So a
  * loop needs threads for files (13_who_knows.c). Descriptors that are always ready must
  * not starve the sleepers: run() looks at all coroutines in every round.
  *
- * The answer's loop takes thirty lines of Python. Here run() takes as many, and
- * wait_for_events() is extra: C fills the sets and the timeout of select() by hand.
+ * The answer's loop takes thirty lines of Python. run() is about as long, but C also
+ * needs wait_for_events(), which fills the sets and the timeout of select().
  *
- * Make PIECES 3: AsyncRecv returns the 6144 bytes that came before the end. Remove
+ * Make PIECES 3: AsyncRecv returns the 6144 bytes that arrived before the end. Remove
  * SOCK_NONBLOCK: an assertion fails, because recv() would block the loop.
  */
 #include "toy_gen.h"
@@ -61,7 +61,7 @@ static void async_sleep(double duration)
 }
 
 /* [read] */
-/* Suspend before each byte, and assume that read() does not block then. */
+/* Suspend before each byte, and assume that read() does not block after that. */
 static size_t async_read(int fd, char *buffer, size_t amount)
 {
     struct event event = {READ, 0, fd, amount, 0};
@@ -96,7 +96,7 @@ static size_t async_recv(int fd, char *buffer, size_t amount)
 
 /* [run] */
 struct waiter {
-    struct gen *gen; // NULL after its end
+    struct gen *gen; // NULL when the coroutine has ended
     struct event event;
 };
 
@@ -182,7 +182,7 @@ struct file {
 static void *ready(void *arg)
 {
     const struct file *file = arg;
-    char buffer[AMOUNT]; // on the coroutine's own stack, so each reader has its own
+    char buffer[AMOUNT]; // on the coroutine's stack, so each reader has its own
     int fd = open(file->path, O_RDONLY);
 
     if (fd < 0)

@@ -3,14 +3,14 @@
  *
  * This is the loop in the article on Python's coroutines (document S1 in docs/seeds.md).
  * A coroutine yields the future that it waits for, and its task adds itself as the
- * future's callback. A future does not know what completes it: here a timer, an event of
+ * future's callback. A future does not know what completes it: here a timer, an event on
  * a descriptor, or the end of another task. Waiting for a descriptor is an ordinary
- * function: wait_fd(). The program corrects mistakes in the article. connect() and send()
+ * function: wait_fd(). The program corrects mistakes in the article: connect() and send()
  * do not block. The clock is monotonic. The loop polls in every round, even while tasks
  * are ready. A descriptor is unregistered before its callback is called, because the
  * callback may register it again.
  *
- * Let coroutine() not wait before recv(): no bytes have arrived yet.
+ * Keep coroutine() from waiting before recv(): no bytes have arrived yet.
  */
 #include "toy_gen.h"
 #include "toy_time.h"
@@ -92,7 +92,7 @@ static void task_step(struct task *task)
 
     if (!gen_send(task->gen, result, &yielded)) {
         gen_free(task->gen);
-        future_set(&task->future, yielded); // completes its own future
+        future_set(&task->future, yielded); // the task completes its own future
     } else if ((task->awaited = yielded) != NULL) {
         task->awaited->waiter = task;
     } else {

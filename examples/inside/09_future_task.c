@@ -5,9 +5,9 @@
  * events: (1) A task does not begin in task_begin(), but in the next turn. (2)
  * set_result() calls no callback: the waiting task continues one turn later. (3) A
  * cancelled handle is not called, and timers are called in the order of their times. (4)
- * When the loop is stopped, handles that are already ready are still called in that turn;
- * handles that become ready in it are not. (5) A task that still waits when the loop is
- * closed stays pending.
+ * When the loop is stopped, handles that are already ready are still called in that turn,
+ * but not handles that become ready during the turn. (5) A task that still waits when the
+ * loop is closed stays pending.
  *
  * In future_end(), call future_run_callback() directly: "b2" is printed before "the
  * setter continues", in the middle of the setter.
@@ -44,7 +44,7 @@ static void *waiter(void *arg)
     printf("  b1: awaits the future\n");
     await(&answer);
     printf("  b2: the future is done\n");
-    await(&answer); // already done: takes no turn
+    await(&answer); // already done: the await takes no turn
     printf("  b3: awaiting it again takes no turn\n");
     return arg;
 }
@@ -92,7 +92,7 @@ static void say_then_more(void *arg)
 
 static void stop(void *arg)
 {
-    call_soon(say_then_more, arg); // before loop_stop() is called, so in the same turn
+    call_soon(say_then_more, arg); // before loop_stop(), so in the same turn
 }
 
 int main(void)

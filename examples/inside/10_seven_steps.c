@@ -5,9 +5,9 @@
  * builds a recv() from a reader and a future, which are public parts of coil, and prints:
  * (1) the loop polls, (2) the descriptor is ready, (3) its bytes are copied, (4) the
  * future is set, (5) the task is woken, (6) its innermost function continues, (7) the
- * caller has the bytes. The path of coil_read() is shorter, without a future.
+ * caller has the bytes. coil_read() takes a shorter path, without a future.
  *
- * Call send_hello() at once in app(): nothing has to wait, and only step 7 remains.
+ * Call send_hello() directly in app(): nothing has to wait, and only step 7 remains.
  */
 #include <coil.h>
 

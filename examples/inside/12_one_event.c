@@ -4,7 +4,7 @@
  * A pointer names the function that tries the I/O. Waiting is the same for a pipe and a
  * socket: if the I/O would block, the task parks until a callback unparks it.
  *
- * In app(), call send_late() before the loop does: then neither wait suspends.
+ * In app(), call send_late() before the loop does: neither of the two waits suspends.
  */
 #include <coil.h>
 
@@ -18,7 +18,7 @@
 struct when_ready {
     coil_awaitable awaitable; // must be the first member
     int fd;
-    // tries the I/O: the part that differs
+    // tries the I/O: differs for each kind
     ssize_t (*try)(int fd, void *buffer, size_t n);
     int suspended; // number of suspensions
 };
@@ -44,7 +44,7 @@ static int when_ready_await(void *self)
             return -errno;
         int rc = coil_add_reader(event->fd, ready, coil_task_current());
         if (rc < 0 || (rc = coil_park()) < 0)
-            return coil_remove_reader(event->fd), rc; // no memory, or cancelled
+            return coil_remove_reader(event->fd), rc; // out of memory, or cancelled
         coil_remove_reader(event->fd);
         event->suspended++;
     }

@@ -1,12 +1,12 @@
 /*
  * 13_who_knows.c - a loop cannot know that open() blocks: the program has to say so.
  *
- * open() of a FIFO waits until the other end is opened. The thread waits in open(), with
- * the loop and all tasks: (1) a ticker does not tick. (2) Debug mode (here, or
- * COIL_DEBUG=1 in the environment) names the task that blocked the others. (3) On a
- * thread of a lane, open() blocks only that thread. coil_file_open() does the same.
+ * open() of a FIFO waits until the other end is opened. Meanwhile the loop and all tasks
+ * wait, too: (1) A ticker does not tick. (2) Debug mode (here, or COIL_DEBUG=1 in the
+ * environment) names the task that blocked the others. (3) On a thread of a lane, open()
+ * blocks only that thread. coil_file_open() does the same.
  *
- * Make LATE "1.5": debug mode names the task, and the line, while it blocks.
+ * Make LATE "1.5": debug mode names the task and the line while the task still blocks.
  */
 #include <coil.h>
 
@@ -45,9 +45,9 @@ static int count(const char *how, int (*open_somehow)(void *arg), const int *tic
     int rc = coil_yield(), before = *ticks;
 
     if (rc == 0 && mkfifo("fifo", 0600) == 0 &&
-        system("(sleep " LATE "; : >fifo) &") == 0) // opens the other end
+        system("(sleep " LATE "; : >fifo) &") == 0) // opens the FIFO's other end
         rc = open_somehow(NULL);
-    // The next run needs a new FIFO: the writer of this one may not have closed it yet.
+    // The next run needs a new FIFO: the writer of this FIFO may not have closed it yet.
     unlink("fifo");
     printf("%s: %s\n", how, *ticks == before ? "no other task ran" : "the ticker ticked");
     return rc;
@@ -62,7 +62,7 @@ static int app(void *arg)
     rc = rc == 0 ? count("open() in a task", open_it, &ticks) : rc;
     coil_set_debug(true);
     rc = rc == 0 ? count("open() in debug mode", open_it, &ticks) : rc;
-    rc = rc == 0 ? coil_yield() : rc; // the report comes at the end of the step
+    rc = rc == 0 ? coil_yield() : rc; // the report is printed at the end of the step
     coil_set_debug(false);
     rc = rc == 0 ? count("open() on a lane", open_on_lane, &ticks) : rc;
     coil_group_cancel(&group, "seen");

@@ -26,7 +26,7 @@ static void print_failure(const char *where)
 static void read_response(void *page)
 {
     if (parse_links(page) < 0)
-        print_failure("in a callback"); // no caller could receive it
+        print_failure("in a callback"); // no caller could receive the failure
 }
 
 static int fetch_by_callbacks(void *page)
@@ -38,7 +38,7 @@ static int fetch_by_callbacks(void *page)
 /* [task] */
 static int fetch(void *page)
 {
-    int rc = coil_sleep(COIL_MSEC(1)); // for the response; fetch() stays on the stack
+    int rc = coil_sleep(COIL_MSEC(1)); // await the response: fetch() stays on the stack
 
     return rc < 0 ? rc : parse_links(page);
 }

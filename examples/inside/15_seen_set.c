@@ -2,10 +2,10 @@
  * 15_seen_set.c - "have we seen this link?": the check in threads and in tasks.
  *
  * A worker looks for a link in seen_urls, and then adds it. If a thread is interrupted
- * between the two, another thread may queue the link, too. Here a barrier interrupts both
- * threads there, and ThreadSanitizer names the line (-fsanitize=thread). A task is
- * interrupted only where it waits. A task needs no lock here, and coil_no_suspend checks
- * that it does not wait.
+ * between the two steps, another thread may queue the link, too. Here a barrier
+ * interrupts both threads at this point, and ThreadSanitizer (-fsanitize=thread) names
+ * the line. A task is interrupted only where it waits, so it needs no lock here.
+ * coil_no_suspend checks that it does not wait.
  *
  * In add_in_task(), call coil_yield() between the two lines: the program aborts there.
  */
@@ -24,7 +24,7 @@ static void *add_in_thread(void *arg)
 {
     bool seen = seen_urls[ABOUT];
 
-    pthread_barrier_wait(&interruption); // both have looked, neither has added
+    pthread_barrier_wait(&interruption); // both have looked, neither has added the link
     seen_urls[ABOUT] = true;             // ThreadSanitizer names this line
     *(int *)arg += !seen;
     return NULL;

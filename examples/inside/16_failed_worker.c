@@ -1,11 +1,11 @@
 /*
  * 16_failed_worker.c - a worker fails, join() waits forever, and how to fix this.
  *
- * work() does not call task_done() if fetch() fails. asyncio then hangs in join(). coil
+ * work() does not call task_done() if fetch() fails. So asyncio hangs in join(), and coil
  * reports that no task can ever be woken. The fix: task_done() in every case, and workers
- * in a group, so that a failure other than that of a page ends the crawl.
+ * in a group, so that a failure other than a page's ends the crawl.
  *
- * Let fetch() fail with another error: the fixed version ends the crawl at once.
+ * Let fetch() fail with another error: the fixed version ends the crawl immediately.
  */
 #include <coil.h>
 

@@ -5,9 +5,10 @@
  * permutations of 20 letters by textbook recursion. Each value is yielded from the
  * innermost of 20 calls, and the frames of the calls hold the state of the search. Two
  * generators are at different points of the search. An ordinary loop takes as many values
- * as it wants and stops. After that, the generator is closed in the middle of the search.
+ * as it needs, and stops. After that, the generator is closed in the middle of the
+ * search.
  *
- * Return from permute() as soon as `rc` shows that it is closed: `many` is not restored.
+ * Return from permute() as soon as `rc` shows the close: `many` is not restored.
  */
 #include <coil/gen.h>
 

@@ -3,9 +3,9 @@
  * actually work?", on coil.
  *
  * 01_wrong_model.c shows the wrong model that this question assumes. Here each coroutine
- * is an ordinary function, which is not cut into parts. coil_gather() waits for all and
- * returns their results. If one fails, coil_gather() returns the failure, and the others
- * continue.
+ * is an ordinary function, which is not cut into parts. coil_gather() waits for all of
+ * them and returns their results. If one fails, coil_gather() returns the failure, and
+ * the others continue.
  *
  * Change COIL_GATHER_ALL to 0: gather() fails, and does not wait for the fourth.
  */

@@ -1,11 +1,11 @@
 /*
- * 19_threads_fail.c - creates threads until that fails, then 100 times as many tasks.
+ * 19_threads_fail.c - creates threads until that fails, and then 100 times as many tasks.
  *
- * Each system limits the number of threads: by kernel.pid_max, a service's control
- * group, or RLIMIT_NPROC. This program lowers its own RLIMIT_NPROC, so that other
- * programs do not notice, and makes threads until pthread_create() fails. Then it makes
- * tasks, which are not threads, under the same limit. Set LIMIT to 100: half as many
- * threads, and as many tasks as before.
+ * Each system limits the number of threads: by kernel.pid_max, a service's control group,
+ * or RLIMIT_NPROC. This program lowers its own RLIMIT_NPROC, which does not affect other
+ * programs, and creates threads until pthread_create() fails. Then it creates tasks,
+ * which are not threads, under the same limit. Set LIMIT to 100: half as many threads,
+ * but as many tasks as before.
  */
 #include <coil.h>
 

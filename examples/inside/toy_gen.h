@@ -15,9 +15,9 @@
  *     gen_free(gen);                            // value was "done" at the end
  *
  * A generator is a function with a stack of its own. gen_send() switches to that stack,
- * gen_yield() switches back, and the frames between them are not touched. There is no
- * throw() and no close(): a generator that is freed before its end simply loses its
- * frames. coil/gen.h is the complete version.
+ * gen_yield() switches back, and the generator's frames are not touched. There is no
+ * throw() and no close(): if a generator is freed before its end, its frames are lost.
+ * coil/gen.h is the complete version.
  */
 #ifndef TOY_GEN_H
 #define TOY_GEN_H
@@ -32,7 +32,7 @@
 
 /* [gen] */
 struct gen {
-    ucontext_t here, caller; // the registers of the generator, and of its resumer
+    ucontext_t here, caller; // registers of the generator and of the code that resumed it
     void *(*body)(void *arg);
     void *arg;
     void *sent, *given; // the values passed in and out
@@ -48,7 +48,7 @@ static inline void gen_start(void)
     struct gen *gen = gen_running;
 
     gen->given = gen->body(gen->arg);
-    gen->ended = true; // the switch to uc_link follows: the last resumer
+    gen->ended = true; // now makecontext(3) switches to uc_link, the last resumer
 }
 
 /* Resume until the next yield (true) or the return (false). *out is the value. */

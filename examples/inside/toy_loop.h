@@ -3,11 +3,11 @@
  * crawl/3_futures.c.
  *
  * The names are the same as in asyncio's source. A completed future does not call its
- * callback: it puts a handle for it into the ready queue. A task is a future, and its
+ * callback, but puts a handle for it into the ready queue. A task is a future, and its
  * step is such a callback. A turn runs the handles that are ready at its beginning.
- * Handles that become ready during the turn wait for the next one. Timers that are due
- * run in the order of their times. (asyncio has a heap for them; here the list is
- * sorted.) The toy does not use coil.
+ * Handles that become ready during a turn run in the next turn. Timers that are due run
+ * in the order of their times. (asyncio has a heap for them; here the list is sorted.)
+ * The toy does not use coil.
  */
 #ifndef TOY_LOOP_H
 #define TOY_LOOP_H
@@ -25,9 +25,9 @@ enum future_state { PENDING, CANCELLED, FINISHED };
 
 struct future {
     enum future_state state;
-    int error; // a negative errno if it failed; asyncio has an exception
+    int error; // a negative errno on failure; in asyncio, an exception
     void *result;
-    void (*callback)(struct future *future, void *arg); // asyncio has a list
+    void (*callback)(struct future *future, void *arg); // in asyncio, a list
     void *callback_arg;
 };
 /* [end] */
@@ -36,8 +36,8 @@ struct future {
 struct handle {
     void (*fn)(void *arg);
     void *arg;
-    double when; // for a timer: `scheduled` is sorted by it
-    int fd;      // for a reader or writer
+    double when; // for a timer: `scheduled` is sorted by this time
+    int fd;      // the descriptor of a reader or writer
     short events;
     bool cancelled;
 };
@@ -50,7 +50,7 @@ static struct {
 } loop;
 /* [end] */
 
-/* Insert a copy behind the handles whose time is not later. */
+/* Insert a copy after the handles with the same time or an earlier time. */
 static inline struct handle *loop_add(struct handle **list, int *n, struct handle handle)
 {
     struct handle *added = malloc(sizeof *added);
@@ -137,7 +137,7 @@ static inline void future_cancel(void *future) // also used as a handle's functi
     future_end(future, CANCELLED, 0, NULL);
 }
 
-/* Await the future, in a task. Returns its result, at once if the future is done. */
+/* Await the future in a task. Returns its result, immediately if the future is done. */
 static inline void *await(struct future *future)
 {
     return future->state == PENDING ? gen_yield(future) : future->result;
@@ -199,7 +199,7 @@ static inline void run_once(void)
         if (fds[i].revents != 0)
             loop.ready[loop.ready_count++] =
                 loop_take(loop.watched, &loop.watched_count, i);
-    for (double end = now(); // all timers that are due by now, the earliest first
+    for (double end = now(); // all timers that are due, the earliest first
          loop.scheduled_count > 0 && loop.scheduled[0]->when <= end;)
         loop.ready[loop.ready_count++] =
             loop_take(loop.scheduled, &loop.scheduled_count, 0);

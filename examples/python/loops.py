@@ -1,4 +1,4 @@
-"""Run a coroutine under asyncio's loop, or under uvloop if the program was started with --uvloop."""
+"""Run a coroutine under asyncio's loop, or under uvloop if the program is started with --uvloop."""
 
 import asyncio
 import sys

@@ -1,7 +1,7 @@
 """SQLite calls a function that awaits, for each row of a query.
 
-SQLite holds a connection's lock while a statement runs. Therefore each task has a connection of
-its own. Otherwise a second task would interrupt the first one's statement halfway.
+SQLite holds a connection's lock while a statement runs. So each task needs its own connection.
+With a shared connection, a second task could interrupt the first task's statement halfway.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """libc sorts, and its comparator awaits.
 
-qsort_r(3) was compiled long before asyncio existed. qsort_r(3) calls compare(), which waits for a
+The function qsort_r(3), which is older than asyncio, calls compare(), which waits for a
 coroutine. Both sorts run at the same time, on one thread.
 """
 
@@ -16,7 +16,7 @@ COMPARE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int),
 
 
 async def ask_which_is_greater(a, b):
-    """The sleep simulates a question to a server, or to a person."""
+    """The sleep simulates asking a server, or a person."""
     await asyncio.sleep(0.001)
     return a - b
 

@@ -1,8 +1,8 @@
 """One client for threads and for asyncio: a synchronous core with an asynchronous interface.
 
-Counter implements a protocol of lines, and does not use asyncio. The channel of a Counter either
-blocks the thread, or awaits. Without await in plain functions, libraries maintain two copies of
-such a core, or generate one from the other.
+Counter implements a protocol of lines, and does not use asyncio. A Counter's channel either
+blocks the thread, or awaits. Without await in plain functions, libraries have to maintain two
+copies of such a core, or generate one copy from the other.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ class AwaitingChannel:
 
 
 def add_up(address, numbers):
-    """The code of a user of the core is the same for both."""
+    """Code that uses the core is the same for both."""
     channel = (AwaitingChannel if coil.can_await() else BlockingChannel)(address)
     with contextlib.closing(channel):
         counter = Counter(channel)

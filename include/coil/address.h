@@ -6,9 +6,10 @@
  *     if (coil_stream_peer(stream, &peer) == 0)
  *         puts(coil_address_format(&peer, text, sizeof text));   // "192.0.2.7:51234"
  *
- * coil_stream_peer() and its relatives, coil_address_of_numbers(), coil_address_of_path()
- * and coil_receive_from() produce addresses. coil_connect_address(),
- * coil_listen_address(), coil_datagram_open_address() and others take them.
+ * coil_stream_peer() and similar functions, coil_address_of_numbers(),
+ * coil_address_of_path() and coil_receive_from() return addresses.
+ * coil_connect_address(), coil_listen_address(), coil_datagram_open_address() and others
+ * have an address as an argument.
  *
  * An address is a value that may be copied; its first `length` bytes are valid. For
  * connect(2), bind(2) and sendto(2) pass &address.any and address.length.
@@ -57,15 +58,15 @@ COIL_API uint16_t coil_address_port(const coil_address *address);
  * Make the address of a numeric host and a port in host byte order. Does not suspend.
  *
  * Examples are "192.0.2.7", "::1" and "fe80::1%eth0" (or %2). To listen on all addresses
- * of this machine use "0.0.0.0" or "::". For names use coil_getaddrinfo(). Fails with
- * -EINVAL if the host is not numeric, -ENODEV for an unknown zone.
+ * of this machine, use "0.0.0.0" or "::". To look up a name, use coil_getaddrinfo().
+ * Fails with -EINVAL if the host is not numeric, or with -ENODEV for an unknown zone.
  */
 COIL_API int coil_address_of_numbers(const char *host, uint16_t port, coil_address *out);
 
 /*
- * Make the address of a local socket (unix(7)): a path of at most 107 bytes, or "@name"
- * in the abstract namespace, which does not create a file. Fails with -ENAMETOOLONG, or
- * with -EINVAL for an empty path.
+ * Make the address of a local socket (unix(7)): a path of at most 107 bytes, or "@name".
+ * Such a name is in the abstract namespace, and does not create a file. Fails with
+ * -ENAMETOOLONG, or with -EINVAL for an empty path.
  */
 COIL_API int coil_address_of_path(const char *path, coil_address *out);
 

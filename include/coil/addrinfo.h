@@ -27,25 +27,24 @@ extern "C" {
  * the calling task. (asyncio: loop.getaddrinfo)
  *
  * The caller frees the list with freeaddrinfo(); the best address comes first (RFC 6724).
- * Numeric hosts ("192.0.2.7", "fe80::1%eth0") are answered immediately. So is
- * "localhost", which is always this machine (RFC 6761). The loop's resolver looks up
- * other hosts, in the hosts file and then at the name servers: see coil/resolver.h.
- * Concurrent identical lookups are combined.
+ * Numeric hosts ("192.0.2.7", "fe80::1%eth0") are answered immediately. The same applies
+ * to "localhost", which is always this machine (RFC 6761). The loop's resolver looks up
+ * other hosts, first in the hosts file and then by querying the name servers: see
+ * coil/resolver.h. Concurrent identical lookups are combined.
  *
- * With any engine, some lookups are made by getaddrinfo(3) on a thread. These are lookups
- * with the hint AI_V4MAPPED (for AF_INET6) or AI_IDN, of a NULL host with a named
- * service, and of names that end in ".local". The number of a named service is looked up
- * in the same way.
+ * Whatever the engine, coil calls getaddrinfo(3) on a thread for lookups with the hint
+ * AI_V4MAPPED (for AF_INET6) or AI_IDN. The same applies to a NULL host with a named
+ * service, to names that end in ".local", and to the port number of a named service.
  *
- * Without hints, the result has the address families that this machine uses
- * (AI_ADDRCONFIG). Numeric hosts are not filtered in this way. With c-ares the filter is
- * off on a machine with only a loopback interface.
+ * Without hints, the result contains only address families that this machine uses
+ * (AI_ADDRCONFIG). This filter does not apply to numeric hosts. With c-ares, the filter
+ * is off on a machine with only a loopback interface.
  *
- * A failure has a message in coil_last_error(). Fails with -ENOENT if the name or service
- * does not exist. Fails with -EAGAIN if no name server answered, or all of them failed:
- * try again later. Fails with -EIO for a malformed answer, and -EINVAL for bad hints.
- * Also fails with -EAFNOSUPPORT, -ENOMEM, and -ECANCELED; a cancelled lookup completes in
- * the background.
+ * After a failure, coil_last_error() has a message. Fails with -ENOENT if the name or
+ * service does not exist. Fails with -EAGAIN if no name server answered, or all of them
+ * failed: try again later. Fails with -EIO for a malformed answer, and -EINVAL for bad
+ * hints. Also fails with -EAFNOSUPPORT, -ENOMEM, and -ECANCELED; a cancelled lookup
+ * completes in the background.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_getaddrinfo(const char *host, const char *port,
                                                 const struct addrinfo *hints,
@@ -55,10 +54,10 @@ COIL_SUSPENDS COIL_CHECKED int coil_getaddrinfo(const char *host, const char *po
  * Look up the names of a host and a service, like getnameinfo(3), but suspend only the
  * calling task. (asyncio: loop.getnameinfo)
  *
- * `host` and `service` may each be NULL with a size of 0. Numbers (NI_NUMERICHOST,
- * NI_NUMERICSERV) need no lookup. The C library looks names up in the dns lane, whatever
- * the resolver's engine and servers. Fails like coil_getaddrinfo(), and with -EMSGSIZE if a
- * name does not fit.
+ * `host` and `service` may each be NULL with a size of 0. To get numbers (NI_NUMERICHOST,
+ * NI_NUMERICSERV), no lookup is necessary. Names are always looked up by the C library,
+ * on a thread of the dns lane, whatever the resolver's engine and servers. Fails like
+ * coil_getaddrinfo(), and with -EMSGSIZE if a name does not fit.
  */
 COIL_SUSPENDS int coil_getnameinfo(const struct sockaddr *address,
                                    socklen_t address_bytes, char *host, size_t host_size,

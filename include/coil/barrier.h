@@ -12,8 +12,8 @@
  *         print_totals();                 // in one task of the three
  *
  * A barrier is reusable: when the last task of a round has left, the next round begins. A
- * task that calls coil_barrier_wait() before that waits for the next round. (asyncio:
- * Barrier)
+ * task that calls coil_barrier_wait() before that time waits for the next round.
+ * (asyncio: Barrier)
  */
 #ifndef COIL_BARRIER_H
 #define COIL_BARRIER_H
@@ -41,19 +41,20 @@ typedef struct coil_barrier {
 /* Initialise a barrier for `parties` tasks at run time, like COIL_BARRIER_INIT. */
 COIL_API void coil_barrier_init(coil_barrier *barrier, size_t parties);
 
-/* End the barrier; no task may still be waiting for it. NULL is accepted. */
+/* Destroy the barrier; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_barrier_finish(coil_barrier *barrier);
 
 /*
- * Wait until all parties have called. (asyncio: wait)
+ * Wait until all parties have called this function. (asyncio: wait)
  *
- * Returns the task's index in the round, from 0 to parties - 1. 0 is the first task that
- * continues. The last task to call does not wait, and gets parties - 1. A cancelled task
- * gets no index, and no two tasks of a round get the same one.
+ * Returns the task's index in the round, from 0 to parties - 1. The first task to
+ * continue gets 0. The last task to call does not wait, and gets parties - 1. A cancelled
+ * task gets no index, and no two tasks of a round get the same index.
  *
- * Fails with -ECANCELED. If the other tasks still wait then, another task must take the
- * place of the cancelled one. Fails with -EPIPE if the barrier is broken, or is reset or
- * broken meanwhile; with -EINVAL if the barrier is for 0 parties.
+ * Fails with -ECANCELED if the task is cancelled. If the other tasks are still waiting,
+ * another task must call coil_barrier_wait() in its place. Fails with -EPIPE if the
+ * barrier is broken, or is reset or broken while the task waits; with -EINVAL if the
+ * barrier is for 0 parties.
  */
 COIL_SUSPENDS int coil_barrier_wait(coil_barrier *barrier);
 
@@ -61,25 +62,31 @@ COIL_SUSPENDS int coil_barrier_wait(coil_barrier *barrier);
  * Reset the barrier: waiting tasks get -EPIPE, and a broken barrier works again.
  * (asyncio: reset)
  *
- * May suspend until tasks that are leaving have left. Returns 0, or -ECANCELED without
- * any change.
+ * Suspends if tasks of the previous round are still leaving the barrier. Returns 0, or
+ * -ECANCELED without any change.
  */
 COIL_SUSPENDS int coil_barrier_reset(coil_barrier *barrier);
 
 /*
  * Break the barrier, for example because one of its tasks will never call
- * coil_barrier_wait(). Waiting tasks, and tasks that call before a reset, get -EPIPE.
- * Returns 0 or -ECANCELED, like coil_barrier_reset(). (asyncio: abort)
+ * coil_barrier_wait(). Waiting tasks, and tasks that call coil_barrier_wait() before a
+ * reset, get -EPIPE. Returns 0 or -ECANCELED, like coil_barrier_reset(). (asyncio: abort)
  */
 COIL_SUSPENDS int coil_barrier_abort(coil_barrier *barrier);
 
-/* Return the number of tasks that the barrier is for. */
+/* Return the number of tasks for which the barrier was initialised. */
 COIL_API size_t coil_barrier_parties(const coil_barrier *barrier);
 
-/* Return the number of waiting tasks; 0 while they leave. (asyncio: n_waiting) */
+/*
+ * Return the number of waiting tasks; 0 while the tasks of a full barrier are leaving.
+ * (asyncio: n_waiting)
+ */
 COIL_API size_t coil_barrier_waiting(const coil_barrier *barrier);
 
-/* True from coil_barrier_abort() until a reset. (asyncio: broken) */
+/*
+ * True if the barrier is broken: from coil_barrier_abort() until a reset. (asyncio:
+ * broken)
+ */
 COIL_API bool coil_barrier_broken(const coil_barrier *barrier);
 
 #ifdef __cplusplus

@@ -17,14 +17,15 @@
  *
  * A function that returns an object through `out` sets *out to NULL when it fails.
  *
- * If coil detects a bug in the caller, it aborts the program with a message. Examples are
- * a task that awaits itself, a wrong thread, a NULL, and a call that would suspend
- * outside a task. The message names the function that was called. If another thread calls
- * exit(3) meanwhile, exit(3) waits: the program still ends by SIGABRT.
+ * If coil detects a bug in the caller, it aborts the program with a message. Examples of
+ * such bugs are a task that awaits itself, a call on the wrong thread, a NULL argument,
+ * and a call that would suspend outside a task. The message names the function that was
+ * called. If another thread calls exit(3) at the same time, exit(3) waits, so the program
+ * is still killed by SIGABRT.
  *
  * TIME is int64_t nanoseconds of a monotonic clock. A parameter named delay_ns or
- * timeout_ns is a span; one named deadline is a point in time, on the clock of
- * coil_now().
+ * timeout_ns is a duration; a parameter named deadline is a point in time, on the clock
+ * of coil_now().
  */
 #ifndef COIL_BASE_H
 #define COIL_BASE_H
@@ -48,21 +49,22 @@ extern "C" {
 
 /*
  * Marks an exported function that may suspend the calling task, and must therefore be
- * called from a task. Between two such calls no other task or callback of this thread
- * runs.
+ * called from a task. While a task makes no such call, no other task or callback of this
+ * thread runs.
  */
 #define COIL_SUSPENDS COIL_API
 
 /*
- * Marks a function whose failure the caller must handle, because after a failure the
- * caller has no lock, object or bytes. The compiler warns if the result of a call is not
- * used. To turn the warning off, define the macro as empty before including any header.
+ * Marks a function whose failure the caller must handle, because a failed call does not
+ * provide the lock, object or bytes that the caller needs. The compiler warns if the
+ * result of a call is not used. To turn the warning off, define the macro as empty before
+ * including any header.
  */
 #ifndef COIL_CHECKED
 #define COIL_CHECKED __attribute__((warn_unused_result))
 #endif
 
-/* Spans of time, in nanoseconds. */
+/* Durations, in nanoseconds. */
 #define COIL_NSEC(n) ((int64_t)(n))
 #define COIL_USEC(n) ((int64_t)(n)*1000)
 #define COIL_MSEC(n) ((int64_t)(n)*1000000)
@@ -79,7 +81,7 @@ COIL_API int64_t coil_now(void);
 
 /*
  * Return the deadline `span_ns` from now: coil_in(COIL_SEC(2)). The result saturates at
- * COIL_NEVER. A negative span gives a deadline in the past.
+ * COIL_NEVER. A negative duration gives a deadline in the past.
  */
 COIL_API int64_t coil_in(int64_t span_ns);
 
@@ -89,10 +91,10 @@ COIL_API const char *coil_version(void);
 /*
  * The source of coil's heap memory.
  *
- * realloc(context, NULL, n) allocates; n is never 0 there. realloc(context, p, 0) frees
- * and returns NULL. Otherwise the function behaves like realloc(3). Stacks come from
- * mmap(2) instead. The records of debug mode come from malloc(3), so that debug mode does
- * not change which allocation fails.
+ * realloc(context, NULL, n) allocates n bytes, where n is never 0. realloc(context, p, 0)
+ * frees and returns NULL. Otherwise the function behaves like realloc(3). Stacks come
+ * from mmap(2) instead. The records of debug mode come from malloc(3), so that debug mode
+ * does not change which allocation fails.
  */
 typedef struct coil_allocator {
     void *(*realloc)(void *context, void *block, size_t size);
@@ -113,14 +115,15 @@ COIL_API void coil_set_allocator(const coil_allocator *allocator);
  *
  * All such memory comes from coil's allocator, so do not pass it to free(3). Objects have
  * their own functions, coil_..._destroy() or coil_..._release(). The list that
- * coil_getaddrinfo() returns is freed with freeaddrinfo(3), like one from getaddrinfo(3).
+ * coil_getaddrinfo() returns is freed with freeaddrinfo(3), like a list from
+ * getaddrinfo(3).
  */
 COIL_API void coil_free(void *block);
 
 /*
- * Allocate memory that coil_free() frees, or change its size, as realloc(3) does. Returns
- * NULL if memory runs out; the block at `block` is then unchanged. Libraries built on
- * coil use this function.
+ * Allocate or resize memory, like realloc(3), to be freed with coil_free(). Returns NULL
+ * if memory runs out; the block at `block` is then unchanged. Libraries built on coil use
+ * this function.
  */
 COIL_API COIL_CHECKED void *coil_realloc(void *block, size_t size);
 

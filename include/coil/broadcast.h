@@ -18,7 +18,7 @@
  * Another task of the same loop calls coil_broadcast_send(&news, &item). The channel copies
  * items in and out, `item_bytes` each, and stores the last `capacity` items. A send never
  * waits: it overwrites the oldest item. A receiver that is too slow continues with the
- * oldest item that is still stored, and learns how many items it missed. (tokio:
+ * oldest item that is still stored, and gets the number of items that it missed. (tokio:
  * sync::broadcast)
  */
 #ifndef COIL_BROADCAST_H
@@ -55,7 +55,7 @@ COIL_API void coil_broadcast_init(coil_broadcast *broadcast, size_t item_bytes,
                                   size_t capacity);
 
 /*
- * Free the stored items; no task may still be waiting for one. NULL is accepted. The
+ * Free the stored items; no task may still be waiting for an item. NULL is accepted. The
  * receivers of a freed broadcast must not be used again.
  */
 COIL_API void coil_broadcast_finish(coil_broadcast *broadcast);
@@ -74,20 +74,20 @@ COIL_API int coil_broadcast_send(coil_broadcast *broadcast, const void *item);
 COIL_API void coil_broadcast_shutdown(coil_broadcast *broadcast);
 
 /*
- * Make a receiver, which gets each item that is sent from now on. A receiver holds no
- * resource: it needs no release.
+ * Initialise a receiver, which gets each item that is sent from now on. A receiver holds
+ * no resources, so it need not be released.
  */
 COIL_API void coil_broadcast_subscribe(coil_broadcast *broadcast,
                                        coil_receiver *receiver);
 
 /*
- * Receive the next item, suspending until it is sent. A receiver belongs to one task at a
- * time.
+ * Receive the next item, suspending until there is one. Only one task at a time may use a
+ * receiver.
  *
- * Returns how many items the receiver missed before this one: 0 unless it was too slow.
- * Fails with -ECANCELED (no item is received), -ESHUTDOWN, or -EINVAL like
- * coil_broadcast_send(). A receiver that is not subscribed, or whose channel is finished,
- * aborts the program.
+ * Returns how many items the receiver missed before this item: 0 unless the receiver was
+ * too slow. Fails with -ECANCELED (no item is received), -ESHUTDOWN, or -EINVAL like
+ * coil_broadcast_send(). Aborts if the receiver is not subscribed, or if its channel is
+ * finished.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_broadcast_receive(coil_receiver *receiver,
                                                       void *item);

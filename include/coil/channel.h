@@ -23,17 +23,18 @@
  *         return rc;                              // -ESHUTDOWN: there are no more frames
  *     }
  *
- * Each of the two has a reference to the channel, which was created like this:
+ * The thread and the task each have a reference to the channel, which was created like
+ * this:
  *
  *     rc = coil_channel_create(sizeof(struct frame *), 16, &frames);
  *
- * The channel copies items in and out, first in, first out, `item_bytes` each. A put
- * waits while the channel is full, a get while it is empty. A task suspends (_put, _get);
- * a thread without a running loop blocks (_put_wait, _get_wait). Tasks and threads are
- * served in the order in which they called.
+ * The channel copies items in and out in first-in, first-out order, `item_bytes` each. A
+ * put waits while the channel is full, a get while it is empty. A task suspends (_put,
+ * _get); a thread without a running loop blocks (_put_wait, _get_wait). Tasks and threads
+ * are served in the order in which they called.
  *
  * Between tasks of one thread use a coil_queue (coil/queue.h), which belongs to one loop
- * and takes no lock. All functions here may be called on any thread, but not in a signal
+ * and needs no lock. All functions here may be called on any thread, but not in a signal
  * handler, because they take a lock. (Python: janus; Rust: bounded channels)
  */
 #ifndef COIL_CHANNEL_H
@@ -48,7 +49,7 @@ extern "C" {
 typedef struct coil_channel coil_channel;
 
 /*
- * Create a channel for items of `item_bytes`, with one reference; maxsize of 0 means no
+ * Create a channel for items of `item_bytes`, with one reference; a maxsize of 0 means no
  * limit.
  *
  * Memory for `maxsize` items is allocated now. Later calls fail with -ENOMEM only if
@@ -58,20 +59,20 @@ COIL_API COIL_CHECKED int coil_channel_create(size_t item_bytes, size_t maxsize,
                                               coil_channel **out);
 
 /*
- * Add a reference, to be dropped by coil_channel_release(). Returns the channel. Any
- * thread.
+ * Add a reference, to be dropped with coil_channel_release(). Returns the channel. May be
+ * called on any thread.
  */
 COIL_API coil_channel *coil_channel_retain(coil_channel *channel);
 
 /*
  * Drop a reference; NULL is accepted. The last release frees the remaining items, but not
- * the memory to which they point. To free that, get the items first.
+ * the memory to which they point. To free that memory, take the items out first.
  */
 COIL_API void coil_channel_release(coil_channel *channel);
 
 /*
- * Put a copy of *item in, suspending the running task while the channel is full. Fails
- * with -ECANCELED (the item is not put), -ESHUTDOWN, -ENOMEM (only without a limit).
+ * Append a copy of *item, suspending the running task while the channel is full. Fails
+ * with -ECANCELED (the item is not added), -ESHUTDOWN, -ENOMEM (only without a limit).
  */
 COIL_SUSPENDS int coil_channel_put(coil_channel *channel, const void *item);
 
@@ -87,8 +88,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_channel_get(coil_channel *channel, void *ite
  * `timeout_ns`. COIL_NEVER means no limit.
  *
  * Fail with -ETIMEDOUT, and like coil_channel_put() and coil_channel_get(). On a thread
- * whose loop is running, blocking would stop the loop. So on such a thread the program
- * aborts if the call would have to wait.
+ * whose loop is running, blocking would stop the loop, so the program aborts if the call
+ * would have to wait.
  */
 COIL_API int coil_channel_put_wait(coil_channel *channel, const void *item,
                                    int64_t timeout_ns);
@@ -96,8 +97,8 @@ COIL_API COIL_CHECKED int coil_channel_get_wait(coil_channel *channel, void *ite
                                                 int64_t timeout_ns);
 
 /*
- * Put or get an item without waiting, in any code: -EAGAIN if the channel is full or
- * empty.
+ * Put or get an item without waiting, inside or outside a task: -EAGAIN if the channel is
+ * full or empty.
  */
 COIL_API int coil_channel_put_nowait(coil_channel *channel, const void *item);
 COIL_API COIL_CHECKED int coil_channel_get_nowait(coil_channel *channel, void *item);

@@ -34,11 +34,12 @@ typedef struct coil_condition {
  */
 COIL_API void coil_condition_init(coil_condition *condition, coil_lock *lock);
 
-/* End the condition; no task may still be waiting for it. NULL is accepted. */
+/* Destroy the condition; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_condition_finish(coil_condition *condition);
 
 /*
- * Release the lock, wait for a notification, and acquire the lock again. (asyncio: wait)
+ * Release the lock, wait until the condition is notified, and acquire the lock again.
+ * (asyncio: wait)
  *
  * A task may wake without a reason: test the condition in a loop. Returns 0, or
  * -ECANCELED; in both cases the task holds the lock. Fails with -EPERM if the lock was
@@ -50,7 +51,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_condition_wait(coil_condition *condition);
  * Wait until predicate(arg) is not 0, and return its value. (asyncio: wait_for)
  *
  * The predicate is called immediately, and after each notification, with the lock held. A
- * negative value is a failure of the predicate. Fails like coil_condition_wait().
+ * negative value means that the predicate failed. Fails like coil_condition_wait().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_condition_wait_for(coil_condition *condition,
                                                        int (*predicate)(void *arg),

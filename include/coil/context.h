@@ -1,8 +1,8 @@
 /*
  * coil/context.h - task-local variables.
  *
- * Such variables hold the request's ID, the user or the language, for functions that do
- * not get these as arguments. (Python: contextvars)
+ * Such variables hold, for example, the request's ID, the user or the language, for
+ * functions that do not get these values as arguments. (Python: contextvars)
  *
  *     static coil_var request_id = COIL_VAR_INIT("request_id", NULL);
  *
@@ -13,18 +13,19 @@
  *     rc = serve(client);                  // coil_var_get(&request_id), anywhere in it
  *     coil_var_reset(&request_id, &token);
  *
- * Values belong to a CONTEXT. Every task has its own context, which begins as a copy of
- * its spawner's. The task sees the values that were set before the spawn. Values that the
- * task sets are visible only to itself and to its children.
+ * Each value belongs to a CONTEXT. Every task has its own context, which begins as a copy
+ * of its spawner's. The task sees the values that were set before the spawn. Values that
+ * the task sets are visible only to itself and to its children.
  *
- * Callbacks run in a copy of the context in which they were requested. This applies to
- * coil_call_soon(), coil_call_later(), coil_call_at(), coil_post(), coil_blocking(), done
- * callbacks, readers and writers. A runner (coil/run.h) has one context for all its runs.
- * All other code, including the callbacks of coil_timer, uses its thread's context.
+ * Callbacks run in a copy of the context in which they were requested. Such callbacks
+ * come from coil_call_soon(), coil_call_later(), coil_call_at(), coil_post(),
+ * coil_blocking(), done callbacks, readers and writers. A runner (coil/run.h) has one
+ * context for all its runs. All other code, including the callbacks of coil_timer, uses
+ * its thread's context.
  *
  * Copying is O(1). Setting a variable is O(n) in the number of variables that are set. So
- * use only a few variables, and set them rarely. A program that sets no variable pays
- * nothing.
+ * use only a few variables, and set them rarely. A program that sets no variables does
+ * not pay for them.
  */
 #ifndef COIL_CONTEXT_H
 #define COIL_CONTEXT_H
@@ -42,9 +43,9 @@ extern "C" {
  * `retain` and `release` maintain a reference count for values other than NULL. coil
  * calls retain(value) when another context shares the value, and ignores its result. coil
  * calls release(value) when a context drops the value. Both functions are NULL if the
- * value outlives the contexts, or is an integer. If a context crosses threads
- * (coil_post(), coil_blocking()), the two functions may be called on any of these
- * threads. The program aborts if one of them would suspend.
+ * value outlives the contexts, or is an integer. If a context is used on several threads
+ * (coil_post(), coil_blocking()), `retain` and `release` may be called on any of these
+ * threads. The program aborts if one of the two functions would suspend.
  */
 typedef struct coil_var {
     const char *name; /* for debugging */
@@ -58,8 +59,8 @@ typedef struct coil_var {
 /* clang-format on */
 
 /*
- * Remembers the value that one coil_var_set() replaced. The caller's memory; all fields
- * are coil's own.
+ * Stores the value that a call of coil_var_set() replaced, for coil_var_reset(). The
+ * caller's memory; all fields are coil's own.
  */
 typedef struct coil_var_token {
     void *private_[4];
@@ -87,22 +88,22 @@ COIL_API COIL_CHECKED int coil_var_set(const coil_var *var, void *value,
  * Restore the value that the variable had before the coil_var_set() of this token. If the
  * variable was unset before, it is unset again. (Python: ContextVar.reset)
  *
- * If sets and resets nest, the call returns 0 and never allocates. Otherwise it may fail
- * with -ENOMEM. In that case nothing has changed, and the token may be used again. Aborts
- * for a token of another context or variable, or a token that was already used.
+ * If sets and resets nest, the call never allocates, and returns 0. Otherwise it may fail
+ * with -ENOMEM without changing anything, and the token may be used again. Aborts if the
+ * token belongs to another context or variable, or was already used.
  */
 COIL_API int coil_var_reset(const coil_var *var, coil_var_token *token);
 
 /*
- * Copy the current context, in O(1). Returns a reference to release, or NULL without
- * memory. (Python: copy_context)
+ * Copy the current context, in O(1). Returns a reference to release, or NULL if memory
+ * runs out. (Python: copy_context)
  *
  * Pass the copy to coil_context_run() or coil_spawn_opts.context. Code that runs in the
- * copy sets its variables there. Only one thread at a time may use it.
+ * copy sets its variables in the copy. Only one thread at a time may use the copy.
  */
 COIL_API coil_context *coil_context_copy(void);
 
-/* Add a reference, to be dropped by coil_context_release(). Returns the context. */
+/* Add a reference, to be dropped with coil_context_release(). Returns the context. */
 COIL_API coil_context *coil_context_retain(coil_context *context);
 
 /* Drop a reference; NULL is accepted. */
@@ -112,7 +113,8 @@ COIL_API void coil_context_release(coil_context *context);
  * Call fn(arg) in the context and return its result. (Python: Context.run)
  *
  * `fn` may suspend if the caller may. Unlike in Python, a context may be entered several
- * times at once, even by several tasks: each sees the values that the others set.
+ * times at once, even by several tasks: each task sees the values that the other tasks
+ * set.
  */
 COIL_API int coil_context_run(coil_context *context, int (*fn)(void *arg), void *arg);
 

@@ -8,7 +8,7 @@
  *                 return NULL;
  *     }
  *
- * Any function may create and resume it:
+ * Any function may create and resume this coroutine:
  *
  *     coil_coro *c;
  *     int rc = coil_coro_create(twice, (void *)3, NULL, &c);
@@ -19,10 +19,10 @@
  *     coil_coro_resume(c, NULL);      // NULL, and it is done
  *     coil_coro_destroy(c);
  *
- * Coroutines are the lowest layer, for building other primitives. Most programs use
- * generators (coil/gen.h) or tasks (coil/task.h). Any function may resume a coroutine,
- * but only on the thread that created it. Pointers into its stack stay valid while it is
- * suspended.
+ * Coroutines are the lowest layer of coil, on which other primitives are built. Most
+ * programs use generators (coil/gen.h) or tasks (coil/task.h). Any function may resume a
+ * coroutine, but only on the thread that created it. Pointers into its stack stay valid
+ * while it is suspended.
  */
 #ifndef COIL_CORO_H
 #define COIL_CORO_H
@@ -42,7 +42,7 @@ typedef struct coil_coro_opts {
     size_t stack_bytes; /* 0 means COIL_STACK_BYTES; rounded up to a power of two */
 } coil_coro_opts;
 
-/* Default address space of a stack; memory is committed as it is used. */
+/* The default size of a stack's address space; memory is committed when it is used. */
 #define COIL_STACK_BYTES ((size_t)128 * 1024)
 
 /*
@@ -55,7 +55,8 @@ COIL_API COIL_CHECKED int coil_coro_create(coil_coro_fn fn, void *arg,
                                            const coil_coro_opts *opts, coil_coro **out);
 
 /*
- * Run the coroutine until it suspends or returns, and return the value that it passed.
+ * Run the coroutine until it suspends or returns, and return the value that it passed to
+ * coil_coro_suspend() or returned.
  *
  * `value` becomes the result of the coil_coro_suspend() in which the coroutine waits. The
  * value of the first resume is ignored. Aborts if the coroutine is done or already
@@ -64,8 +65,9 @@ COIL_API COIL_CHECKED int coil_coro_create(coil_coro_fn fn, void *arg,
 COIL_API void *coil_coro_resume(coil_coro *coro, void *value);
 
 /*
- * Suspend the running coroutine: its coil_coro_resume() returns `value`. Returns the
- * value of the next resume. Aborts outside a coroutine, and in a task's own body.
+ * Suspend the running coroutine: the coil_coro_resume() that resumed it returns `value`.
+ * Returns the value of the next resume. Aborts outside a coroutine, and in a task's own
+ * body.
  */
 COIL_API void *coil_coro_suspend(void *value);
 

@@ -8,13 +8,13 @@
  *         rc = coil_send_to(d, buf, rc, &from.any, from.length);      // echo
  *     coil_datagram_destroy(d);
  *
- * Each call transfers one whole datagram: a result of 0 is an empty datagram, not an end.
- * Any number of tasks may send and receive; in each direction they are served in the
- * order in which they called. UDP may lose and reorder datagrams; local sockets do
- * neither. (asyncio: create_datagram_endpoint, sock_sendto, sock_recvfrom)
+ * Each call transfers one whole datagram: a result of 0 means an empty datagram, not the
+ * end of a stream. Any number of tasks may send and receive; in each direction they are
+ * served in the order in which they called. UDP may lose and reorder datagrams; local
+ * sockets do neither. (asyncio: create_datagram_endpoint, sock_sendto, sock_recvfrom)
  *
- * A cancelled call has transferred nothing. A call that need not wait returns its result,
- * even if the task is cancelled.
+ * A call that is cancelled transfers nothing. A call that need not wait returns its
+ * result, even if the task was cancelled.
  */
 #ifndef COIL_DATAGRAM_H
 #define COIL_DATAGRAM_H
@@ -61,9 +61,9 @@ COIL_SUSPENDS COIL_CHECKED int coil_datagram_connect(const char *host, const cha
  * looked up.
  *
  * coil_datagram_name(), coil_receive_from(), coil_address_of_numbers() and
- * coil_address_of_path() produce such addresses. Fail with -EINVAL for flags with a local
- * socket or an incomplete address, -EAFNOSUPPORT for another family; otherwise like
- * coil_datagram_open() and coil_datagram_connect().
+ * coil_address_of_path() produce such addresses. Fail with -EINVAL if the address is
+ * incomplete, or if flags are given for a local socket. Fail with -EAFNOSUPPORT for any
+ * other address family; otherwise like coil_datagram_open() and coil_datagram_connect().
  */
 COIL_API COIL_CHECKED int coil_datagram_open_address(const coil_address *at,
                                                      unsigned flags, coil_datagram **out);
@@ -71,8 +71,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_datagram_connect_address(const coil_address 
                                                              coil_datagram **out);
 
 /*
- * Open or connect a local socket (unix(7)). Its name is a path, or "@name" in the
- * abstract namespace.
+ * Open or connect a local socket (unix(7)). The name of such a socket is a path, or
+ * "@name" in the abstract namespace.
  *
  * Opening creates a file, which the caller removes with unlink(2). NULL opens a socket
  * without a name, which can only send. A connected socket gets an abstract name, so that
@@ -83,9 +83,9 @@ COIL_API COIL_CHECKED int coil_datagram_connect_unix(const char *path,
                                                      coil_datagram **out);
 
 /*
- * Make a coil_datagram from a socket, which it then owns; the socket becomes
- * non-blocking. Fails with -EPROTOTYPE for a socket of another type, -ENOTSOCK, -EBADF,
- * -ENOMEM. After a failure the caller still owns the descriptor.
+ * Make a coil_datagram from a socket. The coil_datagram then owns the socket, which
+ * becomes non-blocking. Fails with -EPROTOTYPE if it is not a datagram socket, -ENOTSOCK,
+ * -EBADF, -ENOMEM. After a failure the caller still owns the descriptor.
  */
 COIL_API COIL_CHECKED int coil_datagram_adopt(int fd, coil_datagram **out);
 
@@ -97,13 +97,13 @@ COIL_API void coil_datagram_destroy(coil_datagram *datagram);
 COIL_API int coil_datagram_fd(const coil_datagram *datagram);
 
 /*
- * Return the socket's own address, or that of the connected peer. Fail with -EBADF when
- * closed, -ENOTCONN.
+ * Return the socket's own address, or the address of the connected peer. Fail with -EBADF
+ * if the socket is closed, or -ENOTCONN.
  */
 COIL_API int coil_datagram_name(const coil_datagram *datagram, coil_address *out);
 COIL_API int coil_datagram_peer(const coil_datagram *datagram, coil_address *out);
 
-/* Set an option by setsockopt(2): IP_MULTICAST_TTL, SO_RCVBUF and so on. */
+/* Set an option with setsockopt(2): IP_MULTICAST_TTL, SO_RCVBUF and so on. */
 COIL_API int coil_datagram_set_option(coil_datagram *datagram, int level, int name,
                                       const void *value, socklen_t value_bytes);
 
@@ -137,28 +137,29 @@ COIL_SUSPENDS ssize_t coil_send_to(coil_datagram *datagram, const void *buf, siz
  * Wait for a datagram and return its size, which may be 0. If `from` is not NULL, *from
  * receives the sender's address, whose length is 0 for a local socket without a name.
  *
- * A datagram that is larger than the buffer fails with -EMSGSIZE. The buffer receives its
- * first n bytes, the other bytes are lost, and coil_datagram_size() returns the full
- * size. Fails like recvmsg(2), -EBADF, -ECANCELED.
+ * A datagram that is larger than the buffer fails with -EMSGSIZE. In that case the buffer
+ * contains the first n bytes, the other bytes are lost, and coil_datagram_size() returns
+ * the full size. Also fails like recvmsg(2), and with -EBADF, -ECANCELED.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive(coil_datagram *datagram, void *buf,
                                                 size_t n);
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_from(coil_datagram *datagram, void *buf,
                                                      size_t n, coil_address *from);
 
-/* Return the full size of the latest received datagram. */
+/* Return the full size of the datagram that was received last. */
 COIL_API size_t coil_datagram_size(const coil_datagram *datagram);
 
 /* ---- the address at this machine ---------------------------------------------------- */
 
 /*
- * The address that a datagram was sent to, and the interface that it arrived at; or the
- * address to send from, and the interface to send through.
+ * For a received datagram: the address to which it was sent, and the interface at which
+ * it arrived. For a datagram to send: the address to send from, and the interface to send
+ * through.
  *
- * A machine has several addresses. A socket that is bound to all of them answers from the
- * address that the routing table chooses, and a client that sent to another address drops
- * that answer. A server that sends with the info of the request answers from the right
- * address:
+ * If a machine has several addresses and a socket is bound to all of them, the socket
+ * answers from the address that the routing table chooses. A client that has sent its
+ * request to another address drops such an answer. To answer from the right address, a
+ * server passes the info of the request:
  *
  *     coil_datagram_info info;
  *     n = coil_receive_info(d, buf, sizeof buf, &from, &info);
@@ -171,17 +172,18 @@ typedef struct coil_datagram_info {
 } coil_datagram_info;
 
 /*
- * Like coil_receive_from(), but also get the datagram's info. `from` may be NULL.
+ * Like coil_receive_from(), but also returns the datagram's info. `from` may be NULL.
  * (IP_PKTINFO in ip(7), RFC 3542: IPV6_RECVPKTINFO)
  *
- * The address has the socket's family: an IPv6 socket gets ::ffff:192.0.2.7 for IPv4. The
- * port of the address is the socket's own. For a broadcast or multicast datagram this
- * is the broadcast or group address: set its length to 0 before you reply.
+ * The address has the socket's family: for IPv4, an IPv6 socket gets an address such as
+ * ::ffff:192.0.2.7. The port of the address is the socket's own. For a broadcast or
+ * multicast datagram, the address is the broadcast or group address: set its length to 0
+ * before you reply.
  *
- * With COIL_DATAGRAM_INFO the kernel saves the info from the first datagram on. Without
- * this flag the first call requests the info; datagrams that arrived before that may have
- * no info. The info is empty on local sockets. The info is also empty if other options of
- * the socket request more control data than there is room for.
+ * With COIL_DATAGRAM_INFO the kernel saves the info of every datagram. Without this flag
+ * the first call requests the info; datagrams that arrived before that may have no info.
+ * The info is empty on local sockets. The info is also empty if other options of the
+ * socket request so much control data that it does not fit.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_info(coil_datagram *datagram, void *buf,
                                                      size_t n, coil_address *from,
@@ -189,11 +191,11 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_info(coil_datagram *datagram, vo
 
 /*
  * Like coil_send_to(), but send from the address info->local and through the interface.
- * The port of that address is ignored. NULL for `info` is like coil_send_to(); NULL for
+ * The port of info->local is ignored. NULL for `info` is like coil_send_to(); NULL for
  * `to` sends to the connected peer.
  *
  * An IPv6 socket also accepts an IPv4 address. Also fails with -EINVAL or -ENETUNREACH if
- * that address does not belong to this machine, -ENODEV for an unknown interface,
+ * info->local does not belong to this machine, -ENODEV for an unknown interface,
  * -EAFNOSUPPORT for an address of another family, -EOPNOTSUPP for a local socket.
  */
 COIL_SUSPENDS ssize_t coil_send_info(coil_datagram *datagram, const void *buf, size_t n,
@@ -207,7 +209,7 @@ typedef struct coil_message {
     size_t size; /* size of the datagram to send, or of the receive buffer */
     /* size of the received datagram; if above `size`, the rest is lost */
     size_t received;
-    coil_address address;     /* the receiver (length 0: the peer), or the sender */
+    coil_address address;     /* receiver (length 0: the connected peer) or sender */
     coil_datagram_info *info; /* as in coil_send_info() or coil_receive_info(); or NULL */
 } coil_message;
 
@@ -215,18 +217,18 @@ typedef struct coil_message {
  * Send the messages in order, suspending as often as necessary. One system call sends
  * many messages. (sendmmsg)
  *
- * Returns how many were sent: all messages, or those before the first failure. If the
- * first message fails, its error is returned.
+ * Returns how many messages were sent: all of them, or the messages before the first
+ * failure. If the first message fails, its error is returned.
  */
 COIL_SUSPENDS int coil_send_batch(coil_datagram *datagram, coil_message *messages,
                                   int count);
 
 /*
- * Wait for a datagram, and also receive those that have already arrived, up to `count`.
- * One or two system calls receive many datagrams. (recvmmsg)
+ * Wait for a datagram, and also receive other datagrams that have already arrived, up to
+ * `count`. One or two system calls receive many datagrams. (recvmmsg)
  *
- * Returns how many were received, at least 1, or fails like coil_receive(), except for
- * -EMSGSIZE.
+ * Returns how many datagrams were received, at least 1. Fails like coil_receive(), but
+ * never with -EMSGSIZE.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_receive_batch(coil_datagram *datagram,
                                                   coil_message *messages, int count);

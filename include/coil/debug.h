@@ -40,29 +40,29 @@ typedef struct coil_waiting {
      * "write", "accept", "connect", "wait_fd", "poll", "blocking.dns" (name lookups),
      * "blocking.file", "blocking.cpu".
      *
-     * For files also "open", "close", "stat", "fsync" and other names of the functions in
-     * coil/file.h and coil/path.h. "file.close" means that coil_file_close() waits for
-     * calls in progress.
+     * Calls on files also have the kinds "open", "close", "stat", "fsync" and so on,
+     * after the functions in coil/file.h and coil/path.h. "file.close" means that
+     * coil_file_close() waits for calls in progress.
      */
     const char *what;
-    const void *object; /* the lock, event, queue, group...; else NULL */
+    const void *object; /* the lock, event, queue, group, ... or NULL */
     /*
-     * The future, borrowed: if the task waits for several futures, the first that is not
-     * done. NULL for other waits.
+     * The future, borrowed: if the task waits for several futures, this is the first one
+     * that is not done. NULL for other waits.
      */
     coil_future *future;
     /*
-     * When the wait ends by itself, as in coil_sleep() and coil_wait(); else COIL_NEVER.
-     * Deadlines of scopes are not included.
+     * The time at which the wait ends without an event, as in coil_sleep() and
+     * coil_wait(); else COIL_NEVER. Deadlines of scopes are not included.
      */
     int64_t deadline;
-    int64_t since; /* start of the wait: coil_now() at the previous poll */
-    int fd;        /* the descriptor of a read, write...; else -1 */
+    int64_t since; /* coil_now() at the last poll before the wait */
+    int fd;        /* the descriptor of a read, a write, ... or -1 */
 } coil_waiting;
 
 /*
- * Return why the task waits. False if the task does not wait: it is running, ready to
- * run, or has ended.
+ * Return why the task waits. Returns false if the task does not wait because it is
+ * running, ready to run, or has ended.
  */
 COIL_API bool coil_task_waiting(const coil_task *task, coil_waiting *out);
 
@@ -70,10 +70,11 @@ COIL_API bool coil_task_waiting(const coil_task *task, coil_waiting *out);
  * Call visit(awaiter, arg) for every task that waits for the future. (asyncio:
  * FutureCallGraph.awaited_by)
  *
- * These are tasks in coil_await(), coil_shield(), coil_gather() or coil_wait(), and the
- * owner of the group to which the task belongs. Stops when `visit` returns non-zero, and
- * returns that value. `visit` must not spawn or complete anything. The program aborts if
- * `visit` would suspend. The call examines every task of the loop.
+ * The awaiters are tasks in coil_await(), coil_shield(), coil_gather() or coil_wait(). If
+ * the future is a task in a group, the group's owner is an awaiter, too. Stops when
+ * `visit` returns non-zero, and returns that value. `visit` must not spawn tasks or
+ * complete futures. The program aborts if `visit` would suspend. The call examines every
+ * task of the loop.
  */
 COIL_API int coil_future_awaiters(coil_future *future,
                                   int (*visit)(coil_task *awaiter, void *arg), void *arg);
@@ -86,18 +87,18 @@ COIL_API int coil_task_awaiters(coil_task *task,
  * Return the call stack of a task: at most n return addresses, innermost first. Returns
  * their number. (asyncio: Task.get_stack)
  *
- * For the running task the stack begins with the caller. A waiting task is examined in
- * place, without using its stack. The generators in which it runs are included. coil's
- * own frames below its waiting functions are omitted.
+ * For the running task the stack begins with the caller. The stack of a waiting task is
+ * read without running the task. The frames of generators in which the task runs are
+ * included, but coil's own frames inside the waiting function are omitted.
  *
- * Returns 0 for a task that has not begun or has ended. Fails with -ENOSPC if less than 8
- * KiB of the caller's own stack are left.
+ * Returns 0 for a task that has not begun or has ended. Fails with -ENOSPC if the caller
+ * has less than 8 KiB of its own stack left.
  */
 COIL_API int coil_task_backtrace(coil_task *task, void *addresses[], int n);
 
 /*
- * Return the return address of the call that spawned the task; NULL for a task that coil
- * itself spawned.
+ * Return the return address of the call that spawned the task, or NULL if coil itself
+ * spawned the task.
  */
 COIL_API const void *coil_task_spawned_at(const coil_task *task);
 
@@ -110,9 +111,9 @@ COIL_API const void *coil_task_spawned_at(const coil_task *task);
  * Debug mode measures each step of a task, each callback and each poll. A step of 100 ms
  * or longer is reported to the exception handler, with its name, its duration and the
  * code that was running. The report also names the code that spawned the task or, if
- * debug mode was already on, requested the callback. An additional thread samples the
- * position. This thread prints a message on standard error if a step has not ended after
- * a second.
+ * debug mode was already on, requested the callback. To find that code, an additional
+ * thread samples the position of the loop's thread. The additional thread also prints a
+ * message on standard error if a step takes longer than a second.
  *
  * COIL_DEBUG=1 in the environment, or coil_loop_opts.debug, switches debug mode on from
  * the beginning. In debug mode each turn polls, and each step reads the clock twice and
@@ -122,32 +123,34 @@ COIL_API void coil_set_debug(bool on);
 
 /*
  * When a loop closes, its exception handler gets a report for each object that was
- * created in debug mode and still exists. The report has the line that created the
+ * created in debug mode and still exists. The report names the line that created the
  * object. These objects are streams, listeners, datagram sockets, files, processes,
  * executors, started timers, readers and writers, and unreleased references to tasks.
- * Objects that are destroyed later are also reported.
+ * An object is reported even if the program would destroy it later.
  */
 
 /* True if the thread has a loop in debug mode. (asyncio: loop.get_debug) */
 COIL_API bool coil_debug(void);
 
 /*
- * Set the duration from which a step counts as slow. Aborts without a loop. (asyncio:
+ * Set the duration above which a step counts as slow. Aborts without a loop. (asyncio:
  * loop.slow_callback_duration)
  */
 COIL_API void coil_set_slow_callback_ns(int64_t ns);
 
 /*
- * Watch this thread's loop for blocking locks until it closes. Aborts without a loop.
+ * Until this thread's loop closes, watch it for locks that block the thread. Aborts
+ * without a loop.
  *
  * If a step of a task, or a callback, has waited for a lock (a futex) for five seconds,
  * its position is printed on standard error. Such a wait blocks the thread. If another
- * task of the same thread holds the lock, it never ends. If all threads of the process
- * wait for locks, without a time-out, the program aborts after three seconds, unless a
- * signal handler or another process may release a lock.
+ * task of the same thread holds the lock, the wait never ends. If all threads of the
+ * process wait for locks without a timeout, the program aborts after three seconds,
+ * unless a signal handler or another process may release a lock.
  *
- * libcoil-posix calls this function for each loop whose tasks wait in it. Meanwhile the
- * process has one additional thread, which examines its loops once a second.
+ * libcoil-posix calls this function for each loop with tasks that wait in libcoil-posix.
+ * While any loop is watched, the process has one additional thread, which examines the
+ * loops once a second.
  */
 COIL_API void coil_watch_locks(void);
 
@@ -159,19 +162,20 @@ typedef struct coil_lock_wait {
 /* Flags of coil_lock_wait_begin(). */
 enum {
     COIL_LOCK_WAIT_OUTSIDE = 1, /* another process may release the lock */
-    COIL_LOCK_WAIT_AGAIN = 2    /* this wait continues one that has lapsed */
+    COIL_LOCK_WAIT_AGAIN = 2    /* continues a wait that ended spuriously */
 };
 
 /*
- * Begin and end a task's wait for a lock, during which the only timer of the task makes it
- * check the lock again. Abort without a loop.
+ * Mark the beginning and the end of a task's wait for a lock. During this wait the task
+ * has only one timer, which makes the task check the lock again. Both functions abort
+ * without a loop.
  *
  * If all tasks of the loop wait, and all its timers are such timers, the loop is stuck
- * unless something outside of it releases a lock. If there is no other thread, the loop
- * reports a deadlock once every task has checked its lock again, as if it had no timers:
- * coil_run() returns -EDEADLK. If another thread, another process or a signal handler may
- * release a lock, the wait is reported on standard error after five seconds, once, and
- * the loop continues.
+ * unless code outside the loop releases a lock. If there is no other thread, the loop
+ * reports a deadlock once every task has checked its lock again: coil_run() returns
+ * -EDEADLK, as if the loop had no timers. If another thread, another process or a signal
+ * handler may release a lock, the wait is reported once on standard error, after five
+ * seconds, and the loop continues.
  *
  * `caller` is an address in the library that waits, for the report; it may be NULL.
  * libcoil-posix calls these functions. Any number of waits may be open at once, and they
@@ -185,12 +189,21 @@ COIL_API void coil_lock_wait_end(coil_lock_wait *wait);
 COIL_API void coil_lock_wait_checked(coil_lock_wait *wait);
 
 /*
- * End a wait whose task wakes up spuriously, to let its caller check a condition.
+ * End a wait because the task wakes up spuriously, so that the caller of the waiting
+ * function can check its condition.
  *
  * If the caller waits for the same condition again in the same step, begin that wait with
- * COIL_LOCK_WAIT_AGAIN. The loop then takes both waits for one wait with a check.
+ * COIL_LOCK_WAIT_AGAIN. The loop then treats the two waits as one wait, during which the
+ * lock was checked.
  */
 COIL_API void coil_lock_wait_lapse(coil_lock_wait *wait);
+
+/*
+ * Declare that until the process ends, the calling thread only wakes tasks that wait for
+ * locks. Such a thread does not prevent the report of a deadlock. libcoil-posix calls
+ * this function.
+ */
+COIL_API void coil_lock_helper(void);
 
 /* ---- code that must not wait ------------------------------------------------------- */
 
@@ -201,20 +214,20 @@ typedef struct coil_no_suspend {
 
 /*
  * Mark a region of code in which the running task must not wait. If the task would wait,
- * the program aborts. The message contains `why` (not copied), where the region was
- * entered, and the object of the wait.
+ * the program aborts. The message contains `why` (not copied), the place where the region
+ * was entered, and the object for which the task would wait.
  *
- * Use a region for code that relies on no other task running meanwhile. Calls that need
+ * Use a region for code that must not be interleaved with other tasks. Calls that need
  * not wait work as usual. Regions close last in, first out, in the function or task that
- * opened them. Code that cannot wait at all, such as a callback, may enter a region, too.
+ * opened them. A callback, which cannot wait at all, may enter a region, too.
  */
 COIL_API void coil_no_suspend_enter(coil_no_suspend *region, const char *why);
 COIL_API void coil_no_suspend_exit(coil_no_suspend *region);
 
 /*
  * True if a call may wait here: a task is running, and is not in a region in which it
- * must not wait. Use this function in code that behaves differently in tasks and
- * elsewhere.
+ * must not wait. Use this function in code that behaves differently inside and outside
+ * tasks.
  */
 COIL_API bool coil_may_suspend(void);
 
@@ -230,8 +243,8 @@ COIL_API bool coil_on_task_stack(void);
  * May be called on any thread, and in signal handlers.
  *
  * Libraries that replace functions of the C library, such as libcoil-posix, need this
- * function. Such libraries pass __builtin_return_address(0) to tell coil's own calls from
- * other callers'.
+ * function. They pass __builtin_return_address(0), to distinguish coil's own calls from
+ * other calls.
  */
 COIL_API bool coil_is_own_call(const void *return_address);
 
@@ -239,26 +252,26 @@ COIL_API bool coil_is_own_call(const void *return_address);
 
 typedef struct coil_stats {
     uint64_t turns;   /* turns of the loop since its creation */
-    uint64_t polls;   /* turns that polled; the others skipped the poll */
+    uint64_t polls;   /* turns with a poll; other turns skipped it */
     uint64_t runs;    /* callbacks and steps of tasks that ran */
     uint64_t spawned; /* tasks */
     /*
-     * Reads, writes, accepts and so on; one call may need several operations. The second
-     * counter counts the operations that had to wait; the others completed immediately.
-     * On io_uring most operations wait for the next poll.
+     * Reads, writes, accepts and so on; one call may need several operations.
+     * `operations_waited` counts the operations that had to wait; the others completed
+     * immediately. On io_uring most operations wait for the next poll.
      */
     uint64_t operations, operations_waited;
     size_t tasks;  /* tasks that have not ended */
     size_t timers; /* started timers: sleeps, deadlines, delayed callbacks */
     /*
-     * Light tasks of the thread that are not freed yet, and how many of them have their
-     * stacks swapped out. The bytes of the swapped-out stacks, without control blocks,
-     * and the bytes of the other stacks.
+     * The number of the thread's light tasks that are not freed yet, and of those with
+     * swapped-out stacks. The size of the swapped-out stacks in bytes, without control
+     * blocks, and of the other stacks of light tasks.
      */
     size_t light_tasks, light_stored, light_stored_bytes, light_resident_bytes;
     /*
-     * Why light tasks are created as ordinary tasks on this loop, as a short text. NULL
-     * if light tasks work.
+     * A short text that says why this loop creates light tasks as ordinary tasks; NULL if
+     * light tasks work.
      */
     const char *light_off;
 } coil_stats;
@@ -269,8 +282,8 @@ COIL_API void coil_stats_get(coil_stats *out);
 /* ---- printed reports --------------------------------------------------------------- */
 
 /*
- * Print the stack of a task, then the stacks of the tasks that await it, then of the
- * tasks that await those, and so on. (asyncio: print_call_graph)
+ * Print the stack of a task, then the stacks of the tasks that await it, then the stacks
+ * of the tasks that await those tasks, and so on. (asyncio: print_call_graph)
  *
  * `future` may be any future; NULL means the running task. A task with several awaiters
  * is printed once. Cycles of tasks that await each other are detected and marked.
@@ -279,12 +292,12 @@ COIL_API void coil_print_call_graph(coil_future *future, FILE *out);
 
 /*
  * Print all tasks of this thread's loop as a tree. Below each task are the tasks in its
- * groups and the tasks that it awaits. For each task it prints the reason and duration of
+ * groups and the tasks that it awaits. For each task, print the reason and duration of
  * its wait, the code that spawned it, and its call stack.
  *
- * coil_run() does this on SIGQUIT: Ctrl-\. This and coil_print_call_graph() do not
- * suspend. If `out` comes from fopencookie(3) and its function would suspend, the program
- * aborts.
+ * coil_run() prints this tree on SIGQUIT: Ctrl-\. coil_dump() and coil_print_call_graph()
+ * do not suspend. If `out` comes from fopencookie(3) and its function would suspend, the
+ * program aborts.
  *
  * With COIL_REPORTS=json in the environment, this function, coil_print_call_graph(),
  * coil_error_print() and all reports to standard error print one JSON object per line:

@@ -52,7 +52,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_directory_open(const char *path,
 COIL_SUSPENDS COIL_CHECKED int coil_directory_next(coil_directory *directory,
                                                    coil_directory_entry *out);
 
-/* Start again: list the directory as it is now. */
+/* Start again from the first entry: list the directory as it is now. */
 COIL_SUSPENDS int coil_directory_rewind(coil_directory *directory);
 
 /* Return the descriptor, borrowed, for openat(2) and similar calls. */

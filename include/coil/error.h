@@ -11,10 +11,10 @@
  *     }
  *
  * A failure is a negative errno, which carries little information. coil_fail() adds a
- * message and the call stack. Code, message and call stack become the running task's
- * error. A task that awaits the failed task receives the error, too, with the call stack
- * of the await added. So does a task that awaits that task. A failure that is never
- * retrieved is reported with all of these stacks:
+ * message and the call stack. The errno, the message and the call stack become the
+ * running task's error. A task that awaits the failed task receives the error, too, with
+ * the call stack of the await added, and passes it on in the same way. A failure that is
+ * never retrieved is reported with all of these stacks:
  *
  *     coil: Task exception was never retrieved (task 'server')
  *     'http' is not a port (Invalid argument)
@@ -47,9 +47,8 @@ typedef struct coil_future coil_future;
  * "The application failed": a code for failures that no errno describes. (raise
  * RuntimeError)
  *
- * The message describes the failure, and reports print only the message. Neither coil nor
- * a system call fails with this code on its own: coil only passes on the application's
- * failures.
+ * The message describes the failure, and reports print only the message. coil itself and
+ * system calls never fail with this code: coil only passes on the application's failures.
  *
  *     return coil_fail(-COIL_EFAILED, "the build has %d errors", count);
  */
@@ -60,19 +59,20 @@ typedef struct coil_future coil_future;
  *
  * The error has the message that `format` produces (NULL for none) and at most 64 frames
  * of the stack. If the task's body returns the same rc, its future fails with this error.
- * A body that handles the failure just continues.
+ * If the body handles the failure, it simply continues.
  *
- * Outside tasks, that is, in a callback, a generator without a loop or main(), the error
- * belongs to the thread until the thread's next failure or its end. One block is
- * allocated; if that fails, only the rc remains. Walking the stack takes 5 KiB of stack.
- * If less than 8 KiB are left, the frames are omitted. The call preserves errno, and %m
+ * Outside tasks (in a callback, a generator without a loop or main()), the error belongs
+ * to the thread, until the thread fails again or ends. The call allocates one block of
+ * memory; if that fails, only the rc remains. Walking the stack takes 5 KiB of stack. If
+ * less than 8 KiB are left, the frames are omitted. The call preserves errno, and %m
  * prints it.
  */
 COIL_API int coil_fail(int rc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * coil_fail() with a cause, which is printed before the new error. (raise ... from cause)
+ * Like coil_fail(), with a cause, which is printed before the new error. (Python: raise
+ * ... from cause)
  *
  * `cause` is retained. NULL is accepted.
  *
@@ -85,40 +85,42 @@ COIL_API int coil_fail_from(coil_error *cause, int rc, const char *format, ...)
 
 /*
  * Make `error` the last error again, with its own message and stack, and return its rc.
- * The error is retained. Use this function for a failure that was stored, such as one
- * that coil.hpp carries in an exception. (raise exception)
+ * The error is retained. Use this function for a failure that was stored, for example in
+ * an exception of coil.hpp. (Python: raise exception)
  */
 COIL_API int coil_fail_again(coil_error *error);
 
 /*
- * Call fn(arg), which may throw, and return its rc. If an exception leaves it, *thrown is
- * an error with the stack of the throw; else NULL.
+ * Call fn(arg), which may throw a C++ exception, and return its rc. If fn throws an
+ * exception, set *thrown to an error with the stack of the throw; otherwise set *thrown
+ * to NULL.
  *
  * This function is for bindings to languages with exceptions, such as coil.hpp. When a
- * function catches an exception, the stack of the throw is gone. Pass the error to
- * coil_fail_traced() instead. The error is NULL if memory ran out, or if the exception is
- * forced unwinding.
+ * function has caught an exception, the stack of the throw is gone, so pass the error to
+ * coil_fail_traced() instead of calling coil_fail(). The error is NULL if memory ran out,
+ * or if the exception is forced unwinding.
  */
 COIL_API int coil_call_traced(int (*fn)(void *arg), void *arg, coil_error **thrown);
 
 /*
- * coil_fail() with the stack of `thrown`, which it releases. NULL means the current
- * stack.
+ * Like coil_fail(), but with the stack of `thrown`, which is released. NULL means the
+ * current stack.
  */
 COIL_API int coil_fail_traced(coil_error *thrown, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * coil_future_set() with a failure and a message, from a task or a callback. Returns 0,
- * or -EALREADY if the future is done. Without memory, only the rc is set.
+ * Like coil_future_set(), with a failure and a message, from a task or a callback.
+ * Returns 0, or -EALREADY if the future is done. If memory runs out, only the rc is set.
  */
 COIL_API int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * The macros below prevent a tail call. The compiler would turn `return coil_fail(...)`
- * into a jump and drop the frame of the function that failed, before coil_fail() can
- * record it. This costs one move instruction. (coil_fail)(...) is the plain function.
+ * The macros below prevent tail calls. Without them, the compiler would turn `return
+ * coil_fail(...)` into a jump and drop the frame of the function that failed, before
+ * coil_fail() can record it. The cost is one move instruction. To call the function
+ * without the macro, write (coil_fail)(...).
  */
 __attribute__((always_inline)) static inline int coil__through_frame(int rc)
 {
@@ -135,10 +137,10 @@ __attribute__((always_inline)) static inline int coil__through_frame(int rc)
  * Return the error of the latest failure of the running task, or of the thread if no task
  * runs.
  *
- * A failure is a call of coil_fail(), an error received by awaiting, or a call of coil's
- * functions that failed. A successful call leaves the error unchanged, so read it
- * immediately after a failure. Borrowed until the next failure. NULL if the latest
- * failure had an errno but no message, as after most of coil's own functions. A
+ * A failure is a call of coil_fail(), an error received by awaiting, or the failure of
+ * one of coil's functions. A successful call leaves the error unchanged, so read it
+ * immediately after a failure. The error is borrowed until the next failure. NULL if the
+ * latest failure had an errno but no message, as after most of coil's own functions. A
  * cancellation and -EAGAIN do not count as failures here.
  *
  * In debug mode every failed call creates an error with its call stack, and with
@@ -150,8 +152,8 @@ COIL_API coil_error *coil_last_error(void);
  * Clear the last error, because the failure was handled. (Python: the end of an except
  * block)
  *
- * Usually this is not necessary. But if the body later returns the same rc without
- * coil_fail(), it would be reported with the old message.
+ * Usually this call is not necessary. However, if the body later returns the same rc
+ * without coil_fail(), the failure is reported with the old message.
  */
 COIL_API void coil_clear_error(void);
 
@@ -163,7 +165,8 @@ COIL_API void coil_clear_error(void);
 COIL_API coil_error *coil_future_error(const coil_future *future);
 
 /*
- * Return the text of a negative errno: from strerror(3), or coil's own for COIL_EFAILED.
+ * Return the text of a negative errno: the text of strerror(3), or a text of coil's for
+ * COIL_EFAILED.
  */
 COIL_API const char *coil_strerror(int rc);
 
@@ -177,21 +180,22 @@ COIL_API const char *coil_error_message(const coil_error *error);
 COIL_API const char *coil_error_task(const coil_error *error);
 
 /*
- * Return the cause, borrowed: the error of the awaited task or future. NULL at the root.
+ * Return the cause, borrowed: the error of the awaited task or future; NULL for the root
+ * cause.
  */
 COIL_API coil_error *coil_error_cause(const coil_error *error);
 
 /*
  * Print the error as shown at the top of this file: the root cause first, then the tasks
- * that awaited it; the innermost function first.
+ * that awaited it. In each stack the innermost function comes first.
  *
- * Source lines need a coil built with libdw, which is loaded now, and a program with
- * debug information. Without libdw or debug information the report has names, or
+ * Source lines are printed if coil was built with libdw, which this call loads, and the
+ * program has debug information. Otherwise the report has names of functions, or
  * addresses for addr2line(1).
  */
 COIL_API void coil_error_print(const coil_error *error, FILE *out);
 
-/* Add a reference, to be dropped by coil_error_release(). Returns the error. */
+/* Add a reference, to be dropped with coil_error_release(). Returns the error. */
 COIL_API coil_error *coil_error_retain(coil_error *error);
 
 /* Drop a reference; NULL is accepted. */

@@ -3,11 +3,11 @@
  *
  *     static coil_event ready = COIL_EVENT_INIT;
  *
- * Any number of tasks wait for it:
+ * Any number of tasks may wait for the event:
  *
  *     rc = coil_event_wait(&ready);
  *
- * Another task, or a callback, sets it:
+ * Another task, or a callback, sets the event:
  *
  *     coil_event_set(&ready);
  *
@@ -35,7 +35,7 @@ typedef struct coil_event {
 /* Initialise an event that is not set at run time, like COIL_EVENT_INIT. */
 COIL_API void coil_event_init(coil_event *event);
 
-/* End the event; no task may still be waiting for it. NULL is accepted. */
+/* Destroy the event; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_event_finish(coil_event *event);
 
 /*
@@ -45,15 +45,18 @@ COIL_API void coil_event_finish(coil_event *event);
 COIL_SUSPENDS int coil_event_wait(coil_event *event);
 
 /*
- * Set the event: all waiting tasks continue in the next turn, even if it is cleared
- * before that. Never allocates. (asyncio: set)
+ * Set the event: all waiting tasks continue in the next turn, even if the event is
+ * cleared before that turn. Never allocates. (asyncio: set)
  */
 COIL_API void coil_event_set(coil_event *event);
 
-/* Clear the event: tasks that wait from now on wait for the next set. (asyncio: clear) */
+/*
+ * Clear the event: a task that waits from now on waits until the event is set again.
+ * (asyncio: clear)
+ */
 COIL_API void coil_event_clear(coil_event *event);
 
-/* True from a set to the next clear. (asyncio: is_set) */
+/* True if the event is set. (asyncio: is_set) */
 COIL_API bool coil_event_is_set(const coil_event *event);
 
 #ifdef __cplusplus

@@ -37,31 +37,33 @@ typedef enum coil_lane {
  * Run fn(arg) on a thread of the lane while this task waits; return the result of `fn`.
  *
  * `fn` must call only those functions of coil that any thread may call: coil_post(),
- * promises, and coil_var_get(), as it runs in a copy of the task's context. `arg` may be
- * on the caller's stack, because a started job is always awaited, even if the task is
- * cancelled meanwhile. In that case the job's result is returned, and the next call that
- * would wait returns -ECANCELED.
+ * promises, and coil_var_get(), because the function runs in a copy of the task's
+ * context. `arg` may be on the caller's stack, because the call always waits until a
+ * started job has ended, even if the task is cancelled meanwhile. After such a
+ * cancellation the job's result is returned, and the next call that would wait returns
+ * -ECANCELED.
  *
  * Fails with -ECANCELED if the task is cancelled before a thread has begun the job (the
  * job is withdrawn), or was already cancelled before the call. Also fails with -EAGAIN if
- * no thread could be started, or abandoned jobs occupy all threads, and with -ENOMEM, but
- * only for a loop's first job.
+ * no thread could be started, or if abandoned jobs occupy all threads. The first job of a
+ * loop may fail with -ENOMEM.
  */
 COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg);
 
 /*
- * Run fn(arg) on a thread of the lane, as a job that a cancelled task abandons. The
- * cancelled call returns -ECANCELED immediately, while the thread continues.
+ * Run fn(arg) on a thread of the lane, as a job that is abandoned if the task is
+ * cancelled. In that case the call returns -ECANCELED immediately, while the thread
+ * continues.
  *
  * An abandoned job owns `arg`: discard(arg), if not NULL, is called on the job's thread
- * when `fn` has returned. For a job that had not begun, it is called immediately on this
- * thread. A closing loop waits for the job, for at most coil_run_opts.drain_ns.
+ * when `fn` has returned. If the job had not begun, discard(arg) is called immediately on
+ * this thread. A closing loop waits for the job, for at most coil_run_opts.drain_ns.
  *
  * The thread of an abandoned job does not count towards the lane's limit until the job is
- * done, so hanging jobs do not delay others. This applies to the first 64 abandoned jobs
- * in a lane; further abandoned jobs do count. If abandoned jobs occupy all threads,
- * blocking calls in that lane fail with -EAGAIN, including queued ones. Also fails with
- * -ENOMEM.
+ * done, so jobs that hang do not delay other jobs. This applies to the first 64 abandoned
+ * jobs in a lane; further abandoned jobs count. If abandoned jobs occupy all threads,
+ * blocking calls in that lane fail with -EAGAIN, including calls that are already queued.
+ * Also fails with -ENOMEM.
  */
 COIL_SUSPENDS int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg),
                                             void *arg, void (*discard)(void *arg));
@@ -74,7 +76,7 @@ COIL_API int coil_executor_set_limit(coil_lane lane, unsigned max_threads);
 
 /*
  * Create a separate lane, for work that must neither delay other work nor be delayed by
- * it. Any thread. (Python: ThreadPoolExecutor)
+ * it. May be called on any thread. (Python: ThreadPoolExecutor)
  *
  *     coil_lane thumbnails;
  *     rc = coil_executor_create("thumbnails", 2, &thumbnails);
@@ -89,11 +91,11 @@ COIL_API COIL_CHECKED int coil_executor_create(const char *name, unsigned max_th
                                                coil_lane *out);
 
 /*
- * End the lane's threads and release the lane. Any thread.
+ * End the lane's threads and release the lane. May be called on any thread.
  *
  * All calls of coil_blocking() with the lane must have returned; otherwise the program
- * aborts. The call blocks until abandoned jobs have ended. So do not call it on a loop's
- * thread while abandoned jobs may exist.
+ * aborts. The call blocks until abandoned jobs have ended. So do not call this function
+ * on a loop's thread while abandoned jobs may exist.
  */
 COIL_API void coil_executor_destroy(coil_lane lane);
 

@@ -13,9 +13,9 @@
  *     coil_file_destroy(f);
  *
  * poll(2) reports a disk file as always ready, and read(2) then blocks. So coil submits
- * calls on files to io_uring. With another backend a thread of the file lane makes the
- * call (coil/executor.h). Only the task waits. Any number of tasks may use one file at
- * the same time. Calls with an offset (pread, pwrite) run concurrently. Calls at the
+ * calls on files to io_uring, or with any other backend, makes them on a thread of the
+ * file lane (coil/executor.h). Only the task waits. Any number of tasks may use one file
+ * at the same time. Calls with an offset (pread, pwrite) run concurrently. Calls at the
  * file's position run one after the other, in the order in which they were made.
  *
  * A call that is cancelled still waits for its operation, because the kernel may be using
@@ -32,7 +32,7 @@
  *
  * All functions fail like their system calls, and with -ECANCELED, -ENOMEM, and -EBADF
  * after coil_file_close(). All functions also fail with -EAGAIN if no thread could be
- * started, or because of O_NONBLOCK.
+ * started, or if an O_NONBLOCK descriptor is not ready.
  */
 #ifndef COIL_FILE_H
 #define COIL_FILE_H
@@ -50,8 +50,7 @@ typedef struct coil_file coil_file;
 struct statx; /* declared in <sys/stat.h> with _GNU_SOURCE */
 
 /*
- * Open a file, close-on-exec, as open(2) does. `mode` is for O_CREAT. *out is the
- * caller's.
+ * Open a file like open(2), with O_CLOEXEC. `mode` is for O_CREAT. *out is the caller's.
  *
  * Opening a FIFO waits for the other end, unless O_NONBLOCK is given. Except on io_uring,
  * neither a deadline nor a cancellation ends that wait. For a FIFO use open(2) with
@@ -61,8 +60,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_file_open(const char *path, int flags, mode_
                                               coil_file **out);
 
 /*
- * Make a file from a descriptor, which the file then owns. After -EBADF or -ENOMEM the
- * descriptor remains the caller's.
+ * Make a coil_file from a descriptor, which the coil_file then owns. After -EBADF or
+ * -ENOMEM the descriptor remains the caller's.
  */
 COIL_API COIL_CHECKED int coil_file_adopt(int fd, coil_file **out);
 
@@ -82,14 +81,14 @@ COIL_SUSPENDS COIL_CHECKED int coil_file_open_temporary(const char *directory,
 COIL_SUSPENDS COIL_CHECKED int coil_mkstemp(char *name, coil_file **out);
 
 /*
- * Close the file, and return the error of close(2). For a file that was written, this is
- * the last chance to learn of an error.
+ * Close the file, and return 0 or the error of close(2). For a file that was written,
+ * this is the last chance to learn of an error.
  *
- * Waits until the calls in progress have ended. A call in progress that needs another
- * operation fails with -EBADF. A second call has no effect. Fails with -EBUSY if another
- * task is closing the file. If the task is cancelled while it waits for other calls, the
- * result is -ECANCELED, and the call may be repeated. Closing that has begun always
- * completes.
+ * Waits until the calls in progress have ended. If a call in progress needs another
+ * operation, it fails with -EBADF instead. A second call has no effect. Fails with -EBUSY
+ * if another task is closing the file. If the task is cancelled while it waits for other
+ * calls, the result is -ECANCELED, and the call may be repeated. Once close(2) has begun,
+ * it always completes.
  */
 COIL_SUSPENDS int coil_file_close(coil_file *file);
 
@@ -97,8 +96,8 @@ COIL_SUSPENDS int coil_file_close(coil_file *file);
  * Free the file; NULL is accepted. Never suspends.
  *
  * An open file is closed by close(2): immediately, or when the last call in progress
- * ends. On a network file system close(2) may block while it sends written data. So call
- * coil_file_close() first for such files, and where errors matter.
+ * ends. On a network file system close(2) may block while it sends written data. So for
+ * such files, and wherever errors matter, call coil_file_close() first.
  */
 COIL_API void coil_file_destroy(coil_file *file);
 
@@ -111,16 +110,16 @@ COIL_API int coil_file_fd(const coil_file *file);
  * Read at most n bytes at the file's position, or at `offset`, which does not move the
  * position. (read(2), pread(2))
  *
- * Returns the number of bytes, which may be less than n; 0 at the end. Fails with -ESPIPE
- * for an offset in a pipe or the like.
+ * Returns the number of bytes, which may be less than n; 0 at the end. Reading at an
+ * offset fails with -ESPIPE for pipes and similar files.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_read(coil_file *file, void *buf, size_t n);
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_pread(coil_file *file, void *buf, size_t n,
                                                    int64_t offset);
 
 /*
- * Read exactly n bytes. Returns n. Fails with -ENODATA if the file ends before that, or
- * as coil_file_read(). The function coil_file_transferred() returns how many bytes were
+ * Read exactly n bytes. Returns n. Fails with -ENODATA if the file ends earlier, or like
+ * coil_file_read(). After a failure, coil_file_transferred() returns how many bytes were
  * read.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_read_exact(coil_file *file, void *buf,
@@ -142,27 +141,27 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_pread_exact(coil_file *file, void *
  * a size of 0. Also fails with -ESPIPE for a FIFO or terminal: use coil_stream_adopt()
  * for those.
  *
- * The file is read in pieces of 64 KiB, so most lines do not wait. A call that did not
+ * The file is read in pieces of 64 KiB, so most lines do not wait. A call that does not
  * wait may still let other tasks run. Writes through this coil_file are visible to later
- * reads. If others change a piece that was already read, or truncate the file, the change
- * may not be visible until the position is moved elsewhere.
+ * reads. If a piece that was already read is changed in any other way, or the file is
+ * truncated, the change may not be visible until the position is moved elsewhere.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_read_line(coil_file *file, char *line,
                                                        size_t size);
 
 /*
  * Write all n bytes, with as many system calls as necessary. Returns n, or the error of a
- * system call. coil_file_transferred() returns how many bytes were written before that.
- * (write(2), pwrite(2): both append to a file opened with O_APPEND.)
+ * system call. After an error, coil_file_transferred() returns how many bytes were
+ * written. (write(2), pwrite(2): both append to a file opened with O_APPEND.)
  */
 COIL_SUSPENDS ssize_t coil_file_write(coil_file *file, const void *buf, size_t n);
 COIL_SUSPENDS ssize_t coil_file_pwrite(coil_file *file, const void *buf, size_t n,
                                        int64_t offset);
 
 /*
- * Return how many bytes the latest completed call on this file transferred. Read it
- * immediately after a call: no other task runs in between, so the value belongs to that
- * call.
+ * Return how many bytes the latest completed call on this file transferred. Call this
+ * function immediately after the call in question: no other task runs in between, so the
+ * number belongs to that call.
  */
 COIL_API size_t coil_file_transferred(const coil_file *file);
 
@@ -170,7 +169,7 @@ COIL_API size_t coil_file_transferred(const coil_file *file);
 
 /*
  * Move the position and return it. `whence` is as in lseek(2), including SEEK_DATA and
- * SEEK_HOLE. Waits for reads and writes at the position that are in progress.
+ * SEEK_HOLE. Waits until reads and writes in progress at the file's position have ended.
  */
 COIL_SUSPENDS int64_t coil_file_seek(coil_file *file, int64_t offset, int whence);
 
@@ -194,7 +193,7 @@ COIL_SUSPENDS int coil_file_chmod(coil_file *file, mode_t mode);
 COIL_SUSPENDS int coil_file_chown(coil_file *file, uid_t user, gid_t group);
 
 /*
- * futimens(3): set the time of the last access and of the last change, in this order.
+ * futimens(3): set the times of the last access and the last modification, in this order.
  * NULL sets both to the current time. A tv_nsec may be UTIME_NOW or UTIME_OMIT
  * (<sys/stat.h>).
  */
@@ -215,16 +214,16 @@ COIL_SUSPENDS COIL_CHECKED int coil_read_file(const char *path, size_t max, void
 /* Flags for the next two functions. */
 enum {
     /*
-     * All or nothing: write a new file in the same directory, fsync(2) it, and rename(2)
-     * it to `path`. Readers of `path` find either the old content or the new, also after
-     * a crash. A failure or cancellation leaves the old file. A symbolic link is
-     * replaced, not followed. With COIL_FILE_SYNC the directory is synced last. If the
-     * sync fails, as on a broken disk (-EIO), `path` has the new content, but may have
-     * the old content after a crash.
+     * Replace the file atomically: write a new file in the same directory, fsync(2) it,
+     * and rename(2) it to `path`. Readers of `path` find either the old content or the
+     * new content, also after a crash. A failure or cancellation leaves the old file in
+     * place. A symbolic link is replaced, not followed. With COIL_FILE_SYNC the directory
+     * is synced last. If the sync fails, as on a broken disk (-EIO), `path` has the new
+     * content, but may have the old content after a crash.
      */
     COIL_FILE_ATOMIC = 1,
     COIL_FILE_EXCLUSIVE = 2, /* -EEXIST if the file exists */
-    COIL_FILE_SYNC = 4,      /* return when file and name are on the disk */
+    COIL_FILE_SYNC = 4,      /* return once the file and its name are on the disk */
     COIL_FILE_APPEND = 8     /* for coil_write_file() only, without COIL_FILE_ATOMIC */
 };
 
@@ -233,8 +232,8 @@ enum {
  * Path.write_bytes)
  *
  * A new file gets the mode `mode`, less the umask; an existing file keeps its mode.
- * Without COIL_FILE_ATOMIC a failure may leave a part of the data. Fails with -EINVAL for
- * flags that cannot be combined.
+ * Without COIL_FILE_ATOMIC, a failure may leave a part of the data in the file. Fails
+ * with -EINVAL for flags that cannot be combined.
  */
 COIL_SUSPENDS int coil_write_file(const char *path, const void *data, size_t n,
                                   mode_t mode, unsigned flags);
@@ -242,8 +241,9 @@ COIL_SUSPENDS int coil_write_file(const char *path, const void *data, size_t n,
 typedef struct coil_copy_opts {
     unsigned flags; /* COIL_FILE_ATOMIC, COIL_FILE_EXCLUSIVE, COIL_FILE_SYNC */
     /*
-     * Called in the copying task after every few megabytes, and at the end; may suspend.
-     * `total` is the size of the file at the beginning.
+     * Reports the progress of a copy. Called in the copying task after every few
+     * megabytes, and at the end; may suspend. `total` is the size of the file at the
+     * beginning.
      */
     void (*progress)(int64_t done, int64_t total, void *arg);
     void *arg;
@@ -251,8 +251,9 @@ typedef struct coil_copy_opts {
 
 /*
  * Copy a regular file and its permission bits. The set-user-ID, set-group-ID and sticky
- * bits are not copied. If the file system can share the data, no data is copied. Holes
- * remain holes. `opts` may be NULL. (copy_file_range(2); Python: shutil.copy)
+ * bits are not copied. If the file system allows it (reflinks), the two files share their
+ * data, and nothing is copied. Holes remain holes. `opts` may be NULL.
+ * (copy_file_range(2); Python: shutil.copy)
  *
  * Fails with -EINVAL if `from` is not a regular file (-EISDIR for a directory), or `to`
  * is the same file. Without COIL_FILE_ATOMIC a failure may leave a partial copy.

@@ -40,15 +40,15 @@ typedef void (*coil_done_callback)(coil_future *future, void *arg);
 /* Create a pending future of the current loop, with one reference. Fails with -ENOMEM. */
 COIL_API COIL_CHECKED int coil_future_create(coil_future **out);
 
-/* Add a reference, to be dropped by coil_future_release(). Returns the future. */
+/* Add a reference, to be dropped with coil_future_release(). Returns the future. */
 COIL_API coil_future *coil_future_retain(coil_future *future);
 
 /*
  * Drop a reference; NULL is accepted.
  *
- * The last release destroys the value. A failure that was never retrieved, by awaiting or
- * by coil_future_result(), is then reported on stderr. Releasing a pending future for the
- * last time reports nothing.
+ * The last release destroys the value. If the future's failure was never retrieved, by
+ * awaiting or with coil_future_result(), the failure is then reported on stderr. The last
+ * release of a pending future reports nothing.
  */
 COIL_API void coil_future_release(coil_future *future);
 
@@ -69,7 +69,8 @@ COIL_API int coil_future_set(coil_future *future, int rc, void *value,
  * coil_task_cancel(). (asyncio: Future.cancel)
  *
  * `reason` is not copied and must stay valid; NULL is allowed. Returns false if the
- * future was already done; a failure then counts as retrieved. Never allocates.
+ * future was already done; if it has failed, the failure now counts as retrieved. Never
+ * allocates.
  */
 COIL_API bool coil_future_cancel(coil_future *future, const char *reason);
 
@@ -83,8 +84,8 @@ COIL_API bool coil_future_done(const coil_future *future);
 COIL_API bool coil_future_cancelled(const coil_future *future);
 
 /*
- * Return the rc, or -EINPROGRESS while pending. A failure then counts as retrieved.
- * (asyncio: result, exception)
+ * Return the rc, or -EINPROGRESS while pending. If the future has failed, the failure now
+ * counts as retrieved. (asyncio: result, exception)
  */
 COIL_API int coil_future_result(coil_future *future);
 
@@ -97,14 +98,14 @@ COIL_API void *coil_future_value(const coil_future *future);
 /*
  * Return the value and pass its ownership to the caller. coil no longer destroys it, and
  * coil_future_value() returns NULL from now on. Returns NULL if the future has never had
- * a value, or the value was taken before.
+ * a value, or if the value was already taken.
  */
 COIL_API void *coil_future_take_value(coil_future *future);
 
 /*
- * Return the reason of the cancellation, or NULL. A task may end cancelled because the
- * future that it awaited was cancelled. If the task itself was never cancelled, the
- * result is the reason of that future.
+ * Return the reason for the cancellation, or NULL. If a task ended as cancelled only
+ * because the future that it awaited was cancelled, return the reason for that
+ * cancellation.
  */
 COIL_API const char *coil_future_cancel_reason(const coil_future *future);
 
@@ -112,10 +113,11 @@ COIL_API const char *coil_future_cancel_reason(const coil_future *future);
  * Wait until the future is done, and return its rc. (asyncio: await future)
  *
  * If the future is already done, the call returns immediately without suspending. Any
- * number of tasks may await a future, repeatedly; nothing is consumed. Cancelling the
- * waiting task cancels the future. If that future is a task, the future that this task
- * awaits is cancelled as well. To prevent that, use coil_shield(). The result -ECANCELED
- * means that the future or the waiting task was cancelled.
+ * number of tasks may await a future, any number of times: awaiting does not consume the
+ * result. Cancelling the waiting task cancels the future. If the future is a task, the
+ * cancellation is passed on in the same way to the future that it awaits. To prevent
+ * this, use coil_shield(). The result -ECANCELED means that the future or the waiting
+ * task was cancelled.
  */
 COIL_SUSPENDS int coil_await(coil_future *future);
 
@@ -126,11 +128,11 @@ COIL_SUSPENDS int coil_await(coil_future *future);
 COIL_SUSPENDS int coil_shield(coil_future *future);
 
 /*
- * Call fn(future, arg) through the ready queue when the future is done; if it already is,
- * in the next turn. (asyncio: add_done_callback)
+ * Call fn(future, arg) through the ready queue when the future is done; if it is already
+ * done, in the next turn. (asyncio: add_done_callback)
  *
- * The future is retained until then. So before abandoning a pending future, cancel it or
- * remove its callbacks. Fails with -ENOMEM.
+ * The future is retained until the callback has run. So before abandoning a pending
+ * future, cancel it or remove its callbacks. Fails with -ENOMEM.
  */
 COIL_API int coil_future_add_callback(coil_future *future, coil_done_callback fn,
                                       void *arg);

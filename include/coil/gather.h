@@ -6,13 +6,13 @@
  *     int rcs[2];
  *     rc = coil_gather(parts, 2, 0, rcs);
  *
- * coil_gather() waits for all futures, coil_wait() for some of them. With
- * coil_as_completed a task gets each future as it completes. Use coil_wait_for() for one
- * future with a deadline, and coil_staggered_race() for the first success among
+ * coil_gather() waits for all futures, and coil_wait() may wait for only some of them.
+ * With coil_as_completed a task gets each future when it completes. Use coil_wait_for()
+ * for one future with a deadline, and coil_staggered_race() for the first success among
  * alternatives. For tasks that belong together prefer a group (coil/group.h).
  *
- * These calls take futures. A task is a future, too: coil_task_future(). To wait for
- * anything else, spawn a task that waits for it. (asyncio: ensure_future)
+ * The arguments of these calls are futures. A task is a future, too: coil_task_future().
+ * To wait for any other event, spawn a task that waits for it. (asyncio: ensure_future)
  *
  *     rc = coil_spawn(read_all, file, NULL, &task);               // a function that waits
  *     rc = coil_spawn(awaitable->await, awaitable, NULL, &other); // a coil_awaitable
@@ -30,17 +30,18 @@ extern "C" {
 #define COIL_GATHER_ALL 1u
 
 /*
- * Wait until all futures are done, or the first has failed. (asyncio: await gather(...))
+ * Wait until all futures are done, or until one of them has failed. (asyncio: await
+ * gather(...))
  *
  * rcs[i], if rcs is not NULL, receives the rc of futures[i]. With COIL_GATHER_ALL the
- * call returns 0 when all are done. Without it, the first failure is returned
- * immediately; the other futures continue, with -EINPROGRESS as their rc. The same future
- * may occur more than once. The call does not suspend if n is 0 or all futures are done.
+ * call returns 0 when all are done. Without COIL_GATHER_ALL, the first failure is
+ * returned immediately; the other futures continue, and their rcs are -EINPROGRESS. The
+ * same future may occur more than once. The call does not suspend if n is 0 or all
+ * futures are done.
  *
- * Cancelling the waiting task cancels every future, and the call returns -ECANCELED when
- * they have ended. Without COIL_GATHER_ALL the call returns when the first future has
- * ended. The call allocates a single block, and fails with -ENOMEM before it awaits
- * anything.
+ * Cancelling the waiting task cancels all futures. With COIL_GATHER_ALL the call returns
+ * -ECANCELED when all futures have ended, and without it when the first future has ended.
+ * The call allocates a single block, and fails with -ENOMEM before it awaits anything.
  */
 COIL_SUSPENDS int coil_gather(coil_future *const futures[], size_t n, unsigned flags,
                               int rcs[]);
@@ -53,8 +54,9 @@ typedef enum coil_wait_mode {
 } coil_wait_mode;
 
 /*
- * Wait as `mode` specifies, or until `deadline` (COIL_NEVER for none). Returns how many
- * futures are done; coil_future_done() shows which. (asyncio: wait)
+ * Wait until the condition that `mode` specifies is met, or until `deadline` (COIL_NEVER
+ * for no deadline). Returns how many futures are done; coil_future_done() shows which.
+ * (asyncio: wait)
  *
  * Reaching the deadline is not an error. The futures are never cancelled, not even when
  * the waiting task is cancelled; the call then returns -ECANCELED. Fails with -EINVAL if
@@ -64,7 +66,7 @@ COIL_SUSPENDS int coil_wait(coil_future *const futures[], size_t n, coil_wait_mo
                             int64_t deadline);
 
 /*
- * Await one future until `deadline`. After that, cancel the future and wait until it has
+ * Await one future. If it is not done at `deadline`, cancel it and wait until it has
  * ended. (asyncio: wait_for)
  *
  * Returns the future's rc, or -ETIMEDOUT if the deadline cancelled it. If the future
@@ -99,26 +101,27 @@ typedef struct coil_as_completed {
  * The iteration belongs to the running task's loop. This call does not wait. The same
  * future must not occur twice. The futures are retained until coil_as_completed_finish();
  * the array may be freed earlier. `deadline` applies to all futures; COIL_NEVER means
- * none. n may be 0. Fails with -ENOMEM; even then coil_as_completed_finish() may be
- * called.
+ * none. n may be 0. Fails with -ENOMEM; coil_as_completed_finish() may be called even
+ * after a failure.
  */
 COIL_API COIL_CHECKED int coil_as_completed_init(coil_as_completed *each,
                                                  coil_future *const futures[], size_t n,
                                                  int64_t deadline);
 
 /*
- * Wait for the next future that is done. (asyncio: async for; but there a cancelled
- * future counts as returned)
+ * Wait for the next future that is done. (asyncio: async for, where a cancelled wait
+ * consumes a future)
  *
  * Returns 1 and the future in *out, borrowed until coil_as_completed_finish(). Returns 0
  * when all futures have been returned. The call does not suspend if a future is already
  * done.
  *
  * After the deadline, futures that completed in time are returned first. Then the call
- * returns -ETIMEDOUT once for each future that did not; these futures are not cancelled.
- * Returns -ECANCELED if the task is cancelled: no future is consumed, and the iteration
- * may continue. The cost of a completion does not depend on the number of futures.
- * Several tasks may wait at a time; they are served in order.
+ * returns -ETIMEDOUT once for each future that did not complete in time; such futures are
+ * not cancelled. Returns -ECANCELED if the task is cancelled: no future is consumed, and
+ * the iteration may continue. The cost of a completion does not depend on the number of
+ * futures. Several tasks may wait at the same time; they are served in the order in which
+ * they called.
  */
 COIL_SUSPENDS int coil_as_completed_next(coil_as_completed *each, coil_future **out);
 
@@ -130,7 +133,7 @@ COIL_API void coil_as_completed_finish(coil_as_completed *each);
 
 /* ---- the first success of several -------------------------------------------------- */
 
-/* A function to run; a result of 0 or more is success. */
+/* A function to run; a result of 0 or more means success. */
 typedef struct coil_work {
     coil_task_fn fn;
     void *arg;
@@ -140,22 +143,22 @@ typedef struct coil_work {
  * Start alternatives one after the other, until one succeeds. (asyncio:
  * staggered.staggered_race)
  *
- * The next alternative starts when the latest has failed, or `delay_ns` after the latest
- * started. After a success the others are cancelled. When all have ended, the winner's rc
- * is returned. For example, a client can try several addresses without waiting long for a
- * bad one (RFC 8305).
+ * The next alternative starts when the latest alternative has failed, or `delay_ns` after
+ * that alternative started. After the first success the other alternatives are cancelled.
+ * When all have ended, the winner's rc is returned. For example, a client can try several
+ * addresses without waiting long for an address that does not answer (RFC 8305).
  *
  * Each alternative runs in its own task and may use the caller's stack frame. If delay_ns
- * is COIL_NEVER, each starts only after the one before has failed. If `winner` is not
- * NULL, it receives the index of the winner, or n if all failed. If all failed, the
- * earliest failure is returned. If `rcs` is not NULL, it receives each result, or
- * -EINPROGRESS for alternatives that were not started.
+ * is COIL_NEVER, each alternative starts only when the previous one has failed. If
+ * `winner` is not NULL, it receives the index of the winner, or n if all failed. If all
+ * failed, the earliest failure is returned. If `rcs` is not NULL, it receives each
+ * result, or -EINPROGRESS for alternatives that were not started.
  *
  * Cancelling the waiting task cancels the alternatives, and the call returns -ECANCELED
  * when they have ended. If an alternative succeeds in spite of the cancellation, its rc
  * is returned, and the task's next wait is cancelled. Fails with -EINVAL if n is 0, and
- * with -ENOMEM before anything is started. If a later alternative cannot be started, that
- * error is its rc, and no further one is started.
+ * with -ENOMEM before anything is started. If a later alternative cannot be started, the
+ * error becomes its rc, and no further alternative is started.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_staggered_race(const coil_work works[], size_t n,
                                                    int64_t delay_ns, size_t *winner,

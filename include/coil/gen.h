@@ -12,7 +12,7 @@
  *         return 0;
  *     }
  *
- * Any function may create it and take its values:
+ * Any function may create this generator and take its values:
  *
  *     coil_gen *g;
  *     void *value;
@@ -24,14 +24,14 @@
  *     coil_gen_destroy(g);
  *
  * A generator is a coroutine that also supports throw, close and delegation. A generator
- * runs on the thread that created it. Any function that holds the generator may resume
- * it, in a task or not. Any function that the body calls, at any depth, may yield for the
- * generator. A body may also wait: this suspends the task that drives the generator, and
- * that task later continues inside the generator.
+ * runs on the thread that created it. Any function that has a pointer to the generator
+ * may resume it, inside or outside a task. The body may call functions, which may yield
+ * values for the generator, at any depth. A body may also wait: this suspends the task
+ * that resumed the generator, and that task later continues inside the generator.
  *
  * Where Python raises an exception, coil returns a negative errno. coil_gen_throw() makes
- * the yield return that errno. A body that returns a negative errno has failed with it.
- * GeneratorExit is -ECANCELED.
+ * the yield return that errno. If the body returns a negative errno, the generator has
+ * failed with that errno. GeneratorExit is -ECANCELED.
  */
 #ifndef COIL_GEN_H
 #define COIL_GEN_H
@@ -55,7 +55,10 @@ typedef struct coil_gen_opts {
     size_t stack_bytes; /* 0 means COIL_STACK_BYTES */
 } coil_gen_opts;
 
-/* Results of resuming: the generator yielded a value and is suspended, or it ended. */
+/*
+ * Results of resuming a generator: it has yielded a value and is suspended, or it has
+ * ended.
+ */
 #define COIL_GEN_YIELDED 1
 #define COIL_GEN_ENDED 0
 
@@ -80,9 +83,9 @@ COIL_API COIL_CHECKED int coil_gen_create(coil_gen_fn fn, void *arg,
  * COIL_GEN_ENDED with its return value, or the body's negative errno. Later calls return
  * COIL_GEN_ENDED with NULL, like Python's StopIteration.
  *
- * Fails with -EBUSY if the generator is running, if its driver is suspended inside it, or
- * if it delegates to such a generator. `value` may be NULL. Suspends only if the body
- * waits.
+ * Fails with -EBUSY if the generator is running, if the task that resumed it is suspended
+ * inside it, or if it delegates to such a generator. `value` may be NULL. Suspends only
+ * if the body waits.
  */
 COIL_SUSPENDS int coil_gen_next(coil_gen *gen, void **value);
 
@@ -107,16 +110,17 @@ COIL_SUSPENDS int coil_gen_throw(coil_gen *gen, int error, void **value);
 /*
  * Throw -ECANCELED and expect the body to end. (Python: gen.close)
  *
- * Returns 0 if the body ended, normally or with -ECANCELED, and also if it had not begun
- * or had already ended. Returns the body's errno if the body failed with another one. If
- * the body yielded instead, the result is -EPROTO ("generator ignored GeneratorExit"),
- * and the generator is suspended again.
+ * Returns 0 if the body ended normally or with -ECANCELED, and also if it had not begun
+ * or had already ended. If the body failed with another errno, returns that errno. If the
+ * body yielded instead, the result is -EPROTO ("generator ignored GeneratorExit"), and
+ * the generator is suspended again.
  */
 COIL_SUSPENDS int coil_gen_close(coil_gen *gen);
 
 /*
- * Close the generator if necessary and free it; NULL is accepted. Aborts if the body
- * ignores the exit twice, or is running, because the resources of its frames would leak.
+ * Close the generator if necessary and free it; NULL is accepted. Aborts if the body is
+ * running, or if it yields twice instead of ending, because the resources of its frames
+ * would leak.
  */
 COIL_SUSPENDS void coil_gen_destroy(coil_gen *gen);
 
@@ -124,8 +128,9 @@ COIL_SUSPENDS void coil_gen_destroy(coil_gen *gen);
  * Yield `value` from the innermost running generator. May be called at any depth of its
  * body. (Python: yield)
  *
- * Returns 0, with the sent value (or NULL) in *sent if `sent` is not NULL; or the
- * negative errno that was thrown in. Fails with -EPERM outside a generator.
+ * Returns 0, or the negative errno that was passed to coil_gen_throw(). If `sent` is not
+ * NULL, *sent receives the value that was sent, or NULL. Fails with -EPERM outside a
+ * generator.
  */
 COIL_API int coil_gen_yield(void *value, void **sent);
 
@@ -133,8 +138,8 @@ COIL_API int coil_gen_yield(void *value, void **sent);
  * Delegate to `inner` until it ends. (Python: yield from)
  *
  * Values that `inner` yields go directly to the caller that resumes the running
- * generator. Values that this caller sends or throws go directly to `inner`. The cost is
- * the same at any depth of delegation.
+ * generator. Values that this caller sends or throws go directly to `inner`. The cost
+ * does not depend on the depth of delegation.
  *
  * Returns COIL_GEN_ENDED with the return value of `inner` in *result (which may be NULL),
  * or its negative errno. Fails with -EBUSY if `inner` is running, or another generator
@@ -142,7 +147,7 @@ COIL_API int coil_gen_yield(void *value, void **sent);
  */
 COIL_API int coil_gen_yield_from(coil_gen *inner, void **result);
 
-/* Set the value for a normal end. (Python: return value) */
+/* Set the value that the generator returns if it ends normally. (Python: return value) */
 COIL_API void coil_gen_return(coil_gen *gen, void *value);
 
 /* Return the state. (Python: inspect.getgeneratorstate) */

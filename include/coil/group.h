@@ -34,7 +34,7 @@ typedef struct coil_group {
 COIL_API void coil_group_enter(coil_group *group);
 
 /*
- * Start a child, as coil_spawn() does. *out, if not NULL, is borrowed until
+ * Start a child, as coil_spawn() does. If `out` is not NULL, *out is borrowed until
  * coil_group_exit() returns. (asyncio: TaskGroup.create_task)
  *
  * The owner and the children may call this function. Fails with -ESHUTDOWN if the group
@@ -64,8 +64,8 @@ COIL_API void coil_group_set_limit(coil_group *group, size_t limit);
  *     rc = coil_group_exit(&g, rc);
  *
  * Fails with -ECANCELED (no child is started) and like coil_group_spawn(). -ESHUTDOWN
- * also means that the group was cancelled meanwhile. If all children wait here, none can
- * end, and they wait forever.
+ * also means that the group was cancelled meanwhile. If all running children wait in this
+ * call, none of them can end, and they wait forever.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_group_spawn_when_free(coil_group *group,
                                                           coil_task_fn fn, void *arg,
@@ -90,38 +90,38 @@ COIL_SUSPENDS COIL_CHECKED int coil_group_spawn_when_free(coil_group *group,
  *         return rc;
  *     }
  *
- * If the child fails before it is ready, this call returns the failure, and the group is
- * not affected. If the child ends without failure before it is ready, the result is
- * -ECHILD.
+ * If the child fails before it is ready, this call returns the child's error, and the
+ * group is not affected. If the child ends without failing before it is ready, the result
+ * is -ECHILD.
  *
  * Cancelling the caller cancels the child. The call then returns once the child has ended
  * or is ready. If the child became ready, its value is returned, and the caller's next
- * wait is cancelled. *out, if not NULL, is set if 0 or more is returned. Fails like
- * coil_group_spawn() before anything is started.
+ * wait is cancelled. If the call returns 0 or more and `out` is not NULL, *out is set.
+ * Fails like coil_group_spawn() if the child cannot be started.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_group_start(coil_group *group, coil_task_fn fn,
                                                 void *arg, const coil_spawn_opts *opts,
                                                 coil_task **out);
 
 /*
- * Report that the running task is ready: the coil_group_start() that started it returns
- * `value`, which must be 0 or more. (trio: task_status.started)
+ * Report that the running task is ready: the call of coil_group_start() that started it
+ * returns `value`, which must be 0 or more. (trio: task_status.started)
  *
- * Returns 0, also in a task that was not started by coil_group_start(). Fails with
- * -EALREADY the second time, and with -EINVAL for a negative value.
+ * Returns 0, also in a task that was not started by coil_group_start(). A second call
+ * fails with -EALREADY, and a negative value with -EINVAL.
  */
 COIL_API int coil_group_started(int value);
 
 /*
- * End the group early: cancel its children, and whatever the owner's body waits for.
- * (asyncio 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
+ * End the group early: cancel its children, and the wait of the owner's body. (asyncio
+ * 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
  *
- * coil_group_exit() then returns 0, with two exceptions. If a child or the body failed,
- * coil_group_exit() returns that failure. If another caller also cancelled the owner, in
- * the body or in the exit, coil_group_exit() returns -ECANCELED. Any code on the loop's
- * thread may call this, any number of times. The call has no effect on a group that is
- * already being cancelled, or that is at its exit without children. `reason` is as for
- * coil_task_cancel().
+ * After this call, coil_group_exit() returns 0, with two exceptions. If a child or the
+ * body failed, coil_group_exit() returns that failure. If another caller also cancelled
+ * the owner, in the body or in the exit, coil_group_exit() returns -ECANCELED. Any code
+ * on the loop's thread may call this function, any number of times. The call has no
+ * effect on a group that is already being cancelled, or that is at its exit without
+ * children. `reason` is as for coil_task_cancel().
  */
 COIL_API void coil_group_cancel(coil_group *group, const char *reason);
 
@@ -129,12 +129,12 @@ COIL_API void coil_group_cancel(coil_group *group, const char *reason);
  * Wait for all children and close the group. `rc` is the result of the body: if it is
  * negative, the children are cancelled first.
  *
- * Returns the earliest failure of a child, else rc. The owner may also be cancelled from
- * outside the group: by coil_task_cancel(), by the deadline of a scope around the group,
- * or by a group around it. In that case the children are cancelled, and the exit returns
- * -ECANCELED, even after coil_group_cancel(). If a child failed as well, its failure is
- * returned, and the cancellation is delivered again at the owner's next wait. The exit
- * always waits until the last child has ended.
+ * Returns the earliest failure of a child; without one, returns rc. The owner may also be
+ * cancelled from outside the group: by coil_task_cancel(), by the deadline of a scope
+ * around the group, or by a group around it. In that case the children are cancelled, and
+ * the exit returns -ECANCELED, even after coil_group_cancel(). If a child has also
+ * failed, its failure is returned, and the cancellation is delivered again at the owner's
+ * next wait. The exit always waits until the last child has ended.
  */
 COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc);
 
@@ -143,20 +143,20 @@ COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc);
  * waits until all have ended. Use this call for cleanup that runs whenever control leaves
  * a block: see COIL_GROUP_GUARD() in coil/guard.h.
  *
- * The call returns no result. So the first failure of a child is reported to the
+ * Because the call returns no result, the first failure of a child is reported to the
  * exception handler. Call this function only after coil_group_enter().
  */
 COIL_SUSPENDS void coil_group_leave(coil_group *group);
 
 /*
- * Return the number of failures so far: those of children, and after the exit also that
- * of the body.
+ * Return the number of failures so far: how many children failed, plus one after the exit
+ * if the body failed.
  */
 COIL_API size_t coil_group_error_count(const coil_group *group);
 
 /*
- * Return the i-th failure in time order, for i below COIL_GROUP_ERRORS; 0 if fewer have
- * occurred so far.
+ * Return the i-th failure, in the order in which they occurred, for i below
+ * COIL_GROUP_ERRORS; 0 if there have been fewer failures.
  */
 COIL_API int coil_group_error(const coil_group *group, size_t i);
 

@@ -20,11 +20,11 @@
  * lock that is not released blocks every task that tries to acquire it. The macros of
  * this header close scopes and groups and release locks whenever control leaves the
  * block: at its last line, or by `break`, `return` or `goto`. The macros use the
- * attribute `cleanup` of GCC and Clang, and call the ordinary functions that they are
- * named after.
+ * attribute `cleanup` of GCC and Clang, and call the ordinary functions after which they
+ * are named.
  *
  * BLOCKS. COIL_WITH_...() is followed by a statement. In that statement `break` and
- * `continue` leave the block, and do not act on a loop around the block.
+ * `continue` leave the block only, not a loop around the block.
  *
  * GUARDS. COIL_..._GUARD(&object) is a declaration. Write the guard after the call that
  * opened, entered or acquired the object. The guard acts at the end of the enclosing
@@ -94,13 +94,14 @@ extern "C" {
 /* ---- blocks ------------------------------------------------------------------------ */
 
 /*
- * Run the statement that follows under a deadline, `span_ns` from now. (asyncio: timeout)
+ * Run the statement that follows with a deadline, `span_ns` from now. (asyncio: timeout)
  *
- * `rc` is a variable of the type int or ssize_t. `rc` is 0 at the start of the block, and
- * the block sets it. After the block, `rc` is the result of coil_scope_exit_count():
- * -ETIMEDOUT if the deadline cancelled the block. If coil_scope_enter() fails, the block
- * does not run, and `rc` is -ENOMEM. A `return` in the block closes the scope, too, but
- * its value is not translated: -ECANCELED remains -ECANCELED.
+ * `rc` is a variable of the type int or ssize_t. The macro sets `rc` to 0 at the start of
+ * the block, and the block sets it to its result. After the block, `rc` is the result of
+ * coil_scope_exit_count(): -ETIMEDOUT if the deadline cancelled the block. If
+ * coil_scope_enter() fails, the block does not run, and `rc` is -ENOMEM. A `return` in
+ * the block closes the scope, too, but the returned value is not translated: -ECANCELED
+ * remains -ECANCELED.
  */
 #define COIL_WITH_DEADLINE(span_ns, rc)                                                  \
     COIL__WITH_DEADLINE(span_ns, rc, COIL__UNIQUE(coil__scope), COIL__UNIQUE(coil__in),  \
@@ -132,8 +133,8 @@ extern "C" {
          in != NULL; in = NULL)
 
 /*
- * Run the statement that follows with a group, a coil_group that the macro declares under
- * the name `group`. (asyncio: TaskGroup)
+ * Run the statement that follows with a group: the macro declares a coil_group with the
+ * name `group`. (asyncio: TaskGroup)
  *
  *     COIL_WITH_GROUP(g, rc) {
  *         rc = coil_group_spawn(&g, fetch, &left, NULL, NULL);
@@ -141,9 +142,9 @@ extern "C" {
  *             rc = coil_group_spawn(&g, fetch, &right, NULL, NULL);
  *     }
  *
- * `rc` is a variable of type int, and 0 at the start of the block. After the block it is
- * the result of coil_group_exit(), which waits for the children. A `return` in the block
- * calls coil_group_leave() instead.
+ * `rc` is a variable of type int, which the macro sets to 0 at the start of the block.
+ * After the block, `rc` is the result of coil_group_exit(), which waits for the children.
+ * A `return` in the block calls coil_group_leave() instead.
  */
 #define COIL_WITH_GROUP(group, rc)                                                       \
     COIL__WITH_GROUP(group, rc, COIL__UNIQUE(coil__in), COIL__UNIQUE(coil__once))
@@ -173,7 +174,7 @@ extern "C" {
 /* ---- guards ------------------------------------------------------------------------ */
 
 /*
- * Exit the scope at the end of the block around this line: coil_scope_leave().
+ * Call coil_scope_leave() at the end of the block around this line, to exit the scope.
  *
  *     coil_scope s;
  *     ssize_t n = coil_scope_enter(&s, coil_in(COIL_SEC(2)));
@@ -189,14 +190,14 @@ extern "C" {
 #define COIL_SCOPE_GUARD(scope) COIL__GUARD(coil_scope, scope, COIL__UNIQUE(coil__guard))
 
 /*
- * End the group at the end of the block around this line: coil_group_leave().
- * coil_group_leave() cancels the children. Call coil_group_exit() to wait for their
- * results; after that, the guard does nothing.
+ * Call coil_group_leave() at the end of the block around this line, which cancels the
+ * children and ends the group. To wait for the children's results, call
+ * coil_group_exit(); after that, the guard does nothing.
  */
 #define COIL_GROUP_GUARD(group) COIL__GUARD(coil_group, group, COIL__UNIQUE(coil__guard))
 
 /*
- * Release a lock that the task has acquired, at the end of the block around this line.
+ * At the end of the block around this line, release a lock that the task has acquired.
  *
  *     int rc = coil_lock_acquire(&lock);
  *
@@ -205,7 +206,7 @@ extern "C" {
  *     COIL_LOCK_GUARD(&lock);
  *     return save(&state);
  *
- * Do not release a guarded lock by hand: the guard would release it again.
+ * Do not release a guarded lock explicitly, because the guard would release it again.
  */
 #define COIL_LOCK_GUARD(lock) COIL__GUARD(coil_lock, lock, COIL__UNIQUE(coil__guard))
 
@@ -217,8 +218,8 @@ extern "C" {
 /* ---- handles ----------------------------------------------------------------------- */
 
 /*
- * Declare a pointer to a `type` of coil's. At the end of the block the object is
- * destroyed or released, unless the pointer is NULL. (GLib: g_autoptr; systemd:
+ * Declare a pointer to an object of coil's type `type`. At the end of the block the
+ * object is destroyed or released, unless the pointer is NULL. (GLib: g_autoptr; systemd:
  * _cleanup_)
  *
  *     COIL_AUTO(coil_stream) stream = NULL;
@@ -227,12 +228,12 @@ extern "C" {
  *     if (rc < 0)
  *         return rc;
  *
- * Always initialise the pointer. The type is one with a function coil_..._destroy() or
+ * Always initialise the pointer. The type must have a function coil_..._destroy() or
  * coil_..._release(): coil_stream, coil_listener, coil_server, coil_datagram, coil_tls,
  * coil_file, coil_directory, coil_process, coil_watch, coil_task, coil_future,
  * coil_promise, coil_channel, coil_context, coil_handle, coil_loop, coil_runner,
- * coil_error, coil_coro, coil_gen. With coil/http.h also coil_http_session and
- * coil_http_response.
+ * coil_error, coil_coro, coil_gen. With coil/http.h, the types coil_http_session and
+ * coil_http_response are also supported.
  */
 #define COIL_AUTO(type) COIL__CLEANUP(coil__auto_##type) type *
 

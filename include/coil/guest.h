@@ -16,9 +16,9 @@
  * callback may call: coil_spawn(), coil_future_set(), coil_task_cancel(). Tasks that
  * become ready run in the next step.
  *
- * A guest loop does not handle SIGINT, report a deadlock or cancel the remaining tasks at
- * the end. The host must do this. A runner (coil/run.h) makes it easier: step the loop of
- * coil_runner_loop(), and clean up with coil_runner_close(), which waits as long as
+ * A guest loop does not handle SIGINT, report deadlocks or cancel the remaining tasks at
+ * the end; the host must do this. A runner (coil/run.h) makes that easier: step the loop
+ * of coil_runner_loop(), and clean up with coil_runner_close(), which waits as long as
  * necessary. (trio: start_guest_run)
  */
 #ifndef COIL_GUEST_H
@@ -31,11 +31,11 @@ extern "C" {
 #endif
 
 /*
- * Return a descriptor that is readable when a step has something to do. The loop owns the
- * descriptor and never changes it. Poll for the descriptor, but do not read it.
+ * Return a descriptor that is readable when there is work for coil_guest_step(). The loop
+ * owns the descriptor and never changes it. Poll the descriptor, but do not read from it.
  *
- * Fails with -EOPNOTSUPP if the backend does not have one (poll, select), or the clock is
- * virtual.
+ * Fails with -EOPNOTSUPP if the backend has no such descriptor (poll, select), or if the
+ * clock is virtual.
  */
 COIL_API int coil_guest_fd(coil_loop *loop);
 
@@ -43,19 +43,20 @@ COIL_API int coil_guest_fd(coil_loop *loop);
  * Return the longest time, in ns, that the host may wait. Call this function before each
  * wait, because it also passes pending requests to the kernel.
  *
- * The time is until the next timer; it is longer if the loop's timer_slack_ns is above
- * the thread's own. The result 0 means that something is ready, COIL_NEVER that only the
- * descriptor matters.
+ * This is the time until the next timer, or longer if the loop's timer_slack_ns is above
+ * the thread's own slack. A result of 0 means that something is ready; COIL_NEVER means
+ * that the host need only wait for the descriptor.
  */
 COIL_API int64_t coil_guest_timeout(coil_loop *loop);
 
 /*
- * Run one turn without waiting: I/O that happened, posts, due timers, and everything that
- * was ready. A step never runs more than one turn, so that the host can continue.
+ * Run one turn without waiting: handle I/O that happened, posts, due timers, and
+ * everything that was ready. A step never runs more than one turn, so control soon
+ * returns to the host.
  *
  * Returns 0, or 1 if coil_loop_stop() was called, which means that the host should end,
  * too. Fails with -EBUSY inside a turn, that is, in a task or callback of this loop. Also
- * fails with -EOPNOTSUPP with a virtual clock, or with the error of the poll.
+ * fails with -EOPNOTSUPP if the clock is virtual, or with the error of the poll.
  */
 COIL_API int coil_guest_step(coil_loop *loop);
 

@@ -10,8 +10,9 @@
  *
  * Many libraries keep state for each thread: the current interpreter, the last error, the
  * locale. All tasks of a thread share that state, so one task finds the values that
- * another has set. Hooks are called when coil switches to a task and when it leaves the
- * task. Hooks install the task's own state in the thread, and save that state again.
+ * another task has set. Hooks are called when coil switches to a task and when it leaves
+ * the task. When a task begins to run, its hooks install the task's own state in the
+ * thread, and when it stops running, they save that state.
  *
  * Hooks cost nothing if no task of the thread uses them. errno and C++ exceptions need no
  * hooks: coil saves them for each task.
@@ -31,12 +32,13 @@ extern "C" {
  * coil calls `enter` before the task's body begins, and each time before the task
  * continues. coil calls `leave` each time the task begins to wait, also inside a
  * generator. After the body and its deferred calls have returned, it calls `end`, or
- * `leave` if `end` is NULL. So a call of `enter` is always followed by one of `leave` or
- * `end`. Hooks run on the task's own stack, as the running task. Hooks must not spawn,
+ * `leave` if `end` is NULL. So a call of `enter` is always followed by a call of `leave`
+ * or `end`. Hooks run on the task's own stack, as the running task. Hooks must not spawn,
  * and the program aborts if they would wait. Hooks may change errno.
  *
- * A task that is cancelled before its first step is never entered. For a task that still
- * waits when its loop is closed, `leave` was the last call, and `end` is not called.
+ * If a task is cancelled before its first step, its hooks are never called. If a task
+ * still waits when its loop is closed, `leave` was the last call, and `end` is not
+ * called.
  */
 typedef struct coil_task_hooks {
     /*
@@ -51,14 +53,15 @@ typedef struct coil_task_hooks {
 } coil_task_hooks;
 
 /*
- * The limit for the states of all hooks of a task together; spawning fails with -EINVAL
- * beyond it.
+ * The limit for the total size of the states of a task's hooks; beyond it, spawning the
+ * task fails with -EINVAL.
  *
  * Tasks get hooks from coil_spawn_opts.hooks (coil/task.h), and the main task from
- * coil_run_opts.hooks (coil/run.h): a NULL-terminated array. Hooks are entered in that
- * order and left in reverse order. The array and the hooks are not copied, and must
- * outlive the tasks that use them. NULL means the spawner's hooks, with a new state for
- * the child. An empty array means no hooks.
+ * coil_run_opts.hooks (coil/run.h): a NULL-terminated array. coil calls the `enter`
+ * functions in the order of the array, and the `leave` functions in reverse order. The
+ * array and the hooks are not copied, and must outlive the tasks that use them. NULL
+ * means the spawner's hooks, with a new state for the child. An empty array means no
+ * hooks.
  */
 #define COIL_HOOK_STATES_BYTES 4096
 
@@ -66,9 +69,9 @@ typedef struct coil_task_hooks {
  * Hooks for OpenSSL's error queue: ERR_get_error() then returns the task's own errors
  * with their texts.
  *
- * Only programs that call OpenSSL themselves need this: coil's own TLS leaves no errors
- * in the queue. Without memory for a text, the error is saved without the text. Without
- * TLS in coil, the hooks do nothing.
+ * Only programs that call OpenSSL themselves need these hooks, because coil's own TLS
+ * leaves no errors in the queue. If memory runs out, an error is saved without its text.
+ * If coil was built without TLS, the hooks do nothing.
  */
 COIL_API const coil_task_hooks *coil_hooks_openssl_errors(void);
 
@@ -80,7 +83,7 @@ COIL_API const coil_task_hooks *coil_hooks_locale(void);
 
 /*
  * Hooks for the signal mask: a task begins with the mask of its thread, and keeps the
- * mask that it sets by pthread_sigmask(3) or sigprocmask(2). Each wait costs two more
+ * mask that it sets with pthread_sigmask(3) or sigprocmask(2). Each wait costs two more
  * system calls. A signal to the process is delivered to a thread whose current mask does
  * not block the signal.
  */

@@ -48,9 +48,9 @@ typedef struct coil_http_session_opts {
     const char *user_agent; /* NULL means "coil/VERSION" */
     /*
      * The proxy's URL: "http://proxy:3128" or "socks5://...". "" means no proxy. NULL
-     * means the environment when the session is created (http_proxy, https_proxy,
-     * HTTPS_PROXY, all_proxy, ALL_PROXY). In any case no_proxy in the environment lists
-     * the hosts that are contacted directly.
+     * means the proxy that the environment specifies when the session is created
+     * (http_proxy, https_proxy, HTTPS_PROXY, all_proxy, ALL_PROXY). In any case, hosts
+     * that are listed in the environment variable no_proxy are contacted directly.
      */
     const char *proxy;
     /*
@@ -59,19 +59,19 @@ typedef struct coil_http_session_opts {
      * is read when the session is created.
      */
     const char *ca_file;
-    unsigned max_connections; /* limit for the session; 0: the limit of descriptors */
+    unsigned max_connections; /* the session's limit; 0: the limit of descriptors */
     /*
-     * Return whether the session may connect to this address; with a proxy it is the
-     * proxy's address. If all addresses of a host are refused, the request fails with
-     * -EACCES. NULL allows all addresses. The function must not suspend.
+     * Return whether the session may connect to this address, which is the proxy's
+     * address if a proxy is used. If all addresses of a host are refused, the request
+     * fails with -EACCES. NULL allows all addresses. The function must not suspend.
      */
     bool (*allows_address)(const struct sockaddr *address, void *arg);
     void *allows_address_arg;
     bool insecure; /* accept any certificate for any name: TLS without protection */
     /*
-     * Store the cookies that servers set, and send them back (RFC 6265). Cookies from a
-     * request's own Cookie header are sent in the same header. If a server has set a
-     * cookie of the same name, the server's value is sent.
+     * Store the cookies that servers set, and send them back (RFC 6265). If a request has
+     * its own Cookie header, the stored cookies are added to it. For a name that is in
+     * both, the stored value is sent.
      */
     bool cookies;
 } coil_http_session_opts;
@@ -85,17 +85,17 @@ COIL_API COIL_CHECKED int coil_http_session_create(const coil_http_session_opts 
 
 /*
  * Return the proxy that a session created now would take from the environment, for URLs
- * of this scheme, "http" or "https". NULL if the environment does not set one. Borrowed
- * from the environment.
+ * of this scheme, "http" or "https". Returns NULL if the environment does not specify a
+ * proxy. The string belongs to the environment.
  */
 COIL_API const char *coil_http_proxy_of_environment(const char *scheme);
 
 /*
  * Close all connections of the session and free it; NULL is accepted. Never suspends.
  *
- * Calls that wait for one of its transfers get -ESHUTDOWN. A call that waits for a name
- * lookup gets this error when the lookup ends. The responses still belong to the callers,
- * who destroy them in the same loop.
+ * Calls that wait for one of the session's transfers get -ESHUTDOWN; if such a call waits
+ * for a name lookup, it returns when the lookup ends. The responses still belong to the
+ * callers, who must destroy them in the same loop.
  */
 COIL_API void coil_http_session_destroy(coil_http_session *session);
 
@@ -105,27 +105,27 @@ COIL_API void coil_http_session_destroy(coil_http_session *session);
  * Receives the next n bytes of a body, decompressed; borrowed for the duration of the
  * call.
  *
- * The function runs as a callback of the loop and must not suspend. Queries of the status
- * and the headers are allowed. If the function starts a request, reads a response, or
- * destroys a response or session, the program aborts. Returns 0 to continue, or a
- * negative errno, with which the request ends. If the function calls coil_fail(), that
- * error becomes the cause of the request's failure.
+ * The function runs as a callback of the loop and must not suspend. It may query the
+ * status and the headers. If the function starts a request, reads a response, or destroys
+ * a response or session, the program aborts. It returns 0 to continue, or a negative
+ * errno to end the request with that error. If the function calls coil_fail(), that error
+ * becomes the cause of the request's failure.
  */
 typedef int (*coil_http_body_fn)(coil_http_response *response, const char *bytes,
                                  size_t n, void *arg);
 
 /*
- * Parts of an exchange, in the order of transmission. A request that is sent again starts
- * again with its head.
+ * Parts of an exchange, in the order of transmission. If a request is sent again, its
+ * head comes again, too.
  */
 enum coil_http_wire {
-    COIL_HTTP_WIRE_REQUEST_HEAD, /* complete, with its empty line */
+    COIL_HTTP_WIRE_REQUEST_HEAD, /* complete, with the empty line at its end */
     COIL_HTTP_WIRE_REQUEST_BODY,
-    COIL_HTTP_WIRE_RESPONSE_HEAD, /* a single line; the last is empty */
+    COIL_HTTP_WIRE_RESPONSE_HEAD, /* a single line; the last line is empty */
     COIL_HTTP_WIRE_RESPONSE_BODY  /* body with chunk headers, still compressed */
 };
 
-/* Receives n bytes as they are transmitted. The rules of coil_http_body_fn apply. */
+/* Receives n bytes as they were transmitted. The rules of coil_http_body_fn apply. */
 typedef void (*coil_http_wire_fn)(enum coil_http_wire what, const char *bytes, size_t n,
                                   void *arg);
 
@@ -139,40 +139,40 @@ typedef struct coil_http_request {
     const char *method;
     /*
      * A NULL-terminated array of "Name: value"; may be NULL. "Name:" omits a header that
-     * would otherwise be sent. The body is normally decompressed. The body is delivered
-     * as sent if the request has its own Range or Accept-Encoding header, or if libcurl
-     * does not know the Content-Encoding. (Fetch: handle content codings)
+     * would otherwise be sent. The body is normally decompressed. The body is not
+     * decompressed if the request has its own Range or Accept-Encoding header, or if
+     * libcurl does not support the Content-Encoding. (Fetch: handle content codings)
      */
     const char *const *headers;
     const void *body; /* copied */
     size_t body_bytes;
     size_t body_limit; /* a longer response fails with -EMSGSIZE; 0 means no limit */
     /*
-     * Follow at most this many redirects (301, 302, 303, 307, 308). 0 returns a redirect
-     * to the caller as an ordinary response with a Location header.
+     * Follow at most this many redirects (301, 302, 303, 307, 308). With 0, a redirect is
+     * returned to the caller as an ordinary response with a Location header.
      */
     unsigned max_redirects;
     /*
-     * End the request with -ETIMEDOUT if it makes no progress for this long. Progress is
-     * the result of the name lookup, the connection, and each byte of the TLS handshake,
-     * the headers or the body. For the body the time counts only while a task reads. Nor
-     * does it count while the request waits for a free connection (max_connections). 0 means no
-     * limit. To limit the whole request, use a scope.
+     * End the request with -ETIMEDOUT if it makes no progress for this long. Progress
+     * means the result of the name lookup, the connection, and each byte of the TLS
+     * handshake, the headers or the body. Time does not count while the request waits for
+     * a free connection (max_connections), or, once the body has begun, while no task
+     * reads. 0 means no limit. To limit the whole request, use a scope.
      */
     int64_t idle_timeout_ns;
     /*
      * Receives each piece of the body as it arrives, without a copy. coil_http_get() then
-     * returns at the end of the body. Bodies of redirects that are followed are not
-     * passed on. If on_body is NULL, read the body with coil_http_read().
+     * returns at the end of the body. If a redirect is followed, its body is not passed
+     * to on_body. If on_body is NULL, read the body with coil_http_read().
      */
     coil_http_body_fn on_body;
     void *on_body_arg;
     /*
      * Receives all bytes sent and received, unencrypted, including passwords. May be
-     * NULL. The CONNECT request to a proxy is not included. Such a request uses HTTP/1.1.
-     * An interim response (1xx) has its own head, before the final response's. If a
-     * reused connection turns out to be closed, libcurl sends the request again, and its
-     * bytes are passed on again.
+     * NULL. The CONNECT request to a proxy is not included. A request with on_wire uses
+     * HTTP/1.1. An interim response (1xx) has its own head, before the head of the final
+     * response. If a reused connection turns out to be closed, libcurl sends the request
+     * again, and on_wire receives its bytes again.
      */
     coil_http_wire_fn on_wire;
     void *on_wire_arg;
@@ -188,16 +188,17 @@ typedef struct coil_http_request {
  * *out is set before the call suspends, and the caller destroys it, also after a failure.
  * *out is NULL only if memory ran out. After a failure, coil_http_error() returns the
  * message; the status and headers are available if they were received. To get only the
- * headers, destroy the response immediately: that never waits.
+ * headers, destroy the response immediately, which never waits.
  *
  * After a 303, and after a POST that got 301 or 302, a redirect is followed with GET and
- * without the body. Other redirects keep the method and the body. The headers
- * Authorization, Cookie, Proxy-Authorization and Host are not sent to another scheme,
- * host or port.
+ * without the body. Other redirects keep the method and the body. If the target has
+ * another scheme, host or port, the headers Authorization, Cookie, Proxy-Authorization
+ * and Host are not sent to it.
  *
- * Fails with -EINVAL for a URL that is not http or https, also in a redirect. Also fails
- * with -EINVAL for a malformed method, header or proxy, and for a missing ca_file. Fails
- * like coil_getaddrinfo() for names (-ENOENT) and like connect(2) (-ECONNREFUSED).
+ * Fails with -EINVAL if the URL, or the target of a redirect, is not an http or https
+ * URL. Also fails with -EINVAL for a malformed method, header or proxy, and for a missing
+ * ca_file. Fails like coil_getaddrinfo() for names (-ENOENT) and like connect(2)
+ * (-ECONNREFUSED).
  *
  * Fails with -ECONNRESET (the connection ended before the end of the headers), and
  * -EPROTO (not HTTP, a TLS failure, a redirect to an invalid URL). Fails with
@@ -223,12 +224,12 @@ COIL_SUSPENDS COIL_CHECKED int coil_http_get(coil_http_session *session,
  * Read at most n bytes of the body, suspending until at least one is available. Returns
  * the number of bytes; 0 at the end. Only one task may read at a time.
  *
- * If no task reads the body, coil stores 64 KiB; after that the peer has to wait. Bytes
- * that arrived before a failure are returned first. Fails with -ENODATA (the body was cut
- * off), -EMSGSIZE (body_limit, or a limit of libcurl: a trailer, or 64 MiB out of one
- * compressed piece). Fails with -ETIMEDOUT (idle_timeout_ns), -ECONNRESET, -EPROTO,
- * -ECANCELED (which ends the transfer), -ESHUTDOWN, -EBUSY, -ENOMEM. Further calls return
- * the same error.
+ * If no task reads the body, coil stores up to 64 KiB of it; after that the peer has to
+ * wait. Bytes that arrived before a failure are returned first. Fails with -ENODATA (the
+ * body was cut off), -EMSGSIZE (body_limit, or a limit of libcurl: a trailer, or 64 MiB
+ * out of one compressed piece). Fails with -ETIMEDOUT (idle_timeout_ns), -ECONNRESET,
+ * -EPROTO, -ECANCELED (which ends the transfer), -ESHUTDOWN, -EBUSY, -ENOMEM. Further
+ * calls return the same error.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_http_read(coil_http_response *response, void *buf,
                                                   size_t n);
@@ -250,7 +251,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_http_read_all(coil_http_response *response,
 COIL_SUSPENDS int coil_http_discard(coil_http_response *response, size_t n);
 
 /*
- * End the transfer if it is still in progress, and free the response; NULL is accepted.
+ * Abort the transfer if it is still in progress, and free the response; NULL is accepted.
  * Never suspends.
  *
  * No task may be reading the response. The connection stays open for other requests if
@@ -276,8 +277,8 @@ COIL_API const char *coil_http_header_at(const coil_http_response *response,
                                          const char *name, size_t index);
 
 /*
- * Return the length of the body as announced, before decompression; -1 if it was not
- * announced.
+ * Return the length of the body as the server announced it, before decompression; -1 if
+ * it was not announced.
  */
 COIL_API int64_t coil_http_content_length(const coil_http_response *response);
 

@@ -7,8 +7,8 @@
  *         report();                      // every second, whatever report() takes
  *
  * The ticks are at fixed times: start + 1 period, start + 2 periods, ... A loop around
- * coil_sleep() drifts by the duration of its body; an interval does not. (tokio: interval
- * with MissedTickBehavior::Skip; Go: time.Ticker; timerfd_create(2))
+ * coil_sleep() drifts by the time that its body takes; an interval does not drift.
+ * (tokio: interval with MissedTickBehavior::Skip; Go: time.Ticker; timerfd_create(2))
  */
 #ifndef COIL_INTERVAL_H
 #define COIL_INTERVAL_H
@@ -35,8 +35,8 @@ COIL_API void coil_interval_init(coil_interval *interval, int64_t period_ns);
  * Wait for the next tick, and return how many ticks were due since the last call: 1, or
  * more if the caller missed some. Missed ticks are counted but do not fire later.
  *
- * Always suspends, for at least one turn of the loop. Fails only with -ECANCELED; in that
- * case no tick is lost.
+ * Always suspends, for at least one turn of the loop. The only failure is -ECANCELED, and
+ * then no tick is lost.
  */
 COIL_SUSPENDS int coil_interval_wait(coil_interval *interval);
 

@@ -16,9 +16,9 @@
  *     }
  *
  * Another task of the same loop calls coil_latest_set(&latest, &value). Values that are
- * replaced before a follower runs are not seen. This suits followers that need only the
- * newest value, such as a configuration or the progress of a job. If every value matters,
- * use coil/broadcast.h. Nothing is allocated. (tokio: sync::watch)
+ * replaced before a follower runs are not seen. Use this object if followers need only
+ * the newest value, such as a configuration or the progress of a job. If every value
+ * matters, use coil/broadcast.h. Nothing is allocated. (tokio: sync::watch)
  */
 #ifndef COIL_LATEST_H
 #define COIL_LATEST_H
@@ -47,12 +47,12 @@ typedef struct coil_latest {
  */
 COIL_API void coil_latest_init(coil_latest *latest, void *value, size_t bytes);
 
-/* End the object; no task may still be waiting for it. NULL is accepted. */
+/* Destroy the object; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_latest_finish(coil_latest *latest);
 
 /*
- * Replace the value by a copy of *value, and wake the followers, even if the new value is
- * equal to the old one. Never suspends. Fails with -ESHUTDOWN.
+ * Replace the value with a copy of *value, and wake the followers, even if the new value
+ * is equal to the old one. Never suspends. Fails with -ESHUTDOWN.
  */
 COIL_API int coil_latest_set(coil_latest *latest, const void *value);
 
@@ -62,9 +62,9 @@ COIL_API void coil_latest_get(const coil_latest *latest, void *value);
 /*
  * Wait for a value that the caller has not seen, and copy it to *value.
  *
- * *seen is a variable of the follower, which sets it to 0 at first. So the first call
- * returns the current value at once. Returns 0. Fails with -ECANCELED, or -ESHUTDOWN once
- * the object is shut down and the last value was seen.
+ * *seen is a variable of the follower. Initialise it to 0, so that the first call returns
+ * the current value immediately. Returns 0. Fails with -ECANCELED, or -ESHUTDOWN once the
+ * object is shut down and the last value was seen.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_latest_wait(coil_latest *latest, uint64_t *seen,
                                                 void *value);

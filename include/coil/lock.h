@@ -8,8 +8,9 @@
  *     rc = save(&state);                     // waits while it holds the lock
  *     coil_lock_release(&lock);
  *
- * Only code that waits needs a lock: between two waits no other task runs. A lock is not
- * recursive. Any task may release it. (asyncio: Lock)
+ * A task needs a lock only for code that waits, because between two waits no other task
+ * runs. A lock is not recursive. Any task may release the lock, even if another task
+ * acquired it. (asyncio: Lock)
  */
 #ifndef COIL_LOCK_H
 #define COIL_LOCK_H
@@ -23,7 +24,7 @@ extern "C" {
 typedef struct coil_lock {
     coil_waiters waiters;
     bool locked;
-    uint32_t owner; /* the number of the task that holds it, for coil-ps; or 0 */
+    uint32_t owner; /* the number of the task that holds the lock, for coil-ps; or 0 */
 } coil_lock;
 
 /* clang-format off */
@@ -33,12 +34,12 @@ typedef struct coil_lock {
 /* Initialise an unlocked lock at run time, like COIL_LOCK_INIT. */
 COIL_API void coil_lock_init(coil_lock *lock);
 
-/* End the lock; no task may still be waiting for it. NULL is accepted. */
+/* Destroy the lock; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_lock_finish(coil_lock *lock);
 
 /*
- * Acquire the lock, waiting in line. Returns 0, or -ECANCELED. In that case the lock is
- * not acquired, and the next waiter gets its turn. (asyncio: acquire)
+ * Acquire the lock, waiting in line. Returns 0, or -ECANCELED without acquiring the lock.
+ * (asyncio: acquire)
  */
 COIL_SUSPENDS COIL_CHECKED int coil_lock_acquire(coil_lock *lock);
 

@@ -24,23 +24,24 @@
  * coil_loop_release() may be called on any thread. Most programs never create a loop:
  * coil_run() (coil/run.h) does.
  *
- * After fork(2) the loop belongs to the parent only: the child's thread starts without
- * one. The child may destroy objects that the parent created, without effect on the
- * parent. A call that would use the parent's loop aborts. The child may create its own
- * loop, or call coil_run(). See docs/manual/fork.md.
+ * After fork(2) the loop belongs to the parent only: the child starts without a loop. The
+ * child may destroy objects that the parent created, without effect on the parent. A call
+ * that would use the parent's loop aborts. The child may create its own loop, or call
+ * coil_run(). See docs/manual/fork.md.
  *
- * ONE TURN. First the loop polls for I/O. The poll does not wait if a callback is ready
- * or the loop is stopping. Otherwise the poll waits until the earliest timer and 50 us
- * longer (timer_slack_ns), at most a day. Then the callbacks of that I/O become ready,
- * followed by those of due timers. Timers are ordered by deadline, and by creation if the
- * deadlines are equal. Finally the loop runs the callbacks that are ready at this point,
- * first in, first out. Callbacks that become ready meanwhile run in the next turn.
- * (asyncio: BaseEventLoop._run_once)
+ * ONE TURN. First the loop polls for I/O, without waiting if a callback is ready or the
+ * loop is stopping. Otherwise the poll waits until the earliest timer and up to 50 us
+ * longer (timer_slack_ns), at most a day. Then the callbacks for that I/O become ready,
+ * followed by the callbacks of due timers. Timers are ordered by deadline, and by
+ * creation if the deadlines are equal. Finally the loop runs the callbacks that are ready
+ * at this point, first in, first out. Callbacks that become ready meanwhile run in the
+ * next turn. (asyncio: BaseEventLoop._run_once)
  *
  * While callbacks are ready, the loop may skip polls for up to 64 turns, 256 callbacks or
  * 250 us. Reading the clock may be skipped, too, as long as turns take less than 5 us
- * each. Under a virtual clock both happen only on request. A turn always completes:
- * however long its callbacks take, the next poll finds the I/O that happened meanwhile.
+ * each. With a virtual clock, polls are skipped only if skip_polls is set. A turn always
+ * completes: however long its callbacks take, the next poll finds the I/O that happened
+ * meanwhile.
  */
 #ifndef COIL_LOOP_H
 #define COIL_LOOP_H
@@ -60,7 +61,7 @@ typedef struct coil_task coil_task;
 /* A callback. A callback must not suspend; if it does, the program aborts. */
 typedef void (*coil_callback)(void *arg);
 
-/* For coil_loop_opts.timer_slack_ns: each timer fires as soon as it is due. */
+/* A value for coil_loop_opts.timer_slack_ns: each timer fires as soon as it is due. */
 #define COIL_NO_SLACK (-1)
 
 typedef struct coil_loop_opts {
@@ -70,27 +71,28 @@ typedef struct coil_loop_opts {
      *
      * "simulated" (coil/network.h) is available once a function of libcoil-testing was
      * called, such as coil_testing_network(). io_uring needs Linux 5.11. Sandboxes, a
-     * sysctl or the limit of locked memory often forbid it. A backend that does not work
-     * here fails with -ENOSYS, and an unknown name with -EINVAL. If the name came from
-     * $COIL_BACKEND, coil also prints a message on stderr.
+     * sysctl or the limit on locked memory often forbid io_uring. A backend that does not
+     * work here fails with -ENOSYS, and an unknown name with -EINVAL. If the name came
+     * from $COIL_BACKEND, coil also prints a message on stderr.
      */
     const char *backend;
     /*
      * Use a clock that starts at 0 and advances only when nothing is ready, by jumping to
-     * the next timer. For tests: sleeping takes no time, and every run is the same. The
-     * loop still waits for blocking work and posts.
+     * the next timer. Use this clock in tests: sleeping takes no time, and every run is
+     * the same. The loop still waits for blocking work and posts.
      */
     bool virtual_clock;
     /*
-     * With a virtual clock: skip polls as under a real one, but never while a timer is
-     * due. The order of everything except I/O stays the same. So tests that compare
-     * orders can run on the same code path as programs.
+     * With a virtual clock, skip polls as with a real clock, but never while a timer is
+     * due. The order of all events except I/O stays the same, so tests that compare
+     * orders can use the same code path as programs.
      */
     bool skip_polls;
-    bool debug; /* debug mode, as by COIL_DEBUG=1: see coil_set_debug() in coil/debug.h */
+    bool debug; /* debug mode, like COIL_DEBUG=1: see coil_set_debug() in coil/debug.h */
     /*
-     * How long an idle loop may wait beyond the next timer. So timers with close
-     * deadlines fire in one turn. 0 means 50 us, COIL_NO_SLACK none; at most a day.
+     * How long an idle loop may wait beyond the deadline of the next timer, so that
+     * timers with close deadlines fire in one turn. 0 means 50 us, and COIL_NO_SLACK
+     * means no slack; at most a day.
      *
      * Deadlines do not change: due timers fire in order, and immediately if anything else
      * has woken the loop. With epoll, poll and select the kernel adds the thread's own
@@ -106,7 +108,7 @@ typedef struct coil_loop_opts {
  * closed by coil_loop_close().
  *
  * Fails with -EBUSY if the thread has a loop, -EINVAL for an unknown backend, -ENOSYS for
- * one that does not work here, -ENOMEM, -EMFILE.
+ * a backend that does not work here, -ENOMEM, -EMFILE.
  */
 COIL_API COIL_CHECKED int coil_loop_create(const coil_loop_opts *opts, coil_loop **out);
 
@@ -121,7 +123,7 @@ COIL_API void coil_loop_close(coil_loop *loop);
 
 /*
  * For threads that call coil_post(): add or drop a reference, which keeps the loop's
- * memory valid even after it is closed. Any thread.
+ * memory valid even after the loop is closed. May be called on any thread.
  */
 COIL_API coil_loop *coil_loop_retain(coil_loop *loop);
 COIL_API void coil_loop_release(coil_loop *loop);
@@ -139,10 +141,10 @@ COIL_API const char *coil_backend_name(void);
  * Returns 0. Fails with -EBUSY if the loop is already running, or with the error of the
  * poll.
  *
- * Fails with -EDEADLK if the loop would wait forever, and reports that with a list of all
- * tasks. In that case tasks exist and all of them wait, but nothing could wake one. There
- * is neither a watched descriptor, a timer or blocking work, nor another thread that
- * could post. (Signal handlers can only write to a watched descriptor.)
+ * Fails with -EDEADLK if the loop would wait forever, and reports this with a list of all
+ * tasks. A loop would wait forever if there are tasks, all of them wait, and nothing
+ * could wake one of them: there is no watched descriptor, timer or blocking work, and no
+ * other thread could post. (Signal handlers can only write to a watched descriptor.)
  */
 COIL_API int coil_loop_run_forever(coil_loop *loop);
 
@@ -165,13 +167,14 @@ COIL_API bool coil_loop_running(const coil_loop *loop);
  * Call fn(arg) in the next turn, after everything that is ready now. (asyncio: call_soon)
  *
  * *out receives a handle to release; `out` may be NULL if the call is never cancelled.
- * Fails with -ENOMEM. This, coil_call_later() and coil_call_at() abort without a loop.
+ * Fails with -ENOMEM. coil_call_soon(), coil_call_later() and coil_call_at() abort if the
+ * thread has no loop.
  */
 COIL_API COIL_CHECKED int coil_call_soon(coil_callback fn, void *arg, coil_handle **out);
 
 /*
- * Call fn(arg) once, `delay_ns` from now. A negative delay means a deadline in the past.
- * (asyncio: call_later)
+ * Call fn(arg) once, `delay_ns` from now. A negative delay means that the deadline has
+ * already passed. (asyncio: call_later)
  */
 COIL_API COIL_CHECKED int coil_call_later(int64_t delay_ns, coil_callback fn, void *arg,
                                           coil_handle **out);
@@ -181,7 +184,7 @@ COIL_API COIL_CHECKED int coil_call_at(int64_t deadline, coil_callback fn, void 
                                        coil_handle **out);
 
 /*
- * Cancel the call. (asyncio: Handle.cancel)
+ * Cancel the function call to which the handle belongs. (asyncio: Handle.cancel)
  *
  * The memory and the timer of the call are freed immediately. If the function is running
  * or has run, or the call was cancelled before, the only effect is that
@@ -189,7 +192,10 @@ COIL_API COIL_CHECKED int coil_call_at(int64_t deadline, coil_callback fn, void 
  */
 COIL_API void coil_handle_cancel(coil_handle *handle);
 
-/* True if coil_handle_cancel() was called, even if too late. (asyncio: cancelled) */
+/*
+ * True if coil_handle_cancel() was called, even if that was too late. (asyncio:
+ * cancelled)
+ */
 COIL_API bool coil_handle_cancelled(const coil_handle *handle);
 
 /*
@@ -204,36 +210,35 @@ COIL_API void coil_handle_release(coil_handle *handle);
  * Call fn(arg) on the loop's thread. May be called on any thread, but not in a signal
  * handler. (asyncio: call_soon_threadsafe)
  *
- * Every post is called exactly once, in the order of posting, if necessary while the loop
- * closes. Fails with -ESHUTDOWN if the loop is closed, -ENOMEM. A thread other than the
- * loop's must hold its own reference (coil_loop_retain()).
+ * Every posted function is called exactly once, in the order of posting, if necessary
+ * while the loop closes. Fails with -ESHUTDOWN if the loop is closed, -ENOMEM. A thread
+ * other than the loop's must hold its own reference (coil_loop_retain()).
  */
 COIL_API int coil_post(coil_loop *loop, coil_callback fn, void *arg);
 
 /* ---- readers and writers ----------------------------------------------------------- */
 
-/* Events of a descriptor, for calls that handle both: coil_wait_fd(). */
+/* Events on a descriptor, for calls that handle both events, such as coil_wait_fd(). */
 #define COIL_READABLE 1u
 #define COIL_WRITABLE 2u
 
 /*
- * Call fn(arg) in every turn in which `fd` is readable, or writable. (asyncio:
- * add_reader, add_writer)
+ * Call fn(arg) in every turn in which `fd` is readable (reader) or writable (writer).
+ * (asyncio: add_reader, add_writer)
  *
  * The watch is level-triggered; end of file and errors count as ready. A second call
  * replaces the first. Regular files and /dev/null are always ready.
  *
- * Remove the callback before you close the descriptor. If the number is reused for
- * another descriptor, a second call applies to that descriptor. Fails with -EBUSY if a
- * stream uses the descriptor, -EBADF, -EINVAL (select and descriptors of 1024 or more),
- * -ENOMEM.
+ * Remove the callback before you close the descriptor. If the descriptor's number is
+ * reused, a second call applies to the new descriptor. Fails with -EBUSY if a stream uses
+ * the descriptor, -EBADF, -EINVAL (select and descriptors of 1024 or more), -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_add_reader(int fd, coil_callback fn, void *arg);
 COIL_API COIL_CHECKED int coil_add_writer(int fd, coil_callback fn, void *arg);
 
 /*
- * Remove the callback, even if it is ready to be called. Returns 1 if one was set, else
- * 0. (asyncio: remove_reader, remove_writer)
+ * Remove the callback, even if it is ready to be called. Returns 1 if a callback was set,
+ * else 0. (asyncio: remove_reader, remove_writer)
  */
 COIL_API int coil_remove_reader(int fd);
 COIL_API int coil_remove_writer(int fd);
@@ -241,8 +246,8 @@ COIL_API int coil_remove_writer(int fd);
 /* ---- problems without a caller ----------------------------------------------------- */
 
 /*
- * A problem that cannot be returned to a caller. Examples are a failure that was never
- * retrieved, and a task that is still pending when the loop closes.
+ * A problem that cannot be returned to a caller, such as a failure that was never
+ * retrieved, or a task that is still pending when the loop closes.
  *
  * Members that do not apply are 0 or NULL. All pointers are borrowed for the duration of
  * the call. The task or future may be about to be freed; the handler may retain it.
@@ -258,8 +263,8 @@ typedef struct coil_exception {
 
 /*
  * Handle a report. Like a callback, a handler must not suspend, and coil_task_current()
- * is NULL in it. The handler's context is that of the reported task. Problems that occur
- * while it runs go to the default handler.
+ * is NULL in it. The handler runs in the context of the reported task. Problems that
+ * occur while a handler runs are reported to the default handler.
  */
 typedef void (*coil_exception_handler)(const coil_exception *exception, void *arg);
 
@@ -276,14 +281,15 @@ COIL_API void coil_set_exception_handler(coil_exception_handler handler, void *a
 COIL_API coil_exception_handler coil_get_exception_handler(void **arg);
 
 /*
- * Report a problem to the current loop's handler, as coil does; without a loop, to the
+ * Report a problem to the current loop's exception handler, or without a loop, to the
  * default handler. (asyncio: call_exception_handler)
  */
 COIL_API void coil_call_exception_handler(const coil_exception *exception);
 
 /*
- * Print the message, the task's name, and the failure with its traceback on stderr.
- * Handlers may call this function, too. (asyncio: default_exception_handler)
+ * The default handler: print the message, the task's name, and the failure with its
+ * traceback on stderr. Other handlers may call this function, too. (asyncio:
+ * default_exception_handler)
  */
 COIL_API void coil_default_exception_handler(const coil_exception *exception);
 

@@ -10,28 +10,28 @@
  *             printf("seed %llu: %s\n", (unsigned long long)seed, strerror(-rc));
  *     }
  *
- * After that, the sockets that coil_listen(), coil_connect() and similar functions open
- * do not use the kernel's network. The bytes of these sockets go through queues in
- * memory. A seeded random number generator decides whether they arrive late, in pieces,
- * or not at all. The program under test needs no change.
+ * After coil_testing_network(), the sockets that coil_listen(), coil_connect() and
+ * similar functions open do not use the kernel's network. Their bytes go through queues
+ * in memory, and a seeded random number generator decides whether bytes arrive late, in
+ * pieces, or not at all. The program under test needs no change.
  *
  * Use a virtual clock: coil_testing_run(). With it, waiting takes no time, and a task
  * that would wait forever is reported (-EDEADLK). The same seed gives the same run on
  * every machine: the same bytes in the same pieces at the same nanosecond.
  *
- * These functions are in libcoil-testing, like those of coil/testing.h.
+ * These functions are in libcoil-testing, like the functions of coil/testing.h.
  *
- * INCLUDED. TCP and UDP over IPv4 and IPv6, with Linux's behaviour: refused connections,
- * backlogs, half-closes, resets, full buffers, ICMP answers to datagrams. Every address
- * exists in this network, but only the program's own listeners answer. A network belongs
- * to one loop. Descriptors (coil_stream_fd()) identify streams as usual, but the kernel
- * does not know them. Names are looked up as usual; numeric addresses, "127.0.0.1", need
- * no lookup.
+ * INCLUDED. The network simulates TCP and UDP over IPv4 and IPv6, with Linux's behaviour:
+ * refused connections, backlogs, half-closes, resets, full buffers, ICMP answers to
+ * datagrams. Every address exists in this network, but only the program's own listeners
+ * answer. A network belongs to one loop. coil_stream_fd() returns a number that
+ * identifies the stream, but it is not a descriptor of the kernel. Names are looked up as
+ * usual; numeric addresses, such as "127.0.0.1", need no lookup.
  *
- * NOT INCLUDED. Sockets that the program opens by socket(2), pipes, local sockets and
- * files remain the kernel's; the "simulated" backend waits for them with poll(2). The
- * network does not simulate congestion control, urgent data or TIME_WAIT: a port is free
- * immediately.
+ * NOT INCLUDED. Sockets that the program opens with socket(2), pipes, local sockets and
+ * files still belong to the kernel; the "simulated" backend waits for them with poll(2).
+ * The network does not simulate congestion control, urgent data or TIME_WAIT: a port is
+ * free immediately.
  */
 #ifndef COIL_NETWORK_H
 #define COIL_NETWORK_H
@@ -53,13 +53,13 @@ typedef struct coil_network_opts {
     uint64_t seed; /* seed of all random decisions */
     /*
      * The latency of packets, chosen at random for each packet. Packets of one connection
-     * arrive in order, all others in any order. Packets that are due at the same time
-     * arrive in random order.
+     * arrive in order, other packets in any order. If two packets are due at the same
+     * time, their order is random.
      */
     int64_t latency_ns[2];
     int64_t bytes_per_second; /* limit per connection and direction; 0: no limit */
     /*
-     * The buffer sizes of a connection: when they are full, a writer waits. 0 means 64
+     * The sizes of a connection's buffers; a writer waits while they are full. 0 means 64
      * KiB each; values below 256 mean 256.
      */
     size_t send_buffer_bytes, receive_buffer_bytes;
@@ -76,7 +76,7 @@ typedef struct coil_network_opts {
     unsigned accept_limit_ppm;
     unsigned reset_ppm; /* a data packet is lost, and its connection is reset */
     /*
-     * The destination of a packet is cut off for a time of cut_ns, as by
+     * The destination of a packet is cut off for a time within cut_ns, as with
      * coil_network_cut().
      */
     unsigned cut_ppm;
@@ -90,18 +90,18 @@ typedef struct coil_network_opts {
 } coil_network_opts;
 
 /*
- * Presets, which the caller may change.
+ * Return preset options, which the caller may change.
  *
- * Calm has up to 2 ms of latency, calls that transfer less than they could or wait
- * without need, and no failures. Hostile has small buffers and segments, up to 40 ms of
- * latency, and all of the above events.
+ * The calm network has up to 2 ms of latency, and no failures, but calls may transfer
+ * less than they could or wait unnecessarily. The hostile network has small buffers and
+ * segments, up to 40 ms of latency, and all of the above events.
  */
 COIL_API coil_network_opts coil_network_calm(uint64_t seed);
 COIL_API coil_network_opts coil_network_hostile(uint64_t seed);
 
 /*
- * Give a simulated network to the loops that this thread creates from now on, unless they
- * name another backend than "simulated".
+ * Give a simulated network to the loops that this thread creates from now on, except
+ * loops that specify a backend other than "simulated".
  *
  * `opts` is copied; NULL ends the effect. Without this call, a loop with the backend
  * "simulated" has a network whose options are all zero.
@@ -112,8 +112,8 @@ COIL_API void coil_testing_network(const coil_network_opts *opts);
  * Cut off an address, such as "192.0.2.1" or "2001:db8::1", in the current loop's network
  * for `for_ns` from now on. COIL_NEVER means until the next call; 0 ends the cut.
  *
- * Packets of connections from and to the address are held. After Linux's timeouts their
- * senders fail with -ETIMEDOUT: after 127 seconds for a connection that is not
+ * Packets of connections from and to the address are held. The senders fail with
+ * -ETIMEDOUT after the same time as on Linux: after 127 seconds if the connection is not
  * established yet, else after 924.6 seconds. Datagrams are lost. Fails with -EINVAL for
  * an invalid address, -ENOTSUP if the loop's network is not simulated, -ENOMEM.
  */

@@ -6,7 +6,7 @@
  *         rc = coil_rename("today.log", "archive/today.log", 0);
  *
  * Each function makes the system call of the same name, with io_uring or on a thread of
- * the file lane. coil/file.h describes both ways, and what a cancellation does. All
+ * the file lane. coil/file.h describes the two methods, and how calls are cancelled. All
  * return 0 or a negative errno.
  */
 #ifndef COIL_PATH_H
@@ -50,8 +50,8 @@ COIL_SUSPENDS int coil_chmod(const char *path, mode_t mode);
 COIL_SUSPENDS int coil_chown(const char *path, uid_t user, gid_t group, int flags);
 
 /*
- * Set the time of the last access and of the last change, like utimensat(2). `flags` is
- * as in coil_chown(). For `times` see coil_file_utimens(). (Python: os.utime)
+ * Set the times of the last access and the last modification, like utimensat(2). `flags`
+ * is as in coil_chown(). For `times` see coil_file_utimens(). (Python: os.utime)
  */
 COIL_SUSPENDS int coil_utimens(const char *path, const struct timespec times[2],
                                int flags);
@@ -68,8 +68,8 @@ COIL_SUSPENDS int coil_symlink(const char *target, const char *path);
 
 /*
  * Read the target of a symbolic link, with a '\0' at the end, into `buf` of `size` bytes,
- * and return its length. Fails with -ENAMETOOLONG if it does not fit, -EINVAL if `path`
- * is not a symbolic link. (readlink(2))
+ * and return its length. Fails with -ENAMETOOLONG if the target does not fit, -EINVAL if
+ * `path` is not a symbolic link. (readlink(2))
  */
 COIL_SUSPENDS ssize_t coil_readlink(const char *path, char *buf, size_t size);
 

@@ -10,13 +10,14 @@
  *
  * Use these calls for descriptors that belong to other code: a library that reports the
  * descriptors for which it waits, or a library that runs on libcoil-posix. Polling does
- * not change a descriptor. Other tasks, readers and writers, or a stream may wait for it
- * at the same time.
+ * not change a descriptor. Other tasks, readers, writers or a stream may wait for the
+ * descriptor at the same time.
  *
  * A stream's own descriptor is readable when the connection has more bytes. That includes
  * bytes that io_uring has received ahead; after such a poll coil no longer receives ahead
- * for that stream. The stream itself may also hold bytes: from a look-ahead, decrypted,
- * or brought along from another loop. poll(2) never reports these: use coil_peek().
+ * for that stream. The stream itself may also hold bytes that were read ahead, decrypted,
+ * or moved from another loop with the stream. poll(2) never reports such bytes: use
+ * coil_peek().
  */
 #ifndef COIL_POLL_H
 #define COIL_POLL_H
@@ -34,24 +35,24 @@ extern "C" {
 /*
  * Like poll(2), but only the calling task waits, for at most `timeout_ns`.
  *
- * COIL_NEVER means no limit; 0 or less does not wait. Returns how many of the `n`
- * descriptors have events in `revents`; 0 after the timeout. Regular files are always
- * ready, on every backend. Signals never interrupt the call.
+ * COIL_NEVER means no limit; with 0 or less, the call does not wait. Returns how many of
+ * the `n` descriptors have events in `revents`; 0 after the timeout. Regular files are
+ * always ready, on every backend. Signals never interrupt the call.
  *
- * Never allocates memory. More than four descriptors, or events other than POLLIN and
- * POLLOUT, need an epoll(7) descriptor during the call. A descriptor that a stream, a
- * reader or a writer uses may need one, too.
+ * Never allocates memory. The call needs an epoll(7) descriptor if there are more than
+ * four descriptors, or events other than POLLIN and POLLOUT. The call may also need an
+ * epoll(7) descriptor if a stream, a reader or a writer uses one of the descriptors.
  *
  * Fails with -ECANCELED, -EBADF if coil_poll_end() was called for one of the descriptors,
  * -EMFILE, -ENFILE, -ENOMEM. Fails with -EINVAL for more descriptors than RLIMIT_NOFILE,
- * and with the select backend for a number of 1024 or more. An invalid descriptor is not
- * a failure: its revents are POLLNVAL.
+ * and with the select backend for descriptors of 1024 or more. An invalid descriptor does
+ * not make the call fail: its revents are POLLNVAL.
  */
 COIL_SUSPENDS int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns);
 
 /*
- * Wait for one descriptor after a call of it has failed with EAGAIN. The caller repeats
- * its call when this one returns 1.
+ * Wait for one descriptor after a system call on it has failed with EAGAIN. When
+ * coil_poll_retry() returns 1, repeat that system call.
  *
  * `events` is POLLIN, POLLOUT or both. Like coil_poll(), but faster: it does not call
  * poll(2) before and after the wait. The descriptor may no longer be ready when the call
@@ -67,7 +68,8 @@ COIL_SUSPENDS int coil_poll_retry(int fd, short events, int64_t timeout_ns);
  * for it in coil_poll(), with at most four descriptors, or in coil_poll_retry(), return
  * -EBADF.
  *
- * The backends cannot detect this themselves. Returns the number of such tasks.
+ * The function is necessary because the backends cannot detect that a descriptor is
+ * closed. Returns the number of such tasks.
  */
 COIL_API int coil_poll_end(int fd);
 

@@ -4,8 +4,8 @@
  *     cc app.c -o app $(pkg-config --cflags --libs coil-posix)
  *     LD_PRELOAD=libcoil-posix.so ./app
  *
- * No code has to be changed. In a task, read(), connect(), poll(), nanosleep(),
- * getaddrinfo() and their relatives let other tasks run while they wait, whichever
+ * Existing code need not be changed. In a task, read(), connect(), poll(), nanosleep(),
+ * getaddrinfo() and similar functions let other tasks run while they wait, whichever
  * library calls them. Outside tasks they are the C library's functions.
  * docs/manual/posix.md lists these functions and their limits.
  */
@@ -22,32 +22,33 @@ extern "C" {
 #endif
 
 /*
- * True if blocking calls of the calling code suspend only its task. This needs two
- * things: its calls reach libcoil-posix, and libcoil-posix uses the same libcoil as this
- * code. Any thread.
+ * True if blocking calls in the calling code suspend only its task. This has two
+ * conditions: the calls reach libcoil-posix, and libcoil-posix uses the same libcoil as
+ * the calling code. May be called on any thread.
  *
- * So the result is false if libcoil-posix was loaded by dlopen(3) or linked after the C
+ * So the result is false if libcoil-posix was loaded with dlopen(3) or linked after the C
  * library. The result is also false if the calling library was loaded with RTLD_DEEPBIND,
- * or if libcoil-posix does not see the program's libcoil.a. A program that is linked with
+ * or if libcoil-posix does not see the program's libcoil.a. Linking the program with
  * libcoil-posix avoids the last case.
  *
- * Languages other than C and C++ call the function of this name, whose result applies to
- * the program.
+ * In C and C++ this name is a macro. Other languages call the function, whose result
+ * applies to the program.
  */
 COIL_API bool coil_posix_active(void);
 
 /*
- * Like coil_posix_active(), for code that passes the addresses of close(2) and
- * coil_may_suspend() to which its own calls go. Calls close_function(-1).
+ * Like coil_posix_active(), for the code whose own calls of close(2) and
+ * coil_may_suspend() reach the functions at these addresses. Calls close_function(-1).
  */
 COIL_API bool coil_posix_reached(int (*close_function)(int fd),
                                  bool (*may_suspend)(void));
 
 /*
- * Hooks that give each task its own values of pthread_getspecific(3), as a thread has:
- * NULL at first, and destroyed by the key's destructor at the task's end. These hooks
- * serve libraries that store the state of each thread under such keys: GLib, OpenSSL,
- * CPython before 3.12. See docs/manual/posix.md, "State and ownership by thread".
+ * Hooks that give each task its own values of pthread_getspecific(3), like a thread: each
+ * value is NULL at first, and is destroyed by the key's destructor when the task ends.
+ * These hooks serve libraries that store the state of each thread under such keys: GLib,
+ * OpenSSL, CPython before 3.12. See docs/manual/posix.md, "State and ownership by
+ * thread".
  *
  *     static const coil_task_hooks *hooks[2];
  *
@@ -61,9 +62,10 @@ COIL_API const coil_task_hooks *coil_hooks_thread_keys(void);
 
 /*
  * Hooks that give each task its own thread-local variables (_Thread_local, thread_local)
- * of one library, as a thread has: with their initial values at first, and destroyed at
- * the task's end. `address` is any function or static variable of that library. For
- * example, Rust's thread::park() needs them between two tasks of one thread.
+ * of one library, like a thread: the variables have their initial values when the task
+ * begins, and are destroyed when it ends. `address` is any function or static variable of
+ * that library. For example, these hooks are necessary if two tasks of one thread use
+ * Rust's thread::park().
  *
  *     static const coil_task_hooks *hooks[2];
  *
@@ -71,10 +73,10 @@ COIL_API const coil_task_hooks *coil_hooks_thread_keys(void);
  *     rc = coil_run(app, NULL, &(coil_run_opts){.hooks = hooks});
  *
  * Returns NULL if the library has no thread-local variables, or too many for
- * COIL_HOOK_STATES_BYTES. Also NULL for the C library, for libcoil or a program with
- * libcoil.a inside, for the library of malloc(), and after 16 libraries. Each wait of a
- * task copies the variables. A destructor must not wait. The library must not be unloaded
- * while a task has the hooks. Any thread.
+ * COIL_HOOK_STATES_BYTES. Also returns NULL for the C library, for libcoil or a program
+ * that contains libcoil.a, for the library that defines malloc(), and after 16 libraries.
+ * Each wait of a task copies the variables. A destructor must not wait. The library must
+ * not be unloaded while a task has the hooks. May be called on any thread.
  */
 COIL_API const coil_task_hooks *coil_hooks_thread_locals(const void *address);
 

@@ -14,8 +14,8 @@
  *     coil_output_finish(&sorted);
  *     coil_process_destroy(p);
  *
- * coil refers to a child by a pidfd (Linux 5.4). So coil needs no SIGCHLD handler and
- * does not interfere with one. A signal never reaches another process that got the same
+ * coil refers to a child by a pidfd (Linux 5.4). So coil neither needs a SIGCHLD handler
+ * nor interferes with one, and a signal never reaches another process that got the same
  * PID. A child is reaped as soon as it has ended, whether a task waits for it or not.
  * Call all functions here on the thread of the loop that spawned the child. (asyncio:
  * subprocess)
@@ -35,15 +35,18 @@ typedef struct coil_process coil_process;
 
 /* ---- starting ---------------------------------------------------------------------- */
 
-/* Values for a standard descriptor of the child. A value above 0 is a descriptor. */
-#define COIL_INHERIT 0   /* inherit the program's own */
-#define COIL_PIPE (-1)   /* a pipe; coil_process_stdin() etc. return the other end */
-#define COIL_STDOUT (-2) /* only for err: send it where out goes */
+/*
+ * Values for a standard descriptor of the child. A value above 0 is a descriptor of the
+ * program.
+ */
+#define COIL_INHERIT 0   /* inherit the program's descriptor */
+#define COIL_PIPE (-1)   /* a pipe: see coil_process_stdin() for the other end */
+#define COIL_STDOUT (-2) /* only for err: the same as out */
 #define COIL_NULL (-3)   /* /dev/null */
 
 /*
- * A limit of the child (setrlimit(2)): RLIMIT_AS, RLIMIT_CPU, RLIMIT_NOFILE, ... from
- * <sys/resource.h>. RLIM_INFINITY means no limit. (Python: resource.setrlimit)
+ * A resource limit for the child (setrlimit(2)): RLIMIT_AS, RLIMIT_CPU, RLIMIT_NOFILE,
+ * ... from <sys/resource.h>. RLIM_INFINITY means no limit. (Python: resource.setrlimit)
  */
 typedef struct coil_process_limit {
     int resource;
@@ -58,8 +61,8 @@ typedef struct coil_process_opts {
     const char *cwd;         /* NULL: the program's directory */
     int in, out, err;        /* one of the values above; the caller keeps descriptors */
     /*
-     * Further descriptors for the child, with their own numbers. The child inherits no
-     * others.
+     * Further descriptors for the child, which keep their numbers. The child inherits no
+     * other descriptors.
      */
     const int *pass_fds;
     size_t pass_fd_count;
@@ -83,12 +86,11 @@ typedef struct coil_process_opts {
     const coil_process_limit *limits;
     size_t limit_count;
     /*
-     * Give the child a pseudo-terminal: coil_process_terminal() is the other end. The
-     * child gets a new session, with this terminal as its controlling terminal. It
-     * replaces the standard descriptors that are COIL_INHERIT. Its window has 24 rows and
-     * 80 columns unless the sizes are set. The child gets SIGHUP when coil closes the
-     * other end: in coil_process_detach(), and after -EMSGSIZE of
-     * coil_process_communicate().
+     * Give the child a pseudo-terminal; coil_process_terminal() returns the other end.
+     * The child gets a new session, with this terminal as its controlling terminal. The
+     * terminal replaces those standard descriptors that are COIL_INHERIT. Its window has
+     * 24 rows and 80 columns unless the sizes are set. The child gets SIGHUP when coil
+     * closes the other end in coil_process_detach().
      */
     bool pty;
     unsigned short pty_rows, pty_columns;
@@ -103,21 +105,21 @@ typedef struct coil_process_opts {
  * not even for a script without "#!" (-ENOEXEC).
  *
  * The child's pipes are blocking, as most programs expect. If an inherited or given pipe
- * or terminal is non-blocking, coil reopens it for the child. So the program may have
- * adopted its own stdin. One child's coil_stream_fd(coil_process_stdout(p)) may also be
- * another's `in`.
+ * or terminal is non-blocking, coil reopens it for the child. So the child may inherit
+ * the program's stdin even if a stream has adopted it. The descriptor of one child's
+ * output, coil_stream_fd(coil_process_stdout(p)), may also be another child's `in`.
  *
  * The child's signal mask is empty. Signals that the program ignores remain ignored
  * (nohup(1)), except SIGPIPE and SIGXFSZ, as in Python.
  *
  * The loop is blocked until the child has executed the program. Starting a child takes a
  * few hundred microseconds with vfork(2), regardless of the parent's memory. A child with
- * another user or group is created by fork(2), so that it does not share memory with the
- * parent.
+ * another user or group is created with fork(2), so that it does not share memory with
+ * the parent.
  *
  * Fails like execve(2), with -ENOENT, -EACCES, -E2BIG and so on, if the program was not
- * started. The message of coil_last_error() says whether the cause was the program, the
- * directory, the limits or the identity (-EPERM). Also fails with -EINVAL, -EBADF for a
+ * started. The message of coil_last_error() says whether the program, the directory, the
+ * limits or the identity (-EPERM) was the cause. Also fails with -EINVAL, -EBADF for a
  * descriptor, -EMFILE, -EAGAIN, -ENOMEM; -ENOSYS before Linux 5.4.
  */
 COIL_API COIL_CHECKED int coil_process_spawn(const coil_process_opts *opts,
@@ -136,8 +138,8 @@ COIL_API COIL_CHECKED int coil_process_shell(const char *command,
 /* ---- the child --------------------------------------------------------------------- */
 
 /*
- * Return the program's end of a pipe to the child, borrowed; NULL without a pipe. Close
- * this stream with coil_stream_close(), but never destroy it.
+ * Return the program's end of a pipe to the child, borrowed; NULL without a pipe. The
+ * stream may be closed with coil_stream_close(), but must not be destroyed.
  */
 COIL_API coil_stream *coil_process_stdin(const coil_process *process);
 COIL_API coil_stream *coil_process_stdout(const coil_process *process);
@@ -148,16 +150,17 @@ COIL_API coil_stream *coil_process_stderr(const coil_process *process);
  * (Python: pty.openpty, pty.fork)
  *
  * The child reads what the program writes, and vice versa. The terminal echoes input and
- * edits lines, until the child changes that; the bytes 3 and 4 are Ctrl-C and Ctrl-D. A
- * '\n' of the child arrives as "\r\n". Once the last process has closed the terminal, or
- * the child (its session's leader) has ended, a reader gets the end (0), and a writer
- * gets -EPIPE.
+ * supports line editing, unless the child changes these settings; the bytes 3 and 4 are
+ * Ctrl-C and Ctrl-D. A '\n' that the child writes arrives as "\r\n". Once the last
+ * process has closed the terminal, or the child (the session's leader) has ended, a read
+ * returns 0, and a write fails with -EPIPE.
  */
 COIL_API coil_stream *coil_process_terminal(const coil_process *process);
 
 /*
- * Set the size of the terminal's window. Its processes in the foreground get SIGWINCH if
- * the size changes. Fails with -ENOTTY without opts.pty, -EBADF if the stream is closed.
+ * Set the size of the terminal's window. The terminal's foreground processes get SIGWINCH
+ * if the size changes. Fails with -ENOTTY without opts.pty, -EBADF if the stream is
+ * closed.
  */
 COIL_API int coil_process_resize(coil_process *process, unsigned short rows,
                                  unsigned short columns);
@@ -177,12 +180,11 @@ COIL_API COIL_CHECKED int coil_process_open_pidfd(const coil_process *process);
  * wait, whose returncode is -N for signal N)
  *
  * Returns the exit status, 0 to 255, or 128 plus the number of the signal that ended the
- * child, as shells do. The call does not wait for data in the child's pipes; it can still
- * be read afterwards.
+ * child, as shells do. The call does not wait until the child's pipes are empty: their
+ * data can still be read afterwards.
  *
- * Other code may have consumed the child's status, by waitpid(-1) or by ignoring SIGCHLD.
- * In that case the result is 255, and this is reported to the exception handler, as in
- * asyncio.
+ * If other code has consumed the child's status, with waitpid(-1) or by ignoring SIGCHLD,
+ * the result is 255, and the problem is reported to the exception handler, as in asyncio.
  *
  * Fails with -ECANCELED, which does not affect the child; -EBADF if the child is
  * destroyed meanwhile.
@@ -196,8 +198,8 @@ COIL_SUSPENDS int coil_process_wait(coil_process *process);
 COIL_API int coil_process_status(const coil_process *process);
 
 /*
- * Send a signal to the child; 0 only checks whether that is possible. Fails with -ESRCH
- * once the loop has noticed the child's end; -EINVAL, -EPERM as kill(2). (asyncio:
+ * Send a signal to the child; signal 0 only checks whether that is possible. Fails with
+ * -ESRCH once the loop has noticed the child's end; -EINVAL, -EPERM as kill(2). (asyncio:
  * send_signal, terminate, kill)
  */
 COIL_API int coil_process_kill(coil_process *process, int signo);
@@ -210,17 +212,17 @@ COIL_API int coil_process_kill(coil_process *process, int signo);
  * with -ESRCH if no process is left in the group; -EPERM as kill(2).
  *
  * The signal never reaches another group that got the same number. Before Linux 6.9 the
- * kernel guarantees that only while the leader is not reaped. So on such kernels an ended
- * leader remains a zombie until the coil_process is destroyed, and counts as a process of
- * the group.
+ * kernel guarantees this only until the leader is reaped. So on such kernels a leader
+ * that has ended remains a zombie until the coil_process is destroyed, and counts as a
+ * process of the group.
  */
 COIL_API int coil_process_kill_group(coil_process *process, int signo);
 
 /* ---- input and output of the child ------------------------------------------------- */
 
 /*
- * Output of a child; initialise it with {0}. A '\0' follows the last byte and is not
- * counted in `size`. `data` may be NULL if the output is empty.
+ * Output of a child; initialise it with {0}. A '\0' follows the last byte, but is not
+ * included in `size`. `data` may be NULL if the output is empty.
  */
 typedef struct coil_output {
     char *data;
@@ -245,13 +247,14 @@ COIL_API void coil_output_finish(coil_output *output);
  * not need one.
  *
  * Fails with -EMSGSIZE if an output exceeds `limit` bytes (0: no limit): the output has
- * the first bytes, and the pipe is closed. Also fails with -ECANCELED, -ENOMEM, or as
- * coil_read(). In each case the outputs have the data that was read until then, and the
- * child continues.
+ * the first bytes, and the pipe is closed. A terminal stays open, and the next read
+ * returns the bytes after the limit. Also fails with -ECANCELED, -ENOMEM, or as
+ * coil_read(). In each case the outputs contain the data that was read before the
+ * failure, and the child continues.
  *
  * After a failure the call may be repeated, and appends to the outputs. Pass the rest of
- * the input: coil_stream_write_transferred() of the child's stdin returns how much was
- * written. Fails with -EBUSY if another call is in progress on one of the child's
+ * the input: coil_stream_write_transferred() on the child's stdin returns how many bytes
+ * were written. Fails with -EBUSY if another call is in progress on one of the child's
  * streams.
  */
 COIL_SUSPENDS int coil_process_communicate(coil_process *process, const void *input,
@@ -271,8 +274,8 @@ COIL_API void coil_process_destroy(coil_process *process);
 
 /*
  * Close the child's pipes and free the object, but let the child continue. The child is
- * reaped when it ends, also after the loop's end, as long as the program runs. NULL is
- * accepted.
+ * reaped when it ends, even after the loop has closed, as long as the program runs. NULL
+ * is accepted.
  */
 COIL_API void coil_process_detach(coil_process *process);
 

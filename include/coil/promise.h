@@ -27,10 +27,10 @@
  *     coil_promise_release(promise);
  *
  * In the other direction, coil_spawn_threadsafe() starts a task on another thread's loop,
- * and returns a promise of its result. A future (coil/future.h) belongs to one loop and
- * takes no lock; a promise is for results between threads. All functions here may be
- * called on any thread, but not in a signal handler, because they take a lock. (asyncio:
- * concurrent.futures.Future, wrap_future, run_coroutine_threadsafe)
+ * and returns a promise for the task's result. A future (coil/future.h) belongs to one
+ * loop and needs no lock; a promise is for results that cross threads. All functions here
+ * may be called on any thread, but not in a signal handler, because they take a lock.
+ * (asyncio: concurrent.futures.Future, wrap_future, run_coroutine_threadsafe)
  */
 #ifndef COIL_PROMISE_H
 #define COIL_PROMISE_H
@@ -48,8 +48,8 @@ typedef struct coil_promise coil_promise;
 COIL_API COIL_CHECKED int coil_promise_create(coil_promise **out);
 
 /*
- * Add a reference, to be dropped by coil_promise_release(). Returns the promise. Any
- * thread.
+ * Add a reference, to be dropped with coil_promise_release(). Returns the promise. May be
+ * called on any thread.
  */
 COIL_API coil_promise *coil_promise_retain(coil_promise *promise);
 
@@ -68,12 +68,13 @@ COIL_API int coil_promise_set(coil_promise *promise, int rc, void *value,
                               void (*destroy)(void *value));
 
 /*
- * Cancel the promise: waiting tasks and threads get -ECANCELED, and a task of
- * coil_spawn_threadsafe() is cancelled. (concurrent.futures: Future.cancel)
+ * Cancel the promise: waiting tasks and threads get -ECANCELED. If
+ * coil_spawn_threadsafe() returned the promise, its task is cancelled.
+ * (concurrent.futures: Future.cancel)
  *
  * `reason` is not copied and must stay valid; NULL is allowed. Returns false if the
- * promise already had a result. The code that sets the promise is not notified. That code
- * can check coil_promise_done(), and its call of coil_promise_set() returns -EALREADY.
+ * promise already had a result. The code that will set the promise is not notified, but
+ * can call coil_promise_done(); its call of coil_promise_set() then returns -EALREADY.
  * Never allocates.
  */
 COIL_API bool coil_promise_cancel(coil_promise *promise, const char *reason);
@@ -92,8 +93,9 @@ COIL_API void *coil_promise_value(const coil_promise *promise);
 
 /*
  * Return the value and pass its ownership to the caller. coil no longer destroys it, and
- * coil_promise_value() returns NULL from now on. If several threads take the value, one
- * of them gets it. NULL while pending, without a value, or if the value was taken before.
+ * coil_promise_value() returns NULL from now on. If several threads take the value, only
+ * one of them gets it. Returns NULL while pending, without a value, or if the value was
+ * already taken.
  */
 COIL_API void *coil_promise_take_value(coil_promise *promise);
 
@@ -101,9 +103,9 @@ COIL_API void *coil_promise_take_value(coil_promise *promise);
  * Block the thread until the promise is done, and return its rc. (concurrent.futures:
  * Future.result)
  *
- * Fails with -ETIMEDOUT after `timeout_ns`. COIL_NEVER means no limit; 0 does not wait.
- * On a thread whose loop is running, blocking would stop the loop. So on such a thread
- * the program aborts unless the promise is done.
+ * Fails with -ETIMEDOUT after `timeout_ns`. COIL_NEVER means no limit; with 0, the call
+ * does not wait. On a thread whose loop is running, blocking would stop the loop, so the
+ * program aborts unless the promise is done.
  */
 COIL_API int coil_promise_wait(coil_promise *promise, int64_t timeout_ns);
 
@@ -120,17 +122,17 @@ COIL_SUSPENDS int coil_promise_await(coil_promise *promise);
  * Start a task on a loop, from any thread: the loop calls coil_spawn() in one of its next
  * turns. (asyncio: run_coroutine_threadsafe)
  *
- * *out, if not NULL, receives a promise of the task's result, to release. Cancelling the
- * promise cancels the task after it has begun, so the body always starts to run. The
- * exception is a closing loop. If the loop closes before the task begins, or while the
- * task waits, the promise fails with -ESHUTDOWN.
+ * If `out` is not NULL, *out receives a promise for the task's result, which the caller
+ * releases. Cancelling the promise cancels the task only after it has begun, so the body
+ * always starts to run, unless the loop closes first. If the loop closes before the task
+ * begins, or while the task waits, the promise fails with -ESHUTDOWN.
  *
  * The task begins in a copy of the caller's context. The options are copied, and so are
  * opts->arg_bytes bytes of *arg. The caller must hold a reference to the loop during the
  * call (coil_loop_retain()).
  *
- * Fails with -ESHUTDOWN if the loop is closed, -ENOMEM, -EINVAL (arg_bytes). A later
- * failure, on the loop's thread, fails the promise.
+ * Fails with -ESHUTDOWN if the loop is closed, -ENOMEM, -EINVAL (arg_bytes). If the task
+ * cannot be created later, on the loop's thread, the promise fails with that error.
  */
 COIL_API COIL_CHECKED int coil_spawn_threadsafe(coil_loop *loop, coil_task_fn fn,
                                                 void *arg, const coil_spawn_opts *opts,

@@ -69,9 +69,9 @@ typedef struct coil_queue {
  * A queue that returns the smallest item first. (asyncio: PriorityQueue)
  *
  * compare(a, b) returns a negative number if a comes before b, as for qsort(3). Equal
- * items are returned in any order. A put or a get takes time proportional to the
- * logarithm of the count. `compare` must not use the queue. The program aborts if
- * `compare` would suspend.
+ * items are returned in any order. The time for a put or a get is logarithmic in the
+ * number of items. `compare` must not use the queue. The program aborts if `compare`
+ * would suspend.
  */
 #define COIL_QUEUE_INIT_PRIORITY(item_bytes, maxsize, compare)                           \
     COIL__QUEUE_INIT(item_bytes, maxsize, COIL_QUEUE_PRIORITY, compare)
@@ -86,9 +86,8 @@ COIL_API void coil_queue_init_priority(coil_queue *queue, size_t item_bytes,
 /*
  * Free the queue's memory and the remaining items.
  *
- * No task may still be in a call on the queue. coil_queue_shutdown() only makes the
- * waiting tasks ready; they must also have returned. NULL and a queue of zeroes are
- * accepted.
+ * All calls on the queue must have returned: after coil_queue_shutdown(), waiting tasks
+ * are only ready, and must still run. NULL and a queue of zeroes are accepted.
  */
 COIL_API void coil_queue_finish(coil_queue *queue);
 
@@ -96,7 +95,7 @@ COIL_API void coil_queue_finish(coil_queue *queue);
  * Put a copy of *item in, suspending while the queue is full. (asyncio: put)
  *
  * Putters are served in the order in which they called. Fails with -ECANCELED or -ENOMEM
- * (the item is not put), or -ESHUTDOWN once the queue is shut down.
+ * (the item is not added), or -ESHUTDOWN once the queue is shut down.
  */
 COIL_SUSPENDS int coil_queue_put(coil_queue *queue, const void *item);
 
@@ -129,9 +128,10 @@ COIL_API COIL_CHECKED int coil_queue_get_nowait(coil_queue *queue, void *item);
  *         serve(&item.order);
  *     }
  *
- * `item` must have room for the largest item of any queue. If several queues have an
- * item, the lowest index wins, so the order is a priority. In each queue the caller waits
- * in line as with coil_queue_get(). Queues that are shut down and empty are skipped.
+ * The buffer `item` must be large enough for the items of any of the queues. If several
+ * queues have an item, the queue with the lowest index wins, so the order of the array is
+ * a priority. The caller waits in line in each queue, as with coil_queue_get(). Queues
+ * that are shut down and empty are skipped.
  *
  * Fails with -ECANCELED (no item is taken), or -ESHUTDOWN once all queues are shut down
  * and empty. Also fails with -EINVAL if n is 0, and with -ENOMEM, but only if n is above
@@ -141,8 +141,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_queue_get_any(coil_queue *const queues[], si
                                                   void *item);
 
 /*
- * Report that one taken item has been processed. Fails with -EINVAL if called more often
- * than items were put. (asyncio: task_done)
+ * Report that an item that was taken from the queue has been processed. Fails with
+ * -EINVAL if called more often than items were put. (asyncio: task_done)
  */
 COIL_API int coil_queue_task_done(coil_queue *queue);
 

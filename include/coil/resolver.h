@@ -10,11 +10,11 @@
  * first lookup. There are two engines:
  *
  * "c-ares" queries the name servers itself, through sockets that the loop watches. This
- * engine looks up any number of names at a time, without a thread. The engine reads
- * /etc/hosts, and the servers, search domains and options of resolv.conf. The engine
- * checks at most once a second whether these files have changed. Answers are cached for
- * their TTL. The engine does not support other sources of names (LDAP, mDNS). If
- * nsswitch.conf(5) lists one, the other engine is chosen.
+ * engine looks up any number of names at the same time, without a thread. The engine
+ * reads /etc/hosts, and resolv.conf for the servers, search domains and options. The
+ * engine checks at most once a second whether these files have changed. Answers are
+ * cached for their TTL. The engine does not support other sources of names (LDAP, mDNS).
+ * If nsswitch.conf(5) lists such a source, the engine "getaddrinfo" is chosen.
  *
  * "getaddrinfo" calls the C library's getaddrinfo(3) on at most 8 threads of the dns
  * lane. This engine does not cache answers, because the C library does not return the
@@ -32,15 +32,16 @@ extern "C" {
 /* Members that are 0 or NULL select the defaults. All strings are copied. */
 typedef struct coil_resolver_opts {
     /*
-     * NULL means $COIL_RESOLVER if set, else "c-ares" if coil was built with it. If that
-     * names an unavailable engine, lookups fail like coil_resolver_configure().
+     * NULL means $COIL_RESOLVER if set, else "c-ares" if coil was built with it. If
+     * $COIL_RESOLVER names an unavailable engine, lookups fail like
+     * coil_resolver_configure().
      */
     const char *engine;
 
     /* The other members are for c-ares only. */
 
     /*
-     * Name servers that replace those of resolv.conf:
+     * Name servers, used instead of the servers in resolv.conf:
      * "192.0.2.1,192.0.2.2:5353,[::1]:53". The default port is 53. A link-local address
      * needs a zone, here and in resolv.conf: "fe80::1%eth0", "[fe80::1%2]:53".
      */
@@ -48,15 +49,16 @@ typedef struct coil_resolver_opts {
     const char *hosts_file;       /* instead of /etc/hosts */
     const char *resolv_conf_file; /* instead of /etc/resolv.conf */
     /*
-     * Timeout for a server's first answer, doubled in each round; and the number of
-     * rounds over all servers. The defaults come from resolv.conf and $RES_OPTIONS
-     * ("options timeout:5 attempts:2"; at most 30 s and 5), else 5 s and 2.
+     * The timeout for a server's answer in the first round, which is doubled in each
+     * further round, and the number of rounds over all servers. The defaults come from
+     * resolv.conf and $RES_OPTIONS ("options timeout:5 attempts:2"; at most 30 s and 5),
+     * else 5 s and 2.
      */
     int64_t timeout_ns;
     unsigned tries;
     /*
-     * The most cached answers, 256 by default. The least recently used answer is dropped
-     * first.
+     * The maximum number of cached answers, by default 256. The least recently used
+     * answer is dropped first.
      */
     size_t cache_entries;
     bool no_cache; /* do not cache; concurrent identical lookups are still combined */

@@ -36,26 +36,26 @@ typedef struct coil_run_opts {
     bool no_signals; /* install no signal handlers: see coil_run() */
     /*
      * Handle SIGTERM and SIGHUP in the same way as SIGINT. The first signal cancels the
-     * main task; a second one with the same number ends the program. Service managers
+     * main task; a second signal with the same number kills the program. Service managers
      * send SIGTERM to stop a service, and a terminal sends SIGHUP when it closes.
      * docs/manual/server.md has the recipe.
      */
     bool take_sigterm;
     /*
-     * Receives the number of the first of these signals, or 0 if none arrived. May be
-     * NULL.
+     * Receives the number of the first SIGINT, SIGTERM or SIGHUP that arrived, or 0 if
+     * none arrived. May be NULL.
      */
     int *signo;
     /*
      * How long closing the loop waits for abandoned blocking work
      * (coil_blocking_abandonable()). 0 means 5 minutes, COIL_NEVER means no limit. Work
-     * that is unfinished by then is reported, and its threads continue.
+     * that is not finished by then is reported, and its threads continue.
      */
     int64_t drain_ns;
     /*
      * Receives the error of the main task; the caller releases it. NULL means that the
-     * task succeeded, or failed without an error object. Errors outlive their loop:
-     * coil/error.h.
+     * task succeeded, or failed without an error object. The error may be used after the
+     * loop has closed: see coil/error.h.
      */
     coil_error **error;
     bool no_report; /* do not report the main task's failure: the caller does */
@@ -74,29 +74,29 @@ typedef struct coil_run_opts {
 } coil_run_opts;
 
 /*
- * Create a loop, run fn(arg) as its main task, clean up, and return its rc. (asyncio:
- * run)
+ * Create a loop, run fn(arg) as its main task, clean up, and return the task's rc.
+ * (asyncio: run)
  *
  * After the main task has ended, coil_run() cancels the remaining tasks, awaits them, and
  * reports their failures. Then coil_run() waits for blocking work and closes the loop.
- * Tasks that are spawned during this cleanup are not cancelled. Such tasks have six turns
- * of the loop, as in CPython. Tasks that wait for longer are reported ("Task was
- * destroyed but it is pending!") and their frames are lost.
+ * Tasks that are spawned during this cleanup are not cancelled, but have six turns of the
+ * loop to end, as in CPython. A task that waits for longer is reported ("Task was
+ * destroyed but it is pending!") and its frames are lost.
  *
- * Signals, if this is the main thread: coil_run() handles SIGINT if its disposition is
- * the default. With opts->take_sigterm coil_run() handles SIGTERM and SIGHUP in the same
- * way. The first signal cancels the main task; if the task then ends cancelled,
- * coil_run() returns -EINTR. The second ends the program by that signal. SIGQUIT (Ctrl-\)
- * prints all tasks: coil/debug.h.
+ * On the main thread, coil_run() handles SIGINT if the signal's disposition is the
+ * default. With opts->take_sigterm coil_run() handles SIGTERM and SIGHUP in the same way.
+ * The first signal cancels the main task; if the task then ends cancelled, coil_run()
+ * returns -EINTR. The second signal kills the program. On SIGQUIT (Ctrl-\), coil_run()
+ * prints all tasks: see coil/debug.h.
  *
- * On any thread, coil_run() handles SIGSEGV unless the program has its own handler. The
- * handler prints which task overflowed its stack, and then the program ends by SIGSEGV.
- * coil_run() restores all dispositions before it returns.
+ * On any thread, coil_run() handles SIGSEGV unless the program has its own handler. If a
+ * task has overflowed its stack, the handler prints the name of the task. Then the
+ * program ends by SIGSEGV. coil_run() restores all dispositions before it returns.
  *
- * A failure of the main task is a negative rc other than -EINTR and -ECANCELED. After
- * cleanup the failure is printed with its traceback. The exceptions are opts->error,
- * which receives the error, and opts->no_report, which leaves the report to the caller.
- * coil_runner_run() and coil_run_threads() do the same. (Python: an exception that leaves
+ * The main task has failed if its rc is negative and neither -EINTR nor -ECANCELED. After
+ * the cleanup such a failure is printed with its traceback, unless opts->error receives
+ * the error, or opts->no_report leaves the report to the caller. coil_runner_run() and
+ * coil_run_threads() report failures in the same way. (Python: an exception that leaves
  * asyncio.run())
  *
  * Fails like coil_loop_create() and coil_spawn(). Aborts if called inside a running loop.
@@ -115,9 +115,9 @@ COIL_API COIL_CHECKED int coil_run(coil_task_fn fn, void *arg, const coil_run_op
  *         rc = coil_runner_run(runner, execute, &state);
  *     coil_runner_destroy(runner);
  *
- * coil_run() is a runner that runs once. Tasks that are left when a run ends pause until
- * the next run. All runs share one context (coil/context.h), which begins as a copy of
- * the caller's. A value that one run sets is visible in the next.
+ * coil_run() creates a runner that it uses once. Tasks that are left when a run ends
+ * pause until the next run. All runs share one context (coil/context.h), which begins as
+ * a copy of the caller's. A value that is set in one run is visible in the next run.
  */
 typedef struct coil_runner coil_runner;
 
@@ -154,7 +154,7 @@ COIL_API void coil_runner_destroy(coil_runner *runner);
  * Run the current loop until the future is done, and return its rc. (asyncio:
  * run_until_complete)
  *
- * Fails with -EDEADLK if the loop is stopped before that, and like
+ * Fails with -EDEADLK if the loop is stopped before the future is done, and like
  * coil_loop_run_forever().
  */
 COIL_API int coil_run_until_complete(coil_future *future);

@@ -8,10 +8,11 @@
  *     rc = send_table(&table);               // waits; other readers may run meanwhile
  *     coil_rwlock_release(&lock);
  *
- * Only code that waits needs this lock: between two waits no other task runs. Tasks are
- * served in the order in which they called. So a waiting writer holds back later
- * readers, and is not starved. The lock is not recursive: a reader that acquires it
- * again may wait for a writer that waits for the reader. (tokio: sync::RwLock)
+ * A task needs this lock only for code that waits, because between two waits no other
+ * task runs. Tasks are served in the order in which they called, so a waiting writer
+ * blocks later readers, and is not starved. The lock is not recursive: a reader that
+ * acquires it again may wait for a writer, which in turn waits for the reader. (tokio:
+ * sync::RwLock)
  */
 #ifndef COIL_RWLOCK_H
 #define COIL_RWLOCK_H
@@ -35,7 +36,7 @@ typedef struct coil_rwlock {
 /* Initialise an unlocked lock at run time, like COIL_RWLOCK_INIT. */
 COIL_API void coil_rwlock_init(coil_rwlock *lock);
 
-/* End the lock; no task may still be waiting for it. NULL is accepted. */
+/* Destroy the lock; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_rwlock_finish(coil_rwlock *lock);
 
 /*

@@ -50,23 +50,23 @@ COIL_API COIL_CHECKED int coil_scope_enter(coil_scope *scope, int64_t deadline);
  * A request that arrives meanwhile is counted (coil_task_cancelling()) and delayed until
  * the exit. A cancellation that was requested or delivered before is suspended, too:
  * calls inside wait normally. After the exit, every call that would wait returns
- * -ECANCELED again. The scope's own deadline does cancel the calls inside, and so do
- * scopes and groups that are opened there. Always set a deadline, so that the cleanup
- * cannot last forever. Fails like coil_scope_enter().
+ * -ECANCELED again. The calls inside can still be cancelled by the scope's own deadline,
+ * and by scopes and groups that are opened inside. Always set a deadline; otherwise the
+ * cleanup could last forever. Fails like coil_scope_enter().
  */
 COIL_API COIL_CHECKED int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline);
 
 /*
  * Close the scope and return the resulting rc. Never suspends.
  *
- * -ECANCELED becomes -ETIMEDOUT if only this scope's deadline cancelled the task;
+ * If only this scope's deadline cancelled the task, -ECANCELED becomes -ETIMEDOUT, and
  * afterwards the task can wait normally. Any other rc is returned unchanged.
  */
 COIL_API int coil_scope_exit(coil_scope *scope, int rc);
 
 /*
- * coil_scope_exit() for calls that return a count, such as coil_read(). The count may
- * exceed INT_MAX.
+ * Like coil_scope_exit(), for the results of calls that return a count, such as
+ * coil_read(). The count may exceed INT_MAX.
  */
 COIL_API ssize_t coil_scope_exit_count(coil_scope *scope, ssize_t count);
 
@@ -83,9 +83,9 @@ COIL_API void coil_scope_leave(coil_scope *scope);
 /*
  * Move the deadline. (asyncio: Timeout.reschedule)
  *
- * Returns 0. Fails with -ETIMEDOUT if the deadline has passed already: the code inside
- * then still ends with that error. Fails with -EINVAL if the scope was closed before its
- * deadline, and with -ENOMEM when setting the scope's first deadline.
+ * Returns 0. Fails with -ETIMEDOUT if the old deadline has already passed: in that case
+ * the code inside is still cancelled. Fails with -EINVAL if the scope was closed before
+ * its deadline, and with -ENOMEM when setting the scope's first deadline.
  */
 COIL_API int coil_scope_set_deadline(coil_scope *scope, int64_t deadline);
 
@@ -96,20 +96,21 @@ COIL_API int64_t coil_scope_deadline(const coil_scope *scope);
 COIL_API bool coil_scope_expired(const coil_scope *scope);
 
 /*
- * This is for bindings to languages with exceptions, such as coil.hpp. Attach the
- * binding's object to the scope or group that the running task entered last.
+ * Attach the object of a language binding to the scope or group that the running task
+ * entered last. This function is for languages with exceptions: see coil.hpp.
  *
- * The attachment lasts until the scope or group exits. An exception that passes through
- * scopes and groups uses it to find their objects. Aborts if no scope or group is open.
+ * The attachment lasts until the scope or group exits. When an exception passes through
+ * scopes and groups, the binding uses it to find their objects. Aborts if no scope or
+ * group is open.
  */
 COIL_API void coil_region_bind(void *object);
 
 /*
- * Return the object attached to the innermost open scope or group of the running task
- * that has one.
+ * Return the object that is attached to the innermost of the running task's scopes and
+ * groups that have an object.
  *
- * If `inside` is such an object, return the object of the next scope or group around it.
- * Returns NULL if no such region has an object.
+ * If `inside` is such an object, return the object of the next such scope or group around
+ * it. Returns NULL if there is none.
  */
 COIL_API void *coil_region_bound(const void *inside);
 

@@ -32,7 +32,7 @@ typedef struct coil_semaphore {
 /* Initialise a semaphore for `value` tasks at run time, like COIL_SEMAPHORE_INIT. */
 COIL_API void coil_semaphore_init(coil_semaphore *semaphore, size_t value);
 
-/* End the semaphore; no task may still be waiting for it. NULL is accepted. */
+/* Destroy the semaphore; no task may still be waiting for it. NULL is accepted. */
 COIL_API void coil_semaphore_finish(coil_semaphore *semaphore);
 
 /*
@@ -66,7 +66,7 @@ coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded);
 
 /*
  * Increment the value. Fails with -EOVERFLOW, without any change, if the value would
- * exceed the initial one.
+ * exceed the initial value.
  */
 COIL_API int coil_bounded_semaphore_release(coil_bounded_semaphore *bounded);
 

@@ -23,12 +23,12 @@
  *     rc = coil_serve(listener, echo, NULL, NULL);      // until it is cancelled: Ctrl-C
  *     coil_listener_destroy(listener);
  *
- * A server accepts connections and spawns a handler for each, in its group. If accepting
- * a connection fails, the usual cause is that descriptors or memory ran out. The server
- * then pauses for 50 ms, doubling up to 1 s, or until one of its connections ends, and
- * tries again. Meanwhile connections wait in the listener's queue. The failure is
- * reported to the exception handler once. The next failure is reported only after
- * accepting has worked for two seconds, even if single connections were accepted in
+ * A server accepts connections and spawns a handler for each, in its group. Accepting a
+ * connection may fail, usually because descriptors or memory ran out. The server then
+ * pauses and tries again: after 50 ms, doubled with each failure up to 1 s, or when one
+ * of its connections ends. Meanwhile connections wait in the listener's queue. The
+ * failure is reported to the exception handler once. The next failure is reported only
+ * after accepting has worked for two seconds, even if single connections were accepted in
  * between. (asyncio: start_server, Server)
  */
 #ifndef COIL_SERVER_H
@@ -58,8 +58,9 @@ typedef struct coil_server_opts {
      */
     size_t max_connections;
     /*
-     * How long handlers may continue when the server stops, before they are cancelled. 0
-     * means that they are cancelled immediately; COIL_NEVER means no limit.
+     * How long handlers may continue after the server begins to stop, before they are
+     * cancelled. 0 means that handlers are cancelled immediately; COIL_NEVER means no
+     * limit.
      */
     int64_t grace_ns;
     size_t stack_bytes; /* stack of a handler's task; 0 means COIL_STACK_BYTES */
@@ -81,25 +82,26 @@ typedef struct coil_server_opts {
      */
     size_t max_handshakes;
     /*
-     * Cancel a handler that waits on its stream while no byte has been transferred, in
-     * either direction, for this long. The cancellation may come up to a quarter of that
-     * time later. The handler's other waits do not count. After the cancellation the
-     * handler's calls return -ECANCELED, and nothing is reported. 0 means never. (Go:
-     * http.Server.IdleTimeout)
+     * Cancel a handler if it waits in a call on its stream, and no byte has been
+     * transferred in either direction for this long. The cancellation may be up to a
+     * quarter of that time late. Other waits of the handler do not count. After the
+     * cancellation the handler's calls return -ECANCELED, and nothing is reported. 0
+     * means never. (Go: http.Server.IdleTimeout)
      */
     int64_t idle_ns;
-    enum coil_light light; /* for the handlers' tasks: see coil_spawn_opts */
+    enum coil_light light; /* for handlers' tasks, as in coil_spawn_opts */
     /*
      * If a handler misuses coil, end its connection instead of the program. Examples are
      * a NULL argument, a destroyed object, and a scope or a group that is still open when
-     * the handler returns. The mistake is reported to the exception handler as a failure
-     * -COIL_EFAILED of the handler.
+     * the handler returns. The mistake is reported to the exception handler as if the
+     * handler had failed with -COIL_EFAILED.
      *
-     * coil closes the scopes and groups of the handler, and jumps out of its functions by
-     * longjmp(3). So memory, descriptors and locks of these functions are lost, and no
-     * guard or C++ destructor runs. A scope or a group that a handler enters then costs
-     * an allocation. The program still aborts if the mistake is made by a task other than
-     * the handler's, by a callback or a generator, or while that task is in a wait.
+     * coil closes the handler's scopes and groups, and leaves the handler with
+     * longjmp(3). So memory, descriptors and locks that belong to the handler's functions
+     * are leaked, and no guard or C++ destructor runs. With this option, each scope or
+     * group that a handler enters needs an allocation. The program still aborts if the
+     * mistake is made by another task, by a callback or a generator, or while the
+     * handler's task waits.
      */
     bool contain_misuse;
 } coil_server_opts;
@@ -117,19 +119,19 @@ COIL_API COIL_CHECKED int coil_server_create(coil_listener *listener, coil_handl
                                              coil_server **out);
 
 /*
- * Serve another listener as well. Fails with -ESHUTDOWN if the server is stopping;
- * -ENOMEM.
+ * Add a listener to the server. Fails with -ESHUTDOWN if the server is stopping; -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_server_add(coil_server *server, coil_listener *listener);
 
 /*
  * Stop the server: close the listeners immediately, let the handlers end within grace_ns,
- * cancel the others, and wait for all. (asyncio: close and wait_closed)
+ * cancel the remaining handlers, and wait for all of them. (asyncio: close and
+ * wait_closed)
  *
- * Returns 0. A second call waits until the server has stopped, too. Called in one of the
- * server's own handlers, it initiates the stop but does not wait, because the stop waits
- * for that handler. If the caller is cancelled, the call returns -ECANCELED, and the
- * server still stops.
+ * Returns 0. A second call also waits until the server has stopped. In one of the
+ * server's own handlers, the call begins the stop but does not wait, because the stop
+ * waits for that handler. If the caller is cancelled, the call returns -ECANCELED, and
+ * the server still stops.
  */
 COIL_SUSPENDS int coil_server_stop(coil_server *server);
 
@@ -156,8 +158,8 @@ COIL_API void coil_server_destroy(coil_server *server);
 COIL_API bool coil_server_is_stopping(const coil_server *server);
 
 /*
- * Return the server whose handler the running task is, borrowed. Returns NULL in other
- * tasks, also in those that a handler spawns, and outside of tasks.
+ * If the running task is a server's handler, return the server, borrowed. Returns NULL in
+ * other tasks, also in tasks that a handler spawns, and outside tasks.
  */
 COIL_API coil_server *coil_server_current(void);
 
@@ -168,11 +170,12 @@ COIL_API coil_server *coil_server_current(void);
  *         if ((rc = answer_request(stream)) < 0)    // -ENODATA: the client has closed
  *             break;
  *
- * Returns 0 as soon as a read would return at once: a byte, the end or a failure has
- * arrived. Fails with -ESHUTDOWN if the server stops first. So a graceful stop ends idle
- * connections at once, and waits at most grace_ns for busy ones. Bytes that have arrived
- * count as a request, even if the server is stopping. Also fails like
- * coil_stream_wait_readable(), with -ENOMEM, and with -EINVAL outside of a handler.
+ * Returns 0 as soon as a read would return immediately, because a byte, the end or a
+ * failure has arrived. Fails with -ESHUTDOWN if the server stops first. So a graceful
+ * stop ends idle connections immediately, and waits at most grace_ns for busy
+ * connections. Bytes that have arrived count as a request, even if the server is
+ * stopping. Also fails like coil_stream_wait_readable(), with -ENOMEM, and with -EINVAL
+ * outside a handler.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_server_wait_request(coil_stream *stream);
 
@@ -182,9 +185,9 @@ COIL_API size_t coil_server_connections(const coil_server *server);
 /*
  * Create a server, wait until it has stopped, and destroy it.
  *
- * If the caller is cancelled, the call stops the server, waits for that, and returns
- * -ECANCELED. So `arg` may be on the caller's stack. Otherwise the call returns the
- * result of coil_server_wait(), or fails like coil_server_create().
+ * If the caller is cancelled, the call stops the server, waits until it has stopped, and
+ * returns -ECANCELED, so `arg` may be on the caller's stack. Otherwise the call returns
+ * the result of coil_server_wait(), or fails like coil_server_create().
  */
 COIL_SUSPENDS int coil_serve(coil_listener *listener, coil_handler fn, void *arg,
                              const coil_server_opts *opts);

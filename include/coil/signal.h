@@ -10,20 +10,22 @@
  *     return rc < 0 ? rc : stop_gracefully();
  *
  * The kernel sends a signal to the process, and any number of loops on any threads may
- * handle it. Each of these loops gets every signal, and passes it to its handler and to
- * all tasks that wait for it. While at least one loop handles a signal, coil sets its
- * disposition. Afterwards coil restores the former disposition, unless the program has
- * set another meanwhile. coil_run() handles SIGINT only if its disposition is the
- * default. So a SIGINT that is handled here does not cancel the main task. After a fork
- * the child has the former dispositions.
+ * handle it. Each of these loops gets every signal, and delivers it to the loop's handler
+ * and to all tasks that wait for the signal. While at least one loop handles a signal,
+ * coil sets its disposition. Afterwards coil restores the former disposition, unless the
+ * program has set another meanwhile. coil_run() handles SIGINT only if its disposition is
+ * the default. So a SIGINT that is handled here does not cancel the main task. After a
+ * fork the child has the former dispositions.
  *
- * At least one thread must not block the signal. Functions return -EINVAL for signals
- * that cannot be caught (SIGKILL, SIGSTOP and invalid numbers), and for SIGSEGV, SIGBUS,
- * SIGFPE and SIGILL, because a fault cannot wait until a task handles it.
+ * At least one thread must not block the signal. The functions return -EINVAL for invalid
+ * numbers and signals that cannot be caught (SIGKILL, SIGSTOP). They also return -EINVAL
+ * for SIGSEGV, SIGBUS, SIGFPE and SIGILL, because a fault cannot wait until a task
+ * handles it.
  *
  * Signals below SIGRTMIN are not counted: if several arrive before the loop checks, at
  * least one is delivered (signal(7)). Realtime signals are queued, each with its
- * siginfo_t, up to a few hundred. Beyond that, one of each number is delivered.
+ * siginfo_t, up to a few hundred. If there are more, one signal of each number is
+ * delivered.
  */
 #ifndef COIL_SIGNAL_H
 #define COIL_SIGNAL_H
@@ -36,7 +38,10 @@
 extern "C" {
 #endif
 
-/* Strict -std=c11 hides sigset_t and siginfo_t, and so these two functions. */
+/*
+ * Strict -std=c11 hides sigset_t and siginfo_t, so it also hides the two functions that
+ * need them.
+ */
 #ifdef SIG_BLOCK
 
 /*
@@ -45,8 +50,8 @@ extern "C" {
  *
  * The loop handles these signals from the first call on, until coil_signal_restore() or
  * the loop's end. A signal that arrives while no task waits is saved for the next call,
- * like a blocked signal for sigwaitinfo(2). One standard signal of each number is saved.
- * Up to 64 realtime signals are saved in all; the oldest is returned first.
+ * like a blocked signal for sigwaitinfo(2). At most one standard signal of each number is
+ * saved, and up to 64 realtime signals in total; the oldest signal is returned first.
  *
  * A loop that waits only for signals is not deadlocked, because a signal may always
  * arrive. Fails with -EINVAL, also for an empty set, -ECANCELED, -EMFILE, -ENOMEM.
@@ -73,8 +78,8 @@ COIL_API void coil_signal_restore(const sigset_t *set);
 COIL_API int coil_add_signal_handler(int signo, coil_callback fn, void *arg);
 
 /*
- * Remove the handler, even if its call is due. Returns 1 if one was set, else 0, or
- * -EINVAL. (asyncio: remove_signal_handler)
+ * Remove the handler, even if a signal has arrived for which it was not called yet.
+ * Returns 1 if a handler was set, else 0, or -EINVAL. (asyncio: remove_signal_handler)
  */
 COIL_API int coil_remove_signal_handler(int signo);
 

@@ -11,20 +11,20 @@
  *     coil_stream_destroy(s);
  *
  * One task may read a stream while another task writes it; a second reader or writer gets
- * -EBUSY. Each call tries its operation first, and waits only if it has to; on io_uring
- * reads are submitted to the kernel instead. A call that need not wait still yields now
- * and then, so a peer that is always ready cannot block other tasks. Otherwise the calls
- * follow read(2), write(2), connect(2) and accept(2). (asyncio: streams, sock_recv,
- * sock_sendall, sock_accept)
+ * -EBUSY. Each call tries its operation first, and waits only if necessary; with
+ * io_uring, reads are submitted to the kernel instead. Even calls that need not wait
+ * yield now and then, so that a peer that is always ready cannot block other tasks.
+ * Otherwise the calls follow read(2), write(2), connect(2) and accept(2). (asyncio:
+ * streams, sock_recv, sock_sendall, sock_accept)
  *
- * A cancelled coil_read() or coil_accept() has consumed nothing. A call that completed
- * before the cancellation returns its result, and the next call that would wait returns
- * -ECANCELED. Calls that need not wait still succeed. coil_write() and coil_read_exact()
- * may have transferred some bytes when they fail or are cancelled;
+ * If coil_read() or coil_accept() is cancelled, it has consumed nothing. A call that
+ * completed before the cancellation returns its result, and the next call that would wait
+ * returns -ECANCELED. Calls that need not wait still succeed. coil_write() and
+ * coil_read_exact() may have transferred some bytes when they fail or are cancelled;
  * coil_stream_write_transferred() and coil_stream_read_transferred() return the number.
  *
- * Calls that look ahead, for a line or a separator, read into a buffer of the stream. All
- * other reads first return the bytes from that buffer. Writes are not buffered.
+ * Calls that look for a line or a separator may read ahead, into the stream's buffer. All
+ * other reads first return the bytes in that buffer. Writes are not buffered.
  */
 #ifndef COIL_STREAM_H
 #define COIL_STREAM_H
@@ -54,7 +54,7 @@ typedef struct coil_listener coil_listener;
 COIL_SUSPENDS COIL_CHECKED int coil_connect(const char *host, const char *port,
                                             coil_stream **out);
 
-/* coil_connect() with the port as a number in host byte order. */
+/* Like coil_connect(), with the port as a number in host byte order. */
 COIL_SUSPENDS COIL_CHECKED int coil_connect_port(const char *host, uint16_t port,
                                                  coil_stream **out);
 
@@ -78,18 +78,19 @@ COIL_SUSPENDS COIL_CHECKED int coil_connect_address(const coil_address *to,
 COIL_SUSPENDS COIL_CHECKED int coil_connect_unix(const char *path, coil_stream **out);
 
 /*
- * Make a stream from a connected stream socket, pipe end or tty. The stream then owns the
+ * Make a stream from a connected stream socket, pipe end or tty. The stream owns the
  * descriptor. (asyncio: connect_read_pipe, connect_write_pipe, open_connection(sock=))
  *
- * The descriptor becomes non-blocking. Other processes may share a pipe end or tty: the
- * shell shares our standard input. So coil reopens the file under the same descriptor
- * number, and the other processes notice nothing. If reopening is impossible, the shared
- * file is non-blocking until the stream is closed.
+ * The descriptor becomes non-blocking. Other processes may share a pipe end or tty: for
+ * example, the shell shares the program's standard input. So coil reopens the file under
+ * the same descriptor number, which does not affect the other processes. If reopening is
+ * impossible, the shared open file is non-blocking until the stream is closed.
  *
- * Standard input may also be a regular file or /dev/null. These are always ready, and
- * reading a regular file blocks the loop while the disk works; coil/file.h avoids that.
+ * Standard input may also be a regular file or /dev/null. Such files are always ready, so
+ * reading a regular file may block the loop until the disk has answered; to avoid that,
+ * use coil/file.h.
  *
- * Fails with -EPROTOTYPE for a socket of datagrams or packets (coil/datagram.h), -ENOMEM,
+ * Fails with -EPROTOTYPE for a datagram or packet socket (see coil/datagram.h), -ENOMEM,
  * -EBADF, -EBUSY, or -EINVAL if the backend cannot wait for the descriptor. After a
  * failure the descriptor remains the caller's.
  */
@@ -122,9 +123,9 @@ COIL_API void coil_stream_destroy(coil_stream *stream);
 /*
  * Return the descriptor, borrowed; -1 when closed.
  *
- * Use this descriptor for options, addresses and coil_poll(), but not for reading. A
- * look-ahead, or the kernel on behalf of io_uring, may already have read some of the
- * data. coil_stream_release_fd() returns a descriptor that is safe to read.
+ * Use this descriptor for options, addresses and coil_poll(), but not for reading. A call
+ * that read ahead, or io_uring, may already have read some of the data.
+ * coil_stream_release_fd() returns a descriptor that is safe to read.
  */
 COIL_API int coil_stream_fd(const coil_stream *stream);
 
@@ -141,9 +142,9 @@ COIL_API int coil_stream_name(const coil_stream *stream, coil_address *out);
  * that time it fails with -ETIMEDOUT. 0, the default, means no limit. (SO_RCVTIMEO, Go:
  * SetDeadline)
  *
- * Any operation in the other direction restarts the time. With TLS, the connection cannot
- * be used after a read or a write has failed in this way. The limit applies from the next
- * call on. To limit a whole request, use a scope.
+ * Any operation in the other direction restarts the timeout. With TLS, the connection
+ * cannot be used after a read or a write has failed in this way. The limit applies from
+ * the next call on. To limit a whole request, use a scope.
  */
 COIL_API void coil_stream_set_idle_timeout(coil_stream *stream, int64_t timeout_ns);
 
@@ -167,11 +168,11 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_send_fds(coil_stream *stream, const void
  *
  * Before the call, *fd_count is the size of `fds`, at most 253; after the call, it is the
  * number of received descriptors. The descriptors belong to the caller and are
- * close-on-exec. Returns the number of received bytes; 0 at the end. A call never returns
- * the descriptors of two sends. Other calls that read or look ahead drop the descriptors.
- * So while descriptors may arrive, read only with this function. If more descriptors
- * arrive than fit into `fds`, the call closes all of them and fails with -EMSGSIZE. Fails
- * as coil_send_fds().
+ * close-on-exec. Returns the number of received bytes; 0 at the end. One call never
+ * returns the descriptors of two sends. All other calls that read from the stream drop
+ * descriptors, so use only this function while descriptors may arrive. If more
+ * descriptors arrive than fit into `fds`, the call closes all of them and fails with
+ * -EMSGSIZE. Fails as coil_send_fds().
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_fds(coil_stream *stream, void *buf,
                                                     size_t n, int *fds, size_t *fd_count);
@@ -180,9 +181,9 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_fds(coil_stream *stream, void *b
  * Return the process, user and group that created the other end of a local socket.
  * (unix(7), SO_PEERCRED)
  *
- * The values are from the time of the peer's connect(2), listen(2) or socketpair(2). A
- * pid of 0 means a process outside the program's PID namespace, that is, outside its
- * container. Fails with -EOPNOTSUPP for other sockets, and like getsockopt(2).
+ * The values date from the peer's call of connect(2), listen(2) or socketpair(2). A pid
+ * of 0 means that the process is outside the program's PID namespace (its container).
+ * Fails with -EOPNOTSUPP for other sockets, and like getsockopt(2).
  */
 COIL_API int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_t *uid,
                                      gid_t *gid);
@@ -208,17 +209,18 @@ COIL_API int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns);
  * Move a stream to another loop: detach it in its own loop, pass the pointer to the other
  * thread, and attach it there.
  *
- * In between the stream may only be attached, closed or destroyed, on any thread. Data
- * that was read ahead and the TLS session move with the stream. Fail with -EBUSY while a
- * call is in progress on it, or, for attach, if the stream is attached. Also fail with
- * -EBADF if it is closed, -ENOMEM; -EOPNOTSUPP in a simulated network.
+ * While a stream is detached, it may only be attached, closed or destroyed, on any
+ * thread. Data that was read ahead and the TLS session move with the stream. Fail with
+ * -EBUSY while a call is in progress on the stream, or for coil_stream_attach(), if the
+ * stream is attached. Also fail with -EBADF if it is closed, -ENOMEM; -EOPNOTSUPP in a
+ * simulated network.
  */
 COIL_API int coil_stream_detach(coil_stream *stream);
 COIL_API int coil_stream_attach(coil_stream *stream);
 
 /*
- * Return the descriptor, which then belongs to the caller, and free the stream. An
- * adopted descriptor that was blocking is blocking again.
+ * Return the descriptor, which then belongs to the caller, and free the stream. If the
+ * descriptor was adopted and was blocking before, it becomes blocking again.
  *
  * Fails with -EBUSY while a call is in progress, or if received bytes or an error have
  * not been read yet. Also fails with -EBADF, and with -EOPNOTSUPP for TLS and in a
@@ -230,11 +232,11 @@ COIL_API int coil_stream_release_fd(coil_stream *stream);
  * Read at most n bytes, suspending until at least one is available.
  *
  * Returns the number of bytes; 0 at the end of the stream, or if n is 0. Fails like
- * read(2), with -EBADF, -EBUSY, -ECANCELED. A descriptor that cannot be read fails
- * immediately: the write end of a pipe, a listening socket, a pidfd.
+ * read(2), with -EBADF, -EBUSY, -ECANCELED. The call fails immediately on a descriptor
+ * that cannot be read, such as the write end of a pipe, a listening socket or a pidfd.
  *
  * After a reset (-ECONNRESET) or a timeout (-ETIMEDOUT) each read returns that error,
- * even if a write has returned it before. So a lost connection never looks like the end
+ * even if a write has already returned it. So a lost connection never looks like the end
  * of the stream.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_read(coil_stream *stream, void *buf, size_t n);
@@ -243,14 +245,13 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_read(coil_stream *stream, void *buf, siz
  * Wait until coil_read() would not wait: for a byte, for the end of the stream, or for a
  * failure, which the read then returns. (tokio: TcpStream::readable)
  *
- * Consumes nothing. Bytes that were read ahead count, and with TLS only decrypted bytes
- * count. Returns 0. Fails with -EBADF, -EBUSY while another task reads or waits here,
- * -ECANCELED, -ENOMEM. Fails immediately, like coil_read(), on a descriptor that cannot
- * be read.
+ * Consumes nothing. Bytes that were read ahead count as readable. With TLS, only
+ * decrypted bytes count. Returns 0. Fails with -EBADF, -EBUSY while another task reads or
+ * waits here, -ECANCELED, -ENOMEM. Fails immediately, like coil_read(), on a descriptor
+ * that cannot be read.
  *
- * While the task waits, the stream holds no buffer and the kernel holds none of the
- * task's memory. So this call is the cheapest way to wait for a peer that is mostly
- * silent.
+ * While the task waits, the stream needs no buffer, and the kernel uses no memory of the
+ * task. So this call is the cheapest way to wait for a peer that is mostly silent.
  *
  *     while ((rc = coil_stream_wait_readable(stream)) == 0)
  *         if ((rc = answer(stream)) <= 0)         // reads into a buffer of its own frame
@@ -261,15 +262,15 @@ COIL_SUSPENDS int coil_stream_wait_readable(coil_stream *stream);
 /*
  * Read exactly n bytes. (asyncio: readexactly)
  *
- * Returns n. Fails with -ENODATA if the stream ends before that, or like coil_read().
- * coil_stream_read_transferred() returns how many bytes did arrive.
+ * Returns n. Fails with -ENODATA if the stream ends earlier, or like coil_read(). After a
+ * failure, coil_stream_read_transferred() returns how many bytes arrived.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_exact(coil_stream *stream, void *buf,
                                                    size_t n);
 
 /*
  * Write all n bytes, suspending as often as necessary. When the call returns, the kernel
- * has all of them. (asyncio: write and drain)
+ * has accepted all of them. (asyncio: write and drain)
  *
  * Returns n, or fails like write(2) (without SIGPIPE), -EBADF, -EBUSY, -ECANCELED. On a
  * lost connection a write fails with the connection's error, or with -EPIPE.
@@ -278,8 +279,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_exact(coil_stream *stream, void *bu
 COIL_SUSPENDS ssize_t coil_write(coil_stream *stream, const void *buf, size_t n);
 
 /*
- * Write `count` buffers one after the other, as coil_write() does. Fails with -EINVAL if
- * the total size overflows. (asyncio: writelines and drain)
+ * Like coil_write(), for the contents of `count` buffers one after the other. Fails with
+ * -EINVAL if the total size overflows. (asyncio: writelines and drain)
  */
 COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts,
                                   int count);
@@ -291,10 +292,10 @@ COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts
  * If `offset` is NULL, the file's own position is used. In any case the offset or
  * position is advanced by the number of bytes sent.
  *
- * Returns that number, which is less than n if the file ends earlier or shrinks
- * meanwhile. To a socket, pages in the page cache are sent by sendfile(2). Everything
- * else is read without blocking the loop, and then written. Fails like coil_write() and
- * pread(2); -EINVAL if `fd` is not a regular file.
+ * Returns the number of bytes sent, which is less than n if the file ends earlier or
+ * shrinks meanwhile. If the stream is a socket, data in the page cache is sent with
+ * sendfile(2). All other data is read without blocking the loop, and then written. Fails
+ * like coil_write() and pread(2); -EINVAL if `fd` is not a regular file.
  */
 COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset,
                                     size_t n);
@@ -308,11 +309,11 @@ COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset
  *
  * Fails like coil_read() on `from` and coil_write() on `to`, with -ENOMEM, -ECANCELED.
  * After a failure, coil_stream_write_transferred() of `to` returns how many bytes were
- * written, and coil_stream_read_transferred() of `from` returns the same number. No other
- * byte is lost: bytes that were read but not written are the next to be read from `from`.
+ * written, and coil_stream_read_transferred() of `from` returns the same number. No bytes
+ * are lost: bytes that were read but not written are the next to be read from `from`.
  *
- * The copy uses the look-ahead buffer of `from`: 4 KiB at first, and up to the stream's
- * limit while reads fill it.
+ * The copy uses the look-ahead buffer of `from`, whose size is 4 KiB at first, and grows
+ * up to the stream's limit while reads fill it.
  */
 COIL_SUSPENDS ssize_t coil_copy(coil_stream *from, coil_stream *to);
 COIL_SUSPENDS ssize_t coil_copy_n(coil_stream *from, coil_stream *to, size_t n);
@@ -383,8 +384,9 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_peek(coil_stream *stream, const void **d
 COIL_API void coil_stream_consume(coil_stream *stream, size_t n);
 
 /*
- * Set the limit of the look-ahead: the most bytes before a separator, and the most memory
- * for the buffer. The default is 64 KiB. Fails with -EINVAL for 0. (asyncio: limit=)
+ * Set the look-ahead limit: the maximum number of bytes before a separator, and the
+ * maximum size of the buffer. The default is 64 KiB. Fails with -EINVAL for 0. (asyncio:
+ * limit=)
  */
 COIL_API int coil_stream_set_limit(coil_stream *stream, size_t bytes);
 
@@ -397,7 +399,7 @@ COIL_API bool coil_stream_at_end(const coil_stream *stream);
 /* ---- listening --------------------------------------------------------------------- */
 
 /*
- * Listen on a host (NULL for all addresses) and a port ("0" for a free one).
+ * Listen on a host (NULL for all addresses) and a port ("0" for a free port).
  *
  * Uses the first address that works, with SO_REUSEADDR. `backlog` is as in listen(2); 0
  * means 1024. Suspends only to look up names. Fails like bind(2), listen(2),
@@ -406,7 +408,7 @@ COIL_API bool coil_stream_at_end(const coil_stream *stream);
 COIL_SUSPENDS COIL_CHECKED int coil_listen(const char *host, const char *port,
                                            int backlog, coil_listener **out);
 
-/* coil_listen() with the port as a number in host byte order; 0 for a free one. */
+/* Like coil_listen(), with the port as a number in host byte order; 0 for a free port. */
 COIL_SUSPENDS COIL_CHECKED int coil_listen_port(const char *host, uint16_t port,
                                                 int backlog, coil_listener **out);
 
@@ -435,12 +437,12 @@ typedef struct coil_listen_options {
     const char *host, *port; /* as for coil_listen() */
     int backlog;             /* 0 means 1024 */
     /*
-     * Other sockets may listen on the same port if all of them set this. The kernel
-     * distributes the connections (SO_REUSEPORT).
+     * Several sockets may listen on the same port if all of them set this member
+     * (SO_REUSEPORT). The kernel distributes the connections among them.
      */
     bool reuse_port;
     bool v6_only;     /* IPv6 only: "::" does not serve IPv4 */
-    const char *path; /* a local socket instead: see coil_listen_unix() */
+    const char *path; /* for a local socket: see coil_listen_unix() */
     /*
      * Mode of the socket's file, set before any client can connect; 0 means the default
      * according to umask(2).
@@ -464,8 +466,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_listen_opts(const coil_listen_options *opts,
  *
  * Returns the number of listeners, at least 1; out[0] to out[n-1] are the caller's.
  * Address families that this machine does not support are skipped. If one listener cannot
- * be created, none is. Fails like coil_listen_opts(). A coil_server (coil/server.h) can
- * serve several listeners.
+ * be created, no listener is created. Fails like coil_listen_opts(). A coil_server
+ * (coil/server.h) can serve several listeners.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_listen_all(const coil_listen_options *opts,
                                                coil_listener *out[], int max);
@@ -481,7 +483,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_listen_all(const coil_listen_options *opts,
 COIL_API COIL_CHECKED int coil_listener_adopt(int fd, coil_listener **out);
 
 /*
- * Wait for a connection. *out is the caller's.
+ * Wait for a connection, and return it in *out, which is the caller's.
  *
  * Fails like accept(2), with -EBADF when closed, -ECANCELED. Connections that the peer
  * aborted before they were accepted are skipped. After -EMFILE, similar errors and

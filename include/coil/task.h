@@ -22,17 +22,18 @@
  *
  * A task is a coroutine that the loop of its thread runs, together with a future for its
  * result. The body of a task is an ordinary C function, which may call any other
- * function. If one of them waits, the task waits. Control passes to other tasks only
- * inside functions marked COIL_SUSPENDS. (asyncio: Task)
+ * function. If such a function waits, the task waits. Other tasks run only while the task
+ * is inside a function that is marked COIL_SUSPENDS. (asyncio: Task)
  *
  * CANCELLATION is an error return. coil_task_cancel() delivers it to the call in which
  * the task waits, or to its next call that would wait. That call returns -ECANCELED. If
- * the task awaits another task or a future, that one is cancelled, too. From then on
- * every call that would wait returns -ECANCELED, after one turn of the loop. This ends
- * when the body returns, or calls coil_cancel_caught(), which is Python's `except
- * CancelledError`. coil also counts the requests: coil_task_cancelling(). Each
- * cancellation raises the count, and only coil_uncancel() lowers it. Cleanup that must
- * wait does so in a shielded scope (coil/scope.h). A task is never killed.
+ * the task awaits another task or a future, that task or future is cancelled, too. From
+ * then on every call that would wait returns -ECANCELED, after one turn of the loop. This
+ * lasts until the body returns, or calls coil_cancel_caught(), which corresponds to
+ * Python's `except CancelledError`. coil also counts the requests:
+ * coil_task_cancelling(). Each cancellation raises the count, and only coil_uncancel()
+ * lowers it. Cleanup that must wait does so in a shielded scope (coil/scope.h). A task is
+ * never killed.
  *
  * A call that need not wait returns its result, even while a cancellation is pending or
  * was delivered. Calls on files, jobs on threads, coil_connect() and coil_yield() always
@@ -53,8 +54,8 @@ extern "C" {
 typedef struct coil_task coil_task;
 
 /*
- * A task's body. A return value of 0 or more is its result. -ECANCELED ends the task
- * cancelled, and any other negative errno is its failure.
+ * A task's body. A return value of 0 or more is the task's result. -ECANCELED ends the
+ * task cancelled, and any other negative errno is its failure.
  *
  * If a cancellation was requested but not yet delivered when the body returns 0 or more,
  * the task ends cancelled, as in asyncio.
@@ -76,7 +77,7 @@ typedef struct coil_spawn_opts {
      * At most 2048; 0 means pass `arg` itself.
      */
     size_t arg_bytes;
-    bool eager; /* start inside coil_spawn(), as described there */
+    bool eager; /* begin to run inside coil_spawn(), as described below */
     /*
      * The task shares this context; NULL means a copy of the spawner's. (asyncio:
      * context=)
@@ -88,15 +89,15 @@ typedef struct coil_spawn_opts {
      */
     const coil_task_hooks *const *hooks;
     /*
-     * Applies while foreign code waits through libcoil-posix: a cancellation is delayed
-     * until the task waits in a call of coil's. Use this flag for libraries that treat
-     * ECANCELED as a bug.
+     * If other libraries wait through libcoil-posix, delay a cancellation until the task
+     * waits in a call of coil's own. Use this flag for libraries that treat ECANCELED as
+     * a bug.
      */
     bool hold_cancel;
     /*
      * COIL_LIGHT: the stack may be swapped out while the task waits. The task then takes
-     * 1 KB of memory instead of 4. The caller promises that meanwhile no other thread and
-     * no system call uses a pointer to that stack.
+     * 1 KB of memory instead of 4. The caller promises that while the task waits, no
+     * other thread and no system call uses a pointer to its stack.
      */
     enum coil_light light;
 } coil_spawn_opts;
@@ -109,19 +110,19 @@ typedef struct coil_spawn_opts {
  * neither stops nor frees a running task: the loop holds its own reference. `arg` must
  * outlive the task unless opts->arg_bytes is set. A task that is cancelled before its
  * first step never runs its body, as in asyncio. So the spawner must remain able to free
- * resources that it passes in `arg`. If the task belongs to the work of another task,
- * prefer coil_group_spawn(). Fails with -ENOMEM, -EINVAL (arg_bytes, stack_bytes, hooks).
+ * resources that it passes in `arg`. If the task does part of another task's work, prefer
+ * coil_group_spawn(). Fails with -ENOMEM, -EINVAL (arg_bytes, stack_bytes, hooks).
  *
  * With opts->eager the task runs inside coil_spawn(), which returns when the task first
  * waits or ends. A task that ends there never enters the ready queue. Inside coil_spawn()
  * the eager task is the running task, and *out is already set. The spawner does not
- * suspend, so nothing else runs. A callback may spawn an eager task, too; before the loop
- * runs, `eager` has no effect. (asyncio: eager_task_factory)
+ * suspend, so no other task runs meanwhile. A callback may spawn an eager task, too;
+ * before the loop runs, `eager` has no effect. (asyncio: eager_task_factory)
  */
 COIL_API COIL_CHECKED int coil_spawn(coil_task_fn fn, void *arg,
                                      const coil_spawn_opts *opts, coil_task **out);
 
-/* Add a reference, to be dropped by coil_task_release(). Returns the task. */
+/* Add a reference, to be dropped with coil_task_release(). Returns the task. */
 COIL_API coil_task *coil_task_retain(coil_task *task);
 
 /* Drop a reference; NULL is accepted. See coil_future_release(). */
@@ -158,16 +159,18 @@ COIL_API const char *coil_task_name(const coil_task *task);
 COIL_API void coil_task_set_name(coil_task *task, const char *name);
 
 /*
- * Return the largest number of stack bytes that the task has used so far, in whole pages.
+ * Return the maximum number of bytes of its stack that the task has used so far, in whole
+ * pages.
  *
  * Set stack_bytes to this value plus a reserve. The task may be running, waiting, or have
  * ended. Does not suspend. Call this function on the task's own thread.
  *
  * Fails with -EAGAIN if an earlier task has used the same stack, or if the task has ended
- * and its pages were returned. This affects only tasks that existed before the first call
- * on the thread. From then on coil cleans each stack before a task gets it and measures
- * it at the end, with one or two system calls for each task. Pages that the kernel has
- * swapped out are not counted. If memory is locked (mlockall(2)), all pages count.
+ * and its pages were returned. This can happen only to tasks that existed before the
+ * first call on the thread. From the first call on, coil cleans each stack before a task
+ * gets it, and measures it when the task ends, with one or two system calls for each
+ * task. Pages that the kernel has swapped out are not counted. If memory is locked
+ * (mlockall(2)), all pages count.
  */
 COIL_API ssize_t coil_task_stack_peak(const coil_task *task);
 
@@ -199,11 +202,11 @@ COIL_API COIL_CHECKED int coil_defer(void (*fn)(void *arg), void *arg);
  * Let all other ready tasks and callbacks run. Returns 0 or -ECANCELED. (asyncio:
  * sleep(0))
  *
- * A task that computes for a long time should call it regularly. Each turn of the loop
- * runs one step of every ready task. Between two turns the loop polls for I/O and timers
- * if the last poll was at least 250 us ago. If a turn takes that long, the loop polls
- * after every turn. So I/O waits for one or two turns. If turns suddenly become long, the
- * loop may need up to 64 turns to notice.
+ * A task that computes for a long time should call coil_yield() regularly. Each turn of
+ * the loop runs one step of every ready task. Between two turns the loop polls for I/O
+ * and timers if the last poll was at least 250 us ago. If a turn takes that long, the
+ * loop polls after every turn. So I/O is delayed by one or two turns. If turns suddenly
+ * become long, the loop may need up to 64 turns to notice this.
  */
 COIL_SUSPENDS int coil_yield(void);
 
@@ -211,8 +214,7 @@ COIL_SUSPENDS int coil_yield(void);
  * Wait `delay_ns` nanoseconds; 0 or less is coil_yield(). (asyncio: sleep)
  *
  * Returns 0, or -ECANCELED if the task is cancelled; in that case its timer is removed.
- * Never allocates, because each task is created with memory for a timer; so no other
- * failure is possible.
+ * No other failure is possible, because each task is created with memory for a timer.
  */
 COIL_SUSPENDS int coil_sleep(int64_t delay_ns);
 
@@ -221,21 +223,21 @@ COIL_SUSPENDS int coil_sleep_until(int64_t deadline);
 
 /*
  * Suspend the running task until other code calls coil_unpark() for it, and return the rc
- * given there.
+ * that was passed to coil_unpark().
  *
  * Use parking to build new primitives: store coil_task_current(), park, and let a
  * callback, a reader or another task unpark it. Returns -ECANCELED if the task is
  * cancelled before it runs again, even if it was already unparked. The caller must then
- * withdraw its request to be unparked. If the unpark already handed over an item, the
- * caller must pass the item on.
+ * withdraw its request to be unparked. If the code that unparked the task has already
+ * given it an item, the caller must pass the item on.
  */
 COIL_SUSPENDS int coil_park(void);
 
 /*
  * Make a parked task ready: its coil_park() returns `rc` in the next turn.
  *
- * Never allocates. Returns 0, or -EALREADY if the task is not in coil_park(), or was
- * already cancelled or unparked there.
+ * Never allocates. Returns 0, or -EALREADY if the task is not in coil_park(), or if this
+ * coil_park() was already cancelled or unparked.
  */
 COIL_API int coil_unpark(coil_task *task, int rc);
 
@@ -244,7 +246,7 @@ COIL_API int coil_unpark(coil_task *task, int rc);
 /*
  * Request that the task ends. Never allocates. (asyncio: Task.cancel)
  *
- * Returns true if the request was made. The task decides whether and when it ends.
+ * Returns true if the request was recorded. The task decides whether and when it ends.
  * Returns false if the task has ended; its failure then counts as retrieved. Also returns
  * false if the task's loop is closing and has abandoned the task. A task that cancels
  * itself is cancelled at its next call that would wait. `reason` is not copied and must
@@ -254,7 +256,7 @@ COIL_API int coil_unpark(coil_task *task, int rc);
 COIL_API bool coil_task_cancel(coil_task *task, const char *reason);
 
 /*
- * Return the number of cancellation requests that were not withdrawn. (asyncio:
+ * Return the number of cancellation requests that have not been withdrawn. (asyncio:
  * cancelling)
  */
 COIL_API int coil_task_cancelling(const coil_task *task);
@@ -274,9 +276,9 @@ COIL_API int coil_uncancel(void);
 COIL_API void coil_cancel_caught(void);
 
 /*
- * True if a cancellation was delivered to the running task and not yet caught. The
- * expired deadline of a scope is a cancellation, too. While the result is true, every
- * call that would wait is refused. False outside tasks.
+ * True if a cancellation was delivered to the running task and not yet caught. A scope's
+ * expired deadline counts as a cancellation, too. While the result is true, every call
+ * that would wait returns -ECANCELED. False outside tasks.
  */
 COIL_API bool coil_cancel_delivered(void);
 
@@ -284,33 +286,34 @@ COIL_API bool coil_cancel_delivered(void);
  * Return -ECANCELED if rc is a failure and coil_cancel_delivered() is true, else rc.
  *
  * Use this function to find out whether a failure was caused by a cancellation. Some
- * libraries translate ECANCELED or EINTR into errors of their own, for example under
- * libcoil-posix. Pass such an error, as a negative number, before the task returns it.
- * Outside tasks the result is rc.
+ * libraries, for example under libcoil-posix, translate ECANCELED or EINTR into errors of
+ * their own. Before the task returns such an error, as a negative number, pass it to this
+ * function. Outside tasks the result is rc.
  */
 COIL_API int coil_cancel_result(int rc);
 
 /*
- * Return how many waits of the running task were refused since a cancellation was
- * delivered to it. The count stops at 1,000. 0 if the task was not cancelled, if it has
- * caught the cancellation, and outside tasks.
+ * Return how many calls of the running task would have waited, and failed with -ECANCELED
+ * instead, since a cancellation was delivered. The count stops at 1,000. Returns 0 if the
+ * task was not cancelled, if it has caught the cancellation, and outside tasks.
  *
  * Use this function in code that waits on behalf of a library that does not use coil. If
- * that library waits in a loop and ignores errors, the loop would never end.
+ * that library waits in a loop and ignores errors, its loop may never end.
  */
 COIL_API unsigned coil_cancel_refusals(void);
 
 /*
  * True if the running task was spawned with hold_cancel. False outside tasks.
  *
- * For such a task, code that waits on behalf of a library that does not use coil waits in
- * a shielded scope.
+ * If the result is true, code that waits on behalf of a library that does not use coil
+ * should wait in a shielded scope.
  */
 COIL_API bool coil_cancel_held(void);
 
 /*
- * Return the reason of the latest request to cancel the running task. Without such a
- * request, return the reason of the latest cancelled future that it awaited. May be NULL.
+ * Return the reason for the latest request to cancel the running task. Without such a
+ * request, return the reason for the cancellation of the latest cancelled future that the
+ * task awaited. May be NULL.
  */
 COIL_API const char *coil_cancel_reason(void);
 
@@ -321,13 +324,15 @@ COIL_API const char *coil_cancel_reason(void);
 typedef struct coil_cancel_origin {
     const char *reason; /* the reason given, or NULL; "deadline" for a scope */
     /*
-     * The name, at that time, of the task that made the request. For a group it is the
-     * child that failed; for a callback or a scope it is "".
+     * The name, at that time, of the task that made the request. If a group made the
+     * request, this is the name of the child that failed; for a callback or a scope it is
+     * "".
      */
     char task[32];
     /*
-     * The address of the code that made the request. For a scope or a group it is the
-     * code that opened it. addr2line(1) prints its line.
+     * The address of the code that made the request. If a scope or a group made the
+     * request, this is the code that opened it. addr2line(1) prints the line of the
+     * address.
      */
     const void *address;
 } coil_cancel_origin;

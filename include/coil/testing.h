@@ -28,11 +28,11 @@
  * version as the libcoil that the program uses. libcoil itself contains only hooks, which
  * cost nothing. To assert that code does not suspend, see coil_no_suspend (coil/debug.h).
  *
- * INJECTED FAILURES. coil counts the allocations and system calls of all threads, from
- * the first call of a function below that concerns them. A request makes one call fail; a
- * new request replaces it. To try all failures, run the program repeatedly and make the
- * 1st, 2nd, 3rd, ... call fail. Stop when coil_testing_failed() returns NULL, because the
- * program made fewer calls.
+ * INJECTED FAILURES. coil counts the allocations and the system calls of all threads.
+ * Each of the two counts begins with the first call of a function below that concerns it.
+ * A request makes one call fail; a new request replaces the old one. To try all failures,
+ * run the program repeatedly and make the 1st, 2nd, 3rd, ... call fail. Stop when
+ * coil_testing_failed() returns NULL, because the program made fewer calls.
  */
 #ifndef COIL_TESTING_H
 #define COIL_TESTING_H
@@ -46,9 +46,9 @@ extern "C" {
 #endif
 
 /*
- * coil_run() with a virtual clock and without signal handlers. The clock starts at 0 and
- * jumps to the next deadline when nothing is ready. So an hour's sleep takes no time, and
- * every run is the same.
+ * Like coil_run(), with a virtual clock and without signal handlers. The clock starts at
+ * 0, and jumps to the next deadline when nothing is ready. So sleeping for an hour takes
+ * no time, and every run is the same.
  */
 COIL_API int coil_testing_run(coil_task_fn fn, void *arg);
 
@@ -58,10 +58,10 @@ COIL_API int coil_testing_run(coil_task_fn fn, void *arg);
  * Wait until every other task of this loop waits, no callback is ready, and polling has
  * found nothing. (trio: testing.wait_all_tasks_blocked)
  *
- * A sleeping task counts as waiting, and so does a task whose job is on a thread. A
- * virtual clock does not advance for this call. Several tasks may wait here: they do not
- * wait for each other, and continue together. The call does not return while tasks make
- * each other ready forever, or one yields forever. Returns 0 or -ECANCELED.
+ * A sleeping task counts as waiting, and so does a task that waits for a job on a thread.
+ * A virtual clock does not advance for this call. Several tasks may wait here: they do
+ * not wait for each other, and continue together. The call does not return while tasks
+ * make each other ready forever, or a task yields forever. Returns 0 or -ECANCELED.
  */
 COIL_SUSPENDS int coil_wait_all_blocked(void);
 
@@ -96,29 +96,30 @@ COIL_API void coil_sequencer_init(coil_sequencer *sequencer);
  * testing.Sequencer)
  *
  * The task at the next position continues in the next turn. So the code after this call,
- * up to its next wait, runs first. Each position is for one task; the program aborts if a
- * second task waits at it.
+ * up to the task's next wait, runs before that task. Each position is for one task; the
+ * program aborts if a second task waits at it.
  *
- * Fails with -ECANCELED. This breaks the order: all other current and later calls fail
- * with -EPIPE.
+ * Fails with -ECANCELED. A cancelled call breaks the sequence: all other current and
+ * later calls fail with -EPIPE.
  */
 COIL_SUSPENDS int coil_sequencer_wait(coil_sequencer *sequencer, unsigned position);
 
 /*
  * Run the ready tasks and callbacks of each turn in a random order, which depends only on
- * `seed`. 0 restores first in, first out.
+ * `seed`. 0 restores first-in, first-out order.
  *
- * This applies to this thread's current loop and to its later loops; each starts with the
- * seed again. Tasks that are ready in different turns keep their order, and so do
- * deadlines that are not due together.
+ * The random order applies to this thread's current loop and to its later loops, each of
+ * which starts with the seed again. Tasks that are ready in different turns keep their
+ * order, and so do deadlines that are due at different times.
  */
 COIL_API void coil_testing_shuffle(uint64_t seed);
 
 /* ---- injected failures ------------------------------------------------------------- */
 
 /*
- * Make coil's `nth` allocation from now on fail, once; 1 is the next one. 0 cancels the
- * request. Growing a block counts as an allocation. Stacks count as system calls: "mmap".
+ * Make coil's `nth` allocation from now on fail, once; 1 is the next allocation. 0
+ * cancels the request. Growing a block counts as an allocation. Stacks count as system
+ * calls: "mmap".
  */
 COIL_API void coil_testing_fail_allocation(uint64_t nth);
 
@@ -143,9 +144,9 @@ COIL_API void coil_testing_fail_allocation(uint64_t nth);
 COIL_API void coil_testing_fail_system_call(uint64_t nth, int error);
 
 /*
- * Return the call that the latest request made fail: "an allocation", or a system call as
- * written in coil's source, "epoll_create1(EPOLL_CLOEXEC)". NULL if the request has not
- * taken effect.
+ * Return the name of the call that failed because of the latest request: "an allocation",
+ * or a system call as written in coil's source, "epoll_create1(EPOLL_CLOEXEC)". NULL if
+ * the request has not taken effect.
  */
 COIL_API const char *coil_testing_failed(void);
 
@@ -157,9 +158,9 @@ COIL_API uint64_t coil_testing_allocations(void);
 COIL_API uint64_t coil_testing_system_calls(void);
 
 /*
- * Return the number of blocks of memory that are allocated and not freed. Blocks from
- * before the counting began are not included. So compare two values: if the program
- * cleans up, they are equal.
+ * Return the number of blocks of memory that are allocated and not freed. Blocks that
+ * were allocated before the counting began are not included. So compare two values: if
+ * the program cleans up, they are equal.
  */
 COIL_API int64_t coil_testing_blocks(void);
 

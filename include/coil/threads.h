@@ -37,12 +37,13 @@ extern "C" {
  * coil_processor_count().
  *
  * Returns when all have ended: the earliest failure, or else 0. A failure cancels the
- * main tasks of all other threads. So does the first SIGINT; the call then fails with
- * -EINTR, as coil_run() does.
+ * main tasks of all other threads. The first SIGINT cancels all main tasks, and the call
+ * then fails with -EINTR, like coil_run().
  *
- * Each main task has a copy of the caller's context. On threads 1 to n - 1, the suffix
- * "-1" and so on is added to its name, opts->name. These threads are called "coil-1" and
- * so on. *opts->error, if requested, belongs to the returned failure.
+ * Each main task has a copy of the caller's context. On threads 1 to n - 1, the name of
+ * the main task is opts->name followed by "-1" and so on, and the threads are named
+ * "coil-1" and so on. If opts->error is set, it receives the error of the failure that is
+ * returned.
  *
  * Fails like coil_run(), with -EINVAL (n above 1024), and with -EAGAIN if a thread could
  * not be started; in that case main tasks that have begun are cancelled.
@@ -58,8 +59,8 @@ COIL_API unsigned coil_thread_index(void);
 COIL_API unsigned coil_thread_count(void);
 
 /*
- * Return how many processors this process may use, at least 1. The number comes from its
- * affinity mask, but is limited to the processor time of its control group (cpu.max),
+ * Return how many processors this process may use, at least 1. The number comes from the
+ * process's affinity mask, limited by the processor time of its control group (cpu.max),
  * rounded up.
  */
 COIL_API unsigned coil_processor_count(void);

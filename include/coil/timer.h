@@ -4,7 +4,7 @@
  *     coil_timer_init(&connection->idle, close_idle, connection);
  *     rc = coil_timer_start(&connection->idle, coil_in(COIL_SEC(30)));
  *
- * A second start moves the timer. Stop it before you free its memory:
+ * A second start changes the deadline. Stop a timer before you free its memory:
  *
  *     coil_timer_stop(&connection->idle);
  *
@@ -34,8 +34,8 @@ typedef struct coil_timer {
 } coil_timer;
 
 /*
- * Initialise a timer that is not started, and calls fn(arg) when it is due. An all-zero
- * timer may be stopped and queried, but not started.
+ * Initialise a timer that calls fn(arg) when it is due. The timer is not started yet. An
+ * all-zero timer may be stopped and queried, but not started.
  */
 COIL_API void coil_timer_init(coil_timer *timer, coil_callback fn, void *arg);
 
@@ -43,10 +43,10 @@ COIL_API void coil_timer_init(coil_timer *timer, coil_callback fn, void *arg);
  * Call `fn` once, at `deadline` or soon after. (asyncio: call_at)
  *
  * Timers with equal deadlines fire first in, first out. If the timer is already started,
- * it moves to the new deadline, even if it is due but was not called yet. When `fn` is
- * called the timer is already stopped, and may be started again or freed. Closing the
- * loop stops the timer. Fails with -ENOMEM without changing the timer. Aborts without a
- * loop, or if coil_timer_init() was not called.
+ * its deadline is changed, even if the timer is due but its function was not called yet.
+ * When `fn` is called the timer is already stopped, and may be started again or freed.
+ * Closing the loop stops the timer. Fails with -ENOMEM without changing the timer. Aborts
+ * without a loop, or if coil_timer_init() was not called.
  */
 COIL_API int coil_timer_start(coil_timer *timer, int64_t deadline);
 

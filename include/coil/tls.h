@@ -14,11 +14,11 @@
  * 3; if coil was built without it, functions that create or begin TLS return -ENOSYS.
  * (asyncio: ssl=, start_tls; Python: ssl.SSLContext)
  *
- * VERIFICATION. A client checks the server's certificate. A trusted authority must have
- * signed it: one that the system trusts, or the given one. The certificate must be valid
- * now, and must be issued for the requested name or address (RFC 6125: only subject
- * alternative names, not the common name). Each kind of failure has its own errno, and a
- * message with the certificate's subject, issuer and depth (coil_last_error()):
+ * VERIFICATION. A client checks the server's certificate. An authority must have signed
+ * it that the system, or the context, trusts. The certificate must be valid now, and must
+ * be issued for the requested name or address (RFC 6125: only subject alternative names,
+ * not the common name). Each kind of failure has its own errno, and a message with the
+ * certificate's subject, issuer and depth (coil_last_error()):
  *
  *     -ENOKEY        no trusted authority has signed it; or it is self-signed
  *     -EKEYEXPIRED   it has expired, or is not valid yet
@@ -26,12 +26,12 @@
  *     -EKEYREJECTED  it is for another name or address, or for another purpose, or wrong
  *                    in some other way
  *
- * OTHER FAILURES. -EPROTO means that the session failed. The peer may not speak TLS, or
- * not share a version, cipher or protocol. The peer may have sent an alert, which the
- * message names, or received data was altered. The code -ECONNABORTED means that the
- * connection ended without the peer's close_notify. So an attacker may have cut the data
- * short; see allow_truncation. After a handshake that failed or was cancelled, every call
- * on the stream returns -ENOTCONN.
+ * OTHER FAILURES. -EPROTO means that the session failed. Possible causes are that the
+ * peer does not speak TLS, that there is no common version, cipher or protocol, that the
+ * peer sent an alert, which the message names, or that received data was altered. The
+ * code -ECONNABORTED means that the connection ended without the peer's close_notify. In
+ * that case an attacker may have truncated the data; see allow_truncation. After a
+ * handshake that failed or was cancelled, every call on the stream returns -ENOTCONN.
  *
  * CLOSING. coil_stream_shutdown_write() sends close_notify; nothing can be written after
  * that. Reading continues until the peer's close_notify, which is the end of the stream:
@@ -46,12 +46,13 @@
  * data can be read.
  *
  * RENEGOTIATION of TLS 1.2 is refused by clients and servers, with the warning
- * no_renegotiation (RFC 5246, 7.2.2). TLS 1.3 does not have renegotiation. If the peer
- * insists, the connection ends with -EPROTO.
+ * no_renegotiation (RFC 5246, 7.2.2). TLS 1.3 has no renegotiation. If the peer insists,
+ * the connection ends with -EPROTO.
  *
- * CANCELLING. Data that coil_write() has encrypted into records cannot be withdrawn.
- * coil_stream_write_transferred() counts it, and it is sent before the next write or
- * shutdown. So continue writing at that count. A handshake fits into a stack of 32 KiB.
+ * CANCELLING. Data that coil_write() has encrypted into records cannot be withdrawn. Such
+ * data is included in coil_stream_write_transferred(), and is sent before the next write
+ * or shutdown. So continue writing after that number of bytes. A handshake fits into a
+ * stack of 32 KiB.
  */
 #ifndef COIL_TLS_H
 #define COIL_TLS_H
@@ -91,9 +92,10 @@ typedef struct coil_tls_opts {
     /*
      * The trusted authorities: a file, and a directory prepared by openssl-rehash(1). If
      * both are NULL, coil uses SSL_CERT_FILE and SSL_CERT_DIR from the environment, else
-     * the authorities that the system trusts. A context with a certificate_file loads
-     * them only when it first connects as a client, because servers do not need them. A
-     * certificate in the file that is not an authority's is trusted for itself only.
+     * the authorities that the system trusts. A context with a certificate_file loads the
+     * default authorities only when it first connects as a client, because servers do not
+     * need them. If the file contains a certificate that is not an authority's, only this
+     * certificate itself is trusted.
      */
     const char *ca_file, *ca_path;
     /*
@@ -105,9 +107,9 @@ typedef struct coil_tls_opts {
     /* Protocols, best first, NULL-terminated: "h2", "http/1.1". */
     const char *const *alpn;
     /*
-     * Ciphers of TLS 1.2, as in openssl-ciphers(1). NULL selects those with forward
-     * secrecy (ECDHE). "DEFAULT" selects OpenSSL's, for peers that support only RSA key
-     * exchange.
+     * Ciphers of TLS 1.2, as in openssl-ciphers(1). NULL selects the ciphers with forward
+     * secrecy (ECDHE). "DEFAULT" selects OpenSSL's default ciphers, for peers that
+     * support only RSA key exchange.
      */
     const char *ciphers;
     const char *ciphersuites; /* of TLS 1.3; NULL: OpenSSL's default */
@@ -124,31 +126,31 @@ typedef struct coil_tls_opts {
     bool allow_truncation;
     /*
      * As a server, choose the context of a connection. `name` is the name that the client
-     * requests, or "". Returns a reference (coil_tls_retain()), or NULL for this context
-     * and those of coil_tls_add_name(). The versions and ciphers remain those of this
-     * context, as for a context of coil_tls_add_name(). The function must not suspend,
-     * and runs on the thread of the connection. To make new certificates effective
-     * without a restart, return the newest context. (ssl: sni_callback; Go:
-     * GetConfigForClient)
+     * requests, or "". Returns a reference (coil_tls_retain()), or NULL to use this
+     * context and the contexts added with coil_tls_add_name(). As with
+     * coil_tls_add_name(), this context still determines the versions and ciphers. The
+     * function must not suspend, and runs on the thread of the connection. To make new
+     * certificates effective without a restart, return the newest context. (ssl:
+     * sni_callback; Go: GetConfigForClient)
      */
     coil_tls *(*choose)(const char *name, void *arg);
     void *choose_arg;
     /*
-     * Called with each line of a key log (SSLKEYLOGFILE), without a newline, with which
-     * programs such as Wireshark decrypt recorded connections. The function must not
-     * suspend. coil also appends the lines to the file that the environment variable
-     * SSLKEYLOGFILE names when the context is created, unless the program is set-user-ID.
-     * (ssl: keylog_filename; Go: KeyLogWriter)
+     * Called with each line of a key log (SSLKEYLOGFILE), without a newline. Programs
+     * such as Wireshark need the key log to decrypt recorded connections. The function
+     * must not suspend. If the environment variable SSLKEYLOGFILE names a file when the
+     * context is created, coil also appends the lines to that file, unless the program is
+     * set-user-ID. (ssl: keylog_filename; Go: KeyLogWriter)
      */
     void (*key_log)(const char *line, void *arg);
     void *key_log_arg;
 } coil_tls_opts;
 
 /*
- * Create a context; `opts` may be NULL. Any thread.
+ * Create a context; `opts` may be NULL. May be called on any thread.
  *
- * The call reads files. So prefer to make it before the server has connections, or on a
- * thread (coil_blocking()). In a task a failure sets the message of coil_last_error().
+ * The call reads files, so make it before the server has connections, or on a thread
+ * (coil_blocking()). In a task, a failure sets the message of coil_last_error().
  *
  * Fails with -ENOENT, -EACCES and the like for a file. Fails with -EINVAL for a file's
  * content, an option, or a key that does not belong to the certificate. Fails with
@@ -158,8 +160,8 @@ typedef struct coil_tls_opts {
 COIL_API COIL_CHECKED int coil_tls_create(const coil_tls_opts *opts, coil_tls **out);
 
 /*
- * Add or drop a reference. Any thread. Connections hold their own references. Releasing
- * NULL has no effect.
+ * Add or drop a reference. May be called on any thread. Connections hold their own
+ * references. Releasing NULL has no effect.
  */
 COIL_API coil_tls *coil_tls_retain(coil_tls *tls);
 COIL_API void coil_tls_release(coil_tls *tls);
@@ -168,10 +170,10 @@ COIL_API void coil_tls_release(coil_tls *tls);
  * As a server, use `other` for clients that request `name`. (ssl: sni_callback)
  *
  * `name` is "www.example.org", or "*.example.org" for each name with one more label. For
- * such clients the server uses the certificate and protocols of `other`, and its rules
- * for client certificates (verify_client, trusted authorities, crl_file). All other names
- * are served by `tls` itself. Versions and ciphers are always those of `tls`. `other` is
- * retained.
+ * clients that request such a name, the server uses the certificate and protocols of
+ * `other`, and its rules for client certificates (verify_client, trusted authorities,
+ * crl_file). All other names are served by `tls` itself. The versions and ciphers are
+ * always those of `tls`. `other` is retained.
  *
  * Call this function before the first connection. Returns 0. Fails with -EEXIST, -ENOMEM,
  * or -EINVAL if `name` is not a valid name or `other` is `tls` itself.
@@ -181,8 +183,9 @@ COIL_API int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
 /* ---- connections ------------------------------------------------------------------- */
 
 /*
- * coil_connect() followed by coil_start_tls(). If `tls` is NULL, a context with the
- * defaults is used, which the whole process shares. (asyncio: open_connection(ssl=True))
+ * Call coil_connect(), and then coil_start_tls() on the new stream. If `tls` is NULL, a
+ * context with the defaults is used, which the whole process shares. (asyncio:
+ * open_connection(ssl=True))
  */
 COIL_SUSPENDS COIL_CHECKED int coil_connect_tls(const char *host, const char *port,
                                                 coil_tls *tls, coil_stream **out);
@@ -194,11 +197,12 @@ COIL_SUSPENDS COIL_CHECKED int coil_connect_tls(const char *host, const char *po
  * The client requests `server_name` (SNI), a name or an address, and checks that the
  * certificate is for it. `server_name` may be NULL only with no_verify. Use a scope with
  * a deadline, because a peer may stay silent forever. If `tls` is NULL, the client uses
- * the same context as coil_connect_tls(); for a server that is -EINVAL.
+ * the same context as coil_connect_tls(); a server fails with -EINVAL.
  *
  * On a stream that was already used (STARTTLS), all data that was read ahead must have
- * been consumed; otherwise the result is -EPROTO. An attacker could send commands before
- * the handshake, which would look like the peer's own data afterwards (CVE-2011-0411).
+ * been consumed; otherwise the result is -EPROTO. Otherwise an attacker could insert
+ * commands before the handshake, which would later look like data from the authenticated
+ * peer (CVE-2011-0411).
  *
  * Fail with -EBUSY while another call is in progress on the stream, -EALREADY if it
  * already uses TLS, and -EINVAL for an invalid name or a server without a certificate.
@@ -213,9 +217,9 @@ COIL_SUSPENDS COIL_CHECKED int coil_accept_tls(coil_stream *stream, coil_tls *tl
  * End TLS cleanly: send close_notify, then read and discard data until the peer's
  * close_notify. (asyncio: transport.close, ssl_shutdown_timeout; ssl: unwrap)
  *
- * After that both peers know that all data was received, and the stream can be destroyed.
- * Use a scope with a deadline. Returns 0, or fails like coil_stream_shutdown_write() and
- * coil_read(); -EINVAL without TLS.
+ * After a successful call, both peers know that all data was received, and the stream can
+ * be destroyed. Use a scope with a deadline. Returns 0, or fails like
+ * coil_stream_shutdown_write() and coil_read(); -EINVAL without TLS.
  */
 COIL_SUSPENDS int coil_tls_stop(coil_stream *stream);
 
@@ -235,7 +239,7 @@ COIL_API const char *coil_tls_alpn(const coil_stream *stream);
 COIL_API const char *coil_tls_server_name(const coil_stream *stream);
 COIL_API const char *coil_tls_peer(const coil_stream *stream);
 
-/* True if the handshake resumed an earlier session, and so was shorter. */
+/* True if the handshake resumed an earlier session, which makes it shorter. */
 COIL_API bool coil_tls_resumed(const coil_stream *stream);
 
 /*

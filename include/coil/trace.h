@@ -15,17 +15,17 @@
  *     }
  *
  * A trace contains each step of a task, each wait with its reason, each poll and each
- * callback. It also shows which task woke which other task. Perfetto
+ * callback. For each task that was woken, it also shows the task that woke it. Perfetto
  * (https://ui.perfetto.dev) and Chrome (chrome://tracing) display it, with a track for
- * the loop and one for each task.
+ * the loop and a track for each task.
  *
- * The records are in a ring in memory: the newest records replace the oldest. A switch of
- * tasks takes about 10 ns longer while its loop is traced.
+ * The records are in a ring in memory: the newest records replace the oldest. A switch
+ * between tasks takes about 10 ns longer while the loop is traced.
  *
- * Two other ways need no call. With COIL_TRACE=FILE in the environment, each loop is
- * traced from its creation, and the file is written when the loops close. And `coil-ps
- * --trace` traces a running process from outside, or reads the trace in a core file.
- * docs/manual/trace.md describes both.
+ * A program can also be traced without these calls. With COIL_TRACE=FILE in the
+ * environment, each loop is traced from its creation, and the file is written when the
+ * loops close. `coil-ps --trace` traces a running process from outside, or reads the
+ * trace in a core file. docs/manual/trace.md describes both ways.
  */
 #ifndef COIL_TRACE_H
 #define COIL_TRACE_H
@@ -59,7 +59,8 @@ COIL_API void coil_trace_stop(void);
  * trace events. An existing file is overwritten. The call does not suspend: it blocks the
  * thread until the file is written. A trace that was not stopped continues.
  *
- * Fails with -ENOENT if the loop was not traced, -ENOMEM, or the error of the file.
+ * Fails with -ENOENT if the loop was not traced, -ENOMEM, or with the error of opening or
+ * writing the file.
  */
 COIL_API int coil_trace_write(const char *path);
 

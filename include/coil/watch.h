@@ -14,15 +14,15 @@
  *         return rc;
  *     }
  *
- * A watch reports changes that any process makes, in order, from inotify(7). In a tree
- * it also watches new folders, and reports files that were created in a folder before
- * the folder could be watched. The two events of a rename become one change with both
+ * A watch reports changes that any process makes, in order, from inotify(7). In a tree, a
+ * watch also follows new folders, and reports files that were created in a new folder
+ * before coil began to watch it. The two events of a rename become one change with both
  * paths. If the kernel's queue overflows, changes are lost: the watch reports that, and
  * the caller compares the files itself.
  *
- * On network and FUSE file systems the kernel does not report changes that other machines
- * make. The kernel reports no changes in /proc and /sys. Symbolic links in a tree are not
- * followed.
+ * On network and FUSE file systems, the kernel does not report changes that were made by
+ * other machines. The kernel reports no changes in /proc and /sys. Symbolic links in a
+ * tree are not followed.
  */
 #ifndef COIL_WATCH_H
 #define COIL_WATCH_H
@@ -38,7 +38,7 @@ typedef struct coil_watch coil_watch;
 enum coil_change_kind {
     COIL_CREATED,    /* created, or moved here from a folder that is not watched */
     COIL_MODIFIED,   /* written or truncated, or closed after writing */
-    COIL_ATTRIBUTES, /* the mode, owner, times or links have changed */
+    COIL_ATTRIBUTES, /* the mode, owner, times or number of links changed */
     COIL_DELETED,    /* deleted, or moved to a folder that is not watched */
     COIL_MOVED,      /* moved from old_path to path */
     COIL_OVERFLOW    /* changes were lost; path is "" */
@@ -59,8 +59,8 @@ typedef struct coil_change {
 enum coil_watch_depth { COIL_WATCH_ONE, COIL_WATCH_TREE };
 
 /*
- * Create a watch, which watches nothing yet. *out is the caller's, to be destroyed. Fails
- * with -EMFILE, -ENFILE, -ENOMEM.
+ * Create an empty watch. *out is the caller's, to be destroyed. Fails with -EMFILE,
+ * -ENFILE, -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_watch_create(coil_watch **out);
 
@@ -71,7 +71,7 @@ COIL_API COIL_CHECKED int coil_watch_create(coil_watch **out);
  * its folder. Adding a path a second time has no effect. Fails like inotify_add_watch(2):
  * -ENOENT, -EACCES, -ENOSPC at the limit of watches
  * (/proc/sys/fs/inotify/max_user_watches); -ENOMEM, -ECANCELED, -EBUSY while another call
- * is in the watch. After a failure the path is not watched.
+ * on the watch is in progress. After a failure the path is not watched.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_watch_add(coil_watch *watch, const char *path,
                                               enum coil_watch_depth depth);
@@ -84,15 +84,18 @@ COIL_API int coil_watch_remove(coil_watch *watch, const char *path);
  *
  * Equal changes that follow each other are reported once. A file that is moved out of all
  * watched folders is reported as deleted after 10 ms. Returns 0. Fails with -ECANCELED
- * (no change is lost), -EBUSY while another call is in the watch, -ENOMEM, and -ENOSPC if
- * a new folder cannot be watched. After a failure the call can be repeated.
+ * (no change is lost), -EBUSY while another call on the watch is in progress, -ENOMEM,
+ * and -ENOSPC if a new folder cannot be watched. After a failure the call can be
+ * repeated.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_watch_next(coil_watch *watch, coil_change *out);
 
 /* Return the name of a kind, in lower case: "created". Never NULL. */
 COIL_API const char *coil_change_name(enum coil_change_kind kind);
 
-/* Close and free the watch; NULL is accepted. Aborts if a task is in a call on it. */
+/*
+ * Close and free the watch; NULL is accepted. Aborts if a task is in a call on the watch.
+ */
 COIL_API void coil_watch_destroy(coil_watch *watch);
 
 #ifdef __cplusplus

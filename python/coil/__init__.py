@@ -1,7 +1,8 @@
 """Await in plain functions and in C, under asyncio.
 
-`await coil.run(function, *args)` calls a plain function on a stack of its own. Inside, at any
-depth and through any C code, `coil.await_(awaitable)` waits as `await` does in a coroutine.
+`await coil.run(function, *args)` calls a plain function on a stack of its own. In that
+function, at any depth and through any C code, `coil.await_(awaitable)` waits as `await` does
+in a coroutine.
 """
 
 import atexit as _atexit

@@ -1,10 +1,10 @@
 """Parse the public headers: their heads, and their declarations with comments.
 
 A header consists of a comment (its head) and blocks. A block is a sequence of lines without a blank
-line: a comment and the declarations below it, or one of the two. `/* ---- title ---- */` begins a
-section. A comment consists of paragraphs and examples; an example's lines are indented by four or
-more. Lines between #ifdef and #endif belong to the header. Names that begin with coil__ or COIL__
-are private.
+line: a comment, declarations, or a comment and the declarations below it. `/* ---- title ---- */` begins
+a section. A comment consists of paragraphs and examples; an example's lines are indented by four or
+more. Lines between #ifdef and #endif belong to the header. Names that begin with coil__ or COIL__ are
+private.
 
 Anything else is an error with the file and line, so that no part of a header is ignored.
 """
@@ -59,7 +59,8 @@ class Header:
         return pathlib.PurePath(self.path).stem
 
     def named(self):
-        """Return each name with its kind. A macro or an enum may have the same name as a function."""
+        """Return pairs of a name and its kind, because a macro or an enum may have the same name as a
+        function."""
         pairs = [pair for block in self.blocks for declaration in block.declarations
                  for pair in declaration.names]
         return {name: kind for kind, name in pairs} | {
@@ -84,7 +85,7 @@ class Malformed(Exception):
 
 
 def comment_lines(text):
-    """Return the text between the stars."""
+    """Return the text of a comment, without the stars."""
     if text.startswith('//'):
         return [line.strip().removeprefix('//').strip() for line in text.splitlines()]
     lines = [line.rstrip() for line in text.removeprefix('/*').removesuffix('*/').split('\n')]

@@ -75,7 +75,7 @@ def references(names):
 
 
 class Pages:
-    """Return all pages by the names of their files, and the names of the links to these pages."""
+    """Return all pages, as a map from file names to texts, and a map from the names of links to pages."""
 
     def __init__(self, sources, version, date):
         self.sources = sources
@@ -191,7 +191,7 @@ class Pages:
         return lines
 
     def see_also(self, header):
-        """Return the pages that the header refers to: first coil's own, then the system's."""
+        """Return the pages that the header refers to: first coil's own pages, then the system's pages."""
         own, system = {'coil(3)'}, set()
         for path in header.includes:
             own.add(f'coil_{path[5:-2]}(3)')

@@ -1,13 +1,13 @@
 /*
- * The search. The search index is a script, because a page opened from a file must not
- * fetch data. The script is loaded at the first search. An entry is [kind, name, page,
- * address, words, rank]. A kind is "text" for a section, "row" for a row of a table, or
- * the kind of a name in a header. The rank is 0 for pages that users need, and 3 for the
- * history.
+ * The search. The search index is a script, because browsers do not let a page from a
+ * local file fetch data. The script is loaded at the first search. An entry is [kind,
+ * name, page, address, words, rank]. A kind is "text" for a section, "row" for a row of a
+ * table, or the kind of a name in a header. The rank is 0 for pages that users need, and
+ * up to 3 for the history of the project.
  */
 "use strict";
 
-/* The weight of an entry's score, by the entry's rank. */
+/* The factor for an entry's score, indexed by the entry's rank. */
 const WEIGHTS = [1, 0.4, 0.1, 0.02];
 
 /* A word also finds its synonyms in the same list, with a lower score. */
@@ -69,7 +69,7 @@ function search(index, query) {
     return found.map(([, entry]) => entry);
 }
 
-/* Return the text around the first match. */
+/* Return the part of the text around the first match. */
 function excerpt(words, query) {
     const first = query.toLowerCase().split(/\s+/).filter((word) => word !== "")[0];
     const at = Math.max(0, words.toLowerCase().indexOf(first) - 60);

@@ -2,11 +2,11 @@
 
 Each page has the path of its source: docs/manual/queue.md becomes docs/manual/queue.html, README.md becomes
 index.html in its folder, and include/coil/queue.h becomes include/coil/queue.html. There is a page for every
-document in docs/, and for everything to which they link: other documents, sources, folders and pictures. coil's
-names in code link to their headers. cmark-gfm(1) reads the Markdown.
+document in docs/, and for everything to which the documents link: other documents, sources, folders and
+pictures. coil's names in code link to their headers. cmark-gfm(1) reads the Markdown.
 
-search.js has the search, and index.js its index: an entry for each name, each section, and each
-row of a table for users that begins with code. Pages for users rank before others.
+search.js implements the search, and index.js is the index: it has an entry for each name, each section, and
+each table row that begins with code in a page for users. Pages for users rank before other pages.
 """
 
 import functools
@@ -72,7 +72,7 @@ class Page:
 
 @functools.cache
 def is_copied(path):
-    """Return true for a picture, or another file that is not text."""
+    """Return true if the file is a picture, or another file that is not text."""
     if path.suffix in PICTURES:
         return True
     try:
@@ -356,7 +356,7 @@ class Website:
         return [*groups, ('More of the manual', others)]
 
     def index(self):
-        """Return the search index: kind, name, page, address, words, rank."""
+        """Return the entries of the search index: kind, name, page, address, words, rank."""
         entries = []
         for source, header in self.headers.items():
             for block in header.blocks:

@@ -67,7 +67,7 @@ __attribute__((always_inline)) static inline const char *coil__stack_pointer(voi
     return sp;
 }
 
-/* Return the processor's counter, which takes less time to read than the clock. */
+/* Read the processor's time-stamp counter, which is faster than reading the clock. */
 __attribute__((always_inline)) static inline unsigned long coil__ticks(void)
 {
 #if defined(__x86_64__)
@@ -83,7 +83,7 @@ __attribute__((always_inline)) static inline unsigned long coil__ticks(void)
 #endif
 }
 
-/* True if that counter has the same rate at all times, on all processors. */
+/* True if that counter has the same rate at all times and on all processors. */
 static inline int coil__has_steady_ticks(void)
 {
 #if defined(__x86_64__) /* AMD64 Architecture Programmer's Manual, volume 3, E.4.6 */

@@ -1,5 +1,5 @@
 /*
- * own.h (internal) - marks libcoil's calls of functions that libcoil-posix replaces.
+ * own.h (internal) - marks libcoil's calls to functions that libcoil-posix replaces.
  *
  * libcoil-posix replaces blocking functions with functions that suspend the calling task.
  * libcoil itself calls the same functions in tasks, and must not be suspended. So libcoil
@@ -76,7 +76,7 @@ extern const struct coil__own_text __stop_coil_own_text[]
 /*
  * With _FORTIFY_SOURCE, headers contain inline wrappers with labels of their own for
  * these functions. Include these headers first, because clang does not relabel a function
- * after a call of it.
+ * after a call to it.
  */
 #include <features.h>
 #pragma push_macro("__USE_EXTERN_INLINES")

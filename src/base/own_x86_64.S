@@ -1,6 +1,6 @@
 /*
- * own_x86_64.S - makes the calls of own.h. Each has an ordinary frame, so backtraces
- * work.
+ * own_x86_64.S - the functions that the labels in own.h refer to. Each has an ordinary
+ * frame, so backtraces work.
  */
 #include "own.h"
 

@@ -37,7 +37,8 @@ static const char *label_root(const coil__coro *coro)
 
 static const struct coil__coro_class root_class = {.label = label_root};
 static COIL__THREAD_LOCAL coil__coro root = {.class = &root_class};
-static COIL__THREAD_LOCAL coil__coro *previous; /* the coroutine left last; for ASan */
+/* the coroutine that was left last, for ASan */
+static COIL__THREAD_LOCAL coil__coro *previous;
 
 coil__coro *coil__coro_enter_root(void)
 {
@@ -280,7 +281,8 @@ int coil__coro_create(size_t control_bytes, size_t stack_bytes,
 void *coil__coro_reserve(coil__coro *coro, size_t n)
 {
     coro->stack.high -= (n + 15) & ~(size_t)15;
-    coil__valgrind_reserve(coro->stack.high - 256, 256 + n); /* the first frame, too */
+    /* for the first frame, too */
+    coil__valgrind_reserve(coro->stack.high - 256, 256 + n);
     if (coil__stack_apart(&coro->stack))
         coil__light_touch(&coro->stack);
     else
@@ -418,8 +420,8 @@ void *coil_coro_resume(coil_coro *coro, void *value)
         begin_coroutine(coro);
     /*
      * This must be a tail call, because the processor would mispredict the return from
-     * this function. So the stack of a coroutine that has ended is not trimmed here, but
-     * when the coroutine is destroyed.
+     * this function. So if a coroutine has ended, its stack is not trimmed here:
+     * coil__coro_destroy() trims it.
      */
     return coil__coro_resume(&coro->coro, value);
 }

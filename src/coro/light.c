@@ -98,7 +98,9 @@ static void destroy_slab(struct coil__light_pool *pool, struct coil__light_slab 
     munmap(slab->base, slab->bytes);
 }
 
-/* Halve the number of slots until mmap(2) succeeds: address space may be limited. */
+/*
+ * Halve the number of slots until mmap(2) succeeds, because address space may be limited.
+ */
 static char *map_slab(const struct coil__light_pool *pool, size_t slot_bytes,
                       size_t *slot_count, size_t *bytes)
 {

@@ -47,7 +47,7 @@ static void add_idle_page(struct coil__stack *stack, size_t *count)
     coil__light_set_resident(stack, false);
 }
 
-/* If the stack at the hand may be swapped out, add it to the batch. It has a page. */
+/* The stack at the hand has a page. Add the stack to the batch if it may be swapped out. */
 static void add_if_idle(struct coil__stack *stack, int64_t since, size_t *idle_count)
 {
     const char *sp;

@@ -24,7 +24,7 @@
 
 #include <sys/uio.h>
 
-#define COIL__LIGHT_BATCH 512 /* stacks that one system call swaps out */
+#define COIL__LIGHT_BATCH 512 /* maximum number of stacks per system call */
 #define COIL__LIGHT_SAMPLE 8
 
 struct coil__light_record {

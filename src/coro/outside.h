@@ -66,8 +66,8 @@ struct coil__debug {
     uint32_t loop_count;        /* slots in `loops` */
     _Atomic uint32_t inherited; /* loops inherited from the parent of fork(2) */
     /*
-     * A tool writes here until which time of CLOCK_MONOTONIC all loops are to be traced.
-     * Each loop reads it after each poll. 0: there was no such request.
+     * Written by a tool: all loops must be traced until this time (of CLOCK_MONOTONIC).
+     * Each loop reads it after each poll. 0: no tool has requested a trace.
      */
     _Atomic int64_t trace_until;
 };

@@ -51,7 +51,7 @@ enum coil__outside_key {
     COIL__AT_LOOP_CORO_THREAD = 51,
     COIL__AT_CORO_THREAD_RUNNING = 52, /* the coroutine that runs on the thread */
 
-    COIL__AT_LOOP_TRACE = 53, /* NULL: there is no trace */
+    COIL__AT_LOOP_TRACE = 53, /* NULL: the loop is not traced */
 
     /* struct coil__scheduler */
     COIL__AT_SCHEDULER_CURRENT = 60,

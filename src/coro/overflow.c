@@ -34,10 +34,10 @@
 #define BELOW_SP 4096 /* bytes below sp that a call or a leaf function may touch */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned install_count; /* calls of install in the process; guarded by the lock */
+static unsigned install_count; /* calls to install in the process; guarded by the lock */
 
 struct alternate {
-    unsigned install_count; /* calls of install in this thread */
+    unsigned install_count; /* calls to install in this thread */
     stack_t stack;          /* ss_sp is NULL if the program has its own */
 };
 

@@ -61,10 +61,10 @@
  *
  * Guards. coil__memory_guard() makes pages fault without splitting the mapping. The guard
  * is set when a slot is first used, and never again, because it survives reuse and
- * coil__memory_discard(). Older kernels refuse it; before Linux 6.15 also for locked
- * memory (mlockall(2)). In these cases mprotect(2) makes the guards. Each such guard
- * costs two mappings, so guards take at most a quarter of the mappings that a process may
- * have. Any further stacks have no guard, and coil reports this once.
+ * coil__memory_discard(). Older kernels do not support it, and before Linux 6.15 they
+ * refuse it for locked memory (mlockall(2)). In these cases mprotect(2) makes the guards.
+ * Each such guard costs two mappings, so guards take at most a quarter of the mappings
+ * that a process may have. Any further stacks have no guard, and coil reports this once.
  *
  * Overflows. An access to a guard raises SIGSEGV, and overflow.c prints the coroutine's
  * name. There are two more checks. When a coroutine is suspended, the stack pointer is
@@ -621,7 +621,7 @@ bool coil__stack_measuring(void)
     return pools->measuring;
 }
 
-/* Return the lowest resident page between two pages, or `end`. */
+/* Return the lowest resident page from page `at` up to page `end`, or `end`. */
 static char *lowest_resident(char *at, char *end)
 {
     unsigned char in_core[256];
@@ -645,7 +645,10 @@ size_t coil__stack_written(const struct coil__stack *stack)
     return (size_t)(stack->high - lowest_resident(stack->low, page_of(stack->high - 1)));
 }
 
-/* The peak includes pages that were discarded while the coroutine was suspended. */
+/*
+ * Return the peak in bytes, which includes pages discarded while the coroutine was
+ * suspended.
+ */
 static uint32_t peak_with(const struct coil__stack *stack, size_t written)
 {
     return written > stack->peak ? (uint32_t)written : stack->peak;

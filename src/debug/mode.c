@@ -52,6 +52,11 @@ void coil_lock_wait_lapse(coil_lock_wait *wait)
                                (struct coil__lock_wait *)wait);
 }
 
+void coil_lock_helper(void)
+{
+    coil__deadlock_add_helper();
+}
+
 void coil_set_slow_callback_ns(int64_t ns)
 {
     coil__loop_set_slow(coil__loop_require("coil_set_slow_callback_ns"), ns);

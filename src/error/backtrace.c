@@ -135,7 +135,7 @@ static _Unwind_Reason_Code visit(struct _Unwind_Context *frame, void *arg)
 
 /* ---- signal handlers --------------------------------------------------------------- */
 
-/* The maximum number of frames between a signal handler and its call of coil. */
+/* The maximum number of frames between a signal handler and its call to coil. */
 #define HANDLER_DEPTH 32
 
 struct search {

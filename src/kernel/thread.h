@@ -47,16 +47,16 @@ bool coil__thread_signal(pid_t id, int signo);
 bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc);
 
 /*
- * True if /proc shows that thread `id` of this process is sleeping in futex(2). In that
- * case, store how often the thread has gone to sleep so far. If this number is the same
- * later, the thread is still in the same wait.
+ * True if /proc shows that thread `id` of this process is sleeping in futex(2), but not in
+ * coil__thread_wait_own(). In that case, store how often the thread has gone to sleep so
+ * far. If this number is the same later, the thread is still in the same wait.
  */
 bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps);
 
 /*
- * True if all other threads of this process are sleeping in futex(2), without a time-out
- * and for a futex of this process. In that case, store how often all of them together
- * have gone to sleep so far.
+ * True if all other threads of this process are sleeping in futex(2), without a time-out,
+ * for a futex of this process, and not in coil__thread_wait_own(). In that case, store how
+ * often all of them together have gone to sleep so far.
  */
 bool coil__thread_others_wait_for_locks(unsigned long *sleeps);
 
@@ -80,7 +80,8 @@ void coil__thread_wake_all(_Atomic uint32_t *word);
  * Block the thread while *word is `value`, at most until the monotonic clock reads
  * `until` (or later by up to the thread's timer slack). `until` may be COIL_NEVER. A
  * thread or signal handler of this process ends the wait with coil__thread_wake_own()
- * after it has changed the word. A signal ends the wait early.
+ * after it has changed the word. A signal whose handler was installed without SA_RESTART
+ * also ends the wait.
  */
 void coil__thread_wait_own(_Atomic uint32_t *word, uint32_t value, int64_t until);
 void coil__thread_wake_own(_Atomic uint32_t *word); /* async-signal-safe */

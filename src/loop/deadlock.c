@@ -42,6 +42,12 @@
 
 _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
+void coil__deadlock_add_helper(void)
+{
+    coil__pool_threads++;
+    coil__pool_idle++;
+}
+
 void coil__deadlock_forked(void)
 {
     coil__pool_threads = coil__pool_idle = 0;
@@ -164,12 +170,14 @@ static bool any_from_outside(const struct coil__deadlock *deadlock)
     return false;
 }
 
-/* Return the module that contains the address, or NULL. */
-static const void *module_of(const void *address)
-{
-    Dl_info info;
+/* The linker defines these symbols: the start and the end of this module. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
 
-    return dladdr(address, &info) != 0 ? info.dli_fbase : NULL;
+/* Unlike dladdr(3), this function takes no lock. */
+static bool is_in_own_module(uintptr_t address)
+{
+    return address >= (uintptr_t)__ehdr_start && address < (uintptr_t)_end;
 }
 
 static bool is_of_fault(int signo)
@@ -182,14 +190,13 @@ static bool is_of_fault(int signo)
  * program's, so all handlers count. */
 bool coil__deadlock_has_handler(void)
 {
-    const void *own = module_of((const void *)(uintptr_t)coil__deadlock_has_handler);
-    bool is_program = own == module_of((const void *)getauxval(AT_PHDR));
+    bool is_program = is_in_own_module(getauxval(AT_PHDR));
     struct sigaction action;
 
     for (int signo = 1; signo <= SIGRTMAX; signo++)
         if (!is_of_fault(signo) && sigaction(signo, NULL, &action) == 0 &&
             action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&
-            (is_program || module_of((const void *)(uintptr_t)action.sa_handler) != own))
+            (is_program || !is_in_own_module((uintptr_t)action.sa_handler)))
             return true;
     return false;
 }

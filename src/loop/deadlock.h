@@ -46,6 +46,9 @@ void coil__loop_lapse_lock_wait(coil_loop *loop, struct coil__lock_wait *wait);
  */
 extern _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
+/* Count this thread as one that coil has created and that waits for work. */
+void coil__deadlock_add_helper(void);
+
 /*
  * Called in a child of fork(2), in which these threads do not exist. Async-signal-safe.
  */

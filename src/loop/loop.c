@@ -95,12 +95,10 @@ static int64_t poll_timeout(coil_loop *loop)
                : 0;
 }
 
-/* True if only posts and timers can end a wait. False if the loop is watched for stalls
-   (stall.c): a wait without a poll would look like a wait for a lock. */
+/* True if only posts and timers can end a wait. */
 static bool waits_for_posts_only(const coil_loop *loop)
 {
-    return loop->backend->in_use == 0 && loop->backend->class->idles_without_use &&
-           !loop->stall.is_watched;
+    return loop->backend->in_use == 0 && loop->backend->class->idles_without_use;
 }
 
 int coil__loop_poll(coil_loop *loop, int64_t timeout_ns)

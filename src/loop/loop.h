@@ -33,9 +33,9 @@ struct coil__task_layer {
      * return true.
      */
     bool (*stuck)(coil_loop *loop);
-    /* If the runnable is a task's next step, return the number of the task, otherwise 0. */
+    /* If the runnable is the next step of a task, return its number, otherwise 0. */
     uint32_t (*number)(const struct coil__runnable *runnable);
-    /* Called when tracing has been started or stopped: see trace.h. */
+    /* Called after a trace has been started or stopped: see trace.h. */
     void (*traced)(coil_loop *loop);
     /* Call visit() for each task. */
     void (*each)(coil_loop *loop, coil__trace_visit_task *visit, void *arg);

@@ -4,14 +4,16 @@
  * A task that waits for a lock with a system call of its own (a futex) blocks the thread.
  * If another task of the thread holds that lock, this is a deadlock. So one of coil's
  * threads checks the watched loops once a second. A loop that waits for events is in a
- * different system call. If LOOKS checks in a row find a thread in the same wait for a
- * lock, the loop is reported, once per wait. The cause may be a deadlock, or another
- * thread that holds the lock for a long time.
+ * different system call, or in a futex wait that the kernel's interface can tell from
+ * others (coil__thread_wait_own()). If LOOKS checks in a row find a thread in the same
+ * wait for a lock, the loop is reported, once per wait. The cause may be a deadlock, or
+ * another thread that holds the lock for a long time.
  *
  * If all threads of the process wait for locks, without a time-out, no thread can release
  * a lock. If two checks in a row find this, and no thread has run in between, the program
- * is aborted, because otherwise it would hang. It is not aborted if a signal handler
- * might release a lock, or another process might release a shared lock.
+ * is aborted, because otherwise it would hang. The program is not aborted if a signal
+ * handler might release a lock, or another process might release a shared lock. Ctrl-C
+ * ends a loop that waits for events, so the program is not aborted beside such a loop.
  *
  * libcoil-posix uses this file, because it runs code in tasks that was not written for
  * coil. The watching thread exists while any loop is watched.
@@ -40,8 +42,6 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct coil__list loops;
-    /* context switches of all threads if all wait for locks, else 0 */
-    unsigned long sleeps;
     unsigned long generation; /* number of the current watching thread: older ones end */
     bool has_thread;
     pthread_t thread;
@@ -71,7 +71,7 @@ COIL__NO_SANITIZE static bool check_loop(struct coil__stall *stall)
 {
     const coil_loop *loop = COIL__CONTAINER(stall, coil_loop, stall);
     unsigned long switches = 0;
-    bool waits = loop->running && coil__thread_waits_for_lock(stall->thread, &switches);
+    bool waits = loop->running && coil__thread_waits_for_lock(loop->thread, &switches);
     bool is_same = waits && switches == stall->switches;
 
     stall->looks = is_same ? stall->looks + 1 : 0;
@@ -79,48 +79,62 @@ COIL__NO_SANITIZE static bool check_loop(struct coil__stall *stall)
     return stall->looks == LOOKS;
 }
 
-/*
- * True if two checks in a row have found all threads waiting for locks that no thread can
- * release. The caller holds the lock.
- */
-static bool is_all_stuck(void)
-{
-    unsigned long sleeps, before = watch.sleeps;
+/* The result of a check of all loops. */
+struct found {
+    pid_t waits;       /* the thread of a loop that waits for a lock, or 0 */
+    int64_t waited_ns; /* for how long it has waited */
+    pid_t to_report;   /* the thread of a loop to report, or 0 */
+};
 
-    watch.sleeps = 0;
-    if (!coil__thread_others_wait_for_locks(&sleeps) || coil__deadlock_has_handler())
-        return false;
-    watch.sleeps = sleeps;
-    return sleeps == before && sleeps > 0;
-}
-
-/* Abort if no lock can be released. The caller holds the lock. */
-static void abort_if_all_stuck(const struct coil__stall *stall)
+/* The caller holds the lock. */
+static struct found check_all_loops(void)
 {
-    if (!is_all_stuck())
-        return;
-    report(stall->thread, stall->looks * coil__stall_look_ns,
-           ". No thread can release it, because all threads wait for locks");
-    abort();
-}
-
-/* Check all loops. Returns the thread of a loop to report, or 0. */
-static pid_t check_all_loops(void)
-{
-    const struct coil__stall *stalled = NULL;
-    pid_t found = 0;
+    struct found found = {0};
 
     for (struct coil__list *l = watch.loops.next; l != &watch.loops; l = l->next) {
         struct coil__stall *stall = COIL__CONTAINER(l, struct coil__stall, link);
+        pid_t thread = COIL__CONTAINER(stall, coil_loop, stall)->thread;
 
-        if (check_loop(stall) && found == 0)
-            found = stall->thread;
-        if (stall->looks > 0)
-            stalled = stall;
+        if (check_loop(stall) && found.to_report == 0)
+            found.to_report = thread;
+        if (stall->looks > 0) {
+            found.waits = thread;
+            found.waited_ns = stall->looks * coil__stall_look_ns;
+        }
     }
-    if (stalled != NULL)
-        abort_if_all_stuck(stalled);
     return found;
+}
+
+/*
+ * True if two checks in a row have found all threads waiting for locks that no thread can
+ * release. *sleeps is the number of context switches of these threads at the previous
+ * check, or 0.
+ */
+static bool is_all_stuck(unsigned long *sleeps)
+{
+    unsigned long before = *sleeps;
+
+    if (!coil__thread_others_wait_for_locks(sleeps) || coil__deadlock_has_handler())
+        *sleeps = 0;
+    return *sleeps == before && before > 0;
+}
+
+/*
+ * Abort if no lock can be released. The caller does not hold the lock, because another
+ * thread may wait for that lock while it holds locks of the dynamic loader.
+ */
+static void report_found(const struct found *found, unsigned long *sleeps)
+{
+    if (found->waits == 0) {
+        *sleeps = 0;
+    } else if (is_all_stuck(sleeps)) {
+        report(found->waits, found->waited_ns,
+               ". No thread can release it, because all threads wait for locks");
+        abort();
+    }
+    if (found->to_report != 0)
+        report(found->to_report, coil__stall_span(),
+               ". The thread's other tasks cannot run");
 }
 
 static void wait_for_next_check(void)
@@ -134,17 +148,15 @@ static void wait_for_next_check(void)
 
 static void *run_watching_thread(void *arg)
 {
-    unsigned long generation = (unsigned long)(uintptr_t)arg;
-    pid_t found;
+    unsigned long generation = (unsigned long)(uintptr_t)arg, sleeps = 0;
+    struct found found;
 
     coil__thread_set_name("coil-stall");
     pthread_mutex_lock(&watch.lock);
     while (wait_for_next_check(), generation == watch.generation) {
         found = check_all_loops();
-        if (found == 0)
-            continue;
         pthread_mutex_unlock(&watch.lock);
-        report(found, coil__stall_span(), ". The thread's other tasks cannot run");
+        report_found(&found, &sleeps);
         pthread_mutex_lock(&watch.lock);
     }
     pthread_mutex_unlock(&watch.lock);
@@ -175,7 +187,6 @@ void coil__stall_watch(coil_loop *loop)
     if (loop->stall.is_watched || coil__on_valgrind())
         return;
     loop->stall.is_watched = true;
-    loop->stall.thread = coil__thread_id();
     pthread_mutex_lock(&watch.lock);
     coil__list_push(&watch.loops, &loop->stall.link);
     if (!watch.has_thread)

@@ -8,13 +8,10 @@
 
 #include <coil/loop.h>
 
-#include <sys/types.h>
-
 /* Private to stall.c; one in each loop. */
 struct coil__stall {
     bool is_watched;        /* used only by the loop's thread */
     struct coil__list link; /* in the list of watched loops */
-    pid_t thread;
     unsigned long switches; /* context switches of the thread at the latest check */
     unsigned looks;         /* checks in a row that found the thread in the same wait */
 };

@@ -1,14 +1,14 @@
 /*
  * trace.c - starts and stops the trace of a loop, and records what the loop does.
  *
- * A loop is traced by coil_trace_start(), by COIL_TRACE, or while a tool requests it. The
- * ring is one mapping: the struct, then the records. Only the loop's thread writes to the
- * ring, and a trace starts and stops only on that thread.
+ * A trace is started by coil_trace_start(), by the environment variable COIL_TRACE, or by
+ * a tool. The ring is one mapping: struct coil__trace, then the records. Only the loop's
+ * thread writes to the ring, and only that thread starts and stops the trace.
  *
- * Reading the clock takes most of a record's time, so only the four kinds of records that
- * begin or end a span have a time. The time is the processor's counter; the struct has
- * two readings of both clocks, from which a reader computes nanoseconds. The second
- * reading is taken again after polls.
+ * Reading the clock takes longer than the rest of a record, so only the four kinds of
+ * records that begin or end a span have a time. The time is a reading of the processor's
+ * counter. The struct has two readings of both clocks (the counter and CLOCK_MONOTONIC),
+ * from which a reader computes nanoseconds. The second reading is renewed after polls.
  */
 #include "loop.h"
 #include "trace_file.h"
@@ -66,7 +66,7 @@ static void begin_clock(struct coil__trace *trace, const coil_loop *loop)
 
 /* ---- starting and stopping --------------------------------------------------------- */
 
-/* The task layer needs to know: see struct coil__scheduler. */
+/* The task layer has a copy of the pointer in struct coil__scheduler. */
 static void set_trace(coil_loop *loop, struct coil__trace *trace)
 {
     const struct coil__task_layer *tasks = coil__task_layer;
@@ -86,7 +86,10 @@ static void free_trace(coil_loop *loop)
         munmap(trace, trace->bytes);
 }
 
-/* Return the size of a mapping whose records have at least `bytes`, if possible. */
+/*
+ * Return the size of the mapping: at least `bytes` for records, rounded up to a power of
+ * two.
+ */
 static size_t mapping_for(size_t bytes)
 {
     size_t size = BYTES_MIN;
@@ -155,12 +158,12 @@ int coil_trace_write(const char *path)
 /* The file of COIL_TRACE, which is shared by all loops of the process. */
 static struct {
     pthread_mutex_t lock;
-    pid_t first;   /* the process that began its file first */
-    pid_t written; /* the process that has written to its file */
+    pid_t first;   /* the process that began to trace first */
+    pid_t written; /* the process that last wrote to its file */
 } shared_file = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Parse "FILE" or "FILE,SIZE". Returns false if the size is not a number of bytes, or a
-   number with K, M or G. */
+/* Parse "FILE" or "FILE,SIZE". The size may end with K, M or G. Returns false if it is
+   invalid. */
 static bool parse_environment(const char *value, size_t *length, size_t *bytes)
 {
     const char *comma = strrchr(value, ',');
@@ -218,8 +221,8 @@ void coil__trace_begin(coil_loop *loop)
     pthread_mutex_unlock(&shared_file.lock);
 }
 
-/* Write the path of COIL_TRACE: %p is the id of the process. The file of a forked child
-   has the id at its end, unless %p is used. */
+/* Expand the path in COIL_TRACE: %p is replaced with the process id. Without %p, the id
+   is appended in a forked child. */
 static bool expand_path(char path[PATH_BYTES], pid_t pid)
 {
     const char *value = getenv("COIL_TRACE");
@@ -265,7 +268,7 @@ void coil__trace_end(coil_loop *loop)
     free_trace(loop);
 }
 
-/* If the program calls exit(3) while its loop is open, the loop does not close. */
+/* Called by exit(3): if the program's loop is still open, it will not be closed. */
 COIL__AT_EXIT static void write_at_exit(void)
 {
     coil_loop *loop = coil__loop_of_thread;
@@ -296,7 +299,7 @@ void coil__trace_run(coil_loop *loop, struct coil__runnable *runnable)
     runnable->run(runnable);
 }
 
-/* True while a tool requests that the process is traced. */
+/* True while a tool requests a trace of this process. */
 static bool is_requested_now(void)
 {
     int64_t until = atomic_load_explicit(&coil__debug.trace_until, memory_order_relaxed);

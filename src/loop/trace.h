@@ -1,9 +1,9 @@
 /*
  * trace.h - the trace of a loop: a ring of records of what the loop and its tasks do.
  *
- * While a loop is not traced, its `trace` is NULL, and each place that would write a
- * record tests only that pointer. Tools read the ring from outside while the loop
- * writes. docs/design/trace.md has the format and the costs.
+ * While a loop is not traced, its `trace` is NULL, and code that would write a record
+ * tests only that pointer. Tools read the ring from outside while the loop writes to it.
+ * docs/design/trace.md describes the format and the costs.
  */
 #ifndef COIL_LOOP_TRACE_H
 #define COIL_LOOP_TRACE_H
@@ -22,11 +22,12 @@ struct coil__trace {
     _Atomic uint64_t count;     /* records written so far */
     uint64_t mask;              /* the number of records in the ring, minus 1 */
     const int64_t *virtual_now; /* the loop's virtual clock, or NULL */
-    bool has_ticks;             /* times are coil__ticks(); else nanoseconds */
-    bool by_request;            /* a tool has started it: see coil__debug.trace_until */
-    bool by_environment;        /* COIL_TRACE has started it */
+    /* times are in units of coil__ticks(), otherwise in nanoseconds */
+    bool has_ticks;
+    bool by_request;     /* a tool has started it: see coil__debug.trace_until */
+    bool by_environment; /* COIL_TRACE has started it */
     struct coil__trace_clock clock;
-    size_t bytes; /* of the mapping: this struct and the records */
+    size_t bytes; /* size of the mapping: this struct and the records */
     _Alignas(64) struct coil__trace_record records[];
 };
 
@@ -51,7 +52,7 @@ static inline void coil__trace_put(struct coil__trace *trace, enum coil__trace_k
     atomic_store_explicit(&trace->count, n + 1, memory_order_release);
 }
 
-/* Write a record with the present time. */
+/* Write a record with the current time. */
 static inline void coil__trace_put_now(struct coil__trace *trace,
                                        enum coil__trace_kind kind, uint32_t task,
                                        uint32_t value)
@@ -64,19 +65,24 @@ static inline void coil__trace_put_now(struct coil__trace *trace,
 /* Start tracing a new loop if COIL_TRACE requests it. */
 void coil__trace_begin(coil_loop *loop);
 
-/* The loop closes: write the file of COIL_TRACE, and free the trace. */
+/*
+ * Called when the loop closes: write the file if COIL_TRACE started the trace, and free
+ * the trace.
+ */
 void coil__trace_end(coil_loop *loop);
 
-/* In a child of fork(2): the trace is the parent's. Async-signal-safe. */
+/*
+ * Called in a child of fork(2): stop the trace, which is the parent's. Async-signal-safe.
+ */
 void coil__trace_forked(coil_loop *loop);
 
-/* Run a runnable of a traced loop. */
+/* Write the records of a runnable of a traced loop, and run it. */
 void coil__trace_run(coil_loop *loop, struct coil__runnable *runnable);
 
 /* Called after a poll if the loop is traced, or if a tool requests a trace. */
 void coil__trace_polled(coil_loop *loop);
 
-/* The last record of a turn after which the loop's thread may leave the loop. */
+/* Write the last record of a turn after which the loop's thread may leave the loop. */
 void coil__trace_turned(coil_loop *loop);
 
 static inline bool coil__trace_is_requested(void)

@@ -1,16 +1,16 @@
 /*
  * trace_file.c - turns the records of a trace into Chrome's trace events.
  *
- * A trace is read twice. The first pass collects the tasks: their names, functions and
- * how often they ran. The second pass replays the records:
+ * The records are read twice. The first pass collects the tasks: their names, their
+ * functions and how often they ran. The second pass replays the records and writes spans:
  *
- *     what the loop does     poll, a callback, a task: one span after the other
+ *     what the loop does     poll, a callback, a task: one span after another
  *     what a task does       runs -> waits (or is ready at once) -> is ready -> runs
  *
- * Each loop is a process of the trace format, with the loop as track 0. The tasks that ran
- * most often have tracks of their own, numbered like the tasks. An arrow leads from the
- * step that woke or spawned a task to the task's next step. Both ends of an arrow are
- * written when that step ends, so an arrow never has only one end.
+ * In the trace format each loop is a process, and track 0 is the loop itself. The tasks
+ * that ran most often have tracks of their own, numbered like the tasks. An arrow
+ * connects the step that woke or spawned a task with the task's next step. Both ends of
+ * an arrow are written when that next step ends, so an arrow never has only one end.
  *
  * Format: "Trace Event Format", Google, 2016.
  */
@@ -35,20 +35,20 @@ struct task {
     uint32_t number;
     uint32_t steps; /* SWITCH records */
     char name[NAME_BYTES];
-    uint64_t fn; /* or 0 */
+    uint64_t fn; /* 0: not known */
     bool has_track;
-    enum state state, next; /* `next`: when the running step ends */
-    int64_t since;          /* begin of the state */
-    int64_t result;         /* of a task that has ended */
-    uint64_t what;          /* of the wait: the address of its text */
-    uint32_t fd;            /* + 1; 0: none */
-    /* The last wake, until the task runs: */
+    enum state state, next; /* `next`: the state once the running step ends */
+    int64_t since;          /* when the state began */
+    int64_t result;         /* the result if the task has ended */
+    uint64_t what;          /* address of the text that describes the wait */
+    uint32_t fd;            /* the descriptor + 1; 0: none */
+    /* Describe the last wake, until the task runs. */
     bool is_woken, was_spawned;
     int64_t woken_at;
-    bool has_waker;    /* a task, or a callback of the program: an arrow comes from it */
-    uint32_t waker;    /* its number; 0: a callback */
-    int64_t waker_ran; /* when it ran */
-    bool ends_arrow;   /* the step that runs is the end of the arrow */
+    bool has_waker;    /* an arrow begins at a task or at a callback of the program */
+    uint32_t waker;    /* the task's number; 0: a callback */
+    int64_t waker_ran; /* when the waker ran */
+    bool ends_arrow;   /* the arrow ends at the running step */
 };
 
 /* A text that was looked up. */
@@ -62,7 +62,7 @@ struct texts {
     size_t count, room;
 };
 
-/* A callback of coil's that a task has made ready. */
+/* One of coil's callbacks that a task has made ready. */
 struct ready {
     uint64_t runnable;
     uint32_t task;
@@ -76,7 +76,7 @@ struct conversion {
     struct coil__report report;
     FILE *out;
     bool follows;
-    struct task *tasks; /* in the order of their first record */
+    struct task *tasks; /* ordered by their first record */
     size_t task_count, task_room;
     uint32_t *slots; /* hash table: index + 1 */
     size_t slot_count;
@@ -86,8 +86,8 @@ struct conversion {
 
     int64_t now;
     enum activity activity;
-    int64_t since;        /* begin of the activity */
-    struct task *running; /* in a task */
+    int64_t since;        /* when the activity began */
+    struct task *running; /* in a task: that task */
     uint64_t called;      /* in a callback: the program's function, or 0 */
     struct ready cause;   /* in a callback: the task that made it ready, or 0 */
     uint32_t *woken;      /* in a poll: the tasks that it woke */
@@ -98,7 +98,7 @@ struct conversion {
 
 /* ---- memory ------------------------------------------------------------------------ */
 
-/* Make room for one more item. Returns false, and notes the failure, without memory. */
+/* Make room for one more item. If memory runs out, sets c->failed and returns false. */
 static bool grow(struct conversion *c, void *items, size_t count, size_t *room,
                  size_t item_bytes)
 {
@@ -145,7 +145,10 @@ static bool grow_table(struct conversion *c)
     return true;
 }
 
-/* Return the task; NULL if it is not known, or if `create` is set and memory ran out. */
+/*
+ * Return the task with this number, and create it if necessary and `create` is true.
+ * Returns NULL if there is none, or if memory ran out.
+ */
 static struct task *find_task(struct conversion *c, uint32_t number, bool create)
 {
     size_t slot;
@@ -200,8 +203,8 @@ static bool is_about_task(const struct coil__trace_record *record)
     }
 }
 
-/* The tasks that exist have their names and functions even if the records of their spawns
-   were overwritten. */
+/* Called for each task that still exists: sets its name and function, because the records
+   of its spawn may have been overwritten. */
 static void name_task(void *arg, uint32_t number, const char *name, uint64_t fn)
 {
     struct task *task = find_task(arg, number, false);
@@ -265,7 +268,7 @@ static void collect_tasks(struct conversion *c)
 
 /* ---- texts ------------------------------------------------------------------------- */
 
-/* Return the text for an address, and whether it must be looked up. */
+/* Return the text for an address. *is_new is true if the caller must look the text up. */
 static struct text *find_text(struct conversion *c, struct texts *texts, uint64_t address,
                               bool *is_new)
 {
@@ -280,7 +283,7 @@ static struct text *find_text(struct conversion *c, struct texts *texts, uint64_
     return &texts->items[texts->count++];
 }
 
-/* Return the kind of a wait: "lock". */
+/* Return what kind of wait it is, such as "lock". */
 static const char *what_of(struct conversion *c, uint64_t address)
 {
     bool is_new;
@@ -293,7 +296,7 @@ static const char *what_of(struct conversion *c, uint64_t address)
     return text->text;
 }
 
-/* Return a function: "serve at server.c:12". */
+/* Return a function's name and place, such as "serve at server.c:12". */
 static const char *place_of(struct conversion *c, uint64_t address)
 {
     struct coil__report report;
@@ -317,7 +320,7 @@ static double micros(int64_t ns)
     return (double)ns / 1000;
 }
 
-/* Begin an event on a track: 0 is the loop. */
+/* Begin an event on a track. Track 0 is the loop. */
 static void open_event(struct conversion *c, const char *phase, const char *name,
                        uint32_t track)
 {
@@ -342,7 +345,7 @@ static void put_time(struct conversion *c, int64_t ns)
     coil__report_value(&c->report, "ts", "%f", micros(ns));
 }
 
-/* Begin a span. Its arguments may follow, then close_event(). */
+/* Begin a span. The caller may add arguments, then calls close_event(). */
 static void open_span(struct conversion *c, const char *name, const char *category,
                       uint32_t track, int64_t begin, int64_t end)
 {
@@ -390,8 +393,8 @@ static uint32_t track_of(const struct task *task)
     return task != NULL && task->has_track ? task->number : 0;
 }
 
-/* Viewers attach each end to the span around it. So an end is 1 ns after the beginning of
-   its span, which is also the end of another span. */
+/* Viewers attach each end of an arrow to the span that contains it. Where a span begins,
+   another one may end, so an arrow's end is 1 ns later than the beginning of its span. */
 static void put_arrow(struct conversion *c, const struct task *task, int64_t begin)
 {
     const char *name = task->was_spawned ? "spawn" : "wake";
@@ -418,7 +421,7 @@ static void put_name(struct conversion *c, const char *kind, uint32_t track,
     close_arguments(c);
 }
 
-/* Tracks are in the order of the tasks' numbers. */
+/* Tell viewers to sort the tracks by the tasks' numbers. */
 static void put_place_of_track(struct conversion *c, uint32_t track)
 {
     open_event(c, "M", "thread_sort_index", track);
@@ -450,7 +453,9 @@ static void put_names(struct conversion *c)
 
 /* ---- the replay -------------------------------------------------------------------- */
 
-/* Times never go back, although they come from two clocks. */
+/*
+ * Set the current time, but never to an earlier one, because times come from two clocks.
+ */
 static void set_now(struct conversion *c, int64_t ns)
 {
     if (ns > c->now)
@@ -464,7 +469,9 @@ static void set_ticks(struct conversion *c, uint64_t ticks)
     double rate =
         ticks_between > 0 ? (double)(clock->ns2 - clock->ns1) / ticks_between : 1;
 
-    /* The nearer of the two points: rounding errors grow with the distance. */
+    /*
+     * Use the nearer of the two readings, because rounding errors grow with the distance.
+     */
     if ((int64_t)(ticks - clock->ticks1) < (int64_t)(clock->ticks2 - ticks))
         set_now(c,
                 clock->ns1 + (int64_t)((double)(int64_t)(ticks - clock->ticks1) * rate));
@@ -473,7 +480,7 @@ static void set_ticks(struct conversion *c, uint64_t ticks)
                 clock->ns2 - (int64_t)((double)(int64_t)(clock->ticks2 - ticks) * rate));
 }
 
-/* Write the span of a task's wait, or of its time in the ready queue, up to now. */
+/* Write the spans of a task's wait and of its time in the ready queue, up to now. */
 static void put_state(struct conversion *c, const struct task *task)
 {
     int64_t end = task->state == WAITS && task->is_woken ? task->woken_at : c->now;
@@ -494,7 +501,7 @@ static void put_state(struct conversion *c, const struct task *task)
                  task->state == IS_READY ? task->since : task->woken_at, c->now);
 }
 
-/* A step of a task ends. */
+/* Write the span of a task's step that ends now. */
 static void put_step(struct conversion *c, struct task *task)
 {
     open_span(c, task->name, "step", 0, c->since, c->now);
@@ -521,7 +528,7 @@ static void put_step(struct conversion *c, struct task *task)
     task->is_woken = false;
 }
 
-/* End what the loop did until now. */
+/* Write the span of what the loop did until now. */
 static void end_activity(struct conversion *c)
 {
     if (c->activity == IN_TASK)
@@ -552,11 +559,11 @@ static void begin_step(struct conversion *c, struct task *task)
     task->ends_arrow = task->is_woken && task->has_waker;
     task->is_woken = false;
     task->state = RUNS;
-    task->next = IS_READY; /* unless a WAIT follows */
+    task->next = IS_READY; /* unless a COIL__TRACE_WAIT follows */
     task->since = c->now;
 }
 
-/* The task becomes ready. */
+/* Note that the task becomes ready, and why. */
 static void wake(struct conversion *c, struct task *task, bool is_spawn)
 {
     if (task->is_woken || task->state == RUNS)
@@ -572,7 +579,7 @@ static void wake(struct conversion *c, struct task *task, bool is_spawn)
         c->woken[c->woken_count++] = task->number;
 }
 
-/* The wakes during a poll belong to its end. */
+/* Set the time of the wakes during a poll to the end of the poll. */
 static void end_poll(struct conversion *c)
 {
     for (size_t i = 0; i < c->woken_count; i++) {
@@ -701,7 +708,7 @@ static void replay(struct conversion *c, const struct coil__trace_record *record
     }
 }
 
-/* Set the time to the first one in the trace. */
+/* Set the current time to the first time in the trace. */
 static void set_beginning(struct conversion *c)
 {
     c->now = INT64_MIN;
@@ -792,7 +799,7 @@ static void each_task(void *arg, coil__trace_visit_task *visit, void *visit_arg)
         tasks->each(arg, visit, visit_arg);
 }
 
-/* Copy the records, oldest first. Returns NULL without memory. */
+/* Copy the records, oldest first. Returns NULL if memory runs out. */
 static struct coil__trace_record *copy_records(const struct coil__trace *trace,
                                                struct coil__trace_copy *copy)
 {

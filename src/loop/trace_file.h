@@ -14,8 +14,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Called for each task that exists. `name` is its name, `fn` the address of its
-   function. */
+/* Called for each task that exists. `fn` is the address of the task's function. */
 typedef void coil__trace_visit_task(void *arg, uint32_t number, const char *name,
                                     uint64_t fn);
 
@@ -23,29 +22,28 @@ typedef void coil__trace_visit_task(void *arg, uint32_t number, const char *name
 struct coil__trace_copy {
     const struct coil__trace_record *records; /* oldest first */
     size_t count;
-    uint64_t lost; /* older records, which were overwritten */
+    uint64_t lost; /* number of older records, which were overwritten */
     struct coil__trace_clock clock;
-    uint32_t loop; /* its number */
+    uint32_t loop; /* number of the loop */
     int pid, thread;
-    void *arg; /* of the functions */
+    void *arg; /* passed to both functions */
     /* Copy a text of the traced process. Returns false if it cannot be read. */
     bool (*text)(void *arg, uint64_t address, char *text, size_t size);
     void (*each_task)(void *arg, coil__trace_visit_task *visit, void *visit_arg);
 };
 
-/* Begin and end a file. Between them is an event for each call of
-   coil__trace_write_events(). */
+/* Begin and end a file. In between, call coil__trace_write_events() for each loop. */
 void coil__trace_begin_file(FILE *out);
 void coil__trace_end_file(FILE *out);
 
-/* Write the events of a loop. `follows` is true if there are events before them. Returns 0
-   or -ENOMEM; errors of `out` are left to the caller. */
+/* Write the events of a loop. `follows` is true if the file already has events. Returns 0
+   or -ENOMEM; the caller must check `out` for errors. */
 int coil__trace_write_events(const struct coil__trace_copy *copy, FILE *out,
                              bool follows);
 
 /*
- * Write the trace of this thread's loop to the file at `path`, or, if `append` is true,
- * insert it at the end of such a file. Returns 0 or an error.
+ * Write the trace of this thread's loop to the file at `path`. If `append` is true, add
+ * it to the events in that file. Returns 0 or a negative errno.
  */
 int coil__trace_write_file(coil_loop *loop, const char *path, bool append);
 

@@ -1,10 +1,10 @@
 /*
- * trace_record.h - the records of a trace: docs/design/trace.md. coil-ps includes this
- * file.
+ * trace_record.h - the records of a trace (docs/design/trace.md). coil-ps includes this
+ * file, too.
  *
- * A kind is never given a second meaning: new kinds are appended, and readers ignore
- * unknown ones. "Time" is the value of the trace's clock. A record without a time
- * belongs to the time of the record before it.
+ * A number is never reused for another kind: new kinds are appended, and readers ignore
+ * unknown kinds. "Time" means a reading of the trace's clock. A record without a time has
+ * the time of the last record that has one.
  */
 #ifndef COIL_LOOP_TRACE_RECORD_H
 #define COIL_LOOP_TRACE_RECORD_H
@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 enum coil__trace_kind {
-    /* The task `task` runs from now on, or the loop if it is 0. Word: the time. Value: see
-       below. */
+    /* From now on the task with number `task` runs, or the loop if it is 0. Word: the
+       time. Value: see below. */
     COIL__TRACE_SWITCH = 1,
     /* The loop calls a callback. Word: the time. */
     COIL__TRACE_CALLBACK = 2,
@@ -21,28 +21,33 @@ enum coil__trace_kind {
     COIL__TRACE_POLL = 3,
     /* The poll has ended. Word: the loop's clock, in ns. */
     COIL__TRACE_POLLED = 4,
-    /* The task is about to wait. Word: the address of the text of the wait's kind. Value:
-       the descriptor + 1, or 0. */
+    /* The task is about to wait. Word: the address of a text that names the kind of wait.
+       Value: the descriptor + 1, or 0. */
     COIL__TRACE_WAIT = 5,
     /* The task's wait is complete: the task is ready. */
     COIL__TRACE_WAKE = 6,
     /* A task was spawned. Word: the address of its function. */
     COIL__TRACE_SPAWN = 7,
-    /* Eight bytes of the task's name. Value: their offset. */
+    /* Word: eight bytes of the task's name. Value: their offset in the name. */
     COIL__TRACE_NAME = 8,
     /* The task ends. Word: its result, as a signed number. */
     COIL__TRACE_END = 9,
-    /* The cancellation of the task is requested. Word: the address of the code. */
+    /* The task is asked to cancel. Word: the address of the code that requested it. */
     COIL__TRACE_CANCEL = 10,
-    /* A callback of coil's is ready. Word: its address. */
+    /* One of coil's callbacks is ready. Word: the address of its runnable. */
     COIL__TRACE_READY = 11,
-    /* The callback that runs is the one of an earlier READY. Word: its address. */
+    /*
+     * Identifies the callback that runs now. Word: the address of its runnable, as in an
+     * earlier COIL__TRACE_READY.
+     */
     COIL__TRACE_IS = 12,
-    /* The callback calls this function of the program. Word: its address. */
+    /*
+     * The running callback calls a function of the program. Word: the function's address.
+     */
     COIL__TRACE_CALLS = 13
 };
 
-/* Values of a SWITCH: a task is started eagerly, and the starter continues. */
+/* Values of COIL__TRACE_SWITCH: a task is started eagerly; its spawner continues. */
 enum { COIL__TRACE_STARTS = 1, COIL__TRACE_RETURNS = 2 };
 
 #define COIL__TRACE_VALUE_MAX ((UINT32_C(1) << 24) - 1)
@@ -53,8 +58,7 @@ struct coil__trace_record {
     uint32_t kind_and_value; /* the kind in the lower 8 bits */
 };
 
-/* Two readings of both clocks. Times between them, and near them, lie on the line through
-   both points. */
+/* Two readings of both clocks. Other times are computed by linear interpolation. */
 struct coil__trace_clock {
     uint64_t ticks1;
     int64_t ns1;

@@ -22,7 +22,7 @@
  *
  * LIFE. When resolv.conf has changed, a new channel replaces the channel. The old one is
  * retired, and destroyed once its questions are answered. A callback of c-ares must not
- * destroy c-ares, so after_cares(), which is called after each call of c-ares, does this.
+ * destroy c-ares, so after_cares(), which is called after each call to c-ares, does this.
  *
  * Start reading at coil__channel_ask() and answered().
  */
@@ -525,7 +525,7 @@ void coil__channel_ask(struct coil__channel *channel, struct coil__question *q)
 }
 
 /*
- * Called after each call of c-ares. Starts queued questions and sets the timer. If the
+ * Called after each call to c-ares. Starts queued questions and sets the timer. If the
  * loop could not watch a socket or set a timer, fails all questions. If the channel is
  * retired and its last question was answered, destroys it.
  */

@@ -205,7 +205,9 @@ int coil__resolver_get(struct coil__resolver **out, const char *caller)
     coil_loop *loop = coil__loop_require(caller);
     int rc = 0;
 
-    /* After a fork this_resolver may be the parent's: the child's loop is another one. */
+    /*
+     * After a fork this_resolver may be the parent's, because the child has a new loop.
+     */
     if (this_resolver == NULL || this_resolver->loop != loop)
         rc = create_resolver(loop, &this_resolver);
     *out = this_resolver;

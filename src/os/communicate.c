@@ -59,18 +59,16 @@ static int make_room_for_output(coil_output *output)
     return 0;
 }
 
-/* Read at most one byte more than the limit, which shows that the limit is exceeded. */
 static ssize_t read_output(const struct pipe_job *job)
 {
     coil_output *output = job->output;
-    size_t left = job->limit > output->size ? job->limit - output->size : 0;
     ssize_t n = make_room_for_output(output);
     size_t room = output->capacity - output->size - 1;
 
     if (n < 0)
         return n;
-    if (job->limit > 0 && room > left)
-        room = left + 1;
+    if (job->limit > 0 && room > job->limit - output->size)
+        room = job->limit - output->size;
     n = coil_read(job->stream, output->data + output->size, room);
     if (n > 0)
         output->size += (size_t)n;
@@ -78,18 +76,25 @@ static ssize_t read_output(const struct pipe_job *job)
     return n;
 }
 
+/* Returns 0 at the end of the output, or -EMSGSIZE if there is more. */
+static ssize_t check_end(const struct pipe_job *job)
+{
+    const void *data;
+    ssize_t n = coil_peek(job->stream, &data, 1);
+
+    return n > 0 ? coil__failed(-EMSGSIZE) : n;
+}
+
 static ssize_t read_all(const struct pipe_job *job)
 {
     ssize_t n;
 
-    do
+    do {
+        if (job->limit > 0 && job->output->size >= job->limit)
+            return check_end(job);
         n = read_output(job);
-    while (n > 0 && (job->limit == 0 || job->output->size <= job->limit));
-    if (n > 0) {
-        job->output->size = job->limit;
-        job->output->data[job->limit] = '\0';
-    }
-    return n > 0 ? coil__failed(-EMSGSIZE) : n;
+    } while (n > 0);
+    return n;
 }
 
 static ssize_t discard_output(const struct pipe_job *job)
@@ -107,7 +112,7 @@ static int drain(const struct pipe_job *job)
 {
     ssize_t rc = job->output != NULL ? read_all(job) : discard_output(job);
 
-    if ((rc == 0 && !job->is_terminal) || rc == -EMSGSIZE)
+    if (!job->is_terminal && (rc == 0 || rc == -EMSGSIZE))
         coil_stream_close(job->stream);
     return (int)rc;
 }

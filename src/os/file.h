@@ -41,8 +41,8 @@ void coil__file_leave_position(coil_file *file, size_t transferred);
 ssize_t coil__file_step(coil_file *file, struct coil__op *op);
 
 /*
- * Perform one operation as a call of its own. Sets op->fd. Fails with -EBADF if the file
- * is closed.
+ * Perform a whole call that consists of one operation. Sets op->fd. Fails with -EBADF if
+ * the file is closed.
  */
 ssize_t coil__file_op(coil_file *file, struct coil__op *op, const char *caller);
 

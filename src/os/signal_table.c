@@ -38,7 +38,7 @@
 static struct {
     pthread_mutex_t lock;
     struct coil__inbox *_Atomic inboxes;
-    /* number of running calls of on_signal(), in all threads */
+    /* number of running calls to on_signal(), in all threads */
     _Atomic int handlers;
     _Atomic pid_t pid;             /* the process that opened the inboxes */
     unsigned users[COIL__SIGNALS]; /* inboxes that want the signal */

@@ -10,8 +10,10 @@
 void coil__run_report(const coil_run_opts *opts, const char *name, int rc,
                       coil_error *error);
 
-/* Like coil_run(), but for coil_run_threads(), which reports a failure itself unless
-   **reported is set to true. */
+/*
+ * Like coil_run(), but for coil_run_threads(). That function reports a failure itself,
+ * unless this one sets `*reported` to true.
+ */
 int coil__run_quietly(coil_task_fn fn, void *arg, const coil_run_opts *opts,
                       bool *reported);
 

@@ -19,7 +19,7 @@ struct coil__attempts_side {
     bool open; /* the query is pending: more addresses may follow */
 };
 
-/* A call of coil_connect(). This struct is on the task's stack. */
+/* A call to coil_connect(). This struct is on the task's stack. */
 struct coil__attempts {
     const char *given_host, *given_port; /* may be NULL */
     const char *host, *port;             /* for messages */

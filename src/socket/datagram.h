@@ -21,8 +21,8 @@ struct coil_datagram {
 };
 
 /*
- * Wait for the earlier calls of this direction, and begin a call. coil__datagram_leave()
- * ends the call. Fails with -EBADF or -ECANCELED.
+ * Wait until all earlier calls in this direction have ended, and begin a call.
+ * coil__datagram_leave() ends it. Fails with -EBADF or -ECANCELED.
  */
 int coil__datagram_enter(coil_datagram *datagram, enum coil__direction direction,
                          const char *caller);
@@ -45,7 +45,10 @@ struct coil__control {
     _Alignas(struct cmsghdr) unsigned char bytes[96];
 };
 
-/* Request info from the kernel, unless it was requested before. */
+/* Request info from the kernel for a socket of an internet family. */
+int coil__info_enable(coil_loop *loop, int fd, int family);
+
+/* Call coil__info_enable(), unless that has been done or the family has no info. */
 int coil__info_request(coil_datagram *datagram);
 
 /* Prepare a message for receiving info in `control`, and read the received info. */

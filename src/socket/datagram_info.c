@@ -23,16 +23,22 @@ static bool is_internet(const coil_datagram *d)
 
 /* ---- receiving --------------------------------------------------------------------- */
 
+int coil__info_enable(coil_loop *loop, int fd, int family)
+{
+    bool v6 = family == AF_INET6;
+    int yes = 1;
+
+    return coil__socket_set_option(loop, fd, v6 ? IPPROTO_IPV6 : IPPROTO_IP,
+                                   v6 ? IPV6_RECVPKTINFO : IP_PKTINFO, &yes, sizeof yes);
+}
+
 int coil__info_request(coil_datagram *d)
 {
-    bool v6 = d->family == AF_INET6;
-    int yes = 1, rc;
+    int rc;
 
     if (d->has_info || !is_internet(d))
         return 0;
-    rc = coil__socket_set_option(d->endpoint.loop, d->endpoint.fd,
-                                 v6 ? IPPROTO_IPV6 : IPPROTO_IP,
-                                 v6 ? IPV6_RECVPKTINFO : IP_PKTINFO, &yes, sizeof yes);
+    rc = coil__info_enable(d->endpoint.loop, d->endpoint.fd, d->family);
     d->has_info = rc == 0;
     return rc;
 }

@@ -63,6 +63,17 @@ static int create_or_close(coil_loop *loop, int fd, int family, const char *call
     return rc;
 }
 
+/* Like create_or_close(), for a socket with these flags. */
+static int create_bound(coil_loop *loop, int fd, int family, unsigned flags,
+                        const char *caller, coil_datagram **out)
+{
+    int rc = create_or_close(loop, fd, family, caller, out);
+
+    if (rc == 0)
+        (*out)->has_info = flags & COIL_DATAGRAM_INFO;
+    return rc;
+}
+
 static int adopt_datagram(int fd, coil_datagram **out)
 {
     int type = 0, family = 0, flags, rc;
@@ -140,9 +151,7 @@ static int set_flags(coil_loop *loop, int fd, int family, unsigned flags)
         rc =
             coil__socket_set_option(loop, fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
     if (rc == 0 && flags & COIL_DATAGRAM_INFO)
-        rc = coil__socket_set_option(
-            loop, fd, family == AF_INET6 ? IPPROTO_IPV6 : IPPROTO_IP,
-            family == AF_INET6 ? IPV6_RECVPKTINFO : IP_PKTINFO, &yes, sizeof yes);
+        rc = coil__info_enable(loop, fd, family);
     return rc;
 }
 
@@ -205,7 +214,7 @@ int coil_datagram_open(const char *host, const char *port, unsigned flags,
     coil__failure_put_back(&kept);
     freeaddrinfo(list);
     return (int)coil__result(
-        create_or_close(loop, fd, family, "coil_datagram_open", out));
+        create_bound(loop, fd, family, flags, "coil_datagram_open", out));
 }
 
 static int open_connected(coil_loop *loop, const struct addrinfo *address,
@@ -328,8 +337,8 @@ int coil_datagram_open_address(const coil_address *at, unsigned flags,
         fd = open_local(loop, at, NULL);
     else
         fd = bind_at(loop, &address, flags);
-    return create_or_close(loop, fd, address.ai_family, "coil_datagram_open_address",
-                           out);
+    return create_bound(loop, fd, address.ai_family, flags, "coil_datagram_open_address",
+                        out);
 }
 
 int coil_datagram_connect_address(const coil_address *to, coil_datagram **out)

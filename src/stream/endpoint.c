@@ -7,7 +7,7 @@
  * 2. After a suspension fd may be -1, and its old number may belong to another file. So
  *    coil__endpoint_do() reads fd before each operation, and closing the endpoint ends
  *    the waiting operations.
- * 3. A call may consist of several operations. `busy` excludes other calls of the same
+ * 3. A call may consist of several operations. `busy` excludes other calls in the same
  *    direction between two operations, when the backend would allow them.
  */
 #include "endpoint.h"

@@ -64,7 +64,7 @@ void coil__endpoint_release(struct coil__endpoint *endpoint);
 
 /*
  * Begin a call, which coil__endpoint_leave() ends. Fails with -EBADF if the endpoint is
- * closed, or -EBUSY if another call of this direction is in progress.
+ * closed, or -EBUSY if another call in this direction is in progress.
  */
 int coil__endpoint_enter(struct coil__endpoint *endpoint, enum coil__direction direction,
                          const char *caller);

@@ -184,7 +184,7 @@ static inline bool must_wait(const coil_queue *queue, enum side side)
  *
  * Put and get share this function, and call it last. If a putter and a getter take turns,
  * the processor predicts that each returns to where the other was called (see
- * coil__switch_alike()). Because there is only one call of coil__waiters_wait() for both
+ * coil__switch_alike()). Because there is only one call to coil__waiters_wait() for both
  * sides, that prediction is correct until this function returns.
  */
 COIL__HOT static COIL__NOINLINE int put_or_get(coil_queue *queue, void *item,

@@ -32,7 +32,7 @@ static char *slot(const coil_queue *queue, size_t i)
 
 /*
  * Copy an item. Most items are pointers, for which this takes two instructions instead of
- * a call of memcpy(). COIL__FORGET hides the objects from link-time optimisation.
+ * a call to memcpy(). COIL__FORGET hides the objects from link-time optimisation.
  * Otherwise, if a caller has items of another size, the compiler would warn about this
  * branch, although it is not taken.
  */

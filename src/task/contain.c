@@ -5,7 +5,7 @@
  * On misuse, coil__misuse() calls contain_misuse(), which does the following, still on
  * the misusing function's stack:
  *
- *     create an error with the message; close the scopes and groups inside; longjmp(3)
+ *     create an error with the message; close the scopes and groups; call longjmp(3)
  *
  * The groups are closed before the jump, because their children may use the frames that
  * the jump leaves. If the function returns with a scope or a group open, coil__contain()

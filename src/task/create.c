@@ -75,8 +75,8 @@ static inline void enlist(coil_task *task)
     task->spawned_by = spawner != NULL ? spawner->coro.number : 0;
 }
 
-/* The fast path: creates a task if there are no options, hooks, contexts, trace
-   or sanitizers, debug mode is off, and a slot is free. Otherwise returns NULL: call
+/* The fast path: creates a task if there are no options, hooks, contexts, traces or
+   sanitizers, debug mode is off, and a slot is free. Otherwise returns NULL: call
    create_with_care() instead. */
 static inline coil_task *create_plainly(coil_task_fn fn, void *arg)
 {

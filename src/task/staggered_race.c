@@ -1,6 +1,6 @@
 /*
- * staggered_race.c - starts attempts ("works") one after the other; the first one to succeed
- * wins. (asyncio: staggered.py; RFC 8305 connects this way: socket/attempts.c)
+ * staggered_race.c - starts attempts ("works") one after another; the first work to
+ * succeed wins. (asyncio: staggered.py; RFC 8305 connects this way: socket/attempts.c)
  *
  * Each work has a racer: a task that waits until the previous racer has failed or the
  * delay has passed, starts the next racer, and does the work. So the works begin in

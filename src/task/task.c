@@ -13,7 +13,7 @@
  * 2. The loop holds a reference until the task's function has returned. After that, the
  *    pages below the control block are trimmed. The block is freed with the last
  *    reference.
- * 3. Control enters a task only from step(), or the first time from
+ * 3. Control enters a task only from coil__task_step(), or the first time from
  *    coil__task_start_eagerly(). Control leaves a task only through
  *    coil__task_switch_out() or when its function returns. If a task waits inside a
  *    generator, `leaf` is the generator's coroutine.
@@ -300,7 +300,7 @@ static COIL__NOINLINE void check_may_suspend(const coil_task *task)
                      coil__no_suspend_describe(region, why, sizeof why));
 }
 
-/* The switch is a tail call, so the functions that switch leave no frame on a waiting
+/* The switch is a tail call, so this function and its callers leave no frame on a waiting
    task's stack. `trace` is NULL if the loop is not traced. */
 static COIL__ALWAYS_INLINE void switch_out(coil_task *task, struct coil__trace *trace)
 {
@@ -333,7 +333,7 @@ static COIL__ALWAYS_INLINE void switch_out(coil_task *task, struct coil__trace *
     }
 }
 
-/* Call the task's hooks before and after a nested call of coil__task_switch_out(). */
+/* Call the task's hooks before and after a nested call to coil__task_switch_out(). */
 static COIL__NOINLINE void switch_out_between_hooks(coil_task *task)
 {
     coil__hooks_leave(task);

@@ -18,7 +18,7 @@
 
 /*
  * An open region of a task: a scope, a group or a containment. Regions are closed in the
- * reverse order of opening. A containment surrounds the call of a function whose misuse
+ * reverse order of opening. A containment surrounds a call to a function whose misuse
  * must not abort the program: see contain.c.
  */
 enum coil__region_kind { COIL__SCOPE, COIL__GROUP, COIL__CONTAINMENT };
@@ -29,13 +29,13 @@ enum coil__region_kind { COIL__SCOPE, COIL__GROUP, COIL__CONTAINMENT };
  * function that has returned, and so may have been overwritten.
  */
 struct coil__inner_region {
-    const void *address; /* of the code that opened it */
+    const void *address; /* address of the code that opened it */
     enum coil__region_kind kind;
 };
 
 struct coil__region {
     struct coil__region *outer;
-    const void *address; /* of the code that opened it */
+    const void *address; /* address of the code that opened it */
     unsigned depth;      /* 1 for the outermost */
     enum coil__region_kind kind : 16;
     bool on_heap : 1;                /* see scope.c */
@@ -51,7 +51,7 @@ struct coil__shield {
     struct coil__shield *outer;
     unsigned depth;
     unsigned held;               /* requests held back */
-    bool must_cancel, delivered; /* the task's, restored at the exit */
+    bool must_cancel, delivered; /* the task's members, restored at the exit */
 };
 
 /*
@@ -158,11 +158,12 @@ struct coil__no_suspend {
     const void *address;
 };
 
-/* A round over all tasks that trims their stacks: trim.c. */
+/* A round of visits to all tasks, which trims their stacks: see trim.c. */
 struct coil__trim_round {
-    struct coil__list *next; /* the next task to visit; NULL between two rounds */
+    struct coil__list *next; /* the next task to visit; NULL between rounds */
     size_t visited;
-    int64_t after, until; /* trim the stacks of waits that began in this time */
+    /* trim the stacks of tasks whose waits began in this interval */
+    int64_t after, until;
 };
 
 /* The task layer's state of one thread. */
@@ -199,9 +200,9 @@ static inline bool coil__scheduler_is_careful(void)
 
 /*
  * Enter and leave a region in which the running task must not wait. Such a region
- * surrounds the call of a user's function during which no other task may run, because
- * coil is walking through a list, or a transfer is unfinished. Regions nest. `why` is
- * stored, not copied.
+ * surrounds a call to a user's function, during which no other task may run, because coil
+ * is walking through a list, or a transfer is unfinished. Regions nest. `why` is stored,
+ * not copied.
  *
  * These functions use coil__scheduler itself, not a pointer to it. gcc's UBSan tests such
  * a pointer for null using the flags of an addition, and GNU ld replaces that addition

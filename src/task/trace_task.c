@@ -1,5 +1,5 @@
 /*
- * trace_task.c - what the trace of a loop records of tasks.
+ * trace_task.c - records what tasks do in the trace of their loop.
  */
 #include "trace_task.h"
 
@@ -39,7 +39,7 @@ void coil__trace_each_task(coil_loop *loop, coil__trace_visit_task *visit, void 
         }
 }
 
-/* Write eight bytes of the name per record, with its null byte. */
+/* Write eight bytes of the name per record. Unused bytes of the last record are 0. */
 void coil__trace_named(const coil_task *task)
 {
     const char *name = coil__name_text(&task->name);

@@ -1,18 +1,19 @@
 /*
- * trim.c - discards the unused pages of stacks whose tasks wait for long.
+ * trim.c - discards the unused stack pages of tasks that have been waiting for long.
  *
  * A task that once made deeply nested calls, or used a buffer on its stack, has written
- * more pages than it uses while it waits. All bytes below the stack pointer of a waiting
- * task are unused. So the handler of an idle connection keeps one page instead of two.
- * Pages that the task writes again cost one page fault each.
+ * to more pages than it needs while it waits: all bytes below its stack pointer are
+ * unused. Once these are discarded, the handler of an idle connection keeps one page
+ * instead of two. Each discarded page that the task uses again costs a page fault.
  *
- * Rounds over all tasks, oldest first, visit a few tasks each time before the loop waits.
- * A round trims the stacks of tasks whose wait began after the last round's limit, and
- * before its own limit, a second ago. So each wait costs at most one system call, and a
- * task that seldom waits as long costs none. After many tasks the next round begins
- * later, so that visiting the tasks takes at most a hundredth of the time.
+ * Tasks are visited in rounds, oldest first: a few of them each time before the loop
+ * waits. A round's limit is one second before its beginning. The round trims the stacks
+ * of tasks whose wait began between the previous round's limit and its own. So each stack
+ * is trimmed at most once per wait, and not at all if the wait is short. The more tasks a
+ * round has visited, the later the next round begins, so that visits take at most a
+ * hundredth of the time.
  *
- * A virtual clock passes seconds in no time, so stacks are not trimmed.
+ * With a virtual clock stacks are not trimmed, because its seconds pass in no time.
  */
 #include "trim.h"
 
@@ -50,7 +51,7 @@ static void end_round(struct coil__trim_round *round, coil_loop *loop)
     loop->trim_at = coil__time_add(loop->clock_read, pause);
 }
 
-/* A light stack is swapped out as a whole instead. */
+/* Light stacks are not trimmed, because they are swapped out as a whole. */
 static bool may_trim(const coil_task *task, const struct coil__trim_round *round)
 {
     const struct coil__wait *wait = coil__task_waits(task);

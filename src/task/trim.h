@@ -1,18 +1,19 @@
 /*
- * trim.h (internal) - discards the unused pages of stacks whose tasks wait for long.
+ * trim.h (internal) - discards the unused stack pages of tasks that have been waiting for
+ * long.
  */
 #ifndef COIL_TASK_TRIM_H
 #define COIL_TASK_TRIM_H
 
 #include "task.h"
 
-/* How long a task must have waited. Set by tests, before the loop's first task. */
+/* How long a task must have waited. Tests set this before the loop's first task. */
 extern int64_t coil__task_trim_age_ns;
 
-/* Called with the first task of a loop. */
+/* Called when the first task of a loop is created. */
 void coil__task_trim_set_up(coil_loop *loop);
 
-/* Visit the next tasks of a round, or begin one. */
+/* Visit the next tasks of the round, or begin a new round. */
 void coil__task_trim_stacks(coil_loop *loop);
 
 #endif

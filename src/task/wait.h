@@ -45,12 +45,17 @@ struct coil__wait_path {
     int16_t at[2];
 };
 
+/* An offset as int16_t. It does not compile if the offset is too large. */
+#define COIL__WAIT_OFFSET(n)                                                             \
+    (int16_t)((n) + 0 * (int)sizeof(char[(n) == (int16_t)(n) ? 1 : -1]))
+
 /* The path to a member of the struct whose member `wait` is the wait. */
 #define COIL__WAIT_AT(type, member)                                                      \
     {                                                                                    \
         1,                                                                               \
         {                                                                                \
-            (int16_t)((intptr_t)offsetof(type, member) - (intptr_t)offsetof(type, wait)) \
+            COIL__WAIT_OFFSET((intptr_t)offsetof(type, member) -                         \
+                              (intptr_t)offsetof(type, wait))                            \
         }                                                                                \
     }
 
@@ -59,9 +64,9 @@ struct coil__wait_path {
     {                                                                                    \
         2,                                                                               \
         {                                                                                \
-            (int16_t)((intptr_t)offsetof(type, member) -                                 \
-                      (intptr_t)offsetof(type, wait)),                                   \
-                (int16_t)offsetof(type2, member2)                                        \
+            COIL__WAIT_OFFSET((intptr_t)offsetof(type, member) -                         \
+                              (intptr_t)offsetof(type, wait)),                           \
+                COIL__WAIT_OFFSET((intptr_t)offsetof(type2, member2))                    \
         }                                                                                \
     }
 
@@ -69,7 +74,7 @@ enum coil__wait_futures_kind {
     COIL__WAIT_NO_FUTURES,
     COIL__WAIT_ONE,   /* `first` is the path to the pointer */
     COIL__WAIT_ARRAY, /* `first` is the path to a pointer to the items */
-    COIL__WAIT_LIST,  /* `first` is the list's head; the links are first in the items */
+    COIL__WAIT_LIST,  /* `first` is the path to the list; an item begins with its link */
     /*
      * The children of a group; `first` is the path to a pointer to the group. The group's
      * callback handles the end of a child, so the wait does not await the children.

@@ -201,7 +201,7 @@ char *coil__tls_name_text(const X509_NAME *name);
 int coil__tls_fail(struct coil__tls_stream *t, const char *doing);
 
 /*
- * Called when any other call of OpenSSL has failed. The message consists of `what` and
+ * Called when any other call to OpenSSL has failed. The message consists of `what` and
  * OpenSSL's reason.
  */
 int coil__tls_fail_setup(int rc, const char *what, const char *detail);

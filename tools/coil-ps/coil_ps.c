@@ -3,7 +3,7 @@
  *
  *     coil-ps [OPTION...] PID|CORE
  *
- * Reads the memory of the process, which need not cooperate and is not stopped.
+ * coil-ps reads the memory of the process, which is not stopped and need not cooperate.
  * snapshot.c explains how. docs/manual/ps.md describes the options.
  */
 #include "options.h"

@@ -1,5 +1,5 @@
 /*
- * copy_stacks.c - copies the stacks of a task: its own, and those of its generators.
+ * copy_stacks.c - copies a task's own stack and the stacks of its generators.
  */
 #include "reading.h"
 
@@ -97,7 +97,7 @@ static unsigned kind_of(const struct reading *r, uint64_t class)
     return kind;
 }
 
-/* Take one step outward: see coil__coro_outer(). */
+/* Move to the coroutine that resumed this coroutine: see coil__coro_outer(). */
 static uint64_t outer_coroutine(const struct reading *r, uint64_t coro, uint64_t *leaf)
 {
     uint64_t at = row(r, COIL__AT_GEN_CORO);
@@ -119,7 +119,7 @@ static uint64_t outer_coroutine(const struct reading *r, uint64_t coro, uint64_t
     return *leaf;
 }
 
-/* Copy the stacks of the task and of its generators, from the innermost coroutine. */
+/* Copy the stacks of the task and of its generators, the innermost coroutine first. */
 bool stacks_copy(struct reading *r, struct task *task, uint64_t coro)
 {
     uint64_t own = r->address + row(r, COIL__AT_TASK_CORO), leaf = coro;

@@ -3,7 +3,7 @@
  *
  * A core does not contain pages of files that the process has not written. These bytes
  * are read from the files in the core's list of mappings (NT_FILE), if the files still
- * exist. A core may be truncated: the missing parts cannot be read.
+ * exist. A core may be truncated; reading the missing part fails.
  */
 #include "module.h"
 
@@ -39,7 +39,7 @@ struct core {
     size_t segment_count;
     char *notes;
     size_t note_bytes;
-    uint64_t program_headers; /* an address in its program, or 0 */
+    uint64_t program_headers; /* their address in the program, or 0 */
     struct thread *threads;
     size_t thread_count;
 };
@@ -104,7 +104,10 @@ static struct mapping *find_mapping(const struct core *core, uint64_t address)
     return NULL;
 }
 
-/* The names of files for a build-id: see gdb's manual, "Separate Debug Files". */
+/*
+ * Open a file that is stored under its build-id: see gdb's manual, "Separate Debug
+ * Files".
+ */
 static int open_by_id(const struct module_note *id)
 {
     char path[64 + 2 * MODULE_NOTE_MAX] = "/usr/lib/debug/.build-id/";
@@ -128,7 +131,9 @@ static int open_module(struct image *image, uint64_t start)
     return fd < 0 && has_id && id.size > 1 ? open_by_id(&id) : fd;
 }
 
-/* Read from the file that was mapped there. Returns the number of bytes, or 0. */
+/*
+ * Read from the file that was mapped at this address. Returns the number of bytes, or 0.
+ */
 static size_t read_mapped(struct core *core, uint64_t address, void *to, size_t bytes)
 {
     struct mapping *m = find_mapping(core, address);
@@ -136,7 +141,7 @@ static size_t read_mapped(struct core *core, uint64_t address, void *to, size_t 
     if (m == NULL)
         return 0;
     if (m->fd == -2) {
-        m->fd = -1; /* it is needed to read the module's id, too */
+        m->fd = -1; /* opening the file reads this mapping, too */
         m->fd = open_module(&core->image, m->start);
         if (m->fd < 0 && core->image.damage == NULL)
             core->image.damage = "the program, or a library, is missing or was replaced "
@@ -230,7 +235,10 @@ static bool add_thread(struct core *core, const char *data, size_t bytes)
     return true;
 }
 
-/* NT_FILE: the number of mappings, the page size, three words for each, their paths. */
+/*
+ * Read NT_FILE: the number of mappings, the page size, three words for each mapping, and
+ * the paths.
+ */
 static bool add_mappings(struct core *core, const char *data, size_t bytes)
 {
     uint64_t head[2];
@@ -264,7 +272,7 @@ static bool add_mappings(struct core *core, const char *data, size_t bytes)
     return true;
 }
 
-/* NT_AUXV: pairs of a key and a value. */
+/* Read NT_AUXV, which has pairs of a key and a value. */
 static void read_auxiliary(struct core *core, const char *data, size_t bytes)
 {
     uint64_t pair[2];
@@ -314,7 +322,10 @@ static int compare_mappings(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/* Find the module of each mapping: the one before it of the beginning of its file. */
+/*
+ * Find the module of each mapping: the last mapping before it of the beginning of the
+ * same file.
+ */
 static bool find_modules(struct core *core)
 {
     struct mapping *all = core->image.mappings;
@@ -419,7 +430,7 @@ static bool find_starts(struct core *core)
     return true;
 }
 
-/* Use another file for the program. */
+/* Use this file as the program, instead of the file that the core names. */
 static bool set_program(struct core *core, const char *program, char *why, size_t size)
 {
     const struct mapping *first = find_mapping(core, core->program_headers);

@@ -6,7 +6,7 @@
  */
 #include "reading.h"
 
-#define EDGE_STEPS_MIN ((uint64_t)1 << 20) /* groups whose members are read twice */
+#define EDGE_STEPS_MIN ((uint64_t)1 << 20) /* for groups with members read twice */
 
 void edges_add_children(struct reading *r, uint64_t group, bool is_member)
 {
@@ -30,7 +30,7 @@ void edges_add_link(struct reading *r, struct link link)
         p->failed = true;
         return;
     }
-    link.task = (uint32_t)r->snapshot->task_count; /* it is added after its links */
+    link.task = (uint32_t)r->snapshot->task_count; /* the task is added after its links */
     p->links[p->link_count++] = link;
 }
 
@@ -49,7 +49,7 @@ static bool add_edge(struct snapshot *s, struct task *task, uint32_t below,
     return true;
 }
 
-/* Walk through a group's children by the links that were read with them. */
+/* Walk through a group's children, using the links that were read with the children. */
 static bool add_group_edges(struct snapshot *s, struct task *task,
                             const struct link *link)
 {
@@ -80,7 +80,7 @@ static bool add_awaited_edge(struct snapshot *s, struct task *task, uint64_t fut
     return add_edge(s, task, below, false);
 }
 
-/* The links of a task follow each other, in the order of tasks. */
+/* The links are in the order of the tasks, so the links of a task are adjacent. */
 bool edges_find(struct snapshot *s)
 {
     struct private *p = s->private;

@@ -21,7 +21,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#define STOP_SECONDS 2 /* a thread may wait in the kernel, and does not stop then */
+#define STOP_SECONDS 2 /* a thread may be in the kernel, where it does not stop */
 
 /* ---- ids --------------------------------------------------------------------------- */
 
@@ -126,7 +126,10 @@ static void be_late(int signal)
     is_late = 1;
 }
 
-/* Interrupt waitpid() after a while; and again, in case that it had not begun. */
+/*
+ * Interrupt waitpid() after a while, and then repeatedly, because it may not have begun
+ * at the first signal.
+ */
 static void limit_time(bool on)
 {
     const struct sigaction action = {.sa_handler = on ? be_late : SIG_DFL};
@@ -158,7 +161,9 @@ static bool wait_for_stop(struct frozen *thread)
         errno = ESRCH; /* it has ended */
         return false;
     }
-    /* A stop with an event is our interrupt, or that of the whole process. */
+    /*
+     * A stop with an event comes from PTRACE_INTERRUPT, or the whole process was stopped.
+     */
     thread->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
     return true;
 }

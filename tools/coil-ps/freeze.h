@@ -7,19 +7,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A thread of a process, which is stopped. */
+/* A stopped thread of a process. */
 struct frozen {
-    int thread; /* its id in the namespace of the process */
-    int id;     /* its id here */
-    int signal; /* a signal that it receives when it continues, or 0 */
+    int thread; /* its ID in the namespace of the process */
+    int id;     /* its ID in this program's namespace */
+    int signal; /* a signal that the thread receives when it continues, or 0 */
 };
 
 /* Return the id that a thread has in its own namespace. */
 int frozen_id_inside(int pid, int id);
 
 /*
- * Find the ids that the threads of a process have here. Removes duplicates, and threads
- * that the process does not have. Returns the number of threads.
+ * Find the IDs of a process's threads in this program's namespace. Removes duplicates,
+ * and threads that do not belong to the process. Returns the number of threads.
  */
 size_t frozen_find(int pid, struct frozen *threads, size_t count);
 
@@ -27,8 +27,8 @@ size_t frozen_find(int pid, struct frozen *threads, size_t count);
 size_t frozen_list(int pid, struct frozen **threads);
 
 /*
- * Stop the threads. Threads that end meanwhile are left out. If it fails, returns false
- * with errno set, and no thread stopped.
+ * Stop the threads. Threads that end meanwhile are left out. On failure, returns false
+ * with errno set, and no thread is stopped.
  */
 bool freeze(struct frozen *threads, size_t count);
 

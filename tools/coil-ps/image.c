@@ -1,5 +1,5 @@
 /*
- * image.c - reading an image: the parts that processes and cores have in common.
+ * image.c - reads an image: the code that processes and cores share.
  */
 #include "image.h"
 
@@ -9,12 +9,12 @@
 #include <sys/user.h>
 #include <time.h>
 
-/* The bytes up to the next multiple of this are readable if the first one is. */
+/* If a byte is readable, so are the bytes up to the next multiple of this size. */
 #define PAGE 4096u
 
 /*
- * A task takes a thousand bytes or more, and is read in about 40 steps, at most 16 times.
- * The steps that do not depend on the size are for futures that many tasks wait for.
+ * A task has a size of a thousand bytes or more, and is read in about 40 steps, at most
+ * 16 times. STEPS_MIN is for futures that are awaited by many tasks.
  */
 #define STEPS_MIN (UINT64_C(1) << 23)
 #define STEPS_PER_BYTE(bytes) ((bytes) / 2)

@@ -30,24 +30,24 @@ struct user_regs_struct;
 void registers_set(struct registers *registers, const struct user_regs_struct *from);
 
 /*
- * The limits of one read of the image. Its memory may have any contents, such as lists
- * without an end. So a read takes at most as many steps as a process of this size needs,
- * and stops at a deadline.
+ * The limits for one read of the image. The image may have any contents, such as endless
+ * lists, so a read takes at most as many steps as a process of this size needs, and stops
+ * at a deadline.
  */
 struct budget {
-    uint64_t steps;     /* that are left: about one for each access, or for 64 bytes */
+    uint64_t steps;     /* remaining steps: about one for each access, or for 64 bytes */
     int64_t deadline;   /* a time of CLOCK_MONOTONIC, in ns */
-    unsigned countdown; /* to the next look at the clock */
+    unsigned countdown; /* steps until the clock is read again */
     bool is_over;
     const char *cut; /* why the read ended early, or NULL */
 };
 
 struct frozen;
 
-/* A part of a file in the memory of an image. */
+/* A part of a file that is mapped into the image. */
 struct mapping {
     uint64_t begin, end, offset;
-    uint64_t start; /* where the beginning of the file is mapped: its module */
+    uint64_t start; /* the module: where the beginning of the file is mapped */
     const char *path;
     int fd; /* -1: cannot be opened; -2: not tried yet */
 };
@@ -67,23 +67,27 @@ struct image {
     void (*close)(struct image *image); /* or NULL */
     /*
      * Open the file of the module that begins at this address: the file with its build-id.
-     * Returns -1 without one. NULL: the image belongs to a process.
+     * Returns -1 if there is no such file. The member is NULL if the image belongs to a
+     * process.
      */
     int (*open_module)(struct image *image, uint64_t start);
-    struct mapping *mappings; /* of a core, by address */
+    struct mapping *mappings; /* a core's mappings, sorted by address */
     size_t mapping_count;
-    const char *damage;          /* why parts of it may be missing, or NULL */
+    const char *damage;          /* why parts of the image may be missing, or NULL */
     const struct frozen *frozen; /* the threads that are stopped */
     size_t frozen_count;
-    bool stands;    /* the image cannot change: a core, or a stopped process */
-    uint64_t bytes; /* of memory that the image really has: the measure of a budget */
+    bool stands;    /* true if the image cannot change: a core, or a stopped process */
+    uint64_t bytes; /* memory that the image really has: determines the budget */
     struct budget budget;
-    /* Where a module may begin: the first bytes of files in memory. */
+    /*
+     * Addresses at which a module may begin, because the first bytes of a file are mapped
+     * there.
+     */
     uint64_t *starts;
     size_t start_count;
 };
 
-/* Begin a read, which may take so long. */
+/* Begin a read, which ends after `limit_ns`. */
 void image_begin(struct image *image, int64_t limit_ns);
 
 /* End the read. */
@@ -126,8 +130,8 @@ struct image *image_of_process(int pid, char *why, size_t size);
 uint64_t process_memory_bytes(int pid);
 
 /*
- * Open a core file. `program` is the file of its program, or NULL if the core's own name
- * for it is right. Returns NULL with a message in `why`.
+ * Open a core file. `program` is the program's file; NULL means the file that the core
+ * names. Returns NULL with a message in `why`.
  */
 struct image *image_of_core(const char *path, const char *program, char *why,
                             size_t size);

@@ -1,8 +1,8 @@
 /*
- * module.c - notes of ELF modules, in an image and in files.
+ * module.c - reads notes of ELF modules, in an image and in files.
  *
  * In an image, a module begins with its ELF header, at the address where the first page
- * of its file is mapped. The program headers lead to the notes.
+ * of its file is mapped. The program headers contain the addresses of the notes.
  */
 #include "module.h"
 
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define SEGMENTS_MAX 64
-#define NOTES_MAX ((size_t)4096) /* bytes of a segment of notes */
+#define NOTES_MAX ((size_t)4096) /* the maximum size of a segment of notes */
 
 struct wanted {
     const char *name;
@@ -108,7 +108,7 @@ bool module_find_id(struct image *image, uint64_t start, struct module_note *not
 
 /* ---- files ------------------------------------------------------------------------- */
 
-/* An image whose addresses are the offsets in a file. */
+/* An image that consists of a file: addresses are offsets in the file. */
 struct file_image {
     struct image image;
     int fd;
@@ -156,7 +156,7 @@ int module_open(const char *path)
     }
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd >= 0 && (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))) {
-        close(fd); /* it was replaced meanwhile */
+        close(fd); /* the file was replaced meanwhile */
         errno = EINVAL;
         return -1;
     }

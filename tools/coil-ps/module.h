@@ -10,14 +10,15 @@
 
 /* The data of a note. */
 struct module_note {
-    uint64_t address; /* in the image, or the offset in the file */
+    uint64_t address; /* address in the image, or offset in the file */
     unsigned char bytes[MODULE_NOTE_MAX];
     size_t size;
 };
 
 /*
  * Find a note by its name and type in the module that begins at this address. Returns
- * false if the module has no such note, or one of more than MODULE_NOTE_MAX bytes.
+ * false if the module has no such note, or if the note has more than MODULE_NOTE_MAX
+ * bytes.
  */
 bool module_find_note(struct image *image, uint64_t start, const char *name,
                       uint32_t type, struct module_note *note);
@@ -26,13 +27,16 @@ bool module_find_note(struct image *image, uint64_t start, const char *name,
 bool module_find_id(struct image *image, uint64_t start, struct module_note *note);
 
 /*
- * Open a regular file for reading. Other files may block, or do something when they are
- * opened: the names of files in an image are not trusted. Returns -1 with errno set;
- * EINVAL: it is not a regular file.
+ * Open a regular file for reading. The names of files in an image are not trusted,
+ * because opening any other kind of file may block or have side effects. Returns -1 with
+ * errno set; EINVAL means that the file is not a regular file.
  */
 int module_open(const char *path);
 
-/* Open a regular file that has this build-id. NULL: any. Returns -1 without one. */
+/*
+ * Open a regular file that has this build-id. If `id` is NULL, any build-id matches.
+ * Returns -1 if the file does not match.
+ */
 int module_open_with_id(const char *path, const struct module_note *id);
 
 #endif

@@ -76,7 +76,7 @@ static bool read_registers(struct image *image, int thread, struct registers *ou
     return false;
 }
 
-/* A module may begin at each readable mapping of the beginning of a file. */
+/* A module may begin wherever the beginning of a file is mapped readable. */
 static bool find_starts(struct process *p)
 {
     char path[64], line[4400];

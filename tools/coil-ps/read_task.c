@@ -1,7 +1,8 @@
 /*
  * read_task.c - copies a task until the copy is consistent: docs/design/ps.md.
  *
- *     control block, stacks, control block again: equal, and quick enough?
+ *     copy the control block, the stacks, and the control block again; accept if it is
+ *     the same, and if it was quick enough
  */
 #include "reading.h"
 
@@ -218,7 +219,10 @@ static void read_facts(struct reading *r, struct task *task)
     read_groups(r);
     if (task->state == TASK_WAITS)
         wait_read(r, task, wait);
-    /* The end of another task's eager start does not count as a step. */
+    /*
+     * The stack may have changed, because the end of another task's eager start does not
+     * count as a step.
+     */
     if (task->state == TASK_HAS_STARTED_ANOTHER && !r->snapshot->image->stands)
         r->coroutine_count = 0;
 }

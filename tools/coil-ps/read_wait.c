@@ -1,8 +1,9 @@
 /*
- * read_wait.c - what a task waits for.
+ * read_wait.c - reads the details of a task's wait.
  *
- * A wait has a class, which says where the wait's facts are: paths to its description, to
- * the object, the descriptor, the deadline, and to the futures that are awaited.
+ * A wait has a class, which specifies where to find the data about the wait: paths to its
+ * description, to the object, the descriptor, the deadline, and to the futures that are
+ * awaited.
  */
 #include "reading.h"
 
@@ -27,8 +28,10 @@ static const char *intern(struct snapshot *s, const char *text)
     return p->texts[p->text_count] != NULL ? p->texts[p->text_count++] : "?";
 }
 
-/* Read a constant text of the process. The latest is cached, because most tasks wait for
-   the same thing. */
+/*
+ * Read a constant text of the process. The latest text is cached, because most tasks wait
+ * for the same kind of event.
+ */
 static const char *read_words(struct snapshot *s, uint64_t address)
 {
     struct private *p = s->private;
@@ -44,8 +47,8 @@ static const char *read_words(struct snapshot *s, uint64_t address)
 }
 
 /*
- * Return the copy of a class, which never changes in the process. NULL if it cannot be
- * read.
+ * Return a copy of a class, or NULL if the class cannot be read. A class never changes in
+ * the process, so copies are cached.
  */
 static const struct wait_class *find_class(struct reading *r, uint64_t address)
 {
@@ -161,7 +164,7 @@ static void read_futures(struct reading *r, struct task *task,
         edges_add_children(r, copies_pointer(&r->copies, first), false);
 }
 
-/* Return when a timer fires: see coil__timer_deadline(). */
+/* Return a timer's deadline: see coil__timer_deadline(). */
 static int64_t read_timer(const struct reading *r, uint64_t timer)
 {
     uint64_t place = copies_pointer(&r->copies, timer + row(r, COIL__AT_TIMER_PLACE));
@@ -228,7 +231,10 @@ void wait_read(struct reading *r, struct task *task, uint64_t wait)
     read_futures(r, task, class, wait);
 }
 
-/* Return the task's wait if it is incomplete, else 0: see coil__task_waits(). */
+/*
+ * Return the address of the task's wait if it has not completed, else 0: see
+ * coil__task_waits().
+ */
 uint64_t wait_incomplete(const struct reading *r)
 {
     uint64_t wait = u64(member(r, COIL__AT_TASK_WAIT)), source;

@@ -1,5 +1,5 @@
 /*
- * reading.h - what the files that read a snapshot share.
+ * reading.h - types and functions that the files that read a snapshot share.
  *
  *     snapshot.c      the loops, and the lists of their tasks
  *     task_index.c    finds a task by its address
@@ -26,7 +26,7 @@
 struct link {
     uint32_t task;
     bool is_group;  /* `address` is the first link of a group; else an awaited future */
-    bool is_member; /* of a group that the task need not wait for */
+    bool is_member; /* a member of a group for which the task need not wait */
     uint64_t address, end;
 };
 
@@ -39,12 +39,12 @@ struct wait_class {
 
 struct private
 {
-    uint32_t *index; /* a hash table of addresses of tasks */
+    uint32_t *index; /* a hash table of the tasks' addresses */
     size_t index_size;
     uint64_t seed;
     struct link *links;
     size_t link_count, link_room;
-    uint64_t *group_next; /* of each task: its link in its group */
+    uint64_t *group_next; /* for each task, its link in its group */
     size_t task_room, loop_room, edge_room;
     struct wait_class *classes;
     size_t class_count, class_room;
@@ -67,7 +67,7 @@ struct reading {
     struct coroutine coroutines[COROUTINES_MAX];
     size_t coroutine_count;
     bool current;
-    bool unreadable; /* a part of its stacks */
+    bool unreadable; /* a part of the task's stacks is unreadable */
 };
 
 /* ---- small things ------------------------------------------------------------------ */
@@ -102,7 +102,7 @@ static inline bool spend(const struct reading *r, uint64_t steps)
     return image_spend(r->snapshot->image, steps);
 }
 
-/* The value of a row. */
+/* Return the value of a row of coil's table. */
 static inline uint16_t row(const struct reading *r, enum coil__outside_key key)
 {
     return r->table->values[key];
@@ -113,7 +113,7 @@ static inline bool has_row(const struct reading *r, enum coil__outside_key key)
     return r->table->has[key];
 }
 
-/* A member of the control block that was copied. */
+/* Return a member of the copied control block. */
 static inline const unsigned char *member(const struct reading *r,
                                           enum coil__outside_key key)
 {
@@ -126,7 +126,7 @@ static inline const unsigned char *coro_member(const struct reading *r,
     return r->block + row(r, COIL__AT_TASK_CORO) + row(r, key);
 }
 
-/* Make room for one more element. */
+/* If the array is full, make it larger. */
 bool array_grow(void *array, size_t *room, size_t count, size_t bytes);
 
 /* Return CLOCK_MONOTONIC. */
@@ -146,7 +146,7 @@ uint32_t tasks_find(const struct snapshot *s, uint64_t address);
 /* Returns NULL if memory ran out. */
 struct task *tasks_add(struct snapshot *s, const struct task *task);
 
-/* Forget the tasks from this one on. */
+/* Remove the tasks from index `first` on, and the links from index `links` on. */
 bool tasks_drop(struct snapshot *s, size_t first, size_t links);
 
 /* ---- a task ------------------------------------------------------------------------ */
@@ -154,7 +154,7 @@ bool tasks_drop(struct snapshot *s, size_t first, size_t links);
 /* Read the task at r->address, and add it. Returns false if it cannot be read at all. */
 bool task_read(struct reading *r);
 
-/* Copy the stacks of the task and of its generators, from the innermost coroutine. */
+/* Copy the stacks of the task and of its generators, the innermost coroutine first. */
 bool stacks_copy(struct reading *r, struct task *task, uint64_t coro);
 
 /* Keep the copies of the task's stacks for stacks_use(). */
@@ -168,7 +168,7 @@ void stacks_forget(struct private *p);
 /* Return the task's wait if it is incomplete, else 0: see coil__task_waits(). */
 uint64_t wait_incomplete(const struct reading *r);
 
-/* Read what the task waits for. */
+/* Read the details of the task's wait. */
 void wait_read(struct reading *r, struct task *task, uint64_t wait);
 
 /* ---- edges ------------------------------------------------------------------------- */

@@ -171,7 +171,7 @@ static bool read_loop(struct reading *r, uint64_t address)
     return true;
 }
 
-/* True if another slot names the loop, too: only damaged memory does that. */
+/* True if another slot contains the same loop, which happens only in damaged memory. */
 static bool is_known(const struct snapshot *s, const struct loop *loop)
 {
     for (size_t i = 0; i < s->loop_count && image_spend(s->image, 1); i++)
@@ -200,7 +200,7 @@ static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
     if (!read_loop(r, address)) {
         if (s->image->stands)
             s->cut = list_damage(s->image);
-        return true; /* else it was closed meanwhile */
+        return true; /* otherwise the loop was closed meanwhile */
     }
     if ((s->circumstances->pid != 0 && r->loop->pid != s->circumstances->pid) ||
         is_known(s, r->loop))

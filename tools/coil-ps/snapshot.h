@@ -1,6 +1,6 @@
 /*
- * snapshot.h - the tasks of an image: what each waits for, since when, and for which
- * task.
+ * snapshot.h - the tasks of an image: what each task waits for, since when, and which
+ * tasks it awaits.
  *
  * A task is copied while its process may run, and the copy is accepted only if the task
  * did not run meanwhile: docs/design/ps.md. Nothing in the image is trusted: the read
@@ -13,7 +13,9 @@
 
 #define NONE UINT32_MAX
 
-/* A task in a group of the task above it, which need not wait for it. */
+/*
+ * Marks an edge to a task in a group: the task that owns the group need not wait for it.
+ */
 #define EDGE_IS_MEMBER (UINT32_C(1) << 31)
 
 enum task_state {
@@ -34,7 +36,7 @@ struct task {
     uint32_t loop;       /* index in snapshot.loops */
     enum task_state state;
     char name[32];
-    const char *what; /* of a wait; belongs to the snapshot */
+    const char *what; /* the wait's description; belongs to the snapshot */
     uint64_t fn, spawned_at;
     uint64_t object;
     int64_t since, deadline; /* INT64_MAX: none */
@@ -48,22 +50,22 @@ struct task {
     uint16_t steps;
     uint64_t future;            /* the first pending future, unless it is a task; or 0 */
     uint32_t first_pending;     /* the first pending task that it awaits, or NONE */
-    uint32_t edges, edge_count; /* tasks below it: in snapshot.edges */
-    uint32_t stack;             /* chosen by the callback of snapshot_take(), or NONE */
+    uint32_t edges, edge_count; /* the task's range in snapshot.edges */
+    uint32_t stack;             /* number returned by on_stack, or NONE */
 };
 
 struct loop {
     uint64_t address, scheduler;
     uint32_t number;
     int pid, thread;
-    int64_t now; /* its clock, or the system's if it does not run */
+    int64_t now; /* the loop's clock, or the system's */
     bool is_virtual;
     const char *partial;        /* why some tasks are missing, or NULL */
     struct registers registers; /* of its thread, if that is stopped */
     size_t tasks, task_count;   /* in snapshot.tasks */
 };
 
-/* A part of a suspended task's stacks, innermost first: the task's own, or a generator's. */
+/* A stack of a suspended task: the task's own stack, or a generator's. */
 struct coroutine {
     uint64_t sp, low, high;
     bool runs; /* its registers are those of the thread, and not on the stack */
@@ -79,7 +81,7 @@ struct copies {
     size_t count;
 };
 
-/* Copy memory; prefers the copies. */
+/* Read memory from the copies if they contain it, else from the image. */
 bool copies_read(const struct copies *copies, uint64_t address, void *to, size_t bytes);
 
 /*
@@ -92,9 +94,9 @@ typedef uint32_t stack_fn(void *arg, const struct task *task,
 
 /* Facts about the process, for snapshot_take(). */
 struct circumstances {
-    int pid;            /* in its own namespace; 0: not known */
-    int64_t limit_ns;   /* the read may take so long */
-    int64_t monotonic;  /* the time of a live process, or 0 */
+    int pid;            /* PID in its own namespace; 0: unknown */
+    int64_t limit_ns;   /* the maximum duration of the read */
+    int64_t monotonic;  /* current time if the process is alive, or 0 */
     stack_fn *on_stack; /* or NULL */
     bool keeps_stacks;  /* on_stack is called by snapshot_finish() */
     void *on_stack_arg;

@@ -1,8 +1,8 @@
 /*
  * table.c - finds coil in an image, and reads its table.
  *
- * The image may be that of any program, and memory may have any contents. So every number
- * is checked before it is used.
+ * The image may belong to any program, and its memory may have any contents, so every
+ * number is checked before it is used.
  */
 #include "module.h"
 #include "table.h"
@@ -74,8 +74,10 @@ static int compare_ranges(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
-/* With link-time optimisation all records have one range, that of the whole program. Such
-   records are ignored, as in error/symbol.c. */
+/*
+ * With link-time optimisation, all records have the same range, the whole program. Such
+ * records are ignored, as in error/symbol.c.
+ */
 static void read_own_text(struct image *image, struct table *table, uint64_t begin,
                           uint64_t end)
 {

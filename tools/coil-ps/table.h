@@ -18,7 +18,7 @@ struct range {
 
 struct table {
     uint64_t address; /* of coil__debug */
-    uint64_t resume;  /* where the code of a suspended stack continues */
+    uint64_t resume;  /* the address at which a suspended stack resumes */
     uint64_t loops;
     uint32_t loop_count, inherited;
     bool has[KEYS];

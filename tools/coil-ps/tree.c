@@ -1,8 +1,8 @@
 /*
  * tree.c - prints a snapshot.
  *
- * The tree has the same wording as that of coil_dump(): src/debug/dump.c. The report, the
- * look-up of symbols and the choice of frames are the same functions.
+ * The tree has the same wording as that of coil_dump(): src/debug/dump.c. Both use the
+ * same functions to format reports, look up symbols and choose frames.
  */
 #include "tree.h"
 
@@ -31,13 +31,13 @@ enum { AWAITED = 1, PRINTED = 2 };
 
 /* ---- a task ------------------------------------------------------------------------ */
 
-/* The times may have any value, so the difference must not overflow. */
+/* Because the times may have any value, subtract without signed overflow. */
 static int64_t difference(int64_t later, int64_t earlier)
 {
     return (int64_t)((uint64_t)later - (uint64_t)earlier);
 }
 
-/* If a wait began just after the clock was read, return 0. */
+/* Return the difference in seconds; 0 if a wait began just after the clock was read. */
 static double seconds(int64_t later, int64_t earlier)
 {
     int64_t span = difference(later, earlier);
@@ -45,7 +45,7 @@ static double seconds(int64_t later, int64_t earlier)
     return span > 0 ? (double)span / 1e9 : 0;
 }
 
-/* Find the task with this number. The list is in the order of numbers. */
+/* Find the task with this number by binary search: the list is sorted by number. */
 static const struct task *find_number(const struct printing *p, uint32_t number)
 {
     const struct task *tasks = p->snapshot->tasks + p->loop->tasks;
@@ -119,7 +119,7 @@ static void print_state(struct printing *p, const struct task *task)
 
     if (task->state == TASK_WAITS)
         print_wait(p, task);
-    else if (task->state == TASK_HAS_NOT_BEGUN) /* the look-up subtracts 1 */
+    else if (task->state == TASK_HAS_NOT_BEGUN) /* because the look-up subtracts 1 */
         coil__symbol_print(&p->report, "body", "has not begun: %s",
                            (const void *)(uintptr_t)(task->fn + 1));
     else
@@ -195,7 +195,9 @@ static void print_task(struct printing *p, uint32_t index)
     p->depth--;
 }
 
-/* Print the tasks that do not have the mark `but_marked`, and the tasks below them. */
+/*
+ * Print the tasks that do not have the mark `but_marked`, each with the tasks below it.
+ */
 static void print_tasks(struct printing *p, unsigned but_marked)
 {
     for (size_t i = 0; i < p->loop->task_count; i++) {
@@ -321,7 +323,7 @@ static void print_groups(struct printing *p)
 
 /* ---- cycles of waits --------------------------------------------------------------- */
 
-/* Return the tasks for which a task waits one after the other: `step` counts them. */
+/* Return the next task for which a task waits, or NONE; `step` counts the calls. */
 static uint32_t next_awaited(const struct printing *p, const struct task *task,
                              uint32_t *step)
 {
@@ -357,8 +359,11 @@ static void print_cycle(struct printing *p, const struct visit *path, size_t fro
     coil__report_words(&p->report, " %s\n", p->snapshot->tasks[path[from].task].name);
 }
 
-/* Find cycles depth first, without recursion. `place` is 0 for a task not visited, its
-   place on the path + 1, or UINT32_MAX once it is left. */
+/*
+ * Find cycles by a depth-first search, without recursion. `place` is 0 for a task that
+ * was not visited, the task's index on the path plus 1, or UINT32_MAX after the search
+ * has left the task.
+ */
 static void print_cycles(struct printing *p)
 {
     size_t n = p->snapshot->task_count, depth;
@@ -466,7 +471,10 @@ static int compare_lines(const void *a, const void *b)
     return (left->since > right->since) - (left->since < right->since);
 }
 
-/* Return the steps of a task since `before`. Both are in the order of numbers. */
+/*
+ * Return the number of steps that a task has made since `before`. Both snapshots are
+ * sorted by number.
+ */
 static uint16_t count_steps(const struct snapshot *before, size_t *at,
                             const struct task *task)
 {

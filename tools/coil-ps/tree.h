@@ -10,10 +10,13 @@
 struct filter {
     const char *waits;    /* the kind of wait, such as "lock"; NULL: any */
     const char *function; /* a function on the stack; NULL: any */
-    int64_t older_ns;     /* waiting for at least this long */
+    int64_t older_ns;     /* tasks that have waited for at least this long */
 };
 
-/* Print all loops. Trees of up to `tree_max` tasks are printed whole, others in groups. */
+/*
+ * Print all loops. A loop with up to `tree_max` tasks is printed as a tree; for a larger
+ * loop, tasks with the same stack are printed as a group.
+ */
 void tree_print(const struct snapshot *snapshot, struct unwinder *unwinder,
                 const struct filter *filter, size_t tree_max, FILE *out);
 

@@ -1,13 +1,14 @@
 /*
- * unwind.c - the functions on the stacks of tasks, found with libdw.
+ * unwind.c - finds the functions on the stacks of tasks, with libdw.
  *
  * libdw walks the stacks of threads. Here each coroutine is presented as a thread with
  * only two registers: the program counter, which is the address where the coroutine
  * resumes, and the saved stack pointer. The call frame information provides all other
  * registers. Memory is read from the copies of the task's stacks.
  *
- * libdw looks for the files of modules by name, which fails in another mount namespace,
- * and for files that were deleted. So find_elf() opens them through /proc/PID/map_files.
+ * libdw looks for the files of modules by name, which fails if the process is in another
+ * mount namespace, or if a file was deleted. So find_elf() opens them through
+ * /proc/PID/map_files.
  */
 #include "unwind.h"
 
@@ -50,7 +51,7 @@ struct unwinding {
     const struct coroutine *coroutine;
     uint64_t addresses[FRAMES_MAX];
     size_t count, depth;
-    /* stacks by their addresses, and lines by address */
+    /* hash tables: stacks by their addresses, and lines by address */
     uint32_t *index;
     size_t index_size, stack_room;
     struct looked_up *cache;
@@ -90,7 +91,10 @@ static bool is_program(int pid, const char *name)
     return strncmp(target, name, strlen(name)) == 0;
 }
 
-/* Open the file of a process's module. The names work in other namespaces, too. */
+/*
+ * Open the file of a process's module. The names in map_files also work for other mount
+ * namespaces.
+ */
 static int open_module(const struct unwinding *u, const char *name, uint64_t start)
 {
     char path[4500];
@@ -177,7 +181,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void
     return copies_read(u->copies, address, result, sizeof *result);
 }
 
-/* Set the registers of a thread that is stopped. */
+/* Set the registers of a stopped thread. */
 static bool set_thread_registers(Dwfl_Thread *thread, const struct unwinding *u)
 {
     const struct registers *registers = u->copies->registers;
@@ -216,7 +220,7 @@ static int add_frame(Dwfl_Frame *frame, void *arg)
     if (!u->coroutine->runs && u->depth == 1)
         return DWARF_CB_OK;
     if (is_activation)
-        pc++; /* as a return address: printing subtracts 1 */
+        pc++; /* like a return address, from which printing subtracts 1 */
     if (u->count < FRAMES_MAX)
         u->addresses[u->count++] = pc;
     return u->count < FRAMES_MAX ? DWARF_CB_OK : DWARF_CB_ABORT;
@@ -307,7 +311,7 @@ static uint32_t add_stack(struct unwinder *unwinder)
 
 /* ---- the ends of a coroutine's frames ---------------------------------------------- */
 
-/* Drop the outermost frames: coil's functions that called the body. */
+/* Drop the outermost frames, which are coil's functions that called the body. */
 static void drop_outer_end(struct unwinding *u, size_t first)
 {
     while (u->count > first && is_own(&u->source, u->addresses[u->count - 1] - 1))
@@ -323,7 +327,10 @@ static bool is_switch(const struct unwinding *u, uint64_t address)
                             strncmp(name, "coil__switch", strlen("coil__switch")) == 0);
 }
 
-/* Drop the switch, at the inner end of a coroutine that has resumed a generator. */
+/*
+ * If the coroutine has resumed a generator, drop its innermost frames, which are coil's
+ * switch.
+ */
 static void drop_switch(struct unwinding *u, size_t first)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
 /*
- * unwind.h - the functions on the stacks of tasks, found with libdw.
+ * unwind.h - finds the functions on the stacks of tasks, with libdw.
  */
 #ifndef COIL_PS_UNWIND_H
 #define COIL_PS_UNWIND_H
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* A stack that several tasks have in common: return addresses, innermost first. */
+/* A stack, which several tasks may have in common: return addresses, innermost first. */
 struct stack {
     uint64_t *addresses;
     uint32_t count;
@@ -21,9 +21,9 @@ struct unwinder {
 };
 
 /*
- * Open the modules of an image: of a process, or of the file `core` with `pid` 0. From
- * then on, error/symbol.h prints the image's symbols. Returns false with a message in
- * `why`.
+ * Open the modules of an image: a process, or if `pid` is 0, the file `core`. After this
+ * call, the functions of error/symbol.h use the image's symbols. Returns false with a
+ * message in `why`.
  */
 bool unwinder_open(struct unwinder *unwinder, struct image *image, int pid,
                    const char *core, char *why, size_t size);
@@ -33,7 +33,9 @@ void unwinder_use_table(struct unwinder *unwinder, const struct table *table);
 
 void unwinder_close(struct unwinder *unwinder);
 
-/* For snapshot_take(): the stack of a task. `arg` is the unwinder. */
+/*
+ * A callback for snapshot_take(), which finds the stack of a task. `arg` is the unwinder.
+ */
 stack_fn unwinder_stack;
 
 /* True if a function on the stack, or inlined there, has this name. */

@@ -5,9 +5,9 @@ contains libcoil.a: `source coil_gdb.py`.
     coil bt N|all       print the backtrace of a task, or of all tasks
     coil frame N        stay in the task: up, down, info locals; `coil frame off` ends that
 
-They work for live processes and for core files. They need no debug data of coil, and change no
-register: an unwinder inserts the task's stack above the current frame. docs/design/ps.md describes
-the table in the program's memory.
+The commands work for live processes and for core files. They need no debug data of coil, and do not change
+registers: an unwinder inserts the task's stack above the current frame. docs/design/ps.md describes the table
+in the program's memory.
 """
 
 import re
@@ -27,7 +27,8 @@ RC = 110
 NAME_SHARED, NAME_NUMBER, SHARED_TEXT = 121, 122, 124
 CLASS, WAIT_DONE, WHAT, WHAT_PATH, PATH_OFFSETS = 140, 143, 145, 147, 163
 
-# The registers that a switch saves, with their offsets from the saved stack pointer, and its size.
+# The registers that a switch saves, with their offsets from the saved stack pointer; the stack
+# pointer's name; and the size of the saved area.
 SAVED = {
     'i386:x86-64': ({'r15': 8, 'r14': 16, 'r13': 24, 'r12': 32, 'rbx': 40, 'rbp': 48, 'rip': 56}, 'rsp', 64),
     'aarch64': ({**{f'x{19 + i}': 8 * i for i in range(11)}, 'pc': 88}, 'sp', 176),
@@ -54,7 +55,7 @@ def text(address):
 
 
 class Table:
-    """The table of the first module that contains coil."""
+    """The table in the first module that contains coil."""
 
     def __init__(self):
         address = self.find()
@@ -134,7 +135,7 @@ class Task:
         return 'is ready' if number(link + self.table[NEXT]) not in (0, link) else 'has started another'
 
     def sp(self):
-        """The saved stack pointer of the task, or of the innermost generator in it; 0 if it runs."""
+        """Return the saved stack pointer of the task, or of its innermost generator; 0 if the task runs."""
         return number(self.member(LEAF) + self.table[SP])
 
     def stack(self):

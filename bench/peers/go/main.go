@@ -18,7 +18,7 @@ import (
 
 const timers = 1000000
 
-// Processor time of all threads, including the collector's.
+// Return the processor time of all threads, including the garbage collector's.
 func cpuNs() float64 {
 	var now syscall.Timespec
 	const processCPU = 2

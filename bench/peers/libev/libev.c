@@ -1,7 +1,7 @@
 /*
- * libev.c - measures libev's timers. The caller owns the memory of the watchers, and the
- * clock is read once a turn. Therefore starting a timer allocates memory only if the heap
- * of timers has to grow.
+ * libev.c - measures libev's timers. The caller owns the memory of the watchers, so
+ * starting a timer allocates memory only if the heap of timers has to grow. The clock is
+ * read once per turn.
  */
 #include "../../bench.h"
 

@@ -1,15 +1,15 @@
 /*
- * st.c - State Threads. This library lacks yield and queues, so they are built here from
- * its condition variables, whose waiters are woken first in, first out.
+ * st.c - State Threads. The library lacks yield and queues, so this program implements
+ * them with the library's condition variables, which wake waiters first in, first out.
  */
 #include "../../bench.h"
 
 #include <st.h>
 
 /*
- * A yielding thread wakes the thread that yielded before it, and waits on a condition of
- * its own. With one condition for all threads, signalling would have to skip threads that
- * were woken but have not run.
+ * A yielding thread wakes the thread that yielded before it, and waits on its own
+ * condition variable. If all threads waited on one condition variable, a signal would
+ * have to skip threads that were woken but have not run yet.
  */
 static st_cond_t waiting;
 

@@ -223,6 +223,7 @@ fn main() {
         return empty_mains(&row);
     }
     let runtime = one_thread();
-    // Run in a spawned task, because tokio polls the future of block_on() differently.
+    // Run the benchmark in a spawned task, because tokio polls the future of block_on()
+    // differently.
     runtime.block_on(async { tokio::spawn(async move { run(&row).await }).await.unwrap() });
 }

@@ -1,4 +1,4 @@
-"""After SIGTERM accept nothing, and give handlers three seconds to end."""
+"""After SIGTERM, stop accepting, and give handlers three seconds to end."""
 import asyncio
 import signal
 

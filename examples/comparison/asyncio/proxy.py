@@ -1,4 +1,5 @@
-"""Copy the bytes of each connection to a server, and back, with their ends."""
+"""Copy the bytes of each connection to a server and back, and pass on the end of each
+direction."""
 import asyncio
 import sys
 

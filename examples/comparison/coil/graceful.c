@@ -1,4 +1,4 @@
-/* graceful.c - after SIGTERM accept nothing, and give handlers three seconds to end. */
+/* graceful.c - after SIGTERM, stop accepting, and give handlers three seconds to end. */
 #include <coil.h>
 #include <stdio.h>
 

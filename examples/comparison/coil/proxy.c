@@ -1,4 +1,4 @@
-/* proxy.c - copy the bytes of each connection to a server, and back, with their ends. */
+/* proxy.c - copy the bytes of each connection to a server and back, with half-closes. */
 #include <coil.h>
 #include <stdio.h>
 

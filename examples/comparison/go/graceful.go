@@ -1,4 +1,4 @@
-// After SIGTERM accept nothing, and give handlers three seconds to end.
+// After SIGTERM, stop accepting, and give handlers three seconds to end.
 package main
 
 import (
@@ -56,6 +56,6 @@ func main() {
 	}()
 	select {
 	case <-done:
-	case <-time.After(3 * time.Second): // the end of the process ends the others
+	case <-time.After(3 * time.Second): // the remaining handlers end with the process
 	}
 }

@@ -1,4 +1,4 @@
-// Copy the bytes of each connection to a server, and back, with their ends.
+// Copy the bytes of each connection to a server and back, with half-closes.
 package main
 
 import (

@@ -59,7 +59,7 @@ static void on_written(uv_write_t *write, int status)
         listen_to(c);
 }
 
-/* Read no more before the bytes are written: the buffer is in use. */
+/* Stop reading until the bytes are written, because the buffer is in use. */
 static void on_read(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
     struct client *c = stream->data;

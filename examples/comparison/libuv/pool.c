@@ -52,7 +52,7 @@ int main(void)
         workers[i].timer.data = &workers[i];
     }
     assign();
-    uv_run(loop, UV_RUN_DEFAULT); /* until no timer runs */
+    uv_run(loop, UV_RUN_DEFAULT); /* returns when no timer is active */
     printf("%d\n", sum);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* proxy.c - copy the bytes of each connection to a server, and back, with their ends. */
+/* proxy.c - copy the bytes of each connection to a server and back, with half-closes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <uv.h>

@@ -1,4 +1,4 @@
-// After SIGTERM accept nothing, and give handlers three seconds to end.
+// After SIGTERM, stop accepting, and give handlers three seconds to end.
 use std::{io, time::Duration};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};

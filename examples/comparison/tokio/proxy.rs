@@ -1,4 +1,4 @@
-// Copy the bytes of each connection to a server, and back, with their ends.
+// Copy the bytes of each connection to a server and back, with half-closes.
 use std::{env, io};
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};

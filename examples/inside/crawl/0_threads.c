@@ -2,9 +2,9 @@
  * 0_threads.c - the crawler on threads: each blocks in connect() and recv().
  *
  * This is the first program of the chapter "A Web Crawler With asyncio Coroutines".
- * fetch() is easy to read: its state while it waits is in its variables, on its thread's
- * stack. The price is the threads and the lock. Without the lock, two threads may both
- * take the same link for a new one.
+ * fetch() is easy to read: while it waits, its state is in its variables, on its thread's
+ * stack. The price is the threads and the lock: without the lock, two threads may both
+ * treat the same link as new.
  *
  *     0_threads 127.0.0.1 8080
  *
@@ -41,7 +41,7 @@ static void fetch(struct page *page)
 static void found(struct page *page)
 {
     (void)page;
-    pthread_cond_signal(&changed); // there is another page to fetch
+    pthread_cond_signal(&changed); // there are more pages to fetch
 }
 
 /* [work] */

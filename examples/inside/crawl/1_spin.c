@@ -3,12 +3,12 @@
  *
  * This is the second program of "A Web Crawler With asyncio Coroutines". connect()
  * returns at once, with EINPROGRESS. After that, send() and recv() are tried until they
- * succeed. The program fetches one page at a time, and keeps a processor busy meanwhile.
- * Compare its processor time with that of the other crawlers.
+ * succeed. The program fetches one page at a time, and keeps a processor busy all the
+ * time. Compare its processor time with the other crawlers'.
  *
  *     1_spin 127.0.0.1 8080
  *
- * Call usleep(1000) in again(): fewer tries fail, and every page comes later.
+ * Call usleep(1000) in again(): fewer tries fail, but every page takes longer.
  */
 #include "pages.h"
 

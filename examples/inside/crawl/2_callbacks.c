@@ -3,9 +3,9 @@
  *
  * This is the first asynchronous program of "A Web Crawler With asyncio Coroutines". One
  * thread waits for all sockets at once, and calls the callback of each socket that is
- * ready. But fetch() is split into three functions, and its state, the page and the
- * socket, is in a struct, because its stack is gone whenever it waits. There is no lock,
- * and no limit to the number of pages that are fetched at a time.
+ * ready. But fetch() is split into three functions, and its state (the page and the
+ * socket) is in a struct, because whenever it waits, its stack frame is gone. There is no
+ * lock, and no limit on the number of pages that are fetched at a time.
  *
  *     2_callbacks 127.0.0.1 8080
  *
@@ -22,7 +22,7 @@
 struct fetcher {
     struct page *page;
     int sock;
-    void (*callback)(struct fetcher *self); // the function to continue with
+    void (*callback)(struct fetcher *self); // the function that continues the fetch
 };
 
 static struct fetcher fetchers[PAGES_MAX];

@@ -3,9 +3,9 @@
  *
  * Here the coroutines of "A Web Crawler With asyncio Coroutines" run on ../toy_loop.h.
  * fetch() is one function again, with its variables on its own stack, and the loop waits
- * for all sockets as in 2_callbacks.c. The code is divided into functions for the reader,
- * not for the loop: fetch() calls read_all(), which calls read_chunk(), which calls
- * wait_until(). Only wait_until() uses futures.
+ * for all sockets as in 2_callbacks.c. The code is divided into functions for
+ * readability, not for the loop: fetch() calls read_all(), which calls read_chunk(),
+ * which calls wait_until(). Only wait_until() uses futures.
  *
  *     3_futures 127.0.0.1 8080
  *

@@ -1,14 +1,14 @@
 /*
  * 4_coil.c - the crawler on coil: workers with a queue, as in 5_chapter.c.
  *
- * fetch() reads like the one in 0_threads.c, and waits like the one in 2_callbacks.c. At
- * most WORKERS pages are fetched at a time. join() returns when every queued page is
- * done. After that, the workers, which wait for more pages, are cancelled. Checking for a
- * link and adding it need no lock, because nothing in between waits.
+ * The code of fetch() looks as in 0_threads.c, but it waits as in 2_callbacks.c. At most
+ * WORKERS pages are fetched at a time. join() returns when every queued page is done.
+ * After that, the workers, which wait for more pages, are cancelled. No lock is needed to
+ * check for a link and add it, because the task does not wait in between.
  *
  *     4_coil 127.0.0.1 8080
  *
- * Give each page a time limit: it takes only a scope around fetch() in work(). How many
+ * Give each page a time limit: all you need is a scope around fetch() in work(). How many
  * functions of 2_callbacks.c would have to change for this?
  */
 #include "pages.h"

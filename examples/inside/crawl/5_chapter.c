@@ -1,10 +1,10 @@
 /*
- * 5_chapter.c - the last crawler of "A Web Crawler With asyncio Coroutines", complete,
+ * 5_chapter.c - the complete last crawler of "A Web Crawler With asyncio Coroutines",
  * with the report of the chapter's repository.
  *
  * The queue has one entry for each URL, with the number of redirects that it may still
- * take. All workers start at once. A worker takes a URL, fetches it, and puts the links
- * that are new into the queue. When task_done() has been called for every entry, join()
+ * follow. All workers start immediately. A worker takes a URL, fetches it, and adds its
+ * new links to the queue. When task_done() has been called for every entry, join()
  * returns, and crawl() cancels the workers. The report has a line for each URL, in
  * alphabetical order.
  *
@@ -65,7 +65,7 @@ static int page_compare(const void *a, const void *b)
 }
 
 /* [add] */
-/* Return the page of a URL, and whether it is new. No task runs in between: no lock. */
+/* Return the page of a URL, and whether it is new. No other task runs here: no lock. */
 static struct page *add_url(char *url, int redirects_left, bool *is_new)
 {
     struct page *page = not_null(calloc(1, sizeof *page));
@@ -218,7 +218,7 @@ static int fetch(struct page *page)
         page->status = coil_http_status(response);
         if (is_redirect(page->status)) {
             follow_redirect(page, coil_http_header(response, "Location"));
-            rc = coil_http_discard(response, 65536); // then the connection can be reused
+            rc = coil_http_discard(response, 65536); // to reuse the connection
         } else {
             rc = read_page(page, response);
         }

@@ -3,8 +3,8 @@
  * links.
  *
  * pages[] is both the chapter's seen_urls and its queue: new pages are appended, and
- * never move. This file has no lock, and no function here waits. The crawlers differ only
- * in how they wait.
+ * never move. This file uses no lock, and none of its functions wait. The crawlers differ
+ * only in how they wait.
  */
 #ifndef PAGES_H
 #define PAGES_H
@@ -30,9 +30,7 @@ static struct page pages[PAGES_MAX];
 static int page_count;
 static struct sockaddr_in server = {.sin_family = AF_INET};
 
-/*
- * Read the arguments: the server's address, in numbers, and its port. The root is page 0.
- */
+/* Parse the arguments: the server's numeric address, and its port. The root is page 0. */
 static inline void pages_begin(int argc, char **argv)
 {
     if (argc != 3 || inet_pton(AF_INET, argv[1], &server.sin_addr) != 1) {
@@ -63,8 +61,8 @@ static inline void page_append(struct page *page, const char *chunk, size_t n)
 
 /* [links] */
 /*
- * Append the link if it is new. Look and append must not be separated, or there is a
- * race.
+ * Append the link if it is new. Nothing may run between the check and the append, or
+ * there is a race.
  */
 static inline bool page_add(const char *url, size_t n)
 {
@@ -95,7 +93,7 @@ static inline int page_compare(const void *a, const void *b)
     return strcmp(((const struct page *)a)->url, ((const struct page *)b)->url);
 }
 
-/* Print the pages sorted by name, each with the length of its body. */
+/* Print the pages, sorted by name, each with the length of its body. */
 static inline void pages_print(void)
 {
     qsort(pages, (size_t)page_count, sizeof *pages, page_compare);

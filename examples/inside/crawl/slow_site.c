@@ -1,12 +1,12 @@
 /*
- * slow_site.c - a web site for the crawlers, which takes some time for each page.
+ * slow_site.c - a web site for the crawlers, with pages that take some time.
  *
  *     slow_site MILLISECONDS        prints the address and the port; ends at Ctrl-C
  *
- * There are sixty-four pages: page n links to 2n + 1 and 2n + 2, and each page links to
- * the first, so the crawlers find links that they have already seen. The first page also
- * links to /foo and /bar, which both redirect to /63. The sleep simulates a server that
- * is busy or far away.
+ * There are sixty-four pages: page n links to pages 2n + 1 and 2n + 2, and each page
+ * links to the first one, so the crawlers find links that they have already seen. The
+ * first page also links to /foo and /bar, which both redirect to /63. The sleep simulates
+ * a server that is busy or far away.
  */
 #include <coil.h>
 

@@ -56,23 +56,23 @@ struct coil_task {
     coil_task_fn fn;
     void *arg;
     coil_group *group;
-    struct coil__queue waiters;           // tasks that await this one
-    coil_task *awaited;                   // the task that this one awaits
-    struct coil__queue *queue;            // the queue that it is in; NULL while it runs
+    struct coil__queue waiters;           // tasks that await this task
+    coil_task *awaited;                   // the task that this task awaits
+    struct coil__queue *queue;            // the queue that holds it; NULL while it runs
     TAILQ_ENTRY(coil_task) link, sibling; // for `queue`, and for group->children
-    int64_t until;                        // the end of its sleep; 0 if it does not sleep
-    int rc;         // the result of its wait; after its end, its own result
+    int64_t until;                        // when its sleep ends; 0 if it does not sleep
+    int rc;         // the result of its wait, or once it has ended, its own result
     int cancelling; // number of cancellation requests
     int references; // held by the loop and by the spawner
     bool ended;
-    ucontext_t context;        // its registers while it does not run
+    ucontext_t context;        // the registers of a task that is not running
     _Alignas(16) char stack[]; // followed by the copy of its argument
 };
 
 static struct {
     coil_task *current;
     struct coil__queue ready, sleepers, polled;
-    coil_group strays;  // the tasks of coil_spawn()
+    coil_group strays;  // tasks spawned with coil_spawn()
     ucontext_t context; // the loop's own registers while a task runs
     int epoll, interrupt;
     bool interrupted;
@@ -110,7 +110,7 @@ static void coil__wake(coil_task *task, int rc)
     task->rc = rc;
 }
 
-/* All waits call this. Until the loop switches back, no frame of the task is touched. */
+/* Each wait calls this. No task frame is touched until the loop switches back. */
 static int coil__suspend(struct coil__queue *queue, int64_t until)
 {
     coil_task *self = coil__loop.current;
@@ -120,7 +120,7 @@ static int coil__suspend(struct coil__queue *queue, int64_t until)
     return self->rc;
 }
 
-/* A wait that a cancellation ends. If it came before, the wait ends in the next turn. */
+/* Wait until woken or cancelled. If already cancelled, the wait ends in the next turn. */
 static int coil__park(struct coil__queue *queue, int64_t until)
 {
     coil_task *self = coil__loop.current;
@@ -152,7 +152,7 @@ COIL_SUSPENDS int coil_wait_fd(int fd, unsigned events)
     if (epoll_ctl(coil__loop.epoll, EPOLL_CTL_ADD, fd, &event) < 0)
         return errno == EEXIST ? -EBUSY : -errno;
     int rc = coil__park(&coil__loop.polled, 0);
-    epoll_ctl(coil__loop.epoll, EPOLL_CTL_DEL, fd, NULL); // also after a cancellation
+    epoll_ctl(coil__loop.epoll, EPOLL_CTL_DEL, fd, NULL); // even if cancelled
     return rc;
 }
 
@@ -166,7 +166,7 @@ COIL_SUSPENDS int coil_task_await(coil_task *task)
 {
     if (task->ended)
         return task->rc;
-    coil__loop.current->awaited = task; // so that a cancellation finds it
+    coil__loop.current->awaited = task; // so that a cancellation finds the awaited task
     int rc = coil__park(&task->waiters, 0);
     coil__loop.current->awaited = NULL;
     return rc;
@@ -214,8 +214,8 @@ static void coil__task_main(void)
     if (TAILQ_EMPTY(&group->children) && !TAILQ_EMPTY(&group->exit))
         coil__wake(group->owner, 0);
     if (rc >= 0 || rc == -ECANCELED || group->rc < 0 || group->owner == NULL)
-        return;     // to uc_link, which is the loop's context
-    group->rc = rc; // the first failure: the other results are not needed
+        return;     // switches to uc_link, the loop's context
+    group->rc = rc; // only the first failure is stored
     coil__group_cancel(group);
     group->owner_cancelled = coil_task_cancel(group->owner, "group");
 }
@@ -237,7 +237,7 @@ COIL_API int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
     task->context.uc_stack = (stack_t){.ss_sp = task->stack, .ss_size = COIL_STACK_BYTES};
     task->context.uc_link = &coil__loop.context;
     makecontext(&task->context, coil__task_main, 0);
-    coil__wake(task, 0); // it begins in the next turn
+    coil__wake(task, 0); // the task begins in the next turn
     if (out != NULL)
         *out = task; // valid until the child ends
     return 0;
@@ -263,11 +263,11 @@ COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc)
     while (!TAILQ_EMPTY(&group->children)) {
         if (rc < 0 || owner->cancelling > 0)
             coil__group_cancel(group);
-        coil__suspend(&group->exit, 0); // until the last child ends, or a cancellation
+        coil__suspend(&group->exit, 0); // until no child is left, or cancelled
         if (owner->cancelling > 0 && rc >= 0)
             rc = -ECANCELED;
     }
-    owner->cancelling -= group->owner_cancelled; // the group's own request
+    owner->cancelling -= group->owner_cancelled; // the request that the group made
     return group->rc < 0 ? group->rc : rc;
 }
 
@@ -285,14 +285,14 @@ static void coil__poll(void)
     int n = epoll_wait(coil__loop.epoll, events, 64, ms);
     for (int i = 0; i < n; i++) {
         task = events[i].data.ptr;
-        if (task->queue == &coil__loop.polled) // otherwise it was cancelled meanwhile
+        if (task->queue == &coil__loop.polled) // false if it was cancelled meanwhile
             coil__wake(task, (int)events[i].events);
     }
     while ((task = TAILQ_FIRST(&coil__loop.sleepers)) && task->until <= coil_now())
         coil__wake(task, 0);
 }
 
-/* Ask the kernel, then let each task that is ready by now run to its next wait. */
+/* Poll the kernel, then let each task that is ready run to its next wait. */
 static void coil__take_turn(void)
 {
     coil__poll();
@@ -308,10 +308,10 @@ static void coil__take_turn(void)
     }
 }
 
-/* Ctrl-C makes a descriptor readable. A task waits for it like for any other. */
+/* Ctrl-C makes a descriptor readable, and a task waits for that descriptor. */
 static void coil__note_interrupt(int signo)
 {
-    signal(signo, SIG_DFL); // a second one ends the program
+    signal(signo, SIG_DFL); // a second Ctrl-C ends the program
     eventfd_write(coil__loop.interrupt, 1);
 }
 

@@ -14,9 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/*
- * After a failed call, wait if a retry makes sense. Returns 0 for a retry, or the error.
- */
+/* After a failed call, wait if it should be retried. Returns 0 to retry, or the error. */
 static int wait_or_fail(int fd, unsigned events)
 {
     if (errno != EAGAIN)
@@ -69,7 +67,7 @@ static int accept_all(int listener, coil_group *conversations)
         if (rc < 0)
             close(fd);
         else
-            rc = coil_yield(); // lets echo() begin, which then owns the descriptor
+            rc = coil_yield(); // lets echo() start and take over the descriptor
     }
     return rc;
 }

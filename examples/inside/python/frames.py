@@ -1,8 +1,8 @@
 """frames.py - what CPython stores for a suspended function: heap-allocated frames and an instruction offset.
 
-The functions foo, bar, gen_fn and caller_fn are those of the chapter "A Web Crawler With asyncio
-Coroutines". The instructions differ between the versions of CPython. Chapter 2 of docs/tutorial
-compares these frames with a stack for each coroutine.
+The functions foo, bar, gen_fn and caller_fn are from the chapter "A Web Crawler With asyncio Coroutines".
+The instructions differ between the versions of CPython. Chapter 2 of docs/tutorial compares these frames
+with a stack for each coroutine.
 """
 import dis
 import inspect
@@ -98,7 +98,8 @@ async def outer():
 
 
 def show_await_chain():
-    """A loop has a reference to the outermost coroutine; each refers to the one that it awaits."""
+    """A loop has a reference to the outermost coroutine, and each coroutine has a reference to the one that
+    it awaits."""
     coroutine = outer()
     print("send(None) to outer():", coroutine.send(None))
     chain, each = [], coroutine
@@ -114,7 +115,7 @@ def depth_of(calls):
 
 
 def show_c_stack():
-    """Since 3.11 a call of a Python function by another one needs no C stack."""
+    """Since 3.11, a call from one Python function to another needs no C stack."""
     resource.setrlimit(resource.RLIMIT_STACK, (2**20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
     sys.setrecursionlimit(200_000)
     print("nested calls on a C stack of 1 MiB:", depth_of(100_000))

@@ -73,6 +73,12 @@ void coil__thread_wake_all(_Atomic uint32_t *word)
 }
 
 /*
+ * Marks the wait of coil__thread_wait_own() for is_own_wait(). FUTEX_WAKE ends a wait
+ * with any bits.
+ */
+#define OWN_BITS 0x434f494cu
+
+/*
  * A late wake-up for an earlier wait must not end this wait. So the wait is repeated, and
  * its time-out is absolute.
  */
@@ -85,7 +91,7 @@ void coil__thread_wait_own(_Atomic uint32_t *word, uint32_t value, int64_t until
 
     do
         rc = syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
-                     limit, NULL, FUTEX_BITSET_MATCH_ANY);
+                     limit, NULL, OWN_BITS);
     while (rc == 0 && atomic_load(word) == value);
 }
 
@@ -149,14 +155,42 @@ static bool count_sleeps(pid_t id, unsigned long *sleeps)
     return found != NULL;
 }
 
-bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps)
+/* A thread's call of futex(2). */
+struct futex_call {
+    unsigned operation; /* without FUTEX_CLOCK_REALTIME */
+    bool has_limit;
+    unsigned bits;
+};
+
+/* Returns false if the thread does not sleep in futex(2). */
+static bool read_futex_call(pid_t id, struct futex_call *call)
 {
+    unsigned long operation, time, bits;
     char line[256];
+    long number;
 
     read_about(id, "syscall", line, sizeof line);
-    if (line[0] == '\0' || line[0] == 'r' || strtol(line, NULL, 10) != SYS_futex)
+    if (sscanf(line, "%ld %*x %lx %*x %lx %*x %lx", &number, &operation, &time, &bits) !=
+            4 ||
+        number != SYS_futex)
         return false;
-    return count_sleeps(id, sleeps);
+    call->operation = (unsigned)operation & ~(unsigned)FUTEX_CLOCK_REALTIME;
+    call->has_limit = time != 0;
+    call->bits = (unsigned)bits;
+    return true;
+}
+
+/* True in coil__thread_wait_own(). */
+static bool is_own_wait(const struct futex_call *call)
+{
+    return call->operation == FUTEX_WAIT_BITSET_PRIVATE && call->bits == OWN_BITS;
+}
+
+bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps)
+{
+    struct futex_call call;
+
+    return read_futex_call(id, &call) && !is_own_wait(&call) && count_sleeps(id, sleeps);
 }
 
 /* ---- the number of threads --------------------------------------------------------- */
@@ -248,16 +282,11 @@ bool coil__thread_others_run(void)
 /* True if the thread is in a wait that only a thread of this process can end. */
 static bool waits_for_threads(pid_t id)
 {
-    long number;
-    unsigned long operation, time;
-    char line[256];
+    struct futex_call call;
 
-    read_about(id, "syscall", line, sizeof line);
-    if (sscanf(line, "%ld %*x %lx %*x %lx", &number, &operation, &time) != 3 ||
-        number != SYS_futex || time != 0)
-        return false;
-    operation &= ~(unsigned long)FUTEX_CLOCK_REALTIME;
-    return operation == FUTEX_WAIT_PRIVATE || operation == FUTEX_WAIT_BITSET_PRIVATE;
+    return read_futex_call(id, &call) && !call.has_limit && !is_own_wait(&call) &&
+           (call.operation == FUTEX_WAIT_PRIVATE ||
+            call.operation == FUTEX_WAIT_BITSET_PRIVATE);
 }
 
 bool coil__thread_others_wait_for_locks(unsigned long *sleeps)

@@ -129,8 +129,9 @@ struct coil__backend_class {
 };
 
 /*
- * The socket calls of a backend that simulates the network (libcoil-testing's). Each
- * function works like the system call of its name, but returns a negative errno.
+ * The socket functions of a backend that simulates the network (that of libcoil-testing).
+ * Each function works like the system call with the same name, but returns a negative
+ * errno.
  */
 struct coil__network {
     int (*socket)(struct coil__backend *backend, int family, int type, int protocol);

@@ -47,7 +47,7 @@ void coil__uring_enlist(struct coil__uring *u, struct coil__descriptor *d,
 /* End the operation: remove it from all lists, and call complete(). */
 void coil__uring_finish(struct coil__uring *u, struct coil__op *op, ssize_t result);
 
-/* Handle a completion of an operation. The flags are IORING_CQE_F_...... */
+/* Handle a completion of an operation. `flags` has bits IORING_CQE_F_... */
 void coil__uring_completed(struct coil__uring *u, struct coil__op *op, int result,
                            unsigned flags);
 

@@ -268,9 +268,10 @@ static void leave_op(struct coil__readiness *r, struct coil__descriptor *d,
         if (used & bit_of(i))
             d->ops[i] = NULL;
     r->backend.in_use--;
+    /* If the interest is COIL__FOR_ONCE, coil__readiness_found() updates it later. */
     if (d->use == COIL__BORROWED && coil__descriptor_is_idle(d))
         end_borrowing(r, op->fd, d); // NOLINT(clang-analyzer-core.NullDereference)
-    else if (!is_edge_triggered(d))  // NOLINT(clang-analyzer-core.NullDereference)
+    else if (!is_edge_triggered(d) && d->interest != COIL__FOR_ONCE)
         update_interest(r, op->fd, d);
 }
 
@@ -541,7 +542,7 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
     }
     if (d->use != COIL__BORROWED)
         return;
-    /* for the other direction, if its operation still waits */
+    /* for the direction whose operation still waits */
     rc = update_interest(r, fd, d);
     if (rc < 0)
         finish_all(r, d, rc);

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -139,6 +140,32 @@ static int read_twice(void *unused)
     return pthread_rwlock_wrlock(&lock);
 }
 
+static sem_t semaphore;
+
+static int wait_for_post(void *unused)
+{
+    (void)unused;
+    coil_set_exception_handler(note_message, NULL);
+    return sem_wait(&semaphore);
+}
+
+static int post(void *unused)
+{
+    (void)unused;
+    return sem_post(&semaphore);
+}
+
+/* The first wait starts the thread of libcoil-posix that wakes tasks. */
+static int lock_in_both_orders_after_a_post(void *unused)
+{
+    coil_task *task;
+
+    CHECK_INT(coil_spawn(post, unused, NULL, &task), 0);
+    CHECK_INT(wait_for_post(unused), 0);
+    coil_task_await(task);
+    return lock_in_both_orders(unused);
+}
+
 static int wait_for_signal(void *unused)
 {
     pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
@@ -195,6 +222,18 @@ static int wait_for_condition_and_mutex(void *unused)
     pthread_mutex_lock(&two);
     CHECK_INT(coil_spawn(lock_both, &two, NULL, &task), 0);
     return wait_for_condition(&conds[0]);
+}
+
+TEST(deadlock_of_a_semaphore_is_reported)
+{
+    CHECK_INT(sem_init(&semaphore, 0, 0), 0);
+    check_deadlock_in_child(wait_for_post);
+}
+
+TEST(deadlock_of_mutexes_after_a_wait_for_a_semaphore_is_reported)
+{
+    CHECK_INT(sem_init(&semaphore, 0, 0), 0);
+    check_deadlock_in_child(lock_in_both_orders_after_a_post);
 }
 
 TEST(deadlock_of_a_condition_is_reported)
@@ -473,6 +512,56 @@ static int take_turns_with_a_task(void *unused)
     return 0;
 }
 
+static void *post_late(void *unused)
+{
+    usleep(LATE_US);
+    sem_post(&semaphore);
+    return unused;
+}
+
+static int wait_for_post_of_thread(void *unused)
+{
+    pthread_t thread;
+
+    CHECK_INT(pthread_create(&thread, NULL, post_late, NULL), 0);
+    CHECK_INT(wait_for_post(unused), 0);
+    return pthread_join(thread, NULL);
+}
+
+static void post_on_alarm(int signo)
+{
+    (void)signo;
+    sem_post(&semaphore);
+}
+
+static int wait_for_post_of_handler(void *unused)
+{
+    struct itimerval late = {.it_value = {.tv_usec = LATE_US}};
+
+    signal(SIGALRM, post_on_alarm);
+    setitimer(ITIMER_REAL, &late, NULL);
+    CHECK_INT(wait_for_post(unused), 0);
+    signal(SIGALRM, SIG_DFL);
+    return 0;
+}
+
+static int wait_for_post_of_process(void *unused)
+{
+    sem_t *shared = (sem_t *)(void *)(shared_word + 32);
+
+    (void)unused;
+    coil_set_exception_handler(note_message, NULL);
+    CHECK_INT(sem_init(shared, 1, 0), 0);
+    if (fork() == 0) {
+        usleep(LATE_US);
+        sem_post(shared);
+        _exit(0);
+    }
+    CHECK_INT(sem_wait(shared), 0);
+    wait(NULL);
+    return 0;
+}
+
 static int wait_in_scope(void *unused)
 {
     coil_scope scope;
@@ -516,6 +605,8 @@ IO_TEST(lock_wait_beside_a_reader_is_no_deadlock)
 TEST(lock_wait_that_a_thread_ends_is_no_deadlock)
 {
     check_no_deadlock(wait_for_thread);
+    CHECK_INT(sem_init(&semaphore, 0, 0), 0);
+    check_no_deadlock(wait_for_post_of_thread);
 }
 
 TEST(lock_wait_that_a_blocking_job_ends_is_no_deadlock)
@@ -526,6 +617,8 @@ TEST(lock_wait_that_a_blocking_job_ends_is_no_deadlock)
 TEST(lock_wait_that_a_signal_handler_ends_is_no_deadlock)
 {
     check_no_deadlock(wait_for_handler);
+    CHECK_INT(sem_init(&semaphore, 0, 0), 0);
+    check_no_deadlock(wait_for_post_of_handler);
 }
 
 TEST(condition_that_is_signalled_without_the_library_is_no_deadlock)
@@ -547,6 +640,7 @@ TEST(lock_wait_that_another_process_ends_is_no_deadlock)
         mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     check_no_deadlock(wait_for_process);
     check_no_deadlock(wait_for_mutex_of_process);
+    check_no_deadlock(wait_for_post_of_process);
     munmap((void *)shared_word, 4096);
 }
 
@@ -554,4 +648,53 @@ TEST(lock_wait_that_a_deadline_ends_is_no_deadlock)
 {
     check_no_deadlock(wait_in_scope);
     check_no_deadlock(wait_with_limit);
+}
+
+/* ---- threads that block ------------------------------------------------------------ */
+
+static void block_in_callback(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&one);
+}
+
+static int block_for_ever(void *unused)
+{
+    coil_watch_locks();
+    CHECK_INT(coil_call_soon(block_in_callback, unused, NULL), 0);
+    return coil_sleep(COIL_SEC(60));
+}
+
+static void *run_blocked_loop(void *unused)
+{
+    coil_run(block_for_ever, NULL, &(coil_run_opts){.no_signals = true});
+    return unused;
+}
+
+static int wait_in_vain(void *unused)
+{
+    coil_event event;
+
+    (void)unused;
+    coil_event_init(&event);
+    return coil_event_wait(&event);
+}
+
+/* One loop blocks, and the other sleeps without a time-out. Ctrl-C ends the other. */
+TEST(blocked_thread_beside_an_idle_loop_does_not_abort)
+{
+    pthread_t thread;
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        alarm(60);
+        pthread_mutex_lock(&one);
+        pthread_create(&thread, NULL, run_blocked_loop, NULL);
+        _exit(coil_run(wait_in_vain, NULL, NULL) == -EINTR ? 0 : 1);
+    }
+    usleep(3500000); /* coil would abort within three seconds */
+    CHECK_INT(kill(child, SIGINT), 0);
+    CHECK_INT(waitpid(child, &status, 0), child);
+    CHECK_INT(status, 0);
 }

@@ -3,6 +3,7 @@
  */
 #include "../../harness/harness.h"
 
+#include "../../../src/base/fault.h"
 #include "../socket/sockets.h"
 
 #include <fcntl.h>
@@ -364,6 +365,63 @@ static coil_task *start_retry(struct retry *r, int fd)
     settle();
     CHECK(!r->ended);
     return task;
+}
+
+/* ---- the number of system calls ---------------------------------------------------- */
+
+static const struct coil__fault_hooks *usual_hooks;
+static int changes; /* calls that register a descriptor, or change its events */
+
+static bool count_changes(int error, const char *what)
+{
+    changes += strncmp(what, "epoll_ctl", strlen("epoll_ctl")) == 0;
+    return usual_hooks->call_fails(error, what);
+}
+
+/* Both events of the socket are found by one poll. */
+static int wait_for_both_events(void *unused)
+{
+    struct polling in = {.n = 1, .timeout_ns = COIL_NEVER}, out = in;
+    coil_task *reader, *writer;
+    char buf[4096] = {0};
+    int fds[2];
+
+    (void)unused;
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
+    for (int i = 0; i < 4; i++) {
+        while (write(fds[0], buf, sizeof buf) > 0)
+            ;
+        in.fds[0] = (struct pollfd){.fd = fds[0], .events = POLLIN};
+        out.fds[0] = (struct pollfd){.fd = fds[0], .events = POLLOUT};
+        in.ended = out.ended = false;
+        reader = start(&in);
+        writer = start(&out);
+        while (read(fds[1], buf, sizeof buf) > 0)
+            ;
+        write_byte(fds[1]);
+        finish(writer);
+        finish(reader);
+        read_byte(fds[0]);
+    }
+    close_both(fds);
+    return 0;
+}
+
+TEST(poll_for_both_directions_takes_a_call_for_each)
+{
+    struct coil__fault_hooks hooks;
+
+    coil_testing_system_calls(); /* sets the hooks */
+    usual_hooks = coil__fault_hooks;
+    hooks = *usual_hooks;
+    hooks.call_fails = count_changes;
+    coil__fault_hooks = &hooks;
+    CHECK_INT(
+        coil_run(wait_for_both_events, NULL, &(coil_run_opts){.loop.backend = "epoll"}),
+        0);
+    coil__fault_hooks = usual_hooks;
+    /* one more registers the loop's own descriptor */
+    CHECK_INT(changes, 1 + 4 * 2);
 }
 
 IO_TEST(poll_retry_waits_for_a_byte_or_a_hang_up)

@@ -150,6 +150,19 @@ IO_TEST(process_terminal_may_be_communicated_with)
     CHECK(strstr(out.data, "one\r\ntwo\r\nend\r\n") != NULL);
     coil_output_finish(&out);
     coil_process_destroy(p);
+    /* After the limit the child continues, and the rest of its output can be read. */
+    p = start_command("printf 12345; read go; exit 3", &(coil_process_opts){.pty = true});
+    CHECK_INT(coil_process_communicate(p, NULL, 0, &out, NULL, 3), -EMSGSIZE);
+    CHECK_STR(out.data, "123");
+    CHECK_INT(coil_process_communicate(p, "go\n", 3, &out, NULL, 0), 3);
+    CHECK(strstr(out.data, "12345") == out.data);
+    coil_output_finish(&out);
+    coil_process_destroy(p);
+    p = start_command("printf 12345", &(coil_process_opts){.pty = true});
+    CHECK_INT(coil_process_communicate(p, NULL, 0, &out, NULL, 5), 0);
+    CHECK_STR(out.data, "12345");
+    coil_output_finish(&out);
+    coil_process_destroy(p);
     /* Send more input than fits into the terminal to a child that does not read it. */
     p = start_command("exit 7", &(coil_process_opts){.pty = true});
     char *much = calloc(1, 1000000);

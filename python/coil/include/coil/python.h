@@ -12,11 +12,11 @@
  * This header is for extension modules of CPython 3.11 to 3.13. A function that Python
  * calls by `await coil.run(function, ...)` runs on its own stack. Any C function that it
  * calls, directly or through a library such as libc's qsort(3), SQLite or expat, may wait
- * for an awaitable. This does not use a coil loop: the stack is suspended, and asyncio's
+ * for an awaitable. No coil loop is involved: the call suspends the stack, and asyncio's
  * task resumes it.
  *
  * The package `coil` must be installed at run time; nothing is linked.
- * docs/manual/python.md explains which C libraries allow this.
+ * docs/manual/python.md explains with which C libraries this works.
  */
 #ifndef COIL_PYTHON_H
 #define COIL_PYTHON_H
@@ -30,7 +30,10 @@ extern "C" {
 
 #define COIL_PYTHON_API "coil._coil._api"
 
-/* The table that the package exports to C. New versions add members only at the end. */
+/*
+ * The table of functions that the package exports to C. New versions add members only at
+ * the end.
+ */
 struct coil_python_api {
     size_t size; /* the size of the table in the installed package, in bytes */
     PyObject *(*await_object)(PyObject *awaitable);
@@ -38,8 +41,8 @@ struct coil_python_api {
 };
 
 /*
- * Return the package's table, which is imported at the first call. Returns NULL with
- * ImportError set if that fails.
+ * Return the package's table, which the first call imports. If the import fails, returns
+ * NULL with ImportError set.
  */
 static inline const struct coil_python_api *coil_python_api(void)
 {
@@ -58,8 +61,8 @@ static inline const struct coil_python_api *coil_python_api(void)
  * - asyncio.CancelledError if the task was cancelled,
  * - GeneratorExit if the function was abandoned,
  * - RuntimeError outside of coil.run().
- * Does not consume `awaitable`. NULL returns NULL, so that the call that creates the
- * awaitable needs no check of its own.
+ * Does not consume `awaitable`. If the argument is NULL, returns NULL, so the caller need
+ * not check the result of the call that creates the awaitable.
  *
  * The caller holds the GIL. The caller must not hold a lock that another task may want.
  */
@@ -72,8 +75,10 @@ static inline PyObject *coil_await_object(PyObject *awaitable)
     return api->await_object(awaitable);
 }
 
-/* Returns 1 in coil.run(), where coil_await_object() may be called, and 0 elsewhere.
- * Returns -1 with ImportError set if the package is not installed. */
+/*
+ * Returns 1 inside coil.run(), where coil_await_object() may be called, and 0 elsewhere.
+ * Returns -1 with ImportError set if the package is not installed.
+ */
 static inline int coil_can_await(void)
 {
     const struct coil_python_api *api = coil_python_api();
