@@ -576,6 +576,41 @@ IO_TEST(poll_of_a_hang_up_alone)
     close(ends[0]);
 }
 
+/*
+ * poll(2) ignores POLLERR, POLLHUP and POLLNVAL in `events`, which libpq sets. They need no
+ * descriptor for a set, so the lowest free descriptor stays the same.
+ */
+IO_TEST(poll_for_an_error_and_a_byte_needs_no_set)
+{
+    struct polling p = {.n = 1, .timeout_ns = COIL_NEVER};
+    int ends[2], lowest, lowest_waiting;
+    coil_task *task;
+
+    make_pipe(ends);
+    for (int i = 0; i < 2; i++) { /* the second wait: the backend knows the descriptor */
+        lowest = dup(ends[0]);
+        close(lowest);
+        p.ended = false;
+        p.fds[0] = (struct pollfd){
+            .fd = ends[0], .events = (short)(POLLIN | POLLERR | POLLHUP | POLLNVAL)};
+        task = start(&p);
+        lowest_waiting = dup(ends[0]);
+        close(lowest_waiting);
+        CHECK_INT(lowest_waiting, lowest);
+        write_byte(ends[1]);
+        CHECK_INT(test_join(task), 0);
+        CHECK_INT(p.rc, 1);
+        CHECK_INT(p.fds[0].revents, POLLIN);
+        read_byte(ends[0]);
+    }
+    p.ended = false;
+    task = start(&p);
+    close(ends[1]);
+    CHECK_INT(test_join(task), 0);
+    CHECK_INT(p.fds[0].revents, POLLHUP);
+    close(ends[0]);
+}
+
 IO_TEST(poll_cancelled_leaves_nothing_behind)
 {
     int ends[2];
