@@ -9,8 +9,10 @@
 #include <coil.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static struct coil__backend *backend(void)
@@ -210,6 +212,33 @@ static int attach_without_memory(void *arg)
     out_of_memory = false;
     close(high);
     return rc;
+}
+
+/* A local socket becomes writable whenever its peer reads. That wakes only a writer. */
+IO_TEST(backend_is_not_woken_by_a_peer_that_reads)
+{
+    struct coil__op op;
+    struct pollfd woken = {.events = POLLIN};
+    char byte;
+    int fds[2];
+
+    if (backend()->class->pollable == NULL)
+        return;
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
+    CHECK_INT(backend()->class->attach(backend(), fds[0]), 0);
+    op = receive_op(fds[0], &byte, 1);
+    CHECK_INT(backend()->class->submit(backend(), &op), -EINPROGRESS);
+    CHECK_INT(backend()->class->poll(backend(), 0), 0);
+    CHECK_INT(send(fds[0], "x", 1, 0), 1);
+    CHECK_INT(recv(fds[1], &byte, 1, 0), 1);
+    woken.fd = backend()->class->pollable(backend());
+    CHECK_INT(poll(&woken, 1, 0), 0);
+    CHECK_INT(send(fds[1], "y", 1, 0), 1);
+    CHECK_INT(poll(&woken, 1, 1000), 1);
+    poll_until_complete();
+    CHECK_INT(op.result, 1);
+    CHECK_INT(byte, 'y');
+    drop_pair(fds);
 }
 
 TEST(backend_without_memory_is_an_error_return)
