@@ -161,20 +161,6 @@ static int poll_now(coil_loop *loop)
     return coil__loop_poll(loop, timeout);
 }
 
-/* Poll without waiting, and put the runnables of this poll before those that are ready
-   already. */
-static int poll_first(coil_loop *loop)
-{
-    struct coil__list earlier;
-    int rc;
-
-    coil__list_init(&earlier);
-    coil__list_splice(&earlier, &loop->ready);
-    rc = coil__loop_poll(loop, 0);
-    coil__list_splice(&loop->ready, &earlier);
-    return rc;
-}
-
 /* ---- looking at the clock ---------------------------------------------------------- */
 
 /*
@@ -228,8 +214,7 @@ static int poll_and_expire(coil_loop *loop)
         release_unused_memory(loop);
     if (COIL__UNLIKELY(loop->trace != NULL))
         coil__trace_put_now(loop->trace, COIL__TRACE_POLL, 0, 0);
-    rc = COIL__UNLIKELY(loop->long_turns == LONG_TURNS) ? poll_first(loop)
-                                                        : poll_now(loop);
+    rc = poll_now(loop);
     if (coil__wakeup_pending(&loop->wakeup))
         coil__wakeup_collect(loop);
     now = coil__loop_now(loop);
