@@ -283,7 +283,7 @@ void *coil__coro_reserve(coil__coro *coro, size_t n)
     coro->stack.high -= (n + 15) & ~(size_t)15;
     /* for the first frame, too */
     coil__valgrind_reserve(coro->stack.high - 256, 256 + n);
-    if (coil__stack_apart(&coro->stack))
+    if (coil__stack_is_light(&coro->stack))
         coil__light_touch(&coro->stack);
     else
         coil__coro_prepare(coro);

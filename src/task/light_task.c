@@ -105,7 +105,7 @@ void coil__light_tasks_set_up(void)
 bool coil__task_swap_out(coil_task *task)
 {
     struct coil__stack *stack = &task->coro.stack;
-    const char *sp = coil__stack_apart(stack) ? lowest_live(stack, INT64_MAX) : NULL;
+    const char *sp = coil__stack_is_light(stack) ? lowest_live(stack, INT64_MAX) : NULL;
 
     return sp != NULL && coil__light_swap_out(stack, sp);
 }
@@ -114,7 +114,7 @@ bool coil__task_swap_in(coil_task *task)
 {
     struct coil__stack *stack = &task->coro.stack;
 
-    if (!coil__stack_apart(stack) || stack->state != COIL__LIGHT_STORED)
+    if (!coil__stack_is_light(stack) || stack->state != COIL__LIGHT_STORED)
         return false;
     coil__light_swap_in(stack);
     return true;
@@ -154,7 +154,7 @@ static void step_and_swap_out(coil_task *task)
 
 void coil__task_swap_out_always(coil_task *task)
 {
-    if (!coil__stack_apart(&task->coro.stack) || task->coro.done)
+    if (!coil__stack_is_light(&task->coro.stack) || task->coro.done)
         return;
     coil__task_swap_out(task);
     task->step.run = coil__task_light_step;

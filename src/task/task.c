@@ -145,7 +145,7 @@ const struct coil__coro_class coil__task_class = {
 const struct coil__coro_class coil__task_light_class = {
     .kind = COIL__CORO_TASK, .main = task_main, .label = label_task, .light = true};
 
-_Static_assert(sizeof(coil_task) <= COIL__STACK_APART_BYTES,
+_Static_assert(sizeof(coil_task) <= COIL__LIGHT_BLOCK_BYTES,
                "a light task has no room for its block");
 
 /* Prepare for a transfer to `task`, which returns to `loop_coro`. */
@@ -460,7 +460,7 @@ void coil__task_start_eagerly(coil_task *task)
     int saved = errno;
     void *result;
 
-    if (coil__stack_apart(&task->coro.stack))
+    if (coil__stack_is_light(&task->coro.stack))
         coil__task_begin(task);
     if (spawner != NULL && spawner->hooks != NULL)
         coil__hooks_leave(spawner);

@@ -587,7 +587,7 @@ static void read_options(int argc, char **argv)
         }
     }
     if (&coil__task_light_mode != NULL && getenv("COIL_TEST_LIGHT") != NULL)
-        coil__task_light_mode = strcmp(getenv("COIL_TEST_LIGHT"), "apart") == 0 ? 1 : 2;
+        coil__task_light_mode = strcmp(getenv("COIL_TEST_LIGHT"), "manual") == 0 ? 1 : 2;
     if (getenv("COIL_TEST_SEED") != NULL) {
         test__first_seed = strtoull(getenv("COIL_TEST_SEED"), NULL, 10);
         test__seed_count = 1;

@@ -249,7 +249,7 @@ ssize_t coil__uring_submit_poll(struct coil__uring *u, struct coil__op *op)
     int rc = coil__descriptor_claim_poll(&u->backend.descriptors, op, &d);
 
     if (rc == 0)
-        rc = coil__uring_struck(op);
+        rc = coil__uring_injected_failure(op);
     if (rc < 0)
         return rc;
     d->use = COIL__BORROWED;
@@ -277,7 +277,7 @@ ssize_t coil__uring_submit_file(struct coil__uring *u, struct coil__op *op)
         return -EBUSY;
     if (!coil__uring_can(u, op))
         return -EOPNOTSUPP;
-    rc = coil__uring_struck(op);
+    rc = coil__uring_injected_failure(op);
     return rc < 0 ? rc : start_new(u, NULL, op);
 }
 

@@ -927,7 +927,7 @@ TEST(stack_exhaustion_is_an_error)
 
 /* ---- separate control blocks ------------------------------------------------------- */
 
-static struct coil__stack *acquire_apart(size_t stack_bytes, size_t control_bytes)
+static struct coil__stack *acquire_light(size_t stack_bytes, size_t control_bytes)
 {
     struct coil__stack *stack;
 
@@ -935,22 +935,22 @@ static struct coil__stack *acquire_apart(size_t stack_bytes, size_t control_byte
     return stack;
 }
 
-static bool is_block_apart(const struct coil__stack *stack)
+static bool is_block_outside_slot(const struct coil__stack *stack)
 {
     const char *block = (const char *)stack, *slot = coil__stack_slot(stack);
 
     return block >= slot + (1 << 20) || block < slot;
 }
 
-TEST(stack_with_its_block_apart_is_not_touched_by_the_books)
+TEST(stack_light_has_no_page_until_it_is_written_to)
 {
-    struct coil__stack *stack = acquire_apart(0, CONTROL_BYTES - 8);
+    struct coil__stack *stack = acquire_light(0, CONTROL_BYTES - 8);
 
-    CHECK(coil__stack_apart(stack));
+    CHECK(coil__stack_is_light(stack));
     CHECK_INT(coil__stack_bytes(stack), COIL_STACK_BYTES);
     CHECK_INT((uintptr_t)stack & 63, 0);
     CHECK_INT((uintptr_t)stack->high & 63, 0);
-    CHECK(is_block_apart(stack));
+    CHECK(is_block_outside_slot(stack));
     if (!instrumented())
         CHECK_INT(resident_pages(stack), 0);
     CHECK(coil__stack_check(stack, stack->high));
@@ -958,45 +958,45 @@ TEST(stack_with_its_block_apart_is_not_touched_by_the_books)
     coil__stack_release(stack);
 }
 
-TEST(stack_slots_with_and_without_blocks_are_of_different_pools)
+TEST(stack_slots_with_and_without_blocks_have_different_pools)
 {
-    struct coil__stack *apart = acquire_apart(0, 64), with = acquire(0), *again;
-    const char *slot = coil__stack_slot(apart);
+    struct coil__stack *light = acquire_light(0, 64), with = acquire(0), *again;
+    const char *slot = coil__stack_slot(light);
 
-    CHECK(!coil__stack_apart(&with));
-    coil__stack_release(apart);
-    again = acquire_apart(0, CONTROL_BYTES - 8);
+    CHECK(!coil__stack_is_light(&with));
+    coil__stack_release(light);
+    again = acquire_light(0, CONTROL_BYTES - 8);
     CHECK_PTR(coil__stack_slot(again), slot);
     CHECK_INT(coil__stack_count(), 2);
     coil__stack_release(again);
     release(&with);
 }
 
-TEST(stack_blocks_apart_have_a_size)
+TEST(stack_blocks_of_light_stacks_have_a_maximum_size)
 {
     struct coil__stack *stack;
 
-    CHECK_INT(coil__stack_acquire(0, COIL__STACK_APART_BYTES + 1, true, &stack), -EINVAL);
+    CHECK_INT(coil__stack_acquire(0, COIL__LIGHT_BLOCK_BYTES + 1, true, &stack), -EINVAL);
     CHECK_INT(coil__stack_acquire((size_t)1 << 31, 64, true, &stack), -EINVAL);
-    stack = acquire_apart((size_t)1 << 30, COIL__STACK_APART_BYTES);
+    stack = acquire_light((size_t)1 << 30, COIL__LIGHT_BLOCK_BYTES);
     CHECK_INT(coil__stack_bytes(stack), (size_t)1 << 30);
     coil__stack_release(stack);
 }
 
-TEST(stack_blocks_apart_do_not_overlap)
+TEST(stack_blocks_of_light_stacks_do_not_overlap)
 {
     enum { COUNT = 5000 };
     static struct coil__stack *stacks[COUNT];
 
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < COUNT; i++) {
-            stacks[i] = acquire_apart(1 << 14, COIL__STACK_APART_BYTES);
-            memset(stacks[i] + 1, i & 0xff, COIL__STACK_APART_BYTES - sizeof *stacks[i]);
+            stacks[i] = acquire_light(1 << 14, COIL__LIGHT_BLOCK_BYTES);
+            memset(stacks[i] + 1, i & 0xff, COIL__LIGHT_BLOCK_BYTES - sizeof *stacks[i]);
         }
         for (int i = 0; i < COUNT; i++) {
             const char *rest = (const char *)(stacks[i] + 1);
 
-            for (size_t k = 0; k < COIL__STACK_APART_BYTES - sizeof *stacks[i]; k++)
+            for (size_t k = 0; k < COIL__LIGHT_BLOCK_BYTES - sizeof *stacks[i]; k++)
                 CHECK_INT(rest[k] & 0xff, i & 0xff);
             coil__stack_release(stacks[i]);
         }

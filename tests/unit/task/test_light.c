@@ -282,7 +282,7 @@ static coil_task *spawn_light(coil_task_fn fn, void *arg)
     coil_task *task;
 
     CHECK_INT(coil_spawn(fn, arg, &(coil_spawn_opts){.light = COIL_LIGHT}, &task), 0);
-    if (!coil__stack_apart(&task->coro.stack)) {
+    if (!coil__stack_is_light(&task->coro.stack)) {
         coil_task_cancel(task, NULL);
         test_join(task);
         test_skip(coil__light_off() != NULL ? coil__light_off() : "not light");
