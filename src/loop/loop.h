@@ -424,7 +424,7 @@ int coil__loop_take_turn(coil_loop *loop);
 
 /* ---- for tests --------------------------------------------------------------------- */
 
-/* The functions that libcoil-testing provides for loops (run/border.h). */
+/* The functions that libcoil-testing provides for loops (run/testing_interface.h). */
 struct coil__loop_hooks {
     /* The backend "simulated". backend_is_wanted() returns whether loops of this thread
      * use it if no backend is requested by name. */

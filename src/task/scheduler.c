@@ -8,7 +8,7 @@
  */
 #include "scheduler.h"
 
-#include "above.h"
+#include "dump_hook.h"
 #include "light_task.h"
 #include "block.h"
 #include "failure.h"

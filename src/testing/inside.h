@@ -8,7 +8,7 @@
 #ifndef COIL_TESTING_INSIDE_H
 #define COIL_TESTING_INSIDE_H
 
-#include "../run/border.h"
+#include "../run/testing_interface.h"
 
 /* NULL until coil__testing_begin() is called. */
 extern const struct coil__inside *_Atomic coil__inside;
