@@ -11,8 +11,9 @@
  *
  * There are two ways to switch. Generators and coil_coro use resume and suspend, which
  * work like call and return: resume stores the resuming coroutine in `caller`. The task
- * layer uses transfer, which stores nothing. It suspends the current coroutine, which may
- * be a generator deep inside a task, and later transfers back to that coroutine.
+ * layer uses transfer, which stores nothing. The task layer suspends the current
+ * coroutine, which may be a generator deep inside a task, and later transfers back to
+ * that coroutine.
  *
  * A coroutine stays on the thread that created it, so the address of a thread-local
  * variable stays valid if the compiler keeps it in a register during a switch.

@@ -25,9 +25,9 @@
  *    first, so the slot below a used slot was used before.
  * 2. A slot's bookkeeping data is the struct coil__stack at the beginning of its control
  *    block, even while the slot is free. So taking a free slot again is one pop from a
- *    list. The block's page is never discarded alone. It has 448 bytes for the block, so
- *    all kinds of blocks begin at the same place. If a longer block is requested, the
- *    block moves down, and stays there.
+ *    list. The block's page is never discarded alone. By default 448 bytes are reserved
+ *    for the block, so all kinds of blocks begin at the same offset. If a longer block is
+ *    requested, the block moves down, and stays there.
  * 3. pool.dirty_count is the number of slots that kept their pages after their coroutine
  *    had ended. slab.dirty_count is the number of these slots that are free.
  *
@@ -211,8 +211,8 @@ static void set_up_stacks(void)
 }
 
 /*
- * A library that uses coil may be unloaded with dlclose(3). It must leave neither a slab,
- * nor a destructor that would run when another thread ends.
+ * A library that uses coil may be unloaded with dlclose(3). Such a library must leave
+ * neither a slab, nor a destructor that would run when another thread ends.
  */
 COIL__AT_EXIT static void drain_at_unload(void)
 {
@@ -441,8 +441,8 @@ char *coil__stack_slot(const struct coil__stack *stack)
 }
 
 /*
- * True if the memory below a stack without a guard is all zero. It is all zero if its
- * first word is zero and each word equals the word before it.
+ * True if the memory below a stack without a guard is all zero, that is, if its first
+ * word is zero and each word equals the word before it.
  */
 static bool is_untouched_below(const char *low)
 {

@@ -24,7 +24,7 @@ struct coil__stack {
     char *high; /* one past the highest usable byte; 16-aligned */
     /*
      * When the coroutine is suspended with its stack pointer below this limit,
-     * coil__stack_check() is called. The limit is usually `low`. It is the highest
+     * coil__stack_check() is called. The limit is usually `low`. The limit is the highest
      * possible address if the check must always be made, and NULL for the thread's own
      * stack, which is not checked.
      */
@@ -57,8 +57,8 @@ struct coil__stack {
 #define COIL__STACK_BLOCK_BYTES ((size_t)448) /* default size of a block */
 
 /*
- * COIL__STACK_LIGHT is set in size_class if the stack is light. COIL__LIGHT_BLOCK_BYTES is
- * the maximum length of a light stack's control block.
+ * COIL__STACK_LIGHT is set in size_class if the stack is light. The control block of a
+ * light stack has at most COIL__LIGHT_BLOCK_BYTES.
  */
 #define COIL__STACK_LIGHT 32
 #define COIL__LIGHT_BLOCK_BYTES 448

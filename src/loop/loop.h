@@ -294,7 +294,7 @@ void coil__loop_check_foreign(uint32_t number, const char *caller);
 /* Called in a child of fork(2): forget the parent's open loops. Async-signal-safe. */
 void coil__loops_forget(void);
 
-/* Append the runnable to the ready queue. It must not be in a list. */
+/* Append the runnable, which must not be in a list, to the ready queue. */
 static inline void coil__loop_add_ready(coil_loop *loop, struct coil__runnable *runnable)
 {
     coil__loop_check_thread(loop, "waking a task");

@@ -4,8 +4,8 @@
  * libcoil-testing uses hidden functions of libcoil: its simulated network is a backend of
  * the loop, and its sequencer suspends tasks with libcoil's waits. libcoil-testing
  * registers its hooks, and gets the table of functions below
- * (docs/decisions/0006-a-library-for-testing.md). It is compiled with libcoil's headers,
- * so both libraries must have the same version.
+ * (docs/decisions/0006-a-library-for-testing.md). libcoil-testing is compiled with
+ * libcoil's headers, so both libraries must have the same version.
  */
 #ifndef COIL_RUN_TESTING_INTERFACE_H
 #define COIL_RUN_TESTING_INTERFACE_H
@@ -15,8 +15,8 @@
 #include "../sync/waiters.h"
 
 /*
- * Describes the headers with which a library was compiled. It must be equal for both
- * libraries.
+ * Describes the headers with which a library was compiled. Both libraries must have the
+ * same description.
  */
 struct coil__build {
     unsigned version[3];

@@ -227,7 +227,7 @@ ssize_t coil__stream_write_fd(coil_stream *stream, const struct iovec *parts,
 }
 
 /*
- * True for the write end of a pipe. It is shut down by closing it, so that the reader
+ * True for the write end of a pipe. A pipe is shut down by closing it, so that the reader
  * sees the end.
  */
 static bool is_write_end(int fd)

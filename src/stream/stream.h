@@ -85,7 +85,7 @@ struct coil_stream {
 };
 
 /*
- * Return the number of bytes read ahead. It must be 0 when another transport is
+ * Return the number of bytes read ahead. This number must be 0 when another transport is
  * installed, because these bytes would bypass that transport.
  */
 static inline size_t coil__stream_buffered(const coil_stream *stream)

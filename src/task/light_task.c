@@ -6,9 +6,9 @@
  * regions that it has entered are scopes without a deadline. All other waits are on the
  * stack itself, so their stacks stay resident. coro/light_swap.c swaps the stack out.
  *
- * coil__task_light_step() is the step of a task that has not begun, or is swapped out. It
- * swaps in the task's stack, and the stacks of the tasks queued behind it. Then it calls
- * coil__task_step().
+ * coil__task_light_step() is the step of a task that has not begun, or is swapped out.
+ * This function swaps in the task's stack, and the stacks of the tasks queued behind it.
+ * Then it calls coil__task_step().
  *
  * Other tasks of the thread may have pointers to the stack. If a task uses such a
  * pointer, the handler of SIGSEGV swaps the stack in. coil swaps the stack in before it
@@ -40,7 +40,7 @@ static bool has_region_that_pins(const coil_task *task)
 }
 
 /*
- * True while the task's hooks run. They run on the task's stack, even after its wait has
+ * True while the task's hooks run. Hooks run on the task's stack, even after its wait has
  * begun.
  */
 static bool is_in_hooks(const coil_task *task)

@@ -1,9 +1,9 @@
 /*
  * inside.h (internal) - gives libcoil-testing access to libcoil's hidden functions.
  *
- * This folder is a separate library, so it cannot link to libcoil's hidden functions. It
- * calls them through the table `coil__inside`. Inline functions of libcoil's headers that
- * call a hidden function are in that table, too.
+ * This folder is a separate library, so it cannot link to libcoil's hidden functions.
+ * libcoil-testing calls these functions through the table `coil__inside`. Inline
+ * functions of libcoil's headers that call a hidden function are in that table, too.
  */
 #ifndef COIL_TESTING_INSIDE_H
 #define COIL_TESTING_INSIDE_H

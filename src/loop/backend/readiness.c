@@ -124,8 +124,8 @@ static void end_use(struct coil__readiness *r, int fd, struct coil__descriptor *
     coil__descriptor_release(d);
 }
 
-/* End the use of a borrowed descriptor. It may stay registered without events: see
- * COIL__FOR_ONCE. */
+/* End the use of a borrowed descriptor. The descriptor may stay registered without
+ * events: see COIL__FOR_ONCE. */
 static void end_borrowing(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
     if (d->interest != COIL__FOR_ONCE) {
