@@ -1,5 +1,6 @@
 /*
- * markdown_source.h - find where the links of a Markdown text are written in it. Used by markdown.c.
+ * markdown_source.h - find where the links of a Markdown text are written in it. Used by
+ * markdown.c.
  */
 #ifndef CRAWLER_MARKDOWN_SOURCE_H
 #define CRAWLER_MARKDOWN_SOURCE_H
