@@ -1,5 +1,6 @@
 /*
- * test_backend.c - the contract of backend.h, tested without tasks that wait.
+ * test_backend.c - the contract of backend.h. The tests call a backend directly, and no
+ * task waits for the result.
  */
 #include "../../harness/harness.h"
 
@@ -56,7 +57,10 @@ static void poll_until_complete(void)
     CHECK_INT(completed, 1);
 }
 
-/* Submit the operation, wait for its result if necessary, and return the result. */
+/*
+ * Submit the operation and return its result. If it does not complete at once, poll until
+ * it does.
+ */
 static ssize_t result_of(struct coil__op *op)
 {
     ssize_t result;
@@ -134,8 +138,8 @@ IO_TEST(backend_cancel_and_detach_complete)
 }
 
 /*
- * After a short read, the next read waits without trying first, but does not miss any
- * bytes.
+ * After a short read, the socket counts as drained, so the next read waits without
+ * calling recv(2) first. It must not miss bytes that arrive in between.
  */
 IO_TEST(backend_remembers_what_was_drained)
 {
@@ -160,7 +164,10 @@ IO_TEST(backend_remembers_what_was_drained)
     drop_pair(fds);
 }
 
-/* Peeking leaves all bytes in the socket, so the socket must not count as drained. */
+/*
+ * Peeking leaves the bytes in the socket, so a short peek does not mean that the socket
+ * is drained.
+ */
 IO_TEST(backend_does_not_take_a_peek_for_a_drain)
 {
     struct coil__op op;
