@@ -40,6 +40,7 @@ static struct place places[POSIX__PLACES_TO_PARK] = {
     [0 ... POSIX__PLACES_TO_PARK - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 _Atomic unsigned posix__parked_counts[POSIX__PLACES_TO_PARK];
 _Atomic unsigned posix__parked_total;
+_Atomic unsigned posix__woken_counts[POSIX__PLACES_TO_PARK];
 
 static struct place *place_at(const void *address)
 {
@@ -119,6 +120,8 @@ bool posix__park_end(struct posix__parked *p)
         unlist_parked(place, p);
     unlock(place);
     coil_promise_release(p->promise);
+    if (p->woken)
+        atomic_fetch_sub(&posix__woken_counts[place - places], 1);
     return p->woken;
 }
 
@@ -141,6 +144,7 @@ static coil_promise *take_oldest(struct place *place, const void *address,
         return NULL;
     promise = coil_promise_retain(p->promise);
     p->woken = true;
+    atomic_fetch_add(&posix__woken_counts[place - places], 1);
     unlist_parked(place, p);
     return promise;
 }
@@ -292,6 +296,7 @@ static void forget_parked(void)
     for (size_t i = 0; i < POSIX__PLACES_TO_PARK; i++) {
         places[i] = (struct place){.lock = PTHREAD_MUTEX_INITIALIZER};
         atomic_store(&posix__parked_counts[i], 0);
+        atomic_store(&posix__woken_counts[i], 0);
         atomic_store(&posted[i].times, 0);
         atomic_store(&posted[i].sem, NULL);
         atomic_store(&posted[i].others, false);
@@ -385,13 +390,15 @@ int posix__retry_counted(posix__attempt_fn *attempt, void *object, bool shared)
 int posix__retry_shielded(posix__attempt_fn *attempt, void *object,
                           const struct posix__until *until, bool shared)
 {
-    int saved = errno, rc = attempt(object);
+    bool waits_for_others = posix__may_be_woken(object), shielded;
+    int saved = errno, rc = waits_for_others ? EBUSY : attempt(object);
     coil_scope shield;
-    bool shielded;
 
     if (rc != EBUSY)
         return rc;
     shielded = posix__may_wait() && coil_scope_enter_shielded(&shield, COIL_NEVER) == 0;
+    if (waits_for_others && posix__may_wait())
+        posix__yield();
     rc = until == NULL ? posix__retry_counted(attempt, object, shared)
                        : posix__retry(attempt, object, until);
     if (shielded)

@@ -50,6 +50,20 @@ static inline bool posix__may_be_parked(const void *address)
                                 memory_order_seq_cst) > 0;
 }
 
+/* The number of tasks at each place that were woken, and have not run since. */
+extern _Atomic unsigned posix__woken_counts[];
+
+/*
+ * True if a task may have been woken at this address, and has not run since. A task that
+ * locks again then lets the woken task go first. Otherwise a task that unlocks a lock
+ * only to lock it again would keep the lock forever.
+ */
+static inline bool posix__may_be_woken(const void *address)
+{
+    return atomic_load_explicit(&posix__woken_counts[posix__place_of(address)],
+                                memory_order_relaxed) > 0;
+}
+
 /*
  * List the running task at the address. From then on, posix__unpark() wakes it. Returns
  * false if the call must not suspend, or if memory ran out.

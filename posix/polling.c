@@ -2,11 +2,11 @@
  * polling.c - poll(2), ppoll(2), epoll_wait(2) and their relatives.
  *
  * Each function first calls the C library's function with a time-out of 0, which reports
- * invalid arguments and descriptors that are ready. If none is ready, the task waits with
- * coil_poll(). An epoll descriptor is readable when one of its descriptors is ready. A
- * signal mask is in force only during the C library's calls. If a signal is otherwise
- * blocked but the mask unblocks it, the signal ends the wait, and the next call of the C
- * library delivers it.
+ * invalid arguments and descriptors that are ready. For poll(2), coil_poll() makes this
+ * call. If none is ready, the task waits with coil_poll(). An epoll descriptor is readable
+ * when one of its descriptors is ready. A signal mask is in force only during the C
+ * library's calls. If a signal is otherwise blocked but the mask unblocks it, the signal
+ * ends the wait, and the next call of the C library delivers it.
  */
 #include "waiting.h"
 
@@ -17,12 +17,13 @@ static int64_t of_milliseconds(int timeout_ms)
 
 static int poll_in_task(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
 {
-    int count = NEXT(poll)(fds, n, 0);
+    int count;
 
     posix__fairly();
-    if (count != 0 || timeout_ns == 0)
-        return count;
-    return n > 0 ? posix__poll(fds, n, timeout_ns) : posix__pause(timeout_ns);
+    if (n > 0 && fds != NULL && timeout_ns != 0)
+        return posix__poll(fds, n, timeout_ns); /* polls without waiting first */
+    count = NEXT(poll)(fds, n, 0);
+    return count != 0 || timeout_ns == 0 ? count : posix__pause(timeout_ns);
 }
 
 INTERPOSE int poll(struct pollfd *fds, nfds_t n, int timeout_ms)

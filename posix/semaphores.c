@@ -7,6 +7,8 @@
  */
 #include "parking.h"
 
+#define TURN COIL_USEC(100) /* enough for our thread to wake a task */
+
 static int try_semaphore(void *sem)
 {
     if (sem_trywait(sem) == 0)
@@ -28,12 +30,29 @@ static bool is_shared(const sem_t *sem)
     return ((const struct glibc_semaphore *)sem)->shared != 0;
 }
 
+/*
+ * Let a task go first that waits for the semaphore although the semaphore was posted: our
+ * thread is about to wake it. Otherwise a task that posts a semaphore only to wait for it
+ * again would keep it forever. Returns 0, or -1 if the task is cancelled.
+ */
+static int let_others_go_first(sem_t *sem)
+{
+    int value = 0;
+
+    if (!posix__may_be_parked(sem) && !posix__may_be_woken(sem))
+        return 0;
+    return sem_getvalue(sem, &value) == 0 && value > 0 ? posix__sleep(TURN) : 0;
+}
+
 /* Returns like sem_wait(): 0, or -1 and errno. */
 static int wait_in_task(sem_t *sem, const struct posix__until *until)
 {
-    int saved = errno;
-    int rc = until == NULL ? posix__retry_counted(try_semaphore, sem, is_shared(sem))
-                           : posix__retry(try_semaphore, sem, until);
+    int saved = errno, rc;
+
+    if (let_others_go_first(sem) < 0)
+        return -1;
+    rc = until == NULL ? posix__retry_counted(try_semaphore, sem, is_shared(sem))
+                       : posix__retry(try_semaphore, sem, until);
 
     errno = rc == 0 ? saved : rc;
     return rc == 0 ? 0 : -1;

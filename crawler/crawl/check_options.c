@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* True if requests go through a proxy, so the crawler does not learn the addresses of the
+/* True if requests go through a proxy. The crawler then does not see the addresses of the
    hosts. */
 static bool goes_through_proxy(const struct options *options)
 {
@@ -24,8 +24,8 @@ static bool is_url(const char *start)
     return strstr(start, "://") != NULL;
 }
 
-/* Refuse to save a crawl of local files: reading them again is quick, and they may have
-   changed. */
+/* Refuse to save a crawl of local files. Reading the files again is quick, and they may
+   have changed. */
 static int check_state(const struct options *options, FILE *complaints)
 {
     if (options->state == NULL || options->command != COMMAND_CRAWL || options->explain)

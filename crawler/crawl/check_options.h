@@ -1,5 +1,5 @@
 /*
- * check_options.h - refuse combinations of options that exclude each other.
+ * check_options.h - refuse options that cannot be combined.
  */
 #ifndef CRAWLER_CHECK_OPTIONS_H
 #define CRAWLER_CHECK_OPTIONS_H

@@ -9,9 +9,9 @@
  *
  * Invariants
  *   1. A target enters the frontier once, except for retries and target->refetch.
- *      targets_get() and enqueue.c do not suspend, so they need no lock.
- *   2. A worker fetches each target that it takes, unless the target is requeued or the
- *      crawl is interrupted.
+ *      targets_get() and enqueue.c never suspend, so they need no lock.
+ *   2. Every target that a worker takes is fetched or settled, unless the target is
+ *      requeued or the crawl is interrupted.
  *   3. All links of a page are reported before its verdict.
  *
  * enqueue.c decides which targets are fetched. judge/verdicts.c judges their answers.
@@ -41,7 +41,8 @@ int crawler_save(struct crawler *crawler)
     return crawler->saving.state != NULL ? state_save_if_due(crawler->saving.state) : 0;
 }
 
-/* Start --max-tasks workers, or as many as memory allows, but at least one. */
+/* Start --max-tasks workers. If memory runs out after the first one, continue with
+   fewer. */
 static int spawn_workers(struct crawler *crawler, coil_group *group, coil_task_fn body)
 {
     int rc = 0;
@@ -64,7 +65,7 @@ static int begin_crawl(struct crawler *crawler)
         frontier_note_only(&crawler->frontier);
     if (crawler->member != NULL)
         crawler->enqueuer.undecided.starts_open =
-            1; /* Redis reports when all starts are fetched */
+            1; /* cleared when Redis reports that all starts were fetched */
     rc = starts_enqueue(crawler);
     if (rc == 0 && crawler->saving.earlier != NULL)
         rc = replay(crawler);
@@ -107,7 +108,7 @@ static int crawl_in_time(struct crawler *crawler)
 
 /* ---- opening and closing ----------------------------------------------------------- */
 
-/* Return this process's share of the concurrent requests to a host. */
+/* Return this process's share of a host's limit of concurrent requests. */
 static unsigned share_of(unsigned limit, unsigned split)
 {
     return limit / split > 0 ? limit / split : 1;
@@ -155,7 +156,7 @@ void crawler_close(struct crawler *crawler)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* Give every target a verdict, even if the crawl ended early. */
+/* Settle the targets that still have no verdict because the crawl ended early. */
 static int settle_rest(struct crawler *crawler)
 {
     struct judgement judgement = {VERDICT_UNCHECKED, REASON_INTERRUPTED};
@@ -169,7 +170,8 @@ static int settle_rest(struct crawler *crawler)
     return rc;
 }
 
-/* Copy the error message of the crawl's file, because errno does not name the file. */
+/* Copy the error message of the crawl's file, because an errno would not name the
+   file. */
 static void complain_of_state(struct crawler *crawler)
 {
     const char *message;
@@ -179,8 +181,8 @@ static void complain_of_state(struct crawler *crawler)
         crawler->result.complaint = strdup(message);
 }
 
-/* Write the remaining results to disk, and record whether the crawl is finished. This
-   works even after a cancellation, or while crawler_save() writes in another task. */
+/* Write the remaining results to disk, and record whether the crawl is finished. This is
+   safe after a cancellation, and while crawler_save() is writing in another task. */
 static int finish_state(struct crawler *crawler, int rc)
 {
     bool is_over = rc == 0 && !crawler->result.out_of_time;

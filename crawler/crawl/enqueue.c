@@ -35,8 +35,8 @@ static int match_patterns(const struct pattern_list *list, const char *option,
     return if_slow;
 }
 
-/* Return 1 if --exclude or --include rules the URL out, 0 if not, or -ENOMEM. A pattern
-   that takes too long also rules the URL out. */
+/* Return 1 if --exclude or --include rules the URL out, 0 if not, or -ENOMEM. The URL is
+   also ruled out if a pattern takes too long. */
 static int is_excluded(const struct options *options, const char *url)
 {
     int rc = match_patterns(&options->exclude, "--exclude", url, 1);
@@ -68,9 +68,9 @@ static enum reason trap_of(struct enqueuer *enqueuer, const struct target *page,
     return REASON_NONE;
 }
 
-/* True for the path that Cloudflare substitutes for "mailto:" links. The encoded address
-   is in the fragment or in an attribute, and Cloudflare's script restores the link.
-   Without the script, the link leads to a 404. */
+/* True for the URL with which Cloudflare replaces "mailto:" links. Its script decodes the
+   address, which is in the fragment or in an attribute, and restores the link. Without
+   the script, the URL returns 404. */
 static bool hides_mail(const char *url)
 {
     static const char path[] = "/cdn-cgi/l/email-protection";
@@ -80,8 +80,8 @@ static bool hides_mail(const char *url)
     return at != NULL && strcmp(at, path) == 0;
 }
 
-/* True if the crawl has accepted --max-pages pages. In a shared crawl, Redis counts the
-   pages when they are queued. */
+/* True if the crawl has accepted --max-pages pages. Always false in a shared crawl,
+   because Redis counts the pages when they are queued. */
 static bool has_enough_pages(const struct enqueuer *enqueuer)
 {
     size_t max_pages = enqueuer->options->max_pages;
@@ -180,8 +180,8 @@ int enqueue_file(struct enqueuer *enqueuer, struct target *file)
     return accept_page(enqueuer, file, FRONTIER_SITE);
 }
 
-/* Enqueue a page of another site. The page is held until all starts are fetched, because
-   a start may still redirect to that site. */
+/* Enqueue a page of another site. If some starts are not fetched yet, hold the page,
+   because a redirect of a start may add its host to the site. */
 static int enqueue_outside(struct enqueuer *enqueuer, struct target *page)
 {
     if (enqueuer->undecided.starts_open == 0)
@@ -255,8 +255,8 @@ int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned de
     return 0;
 }
 
-/* Pass the page to Redis again, because another process of the shared crawl may have
-   fetched it without its ids. */
+/* Send the page to Redis again with the request for ids. Another process of the shared
+   crawl may have fetched the page without its ids. */
 static void hand_up_again(struct enqueuer *enqueuer, struct target *page)
 {
     if (page->state == TARGET_HELD)

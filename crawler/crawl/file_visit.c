@@ -1,9 +1,9 @@
 /*
  * file_visit.c - read a local file instead of fetching a page.
  *
- * A file is searched for links if it is a start or in a folder that is a start. If a link
- * leads to another file, that file is only opened, to check that it exists. If the link
- * has a fragment, the file is also searched for ids.
+ * A file is searched for links if it is a start or lies in a folder that is a start.
+ * Other files that are linked are only opened, to check that they exist. If a link to
+ * such a file has a fragment, the file is also searched for ids.
  */
 #include "file_visit.h"
 
@@ -26,7 +26,7 @@ struct visiting {
     struct local_file file;
     struct page_findings found;
     int failure;  /* negative errno if the file could not be read; or 0 */
-    size_t limit; /* where the search of a larger file stopped; or 0 */
+    size_t limit; /* size limit at which the search of a larger file stopped; or 0 */
     char message[256];
 };
 
@@ -35,7 +35,7 @@ static int feed_search(const char *bytes, size_t n, void *search)
     return search_feed(search, bytes, n);
 }
 
-/* Finish the search after reading the whole file, or reading it up to the limit. */
+/* Finish the search of a file that was read completely or up to the limit. */
 static int end_search(struct visiting *visiting)
 {
     struct crawler *crawler = visiting->pages->crawler;
@@ -59,8 +59,8 @@ static bool is_of_the_crawl(int rc)
     return rc == -ECANCELED || rc == -ENOMEM;
 }
 
-/* Read the file. If this fails, the error is stored for the file's verdict. Only errors
-   that must end the crawl are returned. */
+/* Read the file. Return only errors that must end the crawl. Store any other error in
+   visiting->failure, for the file's verdict. */
 static int read_file(struct visiting *visiting, size_t limit,
                      int (*take)(const char *bytes, size_t n, void *arg))
 {
@@ -79,8 +79,8 @@ static bool is_xml_start(const struct visiting *visiting)
            strcmp(visiting->file.content_type, "application/xml") == 0;
 }
 
-/* True for a name without a suffix, such as "README" or a pipe's: the content may be
-   text. False for "notes.rst". */
+/* True for a name without a suffix, such as "README", or the path of a pipe: the content
+   may be plain text. False for "notes.rst". */
 static bool is_text_by_name(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -4,9 +4,9 @@
 
 #include "page_search.h"
 
-/* Read a file, search it if necessary, and settle its verdict. If too few descriptors are
-   free, return 1: the caller tries again after *pause_ns. Fails like verdicts_settle(),
-   or with -ECANCELED. */
+/* Read a file, search it if necessary, and settle its verdict. Returns 0, or 1 if a
+   temporary failure such as EMFILE occurred and the caller must try again after
+   *pause_ns. Fails like verdicts_settle(), or with -ECANCELED. */
 COIL_SUSPENDS int file_visit(struct page_search *pages, struct target *page,
                              int64_t *pause_ns);
 

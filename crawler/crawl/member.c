@@ -13,7 +13,7 @@
 
 #define SPAN_NS COIL_SEC(30) /* how long a lease lasts */
 #define MOST 32              /* URLs of one host per lease */
-#define MOST_SLOWLY 4        /* the same limit if --delay is set */
+#define MOST_SLOWLY 4        /* URLs of one host per lease, with --delay */
 
 /* ---- callbacks from shared.c ------------------------------------------------------- */
 
@@ -39,7 +39,8 @@ static void take_leased(void *arg, struct target *target)
     enqueue_leased(&member->crawler->enqueuer, target);
 }
 
-/* Decide on a target that was held until all processes had fetched their starts. */
+/* Decide whether to fetch a target that was held until all processes had fetched their
+   starts. */
 static int enqueue_undecided(void *arg, const struct lease_url *url)
 {
     struct member *member = arg;

@@ -4,11 +4,11 @@
  *     rc = member_open(&member, &crawler);         // after crawler_init()
  *     if (rc == 0)
  *         rc = crawler_run(&crawler);
- *     rc = member_close(&member, rc);              // in any case, in the same task
+ *     rc = member_close(&member, rc);              // always, in the same task
  *
  * The process fetches the URLs that it leases, and sends their links and answers to
- * Redis. It does not determine verdicts and references: `collect` does that later.
- * (docs/design/many-machines.md)
+ * Redis. Later, the command `collect` determines verdicts and references
+ * (docs/design/many-machines.md).
  */
 #ifndef CRAWLER_MEMBER_H
 #define CRAWLER_MEMBER_H
@@ -30,20 +30,21 @@ struct member {
    leases_begin(). */
 COIL_SUSPENDS int member_open(struct member *member, struct crawler *crawler);
 
-/* Disconnect. `rc` is the result of the crawl. Returns `rc`, or the connection's error
-   with its message in crawler->result.complaint. */
+/* Disconnect. `rc` is the result of the crawl. Returns `rc`, or the error of the
+   connection, whose message is then in crawler->result.complaint. */
 COIL_SUSPENDS int member_close(struct member *member, int rc);
 
-/* Lease hosts until the crawl is over: a task function whose argument is the member. The
-   targets that exist when it begins are the starts. Fails like shared_run(). */
+/* Lease hosts until the crawl is over. This is a task function, and its argument is the
+   member. The targets that exist when it begins are the starts. Fails like
+   shared_run(). */
 COIL_SUSPENDS int member_lease(void *arg);
 
-/* Send the result of a target to Redis. Links in `page` must not have numbers. Returns 0
-   or -ENOMEM. */
+/* Send the result of a target to Redis. The links in `page` must contain URLs instead of
+   numbers. Returns 0 or -ENOMEM. */
 int member_bring(struct member *member, const struct target *target,
                  const struct store_page *page);
 
-/* Send the sitemaps that a host's robots.txt names to Redis. `rules` is the target of the
+/* Send to Redis the sitemaps that a host's robots.txt lists. `rules` is the target of the
    robots.txt. */
 int member_bring_sitemaps(struct member *member, struct host *host,
                           const struct target *rules, const struct store_page *page);

@@ -1,5 +1,5 @@
 /*
- * page_links.c - create the target, reference and record for a link on a page.
+ * page_links.c - create the target, the reference and the record of a link on a page.
  */
 #include "page_links.h"
 
@@ -50,7 +50,7 @@ static int report_link(struct finding *finding, const struct link *link,
 }
 
 /* Return the line to store in the reference. Links in headers have line 0, which a
-   reference cannot store, so return 1 for them. */
+   reference cannot store, so line 1 is stored instead. */
 static uint32_t reference_line(const struct link *link)
 {
     return link->place.line == 0 ? 1 : link->place.line;
@@ -78,7 +78,7 @@ static int add_link_reference(struct finding *finding, const struct link *link,
         rc = references_add(&crawler->verdicts.references, &crawler->targets, target,
                             &place);
     wanted = verdicts_want(&crawler->verdicts,
-                           /* even after a failure, because other reports have the link */
+                           /* even after a failure: other reports may have the link */
                            target);
     return rc == 0 ? wanted : rc;
 }
@@ -88,8 +88,8 @@ static bool saves_links(const struct page_search *pages)
     return saves_pages(pages->crawler) && !pages->is_replay;
 }
 
-/* If pages are saved, add the link to the links of the saved page. `number` is the URL's
-   number in the crawl's file, or 0. `url` may be NULL. */
+/* If pages are saved, add the link to the record of its page. `number` is the number of
+   the URL in the crawl's file, or 0. `url` may be NULL. */
 static int save_link(struct page_search *pages, const struct search_found *found,
                      bool nofollow, const struct url *url, uint32_t number)
 {
@@ -104,21 +104,22 @@ static int save_link(struct page_search *pages, const struct search_found *found
     return pages->links.bytes.failed ? -ENOMEM : 0;
 }
 
-/* Save a link that is followed. If its target has no number in the file, assign one. */
+/* Save a link that is followed. In a crawl's file, the link contains the number of its
+   target, which is assigned now if necessary. */
 static int save_followed_link(struct page_search *pages, const struct search_found *found,
                               bool nofollow, const struct url *url,
                               const struct target *target)
 {
     uint32_t number;
 
-    if (pages->crawler->member != NULL) /* a shared crawl has no numbers */
+    if (pages->crawler->member != NULL) /* a shared crawl uses URLs instead */
         return save_link(pages, found, nofollow, url, 0);
     number = state_number_of(pages->crawler->saving.state, target);
     return number > 0 ? save_link(pages, found, nofollow, url, number) : -ENOMEM;
 }
 
-/* Decide whether to fetch a new page. For a known page, lower its depth if this link is a
-   shorter path. */
+/* Decide whether to fetch the target of a link. If the target is already decided, only
+   lower its depth if this link is on a shorter path. */
 static int enqueue_linked_page(struct finding *finding, struct target *page)
 {
     struct crawler *crawler = finding->pages->crawler;
@@ -128,7 +129,7 @@ static int enqueue_linked_page(struct finding *finding, struct target *page)
     if (!target_is_decided(page)) {
         if (page->hops == 0 || depth < page->depth)
             page->depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
-        /* hops > 0: a chain of redirects to this page was too long */
+        /* hops > 0: the page was only reached through a chain of too many redirects */
         page->hops = 0;
         return enqueue_page(&crawler->enqueuer, page, finding->from);
     }
@@ -136,8 +137,7 @@ static int enqueue_linked_page(struct finding *finding, struct target *page)
     return rc == 0 && page->hops > 0 ? enqueue_nearer(&crawler->enqueuer, page, 0) : rc;
 }
 
-/* Decode the fragment in place, which is possible because `url` is not needed
-   afterwards. */
+/* Decode the fragment in place. `url` must not be used afterwards. */
 static char *decode_fragment(const struct url *url)
 {
     char *fragment = url->href + url->fragment_at;
@@ -146,8 +146,8 @@ static char *decode_fragment(const struct url *url)
     return fragment;
 }
 
-/* Remove the fragment of a URL, because fragments are not checked: the link counts as a
-   link to the page. Returns the hash of the page's URL. */
+/* Remove the fragment of a URL, and return the hash of the page's URL. If fragments are
+   not checked, such a link counts as a link to the page. */
 static uint64_t leave_out_fragment(const struct targets *targets, struct url *url)
 {
     url->n = url->fragment_at - 1;
@@ -170,7 +170,8 @@ static bool is_near_enough(const struct targets *targets, const struct unseen *t
     return page.known->is_near && page.known->depth <= depth;
 }
 
-/* True for most links: those that only increase counts. */
+/* True if the link only adds one more reference to a known target. This is the usual
+   case. */
 static bool is_one_more(const struct finding *finding, const struct link *link,
                         const struct url *url, bool is_followed,
                         const struct unseen *target)
@@ -188,8 +189,8 @@ static bool is_one_more(const struct finding *finding, const struct link *link,
            is_near_enough(&crawler->targets, target, url, finding->page->depth + 1U);
 }
 
-/* Add a reference without accessing the target, which may be on disk. The target's URL is
-   taken from the link. */
+/* Add a reference without accessing the target itself, which may be on disk. The record
+   of the link contains the URL from the link. */
 static int note_one_more(struct finding *finding, const struct search_found *found,
                          struct url *url, bool is_followed, const struct unseen *target)
 {
@@ -250,8 +251,8 @@ int page_note_link(struct finding *finding, const struct search_found *found)
     return rc;
 }
 
-/* Return the target that stands for the text of a link. A long text is truncated, and its
-   hash is appended to distinguish it from other texts. */
+/* Return the target whose URL is the text of a link. A long text is truncated, and a hash
+   of the whole text is appended to distinguish it from other texts. */
 static struct target *target_of_text(struct crawler *crawler, const char *text, size_t n,
                                      size_t fragment_at)
 {
@@ -293,8 +294,8 @@ static int note_text(struct finding *finding, const struct link *link,
     return verdicts_settle_text(&crawler->verdicts, target, judgement, text, fragment);
 }
 
-/* True for a link "file:///..." that leaves the root: the file would not exist on a
-   server or on other machines. A relative link such as "../README.md" may leave the root,
+/* True for a link "file:///..." to a file outside the root. Such a link cannot work on a
+   server or another machine. Relative links such as "../README.md" may leave the root,
    because the start may be a subfolder of a repository. */
 static bool leads_outside(const struct finding *finding, const struct search_found *found)
 {
@@ -305,8 +306,9 @@ static bool leads_outside(const struct finding *finding, const struct search_fou
            local_is_outside(&finding->pages->crawler->local, found->url->href);
 }
 
-/* Create a target for the text "file:/path". The file has its own target, because other
-   links may reach it through a relative path. */
+/* Record a link that leaves the root as broken. Its target is written "file:/path", with
+   one slash. It must differ from the target "file:///path" of the file itself, which a
+   relative link may reach legitimately. */
 static int note_outside(struct finding *finding, const struct search_found *found)
 {
     const char *href = found->url->href;
@@ -325,7 +327,7 @@ static int note_outside(struct finding *finding, const struct search_found *foun
     return rc;
 }
 
-/* Report a link that is not a URL. */
+/* Report a link that is not a valid URL, or whose URL is too long. */
 static int note_no_url(struct finding *finding, const struct search_found *found)
 {
     bool is_long = found->kind != SEARCH_NO_URL;

@@ -1,7 +1,7 @@
 /*
- * page_links.h - create the target, reference and record for a link on a page.
+ * page_links.h - create the target, the reference and the record of a link on a page.
  *
- * Only page_search.c uses it.
+ * Only page_search.c includes this header.
  */
 #ifndef CRAWLER_PAGE_LINKS_H
 #define CRAWLER_PAGE_LINKS_H
@@ -11,22 +11,22 @@
 struct finding {
     struct page_search *pages;
     struct target *page;
-    const char *from; /* the page's URL; or NULL if the link cannot be a trap */
+    const char *from; /* URL of the page; NULL for links that are not checked for traps */
     size_t links;
     bool reports_links;
     int rc; /* below 0: the error that ends the crawl */
 };
 
-/* True for a URL that the crawl can fetch. */
+/* True if the link has a URL that the crawl can fetch. */
 bool page_link_is_followed(const struct finding *finding,
                            const struct search_found *found);
 
-/* Create the target of a link that the crawl can fetch, report the link, and enqueue the
-   target unless the link has nofollow. Fails like page_search_end(). */
+/* Report a link that the crawl can fetch, create its target, and enqueue the target
+   unless the link has nofollow. Fails like page_search_end(). */
 int page_note_link(struct finding *finding, const struct search_found *found);
 
-/* Report a link that the crawl cannot fetch. Create a target for its text, and settle the
-   target's verdict immediately. */
+/* Report a link that the crawl cannot fetch, such as "mailto:". Create a target named by
+   its text, and settle the target immediately. */
 int page_note_text(struct finding *finding, const struct search_found *found);
 
 /* Resolve a link in a local file. Used as search_visitor.rebase. */

@@ -41,8 +41,8 @@ static bool is_text_of_start(const struct target *page, const char *content_type
                               is_of_type(content_type, "text/markdown"));
 }
 
-/* True if the body is searched. Pages of other sites are only searched for ids, so their
-   style sheets and sitemaps are not searched. */
+/* True if a body of this content type is searched. On other sites, only HTML is searched,
+   because only its ids are needed. */
 static bool is_searched(const struct visit *visit, const char *content_type,
                         bool is_named)
 {

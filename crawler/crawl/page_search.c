@@ -16,8 +16,8 @@
 
 /* ---- ids --------------------------------------------------------------------------- */
 
-/* Hash an id as well-formed UTF-8, because fragments are well-formed. Returns 0 or
-   -ENOMEM. */
+/* Hash an id. Ill-formed UTF-8 is replaced first, because the fragments with which the id
+   is compared are well-formed. Returns 0 or -ENOMEM. */
 static int hash_of_id(const struct targets *targets, const char *id, uint64_t *out)
 {
     struct text valid = {0};
@@ -53,9 +53,9 @@ static int note_one_id(struct page_search *pages, const char *id)
     return 0;
 }
 
-/* Store an id. Browsers look for an id that equals the fragment as written, then for one
-   that equals the decoded fragment. So an id with percent escapes is also stored in the
-   form that url_unify_escapes() writes. */
+/* Store an id. Browsers first look for an id that equals the fragment as written, and
+   then for one that equals the decoded fragment. So an id with percent escapes is also
+   stored with its escapes normalized by url_unify_escapes(). */
 static int note_id(struct page_search *pages, const char *id)
 {
     int rc = note_one_id(pages, id);
@@ -96,7 +96,7 @@ static bool reports_links(const struct crawler *crawler, const struct target *pa
            (page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start));
 }
 
-/* True for a <loc> of a sitemap, which is not checked for endless calendars. */
+/* True for a <loc> in a sitemap. Such links are not checked for endless calendars. */
 static bool is_of_sitemap(const struct link *link)
 {
     return link->element != NULL && strcmp(link->element, "loc") == 0;

@@ -16,26 +16,26 @@ struct page_search {
     size_t id_count, id_capacity;
     bool is_replay; /* the page is read from the file of a saved crawl */
     struct link_blob
-        /* links of the page, for a saved or shared crawl; empty it before each page */
+        /* links of the page, for a saved or shared crawl; emptied before each page */
         links;
 };
 
-/* Returns 0 or -ENOMEM. Call page_search_finish() in both cases. */
+/* Return 0 or -ENOMEM. Call page_search_finish() in both cases. */
 int page_search_init(struct page_search *pages, struct crawler *crawler);
 void page_search_finish(struct page_search *pages);
 
-/* The parts of a page that were received. */
+/* The input of a search. */
 struct page_source {
-    const char *base; /* the base URL of its links */
-    bool has_body;    /* the search has received the body, or its beginning */
+    const char *base; /* base URL of the links */
+    bool has_body;    /* the search has received at least the beginning of the body */
     bool is_cut;      /* the search has received only the beginning of the body */
     const coil_http_response *response; /* headers to search; or NULL */
 };
 
-/* The results of searching a page, other than the targets of its links. */
+/* The results of a search, except for the targets of the links. */
 struct page_findings {
-    size_t links;
-    int problem; /* below 0: why the page could not be searched */
+    size_t links; /* number of links that were reported */
+    int problem;  /* 0, or the negative error because of which the search failed */
 };
 
 /* A page of a saved crawl. */
@@ -45,9 +45,9 @@ struct saved_page {
 };
 
 /*
- * Report each link of a page, and decide whether to fetch its target. On other sites, and
- * in files that are not starts, search only for ids. If the source has no body and its
- * headers have no links, do nothing.
+ * Finish the search of a page. Report each link, and decide whether to fetch its target.
+ * On other sites, and in files that are not starts, search only for ids. Without a body
+ * and without headers, do nothing.
  *
  * Fails only with errors that must end the crawl: -ECANCELED, -ENOMEM, or the error of a
  * sink.
@@ -56,14 +56,14 @@ COIL_SUSPENDS int page_search_end(struct page_search *pages, struct target *page
                                   const struct page_source *source,
                                   struct page_findings *found);
 
-/* Report the Sitemap lines in a host's robots.txt as links. The rules of the host must be
-   known. The sitemaps have depth 1. *rules is set to the target of the robots.txt, or to
-   NULL if it names no sitemaps. */
+/* Report the Sitemap lines in a host's robots.txt as links. The robots.txt must have been
+   fetched. The sitemaps get depth 1. *rules is set to the target of the robots.txt, or to
+   NULL if the file does not list any sitemaps. */
 COIL_SUSPENDS int page_search_robots(struct page_search *pages, const struct host *host,
                                      const struct target **rules);
 
-/* Report the links of a saved page, like page_search_end(). Also fails with -EBADMSG if
-   the file is damaged. */
+/* Report the links of a saved page, as page_search_end() does for a fetched page. Also
+   fails with -EBADMSG if the file is damaged. */
 COIL_SUSPENDS int page_search_replay(struct page_search *pages, struct target *page,
                                      const struct saved_page *saved,
                                      struct page_findings *found);

@@ -47,8 +47,8 @@ static int report_page(const struct visit *visit, const struct answer *answer)
     return records_page(&crawler->verdicts.sinks, &record);
 }
 
-/* True if X-Robots-Tag contains nofollow. A response may have several such headers, each
-   for another crawler. */
+/* True if an X-Robots-Tag header contains nofollow. A response may have several of these
+   headers, for different crawlers. */
 static bool has_nofollow(const struct options *options, const struct answer *answer)
 {
     const char *tag;
@@ -62,7 +62,7 @@ static bool has_nofollow(const struct options *options, const struct answer *ans
     return false;
 }
 
-/* True if the headers are searched for links. The headers of error pages are not. */
+/* True if the headers are searched for links: on pages of the site with a 2xx status. */
 static bool has_header_links(const struct options *options, const struct target *page,
                              const struct answer *answer)
 {
@@ -77,15 +77,16 @@ static const char *flaw_of(const struct visit *visit, const struct answer *answe
     return answer->has_body ? search_problem(visit->pages->search) : NULL;
 }
 
-/* True if the answer is stored in the cache. Replayed answers are not, because the cache
-   already has them. */
+/* True if the cache must reflect this answer. Replayed answers are ignored, because an
+   earlier run has already updated the cache. */
 static bool updates_cache(const struct visit *visit)
 {
     return visit->crawler->enqueuer.cache != NULL &&
            visit->page->kind == TARGET_EXTERNAL && !visit->pages->is_replay;
 }
 
-/* Find links and ids by searching the body, or read those of a saved page. */
+/* Process the links and ids of the page: search the fetched body and headers, or read
+   the saved page. */
 static int search_page(struct visit *visit, const struct answer *answer)
 {
     const struct options *options = visit->crawler->options;
@@ -118,8 +119,8 @@ static struct outcome outcome_of(const struct visit *visit, const struct answer 
                                 page_is_named_as_sitemap(page, answer->content_type)};
 }
 
-/* If a link needs ids or a text of the page, but they were not stored while this answer
-   was read, fetch the page again. */
+/* Fetch the page again if a link that was found during the request needs ids or texts of
+   the page that were not stored. */
 static void refetch_if_wanted(struct visit *visit)
 {
     struct crawler *crawler = visit->crawler;
@@ -132,8 +133,8 @@ static void refetch_if_wanted(struct visit *visit)
     text_checks_refetch(&crawler->texts, page);
 }
 
-/* End a second fetch of the page, which only collected its ids. The verdict does not
-   change. */
+/* End a second fetch, which only collected the ids of the page. The verdict of the page
+   does not change, but the links to its ids are checked. */
 static int end_refetch(struct crawler *crawler, struct target *page)
 {
     page->refetch = REFETCH_NONE;
@@ -181,8 +182,8 @@ static int process_redirect(struct visit *visit, const struct answer *answer)
     return rc == 0 ? text_checks_redirect(&crawler->texts, page) : rc;
 }
 
-/* Count a start that was fetched. After the last one, decide on the held targets. In a
-   shared crawl, Redis counts the starts of all processes. */
+/* Record that a start is done. After the last start, enqueue or leave out the held
+   targets. In a shared crawl, do nothing, because Redis counts the starts. */
 static int end_start(struct crawler *crawler)
 {
     if (crawler->member != NULL)
@@ -223,7 +224,7 @@ int process_answer(struct visit *visit, const struct answer *answer)
     link_blob_begin(&visit->pages->links);
     visit->reopens = saved != NULL && (saved->flags & STORE_REOPENS) != 0;
     if (updates_cache(visit))
-        cache_drop(crawler->enqueuer.cache, page->url); /* its verdict is added later */
+        cache_drop(crawler->enqueuer.cache, page->url); /* added again if still OK */
     if (answer->rc == 0 && answer_is_redirect(answer->status) && !is_refetch)
         rc = process_redirect(visit, answer);
     else

@@ -11,7 +11,7 @@
 #include "../judge/judge.h"
 #include "page_search.h"
 
-/* A visit to one page. Each step leaves its results here for the steps that follow. */
+/* The state of a visit to one page. Each step stores its results here for later steps. */
 struct visit {
     struct crawler *crawler;
     struct page_search *pages; /* searches the page */
@@ -19,16 +19,17 @@ struct visit {
     struct {
         int64_t begin_ns, duration_ns;
         bool wants_body; /* page->wants_body at the time of the request */
-        bool is_rested;  /* the host had been idle before the request */
+        bool is_rested;  /* the host was idle before the request */
     } request;
-    struct saved_page saved;    /* the answer if it is from a saved crawl, else zeroes */
-    struct judgement judgement; /* the verdict on the answer, before the search */
+    struct saved_page saved;    /* answer from a saved crawl; else zeroes */
+    struct judgement judgement; /* verdict on the answer alone, before the search */
     struct page_findings found;
-    const char *flaw; /* why the search ended early; or NULL */
+    const char *flaw; /* message that says why the search ended early; or NULL */
     bool reopens;     /* the page's redirect closes a loop that is fetched again */
 };
 
-/* Report the answer, and judge it. Call this first. Fails like records_answer(). */
+/* Report the answer, and store its verdict in visit->judgement. Call this first. Fails
+   like records_answer(). */
 int report_answer(struct visit *visit, const struct answer *answer);
 
 /* Search the page, or follow its redirect, and settle its verdict. Returns 0, -ECANCELED,

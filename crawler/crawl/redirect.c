@@ -1,9 +1,9 @@
 /*
  * redirect.c - follow the redirect of a page.
  *
- * Each URL of a chain of redirects is a target of its own and is fetched once, so chains
- * that reach the same URL share the rest. target->hops counts redirects, to limit the
- * length of a chain.
+ * Each URL in a chain of redirects is a target of its own and is fetched once. Chains
+ * that reach the same URL share the rest of the chain. target->hops counts the redirects
+ * that lead to a target, to limit the length of a chain.
  */
 #include "redirect.h"
 
@@ -61,8 +61,8 @@ static bool may_refetch(const struct enqueuer *enqueuer, const struct target *pa
     return enqueuer->options->cookies && page->next->refetch != REFETCH_COOKIE;
 }
 
-/* If a redirect loop sets a cookie, sending the cookie may end the loop. In that case,
-   fetch the pages of the loop again, beginning with page->next, and return true. */
+/* If the pages of a redirect loop set a cookie, fetch them again, beginning with
+   page->next, and return true: the cookie may end the loop. */
 static bool refetches_loop(struct enqueuer *enqueuer, struct target *page, bool *reopens)
 {
     struct target *next = page->next;
@@ -112,7 +112,7 @@ static int follow_to_web(struct enqueuer *enqueuer, struct target *page, struct 
     return rc;
 }
 
-/* Report a redirect to a scheme that is not followed, for example to a mail address. */
+/* Report a redirect to a URL whose scheme is not followed, such as "mailto:". */
 static int report_other_scheme(struct enqueuer *enqueuer, const struct target *page,
                                struct url *url, const char *location)
 {

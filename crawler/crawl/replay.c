@@ -1,11 +1,11 @@
 /*
  * replay.c - repeat a saved crawl in memory.
  *
- * Pages are processed in the order in which they were saved. The links of a long page may
- * be saved before the page itself, so a page is postponed if no link to it is known yet.
- * After the other pages, postponed pages are tried again until none can be processed. A
- * page that remains is linked only from a page that was not saved, and is fetched
- * again.
+ * Pages are processed in the order in which they were saved. While a long page is being
+ * searched, targets of its links may be saved before the page itself. So a page is
+ * postponed if no link to it is known yet. After the other pages, the postponed pages are
+ * tried again until no more can be processed. The remaining pages are dropped: they are
+ * linked only from pages that were not saved, and are fetched again when a link is found.
  */
 #include "replay.h"
 
@@ -33,7 +33,7 @@ struct replay {
 
 /* ---- one page ---------------------------------------------------------------------- */
 
-/* Report the sitemaps of a host, and record that they were reported. */
+/* Report the sitemaps of a host, and record this so that they are not reported again. */
 static int process_sitemaps(struct visit *visit)
 {
     struct target *rules = visit->page;
@@ -46,8 +46,8 @@ static int process_sitemaps(struct visit *visit)
     return page_search_replay(visit->pages, rules, &visit->saved, &visit->found);
 }
 
-/* Process a saved answer of an earlier run as if it had just arrived. The file contains
-   only the number of failed tries, not their answers. */
+/* Process a saved answer as if it had just arrived. Answers of earlier, failed tries are
+   not in the file, which contains only the number of tries. */
 static int process_saved_answer(struct visit *visit)
 {
     struct crawler *crawler = visit->crawler;
@@ -117,7 +117,8 @@ static struct target *waiting_target(const struct replay *replay,
     return target != NULL && target->state == TARGET_NOTED ? target : NULL;
 }
 
-/* Process the sitemaps in a robots.txt, even if no page links to the robots.txt. */
+/* Process the sitemaps listed in a robots.txt. The target of the robots.txt is created if
+   necessary, because pages rarely link to it. */
 static int replay_sitemaps(struct replay *replay, const struct store_page *page)
 {
     const char *url = saved_urls_at(&replay->urls, page->url);
@@ -134,7 +135,8 @@ static int replay_sitemaps(struct replay *replay, const struct store_page *page)
     return rc < 0 ? rc : 1;
 }
 
-/* Return 1 if the page was processed, 0 if it was postponed. */
+/* Process or postpone a page. Returns 1 if the page was processed, or 0 if it was
+   postponed. */
 static int replay_page(struct replay *replay, int64_t number,
                        const struct store_page *page)
 {
@@ -154,7 +156,8 @@ static int replay_page(struct replay *replay, int64_t number,
     return rc < 0 ? rc : 1;
 }
 
-/* If `rc` is an error of the file, store the message. Returns rc. */
+/* Store the error message `words`, unless `rc` is -ENOMEM or a message is already stored.
+   Returns `rc`. */
 static int set_complaint(const struct replay *replay, int rc, const char *words)
 {
     if (rc == -ENOMEM || replay->crawler->result.complaint != NULL)
@@ -178,7 +181,7 @@ static int replay_all(struct replay *replay)
                       : 0;
 }
 
-/* Return the number of pages that were processed. */
+/* Try all postponed pages again. Returns the number of pages that were processed. */
 static int replay_postponed(struct replay *replay)
 {
     size_t count = replay->put_off_count;
@@ -200,7 +203,7 @@ static int replay_postponed(struct replay *replay)
     return digested;
 }
 
-/* If the crawl knows the URL, store the URL's number in its target. */
+/* If the URL has a target, store the number of the URL in the target. */
 static void store_number(const struct targets *targets, const char *url, uint32_t number)
 {
     size_t n = strlen(url);
@@ -210,7 +213,8 @@ static void store_number(const struct targets *targets, const char *url, uint32_
         target.known->number = number;
 }
 
-/* Store the numbers of all URLs, so that pages saved later use the same numbers. */
+/* Store the numbers of all URLs in their targets, so that pages that are saved later use
+   the same numbers. */
 static void store_numbers(const struct replay *replay)
 {
     struct crawler *crawler = replay->crawler;

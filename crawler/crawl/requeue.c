@@ -14,13 +14,13 @@
    again after a failure. */
 #define FAILURES_ENOUGH 10
 
-/* Return the number of tries, not counting those that the server refused. */
+/* Return the number of tries of the page, without refused ones. */
 static unsigned tries_of(const struct target *page)
 {
     return page->tries > page->refusals ? page->tries - page->refusals : 1;
 }
 
-/* Requeue the page, to be fetched at at_ns or later. Returns 1 or -ENOMEM. */
+/* Requeue the page, which is then fetched at at_ns or later. Returns 1 or -ENOMEM. */
 static int retry_at(struct crawler *crawler, const struct frontier_job *job,
                     int64_t at_ns)
 {
@@ -29,7 +29,8 @@ static int retry_at(struct crawler *crawler, const struct frontier_job *job,
     return rc < 0 ? rc : 1;
 }
 
-/* If a failed page has tries left, requeue it and return 1. */
+/* If the failure may be temporary and the page has tries left, requeue the page and
+   return 1. */
 static int requeue_failed(struct crawler *crawler, const struct frontier_job *job,
                           const struct retry *retry)
 {
@@ -44,8 +45,8 @@ static int requeue_failed(struct crawler *crawler, const struct frontier_job *jo
     return retry_at(crawler, job, coil_now() + retry->pause_ns);
 }
 
-/* Handle a refusal: the server asks the crawler to slow down. Usually a refusal does not
-   use up one of the page's tries. */
+/* Handle a refusal, with which the server asks the crawler to slow down. Refusals usually
+   do not count as tries of the page. */
 static int requeue_refused(const struct visit *visit, const struct frontier_job *job,
                            const struct answer *answer, const struct retry *retry)
 {
@@ -100,7 +101,7 @@ int requeue_page(const struct visit *visit, const struct frontier_job *job,
     if (retry.is_refusal && retry.again)
         return requeue_refused(visit, job, answer, &retry);
     if (retry.is_refusal)
-        host->pace.is_troubled = true; /* its Retry-After is too long to wait for */
+        host->pace.is_troubled = true; /* Retry-After is too long to wait for */
     else if (answer->rc == 0)
         frontier_accept(host, job->target, visit->request.is_rested);
     return requeue_failed(visit->crawler, job, &retry);

@@ -5,9 +5,10 @@
 #include "process.h"
 
 /*
- * Requeue the page if the server refused it, or if the failure may be temporary and the
- * page has tries left. Call this after report_answer(). Returns 1 if the page is
- * requeued, in which case this answer is dropped, 0 if the answer is final, or -ENOMEM.
+ * Requeue the page if the server refused the request, or if the failure may be temporary
+ * and the page has tries left. Call this after report_answer(). Returns 1 if the page is
+ * requeued, and the caller must ignore the answer. Returns 0 if the answer is final, or
+ * -ENOMEM.
  */
 int requeue_page(const struct visit *visit, const struct frontier_job *job,
                  const struct answer *answer);

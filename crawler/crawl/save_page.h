@@ -12,8 +12,8 @@
 /* True if the results of pages are saved. */
 bool saves_pages(const struct crawler *crawler);
 
-/* Save the answer of a page, after process_answer(). A resumed crawl will not fetch the
-   page again. Call this only if pages are saved. */
+/* Save the answer of a page, so that a resumed crawl does not fetch the page again. Call
+   this after process_answer(), and only if saves_pages() is true. */
 int save_answer(const struct visit *visit, const struct answer *answer);
 
 /* Save that `line` of robots.txt forbids the page. */
@@ -23,11 +23,11 @@ int save_forbidden(struct crawler *crawler, const struct target *page, unsigned 
 int save_failed_rules(struct crawler *crawler, const struct target *page,
                       const struct answer *failure);
 
-/* Save that the page was given up, because other processes ended while fetching it. */
+/* Save that the page was given up, because too many processes ended while fetching it. */
 int save_given_up(struct crawler *crawler, const struct target *page);
 
-/* Save the sitemaps in the robots.txt of a host. `rules` is the target of the robots.txt,
-   and pages->links contains the sitemaps. */
+/* Save the sitemaps that a host's robots.txt lists. `rules` is the target of the
+   robots.txt, and pages->links contains the sitemaps. */
 int save_sitemaps(const struct page_search *pages, struct host *host,
                   const struct target *rules);
 

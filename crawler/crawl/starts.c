@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Add a start URL, which is fetched even if a rule excludes it. Files and folders are
-   added by enqueue_paths(). */
+/* Create the target of a start URL. Ignore files and folders, which enqueue_paths() adds
+   later. */
 static int add_start(struct crawler *crawler, const char *url)
 {
     bool is_new;
@@ -22,7 +22,7 @@ static int add_start(struct crawler *crawler, const char *url)
     return site_add(&crawler->enqueuer.site, url);
 }
 
-/* Mark a start that was given with --sitemap as a sitemap. */
+/* Mark the target of a URL that was given with --sitemap as a sitemap. */
 static int mark_sitemap(struct crawler *crawler, const char *url)
 {
     bool is_new;

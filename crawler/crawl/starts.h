@@ -1,7 +1,7 @@
 /*
  * starts.h - the URLs, files and folders at which a crawl starts.
  *
- * To support a new kind of start, create its targets here and pass each of them to
+ * To support a new kind of start, create its targets in starts.c and pass each of them to
  * enqueue_start() or enqueue_file().
  */
 #ifndef CRAWLER_STARTS_H

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Limits that protect against hostile sites. Texts beyond a limit are not checked. */
+/* Limits that protect against hostile sites. Links beyond CHECKS_MAX are not checked, and
+   page texts beyond KEPT_BYTES_MAX are searched but not stored. */
 #define CHECKS_MAX 256 /* per page */
 #define KEPT_BYTES_MAX ((size_t)64 << 20)
 
@@ -23,7 +24,7 @@ struct text_page {
     struct target *page;
     struct text_check *checks;
     size_t count, capacity;
-    char *text;         /* NULL if not received yet, or not stored */
+    char *text;         /* the text of the page; or NULL if not received or not stored */
     bool was_asked_for; /* the page was enqueued again for its text */
 };
 
@@ -137,7 +138,7 @@ static struct target *end_of_chain(struct target *page)
     return page;
 }
 
-/* If the page was already searched without storing its text, fetch the page again. */
+/* If the page was searched, but its text was not stored, fetch the page once more. */
 static void refetch_for_text(struct text_checks *checks, struct text_page *page)
 {
     struct target *target = page->page;

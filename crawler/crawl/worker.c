@@ -25,8 +25,8 @@ struct worker {
 
 /* ---- a page ------------------------------------------------------------------------ */
 
-/* Find a saved answer that a conditional request can validate. If ids are needed, the
-   saved answer must have them. */
+/* Find a saved answer that a conditional request can validate. If the ids of the page are
+   needed, ignore an answer that was saved without them. */
 static int find_saved_answer(const struct crawler *crawler,
                              const struct frontier_job *job, struct recheck_kept *saved)
 {
@@ -114,7 +114,7 @@ static int visit_file(struct worker *worker, const struct frontier_job *job)
 
     if (rc > 0) {
         job->host->pace.is_troubled =
-            true; /* too few descriptors: open this host's files one by one */
+            true; /* after a failure such as EMFILE, read the files one at a time */
         return frontier_retry(frontier, job, coil_now() + pause_ns);
     }
     if (rc == 0)
@@ -122,8 +122,8 @@ static int visit_file(struct worker *worker, const struct frontier_job *job)
     return rc;
 }
 
-/* In a shared crawl, drop a page that another process has leased. If other processes
-   ended while fetching the page, save it as given up. Returns 1 if the page is not
+/* In a shared crawl, drop a page that another process has leased. If too many processes
+   ended while fetching the page, save it as given up. Returns 1 if the page must not be
    fetched. */
 static int drop_leased(struct crawler *crawler, const struct frontier_job *job)
 {

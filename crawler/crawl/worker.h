@@ -6,9 +6,9 @@
 
 #include "crawl.h"
 
-/* Task functions that fetch the targets of one class until the frontier is empty. The
-   argument is the crawler. They return 0, -ECANCELED, -ENOMEM, or the error of a sink or
-   a file. */
+/* Fetch targets of one class until the frontier is empty. Both are task functions, and
+   their argument is the crawler. They return 0, -ECANCELED, -ENOMEM, or the error of a
+   sink or a file. */
 COIL_SUSPENDS int worker_run_site(void *crawler);
 COIL_SUSPENDS int worker_run_external(void *crawler);
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A body that is not needed is read up to this size, so the connection can be reused. */
+/* An unneeded body is read up to this size, so that the connection can be reused. */
 #define DRAIN_BYTES ((size_t)128 * 1024)
 
 /* True if the answer is a challenge to prove that the client is human. Cloudflare and AWS
@@ -31,10 +31,10 @@ static bool is_challenge(const coil_http_response *response)
     return false;
 }
 
-#define TYPES_MAX 16 /* the number of Content-Type headers that are considered */
+#define TYPES_MAX 16 /* maximum number of Content-Type headers that are considered */
 
-/* Extract the MIME type as the Fetch standard defines it. A shortcut handles most
-   answers, which have one header with one type. Returns 0 or -ENOMEM. */
+/* Extract the MIME type as the Fetch standard defines it. A single header with a single
+   type, which is the usual case, is used unchanged. Returns 0 or -ENOMEM. */
 static int read_content_type(struct answer *answer)
 {
     const char *values[TYPES_MAX];
@@ -81,7 +81,7 @@ struct asking {
     size_t total;
 };
 
-/* A body callback returns this to end the transfer without an error. */
+/* The return value with which a body callback ends the transfer without an error. */
 #define ENOUGH (-EOVERFLOW)
 
 /* Read the headers, and find out whether the body is wanted. Returns 0 or -ENOMEM. */
@@ -105,7 +105,7 @@ static int look_at_headers(struct asking *asking, coil_http_response *response)
     return rc;
 }
 
-/* Skip a piece of a body that is not needed. End the transfer if the body is too long. */
+/* Skip a piece of an unneeded body. Return ENOUGH if the body is too long. */
 static int pass_over(struct asking *asking)
 {
     const struct question *question = asking->question;
@@ -152,9 +152,9 @@ static int on_body(coil_http_response *response, const char *bytes, size_t n, vo
     return ENOUGH;
 }
 
-/* Remove credentials from a URL, because they may come from a page or a redirect, and
-   libcurl would log in with them. *own is the new URL, which the caller frees, or NULL if
-   the URL has no credentials. Returns 0 or -ENOMEM. */
+/* Remove credentials from a URL. They may come from a page or a redirect, and libcurl
+   would log in with them. *own is set to the new URL, which the caller frees, or to NULL
+   if the URL does not have credentials. Returns 0 or -ENOMEM. */
 static int leave_out_credentials(const char *url, char **own)
 {
     struct whatwg_span credentials = url_credentials(url);
@@ -205,7 +205,7 @@ static void describe_lateness(struct answer *answer, int64_t ns, const char *wha
              (double)ns / 1e9);
 }
 
-/* Return true if the TLS handshake failed, which is recognised by coil-http's message. */
+/* True if the TLS handshake failed. Only the error message of coil-http shows this. */
 static bool is_about_tls(const struct answer *answer, const char *url)
 {
     return answer->rc == -EPROTO && answer->status == 0 &&
@@ -213,8 +213,8 @@ static bool is_about_tls(const struct answer *answer, const char *url)
            strstr(answer->error, "TLS handshake") != NULL;
 }
 
-/* Return the error message. If a host cannot be reached, use the system's message for the
-   errno instead of libcurl's message. */
+/* Return the error message: if the host cannot be reached, the system's message for the
+   errno, otherwise libcurl's message. */
 static const char *sentence_of(const struct answer *answer)
 {
     switch (answer->rc) {

@@ -11,19 +11,19 @@
 #define ANSWER_ERROR_BYTES 256
 
 /* The answer to a request. Strings are NULL if absent, and valid until answer_finish().
- * The struct has many members, because each is one fact about the answer that a later
- * step needs. */
+ * The struct has many members, because each is a fact about the answer that a later step
+ * needs. */
 struct answer {
     int rc;     /* 0, or a negative errno if the request failed */
     int status; /* 0: no answer */
     const char *content_type, *location, *retry_after;
-    char *extracted_type; /* owns content_type if it was combined from several headers */
+    char *extracted_type; /* owns content_type if it was made from several headers */
     bool may_be_sniffed;  /* Content-Type is missing, and no header forbids sniffing */
     bool is_challenge;    /* the server asks the client to prove that it is human */
     bool sets_cookie;
-    bool is_late;     /* rc is -ETIMEDOUT: the whole request took too long */
-    bool is_tls;      /* rc is -EPROTO: TLS failed, not HTTP */
-    bool is_too_long; /* the body was longer than the limit and was cut off there */
+    bool is_late;     /* rc is -ETIMEDOUT because the whole request took too long */
+    bool is_tls;      /* rc is -EPROTO because of TLS, not of HTTP */
+    bool is_too_long; /* the body was longer than the limit, and was cut off there */
     bool is_cut;      /* the body was cut off because it was not needed */
     bool has_body;    /* the reader received all of the body, up to the limit */
     int64_t size;     /* the body's Content-Length, or else the bytes received */
@@ -37,7 +37,7 @@ struct answer {
 
 /* The receiver of a body. */
 struct body_reader {
-    /* Called once the headers have arrived. Returns true if the body, or at least its
+    /* Called when the headers have arrived. Returns true if the body, or at least its
        beginning, is wanted. */
     bool (*begin_body)(const struct answer *answer, void *arg);
     /* Receives the next piece of the body. Returns 0 to receive more, 1 if the rest is
@@ -48,12 +48,12 @@ struct body_reader {
 };
 
 struct question {
-    const char *url;            /* credentials in the URL are not sent: use a header */
+    const char *url;            /* credentials in it are not sent; use a header instead */
     const char *const *headers; /* as in coil_http_request */
     bool headers_only;          /* send HEAD */
-    bool ends_after_headers;    /* cut the body off */
+    bool ends_after_headers;    /* end the transfer when the headers have arrived */
     bool is_kept;               /* read the body up to the limit even if it is unwanted */
-    int64_t idle_ns;            /* time limit without progress */
+    int64_t idle_ns;            /* time limit for a wait without received bytes */
     int64_t max_ns;             /* time limit for the whole request */
     size_t body_limit;
     const struct body_reader *reader; /* or NULL: the body is not wanted */
@@ -61,10 +61,10 @@ struct question {
 };
 
 /*
- * Fetch one URL without following redirects. A short body that is not wanted is read to
- * its end, so that the connection can be reused. A long one is cut off. A failed request
- * is reported in answer->rc and answer->error. Returns a negative errno only for
- * -ECANCELED and -ENOMEM. Always call answer_finish() afterwards.
+ * Fetch one URL without following redirects. If the body is not wanted, a short body is
+ * still read to its end, so that the connection can be reused, and a long one is cut off.
+ * A failed request is reported in answer->rc and answer->error. Fails only with
+ * -ECANCELED or -ENOMEM. Always call answer_finish() afterwards.
  */
 COIL_SUSPENDS int answer_get(struct answer *answer, coil_http_session *session,
                              const struct question *question);

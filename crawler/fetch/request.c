@@ -39,8 +39,8 @@ static bool has_same_credentials(const char *a, const char *b)
 }
 
 /* Return the login header of a start on this host, or NULL. If several starts have a
-   login, prefer the start whose URL has the same credentials. Credentials in other URLs
-   do not come from the user: answer.c removes them. */
+   login, prefer the start with the same credentials as `origin`. Credentials in the URLs
+   of links are not from the user, so answer.c removes them. */
 static const char *find_login(const struct options *options, const char *origin)
 {
     const char *header = NULL;
@@ -121,9 +121,9 @@ static struct question question_of(const struct requester *requester,
                              .reader = on_site || page->wants_body ? reader : NULL};
 }
 
-/* Return true if GET should be tried after HEAD failed, because many servers do not
-   support HEAD or answer it incorrectly. Return false if the server could not be reached,
-   or asked for fewer requests. */
+/* Return true if GET should be tried after HEAD failed: many servers do not support HEAD,
+   or answer it incorrectly. Return false if the server could not be reached, or asked the
+   crawler to slow down. */
 static bool is_worth_a_get(const struct answer *answer)
 {
     switch (answer->rc) {
@@ -154,7 +154,7 @@ static const char *truncation_of(const struct answer *answer)
     return answer->is_cut ? "unspecified" : NULL;
 }
 
-/* Write the exchange to the archive, before its result is reported. */
+/* Write the exchange to the archive. This must be done before its result is reported. */
 static int archive_exchange(struct requester *requester, const struct question *question,
                             const struct answer *answer)
 {
@@ -165,8 +165,8 @@ static int archive_exchange(struct requester *requester, const struct question *
     return rc;
 }
 
-/* Wait until the second request of a fetch may be sent. Returns the time waited in
-   nanoseconds, or -ECANCELED. */
+/* Wait until the host may get another request for the same page. Returns the duration of
+   the wait in nanoseconds, or -ECANCELED. */
 static int64_t wait_for_turn(struct host *host)
 {
     int64_t began = coil_now();
@@ -221,8 +221,8 @@ int request_answer(struct requester *requester, const struct target *page,
 
 /* ---- sessions ---------------------------------------------------------------------- */
 
-/* Return false for private addresses. Otherwise a link to another site could make the
-   crawler access the user's own network. */
+/* Return false for private addresses. If they were allowed, a page could make the crawler
+   access the user's own network. */
 static bool allows_address(const struct sockaddr *address, void *arg)
 {
     (void)arg;

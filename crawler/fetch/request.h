@@ -13,7 +13,7 @@
 struct requester {
     const struct options *options;
     struct warc *warc; /* the archive of all requests and answers; or NULL */
-    unsigned split;    /* how many processes share the limits of each host */
+    unsigned split;    /* number of processes that share the limits of each host */
     coil_http_session *sessions[FRONTIER_CLASSES];
 };
 
@@ -21,18 +21,18 @@ struct requester {
 int requester_open(struct requester *requester);
 void requester_close(struct requester *requester);
 
-/* Set host->headers to the user's headers for this host, including those for the origins
-   of the starts. Returns 0 or -ENOMEM. */
+/* Set host->headers to the headers that the user gave for this host, or for all starts if
+   the host is trusted like a start. Returns 0 or -ENOMEM. */
 int request_find_headers(const struct requester *requester, struct host *host);
 
-/* Return the limit for the page's body. A sitemap may be as long as its protocol allows.
-   */
+/* Return the size limit of the page's body. A sitemap may be as long as the sitemap
+   protocol allows. */
 size_t request_body_limit(const struct options *options, const struct target *page);
 
 /*
  * Fetch a page, with GET on the site and HEAD on other sites. If HEAD fails, try GET. If
- * `headers` is not NULL, send these headers instead of the host's headers.
- * Returns 0, or fails like answer_get() and warc_add().
+ * `headers` is not NULL, send these headers instead of the host's headers. Returns 0, or
+ * fails like answer_get() and warc_add().
  */
 COIL_SUSPENDS int request_answer(struct requester *requester, const struct target *page,
                                  const char *const *headers,

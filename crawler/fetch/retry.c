@@ -12,8 +12,8 @@
 
 #define FIRST_PAUSE_NS COIL_MSEC(200)
 #define LONGEST_PAUSE_NS COIL_SEC(30)
-/* The longest Retry-After that is obeyed. Servers that limit the requests per minute send
-   60 s. */
+/* The longest Retry-After that is obeyed. Servers that limit the number of requests per
+   minute send up to 60 s. */
 #define LONGEST_OBEYED_NS COIL_SEC(60)
 #define LONGEST_S 1000000000 /* longer delays are shortened, to prevent overflow */
 
@@ -72,8 +72,8 @@ static bool is_temporary_failure(int rc)
     }
 }
 
-/* Return true if the server asks the crawler to slow down: 429 and 503 always do so, and
-   other temporary statuses do if they have a Retry-After. */
+/* Return true if the server asks the crawler to slow down: with 429 or 503, or with any
+   other temporary status and a Retry-After. */
 static bool is_refusal(int status, int64_t retry_after_ns)
 {
     return status == 429 || status == 503 || retry_after_ns > 0;

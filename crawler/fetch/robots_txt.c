@@ -14,10 +14,10 @@
 #include <time.h>
 
 #define ROBOTS_REDIRECTS 5
-/* One byte more than is parsed, to find out whether the last line is complete. */
+/* One byte more than is parsed, which shows whether the last line is complete. */
 #define READ_BYTES (ROBOTS_BYTES + 1)
-/* Longer bodies are cut off here. The body arrives in pieces of less than 128 KiB, so
-   READ_BYTES may be exceeded by one piece. */
+/* The size at which a body is cut off. A body arrives in pieces of less than 128 KiB, so
+   at least READ_BYTES have then arrived. */
 #define LONGEST_BYTES (READ_BYTES + (size_t)128 * 1024)
 /* If a host is unreachable more often than this in a row, robots.txt counts as failed. */
 #define DESERTED_ENOUGH 3
@@ -77,8 +77,8 @@ static int take_rules(const struct requester *requester, struct host *host,
 }
 
 /*
- * Resolve the location of a redirect to *url. If it is not a URL that can be fetched,
- * *url becomes NULL, and the host has no rules.
+ * Resolve the location of a redirect, and set *url to the result. If the result cannot be
+ * fetched, *url becomes NULL, and everything on the host is allowed.
  */
 static int resolve(const char *base, const char *location, char **url)
 {
@@ -87,8 +87,7 @@ static int resolve(const char *base, const char *location, char **url)
     return rc == -EINVAL || rc == -EPROTONOSUPPORT ? 0 : rc;
 }
 
-/* Write robots.txt to the WARC. If that fails, the next write of a page reports the
-   error. */
+/* Write robots.txt to the WARC. An error is reported by the next write of a page. */
 static void write_to_warc(struct requester *requester, const char *url,
                           const struct answer *answer, struct warc_exchange *exchange)
 {
@@ -116,9 +115,9 @@ static int parse_or_resolve(const struct requester *requester, struct host *host
 }
 
 /*
- * Fetch *url once. If the answer is a redirect, return 1 and replace *url. If the URL is
- * on another host because of a redirect, the user's headers are not sent, and
- * --exclude-private applies.
+ * Fetch *url once. If the answer is a redirect, replace *url with its target and return
+ * 1. If *url is on another host because of an earlier redirect, do not send the user's
+ * headers, and apply --exclude-private.
  */
 static int fetch_rules_once(struct requester *requester, struct host *host, char **url,
                             struct answer *answer)
@@ -155,9 +154,9 @@ static int fetch_rules_once(struct requester *requester, struct host *host, char
     return 1;
 }
 
-/* Fetch the robots.txt, and follow its redirects. After too many redirects the host has
-   no rules. *answer is set to the last answer, and *is_of_host to true if the host itself
-   sent that answer. */
+/* Fetch the robots.txt, and follow its redirects. After too many redirects, everything on
+   the host is allowed. *answer is set to the last answer, and *is_of_host to whether the
+   host itself sent that answer. */
 static int get_rules(struct requester *requester, struct host *host,
                      struct answer *answer, bool *is_of_host)
 {
@@ -165,7 +164,7 @@ static int get_rules(struct requester *requester, struct host *host,
     char *url;
     int rc = 1;
 
-    /* Omit credentials from the URL: request.c sends the user's login as a header. */
+    /* Omit credentials, because request.c sends the user's login as a header. */
     if (asprintf(&url, "%s//%.*s/robots.txt",
                  strncmp(host->origin, "https:", 6) == 0 ? "https:" : "http:",
                  (int)origin.n, origin.at) < 0)
@@ -181,9 +180,9 @@ static int get_rules(struct requester *requester, struct host *host,
 
 /* ---- the result -------------------------------------------------------------------- */
 
-/* Return true if the host does not answer at all. In that case its pages are still
-   requested, so that each reports the error. If the host answers one of them, robots.txt
-   is fetched again before any other page. */
+/* Return true if the host cannot be reached. Its pages are then requested anyway, so that
+   each page reports the error. If the host answers one of these requests, robots.txt is
+   fetched again before any other page. */
 static bool is_deserted(const struct answer *answer, bool is_of_host)
 {
     return is_of_host && (answer->rc == -ENOENT || answer->rc == -ECONNREFUSED ||
@@ -213,8 +212,8 @@ static int save_failure(struct host *host, const struct answer *answer)
     return 0;
 }
 
-/* Return true if robots.txt must be fetched again later, because the host asks the
-   crawler to slow down. */
+/* Record a refusal of robots.txt, with which the host asks the crawler to slow down.
+   Returns true if robots.txt must be fetched again later. */
 static bool is_refused_again(struct requester *requester, struct host *host,
                              const struct answer *answer, const struct retry *retry)
 {

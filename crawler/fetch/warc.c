@@ -1,13 +1,13 @@
 /*
  * warc.c - archive all bytes sent and received in a WARC 1.1 file with an index.
  *
- * Each line of the index is written after its response. If a crawl is killed while it
- * writes a record, the archive is valid up to the last record in the index, and the next
+ * Each line of the index is written after its response. If a crawl is killed while it is
+ * writing a record, the archive is valid up to the last record in the index, and the next
  * run continues from there.
  *
  * Identical payloads are recognised by their SHA-1. As the standard requires, chunks are
- * joined before hashing, but the payload is not decompressed. For each payload, a few
- * hundred bytes and its URL stay in memory.
+ * joined before hashing, but the payload is not decompressed. For each payload, its URL
+ * and a few hundred bytes stay in memory.
  */
 #include "warc_inside.h"
 
@@ -43,9 +43,9 @@ static void forget_response(struct warc_exchange *exchange)
 }
 
 /*
- * Add a line of a response's head. A second head replaces the first, which belonged to an
- * interim response (1xx), because libcurl may not report where that response ends. Lines
- * after the body are trailers. They are ignored, because the body already contains them.
+ * Add a line of a response's head. The head of an interim response (1xx) is replaced with
+ * the next head, because libcurl may not report the end of the interim response. Lines
+ * after the body are trailers, which are ignored because the body already contains them.
  */
 static void add_head_line(struct warc_exchange *exchange, const char *line, size_t n)
 {
@@ -91,8 +91,8 @@ void warc_exchange_finish(struct warc_exchange *exchange)
 }
 
 /*
- * Return the value of a header up to the end of its line. *n is 0 if the header is
- * missing.
+ * Return the value of a header, and set *n to its length. If the header is missing, *n is
+ * set to 0.
  */
 static const char *header_of(const struct warc_exchange *exchange, const char *name,
                              size_t *n)
@@ -157,7 +157,7 @@ static void add_chunks(EVP_MD_CTX *make_digest, const char *at, const char *end)
     }
 }
 
-/* Write the digest of the bytes to `to`. A NUL must follow the bytes. Returns 0 or
+/* Write the digest of n bytes, which must be followed by a NUL, to `to`. Returns 0 or
    -ENOMEM. */
 static int make_digest(const char *bytes, size_t n, bool chunked, char *to)
 {
@@ -318,8 +318,8 @@ static int status_of(const struct warc_exchange *exchange)
 }
 
 /*
- * Make a revisit record. The payload is already archived, so the record contains only the
- * head of the response.
+ * Make the record a revisit record if its payload is already archived or the status is
+ * 304. A revisit record contains only the head of the response.
  */
 static void make_revisit(struct record *record, const struct seen *seen, int status,
                          size_t head_n)
@@ -366,8 +366,8 @@ static int write_response(struct warc *warc, struct record *record,
                : rc;
 }
 
-/* Write the request before the response, because the archive is valid up to the last
-   response that the index names. */
+/* Write the request, then the response. In this order, the archive is valid up to the
+   last response in the index. */
 static int write_exchange(struct warc *warc, const char *url,
                           const struct warc_exchange *exchange, const char *truncated)
 {

@@ -11,8 +11,8 @@
  * Each request and each response is a record. Each record is a separate gzip member, so a
  * reader can begin at any record. A body that is already in the archive is not written
  * again: the record refers to the first copy. The index, FILE.cdxj, has a line for each
- * response. The index is sorted when the archive is closed. (ISO 28500:2017; CDXJ as pywb
- * reads it)
+ * response. The index is sorted when the archive is closed. (ISO 28500:2017; the CDXJ
+ * format of pywb)
  */
 #ifndef CRAWLER_WARC_H
 #define CRAWLER_WARC_H
@@ -31,7 +31,7 @@ struct warc_exchange {
     struct text request, response; /* `response` has the head and the body */
     size_t head_n;                 /* length of the response's head; 0 until it is
                                       complete */
-    int64_t at_ns;                 /* when the request was sent, since 1970 */
+    int64_t at_ns;                 /* time of the request, since 1970 */
 };
 
 /* A coil_http_wire_fn. `exchange` is a struct warc_exchange. */
@@ -40,19 +40,19 @@ void warc_take(enum coil_http_wire what, const char *bytes, size_t n, void *exch
 void warc_exchange_finish(struct warc_exchange *exchange);
 
 /*
- * Open an archive. If `goes_on` is false, an existing file is emptied. If it is true, new
- * records are written after the last response in the index. `software` is the program's
- * name and version. Fails with a negative errno and a *message that the caller frees.
+ * Open an archive. If `goes_on` is true, new records are appended after the last response
+ * in the index; otherwise an existing file is emptied. `software` is the program's name
+ * and version. Returns 0, or a negative errno with a *message that the caller frees.
  */
 int warc_open(const char *path, bool goes_on, const char *software, struct warc **out,
               char **message);
 
 /*
- * Write a request and its response to the file. Write nothing if the head of the response
- * is incomplete. `truncated` is NULL, or the reason why the body is incomplete, as in
- * WARC-Truncated: "length", "time", "disconnect" or "unspecified". Returns 0 or a
- * negative errno. After an error, later calls return the same error, and warc_close()
- * returns its message.
+ * Write a request and its response to the file, unless the head of the response is
+ * incomplete. If the body is incomplete, `truncated` is the reason, a value of
+ * WARC-Truncated: "length", "time", "disconnect" or "unspecified". Otherwise it is NULL.
+ * Returns 0 or a negative errno. After an error, later calls return the same error, and
+ * warc_close() returns the error with a message.
  */
 int warc_add(struct warc *warc, const char *url, struct warc_exchange *exchange,
              const char *truncated);
@@ -62,8 +62,8 @@ int warc_close(struct warc *warc, char **message);
 
 /*
  * Append the key of a URL in the index: the host's labels in reverse order, then path and
- * query in lower case: "org,example)/a?b=1&c". (SURT, as the Internet Archive's crawlers
- * write it)
+ * query in lower case, such as "org,example)/a?b=1&c". (SURT, a format of the Internet
+ * Archive's crawlers)
  */
 void warc_put_key(struct text *text, const char *url);
 

@@ -38,8 +38,8 @@ static int open_file(const char *path, int *fd, char **message)
 }
 
 /*
- * Map a file into memory; *at is NULL if it is empty. Returns its length or a negative
- * errno.
+ * Map a file into memory, and set *at to its address, or to NULL if the file is empty.
+ * Returns the length of the file or a negative errno.
  */
 static int64_t map_file(int fd, char **at)
 {
@@ -58,8 +58,8 @@ static int64_t map_file(int fd, char **at)
 }
 
 /*
- * Return a number from a line of the index, or 0. `name` begins with a quote, so that it
- * cannot match inside a string, where quotes are escaped.
+ * Return the number after `name` in a line of the index, or 0. `name` begins with a
+ * quote, so that it cannot match inside a string, where quotes are escaped.
  */
 static int64_t number_of(const char *line, size_t n, const char *name)
 {
@@ -254,7 +254,7 @@ static int write_sorted(int fd, const char *at, size_t n)
 
 /*
  * Sort the index, because readers use binary search. The sorted file is written under
- * another name and renamed, so that a complete index always exists.
+ * another name and then renamed, so that a complete index exists at any time.
  */
 static int sort_index(const struct warc *warc)
 {

@@ -17,8 +17,8 @@
 /* ---- the index --------------------------------------------------------------------- */
 
 /*
- * Return the length of a prefix such as "www." or "www2.". Most sites have the same
- * content with and without this prefix.
+ * Return the length of a prefix such as "www." or "www2.", or 0. Keys omit this prefix,
+ * because most sites have the same content with and without it.
  */
 static size_t www_length(const char *host, size_t n)
 {
@@ -63,7 +63,7 @@ static int compare_arguments(const void *a, const void *b)
     return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-/* Append the query with its arguments sorted, so that their order is irrelevant. */
+/* Append the query with its arguments sorted, so that their order does not matter. */
 static void put_query_key(struct text *text, const char *query)
 {
     struct argument arguments[256];

@@ -32,7 +32,7 @@ struct warc {
     z_stream gzip;
     bool has_gzip;
     struct text block, line; /* scratch buffers */
-    struct table by_digest;  /* finds a struct seen by its digest */
+    struct table by_digest;  /* maps digests to struct seen */
     struct arena arena;
     int rc; /* the first error */
 };

@@ -2,7 +2,7 @@
  * depth_queue.c - a linked list for each depth, in one array of entries.
  *
  * The queue may contain most pages of a site, so its entries may be on disk (cold.h).
- * Entries are written and read in array order.
+ * Entries are written and read mostly in array order, which is fast even on disk.
  */
 #include "depth_queue.h"
 

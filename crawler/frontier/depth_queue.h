@@ -11,9 +11,9 @@ struct target;
 /* Initialize with zeroes. */
 struct depth_queue {
     struct blocks all;        /* struct depth_entry, from index 1; caller sets .cold */
-    struct depth_line *lines; /* by depth */
+    struct depth_line *lines; /* one for each depth */
     size_t line_count;
-    size_t count; /* targets in the queue */
+    size_t count; /* number of targets in the queue */
     uint32_t made, unused;
 };
 
@@ -24,7 +24,7 @@ int depth_queue_add(struct depth_queue *depth_queue, unsigned depth,
 /* Return the lowest depth with a target. The queue must not be empty. */
 unsigned depth_queue_first(const struct depth_queue *depth_queue);
 
-/* Remove and return the first target of this depth. Returns NULL if there is none. */
+/* Remove and return the first target of this depth, or return NULL. */
 struct target *depth_queue_take(struct depth_queue *depth_queue, unsigned depth);
 
 void depth_queue_finish(struct depth_queue *depth_queue);

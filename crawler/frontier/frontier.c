@@ -8,8 +8,8 @@
  *   2. A host that has a job but must wait is in `delays.hosts` (is_timed).
  *   3. The timer is set to the earliest time in `delays`.
  *   4. While a job is available and a worker of its class is idle, at least one worker is
- *      being woken. The code that makes a job available wakes one worker. A worker that
- *      takes a job wakes another one if more jobs are available.
+ *      being woken. Code that makes a job available wakes one worker. A worker that takes
+ *      a job wakes another one if more jobs are available.
  *
  * Start reading at frontier_take() and take_job().
  */
@@ -169,8 +169,8 @@ static int queue_target(struct frontier *frontier, struct target *target)
     return frontier_list_if_ready(frontier, target->host);
 }
 
-/* Queue the targets of the next depth. A target whose depth was lowered may be in the
-   queue of depths twice. */
+/* Queue the targets of the next depth. A target whose depth was lowered may be in
+   later.queue twice, and is queued only once. */
 static int go_deeper(struct frontier *frontier)
 {
     struct target *target;
@@ -188,7 +188,8 @@ static int go_deeper(struct frontier *frontier)
 
 /* ---- jobs -------------------------------------------------------------------------- */
 
-/* Make frontier_take() fail with rc in all workers, including those that wait in it. */
+/* If rc is an error, make frontier_take() fail with it in all workers, including those
+   that are already waiting. */
 static void note_failure(struct frontier *frontier, int rc)
 {
     if (rc == 0)
@@ -197,8 +198,8 @@ static void note_failure(struct frontier *frontier, int rc)
     frontier_wake_all(frontier);
 }
 
-/* Pass the target to the coordinator. In a crawl by depth, pass a queued target again,
-   because the coordinator must know the target's new depth. */
+/* Pass the target to the coordinator, unless it was passed before. In a crawl by depth,
+   always pass the target, because the coordinator needs its new depth. */
 static void hand_up(const struct frontier *frontier, struct target *target)
 {
     const struct frontier_above *above = frontier->options.above;
@@ -328,7 +329,7 @@ static int wait_idle(struct frontier *frontier, enum frontier_class class)
     rc = coil_event_wait(&idle.event);
     frontier_forget_idle(frontier, &idle);
     if (rc < 0 && coil_event_is_set(&idle.event))
-        /* this worker was woken but took no job, so wake another one */
+        /* this worker was woken but will not take a job, so wake another one */
         frontier_wake_one(frontier, class);
     coil_event_finish(&idle.event);
     return rc;
@@ -400,7 +401,7 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns)
 {
     const struct frontier_above *above = frontier->options.above;
-    /* A target that is due now waits only for robots.txt, so this process keeps it. */
+    /* A target that is due now is only waiting for robots.txt, so keep its lease. */
     bool is_later = at_ns > coil_now();
     int rc;
 

@@ -8,11 +8,11 @@
  *         frontier_retry(&frontier, &job, when)  or  frontier_done(&frontier, &job)
  *     }
  *
- * Each host has a queue. Hosts that may get a request now take turns. A host that must
- * wait, because of its delay or Retry-After, does not block a worker.
+ * Each host has a queue. Hosts that may get a request now take turns. While a host must
+ * wait, because of its delay or Retry-After, workers fetch from other hosts.
  *
  * In a shared crawl, all added targets are passed to a coordinator, struct
- * frontier_above. The targets that this process leases are then added by
+ * frontier_above. The targets that this process leases are then queued by
  * frontier_lease(). (docs/design/many-machines.md)
  */
 #ifndef CRAWLER_FRONTIER_H
@@ -33,7 +33,7 @@ struct robots;
    delay the site. */
 enum frontier_class { FRONTIER_SITE, FRONTIER_EXTERNAL, FRONTIER_CLASSES };
 
-/* The targets of a host that wait for a worker. */
+/* The targets of a host that are waiting for a worker. */
 struct host_queue {
     struct target *first, *last;
     size_t count;
@@ -45,11 +45,11 @@ struct host_pace {
     int64_t delay_ns;         /* time between two requests */
     int64_t asked_ns;         /* when the last request was sent */
     struct throttle throttle; /* limits the rate after refusals */
-    /* A target that was just refused when it was tested. The host's next answer shows
-       whether the target itself is the reason (throttle.c). */
+    /* A target whose test was just refused. The host's next answer shows whether the
+       target itself is the reason (throttle.c). */
     struct target *suspect;
     bool is_troubled;  /* a request was refused: send one request at a time */
-    unsigned failures; /* temporary failures in a row */
+    unsigned failures; /* number of temporary failures in a row */
 };
 
 enum robots_state { ROBOTS_UNNEEDED, ROBOTS_WANTED, ROBOTS_ASKED, ROBOTS_KNOWN };
@@ -62,10 +62,10 @@ struct host_robots {
        Released with free(). */
     struct answer *failure;
     int64_t asked_ns;         /* time of the last request for robots.txt */
-    int64_t until_ns;         /* when to fetch robots.txt again */
-    bool is_rested;           /* the host was idle before that request */
-    unsigned tries, refusals; /* in a row */
-    unsigned deserted;        /* how often in a row the host was unreachable */
+    int64_t until_ns;         /* time at which to fetch robots.txt again */
+    bool is_rested;           /* the host was idle before the last request for it */
+    unsigned tries, refusals; /* numbers of tries and refusals in a row */
+    unsigned deserted;        /* number of times in a row that the host was unreachable */
     bool has_told_sitemaps;   /* its sitemaps were reported */
     bool has_lost_sitemaps;   /* its sitemaps must be reported again: shared.c */
 };
@@ -91,8 +91,8 @@ struct frontier_job {
 
 /* The coordinator of a shared crawl. Its functions must not suspend. */
 struct frontier_above {
-    /* Have a process fetch the target: for the first time, again, or earlier than planned
-       because a crawl by depth has found a shorter path. */
+    /* Make a process fetch the target. This may be the first time, a repetition, or an
+       update because a crawl by depth has found a shorter path to the target. */
     void (*add)(void *arg, struct target *target);
     /* Report that the job's target is finished. */
     void (*complete)(void *arg, const struct frontier_job *job);
@@ -108,7 +108,7 @@ struct frontier_options {
     int64_t delay_ns;                    /* time between two requests to a host */
     bool asks_robots;                    /* fetch the robots.txt of the site's hosts */
     bool by_depth;                       /* finish each depth before the next begins */
-    struct cold *cold; /* where targets of later depths are stored; NULL for the heap */
+    struct cold *cold; /* storage for targets of later depths; NULL for the heap */
     const struct frontier_above *above; /* must outlive the frontier; may be NULL */
 };
 
@@ -120,10 +120,10 @@ struct ready_hosts {
 /* The targets of later depths, which are used only with by_depth. */
 struct later_depths {
     struct depth_queue queue;
-    unsigned current; /* the depth that is crawled now */
+    unsigned current; /* the depth that is being crawled */
 };
 
-/* Targets and hosts that wait until a certain time. */
+/* Targets and hosts that are waiting until a certain time. */
 struct delays {
     struct schedule retries; /* targets that are tried again later */
     struct schedule hosts;   /* hosts that must wait before their next request */
@@ -135,8 +135,8 @@ struct frontier {
     struct table hosts;
     struct ready_hosts ready[FRONTIER_CLASSES];
     unsigned in_flight[FRONTIER_CLASSES];
-    size_t queued;  /* targets in host queues and in delays.retries */
-    size_t through; /* targets that are finished */
+    size_t queued;  /* number of targets in host queues and in delays.retries */
+    size_t through; /* number of finished targets */
     struct later_depths later;
     struct delays delays;
     struct frontier_idle *idle;
@@ -145,7 +145,7 @@ struct frontier {
     bool notes_only; /* added targets wait for frontier_take_noted() */
 };
 
-/* Return true if a worker of the class waits for a job. */
+/* Return true if a worker of the class is waiting for a job. */
 bool frontier_has_idle(const struct frontier *frontier, enum frontier_class class);
 
 /* Initialize an empty frontier. The thread must have a loop. */
@@ -158,7 +158,7 @@ void frontier_finish(struct frontier *frontier);
 struct host *frontier_host(struct frontier *frontier, const char *url,
                            enum frontier_class class);
 
-/* Accept a target, whose `host` must be set. The target is queued once the crawl reaches
+/* Accept a target, whose `host` must be set. The target is queued when the crawl reaches
    its depth, unless it was queued before. If target->depth decreases, call this again. */
 void frontier_add(struct frontier *frontier, struct target *target);
 
@@ -170,19 +170,19 @@ void frontier_lease(struct frontier *frontier, struct target *target);
 
 /*
  * These functions are for the replay of a saved crawl. After frontier_note_only(), added
- * targets become TARGET_NOTED. The replay calls frontier_noted_is_done() for each target
- * with a saved answer. Finally, frontier_take_noted() ends this mode and queues the
- * remaining targets.
+ * targets are not queued, but become TARGET_NOTED. The replay calls
+ * frontier_noted_is_done() for each target with a saved answer. Finally,
+ * frontier_take_noted() ends this mode and queues the remaining targets.
  */
 void frontier_note_only(struct frontier *frontier);
 void frontier_noted_is_done(struct frontier *frontier, struct target *target);
 void frontier_take_noted(struct frontier *frontier, const struct targets *targets);
 
 /*
- * Take the next job, suspending until a host may get a request. Fails with -ESHUTDOWN
- * once the frontier is closed, or once no target is queued or in progress. In a shared
- * crawl, -ESHUTDOWN only means that the frontier is closed. Other failures: -ENOMEM,
- * -ECANCELED.
+ * Take the next job, suspending until a host may get a request. Fails with -ESHUTDOWN if
+ * the frontier is closed, or if no target is queued or in progress. (In a shared crawl,
+ * more targets may be leased, so only closing the frontier causes -ESHUTDOWN.) Also fails
+ * with -ENOMEM or -ECANCELED.
  */
 COIL_SUSPENDS int frontier_take(struct frontier *frontier, enum frontier_class class,
                                 struct frontier_job *job);
@@ -199,14 +199,15 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
 int frontier_test(struct frontier *frontier, const struct frontier_job *job);
 
 /* Record that a request to the host begins: start the host's delay, and take a token from
-   its bucket. Returns true if the host was idle for throttle_rest_ns() before. */
+   its bucket. Returns true if the host was idle for at least throttle_rest_ns()
+   before. */
 bool frontier_begin_request(struct host *host);
 
 /* Reserve the host for another request of the same job. Returns the time at which the
    request may be sent. */
 int64_t frontier_take_turn(struct host *host);
 
-/* Record that the host has answered. `is_rested` was returned by
+/* Record that the host has answered. `is_rested` is the return value of
    frontier_begin_request(). */
 void frontier_accept(struct host *host, struct target *target, bool is_rested);
 
@@ -226,7 +227,8 @@ void frontier_pause(struct host *host, int64_t until_ns);
    that were not fetched. */
 void frontier_close(struct frontier *frontier);
 
-/* Return the number of jobs in progress, of waiting targets, and of finished targets. */
+/* Return the number of jobs in progress, of unfinished targets that are not in progress,
+   and of finished targets. */
 size_t frontier_at_work(const struct frontier *frontier);
 size_t frontier_left(const struct frontier *frontier);
 size_t frontier_through(const struct frontier *frontier);

@@ -1,7 +1,7 @@
 /*
- * host_queue.h - the queues of hosts, and the workers that wait for a host.
+ * host_queue.h - the lists of hosts, and the workers that are waiting for a host.
  *
- * Only frontier.c uses it.
+ * Only frontier.c includes this header.
  */
 #ifndef CRAWLER_HOST_QUEUE_H
 #define CRAWLER_HOST_QUEUE_H
@@ -28,7 +28,8 @@ bool frontier_may_get_request(const struct frontier *frontier, const struct host
 /* Set the timer according to invariant 3 of frontier.c. */
 int frontier_set_timer(struct frontier *frontier);
 
-/* Move the host to the list that invariants 1 and 2 of frontier.c require. */
+/* Put the host in the list that invariants 1 and 2 of frontier.c require, if any. Returns
+   0 or -ENOMEM. */
 int frontier_list_if_ready(struct frontier *frontier, struct host *host);
 
 struct host *frontier_first_ready(struct frontier *frontier, enum frontier_class class);

@@ -9,7 +9,7 @@
 
 struct schedule_entry {
     int64_t at_ns;
-    uint64_t order; /* entries with the same time are taken in order of insertion */
+    uint64_t order; /* keeps entries with the same time in order of insertion */
     void *thing;
 };
 

@@ -4,11 +4,10 @@
  *     slots            known, 32 bytes each     all, which may be cold
  *     tag | index + 1 --> key, count, ...        struct target --> URL
  *
- * The table uses open addressing with linear probing. A crawl looks up every link and
- * never removes a target, so no tombstones are needed. A slot has four bytes. Four of its
- * bits are a tag from the hash, which rules out most other targets without reading their
- * keys. This allows a high load factor. The table grows in place by a quarter, and is
- * refilled from the keys.
+ * The table uses open addressing with linear probing. Targets are never removed, so no
+ * tombstones are needed. A slot has four bytes. Four of its bits are a tag from the hash,
+ * which rules out most other targets without reading their keys. This allows a high load
+ * factor. The table grows in place by a quarter, and is refilled from the keys.
  */
 #include "target.h"
 
@@ -31,8 +30,8 @@ struct text_slot {
 };
 
 /* The states that may follow each state. In addition, TARGET_MET may follow every state,
-   because a shared crawl that has lost data starts again. Answers to earlier requests may
-   still arrive after that. */
+   because a shared crawl that has lost data starts again. Afterwards, answers to earlier
+   requests may still arrive, so TARGET_DONE may follow TARGET_MET. */
 #define BIT(state) (1U << (state))
 static const uint16_t followers[TARGET_STATES] = {
     [TARGET_MET] = BIT(TARGET_CALENDAR) | BIT(TARGET_HELD) | BIT(TARGET_TOO_DEEP) |
@@ -68,8 +67,8 @@ struct known *targets_known(const struct targets *targets, const struct target *
 
 /* ---- the table --------------------------------------------------------------------- */
 
-/* Return the slot where the search for a hash begins. The slot depends on the hash's high
-   bits. (D. Lemire, "Fast Random Integer Generation in an Interval") */
+/* Return the slot at which the search for a hash begins, computed from the high bits of
+   the hash. (D. Lemire, "Fast Random Integer Generation in an Interval") */
 static size_t first_slot(const struct targets *targets, uint64_t hash)
 {
     return (size_t)(((__uint128_t)hash * targets->capacity) >> 64);
@@ -302,8 +301,8 @@ static struct text_slot *find_text(const struct targets *targets, const char *te
     }
 }
 
-/* Empty the table of texts. The texts stay valid, but if an equal text is stored again,
-   it gets a second copy. */
+/* Empty the table of texts. The texts stay valid, but a later text that is equal to one
+   of them gets a copy of its own. */
 static int forget_texts(struct targets *targets)
 {
     memset(targets->texts, 0, targets->text_capacity * sizeof *targets->texts);

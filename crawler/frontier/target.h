@@ -35,14 +35,14 @@ enum target_kind {
  * docs/design/crawler.md has a diagram of the transitions.
  */
 enum target_state {
-    TARGET_MET,      /* found; the next link to it decides whether it is fetched */
-    TARGET_CALENDAR, /* in an endless calendar: decided again at the next link */
-    TARGET_HELD,     /* seems off the site: decided when all starts are fetched */
-    TARGET_TOO_DEEP, /* beyond --max-depth: decided again when a shorter path is found */
-    TARGET_LEFT_OUT, /* excluded, or known from the cache: never fetched */
-    TARGET_ACCEPTED, /* in the frontier: queued when the crawl reaches its depth */
+    TARGET_MET,      /* found; decided at the next link to it */
+    TARGET_CALENDAR, /* in an endless calendar; decided again at the next link to it */
+    TARGET_HELD,     /* apparently not on the site; decided when all starts are fetched */
+    TARGET_TOO_DEEP, /* beyond --max-depth; decided again if a shorter path is found */
+    TARGET_LEFT_OUT, /* excluded, or known from the cache; never fetched */
+    TARGET_ACCEPTED, /* in the frontier; queued when the crawl reaches its depth */
     TARGET_QUEUED,   /* in its host's queue, at a worker, or waiting for a retry */
-    TARGET_NOTED,    /* during a replay: queued afterwards, unless its answer was saved */
+    TARGET_NOTED,    /* in a replay; queued after it, unless its answer was saved */
     TARGET_DONE,     /* answered, or forbidden by robots.txt */
     TARGET_STATES
 };
@@ -51,10 +51,10 @@ enum target_state {
 enum target_refetch {
     REFETCH_NONE,
     REFETCH_COOKIE, /* its redirect loop has set a cookie; done at most once */
-    REFETCH_IDS     /* to get its ids or text; the verdict does not change */
+    REFETCH_IDS     /* only for its ids or text; the verdict does not change */
 };
 
-/* The findings of a search in a page. */
+/* What a search has found in a page. */
 enum target_content {
     CONTENT_NONE,    /* the page was not searched */
     CONTENT_LINKS,   /* only links: a style sheet cannot have ids */
@@ -62,9 +62,8 @@ enum target_content {
     CONTENT_MARKDOWN /* links and ids; ids are also compared in lower case */
 };
 
-/* The state of one URL. There may be millions of targets, so small members share
- * bytes. The struct has many members, because a struct for each subject would need
- * more bytes. */
+/* The state of one URL. There may be millions of targets, so small members share bytes.
+ * The struct has many members, because nested structs would need more bytes. */
 struct target {
     const char *url; /* the encoded URL with its fragment, or the text of a link */
     struct target *page;
@@ -77,13 +76,13 @@ struct target {
     uint32_t id_count;
     uint32_t index;           /* in the order of discovery, from 0 */
     uint32_t first_reference; /* reference.h */
-    uint32_t url_n;           /* the length of `url` */
+    uint32_t url_n;           /* length of `url` */
     uint32_t fragment_at;     /* offset in `url` after the '#', or 0 */
     int16_t status;           /* HTTP status; 0: no answer */
-    uint16_t depth;           /* links from the start, on the shortest known path */
-    uint8_t hops;             /* redirects between the nearest link and this target */
-    uint8_t chain;            /* redirects from here to the last page, once known */
-    uint8_t tries;            /* requests so far */
+    uint16_t depth;           /* number of links on the shortest path from a start */
+    uint8_t hops;             /* number of redirects from the nearest link */
+    uint8_t chain;            /* number of redirects to the last page, once known */
+    uint8_t tries;            /* number of requests so far */
     uint8_t reason;           /* enum reason */
     uint8_t verdict : 4;      /* enum verdict */
     uint8_t state : 4;        /* enum target_state: target_set_state() */
@@ -103,25 +102,24 @@ struct target {
 
 /*
  * The part of a target that most links need. URLs with equal keys count as the same URL:
- * an attacker who does not know the seeds cannot construct a collision.
- * targets_remember() copies some values from the target. An outdated copy can still be
- * used, because each value changes in one direction only. The depth, for example, never
- * increases.
+ * without the seeds, an attacker cannot construct a collision. targets_remember() copies
+ * some values from the target. An outdated copy does no harm, because each value changes
+ * in one direction only. For example, the depth never increases.
  */
 struct known {
     uint64_t key[2];          /* two hashes of the URL, each with its own seed */
-    uint32_t reference_count; /* counts all links to the target, stored or not */
-    uint32_t references;      /* the index of the last stored link: reference.h */
-    uint32_t number;          /* number in the file of the saved crawl; 0: none */
-    uint16_t depth;           /* the target's depth, or more */
+    uint32_t reference_count; /* number of all links to the target, stored or not */
+    uint32_t references;      /* index of the last stored link: reference.h */
+    uint32_t number;          /* number in the file of the saved crawl; or 0 */
+    uint16_t depth;           /* copy of target->depth, which may be lower by now */
     bool is_wanted : 1;       /* copy of target->is_wanted */
-    bool is_near : 1;         /* target_is_decided(), and its hops are 0 */
+    bool is_near : 1;         /* target_is_decided(), and target->hops is 0 */
     bool is_well : 1;         /* no report lists links to it: references_drop() */
     bool has_new : 1;         /* the baseline lacks at least one link to it */
-    uint8_t counted : 5;      /* for a page: bits of the counted verdicts; summary.c */
+    uint8_t counted : 5;      /* bit mask of verdicts counted for the page: summary.c */
 };
 
-/* A target that was found by its URL, without accessing `target`, which may be on
+/* A target that was found by its URL without accessing the struct target, which may be on
    disk. */
 struct unseen {
     struct target *target;
@@ -186,19 +184,19 @@ void targets_set_id_seed(struct targets *targets, uint64_t seed);
 void targets_finish(struct targets *targets);
 
 /*
- * Return the target of this URL. `fragment_at` is the offset of its fragment, after the
- * '#', or 0 if there is none. If the target is new, *is_new is set, its verdict is
- * VERDICT_OPEN, and its page is also found or added. Returns NULL if memory runs out.
+ * Return the target of this URL, creating it if necessary. `fragment_at` is the offset of
+ * the fragment, after the '#', or 0. *is_new is set to true if the target is new. A new
+ * target has VERDICT_OPEN, and its page is also found or created. Returns NULL if memory
+ * runs out.
  */
 struct target *targets_get(struct targets *targets, const char *url, size_t fragment_at,
                            bool *is_new);
 
 /*
- * The steps of targets_get(), for callers that know the next few URLs in advance.
- * First, targets_expect() returns the hash of a URL and prefetches its slot into the
- * CPU's cache. Next, targets_expect_soon() prefetches the struct known. Finally,
- * targets_get_hashed() does the work of targets_get(), but without cache misses. `n` is
- * the URL's length.
+ * The steps of targets_get(), for callers that know the next few URLs in advance. First,
+ * targets_expect() returns the hash of a URL and prefetches its slot into the CPU cache.
+ * Next, targets_expect_soon() prefetches the struct known. Finally, targets_get_hashed()
+ * does the same as targets_get(), but without cache misses. `n` is the length of the URL.
  */
 uint64_t targets_expect(const struct targets *targets, const char *url, size_t n);
 void targets_expect_soon(const struct targets *targets, uint64_t hash);
@@ -225,8 +223,8 @@ void targets_remember(const struct targets *targets, const struct target *target
 struct target *targets_at(const struct targets *targets, size_t index);
 
 /* Return a copy of the text that lives as long as the targets. Equal texts share one
-   copy, except that some texts have several copies if texts are on disk. Returns NULL if
-   memory runs out. */
+   copy, but if texts are stored on disk, some have several. Returns NULL if memory runs
+   out. */
 const char *targets_intern(struct targets *targets, const char *text, size_t n);
 
 /*
@@ -239,9 +237,9 @@ int targets_keep_ids(struct targets *targets, struct target *page, uint64_t *has
                      size_t n);
 bool target_has_id(const struct target *page, uint64_t hash);
 
-/* Return an explanation of the target's verdict for people: its message, "no such file",
-   or "404 Not Found", which is written to `to`. Returns NULL if the verdict needs no
-   explanation. */
+/* Return an explanation of the target's verdict for human readers: its message, "no such
+   file", or a status such as "404 Not Found", which is written to `to`. Returns NULL if
+   the verdict does not need an explanation. */
 const char *target_cause(const struct target *target, char to[TARGET_CAUSE_BYTES]);
 
 #endif

@@ -7,30 +7,30 @@
  *
  * A refusal with 429 or with Retry-After halves the rate. A 503 without Retry-After may
  * concern a single page, so it halves the rate only if two of the last ten answers are
- * refusals. Only requests sent after the last cut count, because earlier requests say
- * nothing about the new rate.
+ * refusals. Only answers to requests after the last cut count, because earlier requests
+ * were sent at another rate.
  *
  * Each second in which the host answers adds a tenth of the rate before the last cut, so
- * that rate is reached again after about five seconds. At low rates an answer adds 7 %,
- * so ten answers double the rate. If nothing is refused for a long time, the growth
- * doubles.
+ * that rate is reached again after about five seconds. At low rates, each answer adds 7 %
+ * instead, so ten answers double the rate. If the host refuses nothing for a long time,
+ * the growth doubles.
  *
- * Refusals do not use up a page's tries. Instead, a page that is refused is tested: its
- * host gets no request for at least a second or for the time of Retry-After, and then one
- * request for this page. If the host refuses this request and answers the next page, the
- * page itself is the reason, and its next refusal is final. The eighth refusal of a page
- * is also final if its host answers other pages. If the host answers a test, it limits
- * the rate. After that, a page is tested only if it is refused twice.
+ * Refusals do not use up a page's tries. Instead, a refused page is tested: its host gets
+ * no requests for at least a second or for the time of Retry-After, and then one request
+ * for this page. If the host refuses this request but answers the next page, the page
+ * itself is the reason, and its next refusal is final. The eighth refusal of a page is
+ * also final if its host answers other pages. If the host answers a test, it evidently
+ * limits the rate. After that, a page is tested only if it is refused twice.
  *
  * A host is given up if it has refused all requests for PATIENCE_NS, even after several
  * rests without requests. The time is shorter for hosts outside the site. It is also
- * shorter for 503 without Retry-After and for a host that has never answered, because
+ * shorter for 503 without Retry-After and for hosts that have never answered, because
  * these refusals may be permanent. A host that was given up gets one request for each
- * page, without a limit.
+ * page, and the rate is no longer limited.
  *
  * Refusals may be unrelated to the rate. If three pages in a row were themselves the
  * reason for their refusals, the limit is lifted, and refusals without Retry-After are
- * treated as ordinary failures. This ends when ten answers in a row are refusals.
+ * treated as ordinary failures until ten answers in a row are refusals.
  */
 #include "throttle.h"
 
@@ -45,7 +45,7 @@
 #define FASTER_NS COIL_SEC(10)
 #define FASTER_COUNT 50
 #define BUCKET_SECONDS 0.05
-#define RECENT 10       /* how many of the last answers are stored */
+#define RECENT 10       /* number of recent answers that are stored */
 #define MANY_REFUSALS 2 /* this many recent refusals are a reason to cut the rate */
 #define PROVEN_ENOUGH 3 /* this many pages in a row were the reason for their refusals */
 #define REST_NS COIL_SEC(1)
@@ -54,7 +54,7 @@
 #define LONGEST_REST_NS COIL_SEC(8) /* maximum, unless Retry-After is longer */
 #define RESTS_OF_RATE 4 /* a rest is as long as 4 requests at the current rate */
 #define FIRST_PAUSE_NS COIL_MSEC(200)
-#define LAST_DOUBLING 5 /* a page's pause doubles at most 5 times, to 6.4 s */
+#define LAST_DOUBLING 5 /* the pause of a page doubles at most 5 times, to 6.4 s */
 
 /* ---- the bucket -------------------------------------------------------------------- */
 
@@ -118,8 +118,8 @@ static void lift_limit(struct throttle *throttle)
     forget_answers(throttle);
 }
 
-/* Raise the rate after an answer, by `growth` per second. At low rates the growth is
-   smaller, so that ten answers double the rate. */
+/* Raise the rate after an answer, so that it grows by `growth` per second. At low rates,
+   it grows by GROWTH_PER_ANSWER, so that ten answers double the rate. */
 static void grow_rate(struct throttle *throttle, int64_t now)
 {
     double by = throttle->growth / throttle->rate;
@@ -209,7 +209,7 @@ int64_t throttle_pause_ns(const struct throttle_refusal *refusal)
                                        : FIRST_PAUSE_NS << doublings;
 }
 
-/* Count the refusal for its host. */
+/* Record the refusal in the history of its host. */
 static void note_refusal(struct throttle *throttle,
                          const struct throttle_refusal *refusal)
 {
@@ -247,7 +247,8 @@ static bool is_of_the_page(const struct throttle *throttle,
            refusal->sent_ns - throttle->answered_ns < PATIENCE_NS;
 }
 
-/* If all recent answers are refusals, assume again that the rate may be the reason. */
+/* If all recent answers are refusals, no longer assume that they are unrelated to the
+   rate. */
 static void doubt_unrelated(struct throttle *throttle)
 {
     if (recent_refusals(throttle) < RECENT)
@@ -262,9 +263,9 @@ bool throttle_is_test(const struct throttle_refusal *refusal)
     return refusal->page_refusals > 0;
 }
 
-/* Return true if the page must be tested. A first refusal leads to a test until a test
-   has shown that the host limits the rate. Further tests of first refusals would take
-   time and show little. */
+/* Return true if the page must be tested. Once a test has shown that the host limits the
+   rate, the first refusal of a page no longer leads to a test, which would take time and
+   show little. */
 static bool is_to_be_tested(const struct throttle *throttle,
                             const struct throttle_refusal *refusal)
 {

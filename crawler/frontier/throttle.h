@@ -1,10 +1,10 @@
 /*
  * throttle.h - adapt the rate of requests to a host that limits that rate.
  *
- *     due = throttle_due(&throttle, now);            when the next request may go out
- *     throttle_spend(&throttle, now);                it goes out
- *     throttle_accept(&throttle, now);               it was answered
- *     advice = throttle_refuse(&throttle, &refusal); or refused, by 429 or 503
+ *     due = throttle_due(&throttle, now);            when the next request may be sent
+ *     throttle_spend(&throttle, now);                a request is being sent
+ *     throttle_accept(&throttle, now);               the request was answered,
+ *     advice = throttle_refuse(&throttle, &refusal); or refused with 429 or 503
  *
  * Without refusals, only the options limit a host's requests. After a refusal, each
  * request takes a token from a bucket. Refusals halve the rate at which the bucket is
@@ -19,11 +19,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The history of a host's refusals. All zeroes: a host without refusals. The struct has
- * many members, because the rules in throttle.c need that much of a host's history. */
+/* The history of a host's refusals. Initialize with zeroes. The struct has many members,
+ * because the rules in throttle.c consider many facts about a host. */
 struct throttle {
     double rate;   /* requests per second; 0: no limit */
-    double growth; /* how much the rate grows per second while the host answers */
+    double growth; /* increase of the rate per second while the host answers */
     double tokens; /* tokens in the bucket at filled_ns */
     int64_t filled_ns;
     int64_t cut_ns;       /* when the rate was last cut */
@@ -47,19 +47,19 @@ struct throttle_refusal {
     int64_t sent_ns, now_ns; /* times of the request and of its answer */
     int64_t retry_after_ns;  /* or 0 without Retry-After */
     bool is_too_many;        /* the status is 429, not 503 */
-    bool is_external;        /* not on the site: a refusal does not fail the run */
-    bool is_rested;          /* the host was idle for throttle_rest_ns() before it */
+    bool is_external;        /* not on the site, so a refusal does not fail the run */
+    bool is_rested;          /* the host was idle for throttle_rest_ns() before */
     unsigned page_refusals;  /* number of earlier refusals of the same page */
     unsigned max_tries;      /* --max-tries */
 };
 
-#define THROTTLE_PAGE_REFUSALS 7 /* the maximum of target->refusals */
+#define THROTTLE_PAGE_REFUSALS 7 /* maximum value of target->refusals */
 
 enum throttle_advice {
     THROTTLE_AGAIN, /* try the page again, after throttle_pause_ns() */
     /* try the page again after throttle_rest_ns(), before any other page of the host */
     THROTTLE_TEST,
-    THROTTLE_FAILURE, /* an ordinary failure: it uses up a try */
+    THROTTLE_FAILURE, /* treat the refusal as an ordinary failure, which uses up a try */
     THROTTLE_FINAL    /* the refusal is the page's verdict */
 };
 
@@ -70,8 +70,8 @@ void throttle_accept(struct throttle *throttle, int64_t now);
 enum throttle_advice throttle_refuse(struct throttle *throttle,
                                      const struct throttle_refusal *refusal);
 
-/* Return true if the refused request was a test of the page. Use this only if is_rested
-   is set. */
+/* Return true if the refused request was a test of the page. Call this only if is_rested
+   is true. */
 bool throttle_is_test(const struct throttle_refusal *refusal);
 
 /* Record the result of a test. Call throttle_prove() if the page was refused and the host
@@ -79,7 +79,7 @@ bool throttle_is_test(const struct throttle_refusal *refusal);
 void throttle_prove(struct throttle *throttle);
 void throttle_disprove(struct throttle *throttle);
 
-/* Return how long to pause the requests to the host before a test. */
+/* Return the duration of the pause in requests to the host before a test. */
 int64_t throttle_rest_ns(const struct throttle *throttle);
 
 /* Return how long to wait before the page is tried again: the server's Retry-After, or

@@ -3,9 +3,9 @@
  *
  * The encoding matters for links such as <a href="caf\xe9.html">: browsers request
  * caf%C3%A9.html, so coil-crawl must do the same. If an encoding is declared, the page is
- * converted first, because in UTF-16 not even tags could be found otherwise. Without a
- * declaration, the page is searched unconverted, and checked for valid UTF-8 at the same
- * time.
+ * converted before it is searched: without conversion, not even the tags of a UTF-16 page
+ * could be found. Without a declaration, the page is searched unconverted, and is checked
+ * for valid UTF-8 at the same time.
  */
 #include "charset.h"
 
@@ -21,8 +21,8 @@
 /* ---- finding out ------------------------------------------------------------------- */
 
 /*
- * Set the encoding. Returns false, without setting it, if browsers do not support the
- * label.
+ * Set the encoding to the one with this label. If browsers do not support the label,
+ * return false and do not change the encoding.
  */
 static bool set_label(struct charset *charset, const char *label, size_t n)
 {
@@ -71,8 +71,8 @@ static bool find_label(const char *text, const char **label, size_t *n)
  */
 struct prescan {
     struct charset charset;
-    bool has_charset, is_pragma; /* set by attributes of the current tag */
-    /* the charset comes from `content`, which is ignored without http-equiv */
+    bool has_charset, is_pragma; /* properties of the current tag */
+    /* the charset is from `content`, which counts only with http-equiv */
     bool needs_pragma;
     /* the tag has a `charset` attribute, so its `content` is ignored */
     bool has_attribute;
@@ -97,8 +97,8 @@ static bool wants_of_meta(const struct html_name *name, void *arg)
 static void add_label(struct prescan *scan, const char *label, size_t n)
 {
     scan->has_charset = set_label(&scan->charset, label, n);
-    /* A page with a declaration that can be read as ASCII cannot be in UTF-16. (WHATWG:
-     * prescan) */
+    /* A declaration that was found in ASCII bytes cannot be correct if it says UTF-16.
+     * (WHATWG: prescan) */
     if (strncasecmp(scan->charset.label, "utf-16", 6) == 0)
         scan->charset.label[0] = '\0';
 }
@@ -184,8 +184,8 @@ static bool find_mark(const char *text, size_t n, struct charset *out)
     return out->mark_bytes > 0;
 }
 
-/* Replace UTF-16 with UTF-8, because a page with a declaration in ASCII bytes cannot be
- * in UTF-16. */
+/* Replace UTF-16 with UTF-8. The declaration was found in ASCII bytes, so the page cannot
+ * be in UTF-16. */
 static void replace_utf_16(struct charset *charset)
 {
     if (strncasecmp(charset->label, "utf-16", 6) == 0)
@@ -353,8 +353,8 @@ static int skip_invalid(const struct charset_converter *converter, char **text, 
 }
 
 /*
- * Convert the text, except an incomplete character at its end. Returns the length of that
- * character.
+ * Convert the text, except for an incomplete character at its end. Returns the number of
+ * bytes of that character, or a negative error.
  */
 static ssize_t convert(const struct charset_converter *converter, char *text, size_t n,
                        charset_take take, void *arg)
@@ -392,7 +392,7 @@ static int convert_left(struct charset_converter *converter, char byte, charset_
         return (int)rest;
     memmove(left, left + converter->left_n - (size_t)rest, (size_t)rest);
     converter->left_n = (size_t)rest;
-    /* the bytes are invalid, because no character is this long */
+    /* no character is this long, so the bytes are invalid */
     if (converter->left_n == sizeof converter->left) {
         rc = take("\xef\xbf\xbd", 3, arg);
         converter->left_n = 0;
@@ -461,7 +461,8 @@ static void add_in_windows_1252(struct text *out, const char *s, size_t n)
     }
 }
 
-/* Call iconv(3) once, or reset the converter if `text` is NULL. Returns 0 or an error. */
+/* Call iconv(3) once, and append the percent-encoded result. If `s` is NULL, reset the
+   converter. Returns 0 or an errno. */
 static int add_converted(iconv_t back, struct text *out, char **s, size_t *n)
 {
     char piece[PIECE_BYTES], *to = piece;

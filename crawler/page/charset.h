@@ -13,15 +13,15 @@
 struct charset {
     /* the name for iconv(3), or "" for UTF-8 and for unknown encodings */
     char label[CHARSET_BYTES];
-    /* if false, assume UTF-8, or Windows-1252 if the page is not valid UTF-8 */
+    /* false: the page is UTF-8, or Windows-1252 if it is not valid UTF-8 */
     bool is_declared;
     /* length of the byte order mark in bytes; the mark is not part of the text */
     size_t mark_bytes;
 };
 
 /*
- * Return iconv(3)'s name for the encoding with this label. The label has n bytes, and is
- * not case-sensitive. Returns "" for UTF-8, or NULL if browsers do not support the label.
+ * Return iconv(3)'s name for the encoding with this label of n bytes, in upper or lower
+ * case. Returns "" for UTF-8, or NULL if browsers do not support the label.
  */
 const char *charset_name(const char *label, size_t n);
 
@@ -46,7 +46,8 @@ void charset_of_sheet(struct charset *charset, const char *content_type, const c
 
 bool charset_is_utf8(const struct charset *charset);
 
-/* Checks that a text that arrives in pieces is valid UTF-8. Initialize with zeroes. */
+/* A check whether a text that arrives in pieces is valid UTF-8. Initialize with
+   zeroes. */
 struct charset_check {
     int pending;
     bool failed;
@@ -58,11 +59,12 @@ void charset_check_utf8(struct charset_check *check, const char *text, size_t n)
    conversion. */
 typedef int (*charset_take)(const char *text, size_t n, void *arg);
 
-/* Converts a text that arrives in pieces to UTF-8. Invalid bytes become U+FFFD. */
+/* A converter to UTF-8, for a text that arrives in pieces. Invalid bytes become
+   U+FFFD. */
 struct charset_converter {
     iconv_t iconv;
-    /* Converts from UTF-8 to the encoding. For UTF-16 this is (iconv_t)-1, because
-     * queries on UTF-16 pages are sent as UTF-8. */
+    /* The conversion from UTF-8 to the encoding. For UTF-16 this is (iconv_t)-1, because
+     * browsers send the queries of UTF-16 pages in UTF-8. */
     iconv_t back;
     size_t unit;  /* number of bytes to skip at an invalid sequence */
     char left[8]; /* the incomplete character at the end of the last piece */
@@ -77,14 +79,14 @@ int charset_converter_open(struct charset_converter *converter,
                            const struct charset *charset);
 int charset_convert(struct charset_converter *converter, const char *text, size_t n,
                     charset_take take, void *arg);
-/* End the text. */
+/* End the text. An incomplete character at its end becomes U+FFFD. */
 int charset_convert_end(struct charset_converter *converter, charset_take take,
                         void *arg);
 /*
- * Append a query in the form in which browsers send it for a page in this encoding. NULL
- * stands for Windows-1252. Characters that are not ASCII are converted and
- * percent-encoded. Characters that the encoding lacks become numeric references such as
- * "&#9731;". `s` is UTF-8. (WHATWG, URL: percent-encode after encoding)
+ * Append the query `s`, which is in UTF-8, as browsers send it for a page in this
+ * encoding. If `converter` is NULL, the encoding is Windows-1252. Non-ASCII characters
+ * are converted and percent-encoded. Characters that the encoding lacks become numeric
+ * references such as "&#9731;". (WHATWG, URL: percent-encode after encoding)
  */
 void charset_add_query(const struct charset_converter *converter, struct text *out,
                        const char *s, size_t n);

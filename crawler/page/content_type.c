@@ -57,7 +57,7 @@ static struct span part_before(struct span span, char separator)
     return (struct span){span.at, n};
 }
 
-/* Return the first part of *rest, and remove the part and its separator from *rest. */
+/* Remove the first part and its separator from *rest, and return the part. */
 static struct span take_part(struct span *rest, char separator)
 {
     struct span part = part_before(*rest, separator);
@@ -72,7 +72,7 @@ static bool is_word(struct span span, const char *word)
     return span.n == strlen(word) && strncasecmp(span.at, word, span.n) == 0;
 }
 
-/* Return the value of "charset=x" or "charset="x"", or an empty span. */
+/* Return the value of a charset parameter, without quotes, or an empty span. */
 static struct span charset_of(struct span parameter)
 {
     struct span value = parameter, name = take_part(&value, '=');

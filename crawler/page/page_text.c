@@ -1,10 +1,10 @@
 /*
  * page_text.c - extract the text of an HTML page, and find text fragments in it.
  *
- * The page and the words of a directive are normalised in the same way, with lower case
- * and single spaces. So the text of a directive can be found by comparing bytes. A match
- * must begin and end at word boundaries. Any white space, even the end of a block, may
- * separate the text from its prefix and suffix.
+ * The page and the directive are normalised in the same way, to lower case and single
+ * spaces. So the texts of a directive can be found by comparing bytes. A match must begin
+ * and end at word boundaries. The prefix and the suffix may be separated from the match
+ * by any white space, even by the end of a block.
  */
 #include "page_text.h"
 
@@ -187,7 +187,8 @@ struct directive {
     struct span prefix, start, end, suffix;
 };
 
-/* Normalise text, and remove spaces at both ends. The caller frees the result. */
+/* Decode and normalise a part of a directive, and remove spaces at both ends. The caller
+   frees the result. */
 static char *normalise(const char *part, size_t n)
 {
     struct extraction words = {.last = '\n'};
@@ -277,8 +278,8 @@ static uint32_t character_at(const char *at)
 }
 
 /*
- * True for characters of words that are separated by spaces. False for characters of
- * scripts without spaces (Thai, Chinese, Japanese), where any place is a word boundary.
+ * True for characters of scripts that separate words by spaces. False for punctuation,
+ * and for Thai, Chinese and Japanese, where any position counts as a word boundary.
  */
 static bool is_of_word(uint32_t c)
 {
@@ -303,7 +304,7 @@ static bool is_part_at(const char *text, const char *at, struct span part,
 }
 
 /*
- * Return the first match between `at` and the end of the text, or NULL.
+ * Return the first match of a part between `at` and `end`, or NULL.
  */
 static const char *find_part(const char *text, const char *end, const char *at,
                              struct span part, bool limit_at_begin, bool limit_at_end)
@@ -322,9 +323,9 @@ static const char *skip_space(const char *at)
 }
 
 /*
- * Return the end of the range that begins with `start`, or NULL if the end or the suffix
- * of the directive does not match. In that case, *is_over is set to true if all later
- * matches of `start` would also fail.
+ * Return the end of the range that begins at `start`. If the end or the suffix of the
+ * directive does not match, return NULL. In that case, set *is_over to true if all later
+ * beginnings would also fail.
  */
 static const char *match_end(const char *text, const char *text_end, const char *start,
                              const struct directive *directive, bool *is_over)

@@ -40,7 +40,7 @@ static bool is_delimiter(unsigned c)
            (c >= 0x3000 && c <= 0x303f) || (c >= 0xff00 && c <= 0xff65);
 }
 
-/* Return the length of the text at s that may be a URL. */
+/* Return the length of the longest text at s that may be a URL. */
 static size_t length_at(const char *s, size_t n)
 {
     size_t at = 0, length, round = 0, square = 0;
@@ -87,8 +87,8 @@ static bool begins_url(const char *text, size_t n, size_t at)
 }
 
 /*
- * True for "http://h/{name}", "http://h/<name>" and "http://h/${name}", which are
- * templates.
+ * True for templates such as "http://h/{name}", "http://h/<name>" and "http://h/${name}".
+ * `end` is the offset after the text that looks like a URL.
  */
 static bool has_placeholder(const char *text, size_t n, size_t end)
 {

@@ -2,11 +2,11 @@
  * search.c - turn the bytes of a page into URLs: decode the page, find its links, and
  * resolve them.
  *
- * Most of this runs in the event loop: finding links takes two milliseconds per megabyte,
- * and a page arrives in pieces of a few kilobytes. The first pieces of a page are held
+ * Most of this runs in the event loop. Finding links takes two milliseconds per megabyte,
+ * and a page arrives in pieces of a few kilobytes. The first pieces of a page are stored
  * until the encoding is known. If the page needs a converter that is not open yet, the
- * whole page is held. A Markdown page is also held until it is complete, and then parsed
- * on a thread.
+ * whole page is stored. A Markdown page is also stored until it is complete, and is then
+ * parsed on a thread.
  */
 #include "search_inside.h"
 
@@ -177,7 +177,7 @@ bool search_is_ignored(const struct search *search)
 
 /* ---- sitemaps ---------------------------------------------------------------------- */
 
-/* True for UTF-16. A sitemap in UTF-16 must be XML, which expat converts. */
+/* True for UTF-16. A sitemap in UTF-16 is read as XML, because expat can convert it. */
 static bool is_utf16(const char *head, size_t n)
 {
     return n >= 2 &&
@@ -196,7 +196,7 @@ static bool is_sitemap(const struct search *search)
     case SITEMAP_INDEX:
         return search->sitemap_mode != MAY_BE_FEED;
     case SITEMAP_RSS:
-    case SITEMAP_ATOM: /* an HTML parser would treat CDATA sections in XML as tags */
+    case SITEMAP_ATOM: /* not as HTML, where CDATA sections would be read as tags */
         return is_named || search->else_html;
     case SITEMAP_NO_XML:
         return is_named && (is_utf16(head, n) ||
@@ -268,8 +268,8 @@ int search_process_piece(const char *html, size_t n, void *arg)
     return links_feed(&search->links, html, n);
 }
 
-/* Choose how to decode the page. The last converter stays open, because most pages of a
-   site have the same encoding. */
+/* Choose how to decode the page. The converter of the previous page is still open,
+   because most pages of a site have the same encoding. */
 static enum encoding choose_encoding(struct search *search)
 {
     if (charset_is_utf8(&search->charset))
@@ -308,8 +308,8 @@ static int open_converter(void *arg)
     return charset_converter_open(&search->converter, &search->charset);
 }
 
-/* Begin to convert the page. Ignore the declaration if iconv(3) does not support the
-   encoding. */
+/* Open a converter for the page. If iconv(3) does not support the encoding, ignore its
+   declaration. */
 static int begin_converting(struct search *search)
 {
     int rc;
@@ -334,7 +334,7 @@ int search_feed_held(struct search *search)
     return rc == 0 ? feed_bytes(search, search->held.bytes, search->held.n) : rc;
 }
 
-/* Look at the first bytes of a page without a Content-Type, and decide how to read it. */
+/* Decide from the first bytes how to read a page without a Content-Type. */
 static void choose_type(struct search *search)
 {
     enum sniffed sniffed = sniff(search->head, search->head_n);

@@ -35,8 +35,8 @@ enum sitemap_mode { NO_SITEMAP, MAY_BE_FEED, MAY_BE_SITEMAP, NAMED_SITEMAP };
 #define PROBLEM_BYTES 128
 
 /*
- * A link is visited when AHEAD more links were found. Meanwhile the memory that the visit
- * needs is loaded into the CPU cache.
+ * A link is visited after AHEAD more links were found. In the meantime, the memory that
+ * the visit needs is loaded into the CPU cache.
  */
 #define AHEAD 8
 #define SOON (AHEAD / 2)
@@ -49,11 +49,11 @@ struct ahead {
     uint64_t mark;
 };
 
-/* A search. The struct has many members, because the same object reads pages of all
- * types, piece by piece. */
+/* The state of a search. The struct has many members, because the same object reads pages
+ * of all types, piece by piece. */
 struct search {
     struct links links;
-    char content_type[256]; /* the beginning of the Content-Type, with its charset */
+    char content_type[256]; /* the Content-Type header, truncated if it is longer */
     enum page_type type;
     enum sitemap_mode sitemap_mode;
     bool else_html;
@@ -69,7 +69,7 @@ struct search {
     /* The converter is open unless `opened`, the name of its encoding, is "". */
     struct charset_converter converter;
     char opened[CHARSET_BYTES];
-    struct html_buffer held; /* bytes of the page that wait for a converter */
+    struct html_buffer held; /* the page as received, if it is stored until its end */
     struct html_buffer text; /* in UTF-8: plain text, or a page whose text is wanted */
     struct markdown *markdown;
     struct charset_check check;
@@ -91,8 +91,8 @@ int search_feed_held(struct search *search);
 
 int search_feed_head(struct search *search);
 
-/* Parse Markdown. This runs on a thread, because a long text takes some time, and cmark
- * needs more stack than a task has. */
+/* Parse Markdown. This must run on a thread, because a long text takes time, and because
+ * cmark needs more stack than a task has. */
 int search_read_markdown(void *arg);
 
 #endif

@@ -90,9 +90,9 @@ static bool is_ascii(const char *s, size_t n)
 }
 
 /*
- * Encode the query of a URL in the encoding of its page, except in style sheets. The
- * query of `url` is in UTF-8, so the reference is resolved again. (HTML: encoding-parse a
- * URL)
+ * Encode the query of a URL in the encoding of its page. `url` was resolved with its
+ * query encoded as UTF-8. So the query of the reference is encoded first, and the result
+ * is resolved again. (HTML: encoding-parse a URL)
  */
 static int encode_query(const struct search *search, const struct whatwg_url *base,
                         const char *reference, struct url *url)
@@ -121,16 +121,16 @@ static int encode_query(const struct search *search, const struct whatwg_url *ba
     return 0;
 }
 
-/* False for a base such as "data:". It is ignored, because URLs cannot be relative to it.
- * (HTML: set the frozen base URL) */
+/* False for a <base> with "data:" or "javascript:", which is ignored. (HTML: set the
+ * frozen base URL) */
 static bool may_be_base(const struct whatwg_url *url)
 {
     return !whatwg_url_scheme_is(url, "data") && !whatwg_url_scheme_is(url, "javascript");
 }
 
 /*
- * Let the visitor replace the URL. `rc` is the result of resolving the URL: 0 or -EINVAL.
- * Fails with the errors of the visitor's rebase().
+ * Let the visitor replace the URL. `rc` is 0, or -EINVAL if the reference is not a valid
+ * URL. Fails with the errors of the visitor's rebase().
  */
 static int rebase_url(const struct search *search, const char *reference, struct url *url,
                       int rc)
@@ -143,8 +143,9 @@ static int rebase_url(const struct search *search, const char *reference, struct
 }
 
 /*
- * Resolve a reference against *base, and replace *base with the result if it is valid.
- * For a local file, "/x" is in the root folder. Returns 0 or -ENOMEM.
+ * Resolve a reference relative to *base. If the result is a valid URL, replace *base with
+ * it. In a local file, "/x" is resolved to a path in the root folder. Returns 0 or
+ * -ENOMEM.
  */
 static int change_base(const struct search *search, const char *reference,
                        struct whatwg_url *base)
@@ -170,8 +171,8 @@ static int change_base(const struct search *search, const char *reference,
     return 0;
 }
 
-/* Find the base of a link with its own base: resolve the `lines` of link.base one after
- * another. Returns 0 or -ENOMEM. The caller must finish *base even after a failure. */
+/* Find the base of a link that has its own base, by resolving the `lines` of link.base
+ * one after another. Returns 0 or -ENOMEM. The caller must finish *base in both cases. */
 static int find_own_base(const struct search *search, const char *lines,
                          struct whatwg_url *base)
 {
@@ -240,7 +241,7 @@ static int on_link(const struct link *link, void *arg)
     return rc;
 }
 
-/* Drop the last line, because it is incomplete and may end within a URL. */
+/* Drop the last line, which may be incomplete and end within a URL. */
 static void drop_last_line(struct html_buffer *text)
 {
     while (text->n > 0 && text->bytes[text->n - 1] != '\n' &&
@@ -281,7 +282,7 @@ static int end_page(struct search *search)
     return rc == 0 ? links_end(&search->links) : rc;
 }
 
-/* Begin to visit links that are relative to `url`. */
+/* Prepare to visit links that are relative to `url`. */
 static int begin_visits(struct search *search, const char *url,
                         const struct search_visitor *visitor)
 {
@@ -381,8 +382,7 @@ int search_links(struct search *search,
     return rc == 0 ? end_visits(search, find(on_link, search, arg)) : rc;
 }
 
-/* Free the memory of the page, because it is not needed while the worker waits for the
- * next page. */
+/* Drop the page and free its memory, so that an idle worker does not keep the memory. */
 void search_cancel(struct search *search)
 {
     html_buffer_finish(&search->held);

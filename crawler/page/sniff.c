@@ -2,7 +2,7 @@
  * sniff.c - guess the type of a page without a content type, from its first bytes.
  *
  * The standard's patterns for images, sound and archives are omitted. Such files contain
- * bytes that do not occur in text, or would not be searched for links anyway.
+ * bytes that do not occur in text, or would yield no links anyway.
  */
 #include "sniff.h"
 
@@ -17,7 +17,7 @@ static bool begins_with(const char *bytes, size_t n, const char *with)
     return n >= length && memcmp(bytes, with, length) == 0;
 }
 
-/* True for an HTML tag, followed by white space or '>'. */
+/* True for one of the standard's HTML tags, followed by white space or '>'. */
 static bool is_html(const char *s, size_t n)
 {
     static const char *const tags[] = {"<!DOCTYPE HTML",

@@ -14,8 +14,8 @@
  * For each target, the report lists the pages of the later crawl that link to the target.
  * If the target is no longer linked, it lists the pages of the earlier crawl.
  *
- * Each crawl is read twice: first its verdicts, then its links. Only links to targets
- * that changed are stored.
+ * Each crawl is read twice: first for its verdicts, then for its links. Only links to
+ * targets that have changed are stored.
  */
 #include "diff.h"
 
@@ -29,7 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_IN_TEXT 10 /* the number of pages that are listed for a target */
+#define PAGES_IN_TEXT 10 /* maximum number of pages that the text lists for a target */
 
 /* The report lists changes in this order. */
 enum change { BROKEN, MENDED, UNLINKED, STILL, NO_CHANGE };
@@ -113,8 +113,8 @@ static int add_verdict(void *arg, const struct record_verdict *record)
     return 0;
 }
 
-/* Record that the page links to the target. Most links are on the same page as the
-   previous link, and share one copy of the page's URL. */
+/* Record that the page links to the target. Adjacent links on the same page, which are
+   the usual case, share one copy of the page's URL. */
 static int add_page(struct diff_side *side, struct diff_verdict *verdict,
                     const char *page)
 {
@@ -181,7 +181,7 @@ static int compare_keys(const void *a, const void *b)
                   (*(struct diff_verdict *const *)b)->key);
 }
 
-/* Sort the verdicts by key, because answers arrive in an arbitrary order. Returns 0 or
+/* Sort the verdicts by key, so that both crawls have the same order. Returns 0 or
    -ENOMEM. */
 static int sort_verdicts(struct diff_side *side)
 {
@@ -297,8 +297,8 @@ static void put_pages(struct out *out, const struct diff_verdict *verdict)
                   count - told > 1 ? "s" : "");
 }
 
-/* Write one change. `was` is the earlier verdict, `now` the later one, and `one` is
-   `now`, or `was` if `now` is NULL. */
+/* Write one change. `was` is the earlier verdict and `now` is the later one; either may
+   be NULL. `one` is `now`, or `was` if `now` is NULL. */
 static void put_text(struct out *out, const struct diff_verdict *one,
                      const struct diff_verdict *was, const struct diff_verdict *now)
 {
@@ -315,8 +315,8 @@ static void put_text(struct out *out, const struct diff_verdict *one,
 }
 
 /*
- * Return a JSON string. If the text is not valid UTF-8, remove all bytes that are not
- * ASCII.
+ * Return a JSON string, or null for NULL. If the text is not valid UTF-8, its non-ASCII
+ * bytes are omitted.
  */
 static json_t *text_of(const char *text)
 {

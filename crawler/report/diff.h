@@ -2,9 +2,9 @@
  * diff.h - compare two crawls, and report changes from OK to broken and back.
  *
  *     struct record_sink sink = diff_sink(&diff.earlier);  // all records of one crawl
- *     ... the same for &diff.later and the other crawl ...
+ *     ... likewise with &diff.later for the other crawl ...
  *     rc = diff_compare(&diff, fail_on);
- *     sink = diff_links_sink(&diff.earlier);               // again, for both crawls
+ *     sink = diff_links_sink(&diff.earlier);               // all records once more
  *     ...
  *     rc = diff_write(&diff, &out, is_jsonl);
  */
@@ -21,7 +21,7 @@ struct diff_side {
     struct table verdicts; /* maps "URL#fragment" to struct diff_verdict */
     struct diff_verdict *first, *last;
     size_t count;
-    const char *page; /* the page with the latest link */
+    const char *page; /* URL of the page that contains the latest link */
     struct arena arena;
 };
 
@@ -38,8 +38,8 @@ struct diff {
 struct record_sink diff_sink(struct diff_side *side);
 struct record_sink diff_links_sink(struct diff_side *side);
 
-/* Compare the verdicts of both crawls. A target counts as broken if its verdict is set in
-   `fail_on`. Returns 0 or -ENOMEM. */
+/* Compare the verdicts of both crawls. A target counts as broken if fail_on[verdict] is
+   true. Returns 0 or -ENOMEM. */
 int diff_compare(struct diff *diff, const bool fail_on[VERDICT_COUNT]);
 
 /* Write the changes, sorted by URL. Returns 0, -ENOMEM, or the writer's error. */

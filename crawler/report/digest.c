@@ -2,7 +2,8 @@
  * digest.c - collect findings and their links from records.
  *
  * A link may arrive before or after the verdict of its target. Each target therefore has
- * a slot in a hash table. The key of a slot is a 64-bit hash with a secret seed:
+ * a slot in a hash table, found by a 64-bit hash with a secret seed. The states of a
+ * slot:
  *
  *     OPEN ---- verdict: OK ---------------> WELL        its links are dropped
  *      |
@@ -94,8 +95,8 @@ static int grow_slots(struct digest *digest)
     return 0;
 }
 
-/* Return the slot of a target. If there is none, create an OPEN one. Returns NULL if
-   memory runs out. */
+/* Return the slot of a target. A new target gets an OPEN slot. Returns NULL if memory
+   runs out. */
 static struct digest_slot *slot_of(struct digest *digest, const char *target,
                                    const char *fragment)
 {
@@ -144,8 +145,9 @@ static size_t find_open(const struct digest *digest, const char *url, uint64_t h
 }
 
 /*
- * Return the open page of a URL. Each worker has one open page, and most links are on the
- * same page as the previous link. Returns NULL if memory runs out.
+ * Return the open page of a URL, and move it to the end of the list: each worker has one
+ * open page, and most links are on the same page as the link before. Returns NULL if
+ * memory runs out.
  */
 static struct digest_page *open_page(struct digest *digest, const char *url)
 {
@@ -207,7 +209,7 @@ static int number_of(struct digest *digest, const char *word)
         digest->words[digest->word_count++] = NULL;
     number = digest->word_count;
     kept = copy_text(digest, word, strlen(word));
-    /* The table stores the number as a pointer, which the table never dereferences. */
+    /* The table stores the number in place of a pointer, and never dereferences it. */
     if (kept == NULL ||
         table_add(&digest->word_numbers, kept, (void *)number) < 0) // NOLINT
         return -ENOMEM;
@@ -314,8 +316,8 @@ static int add_link(struct digest *digest, uint32_t *last,
 }
 
 /*
- * True if one of the last links in a list is on the page. Several pages are searched at
- * the same time, so the very last link may belong to another page.
+ * True if one of the last links in a list is on the page. More than the very last link is
+ * checked, because several pages are searched at the same time.
  */
 static bool has_page(const struct digest *digest, uint32_t last, const char *url)
 {
@@ -328,8 +330,8 @@ static bool has_page(const struct digest *digest, uint32_t last, const char *url
 }
 
 /*
- * Store the `count`-th link to a target in the list *last, unless invariant 3 excludes
- * it.
+ * Store a link to a target in the list *last, unless invariant 3 excludes it. `count` is
+ * the number of links to the target so far.
  */
 static int store_link(struct digest *digest, uint32_t *last, size_t count,
                       const struct record_link *record)

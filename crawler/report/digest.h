@@ -8,10 +8,10 @@
  *     digest_finish(&digest);
  *
  * The digest stores findings: targets that are broken, blocked or permanently moved, and
- * all other targets that make the run fail. For each finding it stores the first
- * DIGEST_LINKS_KEPT links, and after those the first link on each page. It also stores
- * the number of all links. A target that is OK takes one slot of a table. A link takes 40
- * bytes until the verdict of its target is known.
+ * all other targets that make the run fail. Each finding has its first DIGEST_LINKS_KEPT
+ * links, then only the first link on each further page, and the number of all links. A
+ * target that is OK takes one slot of a table. A link takes 40 bytes until the verdict of
+ * its target is known.
  */
 #ifndef CRAWLER_DIGEST_H
 #define CRAWLER_DIGEST_H
@@ -35,7 +35,7 @@ struct digest_page {
 
 struct digest_link {
     struct digest_page *page;
-    /* as written on the page, truncated if it is very long; or NULL: see digest_text() */
+    /* the text on the page, truncated if it is very long; NULL: see digest_text() */
     char *text;
     uint32_t text_n; /* length of the text */
     uint32_t line, column;
@@ -61,8 +61,8 @@ struct finding {
     const char *fragment; /* or NULL */
     const char *message;  /* or NULL */
     /*
-     * Where the target's redirects end, or NULL. For FINDING_MOVED, this is the end of
-     * the permanent redirects.
+     * The URL at the end of the target's redirects, or NULL. For FINDING_MOVED, only
+     * permanent redirects are followed.
      */
     const char *leads_to;
     enum finding_kind kind;
@@ -72,7 +72,7 @@ struct finding {
     uint32_t links;      /* index of the last link in digest->links, or 0 */
     uint32_t link_count; /* the number of all reported links */
     /*
-     * the finding is in the baseline, so only links that are not there are reported
+     * the finding is in the baseline, so only links outside the baseline are reported
      */
     bool is_known;
 };
@@ -103,13 +103,13 @@ struct digest {
     /* grouped by verdict; digest_arrange() puts the largest group first */
     struct digest_total *totals;
     size_t total_count, total_capacity;
-    size_t known_count; /* findings in the baseline */
+    size_t known_count; /* number of findings in the baseline */
 
     /* The rows are sorted by page, line and column. Findings without links come first. */
     struct digest_row *rows;
     size_t row_count;
     size_t kind_counts[FINDING_MOVED + 1]; /* number of rows of each kind */
-    /* number of links whose places were not stored */
+    /* for each kind, the number of links that were counted but not stored */
     size_t untold_counts[FINDING_MOVED + 1];
 
     struct digest_slot *slots; /* a hash table of all targets */
@@ -143,15 +143,15 @@ int digest_arrange(struct digest *digest);
  */
 char *digest_text(const struct digest_row *row);
 
-/* Return the reason for human readers: the message of the finding, or its verdict. */
+/* Return an explanation for human readers: the finding's message, or else its verdict. */
 const char *digest_cause(const struct finding *finding);
 
-/* Return the reason of a total for human readers. The text may be stored in `to`. */
+/* Return the reason of a total for human readers. `to` is a buffer for the text. */
 #define DIGEST_CAUSE_BYTES 64
 const char *digest_total_cause(const struct digest_total *total,
                                char to[DIGEST_CAUSE_BYTES]);
 
-/* Return an identifier such as "broken/status" or "blocked/challenge". */
+/* Return the identifier of a verdict and reason, such as "broken/status". */
 #define DIGEST_RULE_BYTES 48
 const char *digest_rule(enum verdict verdict, enum reason reason,
                         char to[DIGEST_RULE_BYTES]);

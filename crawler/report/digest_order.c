@@ -1,5 +1,5 @@
 /*
- * digest_order.c - sort the rows of a digest, and select the links that are stored.
+ * digest_order.c - make the rows of a digest, sort them, and format their parts.
  */
 #include "digest_inside.h"
 
@@ -19,8 +19,8 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Compare rows only by their contents, so that the result does not depend on the order in
-   which answers arrived. */
+/* Compare rows by their contents alone, so that their order does not depend on the order
+   in which answers arrived. */
 static int compare_rows(const void *a, const void *b)
 {
     const struct digest_row *one = a, *other = b;
@@ -52,7 +52,7 @@ static int compare_totals(const void *a, const void *b)
 
 /*
  * Return the number of rows of a finding: one for each stored link, or one for a start
- * URL without links. Temporary redirects are not reported.
+ * URL without links. A redirect that is not permanent has none.
  */
 static size_t count_rows(const struct digest *digest, const struct finding *finding)
 {

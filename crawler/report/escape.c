@@ -3,7 +3,7 @@
  *
  *     text --> url_put_masked() --> clean() --> escapes of the format --> put()
  *
- * Each step passes on pieces of text, so no memory is needed, even for a long text.
+ * Each step passes the text on in pieces, so even a long text needs no extra memory.
  */
 #include "escape.h"
 
@@ -15,8 +15,8 @@
 #include <string.h>
 
 /*
- * The last step: replace() writes the replacement of each byte in `special`, and put()
- * receives the result.
+ * The last step. Each byte in `special` is replaced with the bytes that replace() writes,
+ * and the result is passed to put().
  */
 struct escape {
     escape_put put;
@@ -108,8 +108,8 @@ void escape_markup(const char *text, escape_put put, void *to)
 }
 
 /*
- * Escape all ASCII punctuation except characters that have no special meaning inside a
- * line. A ':' could begin a URL or an emoji, a '@' a mention, and a '#' an issue.
+ * Escape the ASCII punctuation that has a special meaning inside a line. ':' is included
+ * because it could make a URL or an emoji, '@' a mention, and '#' a link to an issue.
  */
 void escape_markdown(const char *text, escape_put put, void *to)
 {

@@ -1,10 +1,10 @@
 /*
  * escape.h - write untrusted text so that each format treats it as plain text.
  *
- * Texts from pages, servers and file names may contain any bytes. All formats replace
- * passwords in URLs with "***". They also replace invalid UTF-8, control characters
- * (including newlines) and characters that change the direction of writing with U+FFFD,
- * because such characters can disguise a text.
+ * Texts from pages, servers and file names may contain any bytes. In all formats,
+ * passwords in URLs are replaced with "***". Invalid UTF-8, control characters (including
+ * newlines) and characters that change the direction of writing are replaced with U+FFFD,
+ * because they can disguise a text.
  */
 #ifndef CRAWLER_ESCAPE_H
 #define CRAWLER_ESCAPE_H
@@ -15,7 +15,7 @@
 
 typedef void (*escape_put)(void *to, const char *piece, size_t n);
 
-/* Make the replacements above, but no others. */
+/* Make only the replacements above. */
 void escape_plain(const char *text, escape_put put, void *to);
 
 /* Escape a text for a JSON string. The quotes are not written. */
@@ -31,8 +31,8 @@ void escape_sarif(const char *text, escape_put put, void *to);
 void escape_markup(const char *text, escape_put put, void *to);
 
 /*
- * Escape a text for GitHub's Markdown: in a line, a table cell or an HTML element. No
- * part of the text becomes a link, a mention or formatting.
+ * Escape a text for a line, a table cell or an HTML element in GitHub's Markdown. Nothing
+ * in the text can become a link, a mention or formatting.
  */
 void escape_markdown(const char *text, escape_put put, void *to);
 
@@ -43,7 +43,7 @@ void escape_markdown(const char *text, escape_put put, void *to);
  */
 void escape_csv(const char *text, escape_put put, void *to);
 
-/* An escape_put function for a `to` that is a struct out. */
+/* An escape_put function whose `to` is a struct out. */
 void escape_to_out(void *to, const char *piece, size_t n);
 
 /* Write text, escaped for HTML and XML. */

@@ -4,8 +4,9 @@
  *
  *     ::error file=docs/a.md,line=12,col=9,title=broken link::b.md: no such file
  *
- * A web page is not a file, so the message contains its URL. Percent signs and newlines
- * are encoded. In properties, colons and commas are also encoded.
+ * If the link is on a web page instead of a file, the message contains the URL of the
+ * page. Percent signs and newlines are encoded. In properties, colons and commas are also
+ * encoded.
  */
 #include "github.h"
 
@@ -27,7 +28,7 @@ struct view {
 
 /* ---- texts ------------------------------------------------------------------------- */
 
-/* Percent-encode the characters in `encoded`. */
+/* Write n bytes of text, with the characters in `encoded` percent-encoded. */
 static void put_encoded(struct out *out, const char *text, size_t n, const char *encoded)
 {
     const char *end = text + n;
@@ -85,7 +86,7 @@ static void put_path(struct view *view, const char *url)
 /* ---- annotations ------------------------------------------------------------------- */
 
 /*
- * Write "title=broken link::b.md: no such file". `text` is the text of the link on the
+ * Write "title=broken link::b.md: no such file". `text` is the link as written on the
  * page.
  */
 static void put_finding(struct view *view, const struct target *target, const char *text)
@@ -128,8 +129,8 @@ static void put_reference(struct view *view, const struct target *target,
 }
 
 /*
- * Write an annotation for a start URL without links, or for all links whose places were
- * not stored.
+ * Write an annotation for a start URL without links, or one annotation for all links
+ * whose places were not stored.
  */
 static void put_without_place(struct view *view, const struct target *target,
                               size_t links)

@@ -1,6 +1,6 @@
 /*
- * github.h - annotations for GitHub: one for each link that makes the run fail. GitHub
- * shows an annotation next to the line of the file that contains the link.
+ * github.h - annotations for GitHub, one for each link that makes the run fail. GitHub
+ * shows the annotation next to the line that contains the link.
  */
 #ifndef CRAWLER_GITHUB_H
 #define CRAWLER_GITHUB_H

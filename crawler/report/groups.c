@@ -2,14 +2,14 @@
  * groups.c - find the smallest set of pages and targets that covers all broken links.
  *
  * Pages and broken targets are the vertices of a graph, and links are its edges. The
- * result is a vertex cover, which is found by a greedy algorithm: repeatedly take the
- * vertex with the most ungrouped links from a heap. So the group that explains the most
- * links comes first. The number of ungrouped links of a vertex only decreases. If it has
- * changed since the vertex was inserted into the heap, the vertex is inserted again with
- * the current number.
+ * result is a small vertex cover, found by a greedy algorithm: repeatedly take the vertex
+ * with the most ungrouped links from a heap. So the group that explains the most links
+ * comes first. The number of ungrouped links of a vertex can only decrease. If the number
+ * has changed since the vertex was inserted into the heap, the vertex is inserted again
+ * with the current number.
  *
- * For some links to a target, the page may not be stored (reference.h). Such links can
- * only be covered by the target's group.
+ * The pages of some links to a target may not be stored (reference.h). Such links can
+ * only be covered by the group of the target.
  */
 #include "groups.h"
 
@@ -28,7 +28,7 @@
 struct finding {
     const struct target *target;
     uint64_t hidden;
-    uint32_t first, count; /* the range of its links in `all` */
+    uint32_t first, count; /* range of the finding's links in `all` */
 };
 
 struct heap_entry {
@@ -78,8 +78,8 @@ size_t folder_length(const char *url)
 
 /* ---- broken links ------------------------------------------------------------------ */
 
-/* If the target's page is broken for the same reason, return the page, otherwise the
-   target itself. */
+/* Return the target's page if the page is broken for the same reason, else the target
+   itself. */
 static const struct target *whole_of(const struct target *target)
 {
     const struct target *page = target->page;
@@ -100,7 +100,7 @@ static const struct target *copy_of(struct arena *copies, const struct target *t
     return copy;
 }
 
-/* Return the finding of a target, created if necessary. Returns NULL if memory runs
+/* Return the finding of a target, creating it if necessary. Returns NULL if memory runs
    out. */
 static struct finding *finding_of(struct graph *graph, const struct target *target)
 {
@@ -237,7 +237,7 @@ static int list_pages(struct graph *graph)
             graph->pages[graph->page_count] = page;
             *number = (uint32_t)++graph->page_count;
         }
-        graph->page_first[*number]++; /* at first, the entry counts links */
+        graph->page_first[*number]++; /* for now, the number of links */
     }
     for (size_t i = 0; i <= graph->page_count; i++) {
         sum += graph->page_first[i];
@@ -248,8 +248,8 @@ static int list_pages(struct graph *graph)
         graph->page_links[--graph->page_first[number]] = (uint32_t)i;
     }
     /*
-     * Each entry is now the index where the page's links begin, but entry n + 1 belongs
-     * to page n. So move the entries down by one.
+     * Entry n + 1 is now the index of the first link of page n. Move all entries down by
+     * one.
      */
     memmove(graph->page_first, graph->page_first + 1,
             (graph->page_count + 1) * sizeof *graph->page_first);
@@ -360,7 +360,7 @@ static void make_group(struct groups *groups, struct graph *graph, uint32_t vert
     *taken += group->count;
 }
 
-/* True for a start URL that no page links to. Such a start becomes a separate group. */
+/* True for a start URL without links to it. Such a start becomes a group of its own. */
 static bool is_alone(const struct finding *finding)
 {
     return finding->count == 0 && finding->hidden == 0;
@@ -408,8 +408,8 @@ static bool is_same_folder(const struct group *a, const struct group *b)
 }
 
 /*
- * Sort groups of targets by folder, then by reason, then by the order in which the
- * targets were found. Put all other groups before them.
+ * Sort the groups of targets by folder, then by reason, then by the order in which the
+ * targets were found. All other groups come first.
  */
 static int compare_folders(const void *a, const void *b)
 {

@@ -1,9 +1,9 @@
 /*
  * groups.h - arrange the broken links of a crawl into as few groups as possible.
  *
- * Many links to the same missing target form one group, and many broken links on the same
- * page form one group. Each broken link is in the group of its target or in the group of
- * its page. If the page's group comes first, the link may be in both.
+ * Links to the same missing target can form one group, and so can broken links on the
+ * same page. Each broken link is in the group of its target or in the group of its page.
+ * If the group of the page is made first, the link may be in both groups.
  */
 #ifndef CRAWLER_GROUPS_H
 #define CRAWLER_GROUPS_H
@@ -13,8 +13,8 @@
 #include <stdbool.h>
 
 /*
- * All links from one page to one target. If the target's page is broken, all its
- * fragments count as one target.
+ * All links from one page to one broken target. If a whole page is missing, all links to
+ * its fragments count as links to the page.
  */
 struct broken_link {
     const struct target *target; /* a copy of the target, as in struct group */
@@ -27,7 +27,7 @@ struct broken_link {
 };
 
 enum group_kind {
-    GROUP_PAGE,   /* all broken links on `about` that no other group contains */
+    GROUP_PAGE,   /* the broken links on `about` that are in no earlier group */
     GROUP_TARGET, /* all links to `about` */
     /* all links to several targets in one folder that are broken for the same reason */
     GROUP_FOLDER
@@ -46,8 +46,8 @@ struct group {
     size_t targets;      /* number of different targets */
     /* number of links, including those whose places were not stored */
     uint64_t link_count;
-    uint64_t hidden_count; /* links whose places were not stored */
-    uint64_t untold_count; /* links that are in no earlier group */
+    uint64_t hidden_count; /* number of links whose places were not stored */
+    uint64_t untold_count; /* number of links that are not in an earlier group */
 };
 
 struct groups {
@@ -59,9 +59,9 @@ struct groups {
 };
 
 /*
- * Group the links to targets whose verdicts are set in `verdicts`. Groups of kind
- * GROUP_FOLDER are made only if `with_folders` is true. Returns 0, or zeroes *groups and
- * returns -ENOMEM.
+ * Group the links to targets for which `verdicts[target->verdict]` is true. Make groups
+ * of kind GROUP_FOLDER only if `with_folders` is true. Returns 0, or -ENOMEM with *groups
+ * zeroed.
  */
 int groups_make(struct groups *groups, const struct targets *targets,
                 const struct references *references, const bool *verdicts,

@@ -1,9 +1,9 @@
 /*
  * html_report.c - see html_report.h
  *
- * All untrusted text is written with out_put_markup(). Only http: and https: URLs become
- * links. If untrusted text still became a tag, the Content-Security-Policy in the
- * document's head would prevent it from loading or running anything.
+ * All untrusted text is written with out_put_markup(), and only http: and https: URLs
+ * become links. Should untrusted text become a tag after all, the Content-Security-Policy
+ * in the document's head prevents the tag from loading or running anything.
  */
 #include "html_report.h"
 
@@ -61,8 +61,8 @@ static void close_link(struct view *view, const char *url)
 }
 
 /*
- * Write a URL. The origin of a URL is omitted if the start URL has the same origin. Other
- * texts are written unchanged.
+ * Write a URL, without its origin if the first start URL has the same origin. A file is
+ * written as a path, and any other text is written unchanged.
  */
 static void put_url(struct view *view, const char *url)
 {
@@ -310,7 +310,7 @@ static void put_cause(struct view *view, const struct finding *finding)
     put(view, "</td>");
 }
 
-/* Write a row. For a permanent redirect, the row has the new address instead of a
+/* Write a row. The last column of a permanent redirect is the new URL instead of the
    reason. */
 static void put_row(struct view *view, const struct digest_row *row,
                     const struct digest_row *before)

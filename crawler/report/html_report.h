@@ -1,6 +1,6 @@
 /*
- * html_report.h - the HTML report: one file that loads nothing and can be read without
- * scripts.
+ * html_report.h - the HTML report: a single file that does not load other files, and can
+ * be read without scripts.
  */
 #ifndef CRAWLER_HTML_REPORT_H
 #define CRAWLER_HTML_REPORT_H
@@ -9,8 +9,8 @@
 #include "digest.h"
 
 /*
- * The maximum numbers of rows in the tables of links and hosts, so that a browser can
- * still sort them. Other reports contain all findings that make the run fail.
+ * Maximum numbers of rows in the tables of links and hosts, which a browser must be able
+ * to sort. Other reports contain all findings that make the run fail.
  */
 #define HTML_ROWS 10000
 #define HTML_HOSTS 100

@@ -2,9 +2,9 @@
  * html_style.h - the style sheet and the script of the HTML report.
  *
  * The report's Content-Security-Policy allows only this style sheet and this script,
- * which it identifies by their SHA-256. So even if untrusted text became a tag, it could
- * not run anything. If a change makes the hashes invalid,
- * tests/suites/crawler/test_formats.py prints the new ones.
+ * identified by their SHA-256 hashes. So even if untrusted text became a tag, it could
+ * not run anything. After a change of the style sheet or the script,
+ * tests/suites/crawler/test_formats.py prints the new hashes.
  */
 #ifndef CRAWLER_HTML_STYLE_H
 #define CRAWLER_HTML_STYLE_H

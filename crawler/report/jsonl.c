@@ -2,13 +2,14 @@
  * jsonl.c - write JSON, one object per line. (RFC 8259, jsonlines.org)
  *
  * A line is built directly in the writer's buffer. Space for the longest possible form of
- * the line is reserved first, so no later step can fail. Speed matters, because a page
- * has about forty links. Most text is plain, and is copied eight bytes at a time.
+ * the line is reserved first, so later steps cannot fail. Speed matters, because a page
+ * has about forty links, each with a line. Most text is plain, and is copied eight bytes
+ * at a time.
  *
- * Texts may contain any bytes, but JSON must be UTF-8: invalid sequences become U+FFFD,
- * as in browsers. Passwords in URLs become "***". Control characters (C0 and C1) and
- * characters that change the direction of writing are escaped, because the output may be
- * shown on a terminal.
+ * Texts may contain any bytes, but JSON must be UTF-8, so invalid sequences become
+ * U+FFFD, as in browsers. Passwords in URLs become "***". Control characters (C0 and C1)
+ * and characters that change the direction of writing are escaped, because the output may
+ * be shown on a terminal.
  */
 #include "jsonl.h"
 
@@ -20,13 +21,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The maximum size of an escaped text: a byte becomes at most six bytes, "\u001f", and
-   the last copy of eight bytes needs 10 extra bytes. */
+/* The maximum size of an escaped text of n bytes. A byte becomes at most six bytes,
+   "\u001f". The 10 extra bytes are for the quotes and the last copy of eight bytes. */
 #define LONGEST(n) ((n)*6 + 10)
 
 /*
- * Enough bytes for the names, numbers and braces of any record except `start`. This
- * includes put_plain(), which may write up to seven bytes past the end of each of up to
+ * Enough bytes for the names, numbers and braces of any record except `start`. They also
+ * cover put_plain(), which may write up to seven bytes past the end of each of the up to
  * six strings.
  */
 #define FRAME_BYTES 1024
@@ -47,10 +48,10 @@ static struct string string_of(const char *text)
 /* ---- strings ----------------------------------------------------------------------- */
 
 /*
- * True if all eight bytes are plain: not below ' ', not beyond ASCII, and not '"', '\\',
- * '@' or 0x7f. If a byte equals c, that byte of x ^ c is 0. If a byte is less than n,
- * subtracting n sets its high bit. A borrow may change the next higher byte, but only if
- * the high bit of the lower byte was set. '@' is included because it may end a password.
+ * True if all eight bytes are plain: printable ASCII other than '"', '\\' and '@'. ('@'
+ * is not plain because it may end a password.) If a byte equals c, that byte of x ^ c is
+ * 0. If a byte is less than n, subtracting n sets its high bit. A borrow may change the
+ * next higher byte, but only if it has also set the high bit of the lower byte.
  */
 static bool is_plain(uint64_t x)
 {
@@ -63,8 +64,8 @@ static bool is_plain(uint64_t x)
             (ones * 0x80)) == 0;
 }
 
-/* Copy n bytes, and up to seven more. Returns false if one of the n bytes is not
-   plain. */
+/* Copy n bytes, eight at a time, so that up to seven more bytes are written. Returns
+   false if one of the n bytes is not plain. */
 static bool put_plain(char *to, const char *text, size_t n)
 {
     uint64_t eight;
@@ -178,8 +179,8 @@ static char *put_unsigned(char *to, uint64_t value)
     return to;
 }
 
-/* Write a member of a JSON object. `before` is a string literal that precedes the
-   value. */
+/* Write a member of a JSON object. `before` is a string literal with the text before the
+   value, such as ",\"line\":". */
 #define STRING(to, before, string) put_string(PUT(to, before), string)
 #define NUMBER(to, before, value) put_unsigned(PUT(to, before), value)
 

@@ -5,14 +5,14 @@
  *       testsuite "coil-crawl"           the crawl itself, and start URLs that fail
  *       testsuite "http://h/a.html"      each page with findings
  *         testcase "12:9 b.html"
- *           failure                      it makes the run fail: broken, fragment
- *           error                        it fails the run, state unknown: error, timeout
- *           skipped                      it does not make the run fail
+ *           failure                      makes the run fail: broken, fragment
+ *           error                        could not be checked: error, timeout
+ *           skipped                      does not make the run fail
  *
- * JUnit XML has no standard. The output is valid according to the schema of Jenkins'
- * xUnit plugin (junit-10.xsd). This schema allows the attribute `file` only in
- * <testsuite>, although GitLab reads it in <testcase>. Pages without findings are
- * omitted, because a site may have millions of pages.
+ * JUnit XML is not standardized. The output conforms to the schema of Jenkins' xUnit
+ * plugin (junit-10.xsd). This schema allows the attribute `file` only in <testsuite>,
+ * although GitLab reads it in <testcase>. Pages without findings are omitted, because a
+ * site may have millions of pages.
  */
 #include "junit.h"
 
@@ -40,7 +40,7 @@ static const char *element_of(const struct finding *finding)
     return verdict_traits(finding->verdict)->is_unanswered ? "error" : "failure";
 }
 
-/* True unless the finding is a permanent redirect to a working target. */
+/* False for permanent redirects to working targets. */
 static bool is_reported(const struct digest_row *row)
 {
     return row->finding->kind != FINDING_MOVED;
@@ -100,8 +100,8 @@ static void put_element(struct view *view, const struct digest_row *row, const c
 }
 
 /*
- * Write the name of a page. A file is named by its path relative to the working
- * directory, so its name is the same on other machines.
+ * Write the name of a page. The name of a file is its path relative to the working
+ * directory, which is the same on other machines.
  */
 static void put_name(struct view *view, const char *attribute, const char *url)
 {
@@ -154,8 +154,8 @@ static void put_sums(struct view *view, struct sums sums)
 /* ---- suites ------------------------------------------------------------------------ */
 
 /*
- * Return why the crawl is incomplete, or NULL if it is complete. In an incomplete crawl,
- * links without findings may be broken.
+ * Return a message if the crawl is incomplete, else NULL. In an incomplete crawl, links
+ * without a finding may still be broken.
  */
 static const char *problem_of(int exit_status)
 {
@@ -183,8 +183,8 @@ static size_t count_placeless(const struct digest *digest)
 }
 
 /*
- * Write a test that every report contains, because tools treat a report without tests as
- * an error.
+ * Write a test for the crawl itself. Every report contains this test, because tools treat
+ * a report without tests as an error.
  */
 static void put_crawl(struct view *view, const char *problem)
 {
@@ -228,7 +228,7 @@ static void put_page(struct view *view, const struct digest_row *rows, size_t co
     out_put(view->out, "  </testsuite>\n");
 }
 
-/* Return the number of rows for the page of row `first`. These rows are adjacent. */
+/* Return the number of adjacent rows, from `first` on, that have the same page. */
 static size_t rows_of_page(const struct digest *digest, size_t first)
 {
     const char *url = digest->rows[first].link->page->url;

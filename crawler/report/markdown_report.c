@@ -6,7 +6,7 @@
  *     and 12 more
  *     <details> blocked; moved permanently
  *
- * Untrusted text is enclosed in <code>, with its punctuation written as character
+ * Untrusted text is enclosed in <code>, and its punctuation is written as character
  * references.
  */
 #include "markdown_report.h"
@@ -73,8 +73,8 @@ static void shorten(struct text *text)
 }
 
 /*
- * Write a text as code. Passwords are masked before the text is truncated, so that no
- * part of a password remains visible.
+ * Write a text as code. Passwords are masked before the text is truncated: afterwards, a
+ * part of a password could no longer be recognised.
  */
 static void put_code(struct view *view, const char *words)
 {
@@ -99,7 +99,7 @@ static bool is_web(const char *url)
     return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
-/* Write a page: as a link if it has an http: or https: URL, otherwise as a path. */
+/* Write the name of a page: a link for an http: or https: URL, otherwise a path. */
 static void put_page(struct view *view, const char *url)
 {
     char *path = page_names_path(&view->names, url);
@@ -148,7 +148,8 @@ static void make_row(struct view *view, const struct digest_row *row)
     free(text);
 }
 
-/* Write as many rows as fit into `limit`. Returns their number. */
+/* Write rows of a kind while the text has at most `limit` bytes. Returns the number of
+   rows that were written. */
 static size_t put_rows(struct view *view, enum finding_kind kind, size_t limit)
 {
     const struct digest *digest = view->digest;
@@ -181,7 +182,7 @@ static void put_table(struct view *view, enum finding_kind kind, size_t limit)
         print(&view->text, "\nand %zu more\n", all - count);
 }
 
-/* Write a folded section for findings that are less urgent. */
+/* Write a folded section for a kind of findings that do not make the run fail. */
 static void put_section(struct view *view, enum finding_kind kind, const char *title)
 {
     size_t limit = view->text.n + SECTION_BYTES;
@@ -199,7 +200,7 @@ static void put_section(struct view *view, enum finding_kind kind, const char *t
 
 /*
  * Write the row of one verdict: "| 3 | 2 | 7 | broken | 404 Not Found 2, 500 Internal
- * Server Error |".
+ * Server Error |". The numbers are targets, URLs and links.
  */
 static void put_total(struct view *view, const struct digest_total *totals, size_t count)
 {

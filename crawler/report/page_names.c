@@ -60,8 +60,8 @@ char *page_names_path(const struct page_names *names, const char *url)
     return path;
 }
 
-/* If the first segment of the path contains a ':', prepend "./". Otherwise the segment
-   would be read as a scheme. */
+/* A relative URI whose first segment contains a ':' gets the prefix "./", because the
+   text before the ':' would be read as a scheme. */
 char *page_names_uri(const struct page_names *names, const char *url)
 {
     const char *rest = rest_of(names, url);

@@ -14,20 +14,21 @@ struct page_names {
     size_t n;
 };
 
-/* Returns 0 or -ENOMEM. page_names_finish() also accepts a zeroed struct. */
+/* Return 0 or -ENOMEM. page_names_finish() also accepts a zeroed struct. */
 int page_names_init(struct page_names *names);
 void page_names_finish(struct page_names *names);
 
 /*
- * Return the name for human readers: "docs/a b.md" for a file in the working directory,
- * "/opt/b.md" for a file elsewhere, and the URL for everything else. The caller frees it.
- * Returns NULL if memory runs out.
+ * Return the name of a page for human readers: "docs/a b.md" for a file in the working
+ * directory, "/opt/b.md" for a file elsewhere, and the URL of any other page. The caller
+ * frees the name. Returns NULL if memory runs out.
  */
 char *page_names_path(const struct page_names *names, const char *url);
 
 /*
- * Return the name for programs, which is a URI. For a file in the working directory, the
- * URI is relative: "docs/a%20b.md". The caller frees it. Returns NULL if memory runs out.
+ * Return the name of a page for programs, which is a URI. For a file in the working
+ * directory, the URI is relative: "docs/a%20b.md". The caller frees the name. Returns
+ * NULL if memory runs out.
  */
 char *page_names_uri(const struct page_names *names, const char *url);
 

@@ -1,9 +1,9 @@
 /*
  * progress.c - show how many targets are done, how fast, and how long the rest will take.
  *
- * The time left is the number of known targets that are not done, divided by the recent
- * rate. While links are found faster than they are checked, this estimate is much too
- * low. It is therefore shown only after more than a third of the known targets are done.
+ * The time left is the number of unfinished known targets, divided by the recent rate.
+ * While links are being found faster than they are checked, this estimate is much too
+ * low. It is therefore shown only when more than a third of the known targets are done.
  */
 #include "progress.h"
 
@@ -56,7 +56,7 @@ static bool knows_time_left(const struct progress *progress)
            (double)(progress->known - progress->done) / progress->rate < 100 * 3600;
 }
 
-/* Append a part if it fits into the line. */
+/* Append a part if it fits into the line. Returns the new length. */
 static size_t add_part(char *to, size_t n, size_t width, const char *part)
 {
     size_t length = strlen(part);

@@ -8,7 +8,7 @@
 struct progress {
     size_t known, done, bad; /* numbers of targets */
     double rate;             /* recent targets per second; 0 if not known yet */
-    int64_t done_at_ns;      /* time of the last update of `rate`, and `done` */
+    int64_t done_at_ns;      /* time of the last measurement of `rate` */
     size_t done_then;
 };
 
@@ -19,9 +19,9 @@ void progress_update(struct progress *progress, size_t known, size_t done, size_
                      int64_t now_ns);
 
 /*
- * Write "640 of 758, 12 bad, 1240/s, 1 s left" in at most `width` columns and `capacity`
- * bytes, including a NUL. If the line is too long, less important parts are omitted.
- * Returns the length.
+ * Write a line such as "640 of 758, 12 bad, 1240/s, 1 s left" in at most `width` columns
+ * and `capacity` bytes, including a NUL. Parts that do not fit are omitted. Returns the
+ * length.
  */
 size_t progress_line(const struct progress *progress, char *to, size_t capacity,
                      size_t width);

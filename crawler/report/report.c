@@ -1,10 +1,10 @@
 /*
  * report.c - write the text report.
  *
- * Readers want to know what to fix, so the groups with the most broken links come first
- * (groups.c). Places are written as "page:line:column", as in compiler messages. The
- * totals come last, so that they stay visible on a terminal. Without -v, groups that do
- * not fit on the screen are only counted.
+ * The groups with the most broken links come first (groups.c), because fixing them helps
+ * most. Places are written as "page:line:column", as in compiler messages. The totals
+ * come last, so that they stay visible on a terminal. Without -v, groups that do not fit
+ * on the screen are only counted.
  *
  *     /search  404 Not Found                                          a target
  *         758 links: /index.html:42:28, /about.html:42:28, ...
@@ -116,7 +116,7 @@ void report_put_shortened(struct view *view, const char *text, size_t longest)
         head--;
     while (tail > 0 && (text[n - tail] & 0xc0) == 0x80)
         tail--;
-    /* A truncated password could no longer be recognised and masked. */
+    /* Do not truncate a URL with a password, which could then not be masked any more. */
     if (url_password(text).n > 0)
         copy = strdup("a URL with a password");
     else if (asprintf(&copy, "%.*s...%s", (int)head, text, text + n - tail) < 0)
@@ -203,7 +203,7 @@ static bool wants_color(enum color_mode mode, int fd)
            (term == NULL || strcmp(term, "dumb") != 0);
 }
 
-/* Find the origin that all start URLs share. */
+/* Set view->origin to the origin that all start URLs share, or to "". */
 static void find_origin(struct view *view, const struct text_list *starts)
 {
     view->origin = "";
@@ -217,7 +217,8 @@ static void find_origin(struct view *view, const struct text_list *starts)
     view->origin_length = url_origin_length(view->origin);
 }
 
-/* Find the working directory. If it was deleted, paths are absolute. */
+/* Set view->folder to the working directory. If the directory was deleted, paths are
+   written as absolute paths. */
 static void find_folder(struct view *view)
 {
     char *path = getcwd(NULL, 0);
@@ -251,7 +252,7 @@ static struct view view_of(struct out *out, const struct options *options)
 }
 
 /*
- * Choose the verdicts to list: bad verdicts, and others that make the run fail.
+ * Choose the verdicts to list: all bad ones, and others that make the run fail.
  */
 static void choose_broken(const struct options *options, bool *verdicts)
 {
@@ -261,8 +262,8 @@ static void choose_broken(const struct options *options, bool *verdicts)
     verdicts[VERDICT_OPEN] = verdicts[VERDICT_OK] = false;
 }
 
-/* Write the lists that -v (`verbosity` 1) or -vv (2) adds. Verdicts in `told` were
-   already listed. */
+/* Write the lists that -v (`verbosity` 1) or -vv (2) adds, except those for verdicts that
+   `told` marks as already listed. */
 static int put_lists(struct view *view, const struct targets *targets,
                      const struct references *references, unsigned verbosity,
                      const bool *told)
@@ -280,7 +281,7 @@ static int put_lists(struct view *view, const struct targets *targets,
     return rc;
 }
 
-/* Return how many -v are needed for all lists. */
+/* Return the verbosity at which all lists are written. */
 static unsigned highest_verbosity(void)
 {
     unsigned highest = 0;

@@ -22,7 +22,7 @@ void report_put_status(struct view *view, int status)
     report_put(view, "%d%s%s", status, name[0] != '\0' ? " " : "", name);
 }
 
-/* Write why the target is broken, and where its redirects end. */
+/* Write why the target is broken, and the URL at the end of its redirects. */
 static void put_cause(struct view *view, const struct target *target)
 {
     char status[TARGET_CAUSE_BYTES];
@@ -60,8 +60,8 @@ static size_t place_columns(const struct view *view, const struct reference *ref
 }
 
 /*
- * Write the link as written on the page. The fragment is omitted unless it is the
- * fragment that is broken.
+ * Write the text of the link on the page. If the whole page is broken, the fragment is
+ * omitted.
  */
 static void put_link(struct view *view, const struct broken_link *link)
 {
@@ -142,8 +142,8 @@ static void put_target_group(struct view *view, const struct groups *groups,
 }
 
 /*
- * Write the number of targets. If fragments are missing, write "targets". If whole pages
- * are broken, write "URLs", because the fragments of the links do not matter.
+ * Write the number of targets, as "targets" if fragments are missing, or as "URLs" if
+ * whole pages are broken.
  */
 static void put_count_of(struct view *view, size_t count, const struct target *first)
 {
@@ -254,8 +254,9 @@ static bool is_one_cluster(const struct broken_link *a, const struct broken_link
 }
 
 /*
- * Sort links so that links to the same folder are adjacent. Folders keep the order in
- * which the page first links to them. Only folders that will be listed are sorted.
+ * Reorder links so that links to the same folder are adjacent. Folders keep the order of
+ * their first links on the page. Links after the first LISTED_ITEMS folders are not
+ * reordered.
  */
 static void cluster_links(struct view *view, struct broken_link **links, size_t count)
 {

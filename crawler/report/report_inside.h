@@ -16,7 +16,7 @@
 #define LONGEST_URL 60      /* longer URLs are truncated without -v */
 #define LONGEST_MESSAGE 160 /* longer messages are truncated without -v */
 #define LONGEST_CHAIN 250   /* maximum number of redirects to follow: --max-redirect */
-#define CLUSTER_LINKS 3     /* at least this many links to a folder become one item */
+#define CLUSTER_LINKS 3     /* this many or more links to a folder become one item */
 
 enum color { PLAIN, BOLD, RED, GREEN, YELLOW, DIM };
 
@@ -46,18 +46,18 @@ const char *report_format_number(uint64_t value, char *to);
 
 void report_put_amount(struct view *view, uint64_t n, const char *one, const char *many);
 
-/* Write untrusted text. A text of more than `longest` bytes is shortened to its beginning
-   and its end. */
+/* Write untrusted text. If a text has more than `longest` bytes, its middle is
+   omitted. */
 void report_put_shortened(struct view *view, const char *text, size_t longest);
 
 void report_put_text(struct view *view, const char *text);
 
-/* Return the URL without the origin of the site or the working directory. */
+/* Return the part of a URL after the origin of the site or the working directory, or the
+   whole URL. */
 const char *report_short_url(const struct view *view, const char *url);
 
 /*
- * Write the first n bytes of a URL. The URL of a file is written as a path, without
- * encoding.
+ * Write the first n bytes of a URL. The URL of a file is decoded and written as a path.
  */
 void report_put_short(struct view *view, const char *url, size_t n);
 
@@ -73,7 +73,7 @@ void report_put_place(struct view *view, const struct reference *reference);
 
 void report_put_status(struct view *view, int status);
 
-/* True if the line has enough space for n columns and a hint that more follows. */
+/* True if the line has space for n columns and for a hint that more items follow. */
 bool report_has_room(const struct view *view, size_t n);
 
 int report_put_groups(struct view *view, const struct targets *targets,

@@ -2,8 +2,8 @@
  * reports.c - create the requested reports, each with its writer.
  *
  *     jsonl                                a sink that writes each record immediately
- *     text, github                         made from the targets, once the crawl is over
- *     junit, sarif, csv, markdown, html    made from a digest, with the summary
+ *     text, github                         made from the targets after the crawl
+ *     junit, sarif, csv, markdown, html    made from a digest when the summary arrives
  */
 #include "reports.h"
 
@@ -156,8 +156,8 @@ static int open_report(struct reports *reports, const char *format, const char *
 }
 
 /*
- * True if the text report is written to stdout. This is the case unless the user has
- * requested the text report elsewhere, or another report on stdout.
+ * True if the text report is written to stdout, because the user has neither requested
+ * the text report elsewhere nor another report on stdout.
  */
 static bool wants_text(const struct options *options)
 {
@@ -223,7 +223,7 @@ int reports_flush(struct reports *reports)
     return rc;
 }
 
-/* Write all reports. If one report fails, the other reports are still written. */
+/* If one report fails, the other reports are still written. */
 int reports_finish(struct reports *reports, const struct crawler *crawler)
 {
     for (size_t i = 0; i < reports->count; i++) {
@@ -258,7 +258,7 @@ int reports_close(struct reports *reports)
     }
     out_close(&reports->trace);
     close_digest(reports);
-    reports->count = 0; /* so that a signal handler does not use them any more */
+    reports->count = 0; /* a signal handler must not use the reports any more */
     atomic_signal_fence(memory_order_seq_cst);
     free(reports->all);
     free(reports->sinks);

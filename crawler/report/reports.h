@@ -1,4 +1,4 @@
-/* reports.h - the reports of a run, and the files that they are written to. */
+/* reports.h - the reports of a run, and the files to which they are written. */
 #ifndef CRAWLER_REPORTS_H
 #define CRAWLER_REPORTS_H
 
@@ -25,15 +25,15 @@ struct reports {
 };
 
 /*
- * Open the files before the crawl, so that a wrong path is found immediately. Returns 0
- * or a negative errno. Call reports_close() even after an error, because it prints the
- * name of the file that failed.
+ * Open the files. Call this before the crawl, so that a wrong path is found immediately.
+ * Returns 0 or a negative errno. Call reports_close() even after an error, because it
+ * prints the name of the file that failed.
  */
 int reports_open(struct reports *reports, const struct options *options);
 
 /*
- * At the end of the crawl, write all reports that do not need the summary. Returns 0 or
- * the error of the first report that failed, which reports_close() prints.
+ * At the end of the crawl, write the reports that are made from the targets. Returns 0 or
+ * the error of the first report that failed. reports_close() prints the error.
  */
 int reports_finish(struct reports *reports, const struct crawler *crawler);
 
@@ -41,14 +41,14 @@ int reports_finish(struct reports *reports, const struct crawler *crawler);
 int reports_flush(struct reports *reports);
 
 /*
- * Write the complete lines from a signal handler that is about to end the program: see
- * out_flush_in_handler().
+ * Write the complete buffered lines. Call this in a signal handler that is about to end
+ * the program: see out_flush_in_handler().
  */
 void reports_flush_in_handler(struct reports *reports);
 
 /*
- * Close the files. Prints a message for each file that could not be written. Returns 0,
- * or a negative errno if a file could not be written. `reports` may be zeroed.
+ * Close the files, and print a message for each file that could not be written. Returns
+ * 0, or a negative errno if a file could not be written. `reports` may be zeroed.
  */
 int reports_close(struct reports *reports);
 

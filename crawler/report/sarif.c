@@ -2,14 +2,13 @@
  * sarif.c - see sarif.h (OASIS, SARIF 2.1.0; docs.github.com, "SARIF support for code
  * scanning")
  *
- * A rule is a verdict with its reason, such as "broken-status". A rule's id must never
- * change. The location of a result is the line and column of the link, or line 1 of the
- * target if no page links to the target.
+ * A rule is a verdict with its reason, such as "broken-status". The id of a rule must
+ * never change. The location of a result is the line and column of the link, or line 1 of
+ * the target if no page links to the target.
  *
  * Results of different runs count as the same result if their fingerprints are equal. A
- * fingerprint is computed from the page, the text of the link and its target, and a
- * number if a page has several such links. It does not depend on the line or on the
- * folder of the checkout.
+ * fingerprint is computed from the page, the text of the link and its target. Equal links
+ * on the same page are numbered. The line and the folder of the checkout do not matter.
  */
 #include "sarif.h"
 
@@ -58,8 +57,8 @@ static void put_message(struct view *view, const char *before, const char *text)
 
 /* ---- rules ------------------------------------------------------------------------- */
 
-/* Return the id of a rule, such as "broken-status". With a slash, the id would denote a
-   part of the rule "broken". */
+/* Return the id of a rule, such as "broken-status". A slash instead of the hyphen would
+   make the id denote a part of a rule "broken". */
 static const char *id_of(enum verdict verdict, enum reason reason,
                          char to[DIGEST_RULE_BYTES])
 {
@@ -162,7 +161,8 @@ static uint64_t print_of(struct view *view, const struct digest_row *row, const 
     return hash_text(hash, id_of(finding->verdict, finding->reason, rule));
 }
 
-/* Return the position, from 1, of a row among equal rows of its page. */
+/* Return the number of a row among rows of its page with the same fingerprint. Numbers
+   begin at 1. */
 static unsigned number_of(const struct view *view, size_t row)
 {
     const struct digest_row *rows = view->digest->rows;

@@ -10,7 +10,7 @@
 
 struct speed_host {
     const char *name;         /* for example "example.org:8080" */
-    size_t answers, failures; /* failure: an error, or a status of 400 or more */
+    size_t answers, failures; /* failures are errors, and statuses of 400 or more */
     int64_t total_ns, slowest_ns;
 };
 
@@ -21,7 +21,7 @@ struct speed_span {
 
 /* Initialize with zeroes. */
 struct speed {
-    struct speed_host **hosts; /* sorted by speed_arrange(): the slowest is first */
+    struct speed_host **hosts; /* speed_arrange() puts the slowest first */
     size_t host_count, host_capacity;
     /* consecutive periods; an answer counts in the period in which it ended */
     struct speed_span spans[SPEED_SPANS];
@@ -33,10 +33,10 @@ struct speed {
     struct arena arena;
 };
 
-/* Add the speed of an answer. Returns 0 or -ENOMEM. */
+/* Count an answer and its duration. Returns 0 or -ENOMEM. */
 int speed_add(struct speed *speed, const struct record_answer *record);
 
-/* Sort the hosts by their mean response time. */
+/* Sort the hosts by their mean response time, longest first. */
 void speed_arrange(struct speed *speed);
 
 void speed_finish(struct speed *speed);

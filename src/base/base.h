@@ -89,15 +89,15 @@ COIL__NORETURN void coil__misuse_null(const char *function,
 /*
  * Abort because `caller` was called with an object that was destroyed, or whose last
  * reference was released. Objects detect this by a mark or a reference count that is 0 in
- * freed memory. It must come after the first 16 bytes, which free(3) overwrites, or after
- * the first 32 bytes of large blocks.
+ * freed memory. The mark or count must come after the first 16 bytes, which free(3)
+ * overwrites, or after the first 32 bytes of large blocks.
  */
 COIL__NORETURN void coil__misuse_gone(const char *caller);
 
 /*
  * If set, coil__misuse() calls this hook first. If the misuse is contained, the hook does
- * not return, but ends the function that made the mistake. It returns if the program must
- * abort. `from` is the return address of coil__misuse().
+ * not return, but ends the function that made the mistake. The hook returns if the
+ * program must abort. `from` is the return address of coil__misuse().
  */
 extern void (*_Atomic coil__misuse_contain)(const char *sentence, const void *from);
 

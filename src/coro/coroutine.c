@@ -11,8 +11,9 @@
  *
  * There are two ways to switch. Generators and coil_coro use resume and suspend, which
  * work like call and return: resume stores the resuming coroutine in `caller`. The task
- * layer uses transfer, which stores nothing. It suspends the current coroutine, which may
- * be a generator deep inside a task, and later transfers back to that coroutine.
+ * layer uses transfer, which stores nothing. The task layer suspends the current
+ * coroutine, which may be a generator deep inside a task, and later transfers back to
+ * that coroutine.
  *
  * A coroutine stays on the thread that created it, so the address of a thread-local
  * variable stays valid if the compiler keeps it in a register during a switch.
@@ -283,7 +284,7 @@ void *coil__coro_reserve(coil__coro *coro, size_t n)
     coro->stack.high -= (n + 15) & ~(size_t)15;
     /* for the first frame, too */
     coil__valgrind_reserve(coro->stack.high - 256, 256 + n);
-    if (coil__stack_apart(&coro->stack))
+    if (coil__stack_is_light(&coro->stack))
         coil__light_touch(&coro->stack);
     else
         coil__coro_prepare(coro);

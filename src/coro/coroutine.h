@@ -113,8 +113,8 @@ void *coil__coro_reserve(coil__coro *coro, size_t n);
  */
 void *coil__coro_transfer(coil__coro *to, void *value);
 
-/* coil__coro_transfer() calls this function if the switch needs extra work. It is
-   declared because backtraces need its address. */
+/* coil__coro_transfer() calls this function if the switch needs extra work. The
+   declaration is here because backtraces need the function's address. */
 void *coil__coro_transfer_with_care(coil__coro *to, void *value);
 
 /*
@@ -127,8 +127,8 @@ void coil__coro_transfer_alike(coil__coro *to);
  * End the running coroutine and continue `to`. If `begun` is true, one of the functions
  * above suspended `to`, and now returns NULL. If `begun` is false, `to` begins. Call this
  * function only if coil__coro_may_leave() is true, as the last statement of a function,
- * because it does not return. It does not use the old stack any more, so the slot may
- * already be free.
+ * because it does not return. The function does not use the old stack any more, so the
+ * slot may already be free.
  */
 void coil__coro_leave_for(coil__coro *to, bool begun);
 

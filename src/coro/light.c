@@ -159,7 +159,7 @@ char *coil__light_top(const struct coil__stack *stack)
 static struct coil__light_pool *pool_of(const struct coil__stack *stack)
 {
     return &coil__light
-                ->pools[(stack->size_class & ~COIL__STACK_APART) - COIL__CLASS_MIN];
+                ->pools[(stack->size_class & ~COIL__STACK_LIGHT) - COIL__CLASS_MIN];
 }
 
 static struct coil__stack *take_fresh(struct coil__light_slab *slab, unsigned size_class)
@@ -175,7 +175,7 @@ static struct coil__stack *take_fresh(struct coil__light_slab *slab, unsigned si
     if (coil__stack_guard == COIL__GUARD_MADVISE &&
         coil__memory_guard(slot, coil__light_guard_bytes))
         stack->limit = stack->low;
-    stack->size_class = (uint8_t)(size_class | COIL__STACK_APART);
+    stack->size_class = (uint8_t)(size_class | COIL__STACK_LIGHT);
     errno = saved;
     return stack;
 }
@@ -214,7 +214,7 @@ int coil__light_acquire(size_t stack_bytes, size_t control_bytes,
     if (COIL__UNLIKELY(coil__light == NULL) && create_light() == NULL)
         return -ENOMEM;
     size_class = coil__slot_class(stack_bytes);
-    if (size_class < 0 || control_bytes > COIL__STACK_APART_BYTES)
+    if (size_class < 0 || control_bytes > COIL__LIGHT_BLOCK_BYTES)
         return -EINVAL;
     stack = take_slot(&coil__light->pools[size_class - COIL__CLASS_MIN],
                       (unsigned)size_class);

@@ -28,7 +28,7 @@
 #define COIL__LIGHT_SAMPLE 8
 
 struct coil__light_record {
-    _Alignas(64) char block[COIL__STACK_APART_BYTES]; /* begins with struct coil__stack */
+    _Alignas(64) char block[COIL__LIGHT_BLOCK_BYTES]; /* begins with struct coil__stack */
 };
 
 _Static_assert(sizeof(struct coil__light_record) == 448, "seven lines of the cache");

@@ -25,7 +25,8 @@ struct search {
 
 /*
  * These functions read the loader's list under the loader's lock, which TSan does not
- * know. They avoid strcmp() and strrchr(), which would report the accesses to TSan.
+ * know. So they do not call strcmp() and strrchr(), which would report the accesses to
+ * TSan.
  */
 COIL__NO_SANITIZE static bool same(const char *a, const char *b)
 {

@@ -2,7 +2,7 @@
  * outside.h (internal) - the table with which a tool finds tasks in a program's memory.
  *
  * coil-ps and the gdb script read the tasks of a running process, or of a core file,
- * without calling any function there. They find coil__debug through an ELF note
+ * without calling any function there. Both tools find coil__debug through an ELF note
  * (note.inc). coil__debug points to the loops, and to rows with the offsets of members.
  * docs/design/ps.md describes the format and when its version changes.
  *

@@ -79,7 +79,7 @@ static const char *foreign_stack_note(const struct coil__stack *stack,
 {
     const struct coil__slab *slab = stack->slab;
 
-    if (coil__stack_apart(stack) || (address >= slab->base && address < stack->low))
+    if (coil__stack_is_light(stack) || (address >= slab->base && address < stack->low))
         return "";
     return ", or of a stack that is not coil's";
 }

@@ -25,9 +25,9 @@
  *    first, so the slot below a used slot was used before.
  * 2. A slot's bookkeeping data is the struct coil__stack at the beginning of its control
  *    block, even while the slot is free. So taking a free slot again is one pop from a
- *    list. The block's page is never discarded alone. It has 448 bytes for the block, so
- *    all kinds of blocks begin at the same place. If a longer block is requested, the
- *    block moves down, and stays there.
+ *    list. The block's page is never discarded alone. By default 448 bytes are reserved
+ *    for the block, so all kinds of blocks begin at the same offset. If a longer block is
+ *    requested, the block moves down, and stays there.
  * 3. pool.dirty_count is the number of slots that kept their pages after their coroutine
  *    had ended. slab.dirty_count is the number of these slots that are free.
  *
@@ -211,8 +211,8 @@ static void set_up_stacks(void)
 }
 
 /*
- * A library that uses coil may be unloaded with dlclose(3). It must leave neither a slab,
- * nor a destructor that would run when another thread ends.
+ * A library that uses coil may be unloaded with dlclose(3). Such a library must leave
+ * neither a slab, nor a destructor that would run when another thread ends.
  */
 COIL__AT_EXIT static void drain_at_unload(void)
 {
@@ -435,14 +435,14 @@ static bool install_guard(struct coil__slab *slab, char *slot)
 
 char *coil__stack_slot(const struct coil__stack *stack)
 {
-    if (coil__stack_apart(stack))
+    if (coil__stack_is_light(stack))
         return coil__light_slot(stack);
     return stack->low - stack->slab->guard_bytes;
 }
 
 /*
- * True if the memory below a stack without a guard is all zero. It is all zero if its
- * first word is zero and each word equals the word before it.
+ * True if the memory below a stack without a guard is all zero, that is, if its first
+ * word is zero and each word equals the word before it.
  */
 static bool is_untouched_below(const char *low)
 {
@@ -457,7 +457,7 @@ static bool has_canary_below(const struct coil__stack *stack)
     const struct canary *below =
         (const struct canary *)(const void *)coil__stack_slot(stack) - 1;
 
-    return coil__stack_apart(stack) ||
+    return coil__stack_is_light(stack) ||
            (below->words[0] == CANARY && below->words[1] == CANARY);
 }
 
@@ -573,13 +573,13 @@ static COIL__NOINLINE struct coil__stack *extend_block(struct coil__stack *stack
     return memmove(moved, stack, sizeof *stack);
 }
 
-int coil__stack_acquire(size_t stack_bytes, size_t control_bytes, bool apart,
+int coil__stack_acquire(size_t stack_bytes, size_t control_bytes, bool light,
                         struct coil__stack **out)
 {
     struct coil__stack *stack;
     struct coil__stack_pool *pool;
 
-    if (apart)
+    if (light)
         return coil__light_acquire(stack_bytes, control_bytes, out);
     if (pools == NULL && coil__stack_set_up() < 0)
         return -ENOMEM;
@@ -672,7 +672,7 @@ ssize_t coil__stack_peak(const struct coil__stack *stack)
 {
     pools->measuring = true;
     choose_slab(pools->usual);
-    if (coil__stack_apart(stack))
+    if (coil__stack_is_light(stack))
         return coil__light_peak(stack);
     if (stack->trimmed && stack->exact)
         return (ssize_t)stack->peak;
@@ -694,7 +694,7 @@ void coil__stack_trim(struct coil__stack *stack)
     struct coil__stack_pool *pool;
     char *top = page_of(stack->high - 1);
 
-    if (coil__stack_apart(stack)) {
+    if (coil__stack_is_light(stack)) {
         coil__light_trim(stack);
         return;
     }
@@ -758,7 +758,7 @@ void coil__stack_release(struct coil__stack *stack)
     struct coil__slab *slab;
     struct coil__stack_pool *pool;
 
-    if (coil__stack_apart(stack)) {
+    if (coil__stack_is_light(stack)) {
         coil__light_release(stack);
         return;
     }

@@ -24,12 +24,12 @@ struct coil__stack {
     char *high; /* one past the highest usable byte; 16-aligned */
     /*
      * When the coroutine is suspended with its stack pointer below this limit,
-     * coil__stack_check() is called. The limit is usually `low`. It is the highest
+     * coil__stack_check() is called. The limit is usually `low`. The limit is the highest
      * possible address if the check must always be made, and NULL for the thread's own
      * stack, which is not checked.
      */
     const char *limit;
-    uint8_t size_class; /* log2 of the size, and the flag COIL__STACK_APART */
+    uint8_t size_class; /* log2 of the size, and the flag COIL__STACK_LIGHT */
     union {
         uint8_t block_lines;  /* length of the control block, in units of 64 bytes */
         uint8_t stored_steps; /* light: bytes in the cell, in units of COIL__STORE_STEP */
@@ -57,11 +57,11 @@ struct coil__stack {
 #define COIL__STACK_BLOCK_BYTES ((size_t)448) /* default size of a block */
 
 /*
- * COIL__STACK_APART is set in size_class if the stack is light. COIL__STACK_APART_BYTES
- * is the maximum length of a light stack's control block.
+ * COIL__STACK_LIGHT is set in size_class if the stack is light. The control block of a
+ * light stack has at most COIL__LIGHT_BLOCK_BYTES.
  */
-#define COIL__STACK_APART 32
-#define COIL__STACK_APART_BYTES 448
+#define COIL__STACK_LIGHT 32
+#define COIL__LIGHT_BLOCK_BYTES 448
 
 /* The ways to detect overflows, best first; see stack.c. */
 enum coil__guard {
@@ -82,7 +82,7 @@ extern enum coil__guard coil__stack_guard;
  */
 static inline size_t coil__stack_bytes(const struct coil__stack *stack)
 {
-    return (size_t)1 << (stack->size_class & (COIL__STACK_APART - 1));
+    return (size_t)1 << (stack->size_class & (COIL__STACK_LIGHT - 1));
 }
 
 /* True if the stack is a slot, not the thread's own. */
@@ -91,9 +91,9 @@ static inline bool coil__stack_in_slot(const struct coil__stack *stack)
     return stack->limit != NULL;
 }
 
-static inline bool coil__stack_apart(const struct coil__stack *stack)
+static inline bool coil__stack_is_light(const struct coil__stack *stack)
 {
-    return COIL__UNLIKELY((stack->size_class & COIL__STACK_APART) != 0);
+    return COIL__UNLIKELY((stack->size_class & COIL__STACK_LIGHT) != 0);
 }
 
 /* True if a guard detects overflows. Otherwise coil__stack_check() must find them. */
@@ -127,12 +127,12 @@ bool coil__stack_unused(struct coil__stack *stack, const char *sp, struct iovec 
 
 /*
  * Take a slot of at least stack_bytes (0: COIL_STACK_BYTES) with a 64-aligned control
- * block of control_bytes. If `apart` is true the stack is light, and its block is not on
+ * block of control_bytes. If `light` is true the stack is light, and its block is not on
  * the stack. The block begins with the struct coil__stack. The rest has the contents that
  * its last user left, or zeros. A slot belongs to the calling thread and must be released
  * there. Fails with -ENOMEM or -EINVAL.
  */
-int coil__stack_acquire(size_t stack_bytes, size_t control_bytes, bool apart,
+int coil__stack_acquire(size_t stack_bytes, size_t control_bytes, bool light,
                         struct coil__stack **out);
 
 /* A mapping of many slots: stack.c. */

@@ -19,10 +19,10 @@
  * functions, a `ret` would be mispredicted, so coil__switch() ends in a jump. The jump's
  * target is loaded before ldmxcsr, which delays later loads. Tasks, however, all wait in
  * the same few functions, so one task's return addresses are mostly right for the next
- * task. They stay right only if each call is matched by a `ret`, so coil__switch_alike()
- * ends in `ret`. (On Zen a yield among 1,000 tasks takes 19 ns instead of 27.) There is
- * no shadow-stack note, because a switch would violate a shadow stack. `notrack` is
- * necessary because return sites have no endbr64.
+ * task. The addresses stay right only if each call is matched by a `ret`, so
+ * coil__switch_alike() ends in `ret`. (On Zen a yield among 1,000 tasks takes 19 ns
+ * instead of 27.) There is no shadow-stack note, because a switch would violate a shadow
+ * stack. `notrack` is necessary because return sites have no endbr64.
  *
  * The CFI is correct at each instruction, because after the exchange the frame of the
  * other stack looks the same. The return address of the entry is undefined, so unwinders

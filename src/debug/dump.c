@@ -10,7 +10,7 @@
 #include "print.h"
 
 #include "../error/symbol.h"
-#include "../task/above.h"
+#include "../task/dump_hook.h"
 #include "../task/light_task.h"
 
 #include <coil/debug.h>

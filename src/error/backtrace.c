@@ -2,10 +2,11 @@
  * backtrace.c - finds the return addresses on the running stack, or on the stack of a
  * suspended coroutine.
  *
- * The compiler's unwinder walks the stack. It reads the tables that C++ exceptions use,
- * which optimised and stripped programs have, too, and also libraries built without coil.
- * The unwinder is in libgcc_s, which C programs rarely need. coil loads it for the first
- * backtrace, so that it does not slow down the start of programs that print none.
+ * The compiler's unwinder walks the stack. The unwinder reads the tables that C++
+ * exceptions use. Optimised and stripped programs have these tables, too, and so do
+ * libraries built without coil. The unwinder is in libgcc_s, which C programs rarely
+ * need. coil loads it for the first backtrace, so that it does not slow down the start of
+ * programs that print none.
  *
  * A suspended coroutine is not resumed for its backtrace. The switch has saved its
  * registers on its stack, and coil__switch_look() passes them to the unwinder.

@@ -12,8 +12,8 @@
 struct coil__job;
 
 /*
- * The wait of coil_blocking(), on the task's stack. It remains valid even if its job is
- * abandoned.
+ * The wait of coil_blocking(), on the task's stack. The wait remains valid even if its
+ * job is abandoned.
  */
 struct coil__job_waiting {
     struct coil__wait wait;

@@ -51,7 +51,7 @@ static void init_lane(struct coil__lane *lane)
     pthread_cond_init(&lane->left, NULL);
     coil__list_init(&lane->queue);
     lane->queue_length = 0;
-    lane->threads = lane->idle = lane->abandoned = 0;
+    lane->threads = lane->idle = lane->waking = lane->abandoned = 0;
 }
 
 static void lock_lanes(void)
@@ -124,6 +124,8 @@ static struct coil__job *take_job(struct coil__lane *lane)
         lane->idle++;
         atomic_fetch_add(&coil__pool_idle, 1);
         waited_enough = pthread_cond_timedwait(&lane->work, &lane->lock, &until) != 0;
+        if (lane->waking > 0)
+            lane->waking--;
         atomic_fetch_sub(&coil__pool_idle, 1);
         lane->idle--;
     }
@@ -210,11 +212,14 @@ static unsigned usual_limit(void)
 }
 
 /*
- * Wake or start a thread for the queue. Returns false if no thread will serve the queue,
- * because none can be started. The caller holds the lane's lock.
+ * Start a thread for the queue if no thread is idle. If *wake is set, the caller must
+ * wake an idle thread after releasing the lane's lock. Returns false if no thread will
+ * serve the queue, because none can be started.
  */
-static bool wake_or_start_thread(struct coil__lane *lane)
+static bool start_or_choose_thread(struct coil__lane *lane, bool *wake)
 {
+    *wake = lane->waking < lane->idle && lane->waking < lane->queue_length;
+    lane->waking += *wake;
     if (lane->limit == 0)
         lane->limit = usual_limit();
     if (lane->idle < lane->queue_length && counted_threads(lane) < lane->limit) {
@@ -226,7 +231,6 @@ static bool wake_or_start_thread(struct coil__lane *lane)
             atomic_fetch_sub(&coil__pool_threads, 1);
         }
     }
-    pthread_cond_signal(&lane->work);
     return lane->threads > lane->abandoned;
 }
 
@@ -234,7 +238,7 @@ static bool wake_or_start_thread(struct coil__lane *lane)
 
 bool coil__lane_enqueue(struct coil__lane *lane, struct coil__job *job)
 {
-    bool taken;
+    bool taken, wake;
 
     pthread_mutex_lock(&lane->lock);
     if (!lane->exists)
@@ -242,12 +246,14 @@ bool coil__lane_enqueue(struct coil__lane *lane, struct coil__job *job)
     job->queued = true;
     coil__list_push(&lane->queue, &job->in_queue);
     lane->queue_length++;
-    taken = wake_or_start_thread(lane);
+    taken = start_or_choose_thread(lane, &wake);
     if (!taken) {
         coil__list_remove(&job->in_queue);
         lane->queue_length--;
     }
     pthread_mutex_unlock(&lane->lock);
+    if (wake)
+        pthread_cond_signal(&lane->work);
     return taken;
 }
 
@@ -268,15 +274,19 @@ bool coil__lane_withdraw(struct coil__lane *lane, struct coil__job *job)
 
 void coil__lane_give_place_back(struct coil__lane *lane, struct coil__list *undone)
 {
+    bool wake;
+
     pthread_mutex_lock(&lane->lock);
     lane->abandoned++;
-    if (!wake_or_start_thread(lane)) {
+    if (!start_or_choose_thread(lane, &wake)) {
         COIL__LIST_EACH (link, &lane->queue)
             COIL__CONTAINER(link, struct coil__job, in_queue)->queued = false;
         coil__list_splice(undone, &lane->queue);
         lane->queue_length = 0;
     }
     pthread_mutex_unlock(&lane->lock);
+    if (wake)
+        pthread_cond_signal(&lane->work);
 }
 
 void coil__lane_take_place_again(struct coil__lane *lane)
@@ -290,14 +300,14 @@ void coil__lane_take_place_again(struct coil__lane *lane)
 
 bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads)
 {
-    bool exists;
+    bool exists, wake;
 
     pthread_mutex_lock(&lane->lock);
     exists = lane->exists;
     if (exists) { /* otherwise the limit stays 0: ending threads still read it */
         lane->limit = max_threads;
         for (size_t n = lane->queue_length; n > 0; n--)
-            wake_or_start_thread(lane);
+            start_or_choose_thread(lane, &wake);
         pthread_cond_broadcast(&lane->work);
     }
     pthread_mutex_unlock(&lane->lock);

@@ -56,6 +56,7 @@ struct coil__lane {
     struct coil__list queue; /* job.in_queue */
     size_t queue_length;
     unsigned threads, idle;
+    unsigned waking;    /* idle threads that were signalled and do not run yet */
     unsigned abandoned; /* threads with an abandoned job */
     unsigned limit;     /* 0: the default, by the number of processors */
 };

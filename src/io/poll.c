@@ -41,6 +41,7 @@
 #define DIRECT 4
 #define BUCKETS 64
 #define USUAL (POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM)
+#define ALWAYS (POLLERR | POLLHUP | POLLNVAL) /* reported even if not requested */
 
 struct polling;
 
@@ -217,9 +218,12 @@ static bool is_direct(const struct pollfd *fds, nfds_t n)
 {
     if (n > DIRECT)
         return false;
-    for (nfds_t i = 0; i < n; i++)
-        if (fds[i].fd >= 0 && (fds[i].events == 0 || (fds[i].events & ~USUAL) != 0))
+    for (nfds_t i = 0; i < n; i++) {
+        int events = fds[i].events & ~ALWAYS;
+
+        if (fds[i].fd >= 0 && (events == 0 || (events & ~USUAL) != 0))
             return false;
+    }
     return true;
 }
 

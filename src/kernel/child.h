@@ -2,7 +2,7 @@
  * child.h (internal) - child processes: starts programs, sends signals, and reaps.
  *
  * A child's handle is a close-on-exec descriptor, which is readable once the child has
- * ended. It refers to this child only, even after the child was reaped and another
+ * ended. A handle refers to its child only, even after the child was reaped and another
  * process has its pid. The caller that gets a handle must close it with close(2).
  */
 #ifndef COIL_KERNEL_CHILD_H

@@ -9,7 +9,7 @@
  * for more work. In that case the loop checks again later.
  *
  * The process's threads include the kernel's workers for io_uring, which perform
- * operations that would block. They never post, and are not counted.
+ * operations that would block. These workers never post, and are not counted.
  *
  * Counting threads takes longer than a poll. So threads are counted only if nothing has
  * happened for 100 ms, not before each wait of a loop that is woken only by posts.

@@ -139,8 +139,8 @@ static void report(const struct note *note)
     coil_call_exception_handler(&(coil_exception){.message = message});
 }
 
-/* Unlink and return the loop's first note. It is unlinked before it is reported, because
- * the handler may free the object, or create others. */
+/* Unlink and return the loop's first note. A note is unlinked before it is reported,
+ * because the handler may free the object, or create others. */
 static struct note *take_first_of(const coil_loop *loop)
 {
     struct note *found = NULL;

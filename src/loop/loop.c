@@ -161,14 +161,14 @@ static int poll_now(coil_loop *loop)
     return coil__loop_poll(loop, timeout);
 }
 
-/* ---- looking at the clock ---------------------------------------------------------- */
+/* ---- reading the clock ------------------------------------------------------------- */
 
 /*
- * Choose the number of turns until the next look at the clock. The clock was just read,
- * `turns` turns after the last look. `turns` is 0 if the loop has waited since then, so
- * the time does not measure turns. If more turns passed than planned, at most
- * `look_every` turns are counted, because a timer was started and the first turns may
- * have been short.
+ * Choose the number of turns until the next reading of the clock. The clock was just
+ * read, `turns` turns after the previous reading. `turns` is 0 if the loop has waited
+ * since then, so the time does not measure turns. If more turns passed than planned, at
+ * most `look_every` turns are counted, because a timer was started and the first turns
+ * may have been short.
  */
 static void choose_look_every(coil_loop *loop, unsigned turns)
 {

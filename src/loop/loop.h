@@ -84,16 +84,17 @@ struct coil_loop {
     unsigned turns_unpolled, runs_unpolled; /* counted since the last poll */
 
     /*
-     * For is_poll_due() and choose_look_every() in loop.c; a look is a reading of the
-     * clock:
+     * The state of is_poll_due() and choose_look_every() in loop.c. To look means to read
+     * the clock.
      */
-    unsigned next_look;    /* look when turns_unpolled reaches this number */
-    unsigned look_every;   /* turns between two looks at the clock */
-    unsigned turns_looked; /* turns from the last poll to the last look */
+    unsigned next_look;    /* read the clock when turns_unpolled reaches this number */
+    unsigned look_every;   /* number of turns between two readings of the clock */
+    unsigned turns_looked; /* number of turns from the last poll to the last reading */
     bool poll_next;        /* the next turn begins with a poll */
-    int64_t looked_at;     /* the time of the last look or poll */
+    int64_t looked_at;     /* the time of the last reading or poll */
     int64_t polled_at;     /* the time of the last poll */
-    int64_t wary_until;    /* turns were long recently: look more often until then */
+    /* turns were long recently: read the clock more often until this time */
+    int64_t wary_until;
 
     int64_t trim_at;    /* the time of the next call of coil__task_layer->trim() */
     int64_t clock_read; /* the time when the clock was last read */
@@ -114,7 +115,7 @@ struct coil_loop {
     struct coil__exception exception;
     struct coil__deadlock deadlock;
     struct coil__fork fork;
-    struct coil__trace *trace_kept; /* `trace`, or the one that was stopped; or NULL */
+    struct coil__trace *trace_kept; /* `trace`, or the stopped trace, or NULL */
 
     /* For tools: coro/outside.h. */
     pid_t thread;                      /* the kernel's id */
@@ -293,7 +294,7 @@ void coil__loop_check_foreign(uint32_t number, const char *caller);
 /* Called in a child of fork(2): forget the parent's open loops. Async-signal-safe. */
 void coil__loops_forget(void);
 
-/* Append the runnable to the ready queue. It must not be in a list. */
+/* Append the runnable, which must not be in a list, to the ready queue. */
 static inline void coil__loop_add_ready(coil_loop *loop, struct coil__runnable *runnable)
 {
     coil__loop_check_thread(loop, "waking a task");
@@ -353,7 +354,7 @@ int coil__loop_poll(coil_loop *loop, int64_t timeout_ns);
 #define COIL__TURNS_UNPOLLED 64
 #define COIL__RUNS_UNPOLLED 256
 
-/* Make the next turn look at the clock. Called when a timer is started that is due before
+/* Make the next turn read the clock. Called when a timer is started that is due before
  * all others. */
 static inline void coil__loop_look_soon(coil_loop *loop)
 {
@@ -424,7 +425,7 @@ int coil__loop_take_turn(coil_loop *loop);
 
 /* ---- for tests --------------------------------------------------------------------- */
 
-/* The functions that libcoil-testing provides for loops (run/border.h). */
+/* The functions that libcoil-testing provides for loops (run/testing_interface.h). */
 struct coil__loop_hooks {
     /* The backend "simulated". backend_is_wanted() returns whether loops of this thread
      * use it if no backend is requested by name. */

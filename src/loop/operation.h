@@ -108,8 +108,8 @@ struct coil__op {
 };
 
 /*
- * The memory of an operation without a buffer. It is in the object for which the task
- * waits, so no pointer refers to the task's stack.
+ * The memory of an operation without a buffer. This memory is in the object for which the
+ * task waits, so no pointer refers to the task's stack.
  */
 struct coil__short_op {
     _Alignas(struct coil__op) unsigned char bytes[offsetof(struct coil__op, buf)];

@@ -13,7 +13,7 @@
  * future, or the ready queue. coil__list_remove(&r->link) removes it from either list.
  *
  * When the loop closes, each runnable that is still ready is run once with loop->closing
- * set. In that case run() must free its object instead of doing its work. It cannot
+ * set. In that case run() must free its object instead of doing its work. run() cannot
  * affect tasks, because they are neither resumed nor cancelled.
  */
 struct coil__runnable {

@@ -4,16 +4,17 @@
  * A task that waits for a lock with a system call of its own (a futex) blocks the thread.
  * If another task of the thread holds that lock, this is a deadlock. So one of coil's
  * threads checks the watched loops once a second. A loop that waits for events is in a
- * different system call, or in a futex wait that the kernel's interface can tell from
- * others (coil__thread_wait_own()). If LOOKS checks in a row find a thread in the same
+ * different system call, or in a futex wait that can be distinguished from waits for
+ * locks (coil__thread_wait_own()). If LOOKS checks in a row find a thread in the same
  * wait for a lock, the loop is reported, once per wait. The cause may be a deadlock, or
  * another thread that holds the lock for a long time.
  *
  * If all threads of the process wait for locks, without a time-out, no thread can release
  * a lock. If two checks in a row find this, and no thread has run in between, the program
  * is aborted, because otherwise it would hang. The program is not aborted if a signal
- * handler might release a lock, or another process might release a shared lock. Ctrl-C
- * ends a loop that waits for events, so the program is not aborted beside such a loop.
+ * handler might release a lock, or another process might release a shared lock. The
+ * program is not aborted either while a loop of another thread waits for events, because
+ * Ctrl-C ends that loop.
  *
  * libcoil-posix uses this file, because it runs code in tasks that was not written for
  * coil. The watching thread exists while any loop is watched.

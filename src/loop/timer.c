@@ -228,7 +228,9 @@ static struct timer *struct_of(const coil_timer *timer)
 
 static const struct coil__leak_kind leaked_timer = {"a timer", NULL, "stopped"};
 
-/* Call the timer's callback. It may free the timer, which is no longer in a list. */
+/*
+ * Call the timer's callback, which may free the timer. The timer is no longer in a list.
+ */
 static void call(struct coil__runnable *runnable)
 {
     struct timer *t = COIL__CONTAINER(runnable, struct timer, timer.runnable);

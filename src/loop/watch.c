@@ -2,9 +2,9 @@
  * watch.c - readers and writers: callbacks that are called when a descriptor is ready.
  *
  * The backend makes a watcher ready in every poll that finds its descriptor ready. A
- * watcher is a runnable stored in the descriptor's entry (descriptor.h). It belongs
- * either to the library itself, or to a struct watch, defined here, which calls a user's
- * callback. Removing a watcher also removes it from the ready queue.
+ * watcher is a runnable stored in the descriptor's entry (descriptor.h). The runnable
+ * belongs either to the library itself, or to a struct watch, defined here, which calls a
+ * user's callback. Removing a watcher also removes it from the ready queue.
  */
 #include "../base/context.h"
 #include "leak.h"

@@ -389,8 +389,8 @@ static int rank_of_failure(int status)
 }
 
 /*
- * True if the search continues with its next name after this failure. It ends if no
- * server answered.
+ * True if the search continues with its next name after this failure. The search ends if
+ * no server answered.
  */
 static bool continues_search(int status)
 {

@@ -95,7 +95,7 @@ static struct coil__question *find_known_question(struct coil__resolver *r,
 /* ---- answers ----------------------------------------------------------------------- */
 
 /* Decide whether the answer is cached, and for how long. */
-static void keep_or_forget(struct coil__question *q)
+static void cache_or_remove(struct coil__question *q)
 {
     struct coil__resolver *r = q->resolver;
     int64_t ttl = q->answer.ttl_ns < LONGEST ? q->answer.ttl_ns : LONGEST;
@@ -119,7 +119,7 @@ void coil__question_answer(struct coil__question *q, const struct coil__answer *
     q->answer = *answer;
     q->channel = NULL;
     if (!coil__list_empty(&q->in_table))
-        keep_or_forget(q);
+        cache_or_remove(q);
     while ((link = coil__list_pop(&q->listeners)) != NULL) {
         struct coil__answer_listener *listener =
             COIL__CONTAINER(link, struct coil__answer_listener, link);

@@ -234,8 +234,8 @@ int coil__call_getaddrinfo(const char *host, const char *port,
                            const struct addrinfo *hints, struct addrinfo **out);
 
 /*
- * Check a port that a user has passed as text. It must be a number from 0 to 65535, a
- * possible service name, or NULL. Otherwise fail with -EINVAL and a message.
+ * Check a port that a user has passed as text: a number from 0 to 65535, a possible
+ * service name, or NULL. Otherwise fail with -EINVAL and a message.
  */
 int coil__port_check(const char *port);
 
@@ -250,8 +250,8 @@ int coil__addrinfo_of_numbers(const char *host, const char *port,
                               const struct addrinfo *hints, struct addrinfo **out);
 
 /*
- * Make entries for 0.0.0.0 and `port`, one per kind of socket. They are templates with a
- * port, a kind and a protocol. Suspends if `port` is a service name.
+ * Make entries for 0.0.0.0 and `port`, one per kind of socket. The entries are templates
+ * with a port, a kind and a protocol. Suspends if `port` is a service name.
  */
 int coil__addrinfo_of_port(const char *port, const struct addrinfo *hints,
                            struct addrinfo **out);

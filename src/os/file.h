@@ -27,9 +27,9 @@ struct coil__ahead {
 
 /*
  * Begin and end a call at the file's position. coil__file_enter_position() suspends until
- * no other call is at the position. It fails with -ESPIPE if the file has no position,
- * and with -EBADF if it is closed. If it succeeds, coil__file_leave_position() must
- * follow, with the number of bytes transferred.
+ * no other call is at the position. Entering fails with -ESPIPE if the file has no
+ * position, and with -EBADF if the file is closed. If it succeeds,
+ * coil__file_leave_position() must follow, with the number of bytes transferred.
  */
 int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead,
                               const char *caller);

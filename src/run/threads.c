@@ -8,9 +8,9 @@
  *       wait for the others <------------------- the last one ends
  *       join, in coil_run_threads()
  *
- * Thread 0 is the caller's thread. It receives the signals until the last thread has
- * ended. The first member that fails cancels the other members with posts. The posts are
- * in the members' structs, so posting does not allocate.
+ * Thread 0 is the caller's thread. Thread 0 receives the signals until the last thread
+ * has ended. The first member that fails cancels the other members with posts. The posts
+ * are in the members' structs, so posting does not allocate.
  *
  * Invariants
  * 1. The comments in struct team and struct member show what the team's lock guards. A

@@ -4,11 +4,12 @@
  *     run_server() --- group ---+--- accept_all()   one for each listener
  *                               +--- handle()       one for each connection
  *
- * run_server() is a task that the server spawns. It waits for a request to stop, or until
- * neither acceptors nor connections are left. After that it closes the listeners, waits
- * for the handlers during the grace time, cancels the remaining handlers, and leaves the
- * group, which waits until all have ended. Every server ends this way. Destroying the
- * server or closing the loop cancels run_server(), which then skips the waits.
+ * run_server() is a task that the server spawns. This task waits for a request to stop,
+ * or until neither acceptors nor connections are left. After that it closes the
+ * listeners, waits for the handlers during the grace time, cancels the remaining
+ * handlers, and leaves the group, which waits until all have ended. Every server ends
+ * this way. Destroying the server or closing the loop cancels run_server(), which then
+ * skips the waits.
  *
  * Handlers start eagerly, within the acceptor's step: a task that is cancelled before its
  * first step never runs, so it could not destroy its stream. A connection needs no memory
@@ -552,8 +553,8 @@ static int wait_for_stop_request(coil_server *s)
 }
 
 /*
- * Wait for the handlers during the grace time. It is skipped if there is no memory for
- * its timer.
+ * Wait for the handlers during the grace time. The grace time is skipped if there is no
+ * memory for its timer.
  */
 static int wait_for_handlers(coil_server *s)
 {

@@ -180,23 +180,26 @@ static size_t count_received_ahead(const coil_stream *stream, int *error)
     return backend->class->settle(backend, stream->endpoint.fd, error);
 }
 
-static int receive_into(struct coil__buffer **came, const coil_stream *stream, size_t n)
+static int receive_into(struct coil__buffer **received, const coil_stream *stream,
+                        size_t n)
 {
     struct coil__backend *backend = stream->endpoint.loop->backend;
 
     while (n > 0) {
-        int rc = coil__buffer_make_room(came, coil__buffer_count(*came) + n);
+        int rc = coil__buffer_make_room(received, coil__buffer_count(*received) + n);
         struct coil__op op = {.kind = COIL__OP_RECV, .fd = stream->endpoint.fd};
         ssize_t got;
 
         if (rc < 0)
             return rc;
-        op.buf = (*came)->bytes + (*came)->end;
-        op.len = (*came)->size - (*came)->end < n ? (*came)->size - (*came)->end : n;
+        op.buf = (*received)->bytes + (*received)->end;
+        op.len = (*received)->size - (*received)->end < n
+                     ? (*received)->size - (*received)->end
+                     : n;
         got = backend->class->submit(backend, &op);
         if (got <= 0)
             return (int)got;
-        coil__buffer_add(*came, (size_t)got);
+        coil__buffer_add(*received, (size_t)got);
         n -= (size_t)got;
     }
     return 0;
@@ -213,15 +216,15 @@ static int move_received_bytes(coil_stream *stream)
 
     if (n == 0 && error == 0)
         return 0;
-    if (stream->came == NULL)
-        stream->came = coil__alloc_zeroed(sizeof *stream->came);
-    if (stream->came == NULL)
+    if (stream->received_ahead == NULL)
+        stream->received_ahead = coil__alloc_zeroed(sizeof *stream->received_ahead);
+    if (stream->received_ahead == NULL)
         return coil__failed(-ENOMEM);
-    rc = receive_into(&stream->came->buffer, stream, n);
+    rc = receive_into(&stream->received_ahead->buffer, stream, n);
     if (rc == 0)
-        stream->came->error = error;
-    else if (coil__buffer_count(stream->came->buffer) == 0)
-        coil__stream_drop_came(stream);
+        stream->received_ahead->error = error;
+    else if (coil__buffer_count(stream->received_ahead->buffer) == 0)
+        coil__stream_drop_received_ahead(stream);
     return rc;
 }
 
@@ -260,7 +263,7 @@ int coil_stream_release_fd(coil_stream *stream)
         return rc;
     if (stream->transport != &coil__transport_bare)
         return coil__failed(-EOPNOTSUPP);
-    if (coil__stream_buffered(stream) > 0 || stream->came != NULL ||
+    if (coil__stream_buffered(stream) > 0 || stream->received_ahead != NULL ||
         count_received_ahead(stream, &error) > 0 || error < 0)
         return coil__failed(-EBUSY);
     coil__endpoint_detach(&stream->endpoint);

@@ -18,8 +18,8 @@ static size_t smaller(size_t a, size_t b)
 /* ---- spare buffers ----------------------------------------------------------------- */
 
 /*
- * Spare buffers of this thread, each of FIRST_SIZE bytes. They are freed when the
- * thread's loop closes.
+ * Spare buffers of this thread, each of FIRST_SIZE bytes. Spare buffers are freed when
+ * the thread's loop closes.
  */
 static COIL__THREAD_LOCAL struct {
     struct coil__buffer *first;

@@ -59,7 +59,7 @@ int coil__stream_wait_fd_readable(coil_stream *stream)
 {
     int rc = coil__endpoint_begin(&stream->endpoint);
 
-    if (rc < 0 || stream->came != NULL)
+    if (rc < 0 || stream->received_ahead != NULL)
         return rc;
     rc = check_that_it_may_be_read(stream);
     if (rc < 0)

@@ -94,16 +94,16 @@ static size_t collect_fds(struct msghdr *message, int *fds)
 static int give_fds(coil_loop *loop, struct msghdr *message, int *fds, size_t *fd_count)
 {
     int all[MOST];
-    size_t came = collect_fds(message, all), room = *fd_count;
+    size_t received = collect_fds(message, all), room = *fd_count;
 
     *fd_count = 0;
-    if (came <= room && !(message->msg_flags & MSG_CTRUNC)) {
-        if (came > 0)
-            memcpy(fds, all, came * sizeof(int));
-        *fd_count = came;
+    if (received <= room && !(message->msg_flags & MSG_CTRUNC)) {
+        if (received > 0)
+            memcpy(fds, all, received * sizeof(int));
+        *fd_count = received;
         return 0;
     }
-    for (size_t i = 0; i < came; i++)
+    for (size_t i = 0; i < received; i++)
         coil__socket_close(loop, all[i]);
     return coil__failed(-EMSGSIZE);
 }
@@ -140,7 +140,7 @@ static ssize_t receive_buffered_first(coil_stream *stream, void *buf, size_t n, 
 {
     int rc;
 
-    if (stream->came == NULL && coil__stream_buffered(stream) == 0)
+    if (stream->received_ahead == NULL && coil__stream_buffered(stream) == 0)
         return receive_fds(stream, buf, n, fds, fd_count);
     *fd_count = 0;
     if (coil__stream_buffered(stream) == 0)

@@ -23,13 +23,13 @@
 
 /* ---- opening and closing ----------------------------------------------------------- */
 
-void coil__stream_drop_came(coil_stream *stream)
+void coil__stream_drop_received_ahead(coil_stream *stream)
 {
-    if (stream->came == NULL)
+    if (stream->received_ahead == NULL)
         return;
-    coil__buffer_drop(&stream->came->buffer);
-    coil__free(stream->came);
-    stream->came = NULL;
+    coil__buffer_drop(&stream->received_ahead->buffer);
+    coil__free(stream->received_ahead);
+    stream->received_ahead = NULL;
 }
 
 static void finish_stream(struct coil__endpoint *endpoint)
@@ -39,7 +39,7 @@ static void finish_stream(struct coil__endpoint *endpoint)
     if (stream->transport->finish != NULL)
         stream->transport->finish(stream);
     coil__buffer_drop(&stream->buffer);
-    coil__stream_drop_came(stream);
+    coil__stream_drop_received_ahead(stream);
 }
 
 void coil__stream_note(const coil_stream *stream)
@@ -179,15 +179,15 @@ static ssize_t take_from(struct coil__buffer *buffer, coil_stream *stream, void 
  */
 static ssize_t take_received_bytes(coil_stream *stream, void *buf, size_t n)
 {
-    struct coil__came *came = stream->came;
-    ssize_t result = take_from(came->buffer, stream, buf, n);
+    struct coil__received_ahead *ahead = stream->received_ahead;
+    ssize_t result = take_from(ahead->buffer, stream, buf, n);
 
     if (result == 0) {
-        result = came->error;
-        came->error = 0;
+        result = ahead->error;
+        ahead->error = 0;
     }
-    if (coil__buffer_count(came->buffer) == 0 && came->error == 0)
-        coil__stream_drop_came(stream);
+    if (coil__buffer_count(ahead->buffer) == 0 && ahead->error == 0)
+        coil__stream_drop_received_ahead(stream);
     return result;
 }
 
@@ -195,7 +195,7 @@ ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n)
 {
     struct coil__op op;
 
-    if (COIL__UNLIKELY(stream->came != NULL))
+    if (COIL__UNLIKELY(stream->received_ahead != NULL))
         return take_received_bytes(stream, buf, n);
     coil__op_init(&op, stream->is_socket ? COIL__OP_RECV : COIL__OP_READ, buf, n);
     return coil__endpoint_do(&stream->endpoint, &op);
@@ -227,7 +227,7 @@ ssize_t coil__stream_write_fd(coil_stream *stream, const struct iovec *parts,
 }
 
 /*
- * True for the write end of a pipe. It is shut down by closing it, so that the reader
+ * True for the write end of a pipe. A pipe is shut down by closing it, so that the reader
  * sees the end.
  */
 static bool is_write_end(int fd)

@@ -56,7 +56,7 @@ struct coil__transport {
 extern const struct coil__transport coil__transport_bare;
 
 /* Data received ahead of a read: bytes, then an error or 0. */
-struct coil__came {
+struct coil__received_ahead {
     struct coil__buffer *buffer;
     int error;
 };
@@ -68,7 +68,7 @@ struct coil__came {
 struct coil_stream {
     struct coil__endpoint endpoint;
     const struct coil__transport *transport;
-    struct coil__came *came; /* received ahead by the previous loop, or NULL */
+    struct coil__received_ahead *received_ahead; /* by the previous loop, or NULL */
     struct coil__buffer *buffer;
     size_t transferred[2]; /* bytes transferred by the last call in each direction */
     bool is_socket;
@@ -85,7 +85,7 @@ struct coil_stream {
 };
 
 /*
- * Return the number of bytes read ahead. It must be 0 when another transport is
+ * Return the number of bytes read ahead. This number must be 0 when another transport is
  * installed, because these bytes would bypass that transport.
  */
 static inline size_t coil__stream_buffered(const coil_stream *stream)
@@ -132,7 +132,7 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out);
 void coil__stream_give_flag_back(coil_stream *stream);
 
 /* Free the bytes that were received ahead of a read. */
-void coil__stream_drop_came(coil_stream *stream);
+void coil__stream_drop_received_ahead(coil_stream *stream);
 
 /*
  * Begin a call whose bytes are counted for coil_stream_read_transferred() or its

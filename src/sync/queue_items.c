@@ -46,7 +46,8 @@ static void copy_item(const coil_queue *queue, void *to, const void *from)
         memcpy(to, from, queue->item_bytes);
 }
 
-static int grow_items(coil_queue *queue)
+/* Not inlined: otherwise each push would save the registers that this function uses. */
+static COIL__NOINLINE int grow_items(coil_queue *queue)
 {
     size_t capacity = queue->capacity > 0 ? 2 * queue->capacity : FIRST_CAPACITY;
     size_t bytes, tail = queue->capacity - queue->first;

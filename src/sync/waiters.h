@@ -43,7 +43,7 @@ static inline void coil__waiters_bind_in_debug_mode(coil_waiters *waiters)
 void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter);
 
 /*
- * Prepare a waiter that completes `wait` when it is woken. It is not yet in a line. A
+ * Prepare a waiter that completes `wait` when it is woken, without adding it to a line. A
  * task can wait in several lines with a single wait and one such waiter in each line.
  */
 void coil__waiter_init_for(struct coil__waiter *waiter, struct coil__wait *wait);

@@ -171,7 +171,7 @@ static COIL__NOINLINE int create_with_care(coil_task_fn fn, void *arg,
             return rc;
         }
     }
-    if (COIL__LIKELY(!coil__stack_apart(&task->coro.stack)))
+    if (COIL__LIKELY(!coil__stack_is_light(&task->coro.stack)))
         coil__task_prepare_frames(task);
     else
         task->step.run = coil__task_light_step;

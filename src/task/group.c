@@ -1,14 +1,14 @@
 /*
  * group.c - tasks that end together.
  *
- * The group's callback is the first done callback of each child. It runs one trip through
- * the ready queue after the child has ended. The last child's callback wakes the owner in
- * the exit, after a second trip. The first failure aborts the group: it cancels all
- * children in the order of spawning, and the owner. The exit takes back the group's
- * request to cancel the owner. If the owner still has a request after that, another
- * caller has cancelled it too, and the exit returns -ECANCELED. coil_group_cancel()
- * aborts the group without a failure. (asyncio: taskgroups.py; gh-155433 for a
- * cancellation by another caller after TaskGroup.cancel())
+ * The group's callback is the first done callback of each child. The callback runs one
+ * trip through the ready queue after the child has ended. The last child's callback wakes
+ * the owner in the exit, after a second trip. The first failure aborts the group: it
+ * cancels all children in the order of spawning, and the owner. The exit takes back the
+ * group's request to cancel the owner. If the owner still has a request after that,
+ * another caller has cancelled it too, and the exit returns -ECANCELED.
+ * coil_group_cancel() aborts the group without a failure. (asyncio: taskgroups.py;
+ * gh-155433 for a cancellation by another caller after TaskGroup.cancel())
  *
  * A task that starts a child with coil_group_start() waits until the child calls
  * coil_group_started() or ends. The group ignores a failure of the child before that.

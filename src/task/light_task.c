@@ -6,9 +6,9 @@
  * regions that it has entered are scopes without a deadline. All other waits are on the
  * stack itself, so their stacks stay resident. coro/light_swap.c swaps the stack out.
  *
- * coil__task_light_step() is the step of a task that has not begun, or is swapped out. It
- * swaps in the task's stack, and the stacks of the tasks queued behind it. Then it calls
- * coil__task_step().
+ * coil__task_light_step() is the step of a task that has not begun, or is swapped out.
+ * This function swaps in the task's stack, and the stacks of the tasks queued behind it.
+ * Then it calls coil__task_step().
  *
  * Other tasks of the thread may have pointers to the stack. If a task uses such a
  * pointer, the handler of SIGSEGV swaps the stack in. coil swaps the stack in before it
@@ -40,7 +40,7 @@ static bool has_region_that_pins(const coil_task *task)
 }
 
 /*
- * True while the task's hooks run. They run on the task's stack, even after its wait has
+ * True while the task's hooks run. Hooks run on the task's stack, even after its wait has
  * begun.
  */
 static bool is_in_hooks(const coil_task *task)
@@ -105,7 +105,7 @@ void coil__light_tasks_set_up(void)
 bool coil__task_swap_out(coil_task *task)
 {
     struct coil__stack *stack = &task->coro.stack;
-    const char *sp = coil__stack_apart(stack) ? lowest_live(stack, INT64_MAX) : NULL;
+    const char *sp = coil__stack_is_light(stack) ? lowest_live(stack, INT64_MAX) : NULL;
 
     return sp != NULL && coil__light_swap_out(stack, sp);
 }
@@ -114,7 +114,7 @@ bool coil__task_swap_in(coil_task *task)
 {
     struct coil__stack *stack = &task->coro.stack;
 
-    if (!coil__stack_apart(stack) || stack->state != COIL__LIGHT_STORED)
+    if (!coil__stack_is_light(stack) || stack->state != COIL__LIGHT_STORED)
         return false;
     coil__light_swap_in(stack);
     return true;
@@ -154,7 +154,7 @@ static void step_and_swap_out(coil_task *task)
 
 void coil__task_swap_out_always(coil_task *task)
 {
-    if (!coil__stack_apart(&task->coro.stack) || task->coro.done)
+    if (!coil__stack_is_light(&task->coro.stack) || task->coro.done)
         return;
     coil__task_swap_out(task);
     task->step.run = coil__task_light_step;

@@ -14,9 +14,9 @@
  * the ready queue like a future's: one for the post, one for the task. (asyncio:
  * _chain_future)
  *
- * A task that is started from another thread has an `origin`, a block on the heap. It
- * contains the post that starts the task, the callback for when the task ends, and the
- * post that cancels the task.
+ * A task that is started from another thread has an `origin`, a block on the heap. The
+ * block contains the post that starts the task, the callback for when the task ends, and
+ * the post that cancels the task.
  *
  * Invariants
  * 1. rc is written once, under the lock, after value and destroy. A thread that has read

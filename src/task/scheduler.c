@@ -8,7 +8,7 @@
  */
 #include "scheduler.h"
 
-#include "above.h"
+#include "dump_hook.h"
 #include "light_task.h"
 #include "block.h"
 #include "failure.h"
@@ -245,6 +245,7 @@ void coil__scheduler_attach_slowly(coil_loop *loop)
     scheduler->hooked = loop;
     loop->scheduler = scheduler;
     scheduler->spawned = 0;
+    scheduler->errno_address = &errno;
     coil__task_trim_set_up(loop);
     loop->light_tasks |= coil__task_light_mode != COIL__LIGHT_CHOSEN;
     scheduler->no_suspend.outer = NULL;

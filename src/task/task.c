@@ -145,7 +145,7 @@ const struct coil__coro_class coil__task_class = {
 const struct coil__coro_class coil__task_light_class = {
     .kind = COIL__CORO_TASK, .main = task_main, .label = label_task, .light = true};
 
-_Static_assert(sizeof(coil_task) <= COIL__STACK_APART_BYTES,
+_Static_assert(sizeof(coil_task) <= COIL__LIGHT_BLOCK_BYTES,
                "a light task has no room for its block");
 
 /* Prepare for a transfer to `task`, which returns to `loop_coro`. */
@@ -154,7 +154,7 @@ static void set_current(struct coil__scheduler *scheduler, coil_task *task)
     task->coro.caller = scheduler->loop_coro;
     scheduler->budget = COIL__BUDGET;
     scheduler->current = task;
-    errno = task->saved_errno;
+    *scheduler->errno_address = task->saved_errno;
 }
 
 static void begin(coil_task *task)
@@ -300,15 +300,18 @@ static COIL__NOINLINE void check_may_suspend(const coil_task *task)
                      coil__no_suspend_describe(region, why, sizeof why));
 }
 
-/* The switch is a tail call, so this function and its callers leave no frame on a waiting
-   task's stack. `trace` is NULL if the loop is not traced. */
+/*
+ * All calls are tail calls. So the functions that switch need not save registers, and
+ * leave no frame on a waiting task's stack. `trace` is NULL if the loop is not traced.
+ */
 static COIL__ALWAYS_INLINE void switch_out(coil_task *task, struct coil__trace *trace)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
+    coil__coro *leaf = coil__coro_thread.running;
     coil_task *next;
 
-    task->leaf = coil__coro_current();
-    task->saved_errno = errno;
+    task->leaf = leaf;
+    task->saved_errno = *scheduler->errno_address;
     task->steps++;
     if (COIL__UNLIKELY(scheduler->eager_return != NULL)) {
         coil__coro_transfer(scheduler->eager_return, NULL);
@@ -326,7 +329,7 @@ static COIL__ALWAYS_INLINE void switch_out(coil_task *task, struct coil__trace *
         begin(next);
         /* not coil__coro_transfer_alike(): the next task has never run */
         coil__coro_transfer(&next->coro, NULL);
-    } else if (next->leaf != coil__coro_current()) {
+    } else if (next->leaf != leaf) {
         coil__coro_transfer_alike(next->leaf);
     } else {
         coil__coro_stay();
@@ -457,7 +460,7 @@ void coil__task_start_eagerly(coil_task *task)
     int saved = errno;
     void *result;
 
-    if (coil__stack_apart(&task->coro.stack))
+    if (coil__stack_is_light(&task->coro.stack))
         coil__task_begin(task);
     if (spawner != NULL && spawner->hooks != NULL)
         coil__hooks_leave(spawner);

@@ -172,6 +172,7 @@ struct coil__scheduler {
     coil__coro *loop_coro;    /* while a task runs: the coroutine that runs the loop */
     coil__coro *eager_return; /* the coroutine that is starting a task eagerly, resumed
                                  at that task's first wait; else NULL */
+    int *errno_address;       /* &errno of the thread: without a function call */
     struct coil__no_suspend no_suspend;
     unsigned budget; /* budget of the current task: see budget.h */
     bool has_hooks;  /* a task has, or had, hooks */

@@ -58,7 +58,7 @@ static bool may_trim(const coil_task *task, const struct coil__trim_round *round
 
     return wait != NULL && wait->parked && wait->since > round->after &&
            wait->since <= round->until && task->coro.sp != NULL &&
-           !coil__stack_apart(&task->coro.stack);
+           !coil__stack_is_light(&task->coro.stack);
 }
 
 void coil__task_trim_stacks(coil_loop *loop)

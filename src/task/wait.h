@@ -213,9 +213,10 @@ ssize_t coil__wait_park_for(struct coil__wait *wait, const struct coil__op *op);
 bool coil__wait_cancel(struct coil__wait *wait);
 
 /*
- * A class's `cancel` calls coil__wait_branch() to cancel the wait's futures too. They are
- * coil__wait_future(wait, 0), 1, ..., and are cancelled after `cancel` has returned. The
- * branch must be zeroed at first, and in the same frame as the wait. See cancel.c.
+ * A class's `cancel` calls coil__wait_branch() to cancel the wait's futures too. These
+ * futures are coil__wait_future(wait, 0), 1, ..., and are cancelled after `cancel` has
+ * returned. The branch must be zeroed at first, and in the same frame as the wait. See
+ * cancel.c.
  */
 struct coil__branch {
     struct coil__branch *outer;

@@ -5,7 +5,7 @@ const struct coil__inside *_Atomic coil__inside;
 
 void coil__testing_begin(void)
 {
-    static const struct coil__border border = COIL__BORDER;
+    static const struct coil__build build = COIL__THIS_BUILD;
     static const struct coil__loop_hooks hooks = {
         .backend = &coil__backend_simulated,
         .backend_is_wanted = coil__sim_is_wanted,
@@ -14,5 +14,5 @@ void coil__testing_begin(void)
     };
 
     if (coil__inside == NULL)
-        coil__inside = coil__testing_register(&border, &hooks);
+        coil__inside = coil__testing_register(&build, &hooks);
 }

@@ -1,14 +1,14 @@
 /*
  * inside.h (internal) - gives libcoil-testing access to libcoil's hidden functions.
  *
- * This folder is a separate library, so it cannot link to libcoil's hidden functions. It
- * calls them through the table `coil__inside`. Inline functions of libcoil's headers that
- * call a hidden function are in that table, too.
+ * This folder is a separate library, so it cannot link to libcoil's hidden functions.
+ * libcoil-testing calls these functions through the table `coil__inside`. Inline
+ * functions of libcoil's headers that call a hidden function are in that table, too.
  */
 #ifndef COIL_TESTING_INSIDE_H
 #define COIL_TESTING_INSIDE_H
 
-#include "../run/border.h"
+#include "../run/testing_interface.h"
 
 /* NULL until coil__testing_begin() is called. */
 extern const struct coil__inside *_Atomic coil__inside;

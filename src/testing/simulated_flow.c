@@ -13,8 +13,8 @@
  *    other end's receive limit, except if a single packet is larger. All other packets
  *    are waiting.
  * 3. `unacknowledged` is the number of bytes that are waiting, flying, or arrived and not
- *    yet acknowledged. It is at most send_limit: a sender that would exceed this limit
- *    waits.
+ *    yet acknowledged. This number is at most send_limit: a sender that would exceed the
+ *    limit waits.
  * 4. Memory is allocated only when bytes are sent. The packets of handshakes, FINs and
  *    resets are members of the connection, so neither arrivals nor closing needs memory.
  */

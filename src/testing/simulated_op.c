@@ -201,8 +201,8 @@ static ssize_t perform(struct coil__sim *sim, struct coil__sim_socket *socket,
 }
 
 /*
- * Return 0 if a COIL__OP_POLL may use the socket, or a negative errno. It works without
- * attach(): it borrows a socket that is not used otherwise.
+ * Return 0 if a COIL__OP_POLL may use the socket, or a negative errno. This operation
+ * works without attach(), and borrows a socket that is not used otherwise.
  */
 static int check_poll(const struct coil__sim_socket *socket, const struct coil__op *op)
 {

@@ -566,8 +566,8 @@ void coil_tls_release(coil_tls *tls)
 /* ---- the default context ----------------------------------------------------------- */
 
 /*
- * The default context. It is never freed, so its memory is not from coil__alloc(). It is
- * created on a thread, because some systems have all authorities in one large file.
+ * The default context, which is never freed, so its memory is not from coil__alloc(). A
+ * thread creates it, because some systems have all authorities in one large file.
  */
 static coil_tls the_default = {.references = 1};
 static pthread_mutex_t making_default = PTHREAD_MUTEX_INITIALIZER;

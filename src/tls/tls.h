@@ -143,8 +143,8 @@ struct coil__tls_stream {
 extern const struct coil__transport coil__tls_transport;
 
 /*
- * Create a connection for a stream. It is not installed on the stream, and its handshake
- * has not begun.
+ * Create a connection for a stream. The connection is not installed on the stream yet,
+ * and its handshake has not begun.
  */
 int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream **out);
 void coil__tls_destroy(struct coil__tls_stream *t);

@@ -1,4 +1,5 @@
-"""Reset the state that a test program in Python inherits. surroundings.c does the same in C.
+"""Reset the state that a test program in Python inherits from its parent process. surroundings.c is
+the counterpart in C.
 
 A shell script starts background jobs with SIGINT and SIGQUIT ignored. Without a reset, every program that a test
 starts would also ignore them.
@@ -18,8 +19,8 @@ PYTHONS_OWN = {signal.SIGPIPE, signal.SIGXFSZ}  # subprocess resets them for its
 
 
 def enough(limit, wanted):
-    """Return true if the limit is at least as high as the wanted limit. RLIM_INFINITY is -1, so a plain comparison
-    would be wrong."""
+    """Return true if the limit is at least as high as the wanted one. RLIM_INFINITY is -1, so the
+    numbers alone cannot be compared."""
     return limit == resource.RLIM_INFINITY or limit >= wanted != resource.RLIM_INFINITY
 
 

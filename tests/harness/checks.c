@@ -1,6 +1,5 @@
 /*
- * checks.c - the checks and the trace of harness.h, and checks that code dies from a
- * signal.
+ * checks.c - the checks and the trace of harness.h, and test_dies().
  */
 #include "run.h"
 
@@ -41,8 +40,8 @@ void test__check(const char *file, int line, const char *text, bool holds)
 }
 
 /*
- * Return a note such as " (-ENOENT)" for -2, because small negative numbers are mostly
- * errnos.
+ * Return a note for a failed check, such as " (-ENOENT)" for -2, because most small
+ * negative numbers are errnos.
  */
 static const char *errno_note(long long n)
 {
@@ -135,7 +134,7 @@ void test__check_trace(const char *file, int line, const char *expected)
 
 /* ---- programs that abort ----------------------------------------------------------- */
 
-/* Run fn(arg) in the child, which the signal must kill without leaving a core file. */
+/* Run fn(arg) in the child. The signal must kill the child, without a core file. */
 static void run_to_death(int stderr_fd, void (*fn)(void *), void *arg, int signo)
 {
     struct rlimit none = {0, 0};
@@ -148,7 +147,10 @@ static void run_to_death(int stderr_fd, void (*fn)(void *), void *arg, int signo
     _exit(0);
 }
 
-/* Read to the end even if the buffer is full, so that the writer does not block. */
+/*
+ * Read into the buffer up to the end. Once the buffer is full, the rest is discarded, so
+ * that the writer never blocks.
+ */
 static void read_all(int fd, char *buffer, size_t size)
 {
     size_t length = 0;
@@ -175,8 +177,7 @@ void test__dies(const char *file, int line, const char *name, void (*fn)(void *)
 
     fflush(NULL);
     /*
-     * Do not use fork(): its handlers would detach the child from the loop, which fn()
-     * may need.
+     * The handlers of fork() would detach the child from the loop, which fn() may need.
      */
     if (pipe(ends) < 0 || (child = _Fork()) < 0) {
         test__complain("%s:%d: no process for %s()", file, line, name);
@@ -213,8 +214,8 @@ bool test_under_valgrind(void)
 }
 
 /*
- * meson.build makes the compiler drop one "../" from __FILE__. src/error/symbol.c
- * shortens longer paths to their last three components.
+ * The compiler drops one "../" from __FILE__ (see meson.build), and src/error/symbol.c
+ * shortens longer paths to their last three components. Do the same here.
  */
 const char *test__place(const char *function, const char *file)
 {

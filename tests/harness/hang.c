@@ -2,7 +2,7 @@
  * hang.c - prints where a test hangs when it has timed out.
  *
  * For each process of the test's session, scripts/stacks prints the C stacks of the
- * threads and coil's dump of the tasks. The test itself comes first.
+ * threads, and the tasks as coil prints them. The first process is the test itself.
  */
 #include "run.h"
 

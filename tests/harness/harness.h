@@ -33,7 +33,7 @@
 /* A test that runs without a loop, unless it creates one. */
 #define TEST(name) TEST__DEFINE(name, TEST__PLAIN)
 
-/* A test whose body runs as the main task of coil_run(), with a virtual clock. */
+/* A test that runs as the main task of coil_run(), with a virtual clock. */
 #define TASK_TEST(name) TEST__DEFINE(name, TEST__TASK)
 
 /*
@@ -80,15 +80,15 @@ int test_million(void);
 bool test_in_soak(void);
 
 /*
- * Return true if the test should run case i on this backend. Use this in I/O tests with
- * many cases that hardly depend on the backend. The cases are divided among the backends.
- * In `make soak` each backend runs all cases.
+ * Return true if the test should run case i on this backend. This is for I/O tests with
+ * many cases that hardly depend on the backend: their cases are divided among the
+ * backends. In `make soak` each backend runs all cases.
  */
 bool test_has_turn(size_t i);
 
 /*
- * Return n bytes of zeros, which the test need not free. Use this function for large
- * buffers, because LeakSanitizer would read every page of a static variable in each test.
+ * Return n bytes of zeros, which the test need not free. For large buffers, because
+ * LeakSanitizer would read every page of a static variable in each test.
  */
 void *test_memory(size_t n);
 

@@ -1,4 +1,5 @@
-"""Functions for testing programs outside of the source tree that find coil in a temporary folder with pkg-config."""
+"""Functions for testing programs outside the source tree. coil is installed in a temporary folder,
+where pkg-config finds it."""
 
 import os
 import pathlib
@@ -17,7 +18,7 @@ def below(build, folder):
 
 
 def pkg_config(pc, folder, *arguments):
-    """Return pkg-config's output as words, with the prefix relative to the folder.
+    """Return pkg-config's output as words, with the prefix moved below the folder.
 
     PKG_CONFIG_SYSROOT_DIR would have the same effect, but does not support folders with a space in their names.
     """

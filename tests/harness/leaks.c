@@ -1,8 +1,8 @@
 /*
- * leaks.c - finds what a test has leaked: coil's memory, descriptors, stacks, or a loop.
+ * leaks.c - finds leaks of a test: coil's memory, descriptors, stacks, and loops.
  *
- * An allocator of the harness counts coil's memory, and stores the size in front of each
- * block. The allocator also makes an allocation fail if a test requests that.
+ * The harness gives coil an allocator that counts memory, and stores the size in front of
+ * each block. It also makes an allocation fail if a test requests that.
  */
 #include "run.h"
 
@@ -44,8 +44,8 @@ size_t test_blocks_held(void)
 }
 
 /*
- * Count down to the allocation that must fail. If several threads allocate at once,
- * exactly one of them fails.
+ * Return true for the allocation that must fail, to which `fail_in` counts down. Of
+ * several threads that allocate at once, exactly one gets true.
  */
 static bool must_fail(void)
 {
@@ -92,8 +92,8 @@ static bool is_set(const unsigned char *bits, int fd)
 }
 
 /*
- * Call visit() for each open descriptor, except for the descriptor with which this
- * function reads /proc/self/fd.
+ * Call visit() for each open descriptor, except the one through which this function reads
+ * /proc/self/fd.
  */
 static void each_descriptor(void (*visit)(int fd))
 {
@@ -160,9 +160,9 @@ static bool has_other_threads(void)
 
 /*
  * Wait until other threads have released their objects. A thread that has just woken a
- * task releases its references a moment later. A thread that waits for a killed child
- * closes its handle when the child has ended. Objects that are still held after a few
- * seconds, or when no other thread exists, are leaks.
+ * task releases its references a moment later, and a thread that waits for a killed child
+ * closes its handle when the child has ended. Objects are leaks if they still exist after
+ * a few seconds, or when no other thread exists.
  */
 static void wait_for_other_threads(void)
 {

@@ -56,14 +56,14 @@
 #include <unistd.h>
 
 /*
- * From task.h. Weak, because this variable does not exist in programs that are linked
- * with libcoil.so.
+ * From task.h. The symbol is weak, because programs that are linked with libcoil.so do
+ * not have it.
  */
 __attribute__((weak)) extern int coil__task_light_mode;
 
 /*
- * LeakSanitizer reports memory from malloc(3) that was not freed. The symbols are weak,
- * because only some builds contain LeakSanitizer.
+ * Functions of LeakSanitizer, which reports memory from malloc(3) that was not freed.
+ * They are weak, because only some builds contain LeakSanitizer.
  */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 __attribute__((weak)) size_t __sanitizer_get_current_allocated_bytes(void);
@@ -76,7 +76,7 @@ enum {
     BACKENDS = sizeof backends / sizeof backends[0],
     JOBS_LIMIT = 16,
     TEXTS = 8,
-    /* stop after this many timeouts, because something is generally wrong */
+    /* after this many timeouts, something is generally wrong: stop */
     TIMED_OUT_LIMIT = 5,
 };
 
@@ -186,7 +186,7 @@ static struct test__run *select_runs(size_t *count)
     return runs;
 }
 
-/* Select the first run of each file, and every Nth run after it for -e N. */
+/* For -e N: select the first run of each file, and every Nth run after it. */
 static size_t take_sample(struct test__run *runs, size_t count)
 {
     const char *file = "";
@@ -245,9 +245,9 @@ static size_t allocated(void)
 }
 
 /*
- * Check for leaks outside coil once per test, not on every backend, and only if memory
- * has grown, because LeakSanitizer takes longer than most tests. Skip the libraries' exit
- * handlers, which also take time and are not tested.
+ * Exit from the process of a test. LeakSanitizer takes longer than most tests. Therefore
+ * it checks for leaks outside coil only if memory has grown, and only on one backend. The
+ * exit handlers of libraries take time too, and are skipped.
  */
 static _Noreturn void end_child(const struct test__run *run, int status, size_t before)
 {
@@ -261,9 +261,9 @@ static _Noreturn void end_child(const struct test__run *run, int status, size_t 
 }
 
 /*
- * Read all variables once, before any child is forked. LeakSanitizer reads all variables
- * of all libraries, including 16 MB of its own. Without this first read, every child
- * would have a page fault on each of these pages.
+ * Read all variables of a library. LeakSanitizer reads all variables of all libraries,
+ * including 16 MB of its own. If the parent reads them before it forks, a child does not
+ * have a page fault on each of their pages.
  */
 COIL__NO_SANITIZE static int read_variables(struct dl_phdr_info *object, size_t size,
                                             void *arg)
@@ -399,8 +399,9 @@ static void end_job(struct job *job, int status, const struct rusage *use)
 }
 
 /*
- * Return how long the first thread of the process waited for a processor. This time does
- * not count against a test's limit. Returns 0 if the kernel does not measure this time.
+ * Return how long the first thread of the process was ready, but had to wait for a
+ * processor. This time does not count against the limit of a test. Returns 0 if the
+ * kernel does not measure this time.
  */
 static int64_t starved_ms(pid_t pid)
 {
@@ -587,7 +588,7 @@ static void read_options(int argc, char **argv)
         }
     }
     if (&coil__task_light_mode != NULL && getenv("COIL_TEST_LIGHT") != NULL)
-        coil__task_light_mode = strcmp(getenv("COIL_TEST_LIGHT"), "apart") == 0 ? 1 : 2;
+        coil__task_light_mode = strcmp(getenv("COIL_TEST_LIGHT"), "manual") == 0 ? 1 : 2;
     if (getenv("COIL_TEST_SEED") != NULL) {
         test__first_seed = strtoull(getenv("COIL_TEST_SEED"), NULL, 10);
         test__seed_count = 1;

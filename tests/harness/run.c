@@ -77,8 +77,8 @@ uint64_t test_first_seed(void)
 }
 
 /*
- * The default option -n 8 selects `usual` seeds. Other values of the option scale that
- * number.
+ * Return the number of seeds to try: `usual` with the default -n 8, and N/8 of that with
+ * -n N; only 1 with -n 1.
  */
 int test_seed_count(int usual)
 {

@@ -44,7 +44,7 @@ bool test__complained(void);
 void test__leaks_begin(void);
 void test__leaks_check(void);
 
-/* surroundings.c: reset signals, standard streams and limits to the defaults. */
+/* surroundings.c: reset signals, standard streams and limits to their defaults. */
 void test__begin_afresh(void);
 
 /*

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * Handlers are not reset, because a handler that exists before main() belongs to a
- * sanitizer.
+ * Set ignored signals to their default action, and unblock all signals. Handlers are not
+ * reset: a handler that exists before main() belongs to a sanitizer.
  */
 static void stop_ignoring_signals(void)
 {
@@ -29,7 +29,7 @@ static void stop_ignoring_signals(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Set limits to the kernel's defaults, or to the hard limit if that is lower. */
+/* Raise limits to the kernel's defaults, or to the hard limit if that is lower. */
 static void raise_limits(void)
 {
     static const struct {
@@ -58,8 +58,8 @@ static void raise_limits(void)
 }
 
 /*
- * Open descriptors 0, 1 and 2 if they are closed. Otherwise the first files that a test
- * opens would get these numbers.
+ * Open the descriptors 0, 1 and 2 if they are closed. Without this, the first files that
+ * a test opens would get these numbers.
  */
 static void open_standard_streams(void)
 {

@@ -1,9 +1,10 @@
 /*
- * test_harness.c - the harness reports failed checks, leaks, crashes and timeouts.
+ * test_harness.c - tests of the harness: it must report failed checks, leaks, crashes and
+ * timeouts.
  *
- * The test cases at the top of this file are hidden: a normal run skips them. Each of
- * these cases does something that a test must not do. The tests below run coil-tests on
- * one case and compare its output.
+ * The cases at the top of this file are hidden, and skipped by a normal run. Each does
+ * something that a test must not do. Each test below runs coil-tests on one of them, and
+ * checks its output.
  */
 #include "harness.h"
 
@@ -298,8 +299,8 @@ TEST(harness_shows_where_a_test_hangs)
 TEST(harness_stops_when_many_tests_hang)
 {
     /*
-     * Run five tests that hang, on backends that exist everywhere, and a sixth test,
-     * which must not be started.
+     * Run five tests that hang, on backends that exist everywhere, and a sixth test.
+     * After five timeouts, the sixth must not be started.
      */
     expect("-f -q -t 1 -j 1 -b epoll,poll,select", "'selftest_*hang*' selftest_skip", 1,
            "so 1 were not begun");

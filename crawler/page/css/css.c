@@ -11,9 +11,9 @@
  *
  * Each byte is read once, except that the byte after a token may be read twice.
  *
- * A token that begins with a sign, a dot, '#', '@' or '<' is recognised by the next one
- * or two bytes, and has its own states. Numbers are in css_numbers.c. Escapes are decoded
- * in css_decode.c.
+ * A token that begins with a sign, a dot, '#', '@' or '<' is recognised by the one or two
+ * bytes that follow, in states of its own. Numbers are in css_numbers.c. Escapes are
+ * decoded in css_decode.c.
  */
 #include "css_states.h"
 #include "../html/html_tokenizer.h"
@@ -149,9 +149,9 @@ static const char *begin_escape(struct css *css, const char *p, enum css_state a
 }
 
 /*
- * End an escape that is invalid, because a newline follows the backslash. In a string,
- * the string continues on the next line, without these two characters. Elsewhere the
- * backslash is a token of its own, and the current token has ended.
+ * Handle a newline after a backslash, which is not a valid escape. A string continues on
+ * the next line, without these two characters. Elsewhere the current token ends, and the
+ * backslash is a token of its own.
  */
 static const char *end_escape(struct css *css, const char *p)
 {
@@ -283,7 +283,7 @@ STATE(state_url_end)
 {
     while (p < end && css_is_space(*p))
         p++;
-    css->value_at = p; /* skip white space, which is not part of the value */
+    css->value_at = p; /* white space after a URL is not part of the value */
     if (p == end)
         return p;
     if (*p == ')')
@@ -569,7 +569,8 @@ int css_feed(struct css *css, const char *text, size_t n)
     return css->rc;
 }
 
-/* A backslash at the end of an unfinished string is not part of the value. (4.3.5) */
+/* Return the length of the current value at the end of the text. A backslash at the end
+   of an unfinished string is not part of the value. (4.3.5) */
 static size_t value_length(const struct css *css)
 {
     bool is_open = css->state == ESCAPE && css->after_escape == STRING && !css->value.cut;

@@ -9,10 +9,10 @@
  *         rc = css_end(&css);
  *     css_finish(&css);
  *
- * The tokens are those of CSS Syntax Level 3, so "url(" is ignored in a comment, in a
- * string, or at the end of another name. The tokenizer finds the URLs in url(), with or
- * without quotes, and the strings of @import and image-set(). The names in @namespace and
- * the patterns in @document are ignored, because they are not URLs of resources.
+ * The tokenizer follows CSS Syntax Level 3, so "url(" is ignored in a comment, in a
+ * string, or at the end of another name. It finds the URLs in url(), with or without
+ * quotes, and in the strings of @import and image-set(). The URLs in @namespace and
+ * @document are ignored, because they only serve as names and patterns.
  *
  * The text is in UTF-8, or in another encoding in which ASCII bytes always represent
  * ASCII characters. Any text is accepted. Only the current URL is stored, at most
@@ -46,7 +46,7 @@ typedef int (*css_visit_function)(const struct css_url *url, void *arg);
 
 #define CSS_NAME_BYTES 24 /* longer than every name that the tokenizer must recognize */
 
-/* A tokenizer. The struct has many members, because the tokenizer may have to stop after
+/* The state of a tokenizer. The struct has many members, because a piece may end after
  * any byte of a style sheet. */
 struct css {
     /* All members are private to css.c and css_numbers.c. */
@@ -63,7 +63,7 @@ struct css {
     char mark;    /* the quote of a string, or the sign of an exponent */
     uint8_t kind; /* enum css_kind of the current value */
     bool reads_value;
-    bool awaits_import; /* @import was read, so that a string is a URL */
+    bool awaits_import; /* @import was just read, so the next string is a URL */
     bool is_import;     /* the current token is the URL of an @import */
     bool in_name_rule;  /* between @namespace or @document and ';' or '{' */
     uint32_t depth;     /* depth of parentheses */
@@ -90,7 +90,7 @@ void css_begin(struct css *css, struct html_position place);
  */
 int css_feed(struct css *css, const char *text, size_t n);
 
-/* End the text. This also ends an unfinished URL. */
+/* End the text. An unfinished URL is visited, as in browsers. */
 int css_end(struct css *css);
 
 /*

@@ -9,7 +9,7 @@
  */
 #include "css_states.h"
 
-/* End the digits of a number, and begin its unit if there is one. */
+/* Process the first byte after the digits of a number, which may begin the unit. */
 static const char *begin_unit(struct css *css, const char *p)
 {
     css->state = TOP;
@@ -75,8 +75,8 @@ CSS_STATE(css_state_exponent_e)
     return p;
 }
 
-/* The state after the sign of an exponent. If no digit follows, "1e-" has the unit "e-",
-   but "1e+" has the unit "e", followed by a '+'. */
+/* The state after the sign of an exponent. If it is not followed by a digit, "1e-" has
+   the unit "e-", but "1e+" has the unit "e", followed by a '+'. */
 CSS_STATE(css_state_exponent_sign)
 {
     if (p == end)

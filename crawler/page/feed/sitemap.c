@@ -7,9 +7,8 @@
  *
  * URLs are stored one after another, as in links.c, until they are visited.
  *
- * For each piece, Expat reads an unfinished token again from its beginning. It also
- * stores each open element. Therefore the size of tokens and the depth of elements are
- * limited, which limits time and memory.
+ * To limit time and memory, the size of tokens and the depth of elements are limited:
+ * expat reads an unfinished token again with each piece, and stores all open elements.
  */
 #include "sitemap_inside.h"
 
@@ -77,7 +76,7 @@ static bool begins_with(const char *s, const char *end, const char *what)
     return (size_t)(end - s) >= n && memcmp(s, what, n) == 0;
 }
 
-/* Return the address after the '>' that ends a document type. The declarations inside the
+/* Return the address after the '>' that ends a document type. Declarations inside the
  * document type, which also end with '>', are skipped. */
 static const char *skip_doctype(const char *s, const char *end)
 {
@@ -246,8 +245,8 @@ static bool begins_xml(char c)
     return c == '<' || c == '\xff' || c == '\xfe';
 }
 
-/* Skip white space and a byte order mark, and see whether the rest is XML or a list of
- * URLs. Returns the address of the rest. */
+/* Skip white space and a byte order mark. If another byte follows, it shows whether the
+ * document is XML or a list of URLs. Returns the address of that byte. */
 static const char *skip_beginning(struct sitemap *sitemap, const char *s, const char *end)
 {
     while (s < end) {
@@ -335,7 +334,7 @@ static int inflate_piece(struct sitemap *sitemap, z_stream *stream)
     if (code == Z_STREAM_END &&
         sitemap_is_gzip((char *)stream->next_in, stream->avail_in))
         return inflateReset(stream); /* another member follows */
-    return code;                     /* like gzip(1), ignore trailing garbage */
+    return code;                     /* ignore trailing garbage, like gzip(1) */
 }
 
 int sitemap_inflate(struct sitemap *sitemap, const char *bytes, size_t n)

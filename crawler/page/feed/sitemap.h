@@ -31,7 +31,7 @@
 
 struct sitemap;
 
-/* The kind of document, which the name of its root element determines. */
+/* The kind of a document, determined by the name of its root element. */
 enum sitemap_root {
     SITEMAP_NO_XML, /* a text that does not begin with '<' */
     SITEMAP_OTHER,
@@ -52,7 +52,7 @@ struct sitemap *sitemap_create(void);
 void sitemap_destroy(struct sitemap *sitemap);
 
 /*
- * Process the next piece. After an error in the sitemap, the rest of it is ignored, and
+ * Process the next piece. If the sitemap has an error, the text after it is ignored, and
  * sitemap_problem() returns the error. URLs before the error are still visited. Fails
  * with -ENOMEM, or with -EMSGSIZE if more than 1 GiB must be stored.
  */
@@ -60,16 +60,15 @@ int sitemap_feed(struct sitemap *sitemap, const char *bytes, size_t n);
 int sitemap_end(struct sitemap *sitemap);
 
 /*
- * Process a whole gzip-compressed sitemap. Do not call sitemap_end() for it. Fails with
- * the errors of sitemap_feed().
+ * Process a whole gzip-compressed sitemap. This replaces sitemap_feed() and
+ * sitemap_end(). Fails with the errors of sitemap_feed().
  */
 int sitemap_inflate(struct sitemap *sitemap, const char *bytes, size_t n);
 
 /* True if the bytes begin with the signature of gzip. */
 bool sitemap_is_gzip(const char *bytes, size_t n);
 
-/* Return the first error in the sitemap, for example "line 3: mismatched tag", or
- * NULL. */
+/* Return the first error in the sitemap, such as "line 3: mismatched tag", or NULL. */
 const char *sitemap_problem(const struct sitemap *sitemap);
 
 /* True if the problem is only that the sitemap exceeds a limit of the protocol. */
@@ -77,8 +76,8 @@ bool sitemap_is_beyond_limit(const char *problem);
 
 /*
  * Call visit() for each URL, in document order, until visit() returns nonzero. Returns
- * that value, or -ENOMEM. link->is_sitemap is set for URLs of other sitemaps. For a URL
- * in an attribute, link->place is the place of its tag.
+ * the last value that visit() returned, or -ENOMEM. link->is_sitemap is set for URLs of
+ * other sitemaps. For a URL in an attribute, link->place is the place of its tag.
  */
 int sitemap_visit(struct sitemap *sitemap, links_visit_function visit, void *arg);
 

@@ -28,8 +28,8 @@ struct entry {
     bool cut;
 };
 
-/* A sitemap that is being read. The struct has many members, because a sitemap arrives in
- * pieces, and its state must be kept between them. */
+/* The state of a sitemap that is being read. The struct has many members, because a piece
+ * may end after any byte. */
 struct sitemap {
     enum form form;
     enum sitemap_root root;
@@ -60,7 +60,7 @@ struct sitemap {
 
 #define ROOT(name) (1U << SITEMAP_##name)
 
-/* The elements that contain URLs. They are listed by local name, because documents can
+/* The elements that contain URLs, with their names without prefix, because documents can
    choose any prefix. */
 static const struct source {
     const char *name, *attribute; /* attribute: NULL if the URL is the element's text */
@@ -78,7 +78,8 @@ static const struct source {
 
 #define SOURCE_COUNT (sizeof sources / sizeof sources[0])
 
-/* Find an element by its name of n bytes, ignoring its prefix. */
+/* Return the kind of a document whose root element has this name of n bytes. The prefix
+   of the name is ignored. */
 enum sitemap_root sitemap_root_of_name(const char *name, size_t n);
 
 const char *sitemap_local_name(const char *name);
@@ -98,12 +99,13 @@ uint32_t sitemap_store_base(struct sitemap *sitemap);
 void sitemap_store_url(struct sitemap *sitemap, const char *url, size_t n, size_t source,
                        bool cut, struct html_position place);
 
-/* Count a URL. Returns false if the sitemap already has the maximum number of URLs. */
+/* Count a URL. If the sitemap already has the maximum number of URLs, stop and return
+   false. */
 bool sitemap_may_list(struct sitemap *sitemap);
 
 /*
- * Store the text of an element, without trailing white space. The caller has skipped
- * leading white space.
+ * Store the text of an element as a URL, without trailing white space. Leading white
+ * space was already skipped.
  */
 void sitemap_store_text(struct sitemap *sitemap, size_t source);
 

@@ -25,7 +25,8 @@ static const char *value_of_name(const char *const *attributes, const char *name
 }
 
 /*
- * Begin an element. Its base is relative to its parent's base. (XML Base; RFC 4287, 2)
+ * Append the xml:base of an element, which is relative to the base of its parent. (XML
+ * Base; RFC 4287, 2)
  */
 static void enter_base(struct sitemap *sitemap, const char *const *attributes)
 {
@@ -73,8 +74,8 @@ uint32_t sitemap_store_base(struct sitemap *sitemap)
 /* ---- XML --------------------------------------------------------------------------- */
 
 /*
- * Return the place of expat's current token. `counter` is the place where the current
- * piece begins.
+ * Return the place of expat's current token. Expat's lines and columns count from the
+ * place in sitemap->counter.
  */
 static struct html_position place_in_xml(const struct sitemap *sitemap)
 {
@@ -137,8 +138,8 @@ static void begin_source(struct sitemap *sitemap, const char *name,
 }
 
 /*
- * True for a <loc> in a <url> or <sitemap> at depth two. Only these elements count for
- * the protocol's limit.
+ * True for the <loc> of a <url> or <sitemap>, which is at depth three. Only these URLs
+ * count towards the protocol's limit.
  */
 static bool is_listed(const struct sitemap *sitemap, const char *name)
 {
@@ -214,7 +215,7 @@ static void on_doctype(void *arg, const char *name, const char *system_id,
         sitemap_stop(sitemap, "its document type has declarations, which are refused");
 }
 
-/* Expat allocates memory with these functions, so that tests can make allocations
+/* Expat allocates memory with these functions, in which tests can make allocations
  * fail. */
 static void *allocate(size_t n)
 {

@@ -1,9 +1,9 @@
 /*
  * html_buffer.c - byte buffers, and sets of names.
  *
- * A small set is a list that is searched linearly, because usually only a few attributes
- * of a tag are wanted. If a sink wants all attributes, a tag can have any number of them.
- * Therefore a set of more than eight names uses a hash table.
+ * A set of up to eight names is a list that is searched linearly, because usually only a
+ * few attributes of a tag are wanted. A larger set has a hash table, because a sink may
+ * want all attributes, and a tag can have any number of them.
  */
 #include "html_buffer.h"
 
@@ -143,7 +143,7 @@ static bool is_in_table(const struct html_names *names, uint64_t hash, const cha
     return false;
 }
 
-/* Enlarge the list, and the table if there are many names. */
+/* Enlarge the list, and also the table if the set is large enough to need one. */
 static int make_room(struct html_names *names)
 {
     size_t capacity = names->capacity > 0 ? 2 * names->capacity : FEW;

@@ -1,4 +1,4 @@
-/* html_buffer.h - collect bytes that arrive in pieces, and store sets of names. */
+/* html_buffer.h - byte buffers, and sets of names. */
 #ifndef CRAWLER_HTML_BUFFER_H
 #define CRAWLER_HTML_BUFFER_H
 
@@ -13,7 +13,7 @@ struct html_buffer {
     bool cut; /* bytes beyond the limit were dropped */
 };
 
-/* Append n bytes, but drop those beyond a total of `limit`. Returns 0 or -ENOMEM. */
+/* Append n bytes, but drop bytes beyond a total of `limit`. Returns 0 or -ENOMEM. */
 int html_buffer_add(struct html_buffer *buffer, const char *bytes, size_t n,
                     size_t limit);
 

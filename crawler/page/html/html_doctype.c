@@ -1,8 +1,8 @@
 /*
  * html_doctype.c - parse a DOCTYPE. (13.2.5.53 to 68)
  *
- * A '>' always ends a DOCTYPE, even inside quotes. The tokenizer therefore collects the
- * text up to the '>' first, and then parses it here.
+ * A '>' always ends a DOCTYPE, even inside quotes. The tokenizer therefore first collects
+ * the text up to the '>', and then passes it to html_doctype_of().
  */
 #include "html_states.h"
 
@@ -40,8 +40,8 @@ static struct html_name read_name(struct reader *in)
     return name;
 }
 
-/* Read a quoted string. Returns false if there is none, or if its closing quote is
- * missing. */
+/* Read a quoted string. Returns false if the next byte is not a quote, or if the closing
+ * quote is missing. */
 static bool read_quoted(struct reader *in, struct html_name *text)
 {
     char quote, *closing;
@@ -57,8 +57,8 @@ static bool read_quoted(struct reader *in, struct html_name *text)
 }
 
 /*
- * Read the identifiers after the name. Returns true if they are valid, whatever text
- * follows them.
+ * Read the identifiers after the name. Returns true if they are valid, regardless of the
+ * text after them.
  */
 static bool read_ids(struct reader *in, struct html_doctype *doctype)
 {

@@ -137,8 +137,8 @@ HTML_STATE(html_state_declaration)
     return p;
 }
 
-/* Process a byte that may belong to the end of a comment. Returns false if the byte is
-   text. */
+/* Process a byte of a comment outside of plain text. Returns false if the byte itself is
+   text of the comment. */
 static bool step_comment(struct html_tokenizer *t, char c)
 {
     static const struct {

@@ -176,8 +176,8 @@ static const struct html_known attributes[ATTRIBUTE_COUNT] = {
 static struct index element_index = {.all = html_elements, .count = ELEMENT_COUNT};
 static struct index attribute_index = {.all = attributes, .count = ATTRIBUTE_COUNT};
 
-/* Return the slot of a key. The factor was found by trial, so that no two elements have
-   the same slot. */
+/* Return the slot of a key. The factor was found by trial: with it, every element has a
+   slot of its own. */
 static size_t slot_of(uint64_t key)
 {
     return (key * 0x31485df24037a85b) >> 55;

@@ -48,13 +48,13 @@ enum {
     IS_VOID = 1,          /* the element has no end tag */
     LEAVES_FOREIGN = 2,   /* its start tag ends SVG or MathML */
     STAYS_IN_HEAD = 4,    /* its start tag does not begin the body */
-    RULES_OUT_FRAMES = 8, /* if a <frameset> follows this element, it is ignored */
+    RULES_OUT_FRAMES = 8, /* a <frameset> after this element is ignored */
     IS_OF_TABLE = 16,     /* its start tag ends a <select> inside a table */
 };
 
 /*
- * Build the hash tables. Call this before the other functions. Any thread may call it,
- * and repeated calls do nothing.
+ * Build the hash tables. Call this before the other functions, on any thread. Repeated
+ * calls do nothing.
  */
 void html_names_prepare(void);
 

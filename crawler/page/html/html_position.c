@@ -1,19 +1,19 @@
 /*
  * html_position.c - count lines and columns, sixteen bytes at a time.
  *
- * Nearly all blocks contain no CR. Such blocks are counted with the compiler's vector
- * types (SSE2, NEON, or ordinary words on other machines). A vector comparison produces
- * -1 in each equal byte, so subtracting the result counts the equal bytes.
+ * Blocks without CR, which are nearly all, are counted with the compiler's vector types
+ * (SSE2, NEON, or ordinary words on other machines). A vector comparison produces -1 in
+ * each equal byte, so subtracting the result counts the equal bytes.
  */
 #include "html_position.h"
 
 #include <string.h>
 
 #define BLOCK 16
-#define BLOCKS_SUMMED 127 /* with more blocks, sums in single bytes could overflow */
+#define BLOCKS_SUMMED 127 /* with more blocks, the one-byte sums could overflow */
 
-/* The vector code does not work on big-endian machines, where the bytes in a word are
- * reversed. */
+/* The vector code is not used on big-endian machines, where the bytes in a word have the
+ * reverse order. */
 #define IS_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
 typedef signed char block __attribute__((vector_size(BLOCK)));
@@ -109,9 +109,9 @@ static void count_rest(struct html_counter *counter, block text, const char *byt
 }
 
 /*
- * Load the last n bytes before `end` into a block. n is less than the size of a block,
- * but the text is longer than a block. The other bytes of the block are set so that they
- * do not count as characters.
+ * Return a block with the last n bytes before `end`. n must be less than the size of a
+ * block, and at least one block must precede `end`. The other bytes of the block are set
+ * to values that do not count as characters.
  */
 static block load_last(const char *end, size_t n)
 {
@@ -125,7 +125,7 @@ static block load_last(const char *end, size_t n)
     return (text & counts) | (((block){0} + INT8_MIN) & ~counts);
 }
 
-/* Count blocks up to the first one with a CR. Returns the address of the rest. */
+/* Count whole blocks up to the first one with a CR. Returns the address after them. */
 static const char *count_blocks(struct html_counter *counter, const char *bytes, size_t n)
 {
     unsigned summed = 0;

@@ -11,8 +11,8 @@
  *      (code) --- ';' is consumed, other bytes not -----> over
  *
  * The table of names is sorted, so the names that begin with the bytes read so far are a
- * range of the table. Each further byte narrows this range. The longest complete name is
- * used.
+ * range of the table. Each further byte narrows this range. The reference is the longest
+ * complete name that was read.
  */
 #include "html_reference.h"
 
@@ -226,7 +226,8 @@ static bool has_zero(uint64_t bytes)
     return ((bytes - EACH(1U)) & ~bytes & EACH(0x80U)) != 0;
 }
 
-/* Copy bytes that need no decoding, eight at a time. Returns their number. */
+/* Copy bytes up to the first one that must be decoded, eight at a time. Returns the
+   number of bytes. */
 static size_t copy_plain(const char *s, size_t n, char *out)
 {
     size_t at = 0;

@@ -28,14 +28,14 @@ extern const struct html_entity html_entities[HTML_ENTITY_COUNT];
 
 struct html_reference {
     uint8_t state;
-    uint8_t n; /* number of bytes in `text` */
+    uint8_t n; /* length of `text` */
     /* length of the longest complete name at the beginning of `text` */
     uint8_t matched;
     uint16_t low, high; /* range of names that begin with `text`; `high` is exclusive */
     uint16_t entity;    /* index of the longest name, which has `matched` bytes */
     uint32_t code;      /* value of a numeric reference */
     bool has_digits;
-    char text[HTML_ENTITY_BYTES + 1]; /* the text after '&'; for numbers only "#x" */
+    char text[HTML_ENTITY_BYTES + 1]; /* the text after '&'; "#" or "#x" for numbers */
 };
 
 void html_reference_begin(struct html_reference *reference);
@@ -49,8 +49,9 @@ bool html_reference_feed(struct html_reference *reference, unsigned char byte);
 
 /*
  * Write the decoded text as UTF-8. If the reference is invalid, write it unchanged.
- * Returns the length. `next` is the next byte, or 0 at the end of the text: in an
- * attribute, "&not=1" and "&notx" are not references.
+ * Returns the length of the output. `next` is the byte after the reference, or 0 at the
+ * end of the text. It matters in an attribute, where "&not=1" and "&notx" are not
+ * references.
  */
 size_t html_reference_end(const struct html_reference *reference, bool in_attribute,
                           unsigned char next, char out[HTML_REFERENCE_OUT_BYTES]);

@@ -21,7 +21,7 @@ enum html_state {
     STATE_CDATA,
     STATE_REFERENCE,     /* after '&' in text */
     STATE_RAW_OPEN,      /* after '<' in RCDATA, RAWTEXT and scripts */
-    STATE_RAW_END_NAME,  /* after "</" in such text */
+    STATE_RAW_END_NAME,  /* after "</" in RCDATA, RAWTEXT and scripts */
     STATE_SCRIPT_ESCAPE, /* after "<!" in a script */
     STATE_SCRIPT_WORD,   /* in a tag name, perhaps "script", in an escaped script */
     STATE_TAG_OPEN,
@@ -97,7 +97,8 @@ void html_markup_end(struct html_tokenizer *t);
 /* html_doctype.c: parse the text between "<!DOCTYPE" and '>', in place. */
 struct html_doctype html_doctype_of(char *text, size_t n, bool is_complete);
 
-/* Record the return value of a sink function. A negative value ends the page. */
+/* Record the return value of a sink function. After a negative value, the tokenizer
+   stops. */
 static inline void html_note(struct html_tokenizer *t, int rc)
 {
     if (rc < 0)

@@ -9,8 +9,7 @@
  *                                           |     '-- VALUE_QUOTED <------|
  *                                           '------- VALUE_UNQUOTED <----'
  *
- * In nearly all states, a '>' is processed by end_tag(), and SELF_CLOSING is the state
- * after a '/'.
+ * In nearly all states, '>' leads to end_tag(), and '/' leads to SELF_CLOSING.
  *
  * Names are converted to lower case in a buffer, because they are short and are looked up
  * in tables. A value is copied only if it continues in the next piece.
@@ -68,8 +67,8 @@ static const char *read_plain(const char *p, const char *end,
 }
 
 /*
- * Copy a name up to its end or the end of the piece. The byte `inside` is part of this
- * kind of name, although it ends other kinds.
+ * Copy a name up to its end or the end of the piece. The byte `inside` is part of the
+ * name, although it would end other kinds of names.
  */
 static const char *read_name(const char *p, const char *end,
                              struct html_name_buffer *name, char inside)
@@ -174,7 +173,7 @@ static void store_value(struct html_tokenizer *t, const char *bytes, size_t n)
         html_note(t, html_buffer_add(&t->value, bytes, n, HTML_VALUE_BYTES));
 }
 
-/* End the value with these bytes, which usually are the whole value. */
+/* End the current value. The n bytes are its last part, and usually the whole value. */
 static void end_value(struct html_tokenizer *t, const char *bytes, size_t n)
 {
     if (!t->wants_value)
@@ -346,8 +345,9 @@ HTML_STATE(html_state_value_unquoted)
 }
 
 /*
- * The state after a quoted value, where a space should follow. The next state comes
- * earlier in the tag, so this state must return to the loop in html_tokenizer_feed().
+ * The state after a quoted value, which a space should follow. The next state,
+ * BEFORE_ATTRIBUTE, comes earlier in a tag, so this function must return to the loop in
+ * html_tokenizer_feed().
  */
 HTML_STATE(html_state_after_value)
 {
@@ -375,8 +375,8 @@ HTML_STATE(html_state_self_closing)
 /* ---- the end of the page ----------------------------------------------------------- */
 
 /*
- * At the end of the page, drop an unfinished tag. If no name follows a "<" or "</", it is
- * text.
+ * At the end of the page, drop an unfinished tag. A "<" or "</" without a name is passed
+ * to the sink as text.
  */
 void html_tags_end(struct html_tokenizer *t)
 {

@@ -2,8 +2,9 @@
  * html_text.c - parse the text between tags: ordinary text, scripts and CDATA sections.
  *
  * If the sink does not want text, these states only search for the next '<'. In RCDATA,
- * RAWTEXT and scripts only one end tag counts, and any '<' may begin it. Bytes that may
- * belong to this tag are held back until they are known to be the tag or text.
+ * RAWTEXT and scripts, only the end tag of the current element counts, and any '<' may
+ * begin it. Bytes that may belong to this tag are held back until it is known whether
+ * they are the tag or text.
  *
  * A script has three levels (13.2.5.15 to 31), which are stored in `phase`:
  *
@@ -32,8 +33,7 @@ static bool wants_text(const struct html_tokenizer *t)
     return t->wants_text && t->sink->text != NULL;
 }
 
-/* True if NUL is replaced. This is the case everywhere except in data and CDATA
-   sections. */
+/* True if NUL is replaced with U+FFFD: everywhere except in data and CDATA sections. */
 static bool replaces_nul(const struct html_tokenizer *t)
 {
     return t->content != HTML_DATA && t->content != HTML_CDATA;
@@ -90,7 +90,8 @@ static const char *find_either(const char *p, const char *end, char one, char ot
     return p;
 }
 
-/* Skip text up to the next '<', or up to the next '<' or '&' if `decodes` is true. */
+/* Process text up to the next '<'. If `decodes` is true and the sink wants text, also
+   stop at '&'. Returns the address after the text. */
 static const char *skip_text(struct html_tokenizer *t, const char *p, const char *end,
                              bool decodes)
 {
@@ -225,8 +226,8 @@ HTML_STATE(html_state_raw_end_name)
 
 /* ---- scripts ----------------------------------------------------------------------- */
 
-/* Skip escaped text up to the next '<', and return its address. A "-->" ends the escaped
-   text. */
+/* Skip escaped text up to the next '<', and return the address of the '<'. A "-->" ends
+   the escaped text. */
 static const char *skip_escaped(struct html_tokenizer *t, const char *p, const char *end)
 {
     for (; p < end && *p != '<'; p++) {
@@ -269,7 +270,7 @@ HTML_STATE(html_state_script_escape)
     return p;
 }
 
-/* The state in a tag name in an escaped script. The name is compared with "script". */
+/* The state in a tag name in an escaped script, which is compared with "script". */
 HTML_STATE(html_state_script_word)
 {
     static const char word[] = "script";

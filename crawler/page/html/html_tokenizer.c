@@ -8,7 +8,7 @@
  * Invariants
  *   1. A state calls only states that come later in a tag. To go back to an earlier
  *      state, it returns to the loop. This limits the depth of nested calls.
- *   2. A state that consumes no byte is followed by a state that consumes at least one.
+ *   2. After a state that consumes nothing, the next state consumes at least one byte.
  *   3. `counted` points into the current piece. The states compute places in the order of
  *      the bytes.
  */

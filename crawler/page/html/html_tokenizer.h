@@ -33,7 +33,7 @@
 
 #define HTML_SPACE " \t\n\f\r" /* the white space characters of HTML */
 
-/* The ways to read the text after a start tag. (13.2.5 has states of the same names) */
+/* The ways to read the text after a start tag. (13.2.5 has states with these names) */
 enum html_content {
     HTML_DATA,
     HTML_RCDATA,
@@ -110,7 +110,7 @@ struct html_sink {
     int (*doctype)(const struct html_doctype *doctype, void *arg);
 };
 
-/* A tokenizer. The struct has many members, because the tokenizer may have to stop after
+/* The state of a tokenizer. The struct has many members, because a piece may end after
  * any byte of a page. */
 struct html_tokenizer {
     /* The sink may change the next three members in tag_end() and text(). */
@@ -131,7 +131,7 @@ struct html_tokenizer {
     uint8_t quote;   /* the quote of the current value */
     uint8_t phase;   /* the phase of a comment or a script */
     uint8_t dashes;  /* number of dashes at the end of escaped text, at most two */
-    uint8_t matched; /* how many bytes match the keyword that the state looks for */
+    uint8_t matched; /* number of matching bytes of the keyword that the state expects */
     bool is_end, is_self_closing, wants_attributes, wants_value, after_cr;
     /* bytes that are either text or the beginning of a tag */
     char held[HTML_WORD_BYTES + 4];
@@ -168,9 +168,9 @@ int html_tokenizer_feed(struct html_tokenizer *tokenizer, const char *bytes, siz
 int html_tokenizer_end(struct html_tokenizer *tokenizer);
 
 /*
- * Set how text is read. If this is called from tag_end(), it applies to the text after
- * that start tag, up to the end tag `name`. If it is called before the first piece of a
- * page, it applies to the beginning of the page.
+ * Set how text is read, up to the end tag `name`. A call in tag_end() applies to the text
+ * after that start tag. A call before the first piece of a page applies to the beginning
+ * of the page.
  */
 void html_tokenizer_set_content(struct html_tokenizer *tokenizer,
                                 enum html_content content, const char *name);

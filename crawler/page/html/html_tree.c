@@ -1,9 +1,9 @@
 /*
  * html_tree.c - decide which tags become elements, and how the text after them is read.
  *
- * `open` contains templates, selects, and all open elements inside <svg> or <math>. All
- * other HTML elements are only counted. The counts are enough to match a "</div>" in an
- * unclosed <svg> with an open <div>.
+ * `open` contains templates, selects, and all open elements inside <svg> or <math>. Other
+ * HTML elements are only counted. With the counts, a "</div>" in an unclosed <svg> can be
+ * matched with an open <div>.
  *
  * (WHATWG: HTML, 13.2.6 Tree construction; docs/design/tokenizer-deviations.md lists the
  * simplifications)
@@ -140,7 +140,8 @@ static void note_body(struct html_tree *tree, const struct html_start *tag)
         tree->may_have_frames = false;
 }
 
-/* Process a start tag in a frameset, where only a few tags are allowed. */
+/* Process a start tag after a <frameset> replaced the body. Only a few tags count
+   there. */
 static struct html_effect start_in_frames(struct html_tree *tree,
                                           enum html_element element)
 {
@@ -204,7 +205,7 @@ static bool is_empty(const struct html_tree *tree, const struct html_start *tag)
     return tree->is_xml && tag->is_self_closing;
 }
 
-/* Returns false if the form is inside another form, and is therefore dropped. */
+/* Process a <form>. Returns false if it is dropped because another form is open. */
 static bool start_form(struct html_tree *tree, const struct html_start *tag)
 {
     bool was_open = tree->form_is_open;
@@ -215,7 +216,7 @@ static bool start_form(struct html_tree *tree, const struct html_start *tag)
     return !was_open;
 }
 
-/* True for a part of a table, such as <tr>, outside tables. Such a tag is dropped. */
+/* True for a part of a table, such as <tr>, outside of tables, where it is dropped. */
 static bool is_stray_of_table(const struct html_tree *tree, enum html_element element)
 {
     return html_element_properties(element) & IS_OF_TABLE && element != ELEMENT_TABLE &&
@@ -286,7 +287,8 @@ struct html_effect html_tree_start(struct html_tree *tree, const struct html_sta
 
 /* ---- end tags ---------------------------------------------------------------------- */
 
-/* Close the innermost HTML element with this name inside the integration point. */
+/* Close the innermost HTML element with this name, and everything in it. Only elements
+   inside the current integration point are considered. */
 static void close_html(struct html_tree *tree, const struct html_name *name)
 {
     uint64_t hash;
@@ -347,8 +349,8 @@ static void end_html(struct html_tree *tree, const struct html_name *name,
 }
 
 /*
- * True if this end tag closes an HTML element around the SVG or MathML, and therefore
- * also the SVG or MathML.
+ * True if this end tag closes an HTML element that contains the current <svg> or <math>,
+ * and therefore also closes the <svg> or <math>.
  */
 static bool closes_foreign(const struct html_tree *tree, enum html_element element)
 {
@@ -356,7 +358,8 @@ static bool closes_foreign(const struct html_tree *tree, enum html_element eleme
            element != ELEMENT_BODY && element != ELEMENT_HTML && element != ELEMENT_FORM;
 }
 
-/* Search the open elements from the innermost one outwards: SVG and MathML, then HTML. */
+/* Process an end tag in SVG or MathML. Search the open elements from the innermost one
+   outwards: first SVG and MathML, then HTML. */
 static void end_foreign(struct html_tree *tree, const struct html_name *name,
                         enum html_element element)
 {

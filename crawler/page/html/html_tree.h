@@ -1,9 +1,9 @@
 /*
  * html_tree.h - track the open elements that decide which tags of a page count.
  *
- * A full HTML parser builds a tree and drops elements that are not allowed where they
- * are. This code does not build a tree. It stores only those open elements that affect
- * which other tags count.
+ * A full HTML parser builds a tree, and drops elements where they are not allowed. This
+ * code does not build a tree. It stores only the open elements that determine whether
+ * later tags count.
  */
 #ifndef CRAWLER_HTML_TREE_H
 #define CRAWLER_HTML_TREE_H

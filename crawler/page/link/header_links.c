@@ -33,8 +33,8 @@ static char *read_quoted(char *s, char **value)
 }
 
 /*
- * Read a value after '='. *end is set to where a NUL must be written to end the value, or
- * to NULL.
+ * Read a value after '='. *end is set to the place where the caller must write a NUL
+ * after the value, or to NULL if the value already ends with one.
  */
 static char *read_value(char *s, char **value, char **end)
 {
@@ -54,7 +54,7 @@ static char *read_value(char *s, char **value, char **end)
  */
 static char *read_parameters(char *s, char **relations)
 {
-    char *ends = NULL; /* where to write the NUL that ends the value of `rel` */
+    char *ends = NULL; /* place of the NUL that must end the value of `rel` */
 
     *relations = NULL;
     for (s = skip_blank(s); *s == ';'; s = skip_blank(s)) {

@@ -12,11 +12,11 @@
 enum header_kind { HEADER_LINK, HEADER_REFRESH };
 
 /*
- * Call visit() for each URL in the value of a header, until it returns nonzero. Returns
- * that value, or -ENOMEM. A link in a Link header (RFC 8288) counts only if one of its
- * relations refers to a resource that can be fetched. Relations that are only names
- * (`type`, `profile`) or only prepare a connection (`preconnect`, `dns-prefetch`) do not
- * count.
+ * Call visit() for each URL in the value of a header, until visit() returns nonzero.
+ * Returns the last value that visit() returned, or -ENOMEM. A link in a Link header
+ * (RFC 8288) counts only if one of its relations refers to a resource that can be
+ * fetched. Relations that are only names (`type`, `profile`) or only prepare a connection
+ * (`preconnect`, `dns-prefetch`) do not count.
  *
  * In the link that visit() receives, the element is NULL, the attribute is the name of
  * the header, and the place is 0:0.

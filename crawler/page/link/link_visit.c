@@ -56,8 +56,8 @@ struct link_relations link_relations_of(char *text)
 /* ---- refresh ----------------------------------------------------------------------- */
 
 /*
- * Skip "url =", in upper or lower case and with any amount of white space. Returns `s` if
- * it does not begin with this.
+ * Skip "url =", in upper or lower case and with any amount of white space. Returns the
+ * address after it, or `s` if the text does not begin with it.
  */
 static char *skip_word_url(char *s)
 {

@@ -17,19 +17,19 @@ struct link_visit {
 #define LINK_SEPARATORS HTML_SPACE ","
 
 /*
- * The number of relations in a link's `rel`, such as "next preload". `to_resources`
- * counts relations with targets that can be fetched with GET. `others` counts the rest.
+ * Numbers of relations in a link's `rel`, such as "next preload". `to_resources` counts
+ * relations whose targets can be fetched with GET. `others` counts all other relations.
  */
 struct link_relations {
     unsigned to_resources, others;
 };
 
-/* Count the relations in a text, where LINK_SEPARATORS separate them. Modifies the
-   text. */
+/* Count the relations in a text, which are separated by LINK_SEPARATORS. The text is
+   modified. */
 struct link_relations link_relations_of(char *text);
 
-/* Visit the URL in the first n bytes of a text. During the visit, a NUL replaces the byte
- * after the URL. */
+/* Visit the URL in the first n bytes of a text. During the visit, the byte after the URL
+ * is replaced with NUL. */
 int link_visit_part(struct link_visit *visit, char *text, size_t n);
 
 /* Visit each image in a srcset such as "small.png, large.png 2x". */
@@ -42,8 +42,8 @@ int link_visit_srcset(struct link_visit *visit, char *srcset);
 int link_visit_refresh(struct link_visit *visit, char *content);
 
 /*
- * Visit a URL of n bytes, as written in a style sheet. A reference such as "#x" is
- * ignored, because it refers to the document itself. `text` is a scratch buffer.
+ * Visit a URL of n bytes, as written in a style sheet. References such as "#x" are
+ * ignored, because they refer to the document itself. `text` is a scratch buffer.
  */
 int link_visit_css(struct link_visit *visit, const char *url, size_t n,
                    struct html_buffer *text);

@@ -2,9 +2,9 @@
  * links.c - decide which attributes are links.
  *
  * Values are stored as written, one after another, because the encoding and the base of
- * the page are known only at its end. At that time, the values are decoded and split into
- * URLs. While a tag is read, all values that may be needed are stored. The '>' of the tag
- * decides which of them count, and the others are dropped.
+ * the page are known only at its end. Only then are the values decoded and split into
+ * URLs. While a tag is being read, all values that may be needed are stored. At the '>'
+ * of the tag, the values that are not links are dropped.
  */
 #include "links_inside.h"
 
@@ -18,7 +18,7 @@
 #include <strings.h>
 
 #define KEPT_BYTES_MAX ((size_t)1 << 30)
-#define USUAL_LINKS 4096 /* usual maximum of values per page; larger arrays are freed */
+#define USUAL_LINKS 4096 /* larger arrays are freed after the page */
 
 /* ---- links ------------------------------------------------------------------------- */
 
@@ -123,8 +123,8 @@ static char *words_of(const struct links *links, enum html_attribute which,
 }
 
 /*
- * True if the attribute, a list separated by spaces or commas, contains one of these two
- * words.
+ * True if the attribute contains one of these two words. Its words are separated by
+ * spaces or commas.
  */
 static bool attribute_has(const struct links *links, enum html_attribute which,
                           const char *one, const char *other)
@@ -179,10 +179,9 @@ static uint32_t counted_of_input(const struct links *links)
 }
 
 /*
- * Return a bit mask of the tag's attributes that are links to follow. The mask excludes
- * <link rel="preconnect">, because it names a host and not a resource. It also excludes
- * targets that only accept POST (forms, pingbacks), and `src` of inputs other than
- * images.
+ * Return a bit mask of the tag's attributes that are links to resources. <link
+ * rel="preconnect"> is excluded, because it names a host. Targets that accept only POST
+ * (forms, pingbacks) and the `src` of inputs other than images are also excluded.
  */
 static uint32_t counted_attributes(const struct links *links)
 {
@@ -210,8 +209,8 @@ static uint32_t counted_attributes(const struct links *links)
     }
 }
 
-/* True if "xlink:href" counts. It exists only in SVG, where "href" takes precedence. (SVG
-   2, 16.1.6) */
+/* True if an "xlink:href" of this tag counts. The attribute exists only in SVG, where
+   "href" takes precedence. (SVG 2, 16.1.6) */
 static bool takes_xlink(const struct links *links, bool is_foreign)
 {
     return is_foreign && links_attribute(links, ATTRIBUTE_HREF) == NULL;
@@ -245,7 +244,7 @@ static int kind_of(const struct links *links, const struct kept_value *value,
     return urls >> value->attribute & 1 ? KEPT_LINK : -1;
 }
 
-/* Keep the values of the tag that count, and drop the others. */
+/* Keep the values of the tag that are links or ids, and drop the others. */
 static void store_tag(struct links *links, bool is_foreign)
 {
     uint32_t counted = counted_attributes(links);
@@ -295,7 +294,7 @@ static bool on_tag(const struct html_name *name, bool is_end, void *arg)
 {
     struct links *links = arg;
 
-    drop_tag(links); /* drop the values of a previous tag that was not finished */
+    drop_tag(links); /* the values of a previous, unfinished tag */
     links->element = html_element_of(name);
     if (is_end)
         return false;
@@ -312,7 +311,8 @@ static bool on_wants(const struct html_name *name, void *arg)
     return links->wanted >> links->attribute & 1;
 }
 
-/* Store n bytes of a value, and reserve one more byte. */
+/* Store n bytes of a value, and append `value`, which describes it. Reserve space for one
+   more byte. */
 static int store_value(struct links *links, const char *bytes, size_t n,
                        struct kept_value value)
 {
@@ -386,8 +386,8 @@ static struct html_start start_of(const struct links *links, const struct html_n
 
 /* ---- style sheets ------------------------------------------------------------------ */
 
-/* Store a URL from a <style>. It does not belong to a tag, so the next tag's values begin
-   after it. */
+/* Store a URL from a style sheet. The URL does not belong to a tag, so the values of the
+   next tag begin after it. */
 static int on_css_url(const struct css_url *url, void *arg)
 {
     struct links *links = arg;
@@ -422,15 +422,15 @@ static int end_style(struct links *links)
 
 /* ---- the end of a tag -------------------------------------------------------------- */
 
-/* Replace the element if the tag has another meaning, or none, at this place of the
-   tree. */
+/* Replace the element if the tag has another meaning at this place of the tree, or is
+   ignored here. */
 static void adjust_element(struct links *links, const struct html_effect *effect)
 {
     if (links->element == ELEMENT_IMAGE && !effect->is_foreign)
-        /* the standard also does this, with the comment "Don't ask" */
+        /* as in the standard, which comments on this with "Don't ask" */
         links->element = ELEMENT_IMG;
     else if (links->element == ELEMENT_BASE && effect->is_foreign)
-        /* SVG does not have <base>; following one would resolve links wrongly */
+        /* SVG does not have <base>, so the page's base must not change */
         links->element = ELEMENT_OTHER;
     else if ((links->element == ELEMENT_BASE || links->element == ELEMENT_META) &&
              html_tree_is_shadow(&links->tree))

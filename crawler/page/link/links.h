@@ -20,7 +20,7 @@
 #include "../html/html_tree.h"
 
 enum link_kind {
-    /* <base href>: other links are relative to it; a page has at most one, and it is
+    /* <base href>, to which other links are relative; a page has at most one, which is
      * visited first */
     LINK_BASE,
     LINK_OTHER,
@@ -33,16 +33,16 @@ struct link {
     const char *reference; /* the link as written, with character references decoded */
     /*
      * The bases of this link, one URL per line, or NULL for the base of the page. The
-     * first line is relative to the page's base, and each other line to the previous
-     * line.
+     * first line is relative to the base of the page. Every other line is relative to the
+     * line before it.
      */
     const char *base;
-    bool nofollow;   /* the link's `rel` or the page forbids following it */
+    bool nofollow;   /* the link's `rel` or the page forbids following the link */
     bool cut;        /* the reference was truncated to HTML_VALUE_BYTES */
     bool is_sitemap; /* the link refers to a sitemap */
     /* the link is in a style sheet or header, so its query is in UTF-8 */
     bool has_no_encoding;
-    const char *element; /* name of the element; NULL outside of elements */
+    const char *element; /* name of the element; or NULL */
     /* name of the attribute; in a style sheet "url()", "@import" or "image-set()" */
     const char *attribute;
     /* The position of the attribute's value, or of the URL in a style sheet. */
@@ -51,7 +51,7 @@ struct link {
 
 typedef int (*links_visit_function)(const struct link *link, void *arg);
 
-/* The links of a page. The struct has many members, because the functions that the
+/* The links of a page. The struct has many members, because all functions that the
  * tokenizer calls share the state of the current tag. */
 struct links {
     bool wants_ids; /* also visit links of kind LINK_ID; initially false */
@@ -85,15 +85,15 @@ struct links {
 void links_init(struct links *links);
 void links_finish(struct links *links);
 
-/* Drop the current page, but keep the amount of memory that most pages need. */
+/* Drop the current page. Memory beyond the needs of usual pages is freed. */
 void links_reset(struct links *links);
 
 /* Treat the next page as a style sheet. Call this before the page's first piece. */
 void links_expect_sheet(struct links *links);
 
 /*
- * Treat the next page as XHTML: elements may be empty ("<title/>"), and CDATA sections
- * are allowed everywhere. Call this before the page's first piece. The default is HTML.
+ * Treat the next page as XHTML instead of HTML: elements may be empty ("<title/>"), and
+ * CDATA sections are allowed everywhere. Call this before the page's first piece.
  */
 void links_expect_xml(struct links *links);
 
@@ -106,14 +106,14 @@ int links_feed(struct links *links, const char *html, size_t n);
 int links_end(struct links *links);
 
 /*
- * End a page whose rest is missing. Call this instead of links_end(). An unfinished tag
- * or URL is ignored.
+ * End a page whose rest is missing, and ignore an unfinished tag or URL. Call this
+ * instead of links_end().
  */
 void links_break_off(struct links *links);
 
 /*
- * Call visit() for every link to another resource, in document order, until it returns
- * nonzero. Returns that value, or -ENOMEM.
+ * Call visit() for every stored link, in document order, until visit() returns nonzero.
+ * Returns the last value that visit() returned, or -ENOMEM.
  */
 int links_visit(struct links *links, bool is_windows_1252, links_visit_function visit,
                 void *arg);

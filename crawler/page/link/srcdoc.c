@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 8 /* maximum depth of nested documents, to limit the stack depth */
+#define DEPTH_MAX 8 /* maximum depth of nested documents; limits the use of stack */
 
 struct srcdoc {
     struct link_visit *visit;
     char *base; /* the <base> of the document, or NULL */
 };
 
-/* Visit a link. Its base is the base of a nested document, appended to the base of this
-   document. */
+/* Visit a link of this document or of a document nested in it. The base of the nested
+   document is appended to the base of this one. */
 static int visit_nested(const struct srcdoc *srcdoc, struct link *link)
 {
     const char *inner = link->base;

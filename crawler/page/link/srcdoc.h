@@ -6,10 +6,10 @@
 #include "links.h"
 
 /*
- * Visit each link of a srcdoc document, using the settings of `links`. URLs are relative
- * to the page's base, or to a <base> in the document. The place of each link is that of
- * the srcdoc attribute. Ids in the document do not belong to the page. (HTML:
- * about:srcdoc) Fails with -ENOMEM.
+ * Visit each link of a srcdoc document, with the settings of `links`. URLs are relative
+ * to the page's base, or to a <base> in the document. The place of every link is the
+ * place of the srcdoc attribute. Ids are ignored, because they do not belong to the page.
+ * (HTML: about:srcdoc) Returns 0, the nonzero value of a visit, or -ENOMEM.
  */
 int srcdoc_visit(const struct links *links, struct link_visit *visit, const char *html);
 

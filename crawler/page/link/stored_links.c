@@ -13,8 +13,8 @@
 /* ---- visits ------------------------------------------------------------------------ */
 
 /*
- * True for a reference such as "#x" that is not checked: <use href="#x"> refers to SVG in
- * the page, which scripts often add, and background="#FFFFFF" is meant as a color.
+ * True for a reference such as "#x" that is not checked. <use href="#x"> refers to an SVG
+ * element in the page, which a script may add. background="#FFFFFF" is meant as a color.
  */
 static bool is_drawn_here(const struct kept_value *value, const char *text)
 {
@@ -33,9 +33,9 @@ static size_t from_windows_1252(const char *bytes, size_t n, char *out)
 }
 
 /*
- * Return the bytes of a value in UTF-8, and set *n to their number. If bytes must be
- * converted, the result is stored in links->text, after the space for decoding it.
- * Returns NULL if memory runs out.
+ * Return the bytes of a value in UTF-8, and set *n to their number. Converted bytes are
+ * stored in links->text, after the space in which the value is decoded later. Returns
+ * NULL if memory runs out.
  */
 static const char *bytes_of(struct links *links, const struct kept_value *value,
                             bool is_windows_1252, size_t *n)
@@ -68,8 +68,8 @@ static const char *const css_names[CSS_KINDS] = {
 };
 
 /*
- * Return a link with the place and the attribute of a stored value. For a style
- * attribute, the name of the element is stored after the value.
+ * Return a link with the place, the element and the attribute of a stored value. After
+ * the value of a style attribute, the name of its element is stored.
  */
 static struct link link_of(const struct links *links, const struct kept_value *value)
 {

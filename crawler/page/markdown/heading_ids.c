@@ -3,9 +3,9 @@
  *
  * Text is converted to lower case. Letters, marks, digits, "_" and "-" remain, a space
  * becomes "-", and everything else is removed: "I will \u2665 C++" becomes "i-will--c".
- * U+FE0F is a mark, so it remains in the id if an emoji in the heading contains it. If
- * several headings have the same text, "-1" is appended to the second one, and so on,
- * unless another heading already has that id.
+ * U+FE0F is a mark, so it remains if an emoji in the heading contains it. If a heading
+ * has the text of an earlier one, "-1" is appended to its id, or else the next number
+ * whose id is free.
  */
 #include "heading_ids.h"
 
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <wctype.h>
 
-/* The locale, which is loaded only once, because the C library reads it from disk. It is
+/* The locale. It is loaded only once, because the C library reads it from disk, and is
  * never freed. */
 static locale_t unicode;
 

@@ -9,7 +9,7 @@
 
 /* The ids of all headings in one text. */
 struct heading_ids {
-    /* maps each id to the last number that was appended to it, such as 2 for "x-2" */
+    /* maps each id to the last number that was appended to it: "x" to 2 after "x-2" */
     struct table given;
     struct arena arena;
 };
@@ -18,9 +18,9 @@ void heading_ids_init(struct heading_ids *ids);
 void heading_ids_finish(struct heading_ids *ids);
 
 /*
- * Return the id of the next heading. `text` is the heading's text without markup. The
- * returned id is valid as long as `ids`. Returns NULL if memory runs out.
- * (github-slugger, whose test cases came from GitHub; html-pipeline)
+ * Return the id of the next heading. `text` is the text of the heading without markup.
+ * The id is valid until heading_ids_finish(). Returns NULL if memory runs out. (The rules
+ * are those of html-pipeline and github-slugger, whose test cases came from GitHub.)
  */
 const char *heading_ids_add(struct heading_ids *ids, const char *text, size_t n);
 

@@ -6,9 +6,9 @@
  *                             '--> raw HTML, at its place --links.c----------------+
  *
  * Raw HTML is copied to a text that is otherwise blank, at the same offset as in the
- * source. This way one tokenizer can read all raw HTML, and its lines and columns are
- * those of the source. The walk also passes raw HTML to a second tokenizer, which finds
- * headings. Headings in HTML and in Markdown get their ids in document order.
+ * source. Thus one tokenizer can read all raw HTML, and its lines and columns are those
+ * of the source. The walk also passes raw HTML to a second tokenizer, which finds
+ * headings: headings in HTML and in Markdown must get their ids in document order.
  */
 #include "markdown.h"
 
@@ -44,8 +44,8 @@ struct markdown {
     struct found_list own, html; /* links from Markdown, and links from raw HTML */
 };
 
-/* A document that is being read. The struct has many members, because the functions that
- * cmark and the tokenizer call share it. */
+/* The state of a document that is being read. The struct has many members, because the
+ * walk over the tree and the callbacks of the tokenizer share it. */
 struct reader {
     struct markdown *found;
     struct markdown_source source;
@@ -132,8 +132,8 @@ static bool make_blank(struct reader *reader)
 }
 
 /*
- * Copy raw HTML line by line, because lines in a quotation or list have prefixes. Skip
- * the indentation, which is blank anyway, because the parser may have changed it.
+ * Copy raw HTML line by line, because the lines of a quotation or list have prefixes in
+ * the source. Skip the indentation, which the parser may have changed.
  */
 static void copy_html(struct reader *reader, const char *html)
 {
@@ -157,7 +157,7 @@ static int add_html_link(const struct link *link, void *arg)
 {
     struct reader *reader = arg;
 
-    /* GitHub removes <base>. In MDX, "{url}" is an expression. */
+    /* GitHub removes <base>, and in MDX "{url}" is an expression. */
     if (link->kind == LINK_BASE || (reader->options.is_mdx && link->reference[0] == '{'))
         return 0;
     return add_found(reader, &reader->found->html, link, 0);
@@ -191,9 +191,9 @@ static void add_to_heading(struct reader *reader, const char *s, size_t n)
 }
 
 /*
- * Return the id in "Title {#id}", as in Docusaurus, Hugo, kramdown and Pandoc, or NULL.
- * The id points into the heading's text, where a NUL is written after it. Pandoc also
- * allows classes in the braces.
+ * Return the id in "Title {#id}", a syntax of Docusaurus, Hugo, kramdown and Pandoc, or
+ * NULL. The id points into the heading's text, where a NUL is written after it. In
+ * Pandoc, classes may follow the id in the braces.
  */
 static const char *explicit_id(struct text *heading)
 {
@@ -277,8 +277,9 @@ static int on_html_text(const char *bytes, size_t n, void *arg)
 static const struct html_sink heading_sink = {.tag_end = on_html_tag_end,
                                               .text = on_html_text};
 
-/* Find headings in raw HTML, because GitHub also generates ids for them. The contents of
- * such a heading may be Markdown. */
+/* Find the tags of headings in raw HTML, for which GitHub also generates ids. The
+   contents
+ * of such a heading may be Markdown. */
 static void find_headings(struct reader *reader, const char *html)
 {
     int rc = html_tokenizer_feed(&reader->html_headings, html, strlen(html));
@@ -362,8 +363,8 @@ static size_t offset_of(const struct reader *reader, cmark_node *node)
 }
 
 /*
- * Enter a block. If the block is raw HTML, its range is extended by one line, because
- * cmark reports an end one line too early if the last line contains "-->".
+ * Enter a block. The range of raw HTML is extended by one line, because the end that
+ * cmark reports is one line too early if the last line contains "-->".
  */
 static void enter_block(struct reader *reader, cmark_node *node)
 {

@@ -27,11 +27,11 @@ struct markdown_options {
 /*
  * Find all links and images of a UTF-8 text, and all ids if they are wanted. The text is
  * not needed afterwards. The caller passes *out to markdown_destroy(). On failure, *out
- * is NULL. The function may run on any thread with half a megabyte of stack, because
- * libcmark-gfm recurses up to a thousand levels.
+ * is set to NULL. The function may run on any thread, but it needs half a megabyte of
+ * stack, because libcmark-gfm recurses up to a thousand levels.
  *
- * The element of a link is "a" or "img". The place of a link is where its URL is written.
- * For "[text][label]", this is in the definition of the label. Ids are found in headings
+ * The element of a link is "a" or "img". The place of a link is the place of its URL. For
+ * "[text][label]", the URL is in the definition of the label. Ids are found in headings
  * (heading_ids.h, and "# Title {#id}"), footnotes, references to footnotes, and raw HTML.
  * Front matter is skipped, and formulas do not contain links: see markdown_mask.h. In
  * MDX, "{url}" is an expression, not a link.
@@ -45,8 +45,8 @@ int markdown_read(const char *text, size_t n, struct markdown_options options,
 #define MARKDOWN_BYTES (64 << 20)
 
 /*
- * Call visit() for all links and ids, in document order, until it returns nonzero.
- * Returns that value.
+ * Call visit() for all links and ids, in document order, until visit() returns nonzero.
+ * Returns the last value that visit() returned.
  */
 int markdown_visit(const struct markdown *markdown, links_visit_function visit,
                    void *arg);

@@ -7,8 +7,8 @@
  *                          '-> "$$x$$", "$x$": a formula
  *
  * In a formula, the punctuation that could form a link is hidden. The words remain,
- * because the id of a heading contains them. GitHub's rules determine where formulas
- * begin and end. According to these rules, "$5 or $6" is not a formula.
+ * because they are part of the id of a heading. Formulas begin and end as on GitHub,
+ * where "$5 or $6" is not a formula.
  */
 #include "markdown_mask.h"
 
@@ -26,7 +26,7 @@ struct mask {
     char *copy; /* NULL until a part of the text is hidden */
     int rc;
     bool is_mdx;
-    /* no end of an MDX comment, or no end of a "$$" block, follows in the text */
+    /* the end of an MDX comment, or of a "$$" block, does not occur in the rest */
     bool no_comment_end, no_display_end;
 };
 
@@ -71,7 +71,7 @@ static size_t line_end(const struct mask *mask, size_t at)
     return at;
 }
 
-/* Return the beginning of the line after the one that contains `at`. */
+/* Return the beginning of the next line after `at`. */
 static size_t next_line(const struct mask *mask, size_t at)
 {
     at = line_end(mask, at);
@@ -80,7 +80,7 @@ static size_t next_line(const struct mask *mask, size_t at)
     return at < mask->n ? at + 1 : at;
 }
 
-/* Skip blanks and the marks of quotations at the beginning of a line. */
+/* Skip blanks and quotation marks (">") at the beginning of a line. */
 static size_t skip_indent(const struct mask *mask, size_t at, size_t end)
 {
     while (at < end &&
@@ -155,8 +155,7 @@ static bool is_blank(char c)
 }
 
 /*
- * True if a "$" may begin a formula. It does not if it is part of a price, a word or a
- * URL.
+ * True if the "$" at `at` may begin a formula. In a price, a word or a URL it does not.
  */
 static bool opens_formula(const struct mask *mask, size_t at, size_t begin, size_t end)
 {
@@ -178,8 +177,8 @@ static bool closes_formula(const struct mask *mask, size_t at, size_t end)
 }
 
 /*
- * Return the end of the formula that begins with the "$" at `at`, or `end` if the formula
- * does not end.
+ * Return the offset of the "$" that ends the formula that begins at `at`, or `end` if the
+ * formula does not end.
  */
 static size_t find_closing(const struct mask *mask, size_t at, size_t end)
 {
@@ -204,16 +203,16 @@ static size_t find_double(const struct mask *mask, size_t at, size_t end)
 }
 
 /*
- * The marks that are known not to occur in the rest of a paragraph, so that no mark is
- * searched for twice.
+ * Marks that are known not to occur in the rest of a paragraph. They are not searched for
+ * again.
  */
 struct absent {
     bool closing, closing_double, run[RUN_MAX + 1];
 };
 
 /*
- * Skip the code span that begins at `at`. If the backticks do not begin a code span, skip
- * only the backticks.
+ * Return the offset after the code span that begins at `at`. If the backticks do not
+ * begin a code span, return the offset after the backticks.
  */
 static size_t skip_code(const struct mask *mask, size_t at, size_t end,
                         struct absent *absent)
@@ -236,8 +235,8 @@ static size_t skip_code(const struct mask *mask, size_t at, size_t end,
     return next;
 }
 
-/* Hide and skip the formula that begins at `at`. If no formula begins there, skip only
- * the "$". */
+/* Hide the formula that begins at `at`, and return the offset after it. If the "$" does
+ * not begin a formula, return the offset after the "$". */
 static size_t hide_formula(struct mask *mask, size_t at, size_t begin, size_t end,
                            struct absent *absent)
 {
@@ -262,7 +261,8 @@ static size_t hide_formula(struct mask *mask, size_t at, size_t begin, size_t en
     return close < end ? close + 1 : at + 1;
 }
 
-/* Hide and skip the comment that begins at `at`. Returns 0 if no comment begins there. */
+/* Hide the comment that begins at `at`, and return the offset after it. Return 0 if no
+ * comment begins there. */
 static size_t hide_mdx_comment(struct mask *mask, size_t at, size_t end)
 {
     const char *close;

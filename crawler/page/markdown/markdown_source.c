@@ -1,5 +1,5 @@
 /*
- * markdown_source.c - find where a part of a Markdown text's tree is written in the text.
+ * markdown_source.c - find where the links of a Markdown text are written in it.
  *
  * The lines and columns that cmark reports are correct for blocks, but not for inlines,
  * for example after a link that spans two lines. cmark does not report the position of a
@@ -19,13 +19,13 @@
 #include <string.h>
 
 /*
- * Limits of the search. AHEAD is the number of bytes that one search reads. PATIENCE is
- * the number of bytes that all searches together may read, as a multiple of the text's
- * size. Without these limits a text of links without URLs would take quadratic time.
+ * Limits of the search. One search reads at most AHEAD bytes. All searches together read
+ * at most PATIENCE times the size of the text. Without these limits, a text of links
+ * without URLs would take quadratic time.
  */
 #define AHEAD 65536
 #define PATIENCE 16
-#define PATIENCE_BYTES ((size_t)1 << 20) /* minimum of the total limit, for short texts */
+#define PATIENCE_BYTES ((size_t)1 << 20) /* minimum of the total, for short texts */
 
 struct span {
     size_t at, n;
@@ -96,8 +96,8 @@ static bool ends_line(char c)
 }
 
 /*
- * Find a URL. It is enclosed in "<>", or ends at white space or at a ")" without a "(".
- * *end is the limit of the search, and is set to the end of the part that was read.
+ * Find a URL, which is enclosed in "<>", or ends at white space or at a ")" without a
+ * "(". *end is the limit of the search, and is set to the end of the part that was read.
  */
 static struct span destination_at(const struct markdown_source *source, size_t at,
                                   size_t *end)
@@ -249,7 +249,8 @@ static void use_patience(struct markdown_source *source, size_t n)
     source->patience -= n < source->patience ? n : source->patience;
 }
 
-/* Find n bytes after `from`, within the limits of the search, but do not advance. */
+/* Find n bytes after `from`, within the limits of the search. The position of the reader
+   does not change. */
 static bool find_from(struct markdown_source *source, size_t from, const char *s,
                       size_t n, size_t *at)
 {
@@ -283,7 +284,8 @@ void markdown_source_skip_code(struct markdown_source *source, const char *code)
 }
 
 /*
- * Find the first "](". If there is none, remember this for the other links of the block.
+ * Find the first "](". A range without "](" is remembered for the other links of the
+ * block.
  */
 static bool find_first_inline(struct markdown_source *source, size_t *at)
 {

@@ -1,6 +1,6 @@
 /*
- * markdown_source.h - find where a part of a Markdown text's tree is written in the text.
- * Used by markdown.c.
+ * markdown_source.h - find where the links of a Markdown text are written in it. Used by
+ * markdown.c.
  */
 #ifndef CRAWLER_MARKDOWN_SOURCE_H
 #define CRAWLER_MARKDOWN_SOURCE_H
@@ -20,20 +20,20 @@ struct markdown_source {
     struct table definitions; /* maps URLs to the offset of the first "[label]: URL" */
     struct arena arena;
     struct html_buffer scratch;
-    size_t at, end;            /* the part of the current block that is not read yet */
+    size_t at, end;            /* the unread part of the current block */
     size_t none_from, none_to; /* a range without "](" */
-    size_t patience;           /* how many bytes may still be searched; see PATIENCE */
+    size_t patience;           /* number of bytes that may still be read; see PATIENCE */
 };
 
 /*
- * Begin a text, which must outlive the struct. Fails with -ENOMEM. After a failure, there
- * is no need to call markdown_source_finish().
+ * Begin a text, which must outlive the struct. Returns 0 or -ENOMEM. After a failure,
+ * markdown_source_finish() need not be called.
  */
 int markdown_source_init(struct markdown_source *source, const char *text, size_t n);
 void markdown_source_finish(struct markdown_source *source);
 
-/* Return the offset of a line. Lines count from 1. Returns the end of the text if there
-   is no such line. */
+/* Return the offset of a line, or the end of the text if the text has fewer lines. Lines
+   count from 1. */
 size_t markdown_source_line(const struct markdown_source *source, int line);
 
 /* Begin a block. Lines and columns count from 1, as in cmark. */
@@ -41,8 +41,8 @@ void markdown_source_enter(struct markdown_source *source, int line, int column,
                            int end_line);
 
 /*
- * Advance to the next occurrence of these n bytes that does not follow a backslash.
- * Returns true and sets *at if there is one.
+ * Find the next occurrence of the n bytes in the current block that does not follow a
+ * backslash. If there is one, set *at to its offset, advance past it and return true.
  */
 bool markdown_source_find(struct markdown_source *source, const char *s, size_t n,
                           size_t *at);
@@ -51,10 +51,10 @@ bool markdown_source_find(struct markdown_source *source, const char *s, size_t 
 void markdown_source_skip_code(struct markdown_source *source, const char *code);
 
 /*
- * Return the offset of a link's URL, which is in the link or in its definition. The
- * function must be called for links in the order in which they end. If the URL is not
- * found, or the search would take too long, returns the end of the previous link. `label`
- * is the text of a link that contains only text, or NULL.
+ * Return the offset of a link's URL, which is in the link or in its definition. Call this
+ * for links in the order in which they end. If the URL is not found, or if the search
+ * would take too long, return the end of the previous link. `label` is the text of a link
+ * that contains only text, or NULL.
  */
 size_t markdown_source_link(struct markdown_source *source, const char *url,
                             const char *label);

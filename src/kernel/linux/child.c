@@ -3,7 +3,7 @@
  * child shares the parent's memory, unless it changes its user or groups.
  *
  * During this time the parent's calling thread is blocked, but its other threads are
- * running, and may hold any lock. So the child only makes system calls. It makes them
+ * running, and may hold any lock. So the child only makes system calls, and makes them
  * directly, because a sanitizer's version of close(2) or sigaction(2) would change the
  * sanitizer's data, which belongs to the parent. All signals are blocked when the child
  * starts. If a step fails, the child writes the step and the errno to its struct

@@ -155,7 +155,7 @@ static bool count_sleeps(pid_t id, unsigned long *sleeps)
     return found != NULL;
 }
 
-/* A thread's call of futex(2). */
+/* The arguments of a thread's call to futex(2). */
 struct futex_call {
     unsigned operation; /* without FUTEX_CLOCK_REALTIME */
     bool has_limit;

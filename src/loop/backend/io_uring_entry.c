@@ -28,7 +28,7 @@ COIL__URING_OPCODES(AGREES)
 
 /* ---- supported operations, and injected failures ----------------------------------- */
 
-int coil__uring_struck(const struct coil__op *op)
+int coil__uring_injected_failure(const struct coil__op *op)
 {
     const struct coil__op_row *row = &coil__op_rows[op->kind];
 

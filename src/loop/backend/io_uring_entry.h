@@ -28,6 +28,6 @@ void coil__uring_prepare_pause(struct io_uring_sqe *entry, unsigned n);
  * If a failure is injected into this operation (base/fault.h), return its negative errno,
  * else 0.
  */
-int coil__uring_struck(const struct coil__op *op);
+int coil__uring_injected_failure(const struct coil__op *op);
 
 #endif

@@ -23,12 +23,13 @@
  * If the call would still block after two polls in a row have ended, another poll would
  * end immediately, too. There are two causes. The poll may have ended on an event that
  * was not requested, as it always does when the peer shuts down its sending side
- * (POLLRDHUP). In that case a multishot poll replaces the poll (STAYS). It reports the
- * current events once and later only changes, and stays in the kernel until the call is
- * done (DONE). The other cause is that the requested event is reported although the call
- * would block: an unconnected local socket is writable while its receiver's queue is
- * full. In that case, and on kernels without multishot polls, a time-out replaces the
- * poll (PAUSES), and the call is repeated after 1 ms, 2 ms, ... 16 ms.
+ * (POLLRDHUP). In that case a multishot poll replaces the poll (STAYS). A multishot poll
+ * reports the current events once and later only changes, and stays in the kernel until
+ * the call is done (DONE). The other cause is that the requested event is reported
+ * although the call would block: an unconnected local socket is writable while its
+ * receiver's queue is full. In that case, and on kernels without multishot polls, a
+ * time-out replaces the poll (PAUSES), and the call is repeated after 1 ms, 2 ms, ... 16
+ * ms.
  *
  * ON FILES. The kernel performs these operations itself, most of them in its worker
  * threads. Some take a long time, such as opening a FIFO, or moving bytes out of a pipe.
@@ -249,7 +250,7 @@ ssize_t coil__uring_submit_poll(struct coil__uring *u, struct coil__op *op)
     int rc = coil__descriptor_claim_poll(&u->backend.descriptors, op, &d);
 
     if (rc == 0)
-        rc = coil__uring_struck(op);
+        rc = coil__uring_injected_failure(op);
     if (rc < 0)
         return rc;
     d->use = COIL__BORROWED;
@@ -277,7 +278,7 @@ ssize_t coil__uring_submit_file(struct coil__uring *u, struct coil__op *op)
         return -EBUSY;
     if (!coil__uring_can(u, op))
         return -EOPNOTSUPP;
-    rc = coil__uring_struck(op);
+    rc = coil__uring_injected_failure(op);
     return rc < 0 ? rc : start_new(u, NULL, op);
 }
 

@@ -1,7 +1,7 @@
 /*
  * io_uring_opcode.h (internal) - io_uring's operation codes.
  *
- * The numbers are part of the kernel's stable ABI. They are defined here because a system
+ * The numbers are part of the kernel's stable ABI, and are defined here because a system
  * may lack the kernel's headers. A build with liburing checks them (io_uring_entry.c).
  */
 #ifndef COIL_LOOP_BACKEND_IO_URING_OPCODE_H

@@ -378,7 +378,8 @@ ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
 {
     int rc;
 
-    if (COIL__UNLIKELY(coil__faults_are_counted()) && (rc = coil__uring_struck(op)) < 0)
+    if (COIL__UNLIKELY(coil__faults_are_counted()) &&
+        (rc = coil__uring_injected_failure(op)) < 0)
         return rc;
     if (has_received_ahead(d))
         return take_result(u, d, op);

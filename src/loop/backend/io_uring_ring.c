@@ -70,8 +70,8 @@ static int refuse_name(const char *name, size_t length)
 }
 
 /*
- * Read the environment variable COIL_IO_URING_WITHOUT. It lists features not to use even
- * if the kernel has them, so tests can cover the code for older kernels.
+ * Read the environment variable COIL_IO_URING_WITHOUT. This variable lists features not
+ * to use even if the kernel has them, so tests can cover the code for older kernels.
  */
 static int read_mask(unsigned *mask)
 {

@@ -73,7 +73,8 @@ static unsigned wanted_events(const struct coil__readiness *r,
     unsigned interest = 0;
 
     if (r->poller->edges && d->use == COIL__ATTACHED)
-        return COIL__FOR_BOTH | COIL__FOR_EDGES;
+        return COIL__FOR_IN | COIL__FOR_EDGES | (d->interest & COIL__FOR_OUT) |
+               (d->ops[COIL__OUT] != NULL ? COIL__FOR_OUT : 0u);
     if (r->poller->edges && d->use == COIL__BORROWED)
         interest = COIL__FOR_ONCE;
     for (int i = 0; i < 2; i++)
@@ -123,8 +124,8 @@ static void end_use(struct coil__readiness *r, int fd, struct coil__descriptor *
     coil__descriptor_release(d);
 }
 
-/* End the use of a borrowed descriptor. It may stay registered without events: see
- * COIL__FOR_ONCE. */
+/* End the use of a borrowed descriptor. The descriptor may stay registered without
+ * events: see COIL__FOR_ONCE. */
 static void end_borrowing(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
     if (d->interest != COIL__FOR_ONCE) {
@@ -249,10 +250,16 @@ static unsigned directions_of(const struct coil__descriptor *d, const struct coi
            (d->ops[COIL__OUT] == op ? COIL__FOR_OUT : 0u);
 }
 
-/* True for an edge-triggered descriptor, which is registered once for its whole use. */
+/* True for an edge-triggered descriptor, which stays registered for its whole use. */
 static bool is_edge_triggered(const struct coil__descriptor *d)
 {
     return (d->interest & COIL__FOR_EDGES) != 0;
+}
+
+/* True if the poller reports the operation's direction already. */
+static bool is_registered(const struct coil__descriptor *d, const struct coil__op *op)
+{
+    return is_edge_triggered(d) && (d->interest & bit_of(coil__op_direction(op))) != 0;
 }
 
 static void leave_op(struct coil__readiness *r, struct coil__descriptor *d,
@@ -292,7 +299,7 @@ static ssize_t defer(struct coil__readiness *r, struct coil__descriptor *d,
     if (op->kind == COIL__OP_CONNECT)
         op->begun = true;
     r->backend.in_use++;
-    if (COIL__UNLIKELY(!is_edge_triggered(d)))
+    if (COIL__UNLIKELY(!is_registered(d, op)))
         rc = update_interest(r, op->fd, d);
     if (rc == 0)
         return -EINPROGRESS;

@@ -21,8 +21,8 @@ enum {
     COIL__FOR_EDGES = 4,
     /*
      * Report one event, then keep the descriptor registered without events. Used only in
-     * a set of events to wait for, and only with pollers that have `edges`. It is for
-     * descriptors of other code, which may close and reuse the number without notice:
+     * a set of events to wait for, and only with pollers that have `edges`. This flag is
+     * for descriptors of other code, which may close and reuse the number without notice:
      * each wait passes its events to the kernel, which finds the registration by the open
      * file.
      */

@@ -6,20 +6,20 @@
 
 #include <stddef.h>
 
-struct border {
+struct build {
     unsigned version[3];
     size_t sizes[5];
 };
 
-const void *coil__testing_register(const struct border *border, const void *hooks);
+const void *coil__testing_register(const struct build *build, const void *hooks);
 
 int main(int argc, char **argv)
 {
-    struct border border = {
+    struct build build = {
         .version = {COIL_VERSION_MAJOR, COIL_VERSION_MINOR, COIL_VERSION_PATCH}};
 
     (void)argv;
     if (argc > 1)
-        border.version[1] = 99;
-    return coil__testing_register(&border, NULL) != NULL;
+        build.version[1] = 99;
+    return coil__testing_register(&build, NULL) != NULL;
 }

@@ -625,3 +625,98 @@ IO_TEST(barrier_of_tasks_and_threads_lets_all_go)
     CHECK_INT(serial, 3);
     CHECK_INT(pthread_barrier_destroy(&barrier), 0);
 }
+
+/* ---- fairness ---------------------------------------------------------------------- */
+
+static bool served;
+
+/* Hold the lock during each wait, and lock it again at once after each unlock. */
+static int hold_mutex_again_and_again(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 1000 && !served; i++) {
+        CHECK_INT(pthread_mutex_lock(&shared), 0);
+        usleep(100);
+        CHECK_INT(pthread_mutex_unlock(&shared), 0);
+    }
+    CHECK(served);
+    return 0;
+}
+
+static int hold_rwlock_again_and_again(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 1000 && !served; i++) {
+        CHECK_INT(pthread_rwlock_wrlock(&shared_rw), 0);
+        usleep(100);
+        CHECK_INT(pthread_rwlock_unlock(&shared_rw), 0);
+    }
+    CHECK(served);
+    return 0;
+}
+
+static int take_mutex(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(pthread_mutex_lock(&shared), 0);
+        CHECK_INT(pthread_mutex_unlock(&shared), 0);
+    }
+    return served = true;
+}
+
+static int take_rwlock(void *unused)
+{
+    struct timespec soon = from_now(CLOCK_REALTIME, 60000);
+
+    (void)unused;
+    CHECK_INT(pthread_rwlock_rdlock(&shared_rw), 0);
+    CHECK_INT(pthread_rwlock_unlock(&shared_rw), 0);
+    CHECK_INT(pthread_rwlock_timedwrlock(&shared_rw, &soon), 0);
+    CHECK_INT(pthread_rwlock_unlock(&shared_rw), 0);
+    return served = true;
+}
+
+static int hold_semaphore_again_and_again(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 10000 && !served; i++) {
+        CHECK_INT(sem_wait(&semaphore), 0);
+        usleep(100);
+        CHECK_INT(sem_post(&semaphore), 0);
+    }
+    CHECK(served);
+    return 0;
+}
+
+static int take_semaphore(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(sem_wait(&semaphore), 0);
+        CHECK_INT(sem_post(&semaphore), 0);
+    }
+    return served = true;
+}
+
+static void check_is_served(coil_task_fn hold, coil_task_fn take)
+{
+    coil_task *holder, *taker;
+
+    served = false;
+    CHECK_INT(coil_spawn(hold, NULL, NULL, &holder), 0);
+    coil_yield();
+    CHECK_INT(coil_spawn(take, NULL, NULL, &taker), 0);
+    coil_task_await(holder);
+    coil_task_await(taker);
+    coil_task_release(holder);
+    coil_task_release(taker);
+}
+
+IO_TEST(lock_that_a_task_takes_again_at_once_goes_to_a_waiter_first)
+{
+    check_is_served(hold_mutex_again_and_again, take_mutex);
+    check_is_served(hold_rwlock_again_and_again, take_rwlock);
+    CHECK_INT(sem_init(&semaphore, 0, 1), 0);
+    check_is_served(hold_semaphore_again_and_again, take_semaphore);
+}

@@ -1,8 +1,8 @@
 /*
  * deadlines.c - see deadlines.h.
  *
- * The guard is a thread, not a timer of the loop, because a timer would wake a loop that
- * has missed an event and thus hide the bug.
+ * A separate thread does the checking. A timer of the loop would wake a loop that has
+ * missed an event, and thus hide the bug.
  */
 #include "deadlines.h"
 
@@ -36,7 +36,7 @@ static int64_t now_ns(void)
     return COIL_SEC(t.tv_sec) + t.tv_nsec;
 }
 
-/* Put this thread to sleep. Returns the time slept, or 0 if the thread woke up late. */
+/* Sleep for `ns`. Returns the time slept, or 0 if the thread woke up too late. */
 static int64_t punctual_nap(int64_t ns)
 {
     struct timespec nap = {.tv_nsec = ns};
@@ -47,7 +47,10 @@ static int64_t punctual_nap(int64_t ns)
     return took < 3 * ns ? took : 0;
 }
 
-/* If coil_run() handles SIGQUIT (Ctrl-\), send it to this process to print the tasks. */
+/*
+ * Make coil_run() print the tasks, by sending it SIGQUIT (Ctrl-\). Do nothing if
+ * coil_run() does not handle that signal.
+ */
 static void print_tasks(void)
 {
     struct sigaction action;
@@ -113,8 +116,8 @@ void watch_cancelled(struct watched *w)
 }
 
 /*
- * Return the state of the loop's thread as reported by the kernel: 'S' means that it
- * sleeps.
+ * Return the kernel's letter for the state of the loop's thread, such as 'S' for
+ * sleeping.
  */
 static char loop_state(void)
 {
@@ -207,7 +210,10 @@ static void look_at(struct returned *r)
     *r = (struct returned){NULL, 0};
 }
 
-/* Record the buffer in place of the oldest entry. */
+/*
+ * Record the buffer in `returned`, where it replaces the oldest entry. That entry is
+ * checked first.
+ */
 void return_buffer(unsigned char *buffer, size_t n)
 {
     struct returned *r = &returned[next_returned++ % BUFFERS];

@@ -10,11 +10,11 @@
  *     unwatch(&op);
  *     return_buffer(buf, n);
  *
- * A thread wakes up regularly, and measures how long each operation is past its deadline.
- * Delays on a busy machine prove nothing. Therefore time does not count if the thread
- * itself woke up late, and only one eighth of the time counts while the loop's thread is
- * busy or waits for a processor. If an operation is late by one second of such time, the
- * test prints the operation and the tasks, and ends.
+ * A thread wakes up regularly, and adds up how long each operation has exceeded its
+ * deadline. A delay on a busy machine proves nothing. Therefore a period is not counted
+ * if the thread itself woke up late, and is counted as an eighth if the loop's thread was
+ * running or waiting for a processor. When the total for an operation reaches one second,
+ * the test prints the operation and the tasks, and ends.
  */
 #ifndef COIL_TESTS_NET_DEADLINES_H
 #define COIL_TESTS_NET_DEADLINES_H
@@ -33,8 +33,8 @@ struct watched {
 };
 
 /*
- * Call on the loop's thread to start watching. If an operation is late, `fail` prints the
- * seed, and the test ends.
+ * Start the thread that watches. Call this on the loop's thread. If an operation is late,
+ * `fail` is called to print the seed, and the test ends.
  */
 void watchdog_begin(void (*fail)(void));
 void watchdog_end(void);
@@ -42,20 +42,20 @@ void watchdog_end(void);
 void watch(struct watched *w, int64_t deadline);
 void unwatch(struct watched *w);
 
-/* Record that all watched operations were cancelled, so they must end now. */
+/* Record that all watched operations were cancelled, so that their deadline is now. */
 void watch_all_cancelled(void);
 /* Like watch_all_cancelled(), but for one operation, which need not be watched. */
 void watch_cancelled(struct watched *w);
 
 /*
- * Allocate a buffer of n bytes, and return it. A returned buffer is filled with a
- * pattern, and checked after other tasks have run. If the kernel has changed the buffer
- * meanwhile, the test fails.
+ * Allocate a buffer of n bytes. return_buffer() fills it with a pattern, which is checked
+ * after other tasks have run. If the kernel has written to the buffer meanwhile, the test
+ * fails.
  */
 unsigned char *watched_buffer(size_t n);
 void return_buffer(unsigned char *buffer, size_t n);
 
-/* Check all returned buffers a last time. */
+/* Check all buffers that were passed to return_buffer(). */
 void check_buffers(void);
 
 /*

@@ -1,5 +1,5 @@
 /*
- * failing.c - make calls that fail after an older failure.
+ * failing.c - see failing.h.
  */
 #include "failing.h"
 
@@ -17,7 +17,7 @@ static bool is_older(const coil_error *error)
     return error != NULL && strcmp(coil_error_message(error), OLDER) == 0;
 }
 
-/* Handle an older failure that had the same rc, then make the failing call. */
+/* Make the failing call after a failure with the same rc has been handled. */
 static int fail_again(void *arg)
 {
     const struct failing_call *failing = arg;
@@ -87,7 +87,7 @@ static ssize_t make_call(const void *arg)
 
 /*
  * Make the n-th call fail twice, the second time after an older failure with the same rc.
- * Returns false once no call is left to fail.
+ * Returns false if there were fewer than n calls.
  */
 static bool fail_twice(const char *name, ssize_t (*call)(const void *arg),
                        const void *arg, void (*fail)(uint64_t n), uint64_t n)
@@ -114,7 +114,10 @@ static bool fail_twice(const char *name, ssize_t (*call)(const void *arg),
     return failed != NULL;
 }
 
-/* Returns the number of failures. */
+/*
+ * Make each allocation and each system call of the call fail in turn. Returns the number
+ * of failures.
+ */
 static uint64_t fail_each(const char *name, ssize_t (*call)(const void *arg),
                           const void *arg)
 {
@@ -138,8 +141,8 @@ void check_objects_that_fail(void)
         coil_listener_destroy(test_listener);
     }
     /*
-     * A task, a coroutine and a generator reuse existing stacks; TLS may not be
-     * available.
+     * Up to four objects are created without an allocation or system call: a task, a
+     * coroutine and a generator reuse existing stacks, and TLS may not be available.
      */
     CHECK(without_failure <= 4);
 }

@@ -19,9 +19,9 @@ struct failing_call {
 /* clang-format on */
 
 /*
- * For each call, run a task that first handles an older failure with the same rc, and
- * then makes the call. The task's failure must have the call's own message, or none.
- * Prints the names of calls that violate this.
+ * Run a task for each call. The task handles a failure with the same rc first, and then
+ * makes the call. The error of the task must have the call's own message, or none. Prints
+ * the names of calls that violate this.
  */
 void check_own_sentences(const struct failing_call *calls, size_t n);
 
@@ -32,9 +32,9 @@ void check_own_sentences(const struct failing_call *calls, size_t n);
 void check_last_errors(const struct failing_call *calls, size_t n);
 
 /*
- * Create each object of objects.h, or make each call, again and again while one
- * allocation or system call fails. Check that the failure does not have the message of an
- * older failure, and that a successful call leaves no error behind.
+ * Create each object of objects.h, or make each call, while a different allocation or
+ * system call fails each time. Check that no failure has the message of an older failure,
+ * and that a successful call does not set the last error.
  */
 void check_objects_that_fail(void);
 void check_calls_that_fail(const struct failing_call *calls, size_t n);

@@ -1,5 +1,5 @@
 /*
- * objects.c - see objects.h. The calls need only memory and descriptors.
+ * objects.c - see objects.h. Creating the objects takes only memory and descriptors.
  */
 #include "objects.h"
 

@@ -19,8 +19,7 @@ extern const struct test_object test_objects[];
 extern const size_t test_object_count;
 
 /*
- * The listener to which a client connects, and from which a server accepts. The test must
- * create this listener before the objects.
+ * Used to create connections. The test must set this listener before it creates objects.
  */
 extern coil_listener *test_listener;
 
@@ -31,8 +30,8 @@ void *test_coro_nothing(void *arg);
 int test_gen_nothing(coil_gen *gen, void *arg);
 
 /*
- * Create both ends with `make`, and destroy the second one. If `make` fails, check that
- * `make` set the second end to NULL.
+ * Create a pair of streams with `make`, return the first in `out`, and destroy the
+ * second. If `make` fails, check that it set the second to NULL.
  */
 int test_make_pair(int (*make)(coil_stream *ends[2]), void **out);
 

@@ -7,12 +7,12 @@
  * cancelled. At the end all tasks are cancelled, and the remaining bytes in the streams
  * are read.
  *
- * THE MODEL. The value of each byte follows from its position. Therefore two numbers
- * describe a direction: the positions of the next byte to send and of the next byte to
- * receive. Each call advances a position by the number of bytes that it reports. At the
- * end both positions must be equal. Each datagram has a number. A datagram is received at
- * most once, and only if it was sent; between local sockets it always arrives. The file
- * is compared with a copy in memory.
+ * THE MODEL. The value of each byte is computed from its position. Therefore two numbers
+ * describe a direction: the position of the next byte to send, and the position of the
+ * next byte to receive. Each call advances a position by the number of bytes that it
+ * reports. At the end both positions must be equal. Each datagram has a number. A
+ * datagram is received at most once, and only if it was sent; between local sockets each
+ * datagram arrives. The file is compared with a copy in memory.
  *
  * The deadline does not apply to coil_blocking(), which waits for its job once it has
  * begun (coil/executor.h).
@@ -99,8 +99,8 @@ static size_t below(size_t n)
 }
 
 /*
- * Return a random size. Most sizes are small, but enough are large to fill the buffers
- * between two ends.
+ * Return a random size, usually a small one. The large ones fill the buffers between two
+ * ends.
  */
 static size_t some_bytes(void)
 {
@@ -164,8 +164,8 @@ static bool write_may_fail(const struct way *way, ssize_t rc)
 }
 
 /*
- * Return false if the transferred count may be that of another call: after -EBUSY, or if
- * the stream was closed.
+ * Return true if coil_stream_write_transferred() and the like refer to this call. After
+ * -EBUSY or -EBADF, they may refer to another call.
  */
 static bool has_a_count(ssize_t rc)
 {
@@ -571,7 +571,10 @@ static void read_file(size_t at, size_t n, struct watched *w, int64_t deadline)
     return_buffer(buf, n);
 }
 
-/* Only one task uses the file at a time, so that the copy matches the file's contents. */
+/*
+ * Write a part of the file or read it. Only one task at a time uses the file, so that the
+ * copy in memory matches its contents.
+ */
 static void use_file(struct watched *w, int64_t deadline)
 {
     size_t n = some_bytes(), at = below(FILE_SIZE - n);
@@ -588,7 +591,10 @@ static void use_file(struct watched *w, int64_t deadline)
 
 /* ---- processes --------------------------------------------------------------------- */
 
-/* Write and read in pieces, each until its deadline. cat(1) must return all bytes. */
+/*
+ * Write bytes to cat(1) and read them back in pieces, each with a deadline. All bytes
+ * must come back.
+ */
 static void talk_to_cat(struct watched *w)
 {
     const char *const argv[] = {"cat", NULL};
@@ -897,7 +903,7 @@ static void start_tls(struct pair *pair)
     unwatch(&w);
 }
 
-/* Give some pairs small buffers, so that a write soon waits. */
+/* Give the pair small buffers, so that writes soon have to wait. */
 static void narrow(struct pair *pair)
 {
     int bytes = (int)(2000 + below(20000));
@@ -922,7 +928,7 @@ static void open_pair(struct pair *pair)
         narrow(pair);
     if (kind == 2 && world->has_tls)
         start_tls(pair);
-    /* The first end of a pipe is for reading, the second for writing. */
+    /* a pipe has only one way, from ends[1] to ends[0] */
     for (int i = 0; i < pair->way_count; i++)
         pair->ways[i] = (struct way){.pair = pair,
                                      .from = pair->ends[!i],

@@ -3,19 +3,20 @@
  *
  * Each connection has two ends. Each end has a reading and a writing task in a group: if
  * one fails, the other is cancelled, and then the stream is destroyed. The writer sends a
- * pattern with random calls, and half-closes. The reader reads to the end with random
- * calls. Therefore the program itself never waits forever. Some seeds add a third task
- * that at some moment cancels one of the two tasks, closes the stream, or stops the
- * server. The server is a coil_server, or a task that accepts.
+ * pattern with randomly chosen calls, and then half-closes. The reader reads to the end
+ * with randomly chosen calls. Therefore the program itself never waits forever. Some
+ * seeds add a third task, which cancels one of the two tasks, closes the stream, or stops
+ * the server at a random moment. The server is a coil_server, or a task that accepts.
  *
- * THE MODEL. A byte is determined by its connection, direction and offset, so each byte
- * can be checked when it arrives. For each direction the model counts the bytes sent and
- * received, and stores how the direction ended. At the end all sent bytes must have been
- * received, unless a fault of the network or a closed end explains the loss.
+ * THE MODEL. The value of a byte is computed from its connection, direction and offset,
+ * so each byte can be checked when it arrives. For each direction the model counts the
+ * bytes sent and received, and stores how the direction ended. At the end all sent bytes
+ * must have been received, unless a fault of the network or a closed end explains the
+ * loss.
  *
- * A client first sends the number of its connection, with which the server finds the
- * connection's model. In some programs some of the connections use TLS after these bytes,
- * if the test has prepared TLS.
+ * A client first sends the number of its connection, so that the server finds the
+ * connection's model. If the test has prepared TLS, some connections of some programs use
+ * TLS after these bytes.
  */
 #include "random_program.h"
 #include "random_tls.h"
@@ -105,7 +106,7 @@ static bool once_in(struct dice *dice, size_t n)
     return below(dice, n) == 0;
 }
 
-/* Return a random number of bytes: more often a small one than a large one. */
+/* Return a random number of bytes, which is usually small. */
 static size_t some_bytes(struct dice *dice)
 {
     static const size_t limits[] = {4, 50, 500, LONGEST};
@@ -148,14 +149,17 @@ static void say(struct end *end, const char *what, ssize_t result)
 
 /* ---- expected failures ------------------------------------------------------------- */
 
-/* Return true if the connection of this end may have been broken. */
+/*
+ * Return true if the network, a lack of memory or the other end may have broken this
+ * end's connection.
+ */
 static bool may_be_broken(const struct end *end)
 {
     const coil_network_opts *network = &end->world->network;
 
     if (network->reset_ppm > 0 || end->world->poor || end->peer->closed)
         return true;
-    /* A connection that is not served yet may be reset. */
+    /* A connection may be reset before the server begins to serve it. */
     return end->peer->stream == NULL &&
            (network->accept_abort_ppm > 0 || end->world->listener_closed);
 }
@@ -182,7 +186,10 @@ static bool is_explained(struct end *end, ssize_t error)
     }
 }
 
-/* A call on the stream failed, so its sibling will be cancelled. */
+/*
+ * Handle the failure of a call. Returns an error that makes the group cancel the end's
+ * other task.
+ */
 static int failed(struct end *end, const char *what, ssize_t error)
 {
     say(end, what, error);
@@ -309,8 +316,8 @@ static int read_step(struct end *end)
 }
 
 /*
- * Run the step, sometimes with a time limit. After a timeout, the next step continues
- * where this one stopped.
+ * Run the step, with a time limit in some cases. After a timeout, the next step continues
+ * where this step stopped.
  */
 static int for_a_while(struct end *end, int (*step)(struct end *))
 {
@@ -519,8 +526,8 @@ static int client(void *arg)
 /* ---- the server -------------------------------------------------------------------- */
 
 /*
- * Find the connection by its number. Returns NULL if the client ended before it sent the
- * number.
+ * Read the connection's number, and return the server's end of the connection. Returns
+ * NULL if the client ended before it had sent the number.
  */
 static struct end *identify(struct world *world, coil_stream *stream)
 {
@@ -596,7 +603,7 @@ static int start_serving(struct world *world)
     return coil_group_spawn(&world->serving, accept_all, world, NULL, &world->accepting);
 }
 
-/* Cancel the task that accepts, or destroy the listener. */
+/* Stop the server, or cancel the task that accepts, or destroy the listener. */
 static int stop_serving(struct world *world, bool gently)
 {
     world->listener_closed = true;
@@ -661,8 +668,8 @@ static int run_world(void *arg)
 }
 
 /*
- * Compare the bytes sent in one direction with those received. If memory ran out, any end
- * may have closed early.
+ * Compare the number of bytes sent in one direction with the number received. If an
+ * allocation failed, either end may have closed early.
  */
 static void check_way(struct end *from)
 {
@@ -691,8 +698,8 @@ static void check(struct world *world)
 }
 
 /*
- * One network in three is calm. Each of the others has some properties of the hostile
- * network.
+ * Choose a network at random. One network in three is calm; each of the others has some
+ * properties of the hostile network.
  */
 static coil_network_opts draw_network(struct dice *dice, uint64_t seed)
 {

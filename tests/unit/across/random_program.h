@@ -10,9 +10,9 @@
 
 /*
  * Generate the program and its network from the seed, and run it under the virtual clock.
- * The allocation with the given number fails (0: none). The network and the program write
- * one line for each event to `log`. Returns the number of errors, which are printed: a
- * wrong byte, an early end, an unexplained error, tasks that wait forever.
+ * The `failing`-th allocation fails (0: none). The network and the program write one line
+ * for each event to `log`. Returns the number of errors, and prints them. An error is a
+ * wrong byte, an early end, an unexplained failure, or a task that waits forever.
  */
 int run_random_program(uint64_t seed, uint64_t failing, FILE *log);
 

@@ -1,7 +1,7 @@
 /*
  * random_tls.c - generate OpenSSL's random numbers from a seed.
  */
-/* only the deprecated RAND_METHOD replaces all random numbers */
+/* the deprecated RAND_METHOD is the only way to replace all random numbers */
 #define OPENSSL_SUPPRESS_DEPRECATED
 
 #include "random_tls.h"
@@ -28,7 +28,10 @@ void random_tls_end(void)
     begun = false;
 }
 
-/* Take one byte from each splitmix64 number. No real secret depends on these numbers. */
+/*
+ * Fill the buffer with one byte from each splitmix64 number. The numbers protect no real
+ * secrets.
+ */
 static int draw(unsigned char *bytes, int n)
 {
     for (int i = 0; i < n; i++) {

@@ -1,9 +1,8 @@
 /*
- * test_cancelled_calls.c - calls of a task that has a pending or a delivered
- * cancellation.
+ * test_cancelled_calls.c - calls made by a task with a pending or delivered cancellation.
  *
- * A call that need not wait returns its result; a call that would have to wait fails with
- * -ECANCELED. Each call is tested, on each backend.
+ * A call that can complete at once returns its result; a call that would have to wait
+ * fails with -ECANCELED. Each call is tested on each backend.
  */
 #include "../../harness/harness.h"
 
@@ -46,7 +45,7 @@ static void begin_read(bool ready)
         CHECK_INT(coil_write(ends[1], "line\n", 5), 5);
 }
 
-/* After several small reads, io_uring receives data before the next read is called. */
+/* After a few small reads, the io_uring backend receives data ahead of the next read. */
 static void begin_read_again(bool ready)
 {
     CHECK_INT(coil_stream_pair(ends), 0);
@@ -97,7 +96,7 @@ static void begin_write(bool ready)
 }
 
 /*
- * Fill the stream until a write fails with EAGAIN. If `ready`, let the peer read all
+ * Write to the stream until a write would have to wait. If `ready`, let the peer read all
  * bytes after that.
  */
 static void begin_write_again(bool ready)
@@ -746,7 +745,10 @@ IO_TEST(cancellation_that_comes_too_late_refuses_nothing_that_need_not_wait)
 
 /* ---- without end ------------------------------------------------------------------- */
 
-/* Even calls that never have to wait fail once a cancelled task has made many of them. */
+/*
+ * Make calls until one fails. In a cancelled task, even calls that never have to wait
+ * must fail in the end.
+ */
 static int call_without_end(void *arg)
 {
     const struct row *row = arg;

@@ -1,10 +1,10 @@
 /*
- * test_closing.c - streams are closed or destroyed while a task is in a call: every call
- * that can wait, on every kind of stream, and a handshake at every moment.
+ * test_closing.c - close or destroy a stream while a task is in a call. The tests cover
+ * every call that can wait, every kind of stream, and every moment of a handshake.
  *
  * Closing ends the calls with -EBADF. The calls must not touch freed memory, which the
- * sanitizers would detect. Similar tests of datagrams, files and processes are in their
- * own folders.
+ * sanitizers would detect. Similar tests for datagrams, files and processes are in the
+ * folders of those objects.
  */
 #include "../socket/sockets.h"
 
@@ -107,8 +107,8 @@ static coil_task *start(struct visit *v)
 typedef void open_ends(coil_stream *ends[2]);
 
 /*
- * Close both ends during their calls. If `begun`, some bytes arrive before the ends are
- * closed, so the read is already partly done.
+ * Close or destroy the ends while the reader and the writer are in their calls. If
+ * `begun`, some bytes arrive before that, so the read has already begun.
  */
 static void close_in(open_ends *open, struct visit *reader, struct visit *writer,
                      bool destroys, bool begun)
@@ -261,7 +261,7 @@ NET_TEST(stream_destroyed_under_a_task_that_is_cancelled)
 }
 
 /*
- * Connect while the listener is destroyed: the connection may be refused, reset, or
+ * Connect while the listener is being destroyed. The connection may be refused, reset, or
  * established.
  */
 static int connect_once(void *arg)
@@ -296,7 +296,10 @@ NET_TEST(listener_destroyed_while_it_is_connected_to)
     }
 }
 
-/* Wait for room in a full backlog until the listener is destroyed. */
+/*
+ * Connect to a listener with a full backlog. The call waits until the listener is
+ * destroyed.
+ */
 static int connect_to_path(void *arg)
 {
     coil_stream *stream;
@@ -329,7 +332,10 @@ IO_TEST(local_listener_destroyed_while_one_waits_for_room)
 
 /* ---- sending a file into a stream -------------------------------------------------- */
 
-/* The stream is destroyed while a piece of the file is being read. */
+/*
+ * Destroy the stream at different moments, including some while a piece of the file is
+ * being read.
+ */
 IO_TEST(sendfile_closed_at_every_moment)
 {
     for (int i = 0; i < 12; i++) {

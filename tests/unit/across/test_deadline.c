@@ -1,6 +1,6 @@
 /*
- * test_deadline.c - an operation with a deadline ends, whatever its peer does. When the
- * operation has ended, its memory belongs to the caller alone.
+ * test_deadline.c - an operation ends by its deadline, whatever its peer does. After
+ * that, coil and the kernel no longer access its buffer.
  */
 #include "../socket/sockets.h"
 
@@ -15,7 +15,7 @@
 enum { LARGEST = 40000, WRITES = 150, SEEDS = 6 };
 
 /*
- * One direction of a channel whose buffers fill up, with the numbers of bytes written and
+ * One direction of a channel with small buffers, and the numbers of bytes written and
  * received.
  */
 struct way {
@@ -32,7 +32,10 @@ static unsigned throw(struct way * w, unsigned faces)
     return (w->dice >> 8) % faces;
 }
 
-/* Check that each byte arrives unchanged, and exactly once. Returns false at the end. */
+/*
+ * Read some bytes, and check that each arrives unchanged and exactly once. Returns false
+ * at the end.
+ */
 static bool drain(struct way *w, size_t most)
 {
     unsigned char bytes[4096];
@@ -222,7 +225,7 @@ static void one_round(struct crowd *crowd)
         coil_stream_destroy(crowd->streams[i]);
 }
 
-/* The test's own time limit detects an operation that does not end. */
+/* An operation that does not end exceeds the time limit of the test. */
 IO_TEST(deadline_ends_whatever_a_stream_does)
 {
     static const unsigned seeds[] = {9, 15, 21, 33, 1, 2, 3, 4};

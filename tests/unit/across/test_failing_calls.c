@@ -928,8 +928,8 @@ IO_TEST(a_call_that_fails_is_not_described_by_an_older_failure)
 }
 
 /*
- * A later failure with another rc does not replace the message, because the body may
- * clean up before it returns its first rc.
+ * A later failure with another rc does not replace the message, because a task may clean
+ * up before it returns the first rc.
  */
 IO_TEST(a_call_that_fails_differently_leaves_the_error_to_the_body)
 {

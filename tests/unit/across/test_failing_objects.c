@@ -3,8 +3,8 @@
  * closed, shut down or failed, and for calls with invalid arguments.
  *
  * If coil calls a user's function on the same stack (coil_context_run(), a generator),
- * that function's messages count as messages of the call. If a call that does not wait
- * returns -EAGAIN, this is a result, not a failure.
+ * that function's messages count as messages of the call. If a non-blocking call returns
+ * -EAGAIN, this is a result, not a failure.
  */
 #include "../../harness/harness.h"
 
@@ -242,7 +242,7 @@ static ssize_t poll_too_many(void)
     int rc;
 
     if (test_under_valgrind())
-        return accept_closed(); /* Valgrind has a limit that poll(2) does not have */
+        return accept_closed(); /* Valgrind imposes a limit that poll(2) does not have */
     getrlimit(RLIMIT_NOFILE, &limit);
     n = (nfds_t)limit.rlim_cur + 1;
     fds = calloc(n, sizeof *fds);
@@ -769,7 +769,8 @@ static ssize_t look_up(void)
 }
 
 /*
- * Connect by name. Although the resolver has servers by now, "localhost" needs no query.
+ * Connect to "localhost". The resolver has name servers by now, but does not query them
+ * for this name.
  */
 static ssize_t connect_by_name(void)
 {
@@ -873,8 +874,7 @@ static ssize_t wait_for_a_pipe(void)
 }
 
 /*
- * Poll more descriptors than can each have an operation of their own, so that an epoll
- * set is used.
+ * Poll so many descriptors that coil uses an epoll set instead of one operation for each.
  */
 static ssize_t poll_many(void)
 {

@@ -3,8 +3,8 @@
  * docs/decisions/0011-one-function-frees.md.
  *
  * In these tests each block of coil's allocator has a header before the caller's bytes.
- * Therefore freeing a block with the wrong allocator crashes or counts as a leak.
- * tests/unit/http/client.c tests coil_http_read_all() in the same way.
+ * Therefore a block that is freed with the wrong allocator crashes the program or counts
+ * as a leak. tests/unit/http/client.c tests coil_http_read_all() in the same way.
  */
 #include "../../harness/harness.h"
 #include "../os/children.h"

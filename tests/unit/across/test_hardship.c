@@ -125,9 +125,9 @@ IO_TEST(writer_is_held_up_by_a_slow_reader)
 /* ---- very many connections --------------------------------------------------------- */
 
 /*
- * Two processes with as many connections as one process may have descriptors: a server
- * with a task for each connection, and a client that opens all connections. The
- * connections stay idle until all pairs are ready, and then carry one request each.
+ * A server process with a task for each connection, and a client process that opens the
+ * connections. Each process has as many descriptors as it may open. The connections stay
+ * idle until all pairs are ready, and then carry one request each.
  */
 struct pair {
     int count;
@@ -135,7 +135,7 @@ struct pair {
     pid_t server, client;
 };
 
-static int left; /* the number of the server's connections that have not ended */
+static int left; /* number of the server's connections that are still open */
 
 static int answer(coil_stream *stream, void *arg)
 {
@@ -170,8 +170,8 @@ static int serve_pair(void *arg)
 }
 
 /*
- * Use another address for every 8,000 connections: once half of an address's ports are in
- * use, the kernel needs more and more time to find a free one.
+ * Connect from another address after every 8,000 connections. Once half of an address's
+ * ports are in use, the kernel takes longer and longer to find a free one.
  */
 static int connect_one(int i, const struct sockaddr_in *name)
 {
@@ -215,7 +215,7 @@ static int hold_pair(struct pair *p)
         failed += send(fds[i], &byte, 1, MSG_NOSIGNAL) != 1;
     for (int i = 0; i < p->count; i++)
         failed += recv(fds[i], &byte, 1, 0) != 1;
-    free(fds); /* the end of the process closes the descriptors */
+    free(fds); /* the kernel closes the descriptors when the process exits */
     return failed > 0 ? 4 : 0;
 }
 

@@ -138,9 +138,9 @@ static int share_port(void *arg)
         CHECK_INT(coil_promise_set(world->listening, 0, NULL, NULL), 0);
     CHECK_INT(coil_spawn(accept_all, listener, NULL, &acceptor), 0);
     /*
-     * A listener's backlog may hold connections that other listeners cannot accept.
-     * Therefore all listeners exist before the first request, and remain until all
-     * requests have been answered.
+     * Each listener has its own backlog, and no other listener can accept its
+     * connections. Therefore all listeners exist before the first request, and remain
+     * until all requests have been answered.
      */
     world->served[coil_thread_index()] = 1;
     while (world->served[0] + world->served[1] + world->served[2] < THREADS && rc == 0)
@@ -177,7 +177,9 @@ static int serve_moved(void *arg)
     return rc < 0 ? rc : echo(arg);
 }
 
-/* Thread 0 accepts, and the other threads serve. */
+/*
+ * Accept connections on thread 0, and pass them to the other threads, which serve them.
+ */
 static int deal_out(struct world *world, coil_listener *listener)
 {
     static coil_promise *served[CLIENTS];

@@ -1,7 +1,7 @@
 /*
- * The program aborts with a message if it uses an object after releasing the last
- * reference, releases an object twice, or uses an object on a thread other than that of
- * the object's loop.
+ * The program aborts with a message if it uses an object after the last reference was
+ * released, releases an object twice, or uses an object on a thread other than the thread
+ * of the object's loop.
  */
 #include "../../harness/harness.h"
 #include "objects.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Return true if a tool reports reads of freed memory. */
+/* Return true if the test runs with a tool that reports reads of freed memory. */
 static bool freed_memory_is_watched(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -222,7 +222,8 @@ TEST(loop_runner_or_executor_destroyed_twice_stops_the_program)
 }
 
 /*
- * free(3) does not overwrite the reference count, so coil can detect the second release.
+ * Return a future after its last reference was released. free(3) does not overwrite its
+ * reference count, so coil can detect a second release.
  */
 static coil_future *released_future(void)
 {
@@ -379,8 +380,8 @@ TEST(object_that_is_gone_is_recognised_in_debug_mode_though_its_memory_is_wanted
 }
 
 /*
- * Free so many objects that coil returns the memory of the first ones. The harness checks
- * that no block remains.
+ * Free so many objects that coil no longer keeps the memory of the first ones. The
+ * harness checks that no memory is leaked.
  */
 static int free_many(void *arg)
 {
@@ -536,8 +537,8 @@ IO_TEST(object_destroyed_twice_while_a_call_is_in_it_stops_the_program)
 }
 
 /*
- * Objects in the caller's memory may be finished twice: after the first time they are
- * empty.
+ * Finishing an object in the caller's memory a second time does nothing, because the
+ * object is empty after the first time.
  */
 TASK_TEST(what_is_the_callers_memory_may_be_finished_twice)
 {
@@ -850,7 +851,7 @@ static void *abort_barrier(void *arg)
     return arg;
 }
 
-/* Initialise or use each object in a task, without leaving any task waiting for it. */
+/* Initialise or use each object in a task, and leave no task waiting for an object. */
 static int use_each_and_call(void *call)
 {
     char item;
@@ -1002,8 +1003,8 @@ static int misuse_here(void *call)
     coil_timer many[8];
 
     /*
-     * Fill this loop's timers, so that a position in the first loop's heap is also valid
-     * here.
+     * Start so many timers on this loop that a position in the first loop's heap is valid
+     * here too.
      */
     for (int i = 0; i < 8; i++) {
         coil_timer_init(&many[i], test_call_nothing, NULL);
@@ -1026,8 +1027,8 @@ static int wait_for_ever(void *arg)
 }
 
 /*
- * Runs in a child process, on a second thread. Meanwhile the first loop's thread waits
- * for this one.
+ * Runs in a child process, on a second thread, while the thread of the first loop waits
+ * for it.
  */
 static int misuse_from_second_loop(void *call)
 {

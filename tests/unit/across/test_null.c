@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* A dummy object of any type, which no function reads. No byte of the object is zero. */
+/* A dummy object of any type. No function reads it, and all its bytes are nonzero. */
 static _Alignas(64) char object[4096];
 #define D ((void *)object)
 
@@ -46,7 +46,7 @@ TEST(null_in_a_call_stops_the_program_with_the_name_of_the_function)
             test_dies(calls[i].make, NULL, calls[i].message);
 }
 
-/* The message names this function, because it made the call. */
+/* coil_await() is called here, so the message names this function. */
 static int await_null(void *arg)
 {
     return coil_await(arg);

@@ -2,9 +2,9 @@
  * test_old_kernels.c - coil runs without features that older kernels lack or that
  * containers forbid.
  *
- * seccomp(2) refuses the system calls, with the error that such a kernel returns. The
- * tests then run a program that uses a little of every feature, and has more tasks than
- * there can be guards without MADV_GUARD_INSTALL.
+ * seccomp(2) makes the system calls fail with the error that such a kernel returns. The
+ * tests then run a program that uses a little of every feature. The program has more
+ * tasks than there can be guard pages without MADV_GUARD_INSTALL.
  */
 #include "../../harness/harness.h"
 
@@ -163,7 +163,7 @@ static int use_everything(void *arg)
     CHECK_INT(rc, 0);
     while (crowd.waiting < TASKS && rc == 0)
         rc = coil_yield();
-    /* as long as mappings are left, guards are made with mprotect(2) */
+    /* guards are made with mprotect(2) until the process runs out of mappings */
     CHECK(test_mapping_count() > 1000);
     use_streams();
     use_process(expected_of_spawn);

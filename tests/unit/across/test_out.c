@@ -68,7 +68,7 @@ REFUSE(group_spawn, refuse_in_group(coil_group_spawn, out))
 REFUSE(group_start, refuse_in_group(coil_group_start, out))
 REFUSE(group_spawn_when_free, refuse_in_group(coil_group_spawn_when_free, out))
 
-/* The child ends without a call of coil_group_started(). */
+/* The child ends without calling coil_group_started(). */
 static int refuse_group_start_late(void **out)
 {
     coil_group group;
@@ -265,8 +265,8 @@ IO_TEST(out_is_null_after_a_failed_allocation)
         coil_listener_destroy(test_listener);
     }
     /*
-     * Up to four calls do not allocate. A task, a coroutine and a generator are stored on
-     * their own stacks, and a build without TLS refuses the call for TLS.
+     * Up to four calls do not allocate: a task, a coroutine and a generator are stored on
+     * their own stacks, and a build without TLS cannot create a TLS context.
      */
     CHECK(without_failure <= 4);
 }

@@ -4,7 +4,7 @@
  *
  * See random_operations.c. Each run uses hundreds of seeds, and `make soak` uses
  * thousands. If a seed fails, the test prints how to try that seed again. Because the
- * clock is real, it may take several attempts to reproduce the failure.
+ * clock is real, reproducing the failure may take several attempts.
  */
 #include "deadlines.h"
 #include "random_operations.h"
@@ -62,7 +62,7 @@ IO_TEST(random_operations_end_by_their_deadlines)
 
 /* ---- as a guest -------------------------------------------------------------------- */
 
-/* Act as the guest's host: poll until the task has ended. */
+/* Act as the host of a guest loop: poll and step until the task has ended. */
 static void host(coil_loop *loop, coil_task_fn fn, void *arg)
 {
     coil_task *task;
@@ -98,7 +98,7 @@ static void say_nothing(void)
 {
 }
 
-/* Wait in such a way that only posts can wake the loop. */
+/* Wait for posts while nothing else can wake the loop. */
 static int wait_for_posts(void *arg)
 {
     watchdog_begin(say_nothing);

@@ -2,7 +2,8 @@
  * test_random_programs.c - random programs on a network with all faults that networks can
  * have.
  *
- * See random_program.c. Each run uses a few hundred seeds; more with coil-tests -n 1000.
+ * See random_program.c. Each run uses a few hundred seeds. `coil-tests -n 1000` uses
+ * more.
  */
 #include "random_program.h"
 #include "random_tls.h"

@@ -1,7 +1,8 @@
 /*
  * test_swallowed.c - a call that succeeds does not change the task's last error, even if
  * a step inside the call failed. Examples are a file that does not exist yet, a timeout
- * that is the call's result, and a system call with an alternative.
+ * that is the result of the call, and a system call that coil replaces with another one
+ * if it fails.
  */
 #include "../../harness/harness.h"
 

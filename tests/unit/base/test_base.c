@@ -1,5 +1,5 @@
 /*
- * test_base.c - lists, time, the allocator.
+ * test_base.c - lists, time, and the allocator.
  */
 #include "../../harness/harness.h"
 
@@ -72,10 +72,7 @@ static int64_t read_clock(clockid_t clock)
     return COIL_SEC(now.tv_sec) + now.tv_nsec;
 }
 
-/*
- * coil's time is between two readings of CLOCK_MONOTONIC, not CLOCK_REALTIME, which may
- * be set.
- */
+/* coil_now() reads CLOCK_MONOTONIC, and not CLOCK_REALTIME, which may be set. */
 TEST(now_is_monotonic_without_a_loop)
 {
     int64_t before = read_clock(CLOCK_MONOTONIC), now = coil_now();
@@ -151,8 +148,8 @@ TEST(exit_waits_for_the_abort_of_another_thread)
 }
 
 /*
- * Exit in a child that was forked while a thread was reporting: this thread does not
- * exist in the child.
+ * Exit in a child created by fork(2) while a thread was reporting. That thread does not
+ * exist in the child, which must not wait for it.
  */
 static void exit_in_forked_child(void *arg)
 {

@@ -1,6 +1,6 @@
 /*
- * test_coroutine.c - bare coroutines: passing values, stacks that do not move, modes of
- * the floating-point unit, misuse.
+ * test_coroutine.c - coroutines without tasks: passing values, stacks that do not move,
+ * floating-point modes, and misuse.
  */
 #include "../../harness/harness.h"
 
@@ -183,8 +183,7 @@ TEST(coro_keeps_its_x87_control_word)
 #endif
 
 /*
- * Keep enough values live to fill all registers that a call preserves, while coroutines
- * switch.
+ * Switch between coroutines with enough live values to fill all callee-saved registers.
  */
 static COIL__NOINLINE unsigned long churn(unsigned long seed, coil_coro *other)
 {

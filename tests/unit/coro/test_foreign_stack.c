@@ -1,6 +1,6 @@
 /*
- * test_foreign_stack.c - tasks that wait on a stack that the program has allocated
- * itself, with makecontext(3).
+ * test_foreign_stack.c - tasks that wait while running on a stack that the program has
+ * allocated, with makecontext(3).
  */
 #include "../../harness/harness.h"
 #include "emulated.h"
@@ -69,7 +69,7 @@ static int return_seven(void *unused)
     return rc < 0 ? rc : 7;
 }
 
-/* Wait in several ways, so that every kind of switch is used. */
+/* Wait in different ways, to use every kind of switch. */
 static int wait_in_many_ways(void *unused)
 {
     coil_stream *ends[2];
@@ -133,7 +133,7 @@ static int wait_for_visitors(void *arg)
     return 0;
 }
 
-static char below[2 * BYTES]; /* static memory, at lower addresses than all mappings */
+static char below[2 * BYTES]; /* static memory, below all mappings */
 
 static void run_visitors(void)
 {

@@ -1,6 +1,6 @@
 /*
- * test_gen.c - generators behave like Python's. The first tests check the sequences and
- * printed lines from the documents in docs/seeds.md; corner cases follow.
+ * test_gen.c - generators that behave like Python's. The first tests check the values and
+ * printed lines that docs/seeds.md lists; corner cases follow.
  */
 #include "../../harness/harness.h"
 
@@ -145,8 +145,8 @@ static int return_abc(coil_gen *gen, void *arg)
 }
 
 /*
- * Only the first call after the end returns the generator's value. (docs/seeds.md, row
- * 12)
+ * The value that a generator returns is the result of the call that reaches the end, and
+ * of no later call. (docs/seeds.md, row 12)
  */
 TEST(gen_return_value_comes_with_the_end)
 {
@@ -223,8 +223,8 @@ static int gen_fn(coil_gen *gen, void *arg)
 }
 
 /*
- * Check the values, and the states that correspond to Python's f_lasti of -1 and 3.
- * (docs/seeds.md, row 14)
+ * Check the values, and the states of the generator. In Python, these states show as an
+ * f_lasti of -1 and of 3. (docs/seeds.md, row 14)
  */
 TEST(gen_fn_prints_what_it_is_sent)
 {
@@ -258,8 +258,8 @@ static int caller_fn(coil_gen *gen, void *arg)
 }
 
 /*
- * A generator does not advance while the generator that it delegates to advances.
- * (docs/seeds.md, row 15)
+ * While a generator delegates to another one, only the delegate advances. (docs/seeds.md,
+ * row 15)
  */
 TEST(caller_fn_stands_still_while_it_delegates)
 {
@@ -292,7 +292,7 @@ static int passes_on(coil_gen *gen, void *arg)
 }
 
 /*
- * An error that the body does not handle is returned to the code that resumed the
+ * An error that a generator does not handle is returned to the code that resumed the
  * generator. (docs/seeds.md, row 16)
  */
 TEST(gen_failure_passes_through_every_delegator)
@@ -364,8 +364,8 @@ static int wrap(coil_gen *gen, void *arg)
 }
 
 /*
- * A delegate keeps its state. wrap() yields its own values before and after the
- * delegate's values. (docs/seeds.md, rows 4 to 6)
+ * wrap() yields its own values before and after those of its delegate, which has its own
+ * state. (docs/seeds.md, rows 4 to 6)
  */
 TEST(gen_wrap_yields_before_bar_after)
 {
@@ -407,8 +407,8 @@ static int count_up(coil_gen *gen, void *arg)
 }
 
 /*
- * Ten generators of one function have ten sets of local variables. (docs/seeds.md, row
- * 19)
+ * Ten generators with the same function have separate local variables. (docs/seeds.md,
+ * row 19)
  */
 TEST(gen_ten_of_one_function_have_their_own_locals)
 {
@@ -448,7 +448,7 @@ TEST(gen_is_resumed_by_whoever_holds_it)
     coil_gen_destroy(gen);
 }
 
-/* Any function that the body calls may yield for the generator. (docs/seeds.md, row 7) */
+/* Any function that a generator's function calls may yield. (docs/seeds.md, row 7) */
 static COIL__NOINLINE int yield_deep_down(int depth)
 {
     char frame[64];
@@ -738,7 +738,8 @@ static int swallows_the_exit(coil_gen *gen, void *arg)
 }
 
 /*
- * Python closes the delegate, and then still raises GeneratorExit in the outer generator.
+ * Closing the outer generator closes the delegate first. Python then raises GeneratorExit
+ * in the outer generator, even if the delegate swallowed its own.
  */
 TEST(gen_close_reaches_the_outer_though_the_inner_swallowed_it)
 {
@@ -836,7 +837,7 @@ TEST(gen_has_one_delegator_at_a_time)
     CHECK_TRACE("in:-125 ");
 }
 
-/* Python lets any code advance a generator that another one delegates to. */
+/* As in Python, any code may advance a generator to which another one delegates. */
 TEST(gen_in_a_chain_is_advanced_from_outside)
 {
     coil_gen *a = create(count_up, number(1)), *b = create(passes_on, a),

@@ -1,6 +1,6 @@
 /*
- * test_outside.c - coro/outside.h: the note, the table rows and the list of loops that
- * tools read from outside the process.
+ * test_outside.c - coro/outside.h: what tools read from outside the process, which is the
+ * ELF note, the rows of the table, and the list of loops.
  */
 #include "../../../src/coro/outside.h"
 #include "../../../src/task/task.h"
@@ -249,7 +249,7 @@ static int look_at_job(void *arg)
     const struct coil__wait *wait;
     const char *job;
 
-    /* The thread may begin the job before the task waits for it. */
+    /* The thread may have begun the job before the task waits for it. */
     while ((wait = __atomic_load_n(&task->wait, __ATOMIC_ACQUIRE)) == NULL)
         usleep(100);
     CHECK(wait->class->job.steps == 1);

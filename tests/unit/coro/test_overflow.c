@@ -1,6 +1,6 @@
 /*
- * test_overflow.c - a stack overflow is reported with the task's name, and then the
- * default action is taken.
+ * test_overflow.c - a stack overflow is reported with the name of the task. After that,
+ * the signal has its default effect.
  */
 #include "../../harness/harness.h"
 

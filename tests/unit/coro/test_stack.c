@@ -1,5 +1,6 @@
 /*
- * test_stack.c - the pool of slots: reuse, guards in each mode, memory, exhaustion.
+ * test_stack.c - the pool of stack slots: reuse, each mode of guards, memory use, and
+ * exhaustion.
  */
 #include "../../harness/harness.h"
 
@@ -171,7 +172,10 @@ TEST(stack_drain_unmaps_what_is_not_used)
     release(&stack);
 }
 
-/* The same slot is reused and is clean, and the page at its top is still resident. */
+/*
+ * The slot that was released is reused. It is clean, and the page at its top is still
+ * resident.
+ */
 TEST(stack_shrink_keeps_a_small_pool)
 {
     struct coil__stack first = acquire(0), again;
@@ -283,7 +287,7 @@ TEST(stack_of_a_parked_coroutine_takes_one_page)
     CHECK_INT(coil__stack_count(), MANY);
     end_many(coros);
     CHECK_INT(coil__stack_count(), 0);
-    /* All slabs except one are freed immediately, not only when the program ends. */
+    /* All slabs except one have been freed already. */
     CHECK(test_proc_kib("/proc/self/status", "VmRSS") - before < 30 * 1024);
     free(coros);
 }
@@ -449,8 +453,8 @@ TEST(stack_tops_are_spread_over_the_sets_of_the_caches)
 /* ---- overflows that no guard stops ------------------------------------------------- */
 
 /*
- * Use frames of a little more than 1,000 bytes. (An optimiser would shrink the array if
- * only one of its bytes were used.)
+ * Recurse with frames of a little more than 1,000 bytes, and wait at the end if `wait` is
+ * set. (An optimiser would shrink the array if only one of its bytes were used.)
  */
 static COIL__NOINLINE int descend(int depth, bool wait)
 {
@@ -514,8 +518,8 @@ static void overflow_unguarded(void *arg)
 }
 
 /*
- * If there were a guard, 140 frames would end in the guard, and 230 frames would end in
- * the slot below.
+ * In a stack with a guard, 140 frames would reach the guard, and 230 frames the slot
+ * below it.
  */
 TEST(stack_without_guard_is_checked_when_left)
 {
@@ -584,7 +588,8 @@ TEST(stack_without_guard_has_a_canary_below)
 /* ---- frames that reach beyond the guard -------------------------------------------- */
 
 /*
- * Call fn in a frame of this size. Only the part of the frame that fn needs is touched.
+ * Call fn from a frame of `bytes` bytes. Only the end of the frame, where fn runs, is
+ * touched.
  */
 static COIL__NOINLINE void jump(size_t bytes, void (*fn)(void))
 {
@@ -705,8 +710,8 @@ static void *jump_and_return(void *bytes)
 }
 
 /*
- * This frame skips a guard of the usual size, and would end in another coroutine's stack
- * if guards were not wide.
+ * Jump over a guard of the usual size with a large frame. Unless the guard is wide, the
+ * frame ends in the stack of another coroutine.
  */
 static void jump_by(void *bytes)
 {
@@ -782,8 +787,8 @@ enum { PATIENCE = 100000 };
 static struct coil__stack *taken;
 
 /*
- * Use up the process's budget of guards, which is a quarter of its allowed mappings.
- * Returns the number of guards.
+ * Use up the budget of guards, which is a quarter of the mappings that a process may
+ * have. Returns the number of guards.
  */
 static int use_up_guards(void)
 {
@@ -861,7 +866,7 @@ static void check_peaks(enum coil__guard guard)
     coil__stack_trim(stack);
     CHECK(coil__stack_peak(stack) >= 90000);
     coil__stack_release(stack);
-    /* Pages that an earlier body touched are not counted. */
+    /* Pages that the slot's previous user has touched are not counted. */
     CHECK_INT(coil__stack_acquire(0, CONTROL_BYTES, false, &stack), 0);
     touch_to(stack, 100);
     CHECK(coil__stack_peak(stack) <= (ssize_t)page);
@@ -927,7 +932,7 @@ TEST(stack_exhaustion_is_an_error)
 
 /* ---- separate control blocks ------------------------------------------------------- */
 
-static struct coil__stack *acquire_apart(size_t stack_bytes, size_t control_bytes)
+static struct coil__stack *acquire_light(size_t stack_bytes, size_t control_bytes)
 {
     struct coil__stack *stack;
 
@@ -935,22 +940,22 @@ static struct coil__stack *acquire_apart(size_t stack_bytes, size_t control_byte
     return stack;
 }
 
-static bool is_block_apart(const struct coil__stack *stack)
+static bool is_block_outside_slot(const struct coil__stack *stack)
 {
     const char *block = (const char *)stack, *slot = coil__stack_slot(stack);
 
     return block >= slot + (1 << 20) || block < slot;
 }
 
-TEST(stack_with_its_block_apart_is_not_touched_by_the_books)
+TEST(stack_light_has_no_page_until_it_is_written_to)
 {
-    struct coil__stack *stack = acquire_apart(0, CONTROL_BYTES - 8);
+    struct coil__stack *stack = acquire_light(0, CONTROL_BYTES - 8);
 
-    CHECK(coil__stack_apart(stack));
+    CHECK(coil__stack_is_light(stack));
     CHECK_INT(coil__stack_bytes(stack), COIL_STACK_BYTES);
     CHECK_INT((uintptr_t)stack & 63, 0);
     CHECK_INT((uintptr_t)stack->high & 63, 0);
-    CHECK(is_block_apart(stack));
+    CHECK(is_block_outside_slot(stack));
     if (!instrumented())
         CHECK_INT(resident_pages(stack), 0);
     CHECK(coil__stack_check(stack, stack->high));
@@ -958,45 +963,45 @@ TEST(stack_with_its_block_apart_is_not_touched_by_the_books)
     coil__stack_release(stack);
 }
 
-TEST(stack_slots_with_and_without_blocks_are_of_different_pools)
+TEST(stack_slots_with_and_without_blocks_have_different_pools)
 {
-    struct coil__stack *apart = acquire_apart(0, 64), with = acquire(0), *again;
-    const char *slot = coil__stack_slot(apart);
+    struct coil__stack *light = acquire_light(0, 64), with = acquire(0), *again;
+    const char *slot = coil__stack_slot(light);
 
-    CHECK(!coil__stack_apart(&with));
-    coil__stack_release(apart);
-    again = acquire_apart(0, CONTROL_BYTES - 8);
+    CHECK(!coil__stack_is_light(&with));
+    coil__stack_release(light);
+    again = acquire_light(0, CONTROL_BYTES - 8);
     CHECK_PTR(coil__stack_slot(again), slot);
     CHECK_INT(coil__stack_count(), 2);
     coil__stack_release(again);
     release(&with);
 }
 
-TEST(stack_blocks_apart_have_a_size)
+TEST(stack_blocks_of_light_stacks_have_a_maximum_size)
 {
     struct coil__stack *stack;
 
-    CHECK_INT(coil__stack_acquire(0, COIL__STACK_APART_BYTES + 1, true, &stack), -EINVAL);
+    CHECK_INT(coil__stack_acquire(0, COIL__LIGHT_BLOCK_BYTES + 1, true, &stack), -EINVAL);
     CHECK_INT(coil__stack_acquire((size_t)1 << 31, 64, true, &stack), -EINVAL);
-    stack = acquire_apart((size_t)1 << 30, COIL__STACK_APART_BYTES);
+    stack = acquire_light((size_t)1 << 30, COIL__LIGHT_BLOCK_BYTES);
     CHECK_INT(coil__stack_bytes(stack), (size_t)1 << 30);
     coil__stack_release(stack);
 }
 
-TEST(stack_blocks_apart_do_not_overlap)
+TEST(stack_blocks_of_light_stacks_do_not_overlap)
 {
     enum { COUNT = 5000 };
     static struct coil__stack *stacks[COUNT];
 
     for (int round = 0; round < 2; round++) {
         for (int i = 0; i < COUNT; i++) {
-            stacks[i] = acquire_apart(1 << 14, COIL__STACK_APART_BYTES);
-            memset(stacks[i] + 1, i & 0xff, COIL__STACK_APART_BYTES - sizeof *stacks[i]);
+            stacks[i] = acquire_light(1 << 14, COIL__LIGHT_BLOCK_BYTES);
+            memset(stacks[i] + 1, i & 0xff, COIL__LIGHT_BLOCK_BYTES - sizeof *stacks[i]);
         }
         for (int i = 0; i < COUNT; i++) {
             const char *rest = (const char *)(stacks[i] + 1);
 
-            for (size_t k = 0; k < COIL__STACK_APART_BYTES - sizeof *stacks[i]; k++)
+            for (size_t k = 0; k < COIL__LIGHT_BLOCK_BYTES - sizeof *stacks[i]; k++)
                 CHECK_INT(rest[k] & 0xff, i & 0xff);
             coil__stack_release(stacks[i]);
         }

@@ -1,5 +1,5 @@
 /*
- * test_store.c - cells for swapped-out stacks.
+ * test_store.c - the cells in which swapped-out stacks are stored.
  */
 #include "../../../src/coro/store.h"
 #include "../../harness/harness.h"

@@ -1,5 +1,5 @@
 /*
- * test_unwind.c - debuggers and unwinders walk through a coroutine down to its entry.
+ * test_unwind.c - debuggers and unwinders can walk a coroutine's stack down to its entry.
  */
 #include "../../harness/harness.h"
 
@@ -97,8 +97,8 @@ static pid_t start_waiting(void)
 }
 
 /*
- * Without debug data, gdb mistakes coil__coro_main for an Ada function, and prints
- * coil.coro_main.
+ * Read a backtrace of the process from gdb. Demangling is off, because gdb takes
+ * coil__coro_main for an Ada function without debug data, and prints coil.coro_main.
  */
 static void read_backtrace(pid_t pid, char *text, size_t size)
 {

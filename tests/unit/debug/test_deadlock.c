@@ -1,6 +1,6 @@
 /*
- * test_deadlock.c - reports about tasks that wait for events that can never happen, and
- * no reports about tasks that only seem to.
+ * test_deadlock.c - tasks that wait for an event that can never happen are reported.
+ * Tasks that only seem to do so are not reported.
  */
 #include "../../harness/harness.h"
 
@@ -179,8 +179,8 @@ static void set_it(void *arg)
 }
 
 /*
- * The thread should hold its own reference to the loop, but does not. Even so, the report
- * must not contain a false statement.
+ * Post after a while. This thread should hold its own reference to the loop, but does
+ * not. Even so, the report must not say anything false.
  */
 static void *post_later(void *loop)
 {
@@ -234,8 +234,8 @@ static int fork_and_await_a_post(void *arg)
 }
 
 /*
- * Debug mode has a thread that never posts. The forked child inherits the count of such
- * threads, but not the thread.
+ * Debug mode has a thread that never posts, the sampler. A child created by fork(2)
+ * inherits the count of such threads, but not the thread.
  */
 TEST(no_deadlock_in_a_child_whose_parent_has_a_sampler)
 {
@@ -290,7 +290,7 @@ static int await_what_was_abandoned(void *arg)
     begun = false;
     coil_spawn(abandon, coil_loop_current(), NULL, &task);
     coil_yield();
-    while (!begun) /* a task that has not begun would be dropped, not abandoned */
+    while (!begun) /* a job that has not begun would be dropped, not abandoned */
         usleep(1000);
     coil_task_cancel(task, NULL);
     coil_task_await(task);

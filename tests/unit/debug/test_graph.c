@@ -1,6 +1,6 @@
 /*
- * test_graph.c - the printed graph of awaiting tasks: the shapes in CPython's test_graph,
- * and more.
+ * test_graph.c - the printed graph of tasks that await each other: the shapes of
+ * CPython's test_graph, and others.
  */
 #include "../../harness/harness.h"
 
@@ -60,7 +60,10 @@ static const char *shape(void)
     return line;
 }
 
-/* Check the functions of the first call stack in the output, if names are available. */
+/*
+ * Check the names of the functions in the first call stack of the output, if they are
+ * available.
+ */
 static void check_stack(const char *const names[], size_t count)
 {
     const char *p = text;
@@ -95,7 +98,10 @@ static const coil_spawn_opts *named(const char *name)
     return &opts;
 }
 
-/* The functions on the printed stacks, which must not end in a tail call. */
+/*
+ * These functions must appear on the printed stacks, so none of them may end in a tail
+ * call.
+ */
 static COIL__NOINLINE int print_here(void)
 {
     print_graph(NULL);
@@ -285,7 +291,10 @@ static int await_the_other(void *arg)
     return coil_task_await(circle[(intptr_t)arg]);
 }
 
-/* These tasks can never end, so the test must neither wait for them nor cancel them. */
+/*
+ * Create two tasks that await each other. They can never end, so the test must neither
+ * wait for them nor cancel them.
+ */
 static int make_circle(void *arg)
 {
     (void)arg;
@@ -392,7 +401,7 @@ TASK_TEST(dump_is_a_tree_of_groups_and_awaits)
     CHECK(strstr(text, "coil: 6 tasks\n") == text);
     CHECK(strstr(text, " at ") == NULL ||
           strstr(text, test_place(" spawned by await_a_sleeper")) != NULL);
-    /* cut off the last line's end, which names the function of the task "new" */
+    /* cut off the end of the last line, the function's name */
     *strstr(text, " has not begun: ") = '\0';
     check_tasks("- main runs\n"
                 "  - outer waits 2.0 s: task inner\n"
@@ -447,8 +456,8 @@ static int sleep_two_milliseconds(void *arg)
 }
 
 /*
- * The sleeper's deadline passes while this task occupies the loop, so the loop cannot
- * check the time.
+ * Print the tasks after the sleeper's deadline has passed. This task occupies the loop,
+ * so the loop has not noticed this.
  */
 static int dump_a_late_sleeper(void *arg)
 {

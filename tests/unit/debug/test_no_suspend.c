@@ -73,8 +73,8 @@ static COIL__NOINLINE int use_the_stack(int rc)
 }
 
 /*
- * Return from a function without leaving its region, and overwrite the region's memory
- * before the task ends.
+ * Call a function that returns without leaving its region. Overwrite the memory of the
+ * region before the task ends.
  */
 static int end_after_a_region(void *arg)
 {
@@ -339,7 +339,7 @@ static int print_to_waiting_file(void *arg)
 }
 
 /*
- * Wait when coil writes the indentation before a function's name, because coil looks up
+ * Wait when coil writes the indentation before a function's name: coil is looking up
  * symbols at that time.
  */
 static ssize_t wait_at_a_function(void *cookie, const char *buf, size_t n)
@@ -392,8 +392,8 @@ static void run_body(void *body)
 }
 
 /*
- * If such a callback waited, other tasks could change the list that is being walked, or
- * take an item that is being moved.
+ * A callback that is called during a walk through a list must not wait: other tasks could
+ * change the list meanwhile, or take an item that is being moved.
  */
 TEST(callbacks_that_would_wait_in_a_walk_are_named)
 {
@@ -425,8 +425,8 @@ static int ask(coil_task *task, void *arg)
 }
 
 /*
- * coil_may_suspend() returns false in a callback that must not wait, so libcoil-posix
- * blocks instead.
+ * coil_may_suspend() returns false in a callback that must not wait. libcoil-posix then
+ * blocks instead of suspending.
  */
 TASK_TEST(callbacks_in_a_walk_are_told_that_they_may_not_wait)
 {
@@ -500,10 +500,7 @@ TASK_TEST(on_task_stack_is_true_on_the_tasks_own_stack_alone)
 
 /* ---- coil's own calls -------------------------------------------------------------- */
 
-/*
- * From base/own.h. All calls that libcoil makes to the C library return to addresses
- * between these two symbols.
- */
+/* From base/own.h. Calls by libcoil return to addresses between these symbols. */
 extern const char coil__own_begin[], coil__own_end[];
 
 TEST(own_calls_are_those_that_return_into_libcoil)

@@ -1,4 +1,6 @@
-/* test_slow.c - debug mode names the code that blocks the loop. */
+/*
+ * test_slow.c - in debug mode, coil names the code that blocks the loop.
+ */
 #include "../../harness/harness.h"
 
 #include "../../../src/base/compiler.h"
@@ -16,8 +18,8 @@
 #define SLOW COIL_MSEC(20)
 
 /*
- * All reports so far. On a busy machine any step may be slow, so the expected report may
- * be one of several.
+ * All reports so far. On a busy machine, other steps may be reported as slow in addition
+ * to the expected one.
  */
 static char reports[16 * 1024];
 
@@ -35,7 +37,7 @@ static void watch_for_slow_things(void)
     coil_set_exception_handler(note_report, NULL);
     coil_set_slow_callback_ns(SLOW);
     coil_set_debug(true);
-    coil_yield(); /* begin a new step, the first in debug mode */
+    coil_yield(); /* the next step is the first one in debug mode */
 }
 
 static void block(int64_t ns)
@@ -105,8 +107,8 @@ TASK_TEST(debug_names_a_slow_callback)
 }
 
 /*
- * The duration differs from that in block_in_a_callback(), because an optimiser merges
- * functions with the same code.
+ * An optimiser may merge functions with the same code, so the duration differs from that
+ * in block_in_a_callback().
  */
 static void block_when_done(coil_future *future, void *arg)
 {
@@ -160,8 +162,7 @@ TASK_TEST(debug_is_silent_about_what_is_fast_and_when_it_is_off)
 /* ---- sampled stacks ---------------------------------------------------------------- */
 
 /*
- * Return false with a sanitizer, whose own functions are called instead of the C
- * library's.
+ * Return false if a sanitizer's functions are called instead of those of the C library.
  */
 static bool calls_are_the_librarys(void)
 {
@@ -169,8 +170,8 @@ static bool calls_are_the_librarys(void)
 }
 
 /*
- * On a busy machine, debug mode may miss a blocking call. Therefore repeat the call until
- * debug mode has reported one.
+ * Run the task until a report names the place. On a busy machine, debug mode may miss a
+ * blocking call.
  */
 static void run_until_reported(coil_task_fn body, const char *place)
 {
@@ -289,8 +290,8 @@ static int block_in_a_large_frame_in_a_task(void *arg)
 }
 
 /*
- * The words next to the sampler's copy are garbage, as they may be in any program. If the
- * sampler read a return address from these words, it would crash.
+ * The memory next to the sampler's copy of the stack is filled with garbage. If the
+ * sampler read a return address from there, it would crash.
  */
 IO_TEST(debug_samples_a_stack_whose_frames_are_larger_than_the_copy)
 {
@@ -314,7 +315,7 @@ IO_TEST(debug_samples_a_stack_whose_frames_are_larger_than_the_copy)
 }
 
 /*
- * Redirect standard error to a pipe, and end this step only when a report in the pipe
+ * Redirect standard error to a pipe, and do not end this step before a report in the pipe
  * names it.
  */
 static int read_until_reported(void *arg)
@@ -380,14 +381,17 @@ static int samplers(void)
     return n;
 }
 
-/* The sampler's thread sets its own name, so wait until it has done so. */
+/* Wait until the sampler's thread has started and set its name. */
 static void wait_for_sampler(void)
 {
     while (samplers() == 0)
         coil_sleep(COIL_MSEC(1));
 }
 
-/* A joined thread may still be listed in /proc for a moment. */
+/*
+ * Wait until the sampler's thread is gone. A joined thread may still be listed in /proc
+ * for a moment.
+ */
 static void wait_without_sampler(void)
 {
     while (samplers() > 0)
@@ -514,7 +518,10 @@ static int leave_the_thread(void *arg)
     pthread_exit(arg);
 }
 
-/* Return the wait status of the child. The child is killed if it does not end. */
+/*
+ * Wait until the child ends, and return its wait status. Kill the child if it does not
+ * end.
+ */
 static int status_of_end(pid_t child)
 {
     int status = -1;

@@ -1,5 +1,5 @@
 /*
- * test_stacks.c - the stacks of waiting tasks, read by another task.
+ * test_stacks.c - reading the stacks of waiting tasks in another task.
  *
  * Functions are recognised by their addresses, without symbols.
  */
@@ -30,7 +30,7 @@ static bool lies_in(void *address, void *function)
     return _Unwind_FindEnclosingFunction((char *)address - 1) == function;
 }
 
-/* Check that frame i is in the function. If not, print the frame. */
+/* Check that frame i is in the function. */
 static void check_frame(void *const frames[], int n, int i, void *function)
 {
     CHECK(i < n && lies_in(frames[i], function));
@@ -106,8 +106,8 @@ static COIL__NOINLINE int read_a_byte(void *arg)
 }
 
 /*
- * As for any other wait, the backtrace omits the frames of coil that wait for the
- * operation.
+ * The backtrace omits those frames of coil that wait for the operation, as for any other
+ * wait.
  */
 IO_TEST(backtrace_of_a_task_that_reads_begins_in_the_stream)
 {
@@ -322,7 +322,7 @@ TASK_TEST(backtrace_from_a_callback)
     CHECK_INT(looked, 1);
 }
 
-/* Use up the stack except for `bytes` bytes. */
+/* Use up the task's stack except for `bytes` bytes. */
 #define LEAVE_ROOM(bytes)                                                                \
     do {                                                                                 \
         char *here = __builtin_frame_address(0), *low = coil__coro_current()->stack.low; \

@@ -1,5 +1,5 @@
 /*
- * test_stall.c - coil_watch_locks() reports steps that wait too long for a lock.
+ * test_stall.c - coil_watch_locks(), which reports a step that waits too long for a lock.
  */
 #include "../../harness/harness.h"
 
@@ -34,7 +34,7 @@ static void unlock(void)
     syscall(SYS_futex, &lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Read until a line was reported, and then unlock. */
+/* Read from the pipe until a whole line was reported, and then unlock. */
 static void *read_report(void *unused)
 {
     size_t n = 0;
@@ -48,7 +48,7 @@ static void *read_report(void *unused)
     return unused;
 }
 
-/* Unlock after the time in which the watching thread makes 30 checks. */
+/* Unlock after the watching thread has had the time for 30 checks. */
 static void *unlock_later(void *unused)
 {
     nanosleep(&(struct timespec){.tv_nsec = 30 * coil__stall_look_ns}, NULL);
@@ -117,7 +117,10 @@ TEST(stall_of_a_task_is_reported_with_its_place)
         CHECK(strstr(reported, "in syscall in libc") != NULL);
 }
 
-/* Neither another thread nor a signal handler can release the lock. */
+/*
+ * The only thread waits for a lock that no signal handler releases either, so the program
+ * must abort.
+ */
 TEST(stall_of_the_only_thread_aborts)
 {
     size_t n = 0;
@@ -152,7 +155,10 @@ static void on_alarm(int signo)
     lock = 0;
 }
 
-/* The signal interrupts futex(2), and the task sees that the lock is free. */
+/*
+ * Wait for a lock that a signal handler releases. The signal interrupts futex(2), and the
+ * lock is then free.
+ */
 static int wait_for_handler(void *unused)
 {
     struct sigaction action = {.sa_handler = on_alarm};
@@ -278,10 +284,7 @@ TEST(stall_watch_leaves_deadlocks_to_be_found)
 
 /* ---- tasks that wait for locks ----------------------------------------------------- */
 
-/*
- * Wait for a lock in the same way as libcoil-posix: suspend, and let a timer repeat the
- * check.
- */
+/* Wait for a lock as libcoil-posix does: suspend, and let a timer repeat the check. */
 static int wait_suspended(void *unused)
 {
     coil_lock_wait wait;
@@ -332,7 +335,7 @@ TEST(stall_is_not_reported_while_a_task_sleeps)
     end(thread);
 }
 
-/* Compute without pause, and then unlock. */
+/* Compute for half a second without a pause, and then unlock. */
 static void *compute(void *unused)
 {
     int64_t end = coil_now() + COIL_SEC(1) / 2;

@@ -44,8 +44,8 @@ static int read_one(void *arg)
 }
 
 /*
- * Because the ends are not TCP sockets, every backend first tries to read or write
- * directly.
+ * The ends are not TCP sockets. For those, every backend tries to read or write before it
+ * waits.
  */
 IO_TEST(stats_tell_how_many_operations_had_to_wait)
 {

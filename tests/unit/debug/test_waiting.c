@@ -1,5 +1,5 @@
 /*
- * test_waiting.c - the objects that tasks wait for, and their awaiters.
+ * test_waiting.c - finding the object for which a task waits, and the awaiters of a task.
  */
 #include "../../harness/harness.h"
 
@@ -94,7 +94,7 @@ TASK_TEST(waiting_tells_futures)
               COIL_SEC(7));
     CHECK_PTR(waits_for(test_spawn(gather_two, futures), "gather", NULL).future,
               futures[0]);
-    /* cancelled when the task that gathered it was cancelled */
+    /* was cancelled together with the task that gathered it */
     coil_future_release(futures[0]);
     coil_future_create(&futures[0]);
     CHECK_PTR(waits_for(test_spawn(await, futures[0]), "future", NULL).future,

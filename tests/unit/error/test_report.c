@@ -1,5 +1,5 @@
 /*
- * test_report.c - the same sequence of calls makes a report in text or in JSON.
+ * test_report.c - reports, which the same calls write as text or as JSON.
  */
 #include "../../harness/harness.h"
 
@@ -193,8 +193,8 @@ static int await_failure(void *arg)
 }
 
 /*
- * Check that the text contains the parts in this order. The text is not compared as a
- * whole, because the end of a stack and its function names depend on the build.
+ * Check that the text contains the parts in this order. The rest of the text, such as
+ * function names and the end of a stack, depends on the build.
  */
 static void check_in_order(const char *const parts[], size_t n)
 {

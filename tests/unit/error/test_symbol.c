@@ -137,7 +137,9 @@ TEST(backtrace_goes_through_qsort)
         CHECK(strstr(text_of_stack(&found), "\n    find_in_qsort at ") != NULL);
 }
 
-/* Walk the stack at increasing depth, until the stack has no room for the walk. */
+/*
+ * Walk the stack at each level of a recursion, until too little stack is left for a walk.
+ */
 static COIL__NOINLINE void *find_until_full(void *arg)
 {
     struct found *found = arg;

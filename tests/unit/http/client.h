@@ -1,4 +1,6 @@
-/* client.h - an HTTP client with a session, and with at most one response at a time. */
+/*
+ * client.h - an HTTP client for the tests: a session, and at most one response at a time.
+ */
 #ifndef TESTS_HTTP_CLIENT_H
 #define TESTS_HTTP_CLIENT_H
 
@@ -11,7 +13,7 @@ struct http_client {
     coil_http_response *response;
     char base[128]; /* "http://127.0.0.1:8080" */
     char url[512];
-    char *body; /* what http_fetch() read */
+    char *body; /* the body that http_fetch() has read */
     size_t body_bytes;
 };
 
@@ -20,15 +22,17 @@ void http_client_open(struct http_client *client, const coil_http_session_opts *
 void http_client_close(struct http_client *client);
 
 /*
- * Request `path` below the base, and return once the headers have arrived. Returns the
- * result of coil_http_get().
+ * Request `path` below the base URL, and wait for the headers. Returns the result of
+ * coil_http_get().
  */
 int http_ask(struct http_client *client, const char *path);
 
 /* Like http_ask(), but also read the whole body. */
 int http_fetch(struct http_client *client, const char *path);
 
-/* Like http_fetch(), but fetches client->url, and is the body of a task. */
+/*
+ * Fetch client->url. This is the function of a task, and is otherwise like http_fetch().
+ */
 int http_fetch_task(void *client);
 
 /* Return the number of threads of this process. */

@@ -1,5 +1,5 @@
 /*
- * fixture.h - a server and its client, which are opened and closed together.
+ * fixture.h - a server and a client that are opened and closed together.
  */
 #ifndef TESTS_HTTP_FIXTURE_H
 #define TESTS_HTTP_FIXTURE_H

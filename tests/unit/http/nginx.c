@@ -1,9 +1,8 @@
 /*
  * nginx.c - see nginx.h.
  *
- * nginx runs as a single process without a master. Therefore the child's pid is nginx's
- * pid, the log is written immediately, and the test does not have to end other processes.
- * The folder is removed with the test's folder.
+ * nginx runs as a single process without a master. Therefore the pid of the child is that
+ * of nginx, the log is written immediately, and no other processes must be ended.
  */
 #include "nginx.h"
 
@@ -153,8 +152,8 @@ static void write_config(struct nginx *nginx, bool tls)
     fputs(common_config, file);
     fprintf(file, "  server { listen 127.0.0.1:%d;\n%s", nginx->port, locations);
     /*
-     * nginx fetches the file from itself and decompresses it, so it does not send a
-     * Content-Length.
+     * nginx acts as a proxy for its own file, and decompresses it. Therefore it does not
+     * know the Content-Length, and sends chunks.
      */
     fprintf(file,
             "    location /chunked/ { gunzip on; proxy_http_version 1.1;\n"
@@ -173,8 +172,8 @@ static void write_config(struct nginx *nginx, bool tls)
 }
 
 /*
- * nginx writes its pid once it listens. A successful connection would prove less, because
- * another process may listen on the port.
+ * Return true if nginx is listening: it then writes its pid to a file. A successful
+ * connection would not prove this, because another process may listen on the port.
  */
 static bool is_up(const struct nginx *nginx)
 {
@@ -192,7 +191,10 @@ static void give_up(struct nginx *nginx, const char *why)
     test_skip(why);
 }
 
-/* Return false if nginx has ended because another process took one of its ports. */
+/*
+ * Wait until nginx listens. Returns false if it has ended, because another process had
+ * taken one of its ports.
+ */
 static bool wait_until_up(struct nginx *nginx)
 {
     while (!is_up(nginx)) {
@@ -220,7 +222,10 @@ static void launch(struct nginx *nginx, bool tls)
     test_skip("nginx does not start here");
 }
 
-/* Debian installs nginx in /usr/sbin, which not every PATH contains. */
+/*
+ * Return true if nginx is installed. Debian installs it in /usr/sbin, which is added to
+ * PATH because not every PATH contains it.
+ */
 static bool has_nginx(void)
 {
     const char *path = getenv("PATH");

@@ -1,5 +1,6 @@
 /*
- * nginx.h - Debian's nginx as a child of the test, on free ports, in a temporary folder.
+ * nginx.h - runs Debian's nginx as a child of the test, on free ports, in a temporary
+ * folder.
  *
  *     /file/NAME     what the test put there, for keep-alive, ranges and HEAD
  *     /gzip/NAME     the same, compressed
@@ -7,10 +8,10 @@
  *     /slow/NAME     10 KB a second
  *     /moved         a redirect to /file/small
  *
- * The TLS port also speaks HTTP/2. openssl(1) makes its certificate for "localhost",
- * signed by the test's own authority. The authority's certificate is also in the folder
- * `trusted`, under the hashed name that OpenSSL looks up. other.pem is the certificate of
- * another authority.
+ * The TLS port also speaks HTTP/2. Its certificate for "localhost" is made with
+ * openssl(1), and signed by an authority of the test. The certificate of that authority
+ * is also in the folder `trusted`, under the hashed name that OpenSSL looks for.
+ * other.pem is the certificate of another authority.
  */
 #ifndef TESTS_HTTP_NGINX_H
 #define TESTS_HTTP_NGINX_H

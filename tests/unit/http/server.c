@@ -48,8 +48,8 @@ static int answer(struct http_connection *c)
 }
 
 /*
- * Some tests make an allocation fail to test the client. If the server's allocation fails
- * instead, the server tries again.
+ * Accept connections and serve them. Tests of the client make an allocation fail; if this
+ * hits an allocation of the server instead, the server tries again.
  */
 static int serve(void *arg)
 {

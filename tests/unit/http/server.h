@@ -1,10 +1,9 @@
 /*
- * server.h - a server in the test's own loop, whose responses the test chooses.
+ * server.h - a server on the test's own loop. The test provides the responses.
  *
  *     static void answer(struct http_connection *c) { http_say(c, "HTTP/1.1 200 ..."); }
  *
- * The path of a request determines the answer: the test has a table of paths and
- * functions.
+ * The test has a table of paths, and of the functions that answer requests for them.
  */
 #ifndef TESTS_HTTP_SERVER_H
 #define TESTS_HTTP_SERVER_H
@@ -45,8 +44,7 @@ void http_server_hang_up(struct http_server *server);
 void http_server_stop(struct http_server *server);
 
 /*
- * Write all of a string. Returns a negative errno if the client has closed the
- * connection.
+ * Write the whole text. Returns a negative errno if the client has closed the connection.
  */
 int http_say(struct http_connection *connection, const char *text);
 

@@ -1,5 +1,6 @@
 /*
- * Successive requests reuse libcurl's handles. No option of one request affects the next.
+ * Requests reuse libcurl's handles. The options of a request must not affect later
+ * requests.
  */
 #include "fixture.h"
 
@@ -115,7 +116,10 @@ IO_TEST(http_refuses_a_url_of_a_known_origin_as_of_any_other)
     http_both_end(&both);
 }
 
-/* Other requests do not change the headers of a response before it is destroyed. */
+/*
+ * The headers of a response stay unchanged until it is destroyed, whatever other requests
+ * are made.
+ */
 IO_TEST(http_responses_keep_their_headers_while_others_come)
 {
     enum { COUNT = 5 };

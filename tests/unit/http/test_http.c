@@ -109,9 +109,7 @@ static int say_until_close(struct http_connection *c)
     return -1;
 }
 
-/*
- * Send 16 MiB as fast as the client reads them, and count the sent bytes in bytes_sent.
- */
+/* Send 16 MiB as fast as the client reads. bytes_sent counts the bytes sent so far. */
 static size_t bytes_sent;
 
 static int say_much(struct http_connection *c)
@@ -139,8 +137,8 @@ static size_t without_a_line(char *text, size_t n)
 }
 
 /*
- * Send a valid response in which a few bytes are changed and the end is missing. The
- * changes are the same in each run.
+ * Send a response in which some bytes are changed, and the end is missing. The changes
+ * are the same in each run.
  */
 static int say_garbage(struct http_connection *c)
 {
@@ -286,8 +284,8 @@ IO_TEST(http_gets_and_keeps_the_connection)
 }
 
 /*
- * The bytes that were sent and received, grouped by kind. Each request head begins a new
- * group.
+ * The bytes that were sent and received, with adjacent bytes of one kind in a group. Each
+ * request head begins a new group.
  */
 struct wire {
     char text[4096];
@@ -389,8 +387,8 @@ IO_TEST(http_sends_method_headers_and_body)
 }
 
 /*
- * The server switches protocols (101) without a request to do so, and the following bytes
- * cannot be parsed.
+ * The server switches protocols (101) although the client has not requested it. The bytes
+ * after that cannot be parsed.
  */
 IO_TEST(http_switch_of_protocols_that_nobody_asked_for_fails)
 {
@@ -545,7 +543,8 @@ IO_TEST(http_limits_the_body)
 }
 
 /*
- * The kernel's buffers at both ends, which coil does not control, hold less than 8 MiB.
+ * The server must stop sending after less than 8 MiB, which is more than the kernel's
+ * buffers at both ends hold.
  */
 IO_TEST(http_holds_little_of_a_body_that_is_read_slowly)
 {
@@ -556,7 +555,7 @@ IO_TEST(http_holds_little_of_a_body_that_is_read_slowly)
 
     begin(&both);
     CHECK_INT(http_ask(&both.client, "/much"), 0);
-    do { /* wait until the server cannot send any more */
+    do { /* until the server can send no more */
         before = first;
         coil_sleep(COIL_MSEC(50));
         first = bytes_sent;
@@ -643,8 +642,8 @@ static int read_and_count(void *response)
 }
 
 /*
- * Discarding the body does not take bytes from the task that reads it, whether they have
- * already arrived or not.
+ * If a task is reading the body, discarding it takes no bytes away from that task,
+ * whether they have already arrived or not.
  */
 IO_TEST(http_discard_leaves_a_response_to_its_reader)
 {
@@ -777,7 +776,7 @@ static int occupy_the_dns_lane(void *gate)
     return coil_blocking(COIL_LANE_DNS, wait_for_gate, gate);
 }
 
-/* Block the thread that resolves names, until let_look_ups_go_on() is called. */
+/* Occupy the only thread that looks up names, until let_look_ups_go_on() is called. */
 static void hold_up_look_ups(coil_task **occupant, sem_t *gate)
 {
     sem_init(gate, 0, 0);
@@ -795,8 +794,8 @@ static void let_look_ups_go_on(coil_task *occupant, sem_t *gate)
 }
 
 /*
- * Start a request, and cancel it while it waits for something that only the caller can
- * end.
+ * Start a request, and cancel it. The caller has made sure that the request is still
+ * waiting at that time.
  */
 static void cancel_soon(struct http_client *client)
 {
@@ -824,7 +823,7 @@ IO_TEST(http_can_be_cancelled_while_it_resolves)
     end(&both);
 }
 
-/* If a listener's queue is full, the next client waits in connect(2). */
+/* The queue of the listener is full, so the client waits for its connection. */
 IO_TEST(http_can_be_cancelled_while_it_connects)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -955,7 +954,10 @@ IO_TEST(http_tells_a_name_that_does_not_exist)
     end(&both);
 }
 
-/* The addresses of this machine's own name, if it has any, differ between machines. */
+/*
+ * The names include this machine's own name. The test does not check its addresses, which
+ * depend on the machine.
+ */
 IO_TEST(http_starts_no_thread_for_a_name)
 {
     enum { COUNT = 20 };
@@ -1018,7 +1020,8 @@ IO_TEST(http_asks_a_proxy_and_lets_it_resolve)
     http_client_close(&client);
 
     /*
-     * A host in no_proxy is fetched directly, so libcurl looks up its addresses later.
+     * The host is in no_proxy, so libcurl connects to it directly, and looks up its
+     * addresses later.
      */
     setenv("no_proxy", "localhost", 1);
     http_client_open(&client, &opts, "http", "localhost",
@@ -1139,7 +1142,7 @@ IO_TEST(http_tells_that_there_is_no_descriptor)
     int before, nobody;
 
     http_client_open(&client, &opts, "http", "127.0.0.1", take_refusing_port(&nobody));
-    /* this request makes libcurl open all other descriptors that it needs */
+    /* makes libcurl open its other descriptors */
     CHECK_INT(http_fetch(&client, "/"), -ECONNREFUSED);
     before = limit_descriptors(0);
     CHECK_INT(http_fetch(&client, "/"), -EMFILE);
@@ -1162,7 +1165,7 @@ static int misuse_session(void *arg)
     if (*(const int *)arg == 0) {
         coil_http_response_destroy(response);
         coil_http_response_destroy(response);
-    } else if (*(const int *)arg == 1) { /* the session's memory stays allocated */
+    } else if (*(const int *)arg == 1) { /* the session is still allocated */
         coil_http_session_destroy(session);
         coil_http_session_destroy(session);
     } else {

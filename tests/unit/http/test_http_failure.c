@@ -1,6 +1,6 @@
 /*
- * Requests that cannot be sent and responses that are invalid fail with an errno and a
- * message that says what is wrong.
+ * Requests that cannot be sent, and invalid responses. The call fails with an errno and a
+ * message that explains the cause.
  */
 #include "fixture.h"
 
@@ -17,8 +17,8 @@ static int say_ok(struct http_connection *c)
 
 struct bad_answer {
     /*
-     * the beginning of the answer; if `flood` is not 0, 300,000 copies of that character
-     * follow
+     * the beginning of the answer; it is followed by 300,000 times `flood`, unless that
+     * is 0
      */
     const char *text;
     char flood;
@@ -113,7 +113,7 @@ IO_TEST(http_reports_why_a_handshake_failed)
         check_bad_handshake(&bad[i]);
 }
 
-/* Two equal lengths count as one. (RFC 9110, 8.6) */
+/* Send the same Content-Length several times, which counts as one. (RFC 9110, 8.6) */
 static int say_length_twice(struct http_connection *c)
 {
     return http_say(c, OK "Content-Length: 5\r\nContent-Length: 5, 5\r\n\r\nhello");
@@ -166,7 +166,7 @@ IO_TEST(http_takes_the_same_length_twice)
     http_both_end(&both);
 }
 
-/* 80 MB of zeroes, compressed by gzip twice. */
+/* 80 MB of zeros, compressed with gzip twice. */
 /* clang-format off */
 static const unsigned char bomb[] = {
     31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 237, 220, 161, 78, 130, 81,

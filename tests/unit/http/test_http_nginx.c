@@ -36,7 +36,10 @@ static void check_whole(const struct http_client *client, size_t n)
     CHECK(is_pattern(client->body, client->body_bytes, 0));
 }
 
-/* nginx writes a line once it has finished a request, which may be a moment later. */
+/*
+ * Wait until the log has a line for each request. nginx writes the line when it has
+ * finished the request, which may be a moment later.
+ */
 static void wait_for_log(const struct nginx *nginx, int requests)
 {
     while (nginx_requests(nginx) < requests)
@@ -207,7 +210,7 @@ IO_TEST(http_requests_beyond_max_connections_wait)
 
 /* ---- TLS --------------------------------------------------------------------------- */
 
-/* Replace the session with one that trusts ca_file. */
+/* Replace the client's session with a session that trusts ca_file. */
 static void reopen(struct http_client *client, const struct nginx *nginx,
                    const char *ca_file)
 {
@@ -293,8 +296,8 @@ IO_TEST(http_2_serves_many_slow_readers)
 }
 
 /*
- * Over HTTP/2, libcurl 7.88 would hang on a request with such long headers or URL, and on
- * a request that exceeds its TLS buffer.
+ * Requests whose headers or URL are this long are sent over HTTP/1. Over HTTP/2, libcurl
+ * 7.88 would hang, as it would with a request that exceeds its TLS buffer.
  */
 IO_TEST(http_requests_that_are_too_long_for_http_2_go_by_http_1)
 {
@@ -422,7 +425,7 @@ IO_TEST(http_nginx_bodies_are_handed_on_in_order)
     nginx_stop(&nginx);
 }
 
-/* Frames of other streams on the connection do not count as progress of an idle body. */
+/* A body times out as idle even if frames of other streams arrive on the connection. */
 IO_TEST(http_2_idle_body_ends_among_others_that_go_on)
 {
     struct http_client client, slow;
@@ -434,7 +437,7 @@ IO_TEST(http_2_idle_body_ends_among_others_that_go_on)
     slow = client;
     slow.response = NULL;
     slow.body = NULL;
-    /* enough time to receive the headers */
+    /* long enough to receive the headers */
     slow.request.idle_timeout_ns = COIL_MSEC(900);
     snprintf(slow.url, sizeof slow.url, "%s/slow/large", slow.base);
     task = test_spawn(http_fetch_task, &slow); /* this task receives 10 KB each second */
@@ -488,8 +491,8 @@ IO_TEST(http_tls_trusts_all_if_that_is_asked_for)
 }
 
 /*
- * SSL_CERT_FILE and SSL_CERT_DIR (with names from c_rehash) are used as in OpenSSL's
- * programs.
+ * SSL_CERT_FILE and SSL_CERT_DIR have the same meaning as for OpenSSL's programs. The
+ * folder has the hashed names that c_rehash(1) makes.
  */
 IO_TEST(http_tls_trusts_what_the_environment_says)
 {
@@ -582,7 +585,10 @@ static void check_target(const struct tunnel_proxy *proxy, const char *host, int
     CHECK_STR(proxy->target, target);
 }
 
-/* If `host` is NULL, the client resolves "localhost" to one or two addresses. */
+/*
+ * Fetch a file through the proxy. If `host` is NULL, the client resolves "localhost"
+ * itself, to one or two addresses.
+ */
 static void fetch_through_tunnel(const char *scheme, bool socks, const char *host)
 {
     struct tunnel_proxy proxy;

@@ -1,4 +1,4 @@
-/* Requests without progress end after idle_timeout_ns, but slow requests do not. */
+/* Requests that make no progress for idle_timeout_ns fail. Slow requests do not. */
 #include "fixture.h"
 
 #include "../../harness/harness.h"
@@ -36,7 +36,7 @@ static int say_ok(struct http_connection *c)
     return http_say(c, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
 }
 
-/* Send a response letter by letter. The response's body is the last ten letters. */
+/* Send a response with a body of ten letters, letter by letter. */
 static int drip(struct http_connection *c)
 {
     static const char text[] = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhellohello";
@@ -89,8 +89,8 @@ IO_TEST(http_idle_requests_end)
 }
 
 /*
- * The pause between two letters is shorter than the timeout, but the whole response
- * takes longer.
+ * The response takes longer than the timeout, but the pauses between its letters are
+ * shorter.
  */
 IO_TEST(http_slow_requests_do_not_count_as_idle)
 {
@@ -105,7 +105,7 @@ IO_TEST(http_slow_requests_do_not_count_as_idle)
     http_both_end(&both);
 }
 
-/* While the caller does not read, the peer does not count as idle. */
+/* While the caller does not read, the response does not count as idle. */
 IO_TEST(http_response_that_nobody_reads_is_not_idle)
 {
     struct http_both both;
@@ -120,7 +120,10 @@ IO_TEST(http_response_that_nobody_reads_is_not_idle)
     http_both_end(&both);
 }
 
-/* The second request waits for the only connection for longer than its idle timeout. */
+/*
+ * A request waits for the only connection for longer than its idle timeout. The wait does
+ * not count.
+ */
 IO_TEST(http_request_that_waits_for_its_turn_is_not_idle)
 {
     coil_http_session_opts opts = {.max_connections = 1};
@@ -147,7 +150,7 @@ IO_TEST(http_request_that_waits_for_its_turn_is_not_idle)
 }
 
 /*
- * A listener with a full backlog. Linux drops further SYNs, so a connect never succeeds.
+ * A listener with a full backlog. Linux drops further SYNs, so connecting never succeeds.
  */
 struct deaf {
     int fds[8]; /* the listener, and the connections that fill its backlog */
@@ -188,8 +191,8 @@ static void deaf_close(struct deaf *deaf)
 }
 
 /*
- * The timeout of a request begins when it gets a connection, however long it waited for
- * one.
+ * The timeout of a request begins when it gets a connection, however long the request
+ * waited for it.
  */
 IO_TEST(http_request_has_its_whole_time_once_it_has_had_its_turn)
 {

@@ -1,5 +1,6 @@
 /*
- * HEAD, responses whose body is not read, and bodies passed to a callback.
+ * HEAD requests, responses with bodies that are not read, and bodies that are passed to a
+ * callback.
  */
 #include "fixture.h"
 
@@ -54,7 +55,7 @@ static int cut_in_the_middle(struct http_connection *c)
     return -1;
 }
 
-/* Send "coil" a hundred times, compressed by gzip. */
+/* Send a hundred times "coil", compressed with gzip. */
 static int say_compressed(struct http_connection *c)
 {
     static const unsigned char body[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00,
@@ -129,8 +130,8 @@ static int say_headers(struct http_connection *c)
 }
 
 /*
- * Header names of any length are found in upper or lower case. Interim responses and
- * trailers are not searched.
+ * Header names may have any length and letter case. The headers of interim responses, and
+ * trailers, are not found.
  */
 IO_TEST(http_finds_headers_however_their_names_are_written)
 {
@@ -174,8 +175,7 @@ IO_TEST(http_finds_headers_however_their_names_are_written)
 /* ---- content codings --------------------------------------------------------------- */
 
 /*
- * Three parts: "coil" a hundred times, as say_compressed() sends it, a second gzip
- * member, and other bytes.
+ * The body that say_compressed() sends, followed by a second gzip member and other bytes.
  */
 static const unsigned char packed[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00,
                                        0x02, 0x03, 0x4b, 0xce, 0xcf, 0xcc, 0x49, 0x1e,
@@ -206,7 +206,7 @@ static int say_packed_and_more(struct http_connection *c)
                : 0;
 }
 
-/* As in browsers, padding and other bytes after the end of the gzip data are ignored. */
+/* Padding and other bytes after the end of the gzip data are ignored, as browsers do. */
 IO_TEST(http_ignores_bytes_behind_the_end_of_gzip)
 {
     static const char *const paths[] = {"/",           "/apart",   "/long",
@@ -239,7 +239,10 @@ static int say_odd_coding(struct http_connection *c)
     return http_say(c, "\r\nhello");
 }
 
-/* This body is not decoded, but the body of the next response on the connection is. */
+/*
+ * A body in an unknown coding is not decoded. The next response on the connection is
+ * decoded again.
+ */
 IO_TEST(http_takes_a_body_in_an_unknown_coding_as_it_is)
 {
     static const char *const paths[] = {"/utf-8", "/list", "/two", "/identity", "/empty"};
@@ -265,7 +268,7 @@ IO_TEST(http_get_may_end_after_the_headers)
 {
     static const struct {
         const char *path;
-        /* the number of connections opened until the next request is answered */
+        /* number of connections opened until the next request is answered */
         int connections;
     } cases[] = {{"/hello", 1}, {"/204", 1}, {"/much", 2}, {"/half", 3}};
     struct http_both both;

@@ -1,4 +1,7 @@
-/* Tests of the data that a session stores for its requests. */
+/*
+ * Data that a session keeps for its requests: cookies, connections, allowed addresses and
+ * proxies.
+ */
 #include "fixture.h"
 
 #include "../../harness/harness.h"
@@ -81,8 +84,8 @@ static const char *cookies_sent(const struct http_both *both)
 }
 
 /*
- * Most servers read only one Cookie header. A cookie that the server has set replaces a
- * cookie of the request with the same name.
+ * All cookies are sent in one header, because most servers read only one. If the server
+ * has set a cookie, it replaces a cookie of the request with the same name.
  */
 IO_TEST(http_session_sends_its_cookies_and_those_of_a_request_in_one_header)
 {
@@ -117,8 +120,8 @@ IO_TEST(http_session_sends_its_cookies_and_those_of_a_request_in_one_header)
 }
 
 /*
- * A response may outlive its session. The session's cookies stay allocated until the
- * response is destroyed.
+ * A response may outlive its session. The cookies of the session stay allocated until
+ * then.
  */
 IO_TEST(http_cookies_outlive_their_session)
 {
@@ -133,8 +136,8 @@ IO_TEST(http_cookies_outlive_their_session)
 }
 
 /*
- * The idle connection stays registered with the loop, but the loop does not get an event
- * when the peer closes it.
+ * The peer closes an idle connection. The loop gets no event for it, although the
+ * connection is still registered.
  */
 IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
 {
@@ -150,7 +153,9 @@ IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
     http_both_end(&both);
 }
 
-/* Write the address to the trace, and allow or refuse it: `arg` points to a bool. */
+/*
+ * Write the address to the trace. Returns *arg, a bool: whether the address is allowed.
+ */
 static bool look_at_address(const struct sockaddr *address, void *arg)
 {
     const struct sockaddr_in *v4 = (const void *)address;
@@ -210,7 +215,7 @@ static void write_hosts(char *path, const char *text)
     close(fd);
 }
 
-/* A host has two addresses: one is not allowed, and no server listens on the other. */
+/* The host has two addresses. One is not allowed, and no server listens on the other. */
 IO_TEST(http_session_tells_of_the_address_that_is_allowed)
 {
     coil_http_session_opts opts = {.proxy = "", .allows_address = is_ipv6};

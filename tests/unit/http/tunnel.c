@@ -7,7 +7,9 @@
 
 /* ---- what the client asks for ------------------------------------------------------ */
 
-/* Returns 0 and sets proxy->target, or returns a negative value. */
+/*
+ * Read a CONNECT request. Returns 0 and sets proxy->target, or returns a negative value.
+ */
 static int read_connect(struct tunnel_proxy *proxy, coil_stream *client)
 {
     char head[2048];
@@ -25,8 +27,8 @@ static int read_connect(struct tunnel_proxy *proxy, coil_stream *client)
 enum { SOCKS_NAME = 3, SOCKS_IPV6 = 4 }; /* 1: IPv4 */
 
 /*
- * Read a host name or an address, and a port. The bytes 5, 1 (connect), 0 precede the
- * name.
+ * Read a SOCKS request: the bytes 5, 1 (connect) and 0, a host name or an address, and a
+ * port.
  */
 static int read_socks_target(struct tunnel_proxy *proxy, coil_stream *client)
 {
@@ -101,8 +103,8 @@ static void relay_both_ways(coil_stream *client, coil_stream *server)
 }
 
 /*
- * Connect to the target by name, because the client may have chosen another address of
- * this machine than the one on which the target listens.
+ * Connect to the target's port on localhost. The address is ignored: the client may have
+ * chosen an address of this machine on which the target does not listen.
  */
 static int connect_to_target(const struct tunnel_proxy *proxy, coil_stream **server)
 {

@@ -1,5 +1,5 @@
 /*
- * tunnel.h - a proxy in the test's own loop: tunnels with CONNECT, or with SOCKS 5.
+ * tunnel.h - a proxy on the test's own loop, which opens tunnels with CONNECT or SOCKS 5.
  */
 #ifndef TESTS_HTTP_TUNNEL_H
 #define TESTS_HTTP_TUNNEL_H
@@ -10,7 +10,7 @@ struct tunnel_proxy {
     coil_listener *listener;
     coil_group group;
     bool socks;
-    int tunnels;     /* tunnels opened so far */
+    int tunnels;     /* number of tunnels opened so far */
     char target[64]; /* the last tunnel's target: "localhost:443" */
 };
 

@@ -1,5 +1,6 @@
 /*
- * test_executor.c - lanes, results, cancelling, abandoning, closing, forking.
+ * test_executor.c - jobs on threads: lanes and their limits, results, cancelling,
+ * abandoning, closing the loop, and fork(2).
  */
 #include "../../harness/harness.h"
 
@@ -146,7 +147,7 @@ static void open_gate(struct gate *gate, int times)
         sem_post(&gate->open);
 }
 
-/* Spawn a task, and wait until its job is at the gate. */
+/* Spawn a task, and wait until its job has reached the gate. */
 static coil_task *start_at_gate(struct gate *gate, coil_task_fn fn, void *arg)
 {
     coil_task *task = NULL;
@@ -267,7 +268,7 @@ TASK_TEST(blocking_cancelled_while_it_runs_is_waited_for)
         coil_yield();
     CHECK_INT(c.rc, 0);
     open_gate(&gate, 1);
-    finish(task, -ECANCELED); /* cancelled in the wait after the job */
+    finish(task, -ECANCELED); /* cancelled in a wait after the job */
     CHECK_INT(c.rc, 7);
 }
 
@@ -340,7 +341,7 @@ TASK_TEST(blocking_abandoned_gives_its_place_back)
     finish(waiting, 7);
 }
 
-/* If a thread is abandoned, the jobs that wait in the queue still start. */
+/* A thread is abandoned. The jobs in its lane's queue must still start. */
 TASK_TEST(blocking_abandoned_lets_the_queue_go_on)
 {
     struct gate gate;
@@ -361,8 +362,8 @@ TASK_TEST(blocking_abandoned_lets_the_queue_go_on)
 }
 
 /*
- * coil replaces the first 64 abandoned threads. Further abandoned threads count against
- * the lane's limit.
+ * The first 64 abandoned threads are replaced. Further abandoned threads count against
+ * the limit of the lane.
  */
 TASK_TEST(blocking_abandoned_without_end_is_an_error)
 {
@@ -441,8 +442,8 @@ TASK_TEST(blocking_with_a_higher_limit_begins_what_is_queued)
 }
 
 /*
- * Whichever comes first, the job or the cancellation, the job's result is either returned
- * or discarded.
+ * Whether a job or its cancellation comes first, the result of the job must be either
+ * returned or discarded.
  */
 static atomic_int jobs_begun, jobs_returned, jobs_discarded;
 
@@ -477,8 +478,8 @@ static int work_for(void *arg)
 }
 
 /*
- * Repeat until a job was discarded, which happens only if the job is running when its
- * task is cancelled.
+ * Repeat until a job was discarded. This happens only if the job is running when its task
+ * is cancelled.
  */
 TASK_TEST(blocking_jobs_are_returned_or_discarded)
 {
@@ -529,7 +530,7 @@ static int wait_until_begun(void *arg)
     return 0;
 }
 
-/* The deadline passes after the job has begun, so it is not delivered. */
+/* The deadline passes after the job has begun, so the timeout is not delivered. */
 TASK_TEST(blocking_past_the_deadline_of_a_scope_leaves_nothing_to_deliver)
 {
     coil_task *waiter;
@@ -538,7 +539,7 @@ TASK_TEST(blocking_past_the_deadline_of_a_scope_leaves_nothing_to_deliver)
 
     coil_task_cancel(coil_task_current(), NULL);
     CHECK_INT(coil_yield(), -ECANCELED);
-    coil_cancel_caught(); /* it still counts */
+    coil_cancel_caught(); /* the request still counts */
     init_gate(&gate);
     open_gate(&gate, 1);
     CHECK_INT(coil_spawn(wait_until_begun, &gate, NULL, &waiter), 0);
@@ -562,7 +563,7 @@ TASK_TEST(blocking_without_threads_or_memory)
         test_skip("the tool needs the address space itself");
     getrlimit(RLIMIT_AS, &before);
     none = before;
-    none.rlim_cur = 1; /* leaves no memory for another thread's stack */
+    none.rlim_cur = 1; /* too little memory for another thread's stack */
     setrlimit(RLIMIT_AS, &none);
     rc = coil_blocking(COIL_LANE_CPU, add_one, &n);
     setrlimit(RLIMIT_AS, &before);
@@ -662,7 +663,7 @@ static int fail_as_the_loop_stops(void *arg)
     return -EIO;
 }
 
-/* The loop closes before the group learns of its child's failure. */
+/* Wait in a group. The loop closes before the group gets its child's failure. */
 static int wait_in_a_group(void *arg)
 {
     coil_group group;
@@ -687,11 +688,11 @@ static void cancel_the_waiting(const coil_exception *exception, void *arg)
 }
 
 struct closing {
-    coil_task_fn fn; /* of the tasks */
+    coil_task_fn fn; /* function of the tasks */
     bool cancels;    /* cancel the waiting task when the loop reports an abandoned job */
 };
 
-/* One job is running, and the other is in the queue. */
+/* Close the loop while one job is running and another is in the queue. */
 static void close_under_waiting_tasks(void *arg)
 {
     const struct closing *closing = arg;
@@ -892,7 +893,10 @@ static void *destroy_it(void *arg)
     return NULL;
 }
 
-/* Once a lane is being destroyed, no other thread may retain it. */
+/*
+ * Begin to destroy a lane on a thread. From then on, no other thread must be able to
+ * retain the lane.
+ */
 static void begin_destroying(struct busy_lane *busy, pthread_t *thread)
 {
     coil_task *task;

@@ -209,7 +209,7 @@ static int take_byte(void *arg)
 }
 
 /*
- * A byte wakes all waiting tasks. One of the tasks reads the byte, and the others wait
+ * A byte wakes all waiting tasks. One task reads the byte, and the others must wait
  * again.
  */
 IO_TEST(poll_again_where_another_task_was_faster)
@@ -254,8 +254,8 @@ static void poll_for_a_byte(int fd, int writer)
 }
 
 /*
- * The loop does not notice that a descriptor's number refers to a new file, because the
- * old file stays open.
+ * The number of a descriptor refers to a new file. The loop cannot notice this, because
+ * the old file stays open.
  */
 IO_TEST(poll_of_a_number_whose_file_was_replaced)
 {
@@ -273,7 +273,7 @@ IO_TEST(poll_of_a_number_whose_file_was_replaced)
     p = (struct polling){
         .fds = {{.fd = a[0], .events = POLLIN}}, .n = 1, .timeout_ns = COIL_NEVER};
     task = start(&p);
-    write_byte(a[1]); /* this writes to the old file */
+    write_byte(a[1]); /* writes to the old file */
     settle();
     CHECK(!p.ended);
     write_byte(b[1]);
@@ -289,8 +289,8 @@ IO_TEST(poll_of_a_number_whose_file_was_replaced)
 }
 
 /*
- * Each wait registers its own events, because a descriptor may be used for another
- * direction than before.
+ * Each wait registers its own events, because successive waits may be for different
+ * directions.
  */
 IO_TEST(poll_for_one_direction_after_the_other)
 {
@@ -370,7 +370,7 @@ static coil_task *start_retry(struct retry *r, int fd)
 /* ---- the number of system calls ---------------------------------------------------- */
 
 static const struct coil__fault_hooks *usual_hooks;
-static int changes; /* calls that register a descriptor, or change its events */
+static int changes; /* number of calls that register a descriptor or change its events */
 
 static bool count_changes(int error, const char *what)
 {
@@ -378,7 +378,7 @@ static bool count_changes(int error, const char *what)
     return usual_hooks->call_fails(error, what);
 }
 
-/* Both events of the socket are found by one poll. */
+/* Wait for both events of a socket, which one poll of the loop reports together. */
 static int wait_for_both_events(void *unused)
 {
     struct polling in = {.n = 1, .timeout_ns = COIL_NEVER}, out = in;
@@ -493,10 +493,7 @@ IO_TEST(poll_retry_of_a_file_and_of_a_stream)
     close(peer);
 }
 
-/*
- * After a poll, a reader may be added for the descriptor, and after that the descriptor
- * may be polled again.
- */
+/* A descriptor can be polled, then get a reader, and then be polled again. */
 IO_TEST(poll_before_and_after_a_reader)
 {
     bool called = false;
@@ -572,6 +569,41 @@ IO_TEST(poll_of_a_hang_up_alone)
     task = start(&p);
     close(ends[1]);
     finish(task);
+    CHECK_INT(p.fds[0].revents, POLLHUP);
+    close(ends[0]);
+}
+
+/*
+ * poll(2) ignores POLLERR, POLLHUP and POLLNVAL in `events`, which libpq sets. They need no
+ * descriptor for a set, so the lowest free descriptor stays the same.
+ */
+IO_TEST(poll_for_an_error_and_a_byte_needs_no_set)
+{
+    struct polling p = {.n = 1, .timeout_ns = COIL_NEVER};
+    int ends[2], lowest, lowest_waiting;
+    coil_task *task;
+
+    make_pipe(ends);
+    for (int i = 0; i < 2; i++) { /* the second wait: the backend knows the descriptor */
+        lowest = dup(ends[0]);
+        close(lowest);
+        p.ended = false;
+        p.fds[0] = (struct pollfd){
+            .fd = ends[0], .events = (short)(POLLIN | POLLERR | POLLHUP | POLLNVAL)};
+        task = start(&p);
+        lowest_waiting = dup(ends[0]);
+        close(lowest_waiting);
+        CHECK_INT(lowest_waiting, lowest);
+        write_byte(ends[1]);
+        CHECK_INT(test_join(task), 0);
+        CHECK_INT(p.rc, 1);
+        CHECK_INT(p.fds[0].revents, POLLIN);
+        read_byte(ends[0]);
+    }
+    p.ended = false;
+    task = start(&p);
+    close(ends[1]);
+    CHECK_INT(test_join(task), 0);
     CHECK_INT(p.fds[0].revents, POLLHUP);
     close(ends[0]);
 }
@@ -659,8 +691,8 @@ IO_TEST(poll_says_what_it_waits_for)
 }
 
 /*
- * Make each system call of a wait fail once. The wait returns the error, and nothing
- * leaks.
+ * Make each system call of a wait fail once. The wait must return the error, and nothing
+ * must leak.
  */
 IO_TEST(poll_whose_system_calls_fail)
 {
@@ -700,7 +732,7 @@ IO_TEST(poll_without_descriptors_to_spare)
 
 /* ---- a stream's own descriptor ----------------------------------------------------- */
 
-/* Make small reads that wait. After these reads, io_uring receives ahead. */
+/* Make small reads that wait. After them, io_uring receives data ahead of reads. */
 static void read_one_by_one(coil_stream *stream, int peer)
 {
     for (int i = 0; i < 4; i++) {
@@ -733,7 +765,7 @@ IO_TEST(poll_of_a_stream_sees_what_was_received_ahead)
     CHECK_INT(p.fds[0].revents, POLLIN);
     CHECK_INT(coil_read(stream, bytes, sizeof bytes), 4);
     CHECK_INT(coil_poll(p.fds, 1, 0), 0);
-    for (int i = 0; i < 3; i++) { /* receiving ahead continues */
+    for (int i = 0; i < 3; i++) { /* io_uring still receives ahead */
         p.ended = false;
         task = start(&p);
         CHECK_INT(write(peer, "x", 1), 1);
@@ -755,8 +787,8 @@ static int read_two(void *arg)
 }
 
 /*
- * If a task reads a part of the bytes while another task polls, the polling task must
- * still see the rest.
+ * A task reads a part of the bytes while another task polls. The polling task must still
+ * see the rest.
  */
 IO_TEST(poll_of_a_stream_that_is_being_read)
 {

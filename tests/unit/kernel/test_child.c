@@ -1,6 +1,6 @@
 /*
- * test_child.c - handles of child processes. tests/unit/os/test_process.c tests which
- * programs children run, and how children end.
+ * test_child.c - the kernel's handles of child processes. tests/unit/os/test_process.c
+ * tests the programs that children run.
  */
 #include "../../harness/harness.h"
 
@@ -81,8 +81,8 @@ TEST(child_is_waited_for_with_the_thread)
 }
 
 /*
- * Under Valgrind and emulators, a missing program shows only as an exit status: see
- * src/os/spawn.c.
+ * Starting a program that does not exist fails. Under Valgrind and emulators, it only
+ * results in an exit status: see src/os/spawn.c.
  */
 TEST(child_that_has_no_program_is_no_child)
 {

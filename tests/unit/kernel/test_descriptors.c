@@ -1,6 +1,6 @@
 /*
- * test_descriptors.c - descriptors for wake-ups and alarms, sets of descriptors, and
- * reopening a descriptor.
+ * test_descriptors.c - descriptors that wake a poll or act as an alarm, sets of
+ * descriptors, and reopening a descriptor.
  */
 #include "../../harness/harness.h"
 

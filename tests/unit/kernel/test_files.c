@@ -33,7 +33,7 @@ TEST(file_without_a_name_has_no_links)
     close(fd);
 }
 
-/* Copying by offsets does not change the positions of the two files. */
+/* Copying with explicit offsets does not change the positions of the two files. */
 TEST(files_are_copied_by_offsets)
 {
     int from = make_file("a coil"), to = make_file("12");

@@ -1,12 +1,12 @@
-/* guest.h - runs a test with a loop of each backend that supports guest mode. */
+/*
+ * guest.h - tests of guest mode, which run on each backend that supports it.
+ */
 #ifndef COIL_TESTS_LOOP_GUEST_H
 #define COIL_TESTS_LOOP_GUEST_H
 
 #include <coil.h>
 
-/*
- * Run test(loop) with a loop of every backend that is available and supports guest mode.
- */
+/* Call test() with a loop of each available backend that supports guest mode. */
 void for_each_guest(void (*test)(coil_loop *loop));
 
 #endif

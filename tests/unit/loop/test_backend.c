@@ -1,5 +1,6 @@
 /*
- * test_backend.c - the contract of backend.h, tested without tasks that wait.
+ * test_backend.c - the contract of backend.h. The tests call a backend directly, and no
+ * task waits for the result.
  */
 #include "../../harness/harness.h"
 
@@ -9,8 +10,10 @@
 #include <coil.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static struct coil__backend *backend(void)
@@ -54,7 +57,10 @@ static void poll_until_complete(void)
     CHECK_INT(completed, 1);
 }
 
-/* Submit the operation, wait for its result if necessary, and return the result. */
+/*
+ * Submit the operation and return its result. If it does not complete at once, poll until
+ * it does.
+ */
 static ssize_t result_of(struct coil__op *op)
 {
     ssize_t result;
@@ -132,8 +138,8 @@ IO_TEST(backend_cancel_and_detach_complete)
 }
 
 /*
- * After a short read, the next read waits without trying first, but does not miss any
- * bytes.
+ * After a short read, the socket counts as drained, so the next read waits without
+ * calling recv(2) first. It must not miss bytes that arrive in between.
  */
 IO_TEST(backend_remembers_what_was_drained)
 {
@@ -158,7 +164,10 @@ IO_TEST(backend_remembers_what_was_drained)
     drop_pair(fds);
 }
 
-/* Peeking leaves all bytes in the socket, so the socket must not count as drained. */
+/*
+ * Peeking leaves the bytes in the socket, so a short peek does not mean that the socket
+ * is drained.
+ */
 IO_TEST(backend_does_not_take_a_peek_for_a_drain)
 {
     struct coil__op op;
@@ -210,6 +219,33 @@ static int attach_without_memory(void *arg)
     out_of_memory = false;
     close(high);
     return rc;
+}
+
+/* A local socket becomes writable whenever its peer reads. That wakes only a writer. */
+IO_TEST(backend_is_not_woken_by_a_peer_that_reads)
+{
+    struct coil__op op;
+    struct pollfd woken = {.events = POLLIN};
+    char byte;
+    int fds[2];
+
+    if (backend()->class->pollable == NULL)
+        return;
+    CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
+    CHECK_INT(backend()->class->attach(backend(), fds[0]), 0);
+    op = receive_op(fds[0], &byte, 1);
+    CHECK_INT(backend()->class->submit(backend(), &op), -EINPROGRESS);
+    CHECK_INT(backend()->class->poll(backend(), 0), 0);
+    CHECK_INT(send(fds[0], "x", 1, 0), 1);
+    CHECK_INT(recv(fds[1], &byte, 1, 0), 1);
+    woken.fd = backend()->class->pollable(backend());
+    CHECK_INT(poll(&woken, 1, 0), 0);
+    CHECK_INT(send(fds[1], "y", 1, 0), 1);
+    CHECK_INT(poll(&woken, 1, 1000), 1);
+    poll_until_complete();
+    CHECK_INT(op.result, 1);
+    CHECK_INT(byte, 'y');
+    drop_pair(fds);
 }
 
 TEST(backend_without_memory_is_an_error_return)

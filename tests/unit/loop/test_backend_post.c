@@ -1,6 +1,6 @@
 /*
- * test_backend_post.c - posts from other threads end a poll, and arrive exactly once and
- * in order.
+ * test_backend_post.c - a post from another thread ends a poll. Posts arrive exactly once
+ * and in order.
  */
 #include "../../harness/harness.h"
 
@@ -94,8 +94,8 @@ static void *post_once(void *arg)
 }
 
 /*
- * A signal may interrupt a call of either thread while the eventfd is written. The post
- * arrives in any case.
+ * One of the system calls that write or read the eventfd is interrupted by a signal. The
+ * post must still arrive.
  */
 IO_TEST(post_that_is_interrupted_arrives)
 {
@@ -121,8 +121,8 @@ static void *post_into_nothing(void *arg)
 }
 
 /*
- * The state of a thread that posts after varying pauses, each time after its last post
- * was handled.
+ * A thread that posts again and again. It waits until its last post was handled, and then
+ * pauses for a varying time.
  */
 struct pinger {
     coil_loop *loop;
@@ -200,7 +200,10 @@ TEST(post_to_a_loop_whose_eventfd_is_closed_stops_the_program)
               "cannot be written (Bad file descriptor): the program has closed it");
 }
 
-/* Give the eventfd's number to another file, so that errno alone would be misleading. */
+/*
+ * Give the number of the loop's eventfd to another file, and post. errno alone would then
+ * be misleading.
+ */
 static void replace_its_eventfd_and_post(void *arg)
 {
     pthread_t thread;
@@ -269,7 +272,9 @@ static void *post_until_refused(void *arg)
     return (void *)taken;
 }
 
-/* However late a post arrives, it is either refused or its function is called. */
+/*
+ * Post while the loop closes. Each post must be refused, or its function must be called.
+ */
 TEST(post_is_called_or_refused_as_its_loop_closes)
 {
     void *taken;

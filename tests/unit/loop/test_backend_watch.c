@@ -1,5 +1,6 @@
 /*
- * test_backend_watch.c - readers and writers: level-triggered callbacks.
+ * test_backend_watch.c - level-triggered callbacks of coil_add_reader() and
+ * coil_add_writer().
  */
 #include "../../harness/harness.h"
 
@@ -25,7 +26,7 @@ static void count(void *arg)
         coil_unpark(c->waiting, 0);
 }
 
-/* Wait until the callback was called `more` more times. */
+/* Wait for `more` further calls of the callback. */
 static void wait_for_calls(struct counter *c, int more)
 {
     c->wanted = c->calls + more;
@@ -134,7 +135,10 @@ static void empty(int fd)
         ;
 }
 
-/* The peer's shutdown ends io_uring's polls, although coil did not cancel them. */
+/*
+ * When the peer shuts down its sending side, io_uring's polls end, although coil did not
+ * cancel them.
+ */
 IO_TEST(writer_without_room_is_not_called_when_the_peer_says_no_more)
 {
     struct counter c = {0};
@@ -152,15 +156,15 @@ IO_TEST(writer_without_room_is_not_called_when_the_peer_says_no_more)
     fill_up(fds[0]);
     CHECK_INT(coil_add_writer(fds[0], count, &c), 0);
     coil_sleep(COIL_MSEC(3));
-    /* the writer can be removed whatever events are pending */
+    /* the writer is still registered, whether or not an event is pending */
     CHECK(coil_remove_writer(fds[0]));
     close_pair(fds);
 }
 
 /*
- * Adding a reader three times has the effect of adding it once. After the reader is
- * removed and the descriptor closed, no old event reaches a new descriptor with that
- * number.
+ * Adding a reader three times has the same effect as adding it once. After the reader was
+ * removed and the descriptor closed, a new descriptor with the same number receives no
+ * event of the old one.
  */
 IO_TEST(reader_removed_and_closed_at_once)
 {
@@ -250,8 +254,8 @@ IO_TEST(reader_and_writer_of_what_never_waits_are_called_in_every_turn)
 }
 
 /*
- * The owner closed the old descriptor without removing its watch. The new watch gets the
- * events of the new descriptor.
+ * The old descriptor was closed without removing its watch. The new watch must receive
+ * the events of the new descriptor, which has the same number.
  */
 IO_TEST(reader_added_to_a_number_that_was_closed_and_reused_is_called)
 {
@@ -287,7 +291,10 @@ static void note_run(struct coil__runnable *runnable)
     test_trace("ran ");
 }
 
-/* Events of the old descriptor reach neither the old watch nor the new one. */
+/*
+ * Replace a watch while an event is pending. The event must be delivered to the new
+ * watch, and never to the old one.
+ */
 IO_TEST(watch_that_is_replaced_keeps_nothing_of_the_old)
 {
     coil_loop *loop = coil_loop_current();
@@ -311,8 +318,8 @@ IO_TEST(watch_that_is_replaced_keeps_nothing_of_the_old)
 }
 
 /*
- * If a library now uses the descriptor's number, removing the old watch does not remove
- * the library's watch.
+ * A library now watches a descriptor with the number of a closed one. Removing the reader
+ * of the closed descriptor must not remove the library's watch.
  */
 IO_TEST(reader_of_a_closed_descriptor_whose_number_the_library_watches)
 {
@@ -338,8 +345,7 @@ IO_TEST(reader_of_a_closed_descriptor_whose_number_the_library_watches)
 }
 
 /*
- * A closed descriptor must not make every poll fail. The descriptor's callback is called
- * once.
+ * Close a watched descriptor. Its callback is called once, and later polls do not fail.
  */
 IO_TEST(reader_of_a_descriptor_closed_behind_its_back)
 {

@@ -1,8 +1,9 @@
 /*
  * test_busy_loop.c - I/O while tasks or callbacks are always ready.
  *
- * A long step writes a byte to a pipe. The tests count the steps until a task has read
- * the byte. A busy machine makes steps longer, but does not change their number.
+ * Some of the steps write a byte to a pipe. The tests count the steps that pass until a
+ * task has read the byte. On a busy machine steps take longer, but their number stays the
+ * same.
  */
 #include "../../harness/harness.h"
 
@@ -17,9 +18,9 @@ struct busy {
     int fds[2];
     coil_stream *stream;
     coil_task *reader;
-    int steps, written_at; /* the number of the step in which the last byte was written */
+    int steps, written_at; /* number of the step that wrote the last byte */
     int written, got;
-    int worst; /* the largest number of steps between writing and reading a byte */
+    int worst; /* largest number of steps between writing a byte and reading it */
     int left;  /* remaining steps */
     int64_t step_ns;
     coil_timer timer;
@@ -58,7 +59,10 @@ static void end(struct busy *b)
     coil_stream_destroy(b->stream);
 }
 
-/* Do a step. Returns false after the last step. */
+/*
+ * Keep the processor busy for one step. Write a byte at the end if the previous one was
+ * read. Returns false after the last step.
+ */
 static bool work(struct busy *b)
 {
     int64_t until = coil_now() + b->step_ns;
@@ -177,7 +181,7 @@ IO_TEST(busy_task_with_long_steps_now_and_then_surprises_the_loop_once)
     end(&b);
 }
 
-/* The time of short steps is added up: at most 250 us pass without a poll. */
+/* The durations of short steps add up: the loop polls after at most 250 us. */
 IO_TEST(busy_task_with_shorter_steps_lets_io_in_after_some_of_them)
 {
     struct busy b;

@@ -1,5 +1,5 @@
 /*
- * test_exception.c - the exception handler, without tasks.
+ * test_exception.c - the exception handler of a loop without tasks.
  */
 #include "../../harness/harness.h"
 

@@ -1,5 +1,6 @@
 /*
- * test_guest.c - a loop that a host drives, here with poll(2).
+ * test_guest.c - a guest loop, which a host drives. In these tests, the host uses
+ * poll(2).
  */
 #include "guest.h"
 
@@ -31,8 +32,8 @@ void for_each_guest(void (*test)(coil_loop *loop))
 }
 
 /*
- * Act as the host: wait as long as the guest requests, then step it. Returns the number
- * of steps.
+ * Act as the host until `*until` is true: wait for at most the time that the guest
+ * requests, and step it. Returns the number of steps.
  */
 static int drive(coil_loop *loop, const bool *until)
 {
@@ -78,7 +79,7 @@ static void one_turn_each(coil_loop *loop)
     stop = true;
     CHECK_INT(coil_guest_step(loop), 0);
     CHECK_INT(coil_guest_timeout(loop), COIL_NEVER);
-    /* there is nothing to do, so the step returns without waiting */
+    /* nothing is ready, so the step returns at once */
     CHECK_INT(coil_guest_step(loop), 0);
 }
 
@@ -134,7 +135,7 @@ static void waits_for_a_timer(coil_loop *loop)
     CHECK_INT(coil_guest_step(loop), 0);
     timeout = coil_guest_timeout(loop);
     CHECK(timeout >= 0 && timeout <= COIL_MSEC(5));
-    /* the host does not spin, because it gets a time to wait */
+    /* the host waits instead of spinning */
     CHECK(drive(loop, &ended) < 20);
     CHECK(coil_now() - before >= COIL_MSEC(5));
 }
@@ -239,9 +240,7 @@ TEST(guest_descriptor_tells_of_posts)
     for_each_guest(hears_posts);
 }
 
-/*
- * The state of a thread that posts repeatedly, each time after its last post was handled.
- */
+/* A thread that posts repeatedly, each time after its last post was handled. */
 struct speaker {
     coil_loop *loop;
     int event; /* a descriptor to write to instead of posting, or -1 */
@@ -295,8 +294,8 @@ TEST(guest_descriptor_tells_of_each_post)
 }
 
 /*
- * Regression test: a loop that had run on its own counted as awake, so posts did not
- * write to the descriptor.
+ * Regression test: a loop that had run before it became a guest counted as awake, so
+ * posts did not write to its descriptor.
  */
 static void hears_posts_after_a_run(coil_loop *loop)
 {
@@ -395,7 +394,7 @@ static void host_calls_in(coil_loop *loop)
     CHECK_INT(coil_spawn(awaits, future, NULL, &task), 0);
     for (int i = 0; i < 3; i++)
         CHECK_INT(coil_guest_step(loop), 0);
-    /* not a deadlock, because the host may act */
+    /* not a deadlock, because the host may complete the future */
     CHECK_INT(coil_guest_timeout(loop), COIL_NEVER);
     CHECK_INT(coil_future_set(future, 42, NULL, NULL), 0);
     CHECK_INT(coil_guest_timeout(loop), 0);
@@ -434,7 +433,8 @@ TEST(guest_step_says_stop_and_does_not_nest)
 }
 
 /*
- * When the host ends, the runner cancels the remaining tasks and waits for them.
+ * This task is still running when the host ends. The runner cancels such tasks and waits
+ * for them.
  */
 static int waits_for_ever(void *arg)
 {
@@ -466,7 +466,7 @@ TEST(guest_needs_a_backend_with_a_descriptor)
         CHECK_INT(coil_loop_create(&(coil_loop_opts){.backend = backends[i]}, &loop), 0);
         CHECK_INT(coil_guest_fd(loop), -EOPNOTSUPP);
         CHECK_INT(coil_guest_timeout(loop), COIL_NEVER);
-        /* without a descriptor, the host can step the loop from time to time */
+        /* a host without a descriptor can still step the loop from time to time */
         CHECK_INT(coil_guest_step(loop), 0);
         coil_loop_close(loop);
     }

@@ -45,7 +45,7 @@ static gboolean dispatch(GSource *source, GSourceFunc fn, gpointer data)
 
 static GSourceFuncs functions = {prepare, check, dispatch, NULL, NULL, NULL};
 
-/* GLib never frees its default context, so use a context of the test's own. */
+/* The test has its own context, because GLib never frees the default context. */
 static GMainContext *context;
 
 /* Let GLib call fn(data) every millisecond, as long as fn returns true. */

@@ -1,6 +1,6 @@
 /*
- * If coil detects one of its functions being called in a signal handler, the program
- * aborts with a message. Calls that are allowed in a handler work.
+ * The program aborts with a message if a signal handler calls a function that it must not
+ * call, and coil detects this. Functions that a handler may call work.
  */
 #include "../../harness/harness.h"
 
@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Objects of the interrupted loop. A task has already waited for each object that can
- * have waiters.
+ * Objects of the loop that is interrupted. Tasks have already waited for those objects
+ * that can be waited for.
  */
 static struct {
     coil_loop *loop;
@@ -124,7 +124,10 @@ static const struct call that_wake[] = {
     {NULL, NULL},
 };
 
-/* Any thread may make the calls in the first half of the table, which acquire a lock. */
+/*
+ * The first half of the table has functions that any thread may call, and that acquire a
+ * lock.
+ */
 static const struct call of_threads_and_streams[] = {
     {set_promise, "coil_promise_set"},
     {cancel_promise, "coil_promise_cancel"},
@@ -170,7 +173,7 @@ static bool sleeps(pid_t thread)
     return state != NULL && state[2] == 'S';
 }
 
-/* Wait until the loop's thread sleeps in the kernel, and send it the signal. */
+/* Send the signal to the loop's thread, as soon as that thread sleeps in the kernel. */
 static void *interrupt(void *arg)
 {
     pid_t thread;
@@ -259,8 +262,8 @@ static void interrupt_wait_with(void *call)
 }
 
 /*
- * Skip the test with tools that run handlers only after a system call has returned, so
- * that a wait is not interrupted.
+ * Skip the test under tools that delay a signal handler until the system call has
+ * returned. Under such tools, a handler never runs during a wait.
  */
 static void skip_where_handlers_come_late(void)
 {
@@ -419,7 +422,10 @@ TEST(handler_that_interrupts_a_callback_stops_the_program_in_debug_mode)
     test_dies(run_interrupt_a_callback, NULL, "coil_spawn: a signal handler called it");
 }
 
-/* The handler's alternate stack: static memory, at an address below the task's stack. */
+/*
+ * The handler runs on an alternate stack in static memory, at a lower address than the
+ * task's stack. A wait there must not be reported as a stack overflow.
+ */
 TEST(handler_on_its_alternate_stack_that_waits_is_no_stack_overflow)
 {
     static const struct call waits = {do_sleep, "coil_sleep"};

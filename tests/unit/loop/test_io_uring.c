@@ -1,11 +1,11 @@
 /*
- * test_io_uring.c - properties that only the io_uring backend has: kernels that do or do
- * not allow io_uring, full queues, exhausted buffers, bytes received ahead of reads, and
- * cancelling in each state.
+ * test_io_uring.c - what only the io_uring backend does: kernels that forbid io_uring,
+ * full queues, exhausted buffers, bytes that are received ahead of reads, and cancelling
+ * requests in each state.
  *
- * Most tests are RING_TESTs, which run once for each code path of the backend. Features
- * of the kernel are hidden, so that code for older kernels is also tested on the newest
- * kernel.
+ * Most tests are RING_TESTs, which run once for each variant of the backend. A variant
+ * ignores some features of the kernel, so that the code for older kernels is tested on
+ * the newest kernel too.
  */
 #include "../../harness/harness.h"
 
@@ -59,7 +59,7 @@ static void on_each_way(coil_task_fn fn)
     unsetenv("COIL_IO_URING_WITHOUT");
 }
 
-/* The body runs in a task, once for each code path of the backend. */
+/* Define a test that runs in a task, once for each variant of the backend. */
 #define RING_TEST(name)                                                                  \
     static void name##_body(void);                                                       \
     static int name##_in_a_task(void *arg)                                               \
@@ -114,8 +114,8 @@ static void install_filter(struct sock_filter *filter, size_t n)
 }
 
 /*
- * Make these system calls fail with this error from now on, in this process and its
- * children.
+ * Make the system calls from `first` to `last` fail with `error` from now on, in this
+ * process and its children.
  */
 static void forbid(int first, int last, int error)
 {
@@ -175,14 +175,17 @@ TEST(ring_that_may_be_made_but_not_entered_is_epoll)
     expect_epoll();
 }
 
-/* Without io_uring_register(2), coil cannot probe the features of the kernel. */
+/*
+ * Without io_uring_register(2), coil cannot find out the features of the kernel, and uses
+ * epoll.
+ */
 TEST(ring_that_may_not_be_registered_with_is_epoll)
 {
     forbid(SYS_io_uring_register, SYS_io_uring_register, EPERM);
     expect_epoll();
 }
 
-/* Make io_uring_register(2) fail with this error for this request from now on. */
+/* Make io_uring_register(2) with the opcode `what` fail with `error` from now on. */
 static void forbid_to_register(unsigned what, int error)
 {
     enum { ARG = offsetof(struct seccomp_data, args[1]) }; /* the lower half */
@@ -207,7 +210,7 @@ TEST(ring_that_cannot_be_asked_what_it_can_do_is_epoll)
     expect_epoll();
 }
 
-/* Read with a small buffer, so that the reads use the ring's own buffers. */
+/* Read a byte and answer. Reads into small buffers use the ring's own buffers. */
 static int read_and_answer(void *arg)
 {
     coil_stream *ends[2];
@@ -237,7 +240,7 @@ TEST(ring_that_gets_no_buffers_reads_into_those_of_its_readers)
     run_on_ring(read_and_answer);
 }
 
-/* Only guest mode needs this feature, so only guest mode fails. */
+/* Only guest mode needs an eventfd that the ring notifies, so only guest mode fails. */
 TEST(ring_that_cannot_tell_a_host_says_so)
 {
     coil_loop *loop;
@@ -250,8 +253,8 @@ TEST(ring_that_cannot_tell_a_host_says_so)
 }
 
 /*
- * The kernel does not count a process's locked memory while it has CAP_IPC_LOCK, as root
- * has.
+ * Drop CAP_IPC_LOCK, which root has: the kernel does not limit the locked memory of a
+ * process with this capability.
  */
 static void drop_ipc_lock(void)
 {
@@ -310,8 +313,8 @@ static int wait_for_event(void *arg)
 }
 
 /*
- * Cause more submissions in a turn, and more completions at once, than the queues can
- * hold.
+ * Submit more requests in a turn than the submission queue holds, and let more of them
+ * complete at once than the completion queue holds.
  */
 RING_TEST(ring_of_thousands_that_are_submitted_and_complete_at_once)
 {
@@ -355,7 +358,10 @@ RING_TEST(ring_of_thousands_that_are_cancelled)
 
 /* ---- bytes that came unasked ------------------------------------------------------- */
 
-/* Make reads that wait. After two such reads, the ring receives bytes ahead of reads. */
+/*
+ * Make the ring receive bytes ahead of reads, which it does after two reads that had to
+ * wait.
+ */
 static void receive_ahead(coil_stream *stream, int peer)
 {
     char byte;
@@ -376,7 +382,10 @@ static int read_two(void *arg)
     return (int)was_read;
 }
 
-/* A cancelled read does not consume bytes, whether they have arrived or not. */
+/*
+ * A cancelled read consumes no bytes, whether they arrive before or after the
+ * cancellation.
+ */
 RING_TEST(ring_keeps_what_a_cancelled_read_did_not_take)
 {
     coil_stream *stream;
@@ -416,7 +425,10 @@ RING_TEST(ring_keeps_what_a_cancelled_read_did_not_take)
     }
 }
 
-/* While no task reads, the writer must be slowed down. In the end all bytes arrive. */
+/*
+ * While no task reads, the writer must be stopped before it has written everything. In
+ * the end, all bytes must arrive.
+ */
 RING_TEST(ring_lets_a_fast_writer_feel_a_slow_reader)
 {
     enum { MOST = 4 << 20 };
@@ -474,8 +486,8 @@ static int write_much(void *stream)
 }
 
 /*
- * As long as there is room in the socket's buffer, bytes are sent with a system call. The
- * remaining bytes are sent by a request to the ring, which can be cancelled.
+ * As long as the socket's buffer has room, bytes are sent by a system call. The remaining
+ * bytes are sent by a request to the ring, which can be cancelled.
  */
 RING_TEST(ring_sends_at_once_while_there_is_room)
 {
@@ -540,7 +552,7 @@ RING_TEST(ring_whose_buffers_run_out)
     }
 }
 
-/* The end of the data, or a reset, is reported after the bytes before it. */
+/* The bytes that arrived before the end of the stream or a reset are read first. */
 RING_TEST(ring_ends_a_stream_behind_its_bytes)
 {
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
@@ -582,7 +594,7 @@ static ssize_t receive_with(coil_stream *stream, void *buf, size_t n, int flags)
 }
 
 /*
- * Peeks, large reads and calls for messages get the bytes that were received ahead, in
+ * Peeks, large reads and calls for messages return the bytes that were received ahead, in
  * order.
  */
 RING_TEST(ring_shows_all_kinds_of_reads_what_came_unasked)
@@ -623,8 +635,8 @@ static int do_wait_readable(void *arg)
 }
 
 /*
- * A wait for readability first uses a poll, and later the bytes of a receive. Every wait
- * ends. Some of the waits are cancelled.
+ * The first waits for readability use a poll; later ones end when bytes were received
+ * ahead. Some waits are cancelled, and every wait must end.
  */
 RING_TEST(ring_waits_until_a_stream_is_readable)
 {
@@ -656,7 +668,7 @@ RING_TEST(ring_waits_until_a_stream_is_readable)
 }
 
 /*
- * A packet is truncated to the size of the reader's buffer, and the rest is lost:
+ * If a packet is larger than the reader's buffer, the rest of the packet is discarded:
  * recv(2).
  */
 RING_TEST(ring_keeps_packets_apart)
@@ -706,8 +718,8 @@ RING_TEST(ring_settles_what_it_received_ahead)
 }
 
 /*
- * A reset that was received before the move is still a reset on the next loop, not a
- * normal end.
+ * A reset that the ring received before the stream moved must be reported as a reset on
+ * the next loop, not as a normal end.
  */
 RING_TEST(ring_moves_a_reset_behind_its_bytes)
 {
@@ -737,8 +749,8 @@ RING_TEST(ring_moves_a_reset_behind_its_bytes)
 /* ---- calls that fail --------------------------------------------------------------- */
 
 /*
- * Cancel the requested failure. Return true if it has already occurred: the test then
- * makes the next call fail.
+ * Request no further failure. Returns true if the requested failure has occurred, so that
+ * the test continues with the next call.
  */
 static bool struck(void)
 {
@@ -749,7 +761,10 @@ static bool struck(void)
     return failed;
 }
 
-/* Detach and reattach the stream while one call or allocation fails. No byte is lost. */
+/*
+ * Detach and reattach the stream while one call or allocation fails. No byte must be
+ * lost. Returns true if there was such a call or allocation.
+ */
 static bool move_with(uint64_t call, int error, uint64_t allocation)
 {
     coil_stream *stream;
@@ -767,7 +782,7 @@ static bool move_with(uint64_t call, int error, uint64_t allocation)
     if (rc == 0)
         rc = coil_stream_attach(stream);
     failed = struck();
-    if (rc < 0) { /* the stream is still on its old loop, or not attached to a loop */
+    if (rc < 0) { /* the stream is on its old loop, or on none */
         rc = coil_stream_attach(stream);
         CHECK(rc == 0 || rc == -EBUSY);
     }
@@ -815,7 +830,7 @@ static int read_small(void *arg)
 
 /*
  * Close the stream while a reader waits and one call fails. The read and the connection
- * end.
+ * must end anyway.
  */
 static bool close_with(uint64_t call, int error, coil_task_fn reader)
 {
@@ -896,7 +911,9 @@ static int write_one(void *arg)
     return (int)coil_write(arg, "x", 1);
 }
 
-/* All writes are submitted in one turn, before the kernel can refuse the first write. */
+/*
+ * All first writes are submitted in one turn, before the kernel can refuse any of them.
+ */
 RING_TEST(ring_whose_first_writes_go_together)
 {
     coil_stream *streams[WRITERS + 1];
@@ -920,7 +937,8 @@ RING_TEST(ring_whose_first_writes_go_together)
 }
 
 /*
- * poll(2) reports an unconnected sender as always writable, even if the receiver is full.
+ * poll(2) always reports an unconnected sender as writable, even if the receiver's queue
+ * is full. The loop must not spin.
  */
 RING_TEST(ring_waits_for_a_full_queue_that_is_not_its_peers)
 {
@@ -968,7 +986,10 @@ static int write_sixteen_megabytes(void *stream)
     return (int)coil_write(stream, test_memory(SIXTEEN_MEGABYTES), SIXTEEN_MEGABYTES);
 }
 
-/* The ring's polls end at once, because the peer has shut down its sending side. */
+/*
+ * The peer has shut down its sending side, so the ring's polls end at once. The loop must
+ * not spin.
+ */
 RING_TEST(ring_waits_asleep_for_room_at_a_half_closed_peer)
 {
     coil_stats before, after;
@@ -998,8 +1019,8 @@ static void note_completion(struct coil__op *op)
 }
 
 /*
- * Detach the stream in a sandbox. The sandbox is permanent, so this must be the last part
- * of a test.
+ * Detach a stream after entering a sandbox that forbids io_uring. The sandbox is
+ * permanent, so this must be the last step of a test.
  */
 static void detach_while_shut_out(bool ahead)
 {
@@ -1044,7 +1065,7 @@ static void detach_while_shut_out(bool ahead)
 
 TEST(ring_that_is_shut_out_completes_what_the_kernel_does_not_touch)
 {
-    /* With these settings the kernel still works on the request. */
+    /* With these settings the kernel still completes the request. */
     setenv("COIL_IO_URING_WITHOUT", "defer,coop", 1);
     detach_while_shut_out(false);
 }
@@ -1082,7 +1103,8 @@ static void run_into_the_sandbox(void *arg)
 }
 
 /*
- * If the program continued, the kernel would write to memory that has been reused.
+ * The program must abort, because the kernel would otherwise write to memory that is
+ * reused.
  */
 TEST(ring_that_is_shut_out_with_a_file_in_the_kernel_stops_the_program)
 {
@@ -1160,7 +1182,8 @@ static int open_to_read(void *path)
 }
 
 /*
- * A worker thread of the kernel waits for a writer in the call, until it is interrupted.
+ * Cancel the opening of a FIFO without a writer. A worker thread of the kernel waits in
+ * open(2) until it is interrupted.
  */
 RING_TEST(ring_ends_the_opening_of_a_fifo)
 {
@@ -1198,8 +1221,8 @@ static int file_ops_at_once(void *arg)
 }
 
 /*
- * Operations of the kernel's worker threads end on their own, so the virtual clock waits
- * for them.
+ * The operations of the kernel's worker threads end without the loop, so the virtual
+ * clock must wait for them.
  */
 TEST(ring_that_does_files_holds_a_virtual_clock)
 {
@@ -1224,7 +1247,10 @@ static void stay_silent(const coil_exception *exception, void *arg)
     (void)exception, (void)arg;
 }
 
-/* The kernel's worker threads are threads of this process, but they never post. */
+/*
+ * The kernel's worker threads count as threads of this process, but never post. A
+ * deadlock must be detected despite them.
+ */
 TEST(ring_whose_workers_idle_is_a_deadlock_still)
 {
     coil_loop *loop;
@@ -1318,7 +1344,10 @@ static coil_loop *leave_behind(struct left_behind *l)
     return loop;
 }
 
-/* A closed loop cancels its requests, so the kernel does not write to freed memory. */
+/*
+ * A loop cancels its requests when it is closed, so that the kernel does not write to
+ * freed memory.
+ */
 TEST(ring_takes_back_what_a_closed_loop_left_behind)
 {
     struct left_behind l;
@@ -1390,8 +1419,8 @@ RING_TEST(ring_is_mapped_for_the_first_operation)
 }
 
 /*
- * Sleep until the loop uses its ring, and then once more: the ring wakes its loop more
- * precisely than ppoll(2).
+ * Sleep until the loop waits through its ring, and then once more: the ring's timeouts
+ * are more precise than those of ppoll(2).
  */
 static int sleep_until_mapped(void *arg)
 {

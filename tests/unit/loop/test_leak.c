@@ -1,6 +1,6 @@
 /*
- * test_leak.c - in debug mode, objects that still exist when the loop closes are
- * reported.
+ * test_leak.c - in debug mode, a loop reports the objects that still exist when it is
+ * closed.
  */
 #include "../../harness/harness.h"
 
@@ -21,7 +21,7 @@ static void note_report(const coil_exception *exception, void *arg)
     snprintf(reports + n, sizeof reports - n, "%s\n", exception->message);
 }
 
-/* One object of each kind. The test owns these objects. */
+/* One object of each kind that the loop may report. */
 struct things {
     coil_stream *ends[2];
     coil_listener *listener;
@@ -121,7 +121,10 @@ static void check_named(const char *format, int number)
         CHECK(strncmp(found, "; made by make_all at ", 22) == 0);
 }
 
-/* Debug mode also reports slow steps, and on a busy machine there are some. */
+/*
+ * Count the reports of leaks. Debug mode also reports slow steps, which occur on a busy
+ * machine.
+ */
 static int count_leaks(void)
 {
     int count = 0;
@@ -215,7 +218,7 @@ static int make_a_pipe(void *arg)
     return 0;
 }
 
-/* Return the number of allocations, after making each of them fail in turn. */
+/* Make each allocation of a run fail in turn. Returns the number of allocations. */
 static int count_allocations(bool debug)
 {
     coil_run_opts opts = {.loop.debug = debug, .no_report = true};
@@ -242,9 +245,7 @@ static int spawn_one_that_waits(void *arg)
     return 0;
 }
 
-/*
- * Each loop reports its own objects: objects left by another loop are not reported again.
- */
+/* A loop reports only its own objects, and not those that an earlier loop left. */
 TEST(leaks_are_named_once)
 {
     coil_task *tasks[2];
@@ -284,7 +285,10 @@ static int leave_a_child(void *arg)
     return run_for_ever(&left);
 }
 
-/* The handler gets the report when the loop no longer watches the child. */
+/*
+ * The handler of the report may destroy the object. When it is called, the loop no longer
+ * watches a child process.
+ */
 TEST(leaks_may_be_destroyed_by_the_handler_that_is_told_of_them)
 {
     coil_run_opts opts = {.loop = {.debug = true}};

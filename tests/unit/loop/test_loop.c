@@ -55,7 +55,7 @@ TEST(stop_lets_everything_ready_in_this_turn_run)
     coil_call_soon(note_and_call_soon, "same turn", NULL);
     CHECK_INT(coil_loop_run_forever(loop), 0);
     CHECK_TRACE("stop same turn@0 ");
-    coil_loop_stop(loop); /* a loop that is stopped before it is run takes one turn */
+    coil_loop_stop(loop); /* a loop that was stopped before it runs takes one turn */
     CHECK_INT(coil_loop_run_forever(loop), 0);
     CHECK_TRACE("next@0 ");
     coil_loop_close(loop);
@@ -97,10 +97,7 @@ TEST(a_cancelled_handle_is_not_called_even_if_it_is_due)
     CHECK_INT(coil_handle_when(later), COIL_MSEC(1));
     coil_handle_release(soon);
     coil_handle_release(later);
-    /*
-     * The first callback that is due at 20 ms cancels the second one, which is due in the
-     * same turn.
-     */
+    /* The callback that is due at 21 ms is cancelled by the one that is due at 20 ms. */
     coil_call_at(COIL_MSEC(30), stop, loop, NULL);
     coil_call_at(COIL_MSEC(20), note, "x", &due);
     coil_handle_cancel(due);
@@ -158,7 +155,10 @@ static struct timed {
 } timed[TIMERS];
 static int fired, last_fired;
 
-/* Timers with the same deadline run in the order in which they were created. */
+/*
+ * Check that timers fire in order, and timers with the same deadline in the order in
+ * which they were created.
+ */
 static void check_turn(void *arg)
 {
     struct timed *t = arg;
@@ -332,8 +332,8 @@ TEST(the_real_clock_waits_and_never_fires_early)
 }
 
 /*
- * A callback that always schedules itself again, which must not keep the loop from
- * reading the clock.
+ * A callback that schedules itself again in each turn. The loop must still read the
+ * clock.
  */
 static void spin(void *arg)
 {
@@ -490,7 +490,10 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, EMFILE);
 }
 
-/* Make the n-th call fail. Returns false once no call is left to fail. */
+/*
+ * Create a loop while the n-th call fails. Returns false if there were fewer than n
+ * calls.
+ */
 static bool fail_to_create(const char *backend, void (*fail)(uint64_t n), uint64_t n,
                            int rc)
 {

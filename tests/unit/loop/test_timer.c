@@ -12,7 +12,7 @@
 struct note {
     coil_timer timer;
     const char *word;
-    int again; /* how many more times the timer restarts itself */
+    int again; /* number of times that the timer still restarts itself */
 };
 
 static void say_word(void *arg)
@@ -104,8 +104,8 @@ struct moving {
 };
 
 /*
- * Restart the other timer, which is due and has therefore left the table, while the table
- * is full.
+ * Restart the other timer while the table is full. That timer is due, and has therefore
+ * left the table.
  */
 static void move_without_memory(void *arg)
 {
@@ -209,7 +209,7 @@ static void work_for(int64_t ns)
         ;
 }
 
-/* Return the number of steps of 100 us that a task takes until the timer fires. */
+/* Take steps of 100 us until the timer has fired. Returns the number of steps. */
 static int steps_until(const bool *fired)
 {
     int steps = 0;
@@ -221,7 +221,10 @@ static int steps_until(const bool *fired)
     return steps;
 }
 
-/* asyncio reads the clock in each turn. coil may skip reading it in short turns. */
+/*
+ * asyncio reads the clock in each turn. coil may skip this in short turns, but must not
+ * delay a timer for long.
+ */
 IO_TEST(timer_that_is_due_fires_though_a_task_is_always_ready)
 {
     coil_timer timer, later;
@@ -274,8 +277,8 @@ TASK_TEST(sleeping_allocates_nothing_however_many_sleep)
 }
 
 /*
- * A scope reserves room in the table with its first deadline, so moving the deadline
- * cannot fail.
+ * A scope reserves a slot in the timer table when it gets its first deadline. Therefore,
+ * moving the deadline cannot fail.
  */
 TASK_TEST(deadline_is_moved_without_memory)
 {
@@ -299,7 +302,10 @@ static int return_nothing(void *unused)
     return 0;
 }
 
-/* If there is no room for another timer, the spawn fails. */
+/*
+ * A task needs a slot in the timer table to be able to sleep. If none can be allocated,
+ * spawning fails.
+ */
 TASK_TEST(spawn_fails_where_its_task_could_not_sleep)
 {
     static coil_task *tasks[SLEEPERS];
@@ -323,8 +329,8 @@ TASK_TEST(spawn_fails_where_its_task_could_not_sleep)
 /* ---- slack ------------------------------------------------------------------------- */
 
 /*
- * Run fn(arg) on a loop of each backend with this slack. io_uring is tested both without
- * and with its ring: see io_uring_watch.c.
+ * Run fn(arg) on a loop of each backend with this timer slack. io_uring is tested both
+ * without and with its ring: see io_uring_watch.c.
  */
 static void for_each_backend(int64_t slack_ns, coil_task_fn fn)
 {
@@ -349,7 +355,10 @@ static void never_called(void *arg)
     CHECK(false);
 }
 
-/* If there is a reader besides the loop's own, io_uring uses its ring. */
+/*
+ * Add a reader if `pair` is not NULL: io_uring uses its ring only if the program watches
+ * a descriptor.
+ */
 static void watch(const int *pair)
 {
     if (pair != NULL)
@@ -365,7 +374,7 @@ static void unwatch(const int *pair)
 struct firing {
     coil_timer timer;
     int64_t deadline;
-    uint64_t polls; /* the loop's number of polls when the timer fired; 0: not yet */
+    uint64_t polls; /* the loop's count of polls when the timer fired; 0: not yet */
 };
 
 static void note_polls(void *arg)
@@ -401,8 +410,9 @@ static bool three_fire_in_one_turn(void)
 }
 
 /*
- * Try again if the kernel interrupts a wait, because timers that are due then fire early.
- * The kernel interrupts a wait after another loop's ring was closed, but not repeatedly.
+ * Repeat the test if the kernel has interrupted a wait, because timers within their slack
+ * then fire early. The kernel interrupts a wait after another loop's ring was closed, but
+ * not repeatedly.
  */
 static int three_at_once(void *pair)
 {
@@ -505,8 +515,8 @@ TEST(virtual_clock_has_no_slack)
 }
 
 /*
- * Set a timer for an hour from now, and check by how much the host's time to wait exceeds
- * the hour.
+ * Set a timer for an hour from now. Check by how much coil_guest_timeout() exceeds the
+ * hour.
  */
 static void check_guest(int64_t slack_ns, int64_t exceeds)
 {

@@ -16,7 +16,7 @@ static const char *const names_of_kinds[] = {
     "?",     "switch", "callback", "poll",   "polled", "wait", "wake",
     "spawn", "name",   "end",      "cancel", "ready",  "is",   "calls"};
 
-/* Append "wait 2 sleep, " for a record. */
+/* Append a description of the record to `text`, such as "wait 2 sleep, ". */
 static void describe(const struct coil__trace_record *record, char *text, size_t size)
 {
     unsigned kind = record->kind_and_value & 0xff;
@@ -140,7 +140,7 @@ TASK_TEST(trace_records_an_eager_start)
                   "switch 2, end 2 0, wake 1, poll, polled, switch 1, switch 0, ");
 }
 
-/* With polls skipped, tasks switch to each other directly. */
+/* As polls are skipped, the tasks switch directly to each other. */
 static int yield_often(void *arg)
 {
     (void)arg;
@@ -160,7 +160,7 @@ static int start_two(void *arg)
     CHECK_INT(coil_group_spawn(&group, yield_often, NULL, NULL, NULL), 0);
     CHECK_INT(coil_group_exit(&group, 0), 0);
     coil_trace_stop();
-    /* No poll between the steps, and no return to the loop. */
+    /* The tasks neither poll nor return to the loop between their steps. */
     CHECK_RECORDS("switch 1, spawn 2, spawn 3, wait 1 group, switch 2, switch 3, "
                   "switch 2, switch 3, switch 2, switch 3, switch 2, end 2 0, ready, "
                   "switch 3, end 3 0, ready, callback, is, callback, is, wake 1, "
@@ -195,7 +195,7 @@ TASK_TEST(trace_keeps_the_newest_records)
 {
     const struct coil__trace *trace;
 
-    CHECK_INT(coil_trace_start(1), 0); /* at least 256 records */
+    CHECK_INT(coil_trace_start(1), 0); /* is rounded up to 256 records */
     for (int i = 0; i < 1000; i++)
         coil_yield();
     coil_trace_stop();
@@ -218,7 +218,10 @@ TASK_TEST(trace_start_fails_without_a_new_ring)
     coil_trace_stop();
 }
 
-/* The records of a real clock are in order, and near the clock. */
+/*
+ * With the real clock, the times of the records increase, and are close to those of the
+ * clock.
+ */
 IO_TEST(trace_times_are_those_of_the_clock)
 {
     const struct coil__trace_clock *clock;
@@ -258,7 +261,7 @@ static size_t count_in(const char *text, const char *part)
     return n;
 }
 
-/* True if the file begins and ends like one object with a list of events. */
+/* Return true if the file begins and ends like a JSON object with a list of events. */
 static bool is_whole(const char *text)
 {
     size_t length = strlen(text);

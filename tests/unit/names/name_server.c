@@ -1,8 +1,8 @@
 /*
  * name_server.c - see name_server.h.
  *
- * The server uses one thread and poll(2). A delayed answer waits in an array. A
- * connection has only one query, so the thread completes it before any other work.
+ * The server is a thread that calls poll(2). Delayed answers are stored in an array. A
+ * TCP connection carries only one query, which the thread answers at once.
  */
 #include "name_server.h"
 
@@ -23,7 +23,7 @@
 #define TYPE_A 1
 #define TYPE_AAAA 28
 
-/* Commands to the thread. */
+/* Commands that the test sends to the thread. */
 enum order { STOP = 's', RELEASE = 'r' };
 
 struct late {
@@ -33,7 +33,7 @@ struct late {
     unsigned char data[512];
 };
 
-/* A message that the server is writing. */
+/* The answer that is being composed. */
 struct message {
     unsigned char data[MESSAGE_MAX];
     size_t n;
@@ -75,8 +75,8 @@ static void put_name(struct message *m, const char *name)
 }
 
 /*
- * Write the name, type, class, TTL and length of a record. The caller writes `length`
- * bytes of data after that.
+ * Append the name, type, class, TTL and length of a record. The caller then appends
+ * `length` bytes of data.
  */
 static void put_record(struct message *m, const char *name, int type, unsigned ttl,
                        size_t length)
@@ -186,8 +186,8 @@ static size_t read_name(const unsigned char *data, size_t n, char name[256])
 }
 
 /*
- * Write the answer to a query. Returns the rule that specifies when to send the answer,
- * or NULL if the query is lost.
+ * Compose the answer to a query. Returns the rule that specifies when the answer is sent,
+ * or NULL if the query counts as lost.
  */
 static const struct name_rule *answer(struct name_server *s, const unsigned char *data,
                                       size_t n, bool by_udp, struct message *m)
@@ -212,7 +212,7 @@ static const struct name_rule *answer(struct name_server *s, const unsigned char
     truncated = rule->truncated && by_udp;
     memcpy(m->data, data, end + 4);
     m->n = end + 4;
-    m->data[2] = truncated ? 0x86 : 0x84; /* an authoritative answer */
+    m->data[2] = truncated ? 0x86 : 0x84; /* the answer is authoritative */
     if (rule->asks_back)
         m->data[2] &= 0x7f;
     m->data[3] = (unsigned char)(0x80 | rule->rcode);
@@ -354,8 +354,8 @@ static void *serve(void *arg)
 /* ---- starting and stopping --------------------------------------------------------- */
 
 /*
- * Both sockets use one port, which the kernel chooses for TCP. For UDP that port may
- * already be in use.
+ * Open both sockets on the same port, which the kernel chooses for TCP. Returns false if
+ * that port is already in use for UDP.
  */
 static bool open_sockets(struct name_server *s)
 {

@@ -26,20 +26,20 @@
 enum { NAME_FORMAT_ERROR = 1, NAME_SERVFAIL = 2, NAME_NXDOMAIN = 3, NAME_REFUSED = 5 };
 
 /*
- * Several rules with the same name and type give several addresses in one answer. The
- * first of these rules has the options of the answer.
+ * If several rules have the same name and type, the answer contains all their addresses.
+ * The first of these rules has the options of the answer.
  */
 struct name_rule {
     const char *name;
     int type;            /* 'A', '6' (AAAA), or 0 for both types, without addresses */
     const char *address; /* NULL: the name has no address of this type */
-    const char *cname;   /* the name is an alias of this name, which has the address */
+    const char *cname;   /* the name is an alias for this name, which has the address */
     unsigned ttl;
     unsigned rcode;
     int soa_minimum; /* minimum in the SOA record of a negative answer; 0: no record */
     unsigned delay_ms;
     bool held;       /* answer UDP queries only after name_server_release() */
-    unsigned drops;  /* the number of queries that are lost before one is answered */
+    unsigned drops;  /* number of queries that are lost before one is answered */
     bool truncated;  /* truncate the answer over UDP, so that TCP must be used */
     bool silent;     /* never answered */
     unsigned filler; /* number of additional addresses, to make the answer long */
@@ -49,7 +49,7 @@ struct name_rule {
 struct name_server {
     const struct name_rule *rules;
     size_t rule_count;
-    int udp, tcp, orders[2]; /* orders: a pipe, in which each byte is a command */
+    int udp, tcp, orders[2]; /* orders: a pipe for commands of one byte */
     unsigned port;
     pthread_t thread;
     _Atomic unsigned questions, tcp_questions;
@@ -65,9 +65,8 @@ void name_server_stop(struct name_server *server);
 void name_server_release(struct name_server *server);
 
 /*
- * Configure the loop's resolver to query only this server, with c-ares and without a
- * hosts file. Skip the test if coil was built without c-ares. `opts` has the other
- * options, or is NULL.
+ * Configure the loop's resolver to use c-ares, this server alone, and no hosts file. Skip
+ * the test if coil was built without c-ares. `opts` has the other options, or is NULL.
  */
 void name_server_use(const struct name_server *server, const coil_resolver_opts *opts);
 

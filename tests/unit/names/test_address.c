@@ -1,5 +1,6 @@
 /*
- * test_address.c - addresses as text, and local addresses made from text.
+ * test_address.c - printing addresses as text, and converting paths and names to local
+ * addresses.
  */
 #include "../../harness/harness.h"
 
@@ -55,7 +56,7 @@ TEST(address_of_a_path)
     CHECK_INT(coil_address_of_path("", &address), -EINVAL);
 }
 
-/* Print the name in the same form as /proc/net/unix. */
+/* Such a name is printed as in /proc/net/unix. */
 TEST(address_of_an_abstract_name_with_a_nul)
 {
     coil_address address = {.local = {.sun_family = AF_UNIX}};

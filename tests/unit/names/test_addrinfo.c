@@ -22,8 +22,8 @@
 static const struct addrinfo tcp = {.ai_socktype = SOCK_STREAM};
 
 /*
- * With these hints the C library resolves "localhost", whichever engine is configured.
- * With other hints coil itself resolves "localhost".
+ * With these hints, "localhost" is resolved by the C library, whichever engine is
+ * configured. With other hints, coil itself resolves "localhost".
  */
 static const struct addrinfo mapped = {
     .ai_socktype = SOCK_STREAM, .ai_family = AF_INET6, .ai_flags = AI_V4MAPPED};
@@ -44,7 +44,7 @@ TASK_TEST(addrinfo_answers_numbers_at_once)
 }
 
 /*
- * Look up a host and return the family and type of the result, such as "4 tcp", or the
+ * Look up a host. Returns the family and type of the result, such as "4 tcp", or the
  * error.
  */
 static const char *kind_of(const char *host, int family, int type)
@@ -137,8 +137,8 @@ TASK_TEST(addrinfo_of_the_first_and_last_port)
 }
 
 /*
- * If truncated to 255 bytes, the name would be a numeric address of this machine
- * (CVE-2024-24806).
+ * The name is longer than 255 bytes. If it were truncated, it would be a numeric address
+ * of this machine (CVE-2024-24806).
  */
 TASK_TEST(addrinfo_of_a_name_that_is_too_long_is_not_cut_off)
 {
@@ -151,7 +151,7 @@ TASK_TEST(addrinfo_of_a_name_that_is_too_long_is_not_cut_off)
     strcpy(name + 248, "7f000001.example.com");
     CHECK(coil_getaddrinfo(name, "80", &tcp, &list) < 0);
     name[248 + 8] = '\0';
-    /* a name truncated there is a numeric address */
+    /* the name truncated at this length is a numeric address */
     CHECK_INT(coil_getaddrinfo(name, "80", &tcp, &list), 0);
     freeaddrinfo(list);
 }
@@ -194,7 +194,10 @@ TASK_TEST(addrinfo_cancelled)
 
 /* ---- zones ------------------------------------------------------------------------- */
 
-/* RFC 4007, 11: A zone is written as "%" and the name or number of an interface. */
+/*
+ * Return the zone of a numeric address. A zone is "%" and the name or number of an
+ * interface. (RFC 4007, 11)
+ */
 static uint32_t zone_of(const char *host)
 {
     struct addrinfo *list;
@@ -269,7 +272,7 @@ static void add_v6(const char *address)
     CHECK_INT(inet_pton(AF_INET6, address, &request.address), 1);
     if (ioctl(fd, SIOCSIFADDR, &request) < 0)
         test_skip("IPv6 is switched off here");
-    /* It takes the kernel a moment to make the address usable. */
+    /* The address becomes usable only after a moment. */
     name.sin6_addr = request.address;
     while (bind(fd, (struct sockaddr *)&name, sizeof name) < 0)
         usleep(1000);
@@ -298,7 +301,7 @@ static const struct name_rule rules[] = {
     {"both.test", '6', "2001:db8::2", .ttl = 60},
 };
 
-/* Return "v4", "v6" or "v4 v6". */
+/* Return the families of the host's addresses: "v4", "v6" or "v4 v6". */
 static const char *families_of(const char *host, const struct addrinfo *hints)
 {
     bool v4 = false, v6 = false;
@@ -315,8 +318,9 @@ static const char *families_of(const char *host, const struct addrinfo *hints)
 }
 
 /*
- * Check AI_ADDRCONFIG, which is also the default without hints. Loopback addresses do not
- * count, but on a machine with only a loopback interface both families are returned.
+ * Check AI_ADDRCONFIG, which is also the default without hints: only families for which
+ * the machine has an address are returned. Loopback addresses do not count, unless there
+ * are no others; then both families are returned.
  */
 static void check_families(const char *configured)
 {
@@ -325,7 +329,7 @@ static void check_families(const char *configured)
     CHECK_STR(families_of("both.test", NULL), configured);
     CHECK_STR(families_of("both.test", &hints), configured);
     CHECK_STR(families_of("both.test", &tcp), "v4 v6");
-    /* Numeric addresses are always allowed, and so is an explicit family. */
+    /* Numeric addresses and an explicit family are not restricted. */
     hints.ai_family = AF_INET;
     CHECK_STR(families_of("both.test", &hints), "v4");
     CHECK_STR(families_of("127.0.0.1", &hints), "v4");

@@ -22,13 +22,13 @@ TASK_TEST(resolver_without_c_ares)
     CHECK_INT(coil_resolver_configure(&lane), 0);
     CHECK_INT(coil_resolver_configure(NULL), 0);
     CHECK_STR(coil_resolver_name(), "getaddrinfo");
-    /* a number, which needs no look-up */
+    /* resolved without a look-up */
     CHECK_INT(coil_getaddrinfo("my.localhost", "80", &v6, &list), 0);
     freeaddrinfo(list);
     coil_resolver_flush();
 }
 
-/* Look-ups are refused, except for those that do not need a resolver. */
+/* Look-ups are refused, except those that do not need a resolver. */
 TASK_TEST(resolver_asked_for_c_ares_by_the_environment)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;

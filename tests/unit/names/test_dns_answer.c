@@ -1,6 +1,6 @@
 /*
- * test_dns_answer.c - parsing a response of a name server: addresses, and the canonical
- * name at the end of a chain of aliases.
+ * test_dns_answer.c - parsing the response of a name server: its addresses, and the
+ * canonical name at the end of a chain of aliases.
  */
 #include "../../harness/harness.h"
 
@@ -54,7 +54,7 @@ static const char *name_of(int i)
 }
 
 /*
- * Add record i of a chain of n aliases. Record n is the address. The same name has
+ * Add record i of a chain of n aliases. Record n is the address. A name is written in
  * different letter case in different records.
  */
 static void put_link(struct packet *p, int i, int n)
@@ -98,8 +98,8 @@ static void check_packet(const struct packet *p, int n)
 }
 
 /*
- * Add the n + 1 records of the chain, in one of all possible orders, which `order`
- * selects.
+ * Add the n + 1 records of the chain in the order with the number `order`, out of all
+ * possible orders.
  */
 static void put_in_order(struct packet *p, int n, unsigned order)
 {
@@ -132,7 +132,7 @@ TEST(dns_answer_of_aliases_in_any_order)
     }
 }
 
-/* The parser terminates, and may return any name in the loop of aliases. */
+/* The aliases form a loop. Parsing must end, and may return any of their names. */
 TEST(dns_answer_of_aliases_in_a_loop)
 {
     struct coil__answer answer = {.rc = 0};
@@ -151,8 +151,8 @@ TEST(dns_answer_of_aliases_in_a_loop)
 }
 
 /*
- * A response that is truncated after any byte is either refused or read without passing
- * its end.
+ * A response may be truncated after any byte. The parser must refuse it, or parse it
+ * without reading beyond its end.
  */
 TEST(dns_answer_that_is_cut)
 {

@@ -142,7 +142,7 @@ TEST(resolv_conf_last_list_counts)
     CHECK_STR(names_for("a.b", "search a\n"), "a.b");
 }
 
-/* Some real lists have dozens of domains. */
+/* Search lists with dozens of domains exist. */
 TEST(resolv_conf_long_search_list)
 {
     char text[4096] = "search", host[600], name[COIL__SEARCH_NAME];

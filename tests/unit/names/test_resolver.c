@@ -169,7 +169,7 @@ TASK_TEST(resolver_asks_again_when_a_packet_was_lost)
 {
     begin(&(coil_resolver_opts){.timeout_ns = COIL_MSEC(500)});
     CHECK_STR(look_up("lost.test", &v4), "192.0.2.5");
-    CHECK(server.questions >= 2); /* more queries may be lost on a slow machine */
+    CHECK(server.questions >= 2); /* on a slow machine more may be lost */
     name_server_stop(&server);
 }
 
@@ -188,7 +188,10 @@ IO_TEST(resolver_asks_by_tcp_for_what_does_not_fit)
     name_server_stop(&server);
 }
 
-/* The first server's port belongs to a socket that receives only from its peer. */
+/*
+ * The port of the first server belongs to a socket that accepts datagrams only from its
+ * peer, so queries to it are refused.
+ */
 TASK_TEST(resolver_asks_the_next_server_when_the_first_is_dead)
 {
     struct sockaddr_in name = {.sin_family = AF_INET,
@@ -234,13 +237,13 @@ TASK_TEST(resolver_keeps_that_there_is_none)
     for (int i = 0; i < 3; i++)
         CHECK_STR(look_up("other.test", &v4), "ENOENT");
     CHECK_INT(server.questions, 1);
-    coil_sleep(COIL_SEC(21)); /* the SOA record sets a time of 20 s */
+    coil_sleep(COIL_SEC(21)); /* the SOA record specifies 20 s */
     CHECK_STR(look_up("other.test", &v4), "ENOENT");
     CHECK_INT(server.questions, 2);
     for (int i = 0; i < 3; i++)
         CHECK_STR(look_up("nobody.test", &v4), "ENOENT");
     CHECK_INT(server.questions, 3);
-    coil_sleep(COIL_SEC(6)); /* no record: 5 */
+    coil_sleep(COIL_SEC(6)); /* without a SOA record: 5 s */
     CHECK_STR(look_up("nobody.test", &v4), "ENOENT");
     CHECK_INT(server.questions, 4);
     name_server_stop(&server);
@@ -312,7 +315,7 @@ TASK_TEST(resolver_asks_once_for_all_who_want_to_know)
     name_server_stop(&server);
 }
 
-/* The answer is cached, although no task waits for it any longer. */
+/* The answer is cached even if no task is waiting for it any more. */
 TASK_TEST(resolver_forgets_nobody_and_keeps_what_nobody_waits_for)
 {
     coil_task *task;
@@ -329,7 +332,7 @@ TASK_TEST(resolver_forgets_nobody_and_keeps_what_nobody_waits_for)
     name_server_stop(&server);
 }
 
-/* The loop closes at the end of the test, and cancels the query. */
+/* The query is still open at the end of the test. Closing the loop cancels it. */
 IO_TEST(resolver_may_be_closed_with_questions_open)
 {
     coil_task *task;
@@ -444,7 +447,10 @@ TASK_TEST(resolver_reads_the_hosts_file)
     name_server_stop(&server);
 }
 
-/* A hosts file that is used to block hosts may have a hundred thousand lines. */
+/*
+ * The hosts file is read again only if it has changed: a file that blocks hosts may have
+ * a hundred thousand lines.
+ */
 TASK_TEST(resolver_reads_the_hosts_file_only_when_it_has_changed)
 {
     char path[] = "/tmp/coil-hosts-XXXXXX";
@@ -545,7 +551,7 @@ TASK_TEST(resolver_searches_the_domains_of_resolv_conf)
     unlink(path);
 }
 
-/* systemd-resolved writes "search ." if there is no domain. */
+/* If there is no domain, systemd-resolved writes "search .". */
 TASK_TEST(resolver_searches_the_root)
 {
     static const struct name_rule root[] = {
@@ -559,7 +565,7 @@ TASK_TEST(resolver_searches_the_root)
                                         "192.0.2.10", "192.0.2.11"};
     char path[] = "/tmp/coil-resolv-XXXXXX";
 
-    /* so that the machine's own host name is not used for a search list */
+    /* otherwise a search list would be derived from the machine's host name */
     setenv("LOCALDOMAIN", "", 1);
     make_file(path, "");
     name_server_start(&server, root, COUNT(root));
@@ -577,8 +583,8 @@ TASK_TEST(resolver_searches_the_root)
 }
 
 /*
- * res_search(3): the search continues after a server has failed. If no later name is
- * found, the result is this failure, not "not found".
+ * If a server fails, the search continues. If none of the later names is found, the
+ * result is this failure, not "not found". (res_search(3))
  */
 TASK_TEST(resolver_searches_on_after_a_failure)
 {
@@ -630,8 +636,8 @@ static int relay(void *arg)
 }
 
 /*
- * A server with a zone, such as "fe80::1%eth0" in resolv.conf. Any address may have a
- * zone.
+ * A server's address may have a zone, such as "fe80::1%eth0" in resolv.conf. The zone is
+ * allowed for any address, here ::1.
  */
 IO_TEST(resolver_asks_a_server_with_a_zone)
 {
@@ -693,8 +699,8 @@ static void check_questions(unsigned n)
 }
 
 /*
- * The configuration takes precedence over the environment, and the environment over the
- * file.
+ * The caller's options take precedence over the environment, and the environment over
+ * resolv.conf.
  */
 TASK_TEST(resolver_asks_as_often_as_resolv_conf_says)
 {
@@ -735,8 +741,8 @@ TASK_TEST(resolver_reads_resolv_conf_again_when_it_has_changed)
 }
 
 /*
- * Neither a nonexistent zone nor a text that contains a colon but is not an address is
- * sent to the server.
+ * The server is not queried for an address with a nonexistent zone, nor for a text with a
+ * colon that is not an address.
  */
 TASK_TEST(resolver_asks_for_nothing_that_is_no_name)
 {
@@ -749,7 +755,7 @@ TASK_TEST(resolver_asks_for_nothing_that_is_no_name)
     name_server_stop(&server);
 }
 
-/* RFC 6761: no server is queried, whatever the files contain. */
+/* No server is queried for names in "invalid", whatever the files contain. (RFC 6761) */
 TASK_TEST(resolver_asks_no_server_for_names_in_invalid)
 {
     begin(NULL);
@@ -846,7 +852,7 @@ TASK_TEST(resolver_that_the_environment_misspells_is_named)
 
 /* ---- failing calls ----------------------------------------------------------------- */
 
-/* The timeout of a query. */
+/* timeout of a query */
 static int64_t patience = COIL_MSEC(20);
 
 static int all_that_may_fail(void *arg)
@@ -866,8 +872,8 @@ static int all_that_may_fail(void *arg)
 }
 
 /*
- * Make each call fail in turn, until the look-up succeeds because no call is left to
- * fail. Returns the number of failed calls.
+ * Make the n-th call fail for n = 1, 2, ..., until there are fewer calls and the look-up
+ * succeeds. Returns the number of calls that failed.
  */
 static int fail_each(void (*fail)(uint64_t n))
 {
@@ -897,7 +903,7 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, 0);
 }
 
-/* Whichever call fails, the look-up ends. The harness checks that nothing leaks. */
+/* The look-up must end whichever call fails. The harness checks that nothing leaks. */
 TEST(resolver_survives_what_fails)
 {
     name_server_start(&server, rules, COUNT(rules));

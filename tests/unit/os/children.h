@@ -7,8 +7,8 @@
 #include <coil.h>
 
 /*
- * Start a process, or `sh -c command`. Starting the process must succeed. Without pidfds,
- * as under Valgrind, the test is skipped.
+ * Start a process, or `sh -c command`. The start must succeed. Without pidfds, for
+ * example under Valgrind, the test is skipped.
  */
 coil_process *start_process(const coil_process_opts *opts);
 coil_process *start_command(const char *command, const coil_process_opts *opts);
@@ -17,7 +17,8 @@ coil_process *start_command(const char *command, const coil_process_opts *opts);
 coil_process *start_shell(const char *command, int in, int out, int err);
 
 /*
- * Return the process's output to stdout as text, check its exit status, and destroy it.
+ * Read the output of the process, check its exit status, and destroy it. Returns the
+ * output as text.
  */
 const char *output_of(coil_process *process, int status);
 const char *shell_output(const char *command, int status);

@@ -1,5 +1,5 @@
 /*
- * places.h - temporary directories for a test, in memory and on a disk.
+ * places.h - temporary directories for tests, in memory and on a disk.
  */
 #ifndef TESTS_OS_PLACES_H
 #define TESTS_OS_PLACES_H
@@ -11,10 +11,10 @@
  */
 void in_each_place(void (*test)(void));
 
-/* Like in_each_place(), but on a single kind of file system. */
+/* Like in_each_place(), but only on one kind of file system. */
 void in_a_place(void (*test)(void));
 
-/* Write and compare files with plain system calls. */
+/* Write a file, or compare its contents, with plain system calls. */
 void put_file(const char *path, const char *text);
 void check_file(const char *path, const char *text);
 

@@ -133,8 +133,8 @@ IO_TEST(communicate_stops_at_the_limit)
 }
 
 /*
- * A deadline that passes only after some output was read or some input was written,
- * however slow the machine is.
+ * A deadline that passes as soon as some output was read or some input was written. Its
+ * time does not depend on the speed of the machine.
  */
 struct deadline {
     coil_scope scope;
@@ -168,7 +168,7 @@ static int end_deadline(struct deadline *d, int rc)
     return rc;
 }
 
-/* A grandchild holds the pipe open and does not end. */
+/* A grandchild keeps the pipe open, and does not end. */
 IO_TEST(communicate_keeps_what_it_read_when_time_is_up)
 {
     coil_process_opts opts = {.out = COIL_PIPE, .err = COIL_PIPE, .new_group = true};
@@ -188,7 +188,10 @@ IO_TEST(communicate_keeps_what_it_read_when_time_is_up)
     coil_process_destroy(p);
 }
 
-/* The child waits for a line on a pipe that communicate does not use. */
+/*
+ * The child waits for a line on another pipe, so coil_process_communicate() can be
+ * interrupted and called again.
+ */
 IO_TEST(communicate_goes_on_where_it_was_interrupted)
 {
     coil_process_opts opts = {
@@ -224,9 +227,9 @@ IO_TEST(communicate_goes_on_where_it_was_interrupted)
 }
 
 /*
- * First the deadline passes, then the limit is reached before the writer has begun, then
- * the call succeeds. A caller that passes the rest of the input to each call sends every
- * byte once.
+ * In the first call the deadline passes; in the second, the limit is reached before the
+ * writer has begun; the third succeeds. Each call gets the rest of the input, so every
+ * byte is sent once.
  */
 IO_TEST(communicate_called_again_counts_its_own_input)
 {

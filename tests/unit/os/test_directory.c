@@ -64,7 +64,7 @@ static void large(void)
         int i = atoi(e.name);
 
         CHECK(seen[i]++ == 0);
-        /* The directory changes during the listing. */
+        /* Change the directory during the listing. */
         CHECK(unlink(e.name) == 0);
         snprintf(name, sizeof name, "%d-%040d", i, 0);
         CHECK_STR(e.name, name);
@@ -163,8 +163,8 @@ static int list(int *names)
 }
 
 /*
- * Make each system call of a listing fail once. Returns how many of them read the
- * directory; the others are the loop's waits.
+ * Make each system call of a listing fail once. Returns the number of failed calls that
+ * read the directory; the other calls are waits of the loop.
  */
 static int each_call_fails(void)
 {

@@ -306,7 +306,7 @@ static int open_for_reading(void *arg)
     return coil_file_open("fifo", O_RDONLY, 0, arg);
 }
 
-/* A FIFO acts like a slow file: it blocks only one thread. */
+/* A FIFO acts as a slow file, and must block only one thread. */
 static void slow_file(void)
 {
     coil_file *reader, *other, *writer;
@@ -410,7 +410,7 @@ static int read_line(void *arg)
     return (int)coil_file_read_exact(line->file, line->text, 6);
 }
 
-/* Many tasks share one position: no byte is overwritten or read twice. */
+/* Many tasks use one file position. No byte must be overwritten, or read twice. */
 static void take_turns(void)
 {
     static struct line lines[100];
@@ -557,7 +557,7 @@ static void close_is_cancelled(void)
     finish(closer, -ECANCELED);
     CHECK_INT(coil_file_fd(r.file), -1);
     CHECK_INT(coil_file_write(writer, "x", 1), 1);
-    /* this waits for the reader, like the first close */
+    /* waits for the reader, as the first close does */
     CHECK_INT(coil_file_close(r.file), 0);
     finish(reader, 1);
     coil_file_destroy(r.file);
@@ -606,7 +606,7 @@ static void cancel_begun(void)
     coil_task_cancel(reader, NULL);
     coil_yield();
     CHECK_INT(coil_file_write(writer, "x", 1), 1);
-    /* coil either abandoned the call, or waited for it and returned its result. */
+    /* coil has either abandoned the call, or waited for it and returned its result. */
     CHECK_INT(coil_task_await(reader) == 1 ? r.byte : 'x', 'x');
     coil_task_release(reader);
     coil_file_destroy(r.file);
@@ -623,7 +623,7 @@ static int open_a(void *arg)
     return coil_file_open("a", O_RDONLY, 0, arg);
 }
 
-/* At whatever moment the open is cancelled, the descriptor does not leak. */
+/* Cancel an open at different moments. The descriptor must not leak. */
 static void cancel_opening(void)
 {
     put_file("a", "1");
@@ -635,9 +635,7 @@ static void cancel_opening(void)
         for (int i = 0; i < turns; i++)
             coil_yield();
         coil_task_cancel(task, NULL);
-        /*
-         * A task that is cancelled just as the call ends may have opened the file.
-         */
+        /* If the open had already completed, it succeeds. */
         if (coil_task_await(task) == 0)
             CHECK(f != NULL);
         coil_task_release(task);
@@ -734,8 +732,8 @@ static int use_file(void)
 }
 
 /*
- * Make each system call of use_file() fail once. Returns how many of them used the file;
- * the others are the loop's waits.
+ * Make each system call of use_file() fail once. Returns the number of failed calls that
+ * used the file; the other calls are waits of the loop.
  */
 static int each_call_fails(void)
 {

@@ -94,7 +94,7 @@ IO_TEST(file_line_longer_than_what_is_read_at_once)
     free(line);
 }
 
-/* All other calls find the file's position after the line. */
+/* For all other calls, the position of the file is after the line. */
 IO_TEST(file_lines_between_other_calls)
 {
     coil_file *file = file_of("one\ntwo\nthree\nfour\n", 19);
@@ -152,7 +152,7 @@ static int read_numbers(void *arg)
     return count;
 }
 
-/* If two tasks read lines, each line goes to one of them as a whole. */
+/* Two tasks read lines. Each line is returned to one of them, as a whole. */
 IO_TEST(file_lines_for_several_tasks)
 {
     enum { N = 50000 };
@@ -200,8 +200,8 @@ static int read_first_line(void *file)
 }
 
 /*
- * Bytes that are read ahead during a write are discarded, whether the read or the write
- * ends first.
+ * A file is written while it is being read ahead. The bytes that were read ahead are
+ * discarded, whether the read or the write ends first.
  */
 IO_TEST(file_line_after_a_write_during_the_read)
 {
@@ -223,7 +223,8 @@ IO_TEST(file_line_after_a_write_during_the_read)
 }
 
 /*
- * read_line() checks the position twice, and does not undo a seek between the two checks.
+ * A seek occurs between the two checks of the position in coil_file_read_line(), which
+ * must not undo it.
  */
 IO_TEST(file_line_before_a_seek_during_the_read)
 {
@@ -231,7 +232,7 @@ IO_TEST(file_line_before_a_seek_during_the_read)
     coil_task *reader;
 
     for (int i = 0; i < 20; i++) {
-        /* this discards bytes that were read ahead */
+        /* discards bytes that were read ahead */
         CHECK_INT(coil_file_pwrite(file, "one", 3, 0), 3);
         CHECK_INT(coil_file_seek(file, 0, SEEK_SET), 0);
         CHECK_INT(coil_spawn(read_first_line, file, NULL, &reader), 0);

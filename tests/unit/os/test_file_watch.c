@@ -1,5 +1,5 @@
 /*
- * test_file_watch.c - changes to files and folders.
+ * test_file_watch.c - watching files and folders for changes.
  */
 #include "../../harness/harness.h"
 
@@ -65,7 +65,7 @@ static void trace_change(const coil_change *change)
                change->is_directory ? "/" : "", inside(change->path));
 }
 
-/* Write all changes to the trace, until none arrives for 50 ms. */
+/* Write changes to the trace, until no change has arrived for 50 ms. */
 static void trace_changes(void)
 {
     coil_change change;
@@ -158,7 +158,7 @@ IO_TEST(watch_reports_what_leaves_and_comes)
     end();
 }
 
-/* Folders and files are created in a new folder before coil can watch that folder. */
+/* Create folders and files in a new folder before coil has begun to watch that folder. */
 IO_TEST(watch_follows_new_folders_without_a_race)
 {
     begin(COIL_WATCH_TREE);
@@ -174,7 +174,7 @@ IO_TEST(watch_follows_new_folders_without_a_race)
     end();
 }
 
-/* A new folder is renamed before coil can watch it. */
+/* Rename a new folder before coil has begun to watch it. */
 IO_TEST(watch_follows_new_folders_that_are_renamed)
 {
     char from[200];
@@ -234,7 +234,10 @@ static int make_many(void *arg)
     return 0;
 }
 
-/* Each new file is reported once, whether or not its folder was watched in time. */
+/*
+ * Each new file is reported once, whether it was created before or after coil began to
+ * watch its folder.
+ */
 IO_TEST(watch_reports_each_new_file_once)
 {
     coil_task *task;
@@ -273,7 +276,7 @@ IO_TEST(watch_of_a_file)
     end();
 }
 
-/* Return the length of the kernel's event queue, plus a few. */
+/* Return a number of events that exceeds the length of the kernel's event queue. */
 static int queue_length(void)
 {
     FILE *file = fopen("/proc/sys/fs/inotify/max_queued_events", "r");
@@ -311,8 +314,8 @@ IO_TEST(watch_reports_an_overflow)
 }
 
 /*
- * The task itself traces the change, because it returns -ECANCELED if it is cancelled
- * after it got the change.
+ * Get the next change, and write it to the trace. The task does this itself, because its
+ * result is -ECANCELED if it was cancelled after it got the change.
  */
 static int trace_next_change(void *arg)
 {
@@ -362,7 +365,7 @@ static int destroy_under_a_task(void *arg)
     return test_join(task);
 }
 
-/* A forked child cannot use its parent's loop, so it runs its own. */
+/* Runs in a child created by fork(2), which needs its own loop. */
 static void run_and_destroy(void *backend)
 {
     coil_run_opts opts = {.loop = {.backend = backend}};
@@ -376,7 +379,7 @@ IO_TEST(watch_destroyed_under_a_task_aborts)
               "a task is still in a call on the watch");
 }
 
-/* If a change cannot be returned because memory ran out, the next call returns it. */
+/* If memory runs out, the call fails, and the next call returns the change. */
 IO_TEST(watch_loses_no_change_without_memory)
 {
     coil_change change;

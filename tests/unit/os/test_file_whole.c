@@ -1,5 +1,5 @@
 /*
- * test_file_whole.c - whole files: reading, writing, copying.
+ * test_file_whole.c - reading, writing and copying whole files.
  */
 #include "../../harness/harness.h"
 #include "places.h"
@@ -134,8 +134,8 @@ static int write_new(void *rc)
 }
 
 /*
- * Cancel the write at any moment. Afterwards the file has the old or the new contents,
- * and no temporary file is left.
+ * Cancel an atomic write at different moments. After that, the file has its old or its
+ * new contents, and no temporary file is left.
  */
 static void cancel_atomic(void)
 {
@@ -315,7 +315,9 @@ static char *much(size_t n)
     return data;
 }
 
-/* If the files are on two file systems, the data are copied through a buffer. */
+/*
+ * Copy a large file, also to another file system, which copies the data through a buffer.
+ */
 static void copy_large(void)
 {
     size_t size = 3 * 1000 * 1000, n;

@@ -202,8 +202,8 @@ static int change_when_cancelled(void *path)
 }
 
 /*
- * Make each system call of change_all() fail once. Returns how many of them were calls on
- * the file; the others are waits.
+ * Make each system call of change_all() fail once. Returns the number of failed calls
+ * that used a path; the other calls are waits of the loop.
  */
 static int each_change_fails(void)
 {

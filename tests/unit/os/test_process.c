@@ -1,5 +1,5 @@
 /*
- * test_process.c - starting programs, and the descriptors and signals that they inherit.
+ * test_process.c - starting programs, and what they inherit: descriptors and signals.
  */
 #include "children.h"
 #include "../socket/sockets.h"
@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 /*
- * Spawn a process, which must fail, and return the error. If `words` is not NULL, check
- * the message.
+ * Check that spawning fails, and return the error. If `words` is not NULL, check the
+ * message.
  */
 static int spawn_error(const coil_process_opts *opts, const char *words)
 {
@@ -275,8 +275,8 @@ IO_TEST(process_gets_a_descriptor_which_remains_the_callers)
 }
 
 /*
- * The parent's end is non-blocking, but the child's end blocks. Otherwise cat(1) would
- * fail with EAGAIN.
+ * The parent's end of the pipe is non-blocking, but the child's end must block: cat(1)
+ * would otherwise fail with EAGAIN.
  */
 IO_TEST(process_output_may_be_anothers_input)
 {
@@ -292,7 +292,7 @@ IO_TEST(process_output_may_be_anothers_input)
     coil_process_destroy(a);
 }
 
-/* An inherited descriptor is also reopened, because a stream has made it non-blocking. */
+/* Standard input is reopened for the child, because a stream has made it non-blocking. */
 IO_TEST(process_inherits_a_stdin_that_blocks)
 {
     int before = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), fds[2];
@@ -321,7 +321,9 @@ IO_TEST(process_inherits_a_stdin_that_blocks)
     close(before);
 }
 
-/* A FIFO is not reopened, because reopening would wait for the other end. */
+/*
+ * A FIFO is not reopened for the child, because opening it would wait for the other end.
+ */
 IO_TEST(process_may_have_a_fifo_that_nobody_reads)
 {
     char path[64];
@@ -340,7 +342,7 @@ IO_TEST(process_may_have_a_fifo_that_nobody_reads)
     close(writer);
 }
 
-/* A socket cannot be reopened, so it is passed on unchanged. */
+/* A socket cannot be reopened, so the child gets the same descriptor. */
 IO_TEST(process_may_have_a_socket_for_stdio)
 {
     int ends[2];
@@ -393,7 +395,7 @@ IO_TEST(process_gets_passed_descriptors_under_their_numbers)
     close(pipe_ends[1]);
 }
 
-/* The swapped descriptors must not overwrite each other. */
+/* stdout and stderr are swapped. Neither must overwrite the other. */
 IO_TEST(process_standard_descriptors_may_be_crossed)
 {
     int saved[3], fds[2];
@@ -443,7 +445,7 @@ static void handle(int signo)
 
 /*
  * Return the signals that this process ignores, from /proc/self/status (proc(5)). The
- * result may include signals of the C library, if make(1) ignored those.
+ * result may include the C library's own signals, if make(1) ignored all signals.
  */
 static unsigned long long ignored_signals(void)
 {
@@ -566,7 +568,10 @@ IO_TEST(process_may_be_another_user)
     CHECK_INT(prctl(PR_GET_DUMPABLE), 1); /* this process is still dumpable */
 }
 
-/* A failure before the program runs is reported both after a fork and after a vfork. */
+/*
+ * The failure of a step before the program runs is reported whether the child was created
+ * by fork(2) or vfork(2).
+ */
 IO_TEST(process_that_may_not_be_another_user_is_an_error_of_spawn)
 {
     const char *argv[] = {"true", NULL}, *missing[] = {"/no/such/program", NULL};
@@ -591,8 +596,8 @@ IO_TEST(process_that_may_not_be_another_user_is_an_error_of_spawn)
 }
 
 /*
- * Setting the current user and group is always allowed, and runs the same code as setting
- * a different user and group.
+ * Set the current user and group, which is always allowed. The same code sets a different
+ * user and group.
  */
 IO_TEST(process_may_be_who_it_is_already)
 {
@@ -624,7 +629,7 @@ IO_TEST(process_that_finds_no_descriptors_leaves_none_behind)
     const char *argv[] = {"true", NULL};
     coil_process_opts opts = {
         .argv = argv, .in = COIL_PIPE, .out = COIL_PIPE, .err = COIL_NULL};
-    /* the first process creates objects that later processes reuse */
+    /* the first process creates objects that later ones reuse */
     coil_process *p = start_process(&opts);
 
     CHECK_INT(coil_process_wait(p), 0);

@@ -1,6 +1,6 @@
 /*
- * test_process_end.c - waiting for, killing and detaching children, without leaving
- * zombies.
+ * test_process_end.c - waiting for children, killing them and detaching them. No zombies
+ * must be left.
  */
 #include "children.h"
 #include "../socket/sockets.h"
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Start a process that runs until its stdin ends or it is killed. */
+/* Start a process that runs until it is killed or its stdin is closed. */
 static coil_process *start_patient(void)
 {
     return start_shell("read go", COIL_PIPE, COIL_NULL, COIL_INHERIT);
@@ -100,7 +100,7 @@ IO_TEST(process_wait_bears_a_deadline)
     coil_process_destroy(p);
 }
 
-/* A child does not become a zombie even if no task waits for it. */
+/* A child does not stay a zombie even if no task waits for it. */
 IO_TEST(process_is_reaped_although_nobody_waits)
 {
     coil_process *p = start_shell("exit 4", 0, 0, 0);
@@ -180,7 +180,10 @@ static pid_t start_tracer(pid_t child, int *stdin_of)
     return -1;
 }
 
-/* waitid(2) returns nothing for a traced process, although its pidfd is readable. */
+/*
+ * A traced process dies. Its pidfd is readable, but waitid(2) does not return the process
+ * before the tracer has ended. The loop must not spin.
+ */
 IO_TEST(process_that_died_in_a_tracers_hands_keeps_the_loop_idle)
 {
     coil_process *process = start_patient();
@@ -255,8 +258,8 @@ IO_TEST(process_gets_the_signal_it_handles)
 }
 
 /*
- * The process has ended, but the loop has not reaped it, so no other process can have its
- * number.
+ * The process has ended, but the loop has not reaped it yet. Therefore no other process
+ * can have its number.
  */
 IO_TEST(process_kill_is_harmless_when_it_has_ended_unseen)
 {
@@ -286,8 +289,8 @@ IO_TEST(process_group_is_killed_with_its_children)
 }
 
 /*
- * Wait until the leader's group is empty. This process adopts the processes that the
- * leader leaves behind, so that waitpid() can detect the end of the last one.
+ * Wait until the leader's group is empty. Orphans of the group become children of this
+ * process, so waitpid(2) reports when the last one has ended.
  */
 static void wait_for_the_rest(const coil_process *p)
 {
@@ -319,7 +322,7 @@ IO_TEST(process_group_is_killed_when_its_leader_has_ended)
     kill_what_the_leader_has_left();
 }
 
-/* Let pidfd_send_signal(2) refuse flags, like a kernel before Linux 6.9. */
+/* Make pidfd_send_signal(2) refuse flags, as kernels before Linux 6.9 do. */
 static void forbid_signals_to_groups_by_pidfd(void)
 {
     struct sock_filter filter[] = {
@@ -344,7 +347,8 @@ IO_TEST(process_group_is_killed_when_its_leader_has_ended_on_old_kernels)
 }
 
 /*
- * On old kernels the leader's zombie reserves its number until the object is destroyed.
+ * On old kernels, the leader stays a zombie until the object is destroyed, so that its
+ * number is not reused.
  */
 IO_TEST(process_that_leads_a_group_remains_a_zombie_on_old_kernels)
 {
@@ -511,7 +515,10 @@ TEST(process_is_detached_when_its_loop_is_gone)
     wait_for_no_children();
 }
 
-/* A forked child must neither kill nor forget its parent's processes. */
+/*
+ * A child created by fork(2) must not kill its parent's processes, and must not make the
+ * parent lose track of them.
+ */
 IO_TEST(process_is_not_a_forked_childs)
 {
     coil_process *p = start_patient();

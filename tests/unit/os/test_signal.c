@@ -1,5 +1,6 @@
 /*
- * test_signal.c - signals for tasks and for loops, dispositions, forks, and many signals.
+ * test_signal.c - tasks that wait for signals, handlers in loops, dispositions, forks,
+ * and many signals at once.
  */
 #include "../../harness/harness.h"
 #include "../../../src/base/compiler.h"
@@ -124,7 +125,7 @@ IO_TEST(signal_is_kept_while_nobody_waits)
     CHECK_INT(coil_signal_wait(&set, &info), SIGUSR1);
     task = start(&w);
     CHECK(info.si_pid == getpid());
-    /* the task still waits, because only one SIGUSR1 was stored */
+    /* the task is waiting again, because only one SIGUSR1 was stored */
     CHECK_INT(coil_task_cancel(task, NULL), true);
     finish(task, -ECANCELED);
 }
@@ -224,7 +225,7 @@ static void trace(void *arg)
     test_trace("%s ", (const char *)arg);
 }
 
-/* Let the loop handle the signals that have arrived. */
+/* Sleep, so that the loop handles the signals that have arrived. */
 static void look(void)
 {
     CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
@@ -485,7 +486,7 @@ static int wait_elsewhere(void *arg)
 {
     sigset_t set = set_of(SIGUSR1, SIGUSR1);
 
-    /* The callback runs when this task waits. */
+    /* The callback runs once this task waits. */
     CHECK_INT(coil_call_soon(set_ready, arg, NULL), 0);
     return coil_signal_wait(&set, NULL);
 }
@@ -575,7 +576,7 @@ static int wait_in_forked_child(void *arg)
     return coil_signal_wait(&set, NULL) == SIGUSR2 ? 0 : -EIO;
 }
 
-/* A forked child does not affect the parent's loops and dispositions. */
+/* A child created by fork(2) does not affect the loops and dispositions of its parent. */
 IO_TEST(signal_in_a_forked_child_is_its_own)
 {
     pid_t pid;
@@ -630,7 +631,7 @@ TEST(signal_is_wanted_by_a_forked_childs_own_loop)
 /* ---- limits ------------------------------------------------------------------------ */
 
 /*
- * Under a virtual clock, the only task waits for a signal. This is not a deadlock,
+ * The only task waits for a signal, under a virtual clock. This is not a deadlock,
  * because a signal may arrive.
  */
 TASK_TEST(signal_alone_is_no_deadlock)
@@ -708,7 +709,7 @@ IO_TEST(signal_bears_every_failing_system_call)
     CHECK_INT(rc, 0);
 }
 
-/* Send the second signal, to end the wait that has begun. */
+/* Send the second signal, which ends the wait, if the wait has begun. */
 static void emit_second(void *arg)
 {
     (void)arg;
@@ -718,7 +719,8 @@ static void emit_second(void *arg)
 }
 
 /*
- * Wait for both signals while the nth system call fails. Returns SIGUSR2 if none failed.
+ * Wait for both signals while the n-th system call fails. Returns SIGUSR2 if no call
+ * failed, or else the error.
  */
 static int wait_while_the_nth_call_fails(unsigned n)
 {

@@ -1,6 +1,6 @@
 /*
- * test_terminal.c - children with a pseudo-terminal or with resource limits, and
- * children's pidfds.
+ * test_terminal.c - children with a pseudo-terminal, children with resource limits, and
+ * the pidfds of children.
  */
 #include "children.h"
 #include "../socket/sockets.h"
@@ -63,7 +63,10 @@ IO_TEST(process_may_have_a_terminal)
               "24 80\n");
     CHECK_STR(printed("stty size", (coil_process_opts){.pty_rows = 50, .pty_columns = 9}),
               "50 9\n");
-    /* The shell is the leader of a session, and its group is in the foreground. */
+    /*
+     * The shell must be the leader of its session, and its group must be in the
+     * foreground.
+     */
     CHECK_STR(printed("test $(ps -o sid= -p $$) = $$ && echo leader; "
                       "test $(ps -o tpgid= -p $$) = $$ && echo foreground",
                       (coil_process_opts){.pty = true}),
@@ -226,7 +229,7 @@ static int write_much(void *arg)
     return (int)n;
 }
 
-/* A writer that waits for room is notified when the child ends, and may be cancelled. */
+/* A write that waits for room ends when the child ends, and can be cancelled. */
 IO_TEST(process_terminal_write_that_waits_ends_with_the_child)
 {
     coil_task *task = NULL;
@@ -293,7 +296,7 @@ IO_TEST(process_may_have_limits)
     CHECK_STR(output_of(start_command("echo here", &opts), 0), "here\n");
 }
 
-/* Root may raise a limit for a child that is not root. */
+/* Root may raise a limit for a child that runs as another user. */
 IO_TEST(process_limits_are_set_before_the_user)
 {
     struct rlimit now;
@@ -362,7 +365,10 @@ IO_TEST(process_has_a_pidfd_for_the_caller)
     close(fd);
 }
 
-/* The handle of a group leader stays open after the child has ended. */
+/*
+ * coil keeps its own pidfd of a group leader after the child has ended, but
+ * coil_process_open_pidfd() fails.
+ */
 IO_TEST(process_that_has_ended_has_no_pidfd)
 {
     coil_process *p = start_command("exit 3", &(coil_process_opts){.new_group = true});

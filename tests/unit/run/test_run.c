@@ -1,6 +1,5 @@
 /*
- * test_run.c - coil_run() and runners: starting a loop from main(), and returning to
- * main().
+ * test_run.c - coil_run() and runners: running a loop from main(), and returning from it.
  */
 #include "../../harness/harness.h"
 
@@ -66,7 +65,7 @@ TEST(run_cancels_and_awaits_what_is_left)
 
 /* ---- leftovers that never end ------------------------------------------------------ */
 
-/* A task that spawns another such task when it is cancelled. */
+/* When this task is cancelled, it spawns another task of the same kind. */
 static int respawn(void *arg)
 {
     int rc = coil_sleep(COIL_SEC(1000000));
@@ -83,7 +82,7 @@ static int leave_respawning_task(void *arg)
 }
 
 /*
- * The tasks' stacks are leaked, so this runs in a process that aborts afterwards. SIGALRM
+ * Run such a task in a child process, because the stacks of the tasks are leaked. SIGALRM
  * kills the process if the run does not end.
  */
 static void run_with_respawning_task(void *arg)
@@ -118,8 +117,8 @@ static void close_runner_with_respawning_task(void *arg)
 }
 
 /*
- * As in CPython, there is one round of cancelling. Tasks spawned during that round are
- * reported.
+ * At the end of a run, the remaining tasks are cancelled once, as in CPython. Tasks that
+ * are spawned meanwhile are reported.
  */
 TEST(run_ends_though_its_leftovers_spawn_others)
 {
@@ -335,7 +334,7 @@ static int clean_up_between_signals(void *arg)
     (void)arg;
     kill(getpid(), SIGTERM);
     CHECK_INT(coil_sleep(COIL_SEC(10)), -ECANCELED);
-    kill(getpid(), SIGHUP); /* this has no effect, because the run is already ending */
+    kill(getpid(), SIGHUP); /* has no effect, because the run is already ending */
     coil_yield();
     coil_yield();
     CHECK_INT(coil_task_cancelling(coil_task_current()), 1);
@@ -413,8 +412,7 @@ TEST(runner_keeps_tasks_between_runs_and_cancels_them_as_it_closes)
 }
 
 /*
- * A hook for a runner's main task whose state is too large, so that the task cannot
- * begin.
+ * A hook with a state that is too large, so that the main task of a runner cannot begin.
  */
 static const coil_task_hooks impossible = {.state_bytes = COIL_HOOK_STATES_BYTES + 1};
 
@@ -463,7 +461,7 @@ TEST(the_last_error_of_a_thread_is_that_of_the_future_it_ran_for)
     coil_loop_close(loop);
 }
 
-/* The caller owned the error of an earlier run, and has released it. */
+/* The error of an earlier run was owned by the caller, who has released it. */
 TEST(runner_that_cannot_begin_a_run_tells_no_more_of_the_one_before)
 {
     const coil_task_hooks *hooks[2] = {NULL, NULL};
@@ -656,8 +654,8 @@ TEST(stack_overflow_names_the_task_and_its_stack)
 }
 
 /*
- * Wait in a frame that may exceed the rest of the stack and its guard together. Only the
- * lowest 20,000 bytes of the frame are written.
+ * Wait in a frame of `bytes` bytes, which may be larger than the rest of the stack and
+ * the guard. Only its lowest 20,000 bytes are written.
  */
 static COIL__NOINLINE int wait_in_a_large_frame(size_t bytes)
 {
@@ -770,7 +768,7 @@ static int fan_out(coil_future *futures[2])
     if (!coil_future_done(futures[0]))
         coil_future_remove_callback(futures[0], count_done, &calls);
     else
-        coil_yield(); /* wait for the callbacks, because `calls` is on this stack */
+        coil_yield(); /* wait for the callbacks, which use `calls` */
     return rc;
 }
 
@@ -1141,7 +1139,7 @@ static void wait_for_tick_outside(void *arg)
     coil_interval_wait(&interval);
 }
 
-/* Calls that need a task, made by a thread with a loop but without a running task. */
+/* Calls that need a task, for a thread with a loop on which no task is running. */
 static const struct {
     void (*call)(void *arg);
     const char *name;
@@ -1240,7 +1238,7 @@ static int end_at_once(void *arg)
 }
 
 /*
- * When this task is cancelled, it continues for some turns, and checks the other tasks.
+ * When this task is cancelled, it continues for some turns, and looks at the other tasks.
  */
 static int look_around(void *arg)
 {

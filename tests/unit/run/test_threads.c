@@ -20,7 +20,7 @@ static int run(unsigned n, coil_task_fn fn, void *arg)
 /* ---- which and how many ------------------------------------------------------------ */
 
 struct roll {
-    atomic_uint seen; /* a bit for each thread index */
+    atomic_uint seen; /* a bit for the index of each thread */
     atomic_int count;
     coil_loop *_Atomic loops[8];
 };
@@ -226,8 +226,8 @@ TEST(threads_are_interrupted_together)
 }
 
 /*
- * Only the thread that handles signals writes to the signal number, which ThreadSanitizer
- * checks.
+ * Only the thread that handles signals may write the number of the signal.
+ * ThreadSanitizer checks this.
  */
 TEST(threads_tell_the_signal_once)
 {
@@ -275,7 +275,10 @@ TEST(threads_have_the_callers_context)
     CHECK_INT(coil_var_reset(&colour, &before), 0);
 }
 
-/* Each thread passes its value plus one on to the next thread. */
+/*
+ * Wait for the value of the previous thread, and pass the value plus one to the next
+ * thread.
+ */
 static int pass_on(void *arg)
 {
     coil_promise **promises = arg;
@@ -336,7 +339,7 @@ static void *run_a_loop(void *arg)
     return NULL;
 }
 
-/* Overflow a stack on another thread, while the main thread has never had a loop. */
+/* Overflow a stack on another thread. The main thread has never had a loop. */
 static void overflow_on_a_foreign_thread(void *arg)
 {
     pthread_t thread;
@@ -388,8 +391,8 @@ static void *run_again_and_again(void *arg)
 }
 
 /*
- * The handler for stack overflows is installed while at least one of the threads runs,
- * and removed afterwards.
+ * The handler for stack overflows is installed while at least one thread runs a loop, and
+ * removed after that.
  */
 TEST(threads_take_and_restore_the_report_of_overflows)
 {

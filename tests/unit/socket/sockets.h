@@ -1,21 +1,21 @@
 /*
- * sockets.h - helpers for I/O tests: pairs of connected streams, and tasks that end.
+ * sockets.h - helpers for I/O tests: pairs of connected streams, and waiting for tasks.
  */
 #ifndef COIL_TESTS_NET_SOCKETS_H
 #define COIL_TESTS_NET_SOCKETS_H
 
 #include <coil.h>
 
-/* Make the two ends of a TCP connection over loopback. Both are blocking. */
+/* Make a TCP connection over loopback. Both descriptors are blocking. */
 void make_tcp_pair(int fds[2]);
 
-/* Make a TCP connection whose ends are two streams, or a stream and a descriptor. */
+/* Make a TCP connection between two streams, or between a stream and a descriptor. */
 void make_stream_pair(coil_stream *ends[2]);
 coil_stream *make_stream_and_peer(int *peer);
 
 /*
- * Connect two streams, the client's first. A NET_TEST may call this function, because it
- * uses only coil_listen(), coil_connect() and coil_accept().
+ * Connect two streams; ends[0] is the client. A NET_TEST may use this function, because
+ * it calls only coil_listen(), coil_connect() and coil_accept().
  */
 void connect_streams(coil_stream *ends[2]);
 
@@ -27,18 +27,15 @@ void check_talk(coil_stream *from, coil_stream *to, const char *text);
 /* A handler for a server that sends all received bytes back. */
 int echo_all(coil_stream *stream, void *unused);
 
-/*
- * Return a port of 127.0.0.1 that refuses connections. The port is reserved until *fd is
- * closed.
- */
+/* Return a port of 127.0.0.1 that refuses connections as long as *fd is open. */
 unsigned take_refusing_port(int *fd);
 
 /* Let the other tasks run until all of them wait. */
 void settle(void);
 
 /*
- * Wait until the task ends, and release it. The task's result must be 0, or -ECANCELED if
- * its cancellation was delivered.
+ * Wait until the task ends, check its result, and release it. The result must be 0.
+ * finish_cancelled() also accepts -ECANCELED.
  */
 void finish(coil_task *task);
 void finish_cancelled(coil_task *task);
@@ -47,8 +44,8 @@ void finish_cancelled(coil_task *task);
 unsigned char pattern_byte(size_t i);
 
 /*
- * Allow `more` descriptors in addition to those that are open. Returns the previous
- * limit.
+ * Limit the number of descriptors to those that are open plus `more`. Returns the
+ * previous limit.
  */
 int limit_descriptors(int more);
 void restore_descriptors(int limit);

@@ -3,8 +3,8 @@
  * create_connection tests)
  *
  * A listening socket with a full backlog acts as an address that does not answer, because
- * Linux drops further requests. The IPv4 addresses are 127.0.0.1, 127.0.0.2, ..., which
- * all belong to this machine.
+ * Linux drops further connection requests. The IPv4 addresses are 127.0.0.1, 127.0.0.2,
+ * and so on, which all belong to this machine.
  */
 #include "../../harness/harness.h"
 
@@ -59,8 +59,8 @@ static unsigned open_host(struct host *host, const char *address, unsigned port)
 }
 
 /*
- * Fill the backlog. If a connection does not complete in time, the kernel has dropped it,
- * so the backlog is full.
+ * Fill the backlog. The backlog is full once a connection does not complete in time,
+ * because the kernel has dropped the request.
  */
 static void make_deaf(struct host *host, const char *address)
 {
@@ -75,7 +75,10 @@ static void make_deaf(struct host *host, const char *address)
     }
 }
 
-/* Listen at 127.0.0.2, on a port that 127.0.0.1 refuses throughout the test. */
+/*
+ * Listen at 127.0.0.2, on a port at which 127.0.0.1 refuses connections throughout the
+ * test.
+ */
 static unsigned open_second_host(struct host *host)
 {
     int refusing;
@@ -127,7 +130,7 @@ static const char *peer_of(coil_stream *stream)
     return inet_ntop(AF_INET6, &name.v6.sin6_addr, text, sizeof text);
 }
 
-/* Call coil_connect(), and return the address to which it connected, or the error. */
+/* Connect to the host. Returns the address of the peer, or the name of the error. */
 static const char *connect_to(const char *host, unsigned port,
                               const coil_connect_options *opts)
 {
@@ -226,8 +229,8 @@ IO_TEST(connect_does_not_wait_for_one_that_is_silent)
 }
 
 /*
- * The query for the IPv6 address is never answered, so the IPv4 attempt begins 50 ms
- * after the other answer.
+ * The query for IPv6 addresses is never answered, so the attempt to connect over IPv4
+ * begins 50 ms after the answer for IPv4.
  */
 IO_TEST(connect_does_not_wait_long_for_the_other_family)
 {
@@ -304,7 +307,7 @@ IO_TEST(connect_from_a_local_address)
 }
 
 /*
- * While the local port is in use, the attempt at each address fails, and the message
+ * While the local port is in use, the attempt fails at each address, and the message
  * lists all attempts. Once the port is free, connecting succeeds.
  */
 IO_TEST(connect_from_a_local_port)
@@ -376,8 +379,8 @@ IO_TEST(connect_says_what_it_tried)
              port);
     CHECK_STR(last_message(), expected);
     /*
-     * One address is unreachable, and the other one refuses the connection. The refusal
-     * is reported.
+     * One address is unreachable, and the other refuses the connection. The error is that
+     * of the refusal.
      */
     CHECK_STR(connect_to("nowhere.test", port, NULL), "ECONNREFUSED");
     CHECK_STR(connect_to("nobody.test", port, NULL), "ENOENT");
@@ -399,8 +402,8 @@ static int connect_task(void *arg)
 }
 
 /*
- * Cancel the call during the look-up, during a single attempt, during several attempts,
- * and later.
+ * Cancel the call during the look-up, while one attempt is in progress, while several
+ * are, and later.
  */
 IO_TEST(connect_cancelled_in_every_state)
 {
@@ -450,7 +453,7 @@ TASK_TEST(connect_cancelled_while_nobody_answers)
 /* ---- what fails -------------------------------------------------------------------- */
 
 static const char *last_peers[2];
-static int64_t patience = COIL_SEC(2); /* includes the time for the name server */
+static int64_t patience = COIL_SEC(2); /* time limit, including the look-up */
 
 static int connect_twice(void *arg)
 {
@@ -464,8 +467,8 @@ static int connect_twice(void *arg)
 }
 
 /*
- * Make each call fail in turn, until no call is left to fail and the result is the usual
- * one. Returns the number of failed calls.
+ * Make the n-th call fail for n = 1, 2, ..., until there are fewer calls and the result
+ * is the usual one. Returns the number of calls that failed.
  */
 static int fail_each(void (*fail)(uint64_t n), unsigned port)
 {
@@ -502,7 +505,7 @@ static void fail_call(uint64_t n)
 }
 
 /*
- * Whichever call or allocation fails, connecting ends. The harness checks that nothing
+ * Connecting must end whichever call or allocation fails. The harness checks that nothing
  * leaks.
  */
 TEST(connect_survives_what_fails)
@@ -529,8 +532,8 @@ static int connect_once(void *arg)
 }
 
 /*
- * Make each allocation fail in turn. The error must not be "refused", which would mean
- * that coil had tried every address.
+ * Make each allocation fail in turn. The error must not be "refused", because that means
+ * that coil has tried every address.
  */
 static void lack_memory_to_reach(const char *host, unsigned port)
 {
@@ -575,7 +578,9 @@ static bool write_file(const char *path, const char *text)
     return written;
 }
 
-/* Enter a network namespace in which the kernel has few local ports to choose from. */
+/*
+ * Enter a network namespace with only a few local ports from which the kernel can choose.
+ */
 static bool make_small_network(void)
 {
     struct ifreq loopback = {.ifr_name = "lo", .ifr_flags = IFF_UP};
@@ -607,7 +612,8 @@ IO_TEST(connect_never_returns_a_socket_that_is_connected_to_itself)
         CHECK_INT(coil_connect_port("0.0.0.0", port, &stream), -ECONNREFUSED);
     }
     /*
-     * The refused connections leave no port in use, so connecting to a listener succeeds.
+     * The refused connections have left no port in use, so connecting to a listener
+     * succeeds.
      */
     CHECK_INT(coil_listen_port("127.0.0.1", FIRST_PORT + 1, 0, &listener), 0);
     CHECK_INT(coil_connect_port("127.0.0.1", FIRST_PORT + 1, &stream), 0);
@@ -617,7 +623,7 @@ IO_TEST(connect_never_returns_a_socket_that_is_connected_to_itself)
     coil_listener_destroy(listener);
 }
 
-/* A caller that chooses the target's port as its local port is connected to itself. */
+/* If the local port is the same as the target's port, the socket connects to itself. */
 IO_TEST(connect_to_itself_on_purpose)
 {
     coil_connect_options opts = {.local_host = "127.0.0.1"};

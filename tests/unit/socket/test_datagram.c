@@ -26,7 +26,7 @@ static coil_address name_of(const coil_datagram *d)
     return address;
 }
 
-/* Return a socket that is connected to the port of `server` at `host`. */
+/* Return a socket that is connected to `host`, at the port of `server`. */
 static coil_datagram *connect_to(const coil_datagram *server, const char *host)
 {
     coil_address address = name_of(server);
@@ -244,8 +244,8 @@ NET_TEST(datagram_to_nobody_is_refused_later)
 }
 
 /*
- * asyncio: test_datagram_send_to_non_listening_address. An unconnected socket does not
- * get the error of a datagram that was refused.
+ * If a datagram is refused, an unconnected sender does not get the error. (asyncio:
+ * test_datagram_send_to_non_listening_address)
  */
 NET_TEST(datagram_to_nobody_harms_no_unconnected_one)
 {
@@ -430,7 +430,9 @@ IO_TEST(datagram_local_by_path_and_by_name)
     unlink(path);
 }
 
-/* poll(2) reports an unconnected socket as writable although the receiver is full. */
+/*
+ * poll(2) reports an unconnected socket as writable even if the receiver's queue is full.
+ */
 IO_TEST(datagram_local_waits_for_the_receivers_room)
 {
     char path[64], buf[8];
@@ -529,8 +531,8 @@ IO_TEST(datagram_send_waits_and_is_cancelled)
 }
 
 /*
- * With IP_RECVERR an ICMP error stays in a queue of its own (ip(7)). Until the error is
- * read, poll(2) reports an error, and also reports the socket as readable.
+ * With IP_RECVERR, ICMP errors are stored in a separate queue (ip(7)). Until the error is
+ * read from it, poll(2) reports an error and readability. The wait must not spin.
  */
 IO_TEST(datagram_receive_sleeps_though_an_error_waits_in_its_queue)
 {
@@ -620,7 +622,7 @@ NET_TEST(datagram_batch_there_and_back)
         total += messages[i].received;
     }
     CHECK_INT(total, 5 * (0 + 1 + 2 + 3 + 4 + 5 + 6 + 7));
-    /* The received messages contain their senders' addresses, so send them back. */
+    /* Send the messages back. They already contain the addresses of their senders. */
     CHECK_INT(coil_send_batch(server, messages, 3), 3);
     CHECK_INT(receive_all(client, messages, 3), 3);
     CHECK_INT(coil_send_batch(client, messages, 0), 0);

@@ -1,6 +1,6 @@
 /*
- * test_datagram_info.c - the address to which a datagram was sent, and the address from
- * which to send.
+ * test_datagram_info.c - finding out to which local address a datagram was sent, and
+ * choosing the local address from which to send.
  */
 #include "sockets.h"
 
@@ -50,9 +50,8 @@ static void check_address(const coil_address *address, const coil_datagram *d,
 }
 
 /*
- * Send a request to the server at `host`. The server's answer comes from `host`, although
- * the server is bound to all addresses. `seen` is that host in the form in which the
- * server's socket reports it.
+ * Send a request to the server at `host`. The answer must come from `host`, although the
+ * server is bound to all addresses. `seen` is `host` as the server's socket reports it.
  */
 static void ask(coil_datagram *server, coil_datagram *client, const char *host,
                 const char *seen)
@@ -88,8 +87,8 @@ NET_TEST(datagram_info_is_the_address_that_was_asked)
 }
 
 /*
- * The first call asks the kernel for the info, which may be too late for the first
- * datagram.
+ * Without the flag, the first call makes the kernel attach the info to datagrams. This
+ * may be too late for the first datagram.
  */
 NET_TEST(datagram_info_needs_no_flag)
 {
@@ -120,8 +119,8 @@ NET_TEST(datagram_info_of_ipv6_and_of_mapped_ipv4)
 }
 
 /*
- * The source can also be chosen on a connected socket, and an IPv6 socket accepts an IPv4
- * address.
+ * The source address can also be chosen on a connected socket. An IPv6 socket accepts an
+ * IPv4 address.
  */
 NET_TEST(datagram_info_chooses_the_source)
 {
@@ -151,7 +150,7 @@ NET_TEST(datagram_info_chooses_the_source)
         CHECK_INT(coil_send_info(client, "x", 1, &to.any, to.length, &info), 1);
         CHECK_INT(coil_receive_from(server, buf, sizeof buf, &from), 1);
         check_address(&from, client, "127.0.0.3");
-        info.local.length = 0; /* choose the source by the interface alone */
+        info.local.length = 0; /* choose only the interface */
         CHECK_INT(coil_send_info(client, "x", 1, &to.any, to.length, &info), 1);
         CHECK_INT(coil_receive(server, buf, sizeof buf), 1);
         coil_datagram_destroy(client);
@@ -198,7 +197,7 @@ IO_TEST(datagram_info_of_a_foreign_address_is_refused)
     coil_datagram_destroy(d);
 }
 
-/* In a batch, each message has an info of its own, or none. */
+/* In a batch, each message may have its own info. */
 NET_TEST(datagram_info_of_batches)
 {
     static const char *const hosts[] = {"127.0.0.1", "127.0.0.2", "127.0.0.3"};
@@ -290,7 +289,10 @@ NET_TEST(datagram_info_of_a_datagram_that_is_larger_than_the_buffer)
     coil_datagram_destroy(client);
 }
 
-/* A local socket has no info. Descriptors that a peer sends along must not stay open. */
+/*
+ * Datagrams of local sockets carry no info. If the peer sends descriptors with a
+ * datagram, they must be closed.
+ */
 IO_TEST(datagram_info_of_local_sockets)
 {
     coil_datagram *ends[2] = {NULL};

@@ -53,8 +53,8 @@ static coil_listener *listen_on(const char *host, struct connecting *c)
 }
 
 /*
- * Listen, and fill the backlog. The kernel drops further requests, so connecting takes
- * seconds.
+ * Listen, and fill the backlog. After that, connecting takes seconds, because the kernel
+ * drops further requests.
  */
 static int listen_and_fill(struct connecting *c, int fillers[], int count)
 {
@@ -402,7 +402,7 @@ IO_TEST(stream_options)
 
 /* ---- connecting -------------------------------------------------------------------- */
 
-/* The first listener's address can be used to connect, and to listen again. */
+/* The address that a listener reports can be used to connect, and to listen again. */
 NET_TEST(listen_at_an_address_and_connect_to_it)
 {
     static const char *const hosts[] = {"127.0.0.1", "::1"};
@@ -486,7 +486,10 @@ NET_TEST(connect_refused)
     CHECK_INT(coil_connect(c.host, c.port, &c.stream), -ECONNREFUSED);
 }
 
-/* NULL as a host means this machine, in both families: ::1, then 127.0.0.1. */
+/*
+ * Connect to the host NULL while only `host` has a listener. NULL stands for ::1 and then
+ * 127.0.0.1.
+ */
 static void connect_where_only(const char *host)
 {
     struct connecting c = {.rc = 0};
@@ -524,7 +527,7 @@ IO_TEST(connect_out_of_descriptors_is_an_error_return)
     coil_listener_destroy(listener);
 }
 
-/* Make each allocation fail in turn. The call returns an error, and nothing leaks. */
+/* If an allocation fails, connecting or accepting returns an error, and nothing leaks. */
 IO_TEST(connect_and_accept_without_memory)
 {
     struct connecting c = {.rc = 0};
@@ -549,8 +552,8 @@ IO_TEST(connect_and_accept_without_memory)
 }
 
 /*
- * Accept a descriptor whose number is beyond the loop's table. Enlarging the table is
- * accept's second allocation, which fails.
+ * Accept a connection, and let the second allocation fail. It enlarges the loop's table,
+ * because the number of the new descriptor is beyond its end.
  */
 static coil_listener *accept_without_room(struct connecting *c, int least)
 {

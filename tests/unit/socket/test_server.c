@@ -117,8 +117,8 @@ static int count_crowd(coil_stream *stream, void *arg)
 }
 
 /*
- * With two listeners, one of them may hold an accepted connection until the limit allows
- * it.
+ * Serve with a limit of three connections. With two listeners, one of them may already
+ * have accepted a connection that must wait for the limit.
  */
 static void serve_three_at_a_time(int listener_count)
 {
@@ -216,8 +216,8 @@ static int fail_on_x(coil_stream *stream, void *arg)
 }
 
 /*
- * A handler that fails after its stream was closed. The peer's address is no longer
- * known, because getpeername(2) fails.
+ * A handler that fails after the connection was reset. getpeername(2) fails then, so the
+ * report cannot name the peer.
  */
 static int fail_on_reset(coil_stream *stream, void *arg)
 {
@@ -333,8 +333,8 @@ static int read_to_the_end(coil_stream *stream, void *arg)
 }
 
 /*
- * An idle connection is cancelled, and nothing is reported. The virtual clock shows the
- * time of the cancellation.
+ * The handler of an idle connection is cancelled without a report. With a virtual clock,
+ * the time of the cancellation is exact.
  */
 NET_TEST(server_cancels_a_connection_that_is_idle)
 {
@@ -362,7 +362,7 @@ NET_TEST(server_cancels_a_connection_that_is_idle)
 }
 
 /*
- * A byte every second keeps a connection alive. The time that the handler itself takes
+ * A byte every second prevents the cancellation. Time that the handler spends elsewhere
  * does not count as idle.
  */
 NET_TEST(server_does_not_cancel_a_connection_that_is_not_idle)
@@ -434,8 +434,8 @@ static int write_much(coil_stream *stream, void *arg)
 }
 
 /*
- * A peer that does not read also counts as idle. The server tries to send a last message,
- * which such a peer may not receive.
+ * A peer that does not read also counts as idle. The handler tries to send a last
+ * message, which this peer may not receive.
  */
 IO_TEST(server_cancels_a_connection_whose_peer_does_not_read)
 {
@@ -491,7 +491,7 @@ static coil_task *start(coil_task_fn fn, void *arg)
     return task;
 }
 
-/* Start a server with one client, and serve it. */
+/* Start a server, connect a client, and wait until its handler runs. */
 static coil_server *serve_one(int64_t grace_ns, coil_listener **listener,
                               coil_stream **client)
 {
@@ -578,7 +578,7 @@ static int stop_from_within(coil_stream *stream, void *arg)
     CHECK_INT(coil_server_wait(server), -EDEADLK);
     CHECK_INT(coil_server_stop(server), 0);
     CHECK_INT(coil_server_stop(server), 0);
-    return (int)coil_write(stream, "bye", 3); /* within its grace period */
+    return (int)coil_write(stream, "bye", 3); /* within the grace time */
 }
 
 NET_TEST(server_stopped_by_a_handler)
@@ -709,7 +709,9 @@ NET_TEST(serve_until_cancelled)
     }
 }
 
-/* Closing the last listener ends the server when the handlers have ended. */
+/*
+ * After the last listener was closed, the server ends as soon as all handlers have ended.
+ */
 NET_TEST(serve_until_the_listener_is_closed)
 {
     struct serving s = {listen_here(), {.grace_ns = 0}, 1};
@@ -748,7 +750,7 @@ TEST(server_may_outlive_its_loop)
 
 /* ---- failing calls and allocations ------------------------------------------------- */
 
-/* Connect with a descriptor that was created before the others were used up. */
+/* Connect with a socket that was created while descriptors were still available. */
 static void connect_by_hand(int fd)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -806,8 +808,8 @@ IO_TEST(server_out_of_descriptors_rests_and_goes_on)
 }
 
 /*
- * Each connection that ends frees a descriptor for the next one. The connection after
- * that again finds no free descriptor.
+ * Each connection that ends frees a descriptor for the next connection. For the one after
+ * that, no descriptor is free again.
  */
 static int serve_a_crowd(void *reports)
 {
@@ -896,7 +898,7 @@ TEST(server_out_of_descriptors_says_so_again_at_intervals)
 }
 
 /*
- * Connect as a client and exchange a byte, whatever fails on the server's side. Returns
+ * Connect as a client, and exchange a byte. The server may fail at any point. Returns
  * true if the client was served.
  */
 static bool ask(void)
@@ -927,9 +929,8 @@ static void ignore(const coil_exception *exception, void *arg)
 }
 
 /*
- * Run a server and a client from start to end while the nth call or allocation fails.
- * All errors must be returned, and no task may hang. The harness checks that nothing
- * leaks.
+ * Run a server and a client from start to end while the n-th call or allocation fails.
+ * Errors must be returned, and no task must hang. The harness checks that nothing leaks.
  */
 static bool live_with_failure(int n, bool calls)
 {

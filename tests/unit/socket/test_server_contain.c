@@ -1,5 +1,6 @@
 /*
- * test_server_contain.c - misuse in a handler ends its connection, not the program.
+ * test_server_contain.c - a server that contains misuse: a mistake in a handler ends its
+ * connection, but not the program.
  */
 #include "sockets.h"
 
@@ -51,7 +52,7 @@ static int spawn_in_group(const char *name)
     return 0; /* the mistake */
 }
 
-/* Overwrite the stack memory that earlier calls have used. */
+/* Overwrite stack memory that functions called earlier have used. */
 static int scribble(void)
 {
     volatile char bytes[2000];
@@ -71,7 +72,7 @@ static int handle(coil_stream *stream, void *arg)
     if (coil_read(stream, &order, 1) != 1)
         return 0;
     switch (order) {
-    case 's': /* leaves a scope open after the peer has closed the connection */
+    case 's': /* returns without leaving its scope when the peer disconnects */
         coil_write(stream, "s", 1);
         return read_in_scope(stream) + scribble();
     case 'g': /* leaves groups and scopes open */
@@ -192,7 +193,9 @@ TEST(server_contains_only_if_it_is_to)
     test_dies(run_mistake, NULL, "has ended with a scope open");
 }
 
-/* Misuse outside of a handler aborts the program, even if a server contains misuse. */
+/*
+ * Misuse outside a handler. This aborts the program, even while a server contains misuse.
+ */
 static void read_nothing(void *arg)
 {
     char c;

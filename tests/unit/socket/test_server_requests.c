@@ -153,7 +153,7 @@ NET_TEST(server_request_ends_with_the_client)
     destroy_server(&p);
 }
 
-/* Destroying the server is not a graceful stop: it cancels the handlers. */
+/* Destroying a server is not a graceful stop, and cancels its handlers. */
 NET_TEST(server_request_of_a_destroyed_server_is_cancelled)
 {
     struct place p = start_server(COIL_SEC(600));
@@ -182,8 +182,8 @@ static int wait_without_memory(coil_stream *stream, void *arg)
     int *tried = arg, rc = -ENOMEM;
 
     /*
-     * Since there is a byte to read, the call returns at once, and no other task
-     * allocates memory meanwhile.
+     * A byte is ready, so the tested call returns at once. Therefore no other task can
+     * allocate memory meanwhile.
      */
     CHECK_INT(coil_stream_wait_readable(stream), 0);
     for (int n = 1; rc == -ENOMEM; n++, ++*tried) {

@@ -121,8 +121,8 @@ static int greet(void *arg)
 }
 
 /*
- * Silent peers use up the limit of concurrent handshakes. Another peer is served once the
- * handshake of a silent peer has ended.
+ * Silent peers use up the limit of concurrent handshakes. Another peer is served as soon
+ * as one of their handshakes has timed out.
  */
 NET_TEST(server_with_max_handshakes_leaves_the_rest_waiting)
 {
@@ -150,7 +150,10 @@ NET_TEST(server_with_max_handshakes_leaves_the_rest_waiting)
     stop(&s);
 }
 
-/* A completed handshake no longer counts, however long its connection stays open. */
+/*
+ * The limit applies to handshakes in progress. Connections that have completed theirs do
+ * not count.
+ */
 NET_TEST(server_with_max_handshakes_serves_any_number)
 {
     struct tls_server s;

@@ -1,5 +1,6 @@
 /*
- * test_unix.c - local sockets: paths, left-over files, the abstract namespace.
+ * test_unix.c - local sockets: paths, socket files that were left behind, and the
+ * abstract namespace.
  */
 #include "sockets.h"
 
@@ -161,7 +162,7 @@ IO_TEST(unix_paths_that_are_none)
 
 /* ---- the file ---------------------------------------------------------------------- */
 
-/* Create the socket file that a killed server leaves. */
+/* Create a socket file without a listener, such as a killed server leaves behind. */
 static void leave_socket_behind(void)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -351,9 +352,7 @@ static int ask_for_credentials(void *arg)
     return 0;
 }
 
-/*
- * Request the credentials in a new PID namespace, in which the peer does not have a PID.
- */
+/* Request the peer's credentials in a new PID namespace. The peer has no PID there. */
 static int ask_from_inside(struct credentials *c)
 {
     if (coil_run(ask_for_credentials, c, NULL) < 0 || c->rc < 0)
@@ -387,8 +386,8 @@ TEST(unix_credentials_of_a_peer_outside_of_the_pid_namespace)
 }
 
 /*
- * If a step fails, coil removes the file and leaks nothing. If no step fails, the
- * listener works.
+ * If a step of listening fails, coil removes the socket file, and nothing leaks. If no
+ * step fails, the listener works.
  */
 IO_TEST(unix_listen_with_each_call_and_allocation_failing)
 {

@@ -1,6 +1,6 @@
 /*
- * flood.h - tasks that write a large amount of data in a known pattern, or read and check
- * it.
+ * flood.h - tasks that write a large amount of data in a known pattern, and tasks that
+ * read and check such data.
  */
 #ifndef COIL_TESTS_STREAM_FLOOD_H
 #define COIL_TESTS_STREAM_FLOOD_H
@@ -9,21 +9,21 @@
 
 struct flood {
     coil_stream *stream;
-    size_t bytes; /* bytes to write */
+    size_t bytes; /* number of bytes to write */
     bool slow;    /* the reader pauses from time to time */
     size_t wrong, received;
 };
 
 /*
- * Bodies of tasks: flood_out() writes all bytes and shuts down, and flood_in() reads to
- * the end.
+ * Functions of tasks. flood_out() writes all bytes and then shuts the writing side down;
+ * flood_in() reads to the end.
  */
 int flood_out(void *flood);
 int flood_in(void *flood);
 
 /*
- * Let both ends write this number of bytes and read the other end's bytes, one of them
- * slowly.
+ * Let each end write `bytes` bytes, and read those of the other end. One of the readers
+ * is slow.
  */
 void check_floods_both_ways(coil_stream *ends[2], size_t bytes);
 

@@ -1,6 +1,6 @@
 /*
- * test_adopt.c - adopting and releasing descriptors of other code, and moving streams
- * between loops.
+ * test_adopt.c - turning descriptors opened by other code into streams, releasing the
+ * descriptors of streams, and moving streams between loops.
  */
 #include "../socket/sockets.h"
 
@@ -49,7 +49,7 @@ IO_TEST(pipe_of_streams)
     coil_stream_destroy(ends[1]);
 }
 
-/* Shutting down a pipe's writing end closes it, as asyncio's write_eof() does. */
+/* Shutting down the writing end of a pipe closes it. (asyncio: write_eof()) */
 IO_TEST(pipe_whose_writer_says_that_nothing_more_comes)
 {
     coil_stream *ends[2];
@@ -135,7 +135,7 @@ IO_TEST(pipe_and_pair_without_descriptors_or_memory)
 
 /* ---- whose flag it is -------------------------------------------------------------- */
 
-/* A duplicate of the descriptor stands in for the descriptor of another program. */
+/* A duplicate of the descriptor acts as the descriptor of another program. */
 IO_TEST(adopted_pipe_still_blocks_for_others)
 {
     coil_stream *reader, *writer;
@@ -238,7 +238,10 @@ IO_TEST(adopted_terminal_still_blocks_for_others)
     close(master);
 }
 
-/* A terminal's master is not reopened, because that would create another terminal. */
+/*
+ * The master of a pseudo-terminal is not reopened, because that would create another
+ * terminal.
+ */
 IO_TEST(adopted_master_blocks_again_when_closed)
 {
     int master, terminal = open_terminal(&master), number = -1;
@@ -371,7 +374,7 @@ static void *run_elsewhere(void *arg)
 }
 
 /*
- * Half of the line was read ahead on this loop, and the other half arrives on the other
+ * Half of a line is read ahead on this loop, and the other half is received on the other
  * loop.
  */
 IO_TEST(detach_and_attach_in_another_thread)
@@ -468,8 +471,8 @@ IO_TEST(attach_without_memory_leaves_it_detached)
 }
 
 /*
- * A stream would truncate the messages of such sockets, so they are refused. asyncio
- * raises ValueError, "A Stream Socket was expected".
+ * Sockets that preserve message boundaries are refused, because a stream would truncate
+ * their messages. (asyncio raises ValueError, "A Stream Socket was expected".)
  */
 IO_TEST(adopt_refuses_sockets_of_messages)
 {

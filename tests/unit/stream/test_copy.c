@@ -1,6 +1,6 @@
 /*
- * test_copy.c - copying one stream into another, as a whole or in part, with
- * cancellations and failures.
+ * test_copy.c - copying all or a part of one stream into another, with cancellations and
+ * failures.
  */
 #include "../socket/sockets.h"
 #include "transfer.h"
@@ -72,7 +72,10 @@ static void begin_with_connections(struct chain *c)
     begin(c, first, second);
 }
 
-/* Close the stream to the sink, and check that all bytes have arrived. */
+/*
+ * Close the stream to the sink, wait for both tasks, and check that all bytes have
+ * arrived.
+ */
 static void end(struct chain *c)
 {
     coil_stream_close(c->between[1]);
@@ -109,7 +112,7 @@ NET_TEST(copy_of_nothing_is_nothing)
     end(&c);
 }
 
-/* A copy ends at its limit, and the next one continues with the following byte. */
+/* A copy ends at its limit, and the next copy continues with the following byte. */
 NET_TEST(copy_n_leaves_what_is_beyond_its_limit)
 {
     static const size_t limits[] = {1, 5000, 3, 65536, 100000};
@@ -228,7 +231,7 @@ NET_TEST(copy_cancelled_loses_no_byte)
     end(&c);
 }
 
-/* Cancel a copy that waits for a receiver that does not read. */
+/* Cancel a copy that is waiting because the receiver does not read. */
 IO_TEST(copy_cancelled_while_it_writes_keeps_what_was_read)
 {
     struct chain c = {.size = SIZE};
@@ -355,7 +358,10 @@ IO_TEST(copy_without_memory)
 
 enum { MUCH = 8 << 20 };
 
-/* Under load, all bytes may have been written before the cancellation is delivered. */
+/*
+ * Write MUCH bytes. On a busy machine, all of them may be written before the cancellation
+ * is delivered.
+ */
 static int write_much(void *arg)
 {
     ssize_t n = coil_write(arg, test_memory(MUCH), MUCH);
@@ -376,8 +382,8 @@ static void note_copied(void *arg)
 }
 
 /*
- * A copy that need not wait yields after 256 KiB, plus the piece in progress. This is as
- * much as asyncio reads from a socket in one turn.
+ * A copy that never has to wait yields after 256 KiB, which is what asyncio reads from a
+ * socket in one turn. The piece that is then in progress is completed first.
  */
 IO_TEST(copy_of_much_that_need_not_wait_lets_timers_fire)
 {
@@ -392,7 +398,7 @@ IO_TEST(copy_of_much_that_need_not_wait_lets_timers_fire)
     settle(); /* the kernel's buffers are full */
     due.stream = to[0];
     due.copied = SIZE_MAX;
-    /* the next read need not wait */
+    /* so that the next read does not wait */
     CHECK_INT(coil_copy_n(from[1], to[0], 65536), 65536);
     coil_timer_init(&timer, note_copied, &due);
     CHECK_INT(coil_timer_start(&timer, coil_now()), 0);

@@ -52,7 +52,7 @@ static int write_now_and_then(void *arg)
     return (int)coil_write(ends[1], "x", 1);
 }
 
-/* Outgoing data keeps a waiting read from timing out. */
+/* A waiting read does not time out while the other direction of the stream is used. */
 IO_TEST(idle_stream_is_used_in_the_other_direction)
 {
     coil_task *task;

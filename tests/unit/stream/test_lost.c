@@ -1,8 +1,8 @@
 /*
- * test_lost.c - when a connection is lost, its reader and its writer both get an error.
+ * test_lost.c - if a connection is lost, both its reader and its writer get an error.
  *
- * The kernel reports the error to only one of them. Without coil__descriptor_result(), a
- * call that reads later would return a normal end of stream.
+ * The kernel reports the error only once. If the writer got it, a later read would return
+ * a normal end of stream without coil__descriptor_result().
  */
 #include "../socket/sockets.h"
 
@@ -39,8 +39,8 @@ static int wait_and_read(void *arg)
 }
 
 /*
- * Yield between the wait and the read: after the wait the writer's operation has failed,
- * but its task may not have run yet.
+ * Wait until the stream is readable, yield and read. When the wait ends, the writer's
+ * operation has failed, but its task may not have run yet.
  */
 static int wait_yield_and_read(void *arg)
 {
@@ -84,7 +84,10 @@ static void reset(int fd)
     close(fd);
 }
 
-/* Small reads make io_uring receive data before the next read. */
+/*
+ * Make some small reads, after which the io_uring backend receives data ahead of the next
+ * read.
+ */
 static void read_some(coil_stream *stream, int peer)
 {
     char byte;
@@ -173,7 +176,7 @@ IO_TEST(lost_connection_fails_a_reader_on_the_next_loop)
     coil_stream_destroy(stream);
 }
 
-/* This end still reads after it has shut down its writing side. */
+/* This end has shut down its writing side, and is still reading. */
 IO_TEST(lost_connection_fails_its_reader_after_shutdown)
 {
     int peer;
@@ -207,7 +210,8 @@ IO_TEST(orderly_end_before_a_reset_stays_one)
 }
 
 /*
- * A new connection with the descriptor number of a lost one does not inherit its error.
+ * A new connection does not inherit the error of a lost connection that had the same
+ * descriptor number.
  */
 IO_TEST(lost_connection_is_forgotten_with_its_descriptor)
 {

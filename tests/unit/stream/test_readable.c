@@ -1,6 +1,6 @@
 /*
- * test_readable.c - waiting until a stream is readable: what counts as readable, which
- * tasks may wait, and where the wait operation is stored.
+ * test_readable.c - waiting until a stream is readable: when a stream counts as readable,
+ * which tasks may wait, and the operation of a wait, which is part of the stream.
  */
 #include "../socket/sockets.h"
 
@@ -45,7 +45,7 @@ NET_TEST(wait_readable_until_bytes_come)
     char buf[16];
 
     connect_streams(ends);
-    for (int i = 0; i < 4; i++) { /* io_uring receives ahead after some rounds */
+    for (int i = 0; i < 4; i++) { /* io_uring receives ahead of reads after some rounds */
         struct waiting w = {.stream = ends[1]};
         coil_task *task = start(&w);
 
@@ -281,8 +281,8 @@ NET_TEST(wait_readable_while_another_reads_is_refused)
 /* ---- its end ----------------------------------------------------------------------- */
 
 /*
- * Echo a byte `rounds` times, so that the tests see the stream in each state of the
- * backend.
+ * Echo a byte `rounds` times. The number of rounds determines the state in which the
+ * backend has the stream.
  */
 static void warm_up(coil_stream *ends[2], int rounds)
 {
@@ -372,8 +372,8 @@ static int wait_in_vain_and_again(void *arg)
 }
 
 /*
- * The operation is part of the stream, so one wait must have ended before the next uses
- * the operation.
+ * The operation of a wait is part of the stream. A wait must have ended completely before
+ * the next wait uses this operation.
  */
 IO_TEST(wait_readable_again_and_again_in_vain)
 {

@@ -82,7 +82,7 @@ IO_TEST(send_fds_to_a_task_that_waits)
     close_pair();
 }
 
-/* Descriptors that do not fit must not stay open, which the harness checks. */
+/* Descriptors that do not fit into the array must be closed. The harness checks this. */
 IO_TEST(send_fds_more_than_fit)
 {
     int fds[2], got[1];
@@ -150,7 +150,10 @@ static int send_until_cancelled(void *arg)
     return (int)n;
 }
 
-/* The descriptors that are queued in the full socket are closed with the socket. */
+/*
+ * When the socket is closed, the kernel closes the descriptors that are still in its
+ * queue.
+ */
 IO_TEST(send_fds_that_waits_is_cancelled)
 {
     coil_task *task;

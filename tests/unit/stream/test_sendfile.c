@@ -1,4 +1,7 @@
-/* test_sendfile.c - sending files into streams: whole, in part, and while they change. */
+/*
+ * test_sendfile.c - sending files to streams: whole files, parts of files, and files that
+ * change meanwhile.
+ */
 #include "../socket/sockets.h"
 #include "transfer.h"
 
@@ -63,9 +66,9 @@ static coil_task *start_receiving(struct receiving *r)
 }
 
 /*
- * Return true if coil_sendfile() calls sendfile(2) for a stream of make_pair(). To find
- * out, make one system call after the other fail, until the failing call is sendfile(2)
- * or coil_sendfile() succeeds.
+ * Return true if coil_sendfile() calls sendfile(2) for a stream created by make_pair().
+ * To find out, each system call fails in turn, until that call is sendfile(2) or
+ * coil_sendfile() succeeds.
  */
 static bool uses_sendfile(int make_pair(coil_stream *ends[2]), int fd)
 {
@@ -150,8 +153,8 @@ static void refuse_sendfile(void)
 }
 
 /*
- * coil_sendfile() lets the kernel copy the bytes. If coil_sendfile() read and wrote the
- * bytes itself, the result would not be EIO.
+ * coil_sendfile() lets the kernel copy the bytes. If it read and wrote them itself, it
+ * would not return the EIO of sendfile(2).
  */
 IO_TEST(sendfile_copies_nothing_itself)
 {
@@ -269,8 +272,8 @@ IO_TEST(sendfile_of_what_is_no_file)
 /* ---- while it goes on -------------------------------------------------------------- */
 
 /*
- * Start a task that waits for room in the socket, because the file is larger than all
- * buffers.
+ * Start a task that sends a file. The file is larger than all buffers, so the task has to
+ * wait.
  */
 static coil_task *start_sending(struct sending *s, coil_stream *ends[2])
 {
@@ -320,7 +323,7 @@ IO_TEST(sendfile_is_woken_by_close)
     close(s.fd);
 }
 
-/* A peer that disconnects causes an error return, not SIGPIPE. */
+/* If the peer disconnects, the call returns an error, and no SIGPIPE is raised. */
 IO_TEST(sendfile_to_a_peer_that_goes)
 {
     coil_stream *ends[2];
@@ -357,8 +360,8 @@ IO_TEST(sendfile_of_a_file_that_shrinks)
 }
 
 /*
- * Data that is not in the page cache is read on a thread, because a disk would block the
- * loop.
+ * Data that is not in the page cache is read on a thread, because waiting for the disk
+ * would block the loop.
  */
 IO_TEST(sendfile_of_a_file_that_is_not_cached)
 {
@@ -383,8 +386,8 @@ IO_TEST(sendfile_of_a_file_that_is_not_cached)
 }
 
 /*
- * Return true if the page with this byte is in the page cache. Unlike a read, the check
- * does not change the cache.
+ * Return true if the page that contains byte `at` is in the page cache. Unlike reading
+ * the byte, this does not change the cache.
  */
 static bool is_in_cache(int fd, size_t at)
 {
@@ -398,8 +401,8 @@ static bool is_in_cache(int fd, size_t at)
 }
 
 /*
- * Load the file's first page into the cache, and evict the last one. Returns false if the
- * last page was not evicted.
+ * Evict the file from the page cache, and load its first page. Returns false if the last
+ * page is still in the cache.
  */
 static bool cache_first_page(int fd, size_t size)
 {
@@ -413,8 +416,8 @@ static bool cache_first_page(int fd, size_t size)
 }
 
 /*
- * Make the nth system call fail while the file is sent, and return the name of that call.
- * Returns NULL if the page cache is not in the required state.
+ * Send the file while the n-th system call fails. Returns the name of that call, or NULL
+ * if the page cache was not in the required state.
  */
 static const char *nth_call(uint64_t n, int fd, size_t size)
 {
@@ -438,7 +441,7 @@ static const char *nth_call(uint64_t n, int fd, size_t size)
     return name;
 }
 
-/* Return the name of the call that follows the two probes. */
+/* Return the name of the system call that follows the two probes of the page cache. */
 static const char *call_after_probes(int fd, size_t size)
 {
     const char *name = "";
@@ -454,9 +457,10 @@ static const char *call_after_probes(int fd, size_t size)
 }
 
 /*
- * The last piece is probed at the file's end, not at the end of the requested count.
- * A read normally follows both probes, because sendfile(2) would wait for the disk. If
- * the kernel has read the page for the probe, sendfile(2) follows instead.
+ * The last piece of a file is probed at the end of the file, not at the end of the
+ * requested count. Normally both probes are followed by a read, because sendfile(2) would
+ * wait for the disk. If the kernel has loaded the page for the probe, they are followed
+ * by sendfile(2).
  */
 IO_TEST(sendfile_reads_a_last_piece_that_is_not_cached)
 {
@@ -472,7 +476,10 @@ IO_TEST(sendfile_reads_a_last_piece_that_is_not_cached)
     CHECK(strncmp(name, "sendfile", 8) != 0);
 }
 
-/* A failing call either causes an error return or has no effect. */
+/*
+ * If a system call or an allocation fails, coil_sendfile() returns an error or the usual
+ * result.
+ */
 IO_TEST(sendfile_with_each_call_and_allocation_failing)
 {
     for (int kind = 0; kind < 2; kind++)

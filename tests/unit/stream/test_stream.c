@@ -127,8 +127,8 @@ NET_TEST(stream_half_close)
 }
 
 /*
- * The end of the stream may arrive before, with, or after the event that announces the
- * last bytes.
+ * The end of the stream may arrive before, at the same time as, or after the event for
+ * the last bytes.
  */
 IO_TEST(stream_end_is_seen_whenever_it_comes)
 {
@@ -201,8 +201,8 @@ IO_TEST(stream_read_exact_tells_how_far_it_came)
 }
 
 /*
- * A recv(2) stops at the point where urgent data was sent. The bytes after that point are
- * not lost.
+ * recv(2) stops at the position of urgent data. The bytes after that position must not be
+ * lost.
  */
 IO_TEST(stream_reads_past_urgent_data)
 {
@@ -210,7 +210,7 @@ IO_TEST(stream_reads_past_urgent_data)
     int peer;
     coil_stream *stream = make_stream_and_peer(&peer);
 
-    coil_sleep(COIL_USEC(100)); /* the poller has seen that the stream is writable */
+    coil_sleep(COIL_USEC(100)); /* until the poller has reported the stream as writable */
     CHECK_INT(send(peer, "abc", 3, 0), 3);
     CHECK_INT(send(peer, "!", 1, MSG_OOB), 1);
     CHECK_INT(send(peer, "defg", 4, 0), 4);
@@ -247,8 +247,8 @@ IO_TEST(stream_reset_ends_a_write)
 }
 
 /*
- * The peer does not read, so close(2) would linger for 10 s. coil does not wait, but all
- * bytes arrive.
+ * The peer does not read, so close(2) would linger for 10 s. coil closes the stream
+ * without waiting, and all bytes still arrive.
  */
 IO_TEST(stream_close_does_not_linger)
 {
@@ -412,8 +412,8 @@ IO_TEST(stream_adopt_refuses_and_leaves_the_descriptor_alone)
 }
 
 /*
- * Standard input may be any kind of file, so files that never wait can be adopted and
- * read to their end.
+ * Standard input may be any kind of file. Therefore files that are always ready can be
+ * adopted too, and read to their end.
  */
 IO_TEST(stream_adopts_what_never_waits)
 {
@@ -487,7 +487,7 @@ NET_TEST(stream_closed_before_a_call_has_moved_nothing)
     destroy_streams(ends);
 }
 
-/* Send "ab" from one stream to the other. Both streams count the bytes. */
+/* Send a line from one stream to the other, and check the byte counts of both. */
 static void move_a_line(coil_stream *ends[2])
 {
     char line[8];
@@ -614,7 +614,7 @@ IO_TEST(stream_of_a_reused_number_gets_no_old_event)
 }
 
 /*
- * coil does not check whether other code has closed the descriptor. If the kernel reports
+ * Other code closes the descriptor, which coil does not check for. If the kernel reports
  * the close, the waiting task ends.
  */
 IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
@@ -779,7 +779,8 @@ NET_TEST(stream_write_cancelled_tells_how_far_it_came)
 }
 
 /*
- * Bytes that arrived before the cancellation are delivered; the next wait is cancelled.
+ * Read twice. The first read returns bytes that arrived before the cancellation; the
+ * second has to wait, and is cancelled.
  */
 static int read_twice(void *arg)
 {
@@ -790,8 +791,8 @@ static int read_twice(void *arg)
 }
 
 /*
- * A read is cancelled before, after, or just when bytes arrive. The bytes go to this read
- * or to the next one.
+ * A read is cancelled before, after or just when bytes arrive. Either this read or the
+ * next one returns the bytes.
  */
 NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
 {
@@ -812,7 +813,7 @@ NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
             coil_yield();
         if (i % 2 == 1)
             CHECK_INT(coil_write(ends[1], "bytes", 5), 5);
-        /* if the task is cancelled just as the read ends, either result is possible */
+        /* the result depends on whether the read or the cancellation comes first */
         coil_task_await(task);
         coil_task_release(task);
         size_t n = t.result > 0 ? (size_t)t.result : 0;
@@ -905,8 +906,8 @@ IO_TEST(stream_that_is_always_readable_starves_nobody)
 /* ---- a peer that has shut down its writing side ------------------------------------ */
 
 /*
- * Make a pair of streams whose second end has shut down its writing side. This ends
- * io_uring's polls.
+ * Make a pair of streams, and shut down the writing side of the second. After that,
+ * io_uring's polls of ends[0] complete at once.
  */
 static void make_half_closed(coil_stream *ends[2], bool local)
 {
@@ -947,7 +948,7 @@ IO_TEST(stream_write_to_a_peer_that_sends_no_more_waits_asleep)
 
         make_half_closed(ends, local);
         task = start_writing_much(ends[0]);
-        coil_sleep(COIL_MSEC(10)); /* wait until the write has detected the shutdown */
+        coil_sleep(COIL_MSEC(10)); /* until the write has noticed the shutdown */
         coil_stats_get(&before);
         coil_sleep(COIL_MSEC(100));
         coil_stats_get(&after);

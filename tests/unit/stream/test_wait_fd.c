@@ -86,8 +86,8 @@ IO_TEST(wait_fd_counts_a_hang_up_as_readable)
 #define ROUNDS_MOST 1000
 
 /*
- * A task that waits repeatedly for a descriptor that is always ready, and counts its
- * rounds after `cancelled`.
+ * A task that waits for an always ready descriptor again and again. It counts the rounds
+ * after `cancelled` was set.
  */
 struct reader {
     int fd, rounds_after;
@@ -135,7 +135,10 @@ static void never(void *arg)
     CHECK(false);
 }
 
-/* The peer's shutdown ends io_uring's polls, although coil did not cancel them. */
+/*
+ * When the peer shuts down its sending side, io_uring's polls end, although coil did not
+ * cancel them.
+ */
 IO_TEST(wait_fd_for_room_goes_on_when_the_peer_says_no_more)
 {
     static char bytes[65536];

@@ -48,8 +48,8 @@ NET_TEST(writev_of_parts_some_of_them_empty)
 }
 
 /*
- * Write more buffers than one writev(2) accepts, in various sizes, with more bytes than
- * the socket holds.
+ * Write buffers of various sizes: more buffers than writev(2) accepts in one call, and
+ * more bytes than the socket holds.
  */
 static void write_very_many(coil_stream *ends[2])
 {

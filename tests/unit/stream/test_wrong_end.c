@@ -1,5 +1,5 @@
 /*
- * test_wrong_end.c - on every backend, calls that cannot succeed fail at once, instead of
+ * test_wrong_end.c - calls that cannot succeed fail at once on every backend, instead of
  * waiting for an event that never occurs.
  */
 #include "../socket/sockets.h"
@@ -18,10 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/*
- * Check the result of a call that must not wait. The deadline passes only if the call
- * does wait.
- */
+/* Check the result of a call that must not wait. If it does wait, its deadline passes. */
 #define AT_ONCE(call, expected)                                                          \
     do {                                                                                 \
         coil_scope at_once;                                                              \
@@ -40,8 +37,9 @@ static coil_stream *adopt(int fd)
 }
 
 /*
- * Check that every reading call and the wait for readability fail with `error`. Each call
- * is repeated, because it must not wait even if the backend knows the descriptor's state.
+ * Check that every call that reads, and the wait for readability, fails with `error`.
+ * Each call is made twice: the second must not wait either, although the backend has
+ * recorded the state of the descriptor.
  */
 static void check_unreadable(coil_stream *stream, int error)
 {
@@ -73,7 +71,7 @@ IO_TEST(wrong_end_of_a_pipe)
     check_unreadable(ends[1], -EBADF);
     coil_stream_destroy(ends[0]);
 
-    /* an adopted descriptor, which was blocking before */
+    /* an adopted descriptor, which was blocking until then */
     CHECK_INT(pipe2(fds, O_CLOEXEC), 0);
     check_unreadable(adopt(fds[1]), -EBADF);
     close(fds[0]);
@@ -145,8 +143,9 @@ static int read_eight(void *arg)
 }
 
 /*
- * The kernel refuses a read of less than a whole record from these descriptors, whatever
- * their state. After a cancelled read, the backend knows that the descriptor is empty.
+ * For descriptors from which the kernel always refuses to read less than a whole record.
+ * A cancelled read makes the backend record that the descriptor is empty; after that, a
+ * short read must still fail.
  */
 static void check_short(int fd)
 {
@@ -202,9 +201,7 @@ IO_TEST(short_read_of_a_signalfd)
     coil_stream_destroy(stream);
 }
 
-/*
- * A wait for readability does not end while there is no data, and does not consume data.
- */
+/* A wait for readability lasts until there are data, and does not consume them. */
 IO_TEST(right_end_is_waited_for)
 {
     coil_stream *stream = adopt(eventfd(0, EFD_CLOEXEC));

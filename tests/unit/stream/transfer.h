@@ -13,8 +13,8 @@ struct transfer {
 };
 
 /*
- * Bodies of tasks. Each function makes the call that it is named after, and stores the
- * result.
+ * Functions of tasks. Each makes the call that it is named after, and stores the result
+ * in the transfer.
  */
 int transfer_read(void *transfer);
 int transfer_read_exact(void *transfer);

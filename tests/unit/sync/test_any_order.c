@@ -1,9 +1,9 @@
 /*
- * test_any_order.c - the guarantees of locks and queues hold in whichever order tasks
- * run.
+ * test_any_order.c - locks and queues keep their guarantees in whichever order tasks run.
  *
- * Each program runs with three hundred seeds. The seed shuffles every turn, and chooses
- * which tasks are cancelled and when. A program that reaches its deadline has deadlocked.
+ * Each program runs with three hundred seeds. The seed determines the order of the tasks
+ * in each turn, which tasks are cancelled, and when. If a program reaches its deadline,
+ * it has deadlocked.
  */
 #include "../../harness/harness.h"
 
@@ -30,7 +30,7 @@ static int dawdle(void)
     return rc;
 }
 
-/* Run `body` as TASKS tasks, and cancel some of them while they run; all must end. */
+/* Run TASKS tasks with this function, and cancel some of them. All must end. */
 static int run_crowd(coil_task_fn body)
 {
     coil_task *tasks[TASKS];
@@ -157,7 +157,7 @@ static coil_queue queue;
 static int put[TASKS * ITEMS], got[TASKS * ITEMS], next_item;
 static int putting, getting;
 
-/* Every second task puts items, and the other tasks get them. */
+/* Every second task puts items, and the others get them. */
 static int put_or_get(void *arg)
 {
     static int turn;
@@ -180,8 +180,8 @@ static int put_or_get(void *arg)
 }
 
 /*
- * Putters or getters may be cancelled and leave the others waiting, but no putter may
- * wait while there is room, and no getter while there is an item.
+ * Shut the queue down: if putters or getters were cancelled, the others may be waiting.
+ * No putter may wait while the queue has room, and no getter while it has an item.
  */
 static void shut_down(void *arg)
 {
@@ -288,8 +288,8 @@ static void break_barrier(void)
 }
 
 /*
- * Break the barrier, because the other tasks would wait forever if a task was cancelled
- * before it began.
+ * Break the barrier after a second. If a task was cancelled before it began, the other
+ * tasks would wait forever.
  */
 static int break_after_a_second(void *arg)
 {
@@ -302,8 +302,8 @@ static int break_after_a_second(void *arg)
 }
 
 /*
- * Either all tasks reach the barrier in each round, or a cancelled task breaks the
- * barrier for all.
+ * Pass the barrier in each round. Either all tasks reach it, or a cancelled task breaks
+ * it for all of them.
  */
 static int pass_rounds(void *arg)
 {

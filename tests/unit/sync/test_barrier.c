@@ -1,5 +1,5 @@
 /*
- * test_barrier.c - a fixed number of tasks wait for each other.
+ * test_barrier.c - barriers, at which a fixed number of tasks wait for each other.
  */
 #include "../../harness/harness.h"
 
@@ -106,8 +106,8 @@ TASK_TEST(barrier_waiter_cancelled_in_the_turn_it_was_released_holds_up_nobody)
 }
 
 /*
- * As in asyncio, a task that a cancelled task had woken waits again, behind all others.
- * (gh-155233)
+ * If a cancelled task had woken another task, the other one waits again, behind all
+ * others. (asyncio does the same: CPython issue gh-155233)
  */
 TASK_TEST(barrier_places_are_given_once_whoever_is_cancelled)
 {
@@ -133,7 +133,7 @@ TASK_TEST(barrier_places_are_given_once_whoever_is_cancelled)
     }
 }
 
-/* If a wait of the previous round fails, it does not use up an index of this round. */
+/* A wait of the previous round that fails does not use up an index of this round. */
 TASK_TEST(barrier_places_begin_at_0_after_a_reset_and_an_abort)
 {
     for (int aborts = 0; aborts < 2; aborts++) {
@@ -203,7 +203,7 @@ TASK_TEST(barrier_abort_cancelled_while_others_leave_breaks_nothing)
 {
     coil_task *aborter;
 
-    /* acquire the lock, as a task does that leaves the barrier */
+    /* acquire the lock, as a task that leaves the barrier does */
     coil_lock_acquire(&barrier.lock);
     CHECK_INT(coil_spawn(abort_it, &barrier, NULL, &aborter), 0);
     coil_yield();

@@ -1,5 +1,5 @@
 /*
- * test_broadcast.c - every receiver gets each item.
+ * test_broadcast.c - broadcasts, which deliver each item to every receiver.
  */
 #include "../../harness/harness.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_channel.c - a queue that threads share.
+ * test_channel.c - channels, the queues that threads can share.
  */
 #include "../../harness/harness.h"
 
@@ -48,7 +48,8 @@ TEST(channel_gives_items_in_order_and_grows)
 }
 
 /*
- * If a call that does not wait returns -EAGAIN, this is not a failure (see coil/error.h).
+ * A non-blocking call that returns -EAGAIN has not failed (see coil/error.h), so it
+ * leaves the last error alone.
  */
 TEST(channel_that_would_wait_leaves_the_last_error)
 {
@@ -156,8 +157,8 @@ static int put_in_spite_of_cancellation(void *channel)
 }
 
 /*
- * The second put of the cancelled task fails at once. One turn later, other tasks can use
- * the channel.
+ * A cancelled task puts twice, and the second put fails at once. One turn later, other
+ * tasks can use the channel.
  */
 TASK_TEST(channel_is_free_while_a_cancelled_task_is_refused)
 {
@@ -200,7 +201,8 @@ static int get_one_and_yield(void *arg)
 }
 
 /*
- * If the getter already has an item, it keeps the item, and its next wait is cancelled.
+ * A getter that is cancelled when it already has an item keeps the item. Its next wait is
+ * cancelled.
  */
 TASK_TEST(channel_getter_that_is_cancelled_too_late_keeps_its_item)
 {
@@ -285,8 +287,8 @@ static int get_in_task(void *arg)
 }
 
 /*
- * Some getters are cancelled while they wait, and try again. No item is lost or
- * duplicated.
+ * Get items. If the task is cancelled while it waits, it tries again. No item must be
+ * lost or duplicated.
  */
 static int get_impatiently(void *arg)
 {
@@ -329,7 +331,7 @@ static int with_tasks(void *arg)
     return 0;
 }
 
-/* Put and get items in threads and in tasks of one loop at the same time. */
+/* Put and get items in several threads and in tasks of one loop, all at the same time. */
 static void move_all(size_t maxsize)
 {
     struct sums s = {.channel = create(maxsize)};

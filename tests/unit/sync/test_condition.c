@@ -1,4 +1,6 @@
-/* test_condition.c - waiting under a lock until a condition holds. */
+/*
+ * test_condition.c - condition variables.
+ */
 #include "../../harness/harness.h"
 
 #include <coil.h>

@@ -1,5 +1,5 @@
 /*
- * test_event.c - a flag that tasks can wait for.
+ * test_event.c - events: flags for which tasks can wait.
  */
 #include "../../harness/harness.h"
 

@@ -97,7 +97,10 @@ struct finish {
     const char *message;
 };
 
-/* Let a task begin to wait, and call finish() in a child process, which must abort. */
+/*
+ * Let a task wait for the object, and call finish() in a child process. The child must
+ * abort.
+ */
 static void check_finish(const struct finish *row)
 {
     coil_task *task = test_spawn(row->wait, NULL);

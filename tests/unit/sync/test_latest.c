@@ -1,4 +1,6 @@
-/* test_latest.c - tasks that wait for changes to a value. */
+/*
+ * test_latest.c - values for whose changes tasks can wait.
+ */
 #include "../../harness/harness.h"
 
 #include <coil.h>

@@ -1,5 +1,5 @@
 /*
- * test_lock.c - one task at a time, fair, and safe when a waiter is cancelled.
+ * test_lock.c - locks: mutual exclusion, fairness, and waiters that are cancelled.
  */
 #include "../../harness/harness.h"
 

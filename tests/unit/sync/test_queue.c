@@ -353,3 +353,52 @@ TASK_TEST(queue_of_another_order_wakes_in_line_and_counts_the_same)
     coil_task_release(joiner);
     coil_queue_finish(&q);
 }
+
+/* ---- returns ----------------------------------------------------------------------- */
+
+enum { RETURNS = 300 };
+
+static __attribute__((noinline)) int put_deep(coil_queue *q, int item, int depth)
+{
+    volatile int before = item;
+    int rc = depth > 0 ? put_deep(q, item, depth - 1) : coil_queue_put(q, &item);
+
+    CHECK_INT(before, item);
+    return rc;
+}
+
+static __attribute__((noinline)) int get_deep(coil_queue *q, int *item, int depth)
+{
+    return depth > 0 ? get_deep(q, item, depth - 1) : coil_queue_get(q, item);
+}
+
+static int put_at_all_depths(void *arg)
+{
+    for (int i = 0; i < RETURNS; i++)
+        CHECK_INT(put_deep(arg, i, i % 7), 0);
+    return 0;
+}
+
+/*
+ * Tasks that wait at the same place return, tasks at different places jump: queue.c. All
+ * of them find their own variables and results.
+ */
+TASK_TEST(queue_waits_end_where_they_were_called)
+{
+    coil_queue q = COIL_QUEUE_INIT(sizeof(int), 1);
+    coil_task *putters[3];
+    long sum = 0;
+    int item;
+
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(coil_spawn(put_at_all_depths, &q, NULL, &putters[i]), 0);
+    for (int i = 0; i < 3 * RETURNS; i++) {
+        item = -1;
+        CHECK_INT(get_deep(&q, &item, i % 5), 0);
+        sum += item;
+    }
+    CHECK_INT(sum, 3L * RETURNS * (RETURNS - 1) / 2);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(test_join(putters[i]), 0);
+    coil_queue_finish(&q);
+}

@@ -1,4 +1,6 @@
-/* test_queue_any.c - taking an item from the first of several queues that has one. */
+/*
+ * test_queue_any.c - getting an item from whichever of several queues has one first.
+ */
 #include "../../harness/harness.h"
 
 #include <coil.h>
@@ -180,8 +182,8 @@ static int consume_any(void *arg)
 }
 
 /*
- * Every item is counted once, although some of the ten consumers are cancelled at random
- * moments.
+ * Some of the ten consumers are cancelled at random moments. Each item must still be
+ * counted exactly once.
  */
 TASK_TEST(queue_get_any_loses_no_item_and_takes_none_twice)
 {

@@ -1,5 +1,5 @@
 /*
- * test_rwlock.c - many readers or one writer.
+ * test_rwlock.c - read-write locks: many readers or one writer.
  */
 #include "../../harness/harness.h"
 
@@ -8,8 +8,8 @@
 static coil_rwlock lock = COIL_RWLOCK_INIT;
 
 /*
- * A task that holds the lock once. `arg` is "ra" for a reader named a, or "wb" for a
- * writer named b.
+ * Acquire the lock and release it again. `arg` is "ra" for a reader named a, or "wb" for
+ * a writer named b.
  */
 static int use(void *arg)
 {

@@ -1,4 +1,6 @@
-/* test_semaphore.c - limiting the number of concurrent tasks. */
+/*
+ * test_semaphore.c - semaphores, which limit the number of concurrent tasks.
+ */
 #include "../../harness/harness.h"
 
 #include <coil.h>

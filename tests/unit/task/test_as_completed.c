@@ -1,4 +1,6 @@
-/* test_as_completed.c - getting futures in the order in which they complete. */
+/*
+ * test_as_completed.c - returning futures in the order in which they complete.
+ */
 #include "../../harness/harness.h"
 
 #include <coil.h>
@@ -37,7 +39,7 @@ static int which(const coil_future *future)
     return -1;
 }
 
-/* Write the next future, or the error, to the trace, with the time. */
+/* Get the next future. Write its name or the error to the trace, with the time. */
 static int next(coil_as_completed *each)
 {
     coil_future *out = NULL;
@@ -140,7 +142,7 @@ TASK_TEST(as_completed_serves_several_tasks_in_order)
     CHECK_INT(coil_as_completed_init(&each, f, N, coil_in(COIL_MSEC(5))), 0);
     for (int i = 0; i < N; i++)
         takers[i] = start(take_one, &each);
-    CHECK_INT(next(&each), 0); /* every future is assigned to a waiter */
+    CHECK_INT(next(&each), 0); /* each future already has a waiting task */
     complete_after(1, f[1]);
     complete_after(1, f[0]);
     CHECK_INT(test_join(takers[0]), 1);
@@ -151,7 +153,7 @@ TASK_TEST(as_completed_serves_several_tasks_in_order)
     release_all();
 }
 
-/* Cancel the waiter while it waits, and after it was woken. */
+/* Cancel a waiting task before and after it was woken. */
 TASK_TEST(as_completed_loses_nothing_when_cancelled)
 {
     coil_as_completed each;
@@ -183,7 +185,7 @@ static void do_nothing(void *unused)
     (void)unused;
 }
 
-/* Add timers until one more would enlarge the table. */
+/* Add timers until the table is full, so that one more timer needs an allocation. */
 static int fill_table_of_timers(coil_timer *timers, int most)
 {
     int n = 0, rc = 0;

@@ -1,6 +1,6 @@
 /*
- * test_backtrace.c - inside a task, gdb shows all C functions down to the task's entry,
- * even those of other libraries.
+ * test_backtrace.c - in a task, gdb shows all C functions down to the task's entry,
+ * including functions of other libraries.
  */
 #include "../../harness/harness.h"
 
@@ -32,9 +32,7 @@ static COIL__NOINLINE int compare_and_wait(const void *a, const void *b)
     return rc < 0 ? 0 : *(const int *)a - *(const int *)b;
 }
 
-/*
- * A task that runs while the other task is inside qsort(), whichever task starts first.
- */
+/* Runs while the other task waits inside qsort(), whichever task starts first. */
 static int look_inside_qsort(void *arg)
 {
     while (waits_begun == 0)
@@ -61,7 +59,7 @@ TASK_TEST(task_that_waits_inside_qsort)
     CHECK_INT(test_join(looking), 0);
     CHECK(sort_was_waiting);
     CHECK_INT(test_join(sorting), 0);
-    CHECK(waits_ended > 0); /* AddressSanitizer's qsort() compares twice */
+    CHECK(waits_ended > 0); /* AddressSanitizer's qsort() compares the numbers twice */
     CHECK_INT(coil_now() - before, waits_ended * COIL_MSEC(1));
     CHECK_INT(numbers[0], 1);
     CHECK_INT(numbers[1], 2);

@@ -2,9 +2,9 @@
  * test_bad_days.c - very many objects at once, tasks that ignore cancellations, and
  * callbacks that destroy the objects that they run on.
  *
- * The tests do not measure time but count turns of the loop. With a hundred thousand
- * objects, an operation that takes one step for each earlier object would take
- * 5,000,000,000 steps in all, and exceed the harness's time limit.
+ * The tests count turns of the loop instead of measuring time. If an operation took one
+ * step for each earlier object, a hundred thousand objects would take 5,000,000,000
+ * steps, and the test would exceed the harness's time limit.
  */
 #include "../../harness/harness.h"
 
@@ -34,8 +34,8 @@ static COIL__NOINLINE void look_at_stack(void)
 }
 
 /*
- * A callback that runs in every turn counts the turns. The callback also keeps a virtual
- * clock from advancing.
+ * count_turn() runs in every turn. It also prevents the virtual clock from advancing,
+ * because a callback is always ready.
  */
 static coil_handle *counter;
 static long turn_count;
@@ -164,8 +164,8 @@ TASK_TEST(a_hundred_thousand_wait_for_a_semaphore_that_is_released_as_often)
 }
 
 /*
- * Notify `each` of the waiting tasks at a time. The lock passes from one task to the next
- * in each turn.
+ * Notify `each` waiting tasks at a time. In each turn, the lock passes from one task to
+ * the next.
  */
 static void notify_many(int each)
 {
@@ -287,7 +287,7 @@ TASK_TEST(a_gather_of_a_hundred_thousand_tasks_in_time_and_out_of_it)
 
 /* ---- tasks that ignore cancellation ------------------------------------------------ */
 
-/* A task that continues to its end, and ignores all requests to cancel it. */
+/* A task that ignores all requests to cancel it. */
 static int ignore(void *arg)
 {
     for (int i = 0; i < 3; i++) {
@@ -438,8 +438,8 @@ static void remove_other(coil_future *future, void *arg)
 }
 
 /*
- * Once the future is done, its callbacks are in the ready queue and can no longer be
- * removed, as in asyncio.
+ * Once a future is done, its callbacks are in the ready queue, and can no longer be
+ * removed. (asyncio does the same.)
  */
 TASK_TEST(a_done_callback_that_removes_itself_or_the_next_is_too_late)
 {

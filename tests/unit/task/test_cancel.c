@@ -1,6 +1,6 @@
 /*
- * test_cancel.c - how a request to cancel passes from task to task, and its recorded
- * origin.
+ * test_cancel.c - how a request to cancel is passed from task to task, and how its origin
+ * is recorded.
  */
 #include "../../harness/harness.h"
 
@@ -127,8 +127,8 @@ static int cancel_it(void *arg)
 }
 
 /*
- * This runs in a task with a stack of the usual size, because the main stack is large
- * enough to hide a recursion.
+ * Cancel the outermost of `depth` nested gathers. Call this in a task with a stack of the
+ * usual size: the main stack is large enough to hide a recursion.
  */
 static void cancel_down_gathers(int depth)
 {
@@ -153,9 +153,7 @@ TASK_TEST(cancelling_down_gathers_a_million_deep_needs_no_deep_stack)
     cancel_down_gathers(test_million());
 }
 
-/*
- * The same test as the previous one, but at a smaller depth, which every build can run.
- */
+/* Like the previous test, but with a depth that every build can run. */
 TASK_TEST(cancelling_down_gathers_two_thousand_deep)
 {
     cancel_down_gathers(2000);
@@ -219,8 +217,8 @@ static int cancel_from_task(void *arg)
 static void cancel_from_callback(void *arg)
 {
     /*
-     * CHECK() prevents a tail call, which would hide this function in the cancellation's
-     * origin.
+     * CHECK() prevents a tail call, which would remove this function from the recorded
+     * origin of the cancellation.
      */
     CHECK(coil_task_cancel(arg, NULL));
 }
@@ -230,7 +228,7 @@ static int await_it(void *arg)
     return coil_task_await(arg);
 }
 
-/* Return true if the address is near the beginning of `function`. */
+/* Return true if the address is within `function` (its first 1,024 bytes). */
 static bool lies_in(const void *address, const void *function)
 {
     return (const char *)address > (const char *)function &&
@@ -346,7 +344,7 @@ struct call {
     coil_stream *ends[2];
     int pipe;
     coil_listener *listener;
-    coil_channel *channel; /* a full channel with room for one item */
+    coil_channel *channel; /* a full channel with a capacity of one item */
     bool waits_again;
 };
 
@@ -415,8 +413,8 @@ static void cancel_twice(struct call *call)
 }
 
 /*
- * The counterpart in asyncio is Task.cancel() of a task whose awaited future is already
- * cancelled.
+ * In asyncio, the second request corresponds to a call of Task.cancel() when the future
+ * that the task awaits is already cancelled.
  */
 IO_TEST(two_requests_in_one_turn_are_delivered_once)
 {
@@ -482,7 +480,7 @@ TASK_TEST(cancel_delivered_and_refusals_hold_until_it_is_caught)
     CHECK_INT(test_join(task), 0);
 }
 
-/* Act like a library that replaces each error with its own. */
+/* Replace each error with -EIO, as some libraries do. */
 static int fail_as_a_library(void *arg)
 {
     int rc = coil_sleep(COIL_SEC(60)) < 0 ? -EIO : 0;

@@ -1,5 +1,5 @@
 /*
- * test_defer.c - deferred calls, made after the body has returned.
+ * test_defer.c - deferred calls, which are made after the task's function has returned.
  */
 #include "../../harness/harness.h"
 

@@ -111,7 +111,7 @@ struct nest {
     coil_task *task;
 };
 
-/* Each level starts the next level before it waits. */
+/* Start a task of the next level, and then wait. */
 static int nest_deeper(void *arg)
 {
     struct nest *nest = arg, inner = {.depth = nest->depth - 1};

@@ -1,6 +1,6 @@
 /*
- * test_failure.c - creating, storing, passing on and printing errors, and unretrieved
- * errors.
+ * test_failure.c - creating, storing, propagating and printing errors, and reports of
+ * errors that were never retrieved.
  */
 #include "../../harness/harness.h"
 
@@ -51,8 +51,8 @@ static coil_task *spawn_parser(void)
 }
 
 /*
- * As in real programs, each of three functions ends with a call of a function that fails.
- * An optimiser turns such calls into jumps.
+ * Three functions, each of which ends with a call of a failing function, as is usual in
+ * real programs. The compiler's optimiser may turn such calls into jumps.
  */
 
 static COIL__NOINLINE int end_by_failing(void)
@@ -83,7 +83,7 @@ static const char *printed(const coil_error *error)
     return text;
 }
 
-/* Return the first line of the printed error. */
+/* Print the error to `text`, and return its first line. */
 static const char *printed_line(const coil_error *error)
 {
     text[strcspn(printed(error), "\n")] = '\0';
@@ -284,8 +284,8 @@ TASK_TEST(a_failure_that_was_dealt_with_can_be_forgotten)
 }
 
 /*
- * Fail at increasing depth, until the stack has no room for a stack walk, and then fail a
- * little deeper.
+ * Fail at each level of a recursion that is `further` levels deep. The last levels leave
+ * too little stack for a stack walk.
  */
 static COIL__NOINLINE int fail_until_full(int further)
 {
@@ -401,7 +401,7 @@ TASK_TEST(awaiting_hands_the_error_on)
     CHECK_STR(coil_error_task(error), "main");
     CHECK_STR(coil_error_message(error), "line 3 has no colon");
     CHECK(coil_error_cause(error) == coil_future_error(coil_task_future(parser)));
-    /* the parser has already ended, but the result is the same */
+    /* works in the same way although the parser has already ended */
     CHECK_INT(load(parser), -EINVAL);
     CHECK_STR(coil_error_task(coil_error_cause(coil_last_error())), "parser");
     coil_task_release(parser);
@@ -964,7 +964,7 @@ TASK_TEST(a_handler_may_start_a_task_that_runs_at_once)
 
     coil_set_exception_handler(spawn_eagerly, NULL);
     CHECK_INT(coil_yield(), 0);
-    coil_task_release(parser); /* the failure is reported in this task, without a turn */
+    coil_task_release(parser); /* reports the failure at once, in this task */
     test_trace("main; ");
     CHECK(strcmp(coil_task_name(coil_task_current()), "main") == 0);
     CHECK_INT(coil_yield(), 0);
@@ -1003,7 +1003,10 @@ static void run_sleeping_handler(void *arg)
     coil_run(call_sleeping_handler, arg, NULL);
 }
 
-/* The waiting task's stack is leaked, so run this in a process that ends afterwards. */
+/*
+ * Close a loop on which a task is still waiting. The task's stack is leaked, so run this
+ * in a child process.
+ */
 static void close_over_waiting_task(void *arg)
 {
     coil_loop_opts opts = {.virtual_clock = true};
@@ -1154,7 +1157,10 @@ TEST(failure_without_a_message_has_a_place_in_debug_mode)
     CHECK_PTR(error, NULL);
 }
 
-/* The body's failure keeps its message, even if other calls fail after it. */
+/*
+ * Fail with a message. The message is preserved although other calls fail during the
+ * clean-up.
+ */
 static int fail_and_clean_up(void *arg)
 {
     int rc = coil_fail(-EINVAL, "the first failure");
@@ -1178,7 +1184,10 @@ TEST(failure_in_debug_mode_during_the_cleanup_does_not_hide_the_first_one)
     CHECK_PTR(error, NULL);
 }
 
-/* Debug mode does not change which allocation fails. */
+/*
+ * In debug mode an error takes additional memory. Coil's allocator does not provide that
+ * memory, so debug mode does not change which allocation fails.
+ */
 TEST(failure_in_debug_mode_takes_no_memory_of_the_allocator)
 {
     size_t before = test_blocks_held();

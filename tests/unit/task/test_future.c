@@ -1,5 +1,5 @@
 /*
- * test_future.c - a result that will exist later. (docs/seeds.md, rows 57 to 63)
+ * test_future.c - objects that receive a result later. (docs/seeds.md, rows 57 to 63)
  */
 #include "../../harness/harness.h"
 
@@ -170,7 +170,7 @@ TASK_TEST(future_is_set_from_a_timer_and_from_a_post)
 }
 
 /*
- * A callback that completes the next future in a chain of a million futures.
+ * A done callback that completes the next future in a chain of a million futures.
  * (docs/seeds.md, row 62)
  */
 static void set_next(coil_future *future, void *arg)

@@ -67,8 +67,8 @@ static int promise_await(void *promise)
 }
 
 /*
- * A gather can wait for all kinds of awaitable objects: for a future and a task, and
- * through a task for a promise and a custom awaitable.
+ * A gather accepts futures and tasks. Through a task, it can also wait for a promise or a
+ * custom awaitable.
  */
 TASK_TEST(gather_takes_whatever_can_be_awaited)
 {

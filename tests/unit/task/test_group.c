@@ -1,5 +1,5 @@
 /*
- * test_group.c - tasks that end together.
+ * test_group.c - groups of tasks that are awaited and cancelled together.
  */
 #include "../../harness/harness.h"
 
@@ -133,8 +133,8 @@ static int leave_as_cancelled(void *arg)
     coil_group_spawn(&g, nap, &ms[3], NULL, NULL);
     coil_yield();
     /*
-     * the body fails with -ECANCELED on its own, and another task cancels this one in the
-     * exit
+     * the block fails with -ECANCELED without having been cancelled, and another task
+     * cancels this task during the exit
      */
     rc = coil_group_exit(&g, -ECANCELED);
     test_trace("exit:%d ", rc);
@@ -336,7 +336,10 @@ static int own_an_empty_group(void *arg)
     return coil_sleep(COIL_MSEC(1));
 }
 
-/* In asyncio 3.15, this is TaskGroup.cancel() of a group that was already left. */
+/*
+ * In Python 3.15, this corresponds to calling TaskGroup.cancel() after the `async with`
+ * block.
+ */
 TASK_TEST(cancelling_a_group_that_has_ended_does_nothing)
 {
     coil_group g;
@@ -387,7 +390,8 @@ static int own_cancelled_group(void *arg)
 }
 
 /*
- * The exit returns the cancellation, whether it was delivered in the body or in the exit.
+ * The exit returns the cancellation, whether it was delivered before the exit or during
+ * it.
  */
 TASK_TEST(a_foreign_cancellation_is_not_forgotten_over_the_groups_own)
 {
@@ -421,7 +425,10 @@ static int clean_up_slowly(void *unused)
     return rc;
 }
 
-/* Several ways to end a group. After each of them, the group's exit waits for 100 ms. */
+/*
+ * Functions that end a group in different ways. After each of them, the group's exit
+ * waits for 100 ms.
+ */
 static int end_by_cancel(coil_group *g)
 {
     coil_group_cancel(g, "enough");
@@ -497,7 +504,7 @@ static int own_group_to_the_end(void *arg)
 
 #define ENDINGS (sizeof endings / sizeof endings[0])
 
-/* Another task cancels the owner during the exit. (gh-155433) */
+/* Another task cancels the owner during the exit. (CPython issue gh-155433) */
 TASK_TEST(group_exit_of_a_cancelled_owner_says_so_however_the_group_was_ended)
 {
     for (size_t i = 0; i < ENDINGS; i++) {
@@ -530,7 +537,7 @@ TASK_TEST(group_exit_ends_with_the_deadline_around_it_however_the_group_was_ende
     }
 }
 
-/* The outer group is ended while its owner is in the exit of the inner one. */
+/* The outer group is ended while its owner is waiting in the exit of the inner group. */
 TASK_TEST(group_exit_inside_a_group_that_ends_says_so)
 {
     for (size_t i = 0; i < ENDINGS; i++)
@@ -552,7 +559,10 @@ TASK_TEST(group_exit_inside_a_group_that_ends_says_so)
         }
 }
 
-/* A shield delays the cancellation, so the group ends as if it had not been cancelled. */
+/*
+ * The shield holds the cancellation back, so the group ends as if its owner had not been
+ * cancelled.
+ */
 TASK_TEST(group_exit_in_a_shield_is_not_cancelled_from_outside_of_it)
 {
     for (size_t i = 0; i < ENDINGS; i++) {
@@ -573,7 +583,9 @@ TASK_TEST(group_exit_in_a_shield_is_not_cancelled_from_outside_of_it)
 /* ---- starting ---------------------------------------------------------------------- */
 
 struct service {
-    /* the rc before it is ready, the value for coil_group_started(), the final rc */
+    /*
+     * delay, rc before it is ready (if not 0), value for coil_group_started(), final rc
+     */
     int delay_ms, before, value, after;
 };
 
@@ -783,8 +795,8 @@ static int enter_limited(void *arg)
 }
 
 /*
- * Three tasks wait for a place in the group. The caller's child starts last, although a
- * place is free when the caller spawns it.
+ * Three tasks wait for a place in the group. The caller then spawns a child while a place
+ * is free, but that child starts last.
  */
 TASK_TEST(group_places_are_given_first_come_first_served)
 {

@@ -58,8 +58,8 @@ TASK_TEST(guard_deadline_takes_a_count)
 }
 
 /*
- * Returning from inside the block closes the scope, but does not translate the returned
- * value.
+ * Return from inside the block. This closes the scope, but does not turn the returned
+ * value into -ETIMEDOUT.
  */
 static int return_from_block(void)
 {
@@ -107,8 +107,8 @@ TASK_TEST(guard_block_in_a_loop_is_left_by_continue)
 }
 
 /*
- * Leave the scope with an early return (1), with coil_scope_exit() (2), or by returning
- * rc without coil_scope_exit() (3).
+ * Leave the scope by an early return (1), by coil_scope_exit() (2), or by returning rc
+ * without coil_scope_exit() (3).
  */
 static int use_scope_guard(int way)
 {
@@ -379,7 +379,7 @@ static int make_future(bool gives, coil_future **out)
     return rc;
 }
 
-/* The harness reports a future that was not released. */
+/* If the future were not released, the harness would report it. */
 TASK_TEST(guard_handle_is_released_unless_taken)
 {
     coil_future *future = NULL;

@@ -1,5 +1,6 @@
 /*
- * test_hooks.c - hooks are called when a task is entered and left, wherever it waits.
+ * test_hooks.c - hooks are called whenever a task starts or stops running, wherever it
+ * waits.
  */
 #include "../../harness/harness.h"
 
@@ -10,7 +11,7 @@
 #include <signal.h>
 #include <string.h>
 
-/* The state of a library, which has a value for the thread and one for each task. */
+/* The state of a library with a value for the thread and a value for each task. */
 static int of_thread;
 
 struct state {

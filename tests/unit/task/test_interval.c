@@ -1,5 +1,5 @@
 /*
- * test_interval.c - repeated actions at a fixed rate.
+ * test_interval.c - waking up at a fixed rate.
  */
 #include "../../harness/harness.h"
 
@@ -59,7 +59,10 @@ static int count_turns(void *arg)
     return 0;
 }
 
-/* A body that is always late must not monopolise the loop. */
+/*
+ * Even if the work always takes longer than the interval, other tasks must be able to
+ * run.
+ */
 TASK_TEST(interval_always_lets_the_others_run)
 {
     coil_interval ticks;

@@ -1,6 +1,6 @@
 /*
- * test_light.c - light tasks: their waits are in the control block, and their stacks are
- * swapped out while they wait. (docs/design/light-tasks.md)
+ * test_light.c - light tasks. While a light task waits, its stack is swapped out, and the
+ * data of its wait is in its control block. (docs/design/light-tasks.md)
  */
 #include "../../../src/coro/light.h"
 #include "../../../src/base/compiler.h"
@@ -195,8 +195,8 @@ static void finish_item(coil_task *task)
 }
 
 /*
- * Waits with data in the control block, where other tasks can access it, and functions
- * that complete these waits.
+ * Kinds of waits, each with a function that completes the wait. The data of these waits
+ * is in the control block, where other tasks can access it.
  */
 static const struct {
     const char *what;
@@ -240,7 +240,10 @@ TASK_TEST(waits_that_others_complete_lie_in_the_control_block)
     finish_objects();
 }
 
-/* When a timer is due, it has left the heap, and its deadline is no longer there. */
+/*
+ * Check the deadline of a sleeping task whose timer is due. Such a timer is no longer in
+ * the heap, which held the deadline.
+ */
 static void look_at_sleeper(void *arg)
 {
     const coil_task *task = *(coil_task **)arg;
@@ -256,7 +259,10 @@ static int sleep_until(void *deadline)
     return coil_sleep_until(*(int64_t *)deadline);
 }
 
-/* The timer and the sleep are due at the same time, and the timer is called first. */
+/*
+ * The timer and the sleep are due at the same time. The timer is called first, and looks
+ * at the sleep.
+ */
 TASK_TEST(a_sleep_that_is_due_has_a_deadline)
 {
     int64_t deadline = coil_in(COIL_SEC(1));
@@ -282,7 +288,7 @@ static coil_task *spawn_light(coil_task_fn fn, void *arg)
     coil_task *task;
 
     CHECK_INT(coil_spawn(fn, arg, &(coil_spawn_opts){.light = COIL_LIGHT}, &task), 0);
-    if (!coil__stack_apart(&task->coro.stack)) {
+    if (!coil__stack_is_light(&task->coro.stack)) {
         coil_task_cancel(task, NULL);
         test_join(task);
         test_skip(coil__light_off() != NULL ? coil__light_off() : "not light");
@@ -297,8 +303,8 @@ static int see_why(void *arg)
 }
 
 /*
- * Skip the test if light tasks are not available. Tests that run light tasks in a child
- * process call this function.
+ * Skip the test if light tasks are not available. For tests that run light tasks in a
+ * child process, where a test cannot be skipped.
  */
 static void need_light(void)
 {
@@ -356,7 +362,7 @@ TASK_TEST(a_task_that_is_swapped_out_is_cancelled)
     }
 }
 
-/* A task that checks that a wait preserves its whole state. */
+/* A task that checks that its stack, registers and errno survive a wait. */
 static int keep_everything(void *arg)
 {
     volatile unsigned char pattern[300];
@@ -561,7 +567,7 @@ static int wait_in_shield(void *arg)
     return coil_sleep(COIL_SEC(1));
 }
 
-/* The shield, which is on the stack, records a request that it holds back. */
+/* The shield is on the stack, and must record a request that it holds back. */
 TASK_TEST(a_scope_without_a_deadline_keeps_no_stack)
 {
     int inside = 1;
@@ -719,7 +725,7 @@ static int overflow(void *arg)
     return arg == NULL ? recurse(0) : 0;
 }
 
-/* Overflow the stack into the slot below, while the task of that slot is swapped out. */
+/* Overflow the stack into the slot below it, whose task is swapped out. */
 static int overflow_above_others(void *arg)
 {
     coil_task *tasks[8];
@@ -776,7 +782,10 @@ TASK_TEST(stacks_beyond_the_cap_are_swapped_out)
     }
 }
 
-/* Pinned stacks stay in memory, and coil does not search them again each time. */
+/*
+ * Pinned stacks stay in memory. coil must not search through them again and again for a
+ * stack to swap out.
+ */
 TASK_TEST(stacks_that_cannot_go_may_exceed_the_cap)
 {
     enum { COUNT = 300 };
@@ -977,7 +986,7 @@ static int leave_swapped_out(void *arg)
     return 0;
 }
 
-/* A swapped-out task at the end of the run is cancelled, and therefore restored. */
+/* If tasks are swapped out when the run ends, they are restored and cancelled. */
 TEST(tasks_that_are_swapped_out_at_the_end_of_a_run_are_cancelled)
 {
     coil_run_opts opts = {.loop = {.virtual_clock = true}};

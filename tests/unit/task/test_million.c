@@ -1,7 +1,7 @@
 /*
- * test_million.c - a million tasks wait at once, with a page each (docs/seeds.md, row
- * 102), and very many light tasks, which take less memory. Except in `make soak`, there
- * are fewer tasks.
+ * test_million.c - a million tasks that wait at the same time, with a page of memory each
+ * (docs/seeds.md, row 102), and very many light tasks, which take less memory. Only `make
+ * soak` runs the full number of tasks.
  */
 #include "../../../src/coro/light.h"
 #include "../../../src/task/light_task.h"
@@ -42,8 +42,8 @@ TASK_TEST(a_million_sleeping_tasks_take_a_page_each)
     bytes_each = (taken() - before) * 1024 / million;
     printf("%ld bytes each, %ld mappings\n", bytes_each, test_mapping_count());
     /*
-     * Each task takes 4.4 KiB, plus a record if the control blocks are separate from the
-     * stacks.
+     * Each task takes 4.4 KiB, and a little more if the control blocks are separate from
+     * the stacks.
      */
     CHECK(bytes_each <= 4505 + (coil__task_light_mode != COIL__LIGHT_CHOSEN ? 450 : 0));
     CHECK(test_mapping_count() < 65530);
@@ -79,7 +79,10 @@ static int wait_for_event(void *arg)
     return coil_event_wait(arg);
 }
 
-/* Spawn a few tasks first, so that memory used once per process is already allocated. */
+/*
+ * Spawn MANY light tasks. One task runs before them, so that the memory that is allocated
+ * once per process is not counted as theirs.
+ */
 static void spawn_many(coil_task_fn fn, void *arg)
 {
     coil_spawn_opts opts = {.light = COIL_LIGHT};
@@ -96,7 +99,9 @@ static void spawn_many(coil_task_fn fn, void *arg)
         CHECK_INT(coil_spawn(fn, arg, &opts, &many[i]), 0);
 }
 
-/* taken() returns a peak, so check its result after each step. */
+/*
+ * Check the memory for each task. taken() returns a peak, so call this after each step.
+ */
 static void check_taken(const char *when)
 {
     long bytes = (taken() - taken_before) * 1024;

@@ -1,5 +1,5 @@
 /*
- * test_promise.c - results that cross threads.
+ * test_promise.c - results that are passed from one thread to another.
  */
 #include "../../harness/harness.h"
 
@@ -137,7 +137,7 @@ TASK_TEST(promise_set_and_then_the_awaiter_cancelled)
 
     CHECK_INT(coil_yield(), 0);
     CHECK_INT(coil_promise_set(promise, 5, NULL, NULL), 0);
-    coil_task_cancel(task, NULL); /* the post is in flight, and is withdrawn */
+    coil_task_cancel(task, NULL); /* withdraws the post, which has not arrived yet */
     CHECK_INT(test_join(task), -ECANCELED);
     CHECK_TRACE("-125 ");
     CHECK_INT(coil_promise_result(promise), 5);
@@ -252,7 +252,7 @@ IO_TEST(promises_set_while_their_awaiters_are_cancelled)
 
 struct remote {
     coil_loop *loop;
-    int rc; /* the result that the thread received */
+    int rc; /* the result of the thread's call */
     int numbers[2];
     coil_future *leave; /* set by the loop's thread once the other thread has finished */
 };
@@ -264,7 +264,7 @@ static void let_leave(void *arg)
     coil_future_set(remote->leave, 0, NULL, NULL);
 }
 
-/* Run `fn` on another thread until it has finished. */
+/* Run `fn` on another thread, and wait in this task until `fn` has finished. */
 static int beside(void *(*fn)(void *), struct remote *remote)
 {
     pthread_t thread;
@@ -278,7 +278,7 @@ static int beside(void *(*fn)(void *), struct remote *remote)
     pthread_join(thread, NULL);
     coil_future_release(remote->leave);
     for (int i = 0; i < 4; i++)
-        /* let a task that was cancelled last resume and end */
+        /* let tasks that were cancelled last continue and end */
         CHECK_INT(coil_yield(), 0);
     return remote->rc;
 }

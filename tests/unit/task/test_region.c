@@ -1,20 +1,20 @@
 /*
- * test_region.c - which wait receives which cancellation if scopes, shields and groups
- * are nested at random.
+ * test_region.c - which waits are cancelled by which request, if scopes, shields and
+ * groups are nested at random.
  *
- * A task enters and leaves regions, and waits between these steps, while another task
- * cancels it from time to time. Three properties always hold:
+ * A task enters regions, leaves them and waits in between, while another task cancels it
+ * from time to time. Three properties always hold:
  *
  * 1. A wait inside a shield fails only because of a request at its own depth or deeper.
- * 2. In the end, the number of remaining requests equals the number of requests from
- *    outside.
- * 3. If any requests remain, the next wait returns the cancellation. If no requests
- *    remain, the next wait does not return the cancellation.
+ * 2. At the end, the number of remaining requests equals the number of requests that the
+ *    other task made.
+ * 3. After the last region, a wait fails with -ECANCELED if requests remain, and succeeds
+ *    if no requests remain.
  *
- * As in asyncio, there is an exception to the third property: a scope that is opened
- * while a request is in flight, and expires in the turn in which the request is
- * delivered. Such a scope treats the request as its own. To avoid this case, there is a
- * wait after each region.
+ * As in asyncio, the third property does not hold for a scope that is opened while a
+ * request is in flight, and expires in the turn in which the request is delivered. Such a
+ * scope takes the request for its own. The task waits after each region to avoid this
+ * case.
  */
 #include "../../harness/harness.h"
 
@@ -144,9 +144,7 @@ TASK_TEST(regions_in_each_other_tell_the_right_ones)
         coil_task *task;
 
         CHECK_INT(coil_spawn(run_program, &p, NULL, &task), 0);
-        /*
-         * let the task begin, because a task that is cancelled before that never begins
-         */
+        /* let the task begin, because a task that is cancelled earlier never begins */
         coil_yield();
         for (unsigned n = below(&driver, 3); n > 0; n--) {
             coil_sleep(below(&driver, 20));

@@ -42,8 +42,8 @@ static int move_when_it_is_too_late(void *arg)
 }
 
 /*
- * Moving the deadline of an expired scope fails with the same result that the scope's
- * owner gets.
+ * Moving the deadline of an expired scope fails with the error that the owner gets when
+ * it leaves the scope.
  */
 TASK_TEST(scope_that_has_expired_says_so_to_whoever_would_move_it)
 {
@@ -132,8 +132,8 @@ TASK_TEST(a_foreign_cancellation_is_not_a_timeout)
     coil_task_release(t);
 
     /*
-     * If the deadline passes in the turn in which another task cancels this one, the
-     * other task's request remains in effect.
+     * If the deadline passes in the turn in which another task cancels `t`, the request
+     * of that task remains in effect.
      */
     coil_spawn(timed, NULL, NULL, &t);
     CHECK_INT(coil_sleep(COIL_MSEC(10)), 0);
@@ -143,7 +143,7 @@ TASK_TEST(a_foreign_cancellation_is_not_a_timeout)
     CHECK_TRACE("-125 -125 ");
 }
 
-/* Leaving the scope still works if the code inside ignores the timeout. */
+/* Leaving the scope works even if the code inside ignored the timeout. */
 TASK_TEST(scope_forgives_a_body_that_forgot_the_cancellation)
 {
     coil_scope s;
@@ -168,8 +168,8 @@ static int overlook_and_time_out(void *arg)
 }
 
 /*
- * A cancellation that was delivered before does not belong to the scope, even if the
- * scope's deadline also passes.
+ * A cancellation that was delivered before the scope was entered is not the scope's own,
+ * even if the scope's deadline passes too.
  */
 TASK_TEST(scope_does_not_claim_what_was_delivered_before_it)
 {
@@ -285,8 +285,8 @@ TASK_TEST(shield_holds_back_a_request_that_was_not_delivered)
 }
 
 /*
- * The outer scope's deadline passes inside the shield. The request is not delivered, and
- * is dropped when the outer scope ends.
+ * Sleep in a shield until the deadline of the scope around it has passed. The scope's
+ * request is never delivered, and is dropped when the scope ends.
  */
 static int nap_past_a_deadline(void)
 {
@@ -360,8 +360,8 @@ static int scope_in_a_shield(void *arg)
 }
 
 /*
- * Another task's request does not prevent the timeout, because the shield delays that
- * request.
+ * The scope inside the shield times out even if another task requests a cancellation,
+ * because the shield holds that request back.
  */
 TASK_TEST(scope_inside_a_shield_works_with_and_without_a_request_held_back)
 {
@@ -454,8 +454,8 @@ static int group_ended_in_a_shield(void *arg)
 }
 
 /*
- * The group's undelivered request is dropped with the group, although another request is
- * held back.
+ * The group's own request, which was not delivered, is dropped when the group ends,
+ * although another request is being held back.
  */
 TASK_TEST(a_request_taken_back_in_a_shield_leaves_nothing_behind)
 {

@@ -1,6 +1,6 @@
 /*
  * test_spawn.c - a new task starts with fresh state, whatever the previous task left in
- * its slot, and a task that ends switches directly to the next task.
+ * the slot, and a task that ends switches directly to the next task.
  */
 #include "../../harness/harness.h"
 
@@ -194,7 +194,10 @@ TASK_TEST(what_waits_for_a_task_goes_on_in_the_queues_order)
     coil_task_release(first);
 }
 
-/* The last task of a slab still runs on the slab's memory while the slab is released. */
+/*
+ * When the last task of a slab ends, it releases the slab while it is still running on a
+ * stack in that slab.
+ */
 TASK_TEST(tasks_that_nobody_awaits_give_back_their_slabs_as_they_end)
 {
     enum { COUNT = 3000 };
@@ -238,8 +241,8 @@ static int get_deep_and_end(void *arg)
 }
 
 /*
- * The pages of a stack that was deep are discarded while the ending task still runs on
- * that stack.
+ * A task that used much of its stack discards those pages when it ends, while it is still
+ * running on the stack.
  */
 TASK_TEST(tasks_that_were_deep_end_on_their_own_stacks)
 {

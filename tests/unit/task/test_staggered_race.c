@@ -1,6 +1,6 @@
 /*
- * test_staggered_race.c - start several attempts one after the other, and take the first
- * result.
+ * test_staggered_race.c - starting several attempts one after the other, and using the
+ * first result.
  */
 #include "../../harness/harness.h"
 

@@ -112,8 +112,8 @@ static int use_stack(void *bytes)
 }
 
 /*
- * Check the measured peak, allowing one page for coil's own frames, and one because the
- * peak is counted in pages.
+ * Check the measured peak of stack use. It may exceed `used` by two pages: one for coil's
+ * own frames, and one because whole pages are counted.
  */
 static void check_peak(coil_task *task, ssize_t used)
 {
@@ -302,7 +302,7 @@ static int cancel_and_uncancel(void *arg)
     (void)arg;
     coil_task_cancel(coil_task_current(), NULL);
     CHECK_INT(coil_uncancel(), 0);
-    CHECK_INT(coil_yield(), 0); /* the request and its count were discarded */
+    CHECK_INT(coil_yield(), 0); /* the request is no longer counted or pending */
     return 6;
 }
 
@@ -476,7 +476,7 @@ TASK_TEST(an_awaitable_of_ones_own)
 }
 
 /*
- * The implementation of an awaitable may change how it waits without a change in its
+ * The implementation of an awaitable may wait in another way without any change to its
  * caller. (docs/seeds.md, row 27)
  */
 static void set_to_five(void *future)
@@ -584,8 +584,8 @@ static void clobber_errno(void *arg)
 }
 
 /*
- * While the task waits, the loop collects and runs posts, whose system calls must not
- * change the task's errno.
+ * While the task waits, the loop collects and runs posts. The system calls of the loop
+ * must not change the task's errno.
  */
 IO_TEST(errno_survives_posts_that_are_collected_while_the_task_waits)
 {
@@ -750,8 +750,8 @@ static void run_await_in_a_circle(void *arg)
 }
 
 /*
- * A task that ignores its cancellation in every kind of wait. The program must abort with
- * a message about that.
+ * A task that ignores its cancellation, and sleeps again and again. The program must
+ * abort with a message.
  */
 static int sleep_on_and_on(void *arg)
 {
@@ -800,7 +800,7 @@ static int cancel_elsewhere(void *arg)
     coil_task *t;
 
     (void)arg;
-    /* The new task does not wait, so cancelling it would not make a task ready. */
+    /* The new task is already ready, so cancelling it does not schedule it. */
     coil_spawn(note, "x", NULL, &t);
     return touched_by_another_thread(cancel_from_here, t);
 }

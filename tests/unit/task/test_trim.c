@@ -1,5 +1,5 @@
 /*
- * test_trim.c - a task that waits for long keeps only the pages of its stack that it
+ * test_trim.c - a task that waits for a long time keeps only those stack pages that it
  * uses.
  */
 #include "../../../src/base/compiler.h"
@@ -14,7 +14,10 @@
 
 enum { DEPTH = 40000, HELD = 20000, TASKS = 150 };
 
-/* Waiting tasks are visited in several groups, and rounds follow each other quickly. */
+/*
+ * Trim the stacks of tasks that have waited for 2 ms, so that rounds of trimming follow
+ * each other quickly.
+ */
 static void make_rounds_short(void)
 {
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
@@ -54,7 +57,7 @@ static int wait_after_deep_calls(void *arg)
     return coil_event_wait(&go_on);
 }
 
-/* Let loop turns pass until the task has few resident pages. */
+/* Sleep until at most `bytes` of the task's stack are resident. */
 static void wait_for_trim(const coil_task *task, size_t bytes)
 {
     for (int i = 0; i < 2000 && resident_bytes(task) > bytes; i++)
@@ -154,7 +157,10 @@ TEST(trimmed_pages_count_for_the_peak_of_a_stack)
     CHECK_INT(coil_run(trim_peak_main, NULL, NULL), 0);
 }
 
-/* Tasks end while a round is in progress, the next task to visit among them. */
+/*
+ * Many such tasks end while a round is in progress, some of them just before the round
+ * visits them.
+ */
 static int sleep_and_end(void *arg)
 {
     use_stack(DEPTH);

@@ -1,10 +1,9 @@
 /*
- * test_turns.c - the order of execution does not depend on whether the loop or a task
- * begins a turn.
+ * test_turns.c - tasks run in the same order whether the loop or a task begins a turn.
  *
  * With a virtual clock, the loop begins every turn, and polls first. With the real clock,
- * a task that begins to wait also begins the next turn, and switches directly to the next
- * task: see next_in_turn() in task.c. Both traces must be equal.
+ * a task that has to wait may begin the next turn itself, and switch directly to the next
+ * task: see next_in_turn() in task.c. The traces of both must be equal.
  */
 #include "../../harness/harness.h"
 
@@ -92,8 +91,8 @@ static int yield_alone(void *arg)
 }
 
 /*
- * If the only ready task yields, coil does not switch to another task, but the loop still
- * polls from time to time.
+ * A timer must fire even if another task yields all the time. That task is the only ready
+ * one, so coil does not switch away from it, but polls from time to time.
  */
 static int sleep_beside(void *arg)
 {

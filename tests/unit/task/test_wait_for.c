@@ -78,8 +78,8 @@ static int take_its_time(void *arg)
 }
 
 /*
- * The result is the same whether or not the deadline has already passed when wait_for is
- * called.
+ * The result does not depend on whether the deadline had already passed when
+ * coil_wait_for() was called.
  */
 TASK_TEST(wait_for_returns_what_a_task_returns_that_did_not_listen)
 {

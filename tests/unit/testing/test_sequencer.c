@@ -1,4 +1,6 @@
-/* test_sequencer.c - making several tasks pass points in a fixed order. */
+/*
+ * test_sequencer.c - sequencers, which make several tasks pass points in a fixed order.
+ */
 #include "../../harness/harness.h"
 
 #include <coil.h>

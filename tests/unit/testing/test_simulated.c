@@ -1,10 +1,10 @@
 /*
- * test_simulated.c - the simulated network must behave like the kernel's network, and
- * have the requested timing.
+ * test_simulated.c - the simulated network, which must behave like the kernel's network,
+ * with the requested timing.
  *
- * The behaviour of streams on the simulated network is tested by all NET_TESTs. This file
- * tests the network's times, faults and limits, and operations that only bare sockets can
- * request.
+ * All NET_TESTs test how streams behave on the simulated network. This file tests the
+ * times, faults and limits of the network, and operations that are possible only on bare
+ * sockets.
  */
 #include "../../harness/harness.h"
 
@@ -33,8 +33,8 @@ static int on_network(coil_network_opts opts, int (*fn)(void *), void *arg)
 }
 
 /*
- * SIM_TEST(name, .latency_ns = {...}): run the body as the main task on a network with
- * these options.
+ * SIM_TEST(name, .latency_ns = {...}): define a test that runs as the main task, on a
+ * network with these options.
  */
 #define SIM_TEST(name, ...)                                                              \
     static void name##_body(void);                                                       \
@@ -107,8 +107,8 @@ SIM_TEST(simulated_connection_is_refused, .latency_ns = EXACTLY(COIL_MSEC(10)))
 }
 
 /*
- * A server can be restarted while an accepted connection is still open. (Linux:
- * inet_csk_bind_conflict())
+ * A server can listen on its port again while connections that it accepted are still
+ * open. (Linux: inet_csk_bind_conflict())
  */
 SIM_TEST(simulated_listener_comes_back_beside_its_connections)
 {
@@ -133,8 +133,8 @@ static int connect_later(void *arg)
 }
 
 /*
- * As in Linux, the backlog holds one connection more than requested. A dropped client
- * tries again after 1, 3 and 7 s.
+ * As on Linux, the backlog holds one connection more than requested. A client whose
+ * request was dropped tries again after 1, 3 and 7 s.
  */
 SIM_TEST(simulated_backlog_is_finite)
 {
@@ -193,7 +193,7 @@ static int cut_soon(void *arg)
     return coil_network_cut("192.0.2.1", COIL_NEVER);
 }
 
-/* The host is cut off from the network after 15 ms, while its refusal is in flight. */
+/* The host is cut off after 15 ms, while its refusal is on the way. */
 SIM_TEST(simulated_cut_holds_a_refusal, .latency_ns = EXACTLY(COIL_MSEC(10)))
 {
     coil_stream *stream;
@@ -234,10 +234,7 @@ SIM_TEST(simulated_sender_gives_up)
     CHECK_INT(coil_read(ends[0], buf, sizeof buf), -ETIMEDOUT);
     CHECK_INT(coil_now(), COIL_MSEC(924600));
     CHECK_INT(coil_write(ends[0], "a", 1), -EPIPE);
-    /*
-     * The other end did not notice the cut, so the bytes that it sends are answered with
-     * a reset.
-     */
+    /* The other end has not noticed the cut. What it sends is answered with a reset. */
     CHECK_INT(coil_network_cut("127.0.0.1", 0), 0);
     CHECK_INT(coil_write(ends[1], "a", 1), 1);
     CHECK_INT(coil_read(ends[1], buf, sizeof buf), -ECONNRESET);
@@ -716,7 +713,7 @@ static int read_for_ever_quietly(void *arg)
     return read_for_ever(arg);
 }
 
-/* Both streams are left open, so the loop destroys them when it closes. */
+/* The test leaves both streams open. The loop destroys them when it closes. */
 TEST(simulated_waits_without_end_are_seen)
 {
     int status = -1;
@@ -758,9 +755,9 @@ static int echo_once(void *arg)
     return rc;
 }
 
-/* The outcomes of all runs, in each of which a different call failed. */
+/* The outcomes of a series of runs. In each run, a different call failed. */
 struct survived {
-    int all, borne;  /* all runs, and the runs that completed despite the failure */
+    int all, borne;  /* number of runs, and of those that completed despite the failure */
     int failed[512]; /* number of runs by errno */
 };
 
@@ -799,7 +796,10 @@ static void interrupt_call(uint64_t nth)
     coil_testing_fail_system_call(nth, EINTR);
 }
 
-/* The log contains each failure, with the kernel's error for that call. */
+/*
+ * Each failed allocation is reported with the error that the kernel would return for the
+ * call.
+ */
 TEST(simulated_network_without_memory)
 {
     struct survived s = survive(coil_testing_fail_allocation, false);
@@ -808,7 +808,7 @@ TEST(simulated_network_without_memory)
     CHECK(s.borne < s.all / 4);
     /* the failed allocations are those of the loop, sockets and connections */
     CHECK(s.failed[ENOMEM] > 10);
-    CHECK_INT(s.failed[ENOBUFS], 3); /* there are three writes, each with one send */
+    CHECK_INT(s.failed[ENOBUFS], 3); /* one for each of the three writes */
     CHECK_INT(s.borne + s.failed[ENOMEM] + s.failed[ENOBUFS], s.all);
 }
 
@@ -834,8 +834,8 @@ static void never(void *arg)
 }
 
 /*
- * The test's timers fill the loop's table of 64 timers, and there is no memory for the
- * network's own timers.
+ * The timers of the test fill the loop's table of 64 timers, and an allocation for the
+ * network's own timers fails.
  */
 SIM_TEST(simulated_network_goes_on_without_a_timer)
 {
@@ -913,7 +913,10 @@ TEST(simulated_sockets_go_with_their_loop)
 
 /* ---- repeatability ----------------------------------------------------------------- */
 
-/* The random generator defines the meaning of a seed, so this log must never change. */
+/*
+ * The random number generator defines the meaning of a seed. Therefore this log must
+ * never change.
+ */
 TEST(simulated_seed_means_the_same_on_each_machine)
 {
     coil_network_opts opts = coil_network_calm(7);

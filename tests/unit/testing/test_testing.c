@@ -1,6 +1,6 @@
 /*
- * test_testing.c - waiting until all tasks wait, running tasks in random order, and
- * making calls fail.
+ * test_testing.c - waiting until all tasks are blocked, running tasks in random order,
+ * and making calls fail.
  */
 #include "../../harness/harness.h"
 
@@ -100,7 +100,7 @@ static int rest_at_last(void *arg)
 {
     (void)arg;
     CHECK_INT(coil_wait_all_blocked(), -ECANCELED);
-    return coil_wait_all_blocked(); /* a cancelled task does not wait */
+    return coil_wait_all_blocked(); /* a cancelled task cannot wait */
 }
 
 TASK_TEST(all_blocked_is_refused_to_a_task_that_was_cancelled)
@@ -129,7 +129,7 @@ static int say(void *arg)
     return 0;
 }
 
-/* Run eight tasks of two steps each. Each half of the output is from one turn. */
+/* Run eight tasks with two steps each. Each half of the output comes from one turn. */
 static int say_all(void *arg)
 {
     (void)arg;
@@ -139,8 +139,8 @@ static int say_all(void *arg)
 }
 
 /*
- * Store the order in which the tasks printed, and check that each half contains each task
- * once.
+ * Run say_all() with this seed, and store the order in which the tasks printed. Check
+ * that each task occurs once in each half.
  */
 static void shuffled(uint64_t seed, bool virtual_clock, char order[17])
 {
@@ -181,7 +181,7 @@ static int place_of_first(void *arg)
     return rc;
 }
 
-/* Task 'a' must run first, second, third and fourth about equally often. */
+/* Each position in a turn must be equally likely for task 'a'. */
 TEST(a_shuffle_favours_no_place)
 {
     static char names[] = "abcd";
@@ -291,7 +291,7 @@ IO_TEST(a_system_call_that_is_interrupted_is_made_again)
 }
 
 /*
- * A small program, in which every call is made to fail in turn. The program must end and
+ * A small program, which is run while each of its calls fails in turn. It must end, and
  * leak nothing.
  */
 static int converse(void *arg)
@@ -319,8 +319,8 @@ static int converse(void *arg)
 }
 
 /*
- * Limit the time of the program, because a task may wait forever for an object that could
- * not be created.
+ * Run the program with a time limit, because a task may wait forever for an object that
+ * could not be created.
  */
 static int converse_in_time(void *arg)
 {
@@ -331,8 +331,8 @@ static int converse_in_time(void *arg)
 }
 
 /*
- * Make each call fail in turn, until no call is left to fail. If a run times out before
- * that call on a busy machine, repeat the run.
+ * Make the n-th call fail for n = 1, 2, ..., until there are fewer calls. On a busy
+ * machine, a run may time out before the call; such a run is repeated.
  */
 static uint64_t fail_each_call(const coil_run_opts *opts, int error)
 {

@@ -1,7 +1,7 @@
 /*
  * certificates.h - certificates of all kinds for the TLS tests, created at run time in a
- * temporary folder. The folder can serve as ca_path: the root is also stored under its
- * hash.
+ * temporary folder. The folder can be used as ca_path, because the root is also stored
+ * under its hash.
  *
  *     root ── intermediate ── server, wrong name, expired, future, ...
  *        `─── client
@@ -14,8 +14,8 @@
 struct certificates {
     char folder[64];
     /*
-     * PEM files. Except for the authorities, the lists and the separate keys, each file
-     * contains a certificate chain and its key.
+     * Paths of PEM files. Each contains a certificate chain and its key, except `root`,
+     * `crl` and the separate keys.
      */
     char root[96];   /* the authority */
     char server[96]; /* for localhost, *.example.org, 127.0.0.1 and ::1 */
@@ -26,11 +26,11 @@ struct certificates {
     char no_chain[96]; /* like `server`, without the intermediate certificate */
     char client[96];   /* "CN = client" */
     char stranger[96]; /* a client's certificate, signed by another authority */
-    char locked[96];   /* a server's chain; the password of its key is "sesame" */
+    char locked[96];   /* like `server`; the key has the password "sesame" */
     char revoked[96];  /* a server's certificate, revoked by `crl` */
     char crl[96];      /* the certificate revocation lists of both authorities */
-    char key[96];      /* a key that matches none of these certificates */
-    /* another key that matches none of these certificates, of another type */
+    char key[96];      /* a key that belongs to none of the certificates */
+    /* another such key, of another type */
     char other_key[96];
 };
 

@@ -1,4 +1,7 @@
-/* test_hooks_openssl.c - each task finds only its own errors in OpenSSL's error queue. */
+/*
+ * test_hooks_openssl.c - OpenSSL's error queue contains only the errors of the current
+ * task.
+ */
 #include "../../harness/harness.h"
 
 #include <coil.h>
@@ -28,7 +31,7 @@ static int raise_errors(void *arg)
     }
     CHECK_INT(ERR_GET_REASON(ERR_get_error()), 99);
     CHECK_INT((long)ERR_get_error(), 0);
-    ERR_raise(ERR_LIB_USER, 98); /* no other task may see this error */
+    ERR_raise(ERR_LIB_USER, 98); /* no other task must see this error */
     return 0;
 }
 

@@ -32,7 +32,7 @@ static coil_tls *create(const coil_tls_opts *opts)
     return tls;
 }
 
-/* Default options for each end. A test changes these options before connect_as(). */
+/* Return the default options of an end. A test may change them before connect_as(). */
 static coil_tls_opts server_opts(const struct ends *e)
 {
     return (coil_tls_opts){.certificate_file = e->files.server};
@@ -51,7 +51,10 @@ static int accept_it(void *arg)
     return 0;
 }
 
-/* Connect, and perform the handshake at both ends. */
+/*
+ * Connect the two ends, and perform the handshake. The client expects the server to have
+ * this name.
+ */
 static void connect_as(struct ends *e, const char *name)
 {
     coil_stream *streams[2];
@@ -81,7 +84,7 @@ static void forget_contexts(struct ends *e)
     e->server_tls = e->client_tls = NULL;
 }
 
-/* End an earlier connection, and connect with these options. */
+/* Replace the contexts with new ones that have these options, and connect. */
 static void set_up(struct ends *e, const coil_tls_opts *server,
                    const coil_tls_opts *client)
 {
@@ -235,7 +238,7 @@ NET_TEST(tls_ciphers)
 }
 
 /*
- * With an RSA key, TLS 1.2 has ciphers without forward secrecy, which coil does not offer
+ * With an RSA key, TLS 1.2 has ciphers without forward secrecy. coil does not offer them
  * by default.
  */
 NET_TEST(tls_ciphers_are_forward_secret_unless_others_are_asked_for)
@@ -333,8 +336,8 @@ static coil_tls *choose_in(const char *name, void *arg)
 }
 
 /*
- * A server chooses a context by name, and can replace a certificate between two
- * connections.
+ * A server chooses a context by the name that the client requests. It can replace a
+ * certificate between two connections.
  */
 NET_TEST(tls_server_chooses_a_context)
 {
@@ -592,7 +595,7 @@ NET_TEST(tls_server_asks_who_the_client_is)
 }
 
 /*
- * A session that began without a client certificate cannot be resumed at a name that
+ * A session without a client certificate cannot be resumed under a server name that
  * requires one.
  */
 NET_TEST(tls_sessions_do_not_cross_names)
@@ -623,8 +626,8 @@ NET_TEST(tls_sessions_do_not_cross_names)
 }
 
 /*
- * Connect with a revoked client certificate. Only one of the server's two contexts has
- * the revocation list.
+ * Connect with a revoked client certificate. Of the server's two contexts, the base
+ * context and the one for a.example.org, only one has the revocation list.
  */
 static void check_revoked_at(const char *name, bool base_knows)
 {
@@ -698,7 +701,7 @@ NET_TEST(tls_resumes_1_3)
     check_resumption(COIL_TLS_1_3);
 }
 
-/* The server sends two tickets, and each is used once. */
+/* The server sends two tickets. The client uses each of them once. */
 NET_TEST(tls_tickets_of_1_3_are_used_once)
 {
     struct ends *e = open_ends();
@@ -715,8 +718,7 @@ NET_TEST(tls_tickets_of_1_3_are_used_once)
 }
 
 /*
- * If there are more servers than the cache holds, it keeps the sessions of the most
- * recent servers.
+ * The cache has a limited number of sessions, and keeps those of the most recent servers.
  */
 NET_TEST(tls_sessions_are_bounded)
 {
@@ -790,8 +792,8 @@ static int count_turns(void *arg)
 }
 
 /*
- * All bytes are in one record, which OpenSSL decrypts at the first read, so further reads
- * need not wait.
+ * All bytes are in one record. OpenSSL decrypts the record at the first read, so further
+ * reads never wait.
  */
 IO_TEST(tls_reads_of_one_record_let_others_run)
 {
@@ -829,7 +831,10 @@ NET_TEST(tls_second_reader_and_writer_are_refused)
     close_ends(e);
 }
 
-/* Small parts share a record. Large parts are encrypted without copying them first. */
+/*
+ * Small parts are combined in one record. Large parts are encrypted without being copied
+ * first.
+ */
 NET_TEST(tls_writes_from_many_places)
 {
     static const size_t sizes[] = {1, 0, 4095, 70000, 0, 3, 4096, 5, 200000, 2, 0};
@@ -881,8 +886,8 @@ static int make_file(void)
 }
 
 /*
- * After each cancellation, the next call continues at the offset without a gap or
- * repetition.
+ * Sending a file is cancelled repeatedly. Each call continues at the offset, and no byte
+ * is lost or repeated.
  */
 NET_TEST(tls_sends_files)
 {
@@ -937,9 +942,9 @@ NET_TEST(tls_half_close)
 }
 
 /*
- * As on a stream without TLS, it is enough to close the stream after the last write.
- * (This does not hold on the simulated network, which may accept only a part of the
- * close_notify.)
+ * As without TLS, the stream can be closed directly after the last write: coil sends the
+ * close_notify. (The simulated network may accept only a part of it, so this is not a
+ * NET_TEST.)
  */
 IO_TEST(tls_close_says_goodbye)
 {
@@ -973,7 +978,7 @@ NET_TEST(tls_stop_is_orderly_in_either_order)
     }
 }
 
-/* Check what a read returns if the connection ends without a close_notify. */
+/* Check the result of a read if the connection ends without a close_notify. */
 static void check_truncation(bool allowed, ssize_t expected)
 {
     struct ends *e = only_files();
@@ -1062,8 +1067,8 @@ NET_TEST(tls_cancelled_read_takes_nothing)
 }
 
 /*
- * A cancelled write may leave a part of a record unsent. The unsent part is sent before
- * the next record. If the caller continues at write_transferred, the peer sees no gap.
+ * A cancelled write may leave a part of a record unsent. That part is sent before the
+ * next record. A caller that continues after the transferred bytes leaves no gap.
  */
 NET_TEST(tls_cancelled_write_is_continued_where_it_was)
 {
@@ -1085,7 +1090,7 @@ NET_TEST(tls_cancelled_write_is_continued_where_it_was)
         cancelled += write.result == -ECANCELED;
         done += coil_stream_write_transferred(e->client);
     }
-    CHECK(cancelled > 1); /* the peer does not read yet */
+    CHECK(cancelled > 1); /* because the peer does not read yet */
     CHECK(done < HUGE);
     CHECK_INT(coil_spawn(flood_in, &flood, NULL, &reader), 0);
     CHECK_INT(coil_write(e->client, bytes + done, HUGE - done), HUGE - done);
@@ -1098,7 +1103,7 @@ NET_TEST(tls_cancelled_write_is_continued_where_it_was)
 }
 
 /*
- * If the stream is closed after a part of a record was sent, the peer must see a
+ * If only a part of a record was sent when the stream is closed, the peer must see a
  * truncation, not a normal end.
  */
 NET_TEST(tls_close_after_a_cut_record_is_truncation)
@@ -1225,7 +1230,10 @@ IO_TEST(tls_peer_leaves_in_the_handshake)
     }
 }
 
-/* A changed record is not returned to the reader, and both ends report the error. */
+/*
+ * The bytes of a record that was changed on its way are not returned, and both ends
+ * report an error.
+ */
 IO_TEST(tls_record_that_was_changed)
 {
     static const unsigned char record[] = {23, 3, 3, 0, 20, 1, 2, 3, 4, 5, 6, 7, 8,
@@ -1247,7 +1255,7 @@ IO_TEST(tls_record_that_was_changed)
 /* ---- failures of the machine ------------------------------------------------------- */
 
 /*
- * One connection from handshake to close. Every failure must be returned, and nothing may
+ * A connection from handshake to close. Each failure must be returned, and nothing must
  * leak, hang or crash.
  */
 struct day {
@@ -1267,7 +1275,7 @@ static int serve_a_day(void *arg)
     if (n == 0)
         n = coil_stream_shutdown_write(e->server);
     day->server_fails = n < 0;
-    /* close the stream, so that the client does not wait for more bytes */
+    /* so that the client does not wait for more bytes */
     coil_stream_close(e->server);
     return 0;
 }
@@ -1288,8 +1296,8 @@ static ssize_t spend_a_day(struct ends *e)
 }
 
 /*
- * Run the connection while order(nth) makes a call or an allocation fail. Returns true if
- * something failed.
+ * Run such a connection while the nth call or allocation fails; order() requests that.
+ * Returns true if anything failed.
  */
 static bool bad_day(struct ends *e, void (*order)(uint64_t), uint64_t nth)
 {
@@ -1341,7 +1349,10 @@ IO_TEST(tls_nth_system_call_fails)
     check_bad_days(fail_call);
 }
 
-/* STARTTLS: bytes that were read ahead as plain text must not count as TLS data. */
+/*
+ * Answer a STARTTLS command, and start TLS. Bytes that were read ahead as plain text must
+ * not count as TLS data.
+ */
 static int answer_starttls(void *arg)
 {
     struct ends *e = arg;
@@ -1398,7 +1409,7 @@ NET_TEST(tls_refuses_commands_smuggled_in_before_it)
     close_ends(e);
 }
 
-/* Both ends stay within the stack size that the header promises. */
+/* The handshake fits into the stack size that the header specifies, at both ends. */
 NET_TEST(tls_handshake_needs_little_stack)
 {
     coil_spawn_opts opts = {.stack_bytes = 32 * 1024};

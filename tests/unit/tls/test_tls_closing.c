@@ -1,6 +1,6 @@
 /*
- * test_tls_closing.c - TLS streams that are closed or destroyed while a task is in a
- * call: at every step of the handshake, on either side, and in each later call.
+ * test_tls_closing.c - closing or destroying a TLS stream while a task is in a call: at
+ * each step of the handshake, on either side, and in each later call.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -94,8 +94,9 @@ static void let_pass(int moments)
 }
 
 /*
- * Close one end at some moment of the handshake. The handshake at that end fails with
- * -EBADF, unless it had ended before. The handshake at the other end also ends.
+ * Close or destroy one end during the handshake, after the given number of moments. The
+ * handshake of that end fails with -EBADF, unless it has already ended. The handshake of
+ * the other end must end too.
  */
 static void shake_hands(struct side *closed, struct side *other, int moments,
                         bool destroys)
@@ -229,8 +230,8 @@ NET_TEST(tls_closed_in_each_call)
 }
 
 /*
- * Destroy a stream while its writer is blocked and its reader waits for the writer. A
- * reader waits for the writer after a half-close, or if it has to send a reply.
+ * Destroy a stream while its reader waits for its writer, which is blocked. A reader
+ * waits for the writer after a half-close, or if it has to send a reply.
  */
 NET_TEST(tls_destroyed_under_a_reader_and_a_writer)
 {

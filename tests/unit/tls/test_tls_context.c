@@ -1,6 +1,6 @@
 /*
- * test_tls_context.c - contexts: errors in their files and options, the authorities that
- * they trust, and the default context of the process.
+ * test_tls_context.c - contexts: errors in files and options, trusted authorities, and
+ * the default context of the process.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -56,8 +56,8 @@ TASK_TEST(tls_context_with_a_key_that_is_locked)
 }
 
 /*
- * A context cannot be created if the key belongs to another certificate, or is of another
- * kind.
+ * A context cannot be created with a key that belongs to another certificate or is of
+ * another type.
  */
 TASK_TEST(tls_context_with_a_key_that_does_not_fit)
 {
@@ -206,7 +206,7 @@ NET_TEST(tls_authorities_in_a_folder)
     CHECK_INT(meet_as(&client, files.self_signed), -ENOKEY);
     client.ca_path = "/"; /* a folder without certificates */
     CHECK_INT(meet_as(&client, files.server), -ENOKEY);
-    client.ca_file = files.root; /* both ca_path and ca_file count */
+    client.ca_file = files.root; /* used in addition to ca_path */
     CHECK_INT(meet_as(&client, files.server), 0);
     certificates_remove(&files);
 }
@@ -249,7 +249,7 @@ NET_TEST(tls_certificates_that_were_revoked)
     CHECK_INT(meet_as(&client, files.server), 0);
     CHECK_INT(meet_as(&client, files.revoked), -EKEYREVOKED);
     check_says("certificate revoked (depth 0, subject 'CN = server'");
-    /* there is no revocation list of this authority */
+    /* crl_file has no list of this authority */
     client.ca_file = files.self_signed;
     CHECK_INT(meet_as(&client, files.self_signed), -EKEYREJECTED);
     check_says("unable to get certificate CRL");
@@ -259,8 +259,8 @@ NET_TEST(tls_certificates_that_were_revoked)
 /* ---- the process's own ------------------------------------------------------------- */
 
 /*
- * At its first use, the default context reads from the environment which authorities to
- * trust.
+ * The default context reads its trusted authorities when it is first used, from the file
+ * that SSL_CERT_FILE names. Later changes to the variable do not matter.
  */
 IO_TEST(tls_default_context)
 {
@@ -322,8 +322,8 @@ IO_TEST(tls_context_with_a_certificate_trusts_the_system_when_it_connects)
 }
 
 /*
- * If the task that waits for the context is cancelled, the context is still created, and
- * the next call gets it.
+ * The default context is created even if the task that waits for it is cancelled. The
+ * next call uses it.
  */
 IO_TEST(tls_default_context_that_nobody_waits_for)
 {

@@ -19,7 +19,7 @@
 enum { DATA = 20000 };
 
 struct way {
-    /* use a socket pair, where the server's write fails with EPIPE at once */
+    /* use a socket pair, on which the server's write fails with EPIPE at once */
     bool local;
     bool notify;       /* the client sends close_notify */
     bool reset;        /* the client resets the connection */
@@ -59,7 +59,10 @@ static void send_output(struct client *c)
         CHECK_INT(write(c->fd, bytes, (size_t)n), n);
 }
 
-/* Receive the server's part of the handshake, which the server has already sent. */
+/*
+ * Receive the server's part of the handshake, and pass it to OpenSSL. The server has
+ * already sent it.
+ */
 static void receive_input(struct client *c)
 {
     char bytes[4096];
@@ -69,7 +72,7 @@ static void receive_input(struct client *c)
         BIO_write(SSL_get_rbio(c->ssl), bytes, (int)n);
 }
 
-/* Wait until the kernel has sent all bytes, because a reset would drop the rest. */
+/* Wait until the kernel has sent all bytes, because a reset would discard unsent ones. */
 static void wait_until_sent(int fd)
 {
     int unsent = 1;

@@ -1,5 +1,5 @@
 /*
- * test_tls_error.c - how OpenSSL's errors are converted to coil's.
+ * test_tls_error.c - converting OpenSSL's errors to coil's errors.
  */
 #include "../../harness/harness.h"
 
@@ -9,7 +9,10 @@
 
 #include <openssl/err.h>
 
-/* The position of a failed allocation in OpenSSL's queue differs between its versions. */
+/*
+ * The error of a failed allocation may be anywhere in OpenSSL's error queue, depending on
+ * its version.
+ */
 TASK_TEST(tls_failure_for_lack_of_memory_says_so_wherever_it_stands)
 {
     struct coil__tls_stream stream = {.out_of_memory = false};

@@ -1,6 +1,6 @@
 /*
- * test_tls_loops.c - TLS on several threads: contexts that loops share, and streams that
- * move between loops.
+ * test_tls_loops.c - TLS on several threads: contexts that are shared by loops, and
+ * streams that move between loops.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -46,7 +46,7 @@ static int accept_it(void *arg)
     return coil_accept_tls(a->stream, a->tls);
 }
 
-/* ends[0] is the client's end. */
+/* Make a TLS connection. ends[0] is the client's end. */
 static void connect_ends(struct shared *s, coil_stream *ends[2])
 {
     struct accepting a = {.tls = coil_tls_retain(s->server)};
@@ -65,8 +65,8 @@ static void connect_ends(struct shared *s, coil_stream *ends[2])
 #define CONNECTIONS 20
 
 /*
- * Make connections on several threads, which also share sessions: a ticket may be used on
- * any of the threads.
+ * Make connections with the shared contexts. The threads also share sessions: a ticket
+ * may be used on any thread.
  */
 static int use_contexts(void *arg)
 {
@@ -95,8 +95,8 @@ TEST(tls_threads_share_contexts)
 }
 
 /*
- * Make connections with the default context, which both threads need at the same time and
- * share.
+ * Make connections with the default context. Both threads need it at the same time, and
+ * share it.
  */
 static int use_the_default(void *arg)
 {
@@ -121,7 +121,7 @@ TEST(tls_threads_share_the_default_context)
 struct moved {
     coil_stream *stream;
     const char *backend;
-    coil_task_fn use; /* called with this struct while its stream is attached */
+    coil_task_fn use; /* function of a task; gets this struct */
     char line[64];
     const unsigned char *bytes;
     size_t n;
@@ -143,7 +143,7 @@ static void *run_elsewhere(void *arg)
     coil_run_opts opts = {.loop.backend = m->backend, .no_signals = true};
     int rc = coil_run(use_moved, m, &opts);
 
-    if (rc == -ENOSYS) { /* the limit on locked memory may not allow a second ring */
+    if (rc == -ENOSYS) { /* too little locked memory for a second ring */
         opts.loop.backend = "epoll";
         rc = coil_run(use_moved, m, &opts);
     }
@@ -172,8 +172,8 @@ static int answer_line(void *arg)
 }
 
 /*
- * The stream is moved while some bytes are already decrypted, some are received, and some
- * have yet to arrive. All bytes stay in order.
+ * The stream moves while some bytes are decrypted, some are received but encrypted, and
+ * some have not arrived yet. All bytes must be read in order.
  */
 IO_TEST(tls_stream_goes_to_another_loop_and_back)
 {
@@ -229,7 +229,7 @@ static void check_receives(coil_stream *stream)
     CHECK_INT(wrong, 0);
 }
 
-/* If one loop has sent part of a record, the other loop sends the rest. */
+/* If a part of a record was sent on one loop, the rest is sent on the other. */
 IO_TEST(tls_stream_takes_a_cut_record_along)
 {
     struct moved m = {.use = write_the_rest};
@@ -264,7 +264,7 @@ static void *destroy_elsewhere(void *arg)
     return NULL;
 }
 
-/* A stream that is attached to no loop is closed without close_notify. */
+/* A detached stream can be destroyed on any thread. This sends no close_notify. */
 IO_TEST(tls_stream_that_is_detached_is_destroyed_anywhere)
 {
     struct shared s;

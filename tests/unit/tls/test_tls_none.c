@@ -1,5 +1,5 @@
 /*
- * test_tls_none.c - if coil was built without OpenSSL, every TLS call fails.
+ * test_tls_none.c - in a build without OpenSSL, every TLS call fails.
  */
 #include "../../harness/harness.h"
 

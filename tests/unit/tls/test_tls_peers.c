@@ -31,7 +31,7 @@ struct peer {
     SSL *ssl;
     int fd, handshake;
     int go[2]; /* a pipe; a byte in it makes a waiting peer continue */
-    int comes; /* how many bytes the peer reads after it continues */
+    int comes; /* number of bytes that the peer reads after that */
     pthread_t thread;
 };
 
@@ -188,8 +188,8 @@ static int write_no_more(void *arg)
 }
 
 /*
- * Let the client write after it has read the ticket's first record. OpenSSL encrypts
- * nothing until it has the whole ticket.
+ * Write after the first record of a ticket was read. OpenSSL encrypts nothing until it
+ * has the whole ticket, so the writer waits.
  */
 static void check_ticket_in_pieces(coil_task_fn read, coil_task_fn write_out,
                                    bool reader_leaves)
@@ -212,7 +212,7 @@ static void check_ticket_in_pieces(coil_task_fn read, coil_task_fn write_out,
     }
     writer = test_spawn(write_out, &out);
     coil_wait_all_blocked();
-    CHECK_INT(out.result, -1); /* it waits */
+    CHECK_INT(out.result, -1); /* still waiting */
     if (reader_leaves)
         reader = test_spawn(read, &in);
     coil_wait_all_blocked();
@@ -261,7 +261,7 @@ static void update_keys_often(struct peer *p)
     SSL_shutdown(p->ssl);
 }
 
-/* A later write, or reading alone, is enough to answer the peer's key updates. */
+/* The peer's key updates are answered by the next write, or while reading. */
 IO_TEST(tls_answers_key_updates)
 {
     struct peer p = {.max_version = TLS1_3_VERSION, .talk = update_keys_often};
@@ -277,8 +277,8 @@ IO_TEST(tls_answers_key_updates)
 }
 
 /*
- * Key updates arrive while a writer waits and the kernel reads its buffer. The answers
- * must not change that buffer.
+ * Key updates arrive while a writer is waiting and the kernel is reading from its buffer.
+ * The answers must not change that buffer.
  */
 #define FLOOD ((size_t)12 * 1024 * 1024)
 
@@ -351,7 +351,10 @@ static void renegotiate(struct peer *p)
     ERR_clear_error();
 }
 
-/* Renegotiate as the client. OpenSSL treats coil's warning as a failed handshake. */
+/*
+ * Request a renegotiation as the client. OpenSSL treats coil's warning as a failed
+ * handshake.
+ */
 static void renegotiate_as_client(struct peer *p)
 {
     CHECK_INT(SSL_write(p->ssl, "tick", 4), 4);
@@ -362,7 +365,7 @@ static void renegotiate_as_client(struct peer *p)
 }
 
 /*
- * coil refuses the renegotiation with a warning, after which this peer ends the
+ * Check that coil refuses the renegotiation with a warning. This peer then ends the
  * connection.
  */
 static void check_that_it_is_refused(coil_stream *stream)

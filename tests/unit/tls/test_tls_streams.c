@@ -1,7 +1,6 @@
 /*
- * test_tls_streams.c - stream operations other than plain reads and writes, over TLS:
- * local sockets, files, vectors, other threads, and bytes in the last segment of the
- * handshake.
+ * test_tls_streams.c - TLS with other kinds of streams and operations: local sockets,
+ * files, vectors, other threads, and bytes that arrive with the end of the handshake.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -43,7 +42,7 @@ static int accept_it(void *arg)
     return coil_accept_tls(e->server, e->server_tls);
 }
 
-/* Perform the handshake on two connected streams. */
+/* Perform the handshake on two connected streams, and return both ends. */
 static struct ends *speak_tls(coil_stream *streams[2])
 {
     struct ends *e = make_contexts();
@@ -93,7 +92,7 @@ static unsigned char *make_pattern(size_t size)
     return bytes;
 }
 
-/* End the writing side, and compare the bytes that the peer received. */
+/* Shut the client's writing side down, and check the bytes that the peer received. */
 static void check_received(struct ends *e, coil_task *task, struct receiving *r,
                            size_t size)
 {
@@ -180,8 +179,8 @@ static int sends_much(void *arg)
     ssize_t n = 0;
 
     /*
-     * Write until an error, which must occur soon, because the kernel buffers at most a
-     * few megabytes.
+     * Write until an error occurs. This must happen soon, because the kernel buffers only
+     * a few megabytes.
      */
     for (int i = 0; i < 100000 && n >= 0; i++)
         n = coil_write(e->client, bytes, sizeof bytes);
@@ -189,8 +188,8 @@ static int sends_much(void *arg)
 }
 
 /*
- * When the peer disconnects, the writer may be waiting or about to write. In both cases
- * the writer's call must end.
+ * The peer disconnects while the writer is waiting, or before it writes. In both cases,
+ * the write must end.
  */
 NET_TEST(tls_writing_to_a_peer_that_left_ends)
 {
@@ -242,7 +241,7 @@ static int send_parts(void *arg)
     return 0;
 }
 
-/* After a call is cancelled, a second call sends the bytes after the offset. */
+/* Cancel the call, and check that a second call sends the remaining bytes. */
 static void check_taken_up_again(int (*send)(void *))
 {
     size_t size = (size_t)12 * 1024 * 1024;
@@ -280,7 +279,7 @@ static void check_taken_up_again(int (*send)(void *))
 }
 
 /*
- * After the cancellation, the bytes that TLS has accepted are sent, and all other bytes
+ * Cancel the copy. The bytes that TLS has accepted are still sent, and all other bytes
  * are still in the source.
  */
 IO_TEST(tls_copy_that_is_cancelled_loses_no_byte)
@@ -331,14 +330,14 @@ IO_TEST(tls_writing_parts_is_continued_where_it_was)
 
 /*
  * A relay that passes the client's first record on, and holds the others back until the
- * client has sent all of its data. Therefore the last handshake message, a line and the
- * end arrive together.
+ * client has sent everything. Therefore the last handshake message, a line and the end of
+ * the stream arrive together.
  */
 struct between {
     coil_stream *near, *far; /* the streams to the client and to the server */
 };
 
-/* Append one record to `bytes`, and return its type. */
+/* Read a record from the stream, append it to `bytes`, and return its type. */
 static int read_record(coil_stream *from, unsigned char *bytes, size_t *size)
 {
     unsigned char *head = bytes + *size;
@@ -351,7 +350,10 @@ static int read_record(coil_stream *from, unsigned char *bytes, size_t *size)
     return head[0];
 }
 
-/* Three records are encrypted: the client's Finished, its line, and its close_notify. */
+/*
+ * Hold back the three encrypted records: the client's Finished message, its line, and its
+ * close_notify.
+ */
 static int hold_back(void *arg)
 {
     struct between *b = arg;
@@ -447,7 +449,10 @@ static void *run_elsewhere(void *arg)
     return coil_run(use_elsewhere, m, &opts) < 0 ? "failed" : NULL;
 }
 
-/* Half of the line is decrypted on this thread, the other half on the other thread. */
+/*
+ * One half of the line is decrypted on this thread, and the other half on the other
+ * thread.
+ */
 IO_TEST(tls_goes_along_to_another_thread)
 {
     struct moved m = {.backend = coil_backend_name()};
@@ -533,8 +538,8 @@ static coil_task *start_waiting(struct waiting *w, coil_stream *stream)
 }
 
 /*
- * A stream is readable if there are decrypted bytes. Session tickets that have arrived do
- * not make the client's stream readable.
+ * A TLS stream is readable if there are decrypted bytes. The arrival of session tickets
+ * does not make it readable.
  */
 NET_TEST(tls_is_readable_when_there_are_decrypted_bytes)
 {
@@ -651,8 +656,8 @@ static int reads_a_byte(void *arg)
 }
 
 /*
- * Whichever of the reader and the writer sees the reset first, neither gets a normal end
- * of the data.
+ * Both the reader and the writer must get an error, whichever of them sees the reset
+ * first.
  */
 IO_TEST(tls_that_is_reset_fails_its_reader_and_its_writer)
 {

@@ -1,9 +1,9 @@
 /*
- * above.h (internal) - the functions of src/debug, a higher layer, that the task layer
+ * dump_hook.h (internal) - the function of src/debug, a higher layer, that the task layer
  * calls.
  */
-#ifndef COIL_TASK_ABOVE_H
-#define COIL_TASK_ABOVE_H
+#ifndef COIL_TASK_DUMP_HOOK_H
+#define COIL_TASK_DUMP_HOOK_H
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,29 +1,29 @@
 /*
- * border.h (internal) - the interface between libcoil and libcoil-testing.
+ * testing_interface.h (internal) - the interface between libcoil and libcoil-testing.
  *
  * libcoil-testing uses hidden functions of libcoil: its simulated network is a backend of
  * the loop, and its sequencer suspends tasks with libcoil's waits. libcoil-testing
  * registers its hooks, and gets the table of functions below
- * (docs/decisions/0006-a-library-for-testing.md). It is compiled with libcoil's headers,
- * so both libraries must have the same version.
+ * (docs/decisions/0006-a-library-for-testing.md). libcoil-testing is compiled with
+ * libcoil's headers, so both libraries must have the same version.
  */
-#ifndef COIL_RUN_BORDER_H
-#define COIL_RUN_BORDER_H
+#ifndef COIL_RUN_TESTING_INTERFACE_H
+#define COIL_RUN_TESTING_INTERFACE_H
 
 #include "../base/fault.h"
 #include "../loop/loop.h"
 #include "../sync/waiters.h"
 
 /*
- * Describes the headers with which a library was compiled. It must be equal for both
- * libraries.
+ * Describes the headers with which a library was compiled. Both libraries must have the
+ * same description.
  */
-struct coil__border {
+struct coil__build {
     unsigned version[3];
     size_t sizes[5];
 };
 
-#define COIL__BORDER                                                                     \
+#define COIL__THIS_BUILD                                                                 \
     {                                                                                    \
         {COIL_VERSION_MAJOR, COIL_VERSION_MINOR, COIL_VERSION_PATCH},                    \
         {                                                                                \
@@ -65,11 +65,11 @@ struct coil__inside {
 
 /*
  * Register `hooks` for all loops of this process. They stay registered. Any thread may
- * call this function, any number of times. Aborts if `border` differs from that of this
+ * call this function, any number of times. Aborts if `build` differs from that of this
  * libcoil. This symbol is exported with the version COIL_PRIVATE.
  */
 COIL_API const struct coil__inside *
-coil__testing_register(const struct coil__border *border,
+coil__testing_register(const struct coil__build *build,
                        const struct coil__loop_hooks *hooks);
 
 #endif

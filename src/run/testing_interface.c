@@ -1,7 +1,7 @@
 /*
- * border.c - the function with which libcoil-testing registers with libcoil.
+ * testing_interface.c - the function with which libcoil-testing registers with libcoil.
  */
-#include "border.h"
+#include "testing_interface.h"
 
 #include <string.h>
 
@@ -51,17 +51,17 @@ static const struct coil__inside inside = {
     .waiters_wake_all = coil__waiters_wake_all,
 };
 
-const struct coil__inside *coil__testing_register(const struct coil__border *border,
+const struct coil__inside *coil__testing_register(const struct coil__build *build,
                                                   const struct coil__loop_hooks *hooks)
 {
-    static const struct coil__border own = COIL__BORDER;
-    const unsigned *theirs = border->version;
+    static const struct coil__build own = COIL__THIS_BUILD;
+    const unsigned *theirs = build->version;
 
     if (memcmp(theirs, own.version, sizeof own.version) != 0)
         coil__misuse("libcoil-testing has version %u.%u.%u, and libcoil has %s: both "
                      "must have the same",
                      theirs[0], theirs[1], theirs[2], coil_version());
-    if (memcmp(border->sizes, own.sizes, sizeof own.sizes) != 0)
+    if (memcmp(build->sizes, own.sizes, sizeof own.sizes) != 0)
         coil__misuse(
             "libcoil-testing and libcoil were not compiled from the same sources, "
             "though both are coil %s",
