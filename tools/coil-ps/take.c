@@ -112,7 +112,8 @@ static bool breathe(void *arg)
 {
     struct taking *t = arg;
 
-    if (t->error != 0 || monotonic_ns() - t->begun < t->how->pause_ns)
+    /* Leave some time to read the last task, and to let the threads continue. */
+    if (t->error != 0 || monotonic_ns() - t->begun < t->how->pause_ns / 4 * 3)
         return false;
     resume(t);
     sleep_ns(t->how->pause_ns);
