@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* The maximum number of buffers in the pool: 4 MiB, enough for a usual crawler. */
+/* The maximum number of buffers in the pool: 4 MiB, as many as a crawler uses at once. */
 #define MOST_SPARE 64
 
 struct http_buffer *coil__http_buffer_take(coil_http_session *session)

@@ -10,7 +10,7 @@
  *
  * The entry of a connection exists until libcurl closes its descriptor with our function
  * (CURLOPT_CLOSESOCKETFUNCTION). libcurl closes other descriptors itself, such as those
- * of its own lookups. Before that, it removes them, and their entries are freed.
+ * of its own lookups. It first stops watching them, which frees their entries.
  * Therefore closed descriptors never stay registered, and a new descriptor with the same
  * number never gets an old entry.
  */

@@ -202,8 +202,8 @@ struct option_part {
     size_t n;
 };
 
-/* Get the next element of the list. Sets *list to NULL after the last element, and then
- * returns false. */
+/* Get the next element of the list. After the last element, *list is set to NULL, and the
+ * next call returns false. */
 bool option_next_part(const char **list, struct option_part *part);
 
 /* Parse digits. Returns false if there are too many digits or other characters. */

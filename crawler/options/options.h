@@ -140,7 +140,7 @@ struct options {
     const char *later_state; /* the second folder of COMMAND_DIFF */
     /* the backend of the event loop, or NULL for the default */
     const char *backend;
-    int64_t state_interval_ns;    /* a crash loses at most the work of this time */
+    int64_t state_interval_ns;    /* time between two writes of the results */
     const char *frontier, *crawl; /* URL of Redis and name of the shared crawl, or NULL */
     unsigned split_host; /* number of processes that may send requests to one host */
     size_t results_max_bytes;

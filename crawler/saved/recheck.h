@@ -30,7 +30,8 @@ struct recheck_kept {
 /*
  * Read the URLs of an earlier crawl into `cold`, or onto the heap if `cold` is NULL. The
  * function takes ownership of the store. Fails with -ENOMEM, with -EBADMSG if a URL is
- * invalid, or with the error of the store, whose message *message then is.
+ * invalid, or with the error of the store. In the last case *message is set to the
+ * store's message.
  */
 int recheck_create(struct store *store, struct cold *cold, struct recheck **out,
                    char **message);

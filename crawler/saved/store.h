@@ -73,7 +73,7 @@ enum store_flag {
        the robots.txt names. */
     STORE_SITEMAPS = 512,
     STORE_SETS_COOKIE = 1024,
-    STORE_REOPENS = 2048, /* its redirect closes a loop, which is fetched again */
+    STORE_REOPENS = 2048, /* the redirect closes a loop that is fetched again */
 };
 
 /* The result of a request for a URL. Missing texts are NULL. The struct has many members,

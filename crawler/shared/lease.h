@@ -248,7 +248,7 @@ COIL_SUSPENDS int leases_collect(struct leases *leases, int64_t after, unsigned 
 
 /*
  * Delete the data of a crawl that is over and was collected. For another hour, Redis
- * stores a note that tells late workers that the crawl is over.
+ * stores a note, for late workers, that the crawl is over.
  */
 COIL_SUSPENDS int leases_forget(struct leases *leases);
 

@@ -64,8 +64,8 @@ static bool all_digits(const char *s, size_t n)
     return n > 0;
 }
 
-/* Return the length of a host without a trailing dot, which refers to the root of the
-   DNS and is ignored. */
+/* Return the length of a host without its trailing dot, if any. The dot refers to the
+   root of the DNS, and is ignored. */
 static size_t without_last_dot(const char *s, size_t n)
 {
     return n > 1 && s[n - 1] == '.' ? n - 1 : n;
