@@ -255,7 +255,7 @@ static bool is_fresh(const struct http_name *name)
     return name->expires > coil_now();
 }
 
-/* Look up the name. If another task is already doing this, wait for its answer instead. */
+/* Look up the name. If another task is already doing this, wait for its answer. */
 static int refresh_name(struct http_name *name)
 {
     int rc = coil_lock_acquire(&name->lock);
