@@ -25,7 +25,7 @@
 
 /* ---- ids --------------------------------------------------------------------------- */
 
-/* It is the last word of the line "NSpid". */
+/* The id is the last word of the line "NSpid". */
 int frozen_id_inside(int pid, int id)
 {
     char path[64], line[256];

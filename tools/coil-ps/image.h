@@ -93,7 +93,7 @@ void image_begin(struct image *image, int64_t limit_ns);
 /* End the read. */
 void image_end(struct image *image, const char *why);
 
-/* Allow more steps after the end of a read, to make use of what was read. */
+/* Allow more steps after the end of a read, to process the data. */
 void image_grant(struct image *image, uint64_t steps);
 
 /* Spend some steps. Returns false if the read is over. */

@@ -53,7 +53,7 @@ static size_t own_bytes(const struct private *p, const struct piece *piece)
                                                           : 0;
 }
 
-/* The first copy is that of the control block, which has no frames. */
+/* Skip the first copy, the control block: it does not contain frames. */
 void stacks_keep(const struct reading *r, uint32_t task)
 {
     struct private *p = r->snapshot->private;

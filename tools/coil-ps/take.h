@@ -6,7 +6,7 @@
 
 #include "unwind.h"
 
-/* A process or a core. It may contain coil more than once: each copy has a table. */
+/* A process or a core. A program may contain coil more than once; each copy has a table. */
 struct inspected {
     struct image *image;
     int pid; /* 0: a core */
