@@ -61,6 +61,17 @@ static int yield_main(void *arg)
     return 0;
 }
 
+static int traced_yield_main(void *arg)
+{
+    bench_must(coil_trace_start(0) == 0, "coil_trace_start");
+    return yield_main(arg);
+}
+
+static void run_traced_yield(const struct bench_row *row)
+{
+    run_in_loop(row, traced_yield_main);
+}
+
 static void run_yield(const struct bench_row *row)
 {
     run_in_loop(row, yield_main);
@@ -691,6 +702,7 @@ int main(int argc, char **argv)
         {"yield1", run_yield, 10000000, 1},
         {"yield2", run_yield, 10000000, 2},
         {"yield1000", run_yield, 10000000, 1000},
+        {"traced_yield2", run_traced_yield, 10000000, 2},
         {"spawn", run_spawn, 2000000, 0},
         {"queue1", run_queue, 3000000, 1},
         {"queue100", run_queue, 10000000, 100},

@@ -133,7 +133,8 @@ def build_tokio(part, name):
         f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n\n'
         f'[[bin]]\nname = "{name}"\npath = "{ROOT}/bench/{part}/{name}.rs"\n\n'
         '[dependencies]\ntokio = { version = "1", features = '
-        '["rt", "rt-multi-thread", "net", "io-util", "macros"] }\n\n[profile.release]\nlto = true\n')
+        '["rt", "rt-multi-thread", "net", "io-util", "macros", "sync"] }\n'
+        'libc = "0.2"\n\n[profile.release]\nlto = true\n')
     (package / ".cargo" / "config.toml").write_text(
         '[source.crates-io]\nreplace-with = "debian"\n\n'
         f'[source.debian]\ndirectory = "{CRATES}"\n')

@@ -1,7 +1,7 @@
 /*
  * crawler.c - see crawler.h
  *
- * Options and starts are turned into the arguments of a command line, so that programs
+ * Options and starts are converted to a command line for the option parser. So programs
  * have the same options, checks and messages as users of the command.
  */
 #include "crawler.h"
@@ -27,7 +27,7 @@ struct crawl {
     bool has_run;
 };
 
-/* Append an argument. The crawl owns it, even after a failure. */
+/* Append an argument, and take ownership of it. If this fails, free the argument. */
 static int add_argument(struct crawl *crawl, char *argument)
 {
     if (argument == NULL)
@@ -91,7 +91,8 @@ int crawl_add_start(struct crawl *crawl, const char *start)
     return add_argument(crawl, strdup(start));
 }
 
-/* Refuse options that only the command supports, mostly because it opens their files. */
+/* Refuse options that only the command supports. Most of them name files, which only the
+   command opens. */
 static int refuse_options_of_command(const struct options *options, FILE *complaints)
 {
     if (options->state == NULL && options->frontier == NULL && options->crawl == NULL &&
@@ -104,7 +105,8 @@ static int refuse_options_of_command(const struct options *options, FILE *compla
     return -EINVAL;
 }
 
-/* Remove the command's name and the newline from a message. */
+/* Remove the name of the command at the beginning of a message, and the newline at its
+   end. */
 static void strip_message(char *message)
 {
     static const char name[] = "coil-crawl: ";

@@ -1,5 +1,5 @@
 /*
- * crawler.h - the crawler as a library, which takes options and passes records to a sink.
+ * crawler.h - the crawler as a library: set options, and receive records in a sink.
  *
  *     struct record_sink sink = {.page = on_page, .verdict = on_verdict, .arg = &mine};
  *     struct crawl *crawl;
@@ -40,8 +40,8 @@ void crawl_destroy(struct crawl *crawl);
 
 /*
  * Set an option of coil-crawl by its long name, without "--". For options without a
- * value, pass NULL. crawl_run() checks the value. No configuration file is read. Returns 0
- * or -ENOMEM.
+ * value, pass NULL. crawl_run() checks the value. No configuration file is read. Returns
+ * 0 or -ENOMEM.
  *
  * Options that write files or share a crawl are only for the command, and crawl_run()
  * refuses them: state, frontier, crawl, format, status, cache, baseline, warc.
@@ -50,21 +50,21 @@ int crawl_set(struct crawl *crawl, const char *option, const char *value);
 
 /*
  * Add a URL, a file or a folder at which the crawl starts. Returns 0 or -ENOMEM. Fails
- * with -EINVAL if the start begins with "-", or contains neither ":" nor "/" nor ".",
- * because coil-crawl takes such words for options and commands. Write http://localhost/
- * or ./folder.
+ * with -EINVAL if coil-crawl would treat the start as an option or a command: if it
+ * begins with "-", or contains neither ":" nor "/" nor ".". Write http://localhost/ or
+ * ./folder.
  */
 int crawl_add_start(struct crawl *crawl, const char *start);
 
 /*
  * Crawl, and call the sink for each record. The last record is the summary. Returns 0
- * even if pages fail, because failed pages are reported as records. Fails with -EINVAL
- * if an option is invalid or the crawl has already run, with -ECANCELED, with -ENOMEM, or
+ * even if pages fail, because the failures are reported in records. Fails with -EINVAL if
+ * an option is invalid or the crawl has already run, with -ECANCELED, with -ENOMEM, or
  * with the error that a function of the sink returned.
  */
 COIL_SUSPENDS int crawl_run(struct crawl *crawl);
 
-/* Return the message of the crawl's error, or "" if it did not fail. Valid until
+/* Return the message of the crawl's error, or "". The message is valid until
    crawl_destroy(). */
 const char *crawl_message(const struct crawl *crawl);
 

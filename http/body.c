@@ -1,14 +1,14 @@
 /*
  * body.c - buffers for bodies, and a pool of unused buffers.
  *
- * free(3) returns the memory of such large buffers to the system. If a buffer is reused,
- * the next body needs no new pages.
+ * Buffers are reused, because free(3) would return such large buffers to the system, and
+ * each new buffer would need new pages.
  */
 #include "body.h"
 
 #include <stdlib.h>
 
-/* The pool holds at most 4 MiB, which is as many buffers as a crawler uses at once. */
+/* The maximum number of buffers in the pool: 4 MiB, as many as a crawler uses at once. */
 #define MOST_SPARE 64
 
 struct http_buffer *coil__http_buffer_take(coil_http_session *session)

@@ -1,4 +1,4 @@
-/* body.h - a buffer for the bytes of a body that were received but not read. */
+/* body.h - buffers for bytes of a body that were received but not read yet. */
 #ifndef HTTP_BODY_H
 #define HTTP_BODY_H
 

@@ -4,8 +4,8 @@
  *
  * libcurl would send the cookies of its jar and the request's Cookie header as two header
  * lines. Most servers read only one of them, and RFC 6265, 5.4 allows only one. The
- * request's cookies are therefore passed as CURLOPT_COOKIE, which libcurl combines with
- * the cookies of its jar in one line.
+ * request's cookies are therefore passed as CURLOPT_COOKIE. libcurl sends them and the
+ * cookies of its jar in one line.
  */
 #include "cookie.h"
 
@@ -19,8 +19,8 @@
 
 /* ---- cookies that servers have set ------------------------------------------------- */
 
-/* The fields in a line of CURLINFO_COOKIELIST, which has Netscape's cookie file
-   format. */
+/* The fields in a line of CURLINFO_COOKIELIST, which is in the format of Netscape's
+   cookie files. */
 enum field { DOMAIN, TAIL_MATCH, PATH, SECURE, EXPIRES, NAME, FIELD_COUNT };
 
 struct jar_cookie {
@@ -50,8 +50,8 @@ static bool is_true(const struct jar_cookie *cookie, enum field field)
 }
 
 /*
- * The domain of a cookie is "example.org", or ".example.org" with TAIL_MATCH. The second
- * form also matches subdomains.
+ * Return true if the cookie's domain matches the host. The domain is "example.org", or
+ * ".example.org" with TAIL_MATCH, which also matches subdomains.
  */
 static bool matches_host(const struct jar_cookie *cookie, const char *host, size_t n)
 {

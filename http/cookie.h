@@ -8,10 +8,10 @@
 #include "session.h"
 
 /*
- * Append the value of a Cookie header, such as "a=b; c=d", to *cookies. The caller frees
- * *cookies with free(3). If a server has set a cookie with the same name for the
- * response's URL, the request's cookie is omitted, because the server's cookie is newer.
- * Returns 0 or -ENOMEM.
+ * Append the cookies in a Cookie header, whose value is for example "a=b; c=d", to
+ * *cookies. A cookie is omitted if a server has set a cookie with the same name for the
+ * response's URL, because the server's cookie is newer. The caller frees *cookies with
+ * free(3). Returns 0 or -ENOMEM.
  */
 int coil__http_cookie_add(const coil_http_response *response, const char *value,
                           char **cookies);

@@ -7,9 +7,9 @@
  * error message. The argument of all callbacks is the handle, which points to the
  * response that uses it.
  *
- * When a request returns its handle, it resets the options that it changed. A custom
- * method or a body cannot be reset by a single option, and libcurl may still have state
- * of a failed transfer. In these cases the handle is destroyed.
+ * A request that returns its handle resets the options that it has changed. The handle is
+ * destroyed instead if the request had a custom method or a body, which a single option
+ * cannot reset, or if the transfer failed, because libcurl may still have its state.
  */
 #include "easy.h"
 
@@ -19,12 +19,14 @@
 #include <stdlib.h>
 
 /*
- * Few handles are spare at the same time, because a task that ends a request usually
- * begins the next one.
+ * The maximum number of spare handles. Few handles are spare at the same time, because a
+ * task that ends a request usually begins the next one.
  */
 #define MOST_SPARE 32
 
-/* libcurl must cache a name for longer than a request may wait for a connection. */
+/* The time for which libcurl caches a name. A request must not wait longer than this for
+   a
+ * connection. */
 #define NAMES_KEPT_S 600L
 
 /* ---- options of the session -------------------------------------------------------- */
@@ -145,7 +147,7 @@ int coil__http_easy_take(coil_http_response *response)
     return 0;
 }
 
-/* Reset the options that the request changed. Returns false if that is impossible. */
+/* Reset the options that the request has changed. Returns false if this is impossible. */
 static bool reset(struct http_easy *handle)
 {
     CURL *easy = handle->easy;

@@ -8,7 +8,8 @@
 
 #define LONGEST_URL_SHOWN 1000
 
-/* If socket() failed, return its errno, because libcurl would report ECONNREFUSED. */
+/* Return the errno of a failed connection. If socket() itself failed, return its errno
+   instead of ECONNREFUSED, which libcurl would report. */
 static int errno_of_connection(const coil_http_response *response)
 {
     long error = 0;
@@ -23,8 +24,8 @@ static int errno_of_connection(const coil_http_response *response)
 
 /*
  * Return the errno for CURLE_OUT_OF_MEMORY. libcurl also uses this code if the request, a
- * header line, or the data of a paused transfer exceeds one of its limits. In these cases
- * it leaves an errno other than ENOMEM.
+ * header line, or the data of a paused transfer exceeds one of its limits. The errno is
+ * then different from ENOMEM.
  */
 static int errno_of_memory(const coil_http_response *response)
 {
@@ -38,8 +39,8 @@ static bool begins_with(const char *text, const char *beginning)
 
 /*
  * Return the errno for CURLE_RECV_ERROR. libcurl uses this code for a broken connection,
- * for a proxy that refuses a tunnel, for too many header bytes, for a trailer that is too
- * long, and for malformed chunks. All messages about malformed chunks contain "chunk".
+ * a proxy that refuses a tunnel, too many header bytes, a trailer that is too long, and
+ * malformed chunks. All messages about malformed chunks contain "chunk".
  */
 static int errno_of_reception(const coil_http_response *response)
 {
@@ -56,8 +57,8 @@ static int errno_of_reception(const coil_http_response *response)
 }
 
 /*
- * True if the connection ended inside the headers, or after an interim response (1xx). In
- * this case libcurl reports success, or a truncated body if a header contained a length.
+ * True if the connection ended inside the headers, or after an interim response (1xx).
+ * libcurl then reports success, or a truncated body if a header contained a length.
  */
 static bool ended_in_headers(const coil_http_response *response)
 {
@@ -66,9 +67,9 @@ static bool ended_in_headers(const coil_http_response *response)
 }
 
 /*
- * Return the errno for CURLE_WRITE_ERROR. If a callback refused bytes, it has set
- * response->failure. Otherwise, bytes followed the end of a compressed stream. In that
- * case the body is complete, and the extra bytes are ignored, as in browsers.
+ * Return the errno for CURLE_WRITE_ERROR. If a callback has refused bytes, it has set
+ * response->failure. Otherwise the body is complete, but more bytes follow the end of its
+ * compressed stream. These bytes are ignored, as in browsers.
  */
 static int errno_of_writing(const coil_http_response *response)
 {
@@ -134,9 +135,9 @@ static const char *what_is_too_long(const coil_http_response *response)
 }
 
 /*
- * Return true if the server's answer to the TLS handshake was not TLS. An HTTP server
- * answers in plain text, and OpenSSL reads the first bytes as the version or length of a
- * TLS record.
+ * Return true if the server's answer to the TLS handshake was not TLS. OpenSSL treats the
+ * first bytes of an HTTP server's answer, which is plain text, as the version or length
+ * of a TLS record.
  */
 static bool lacks_tls(const char *error)
 {
@@ -172,7 +173,7 @@ static void explain_handshake(coil_http_response *response)
 }
 
 /*
- * Return a message for libcurl's result, or NULL if libcurl's own message is good enough.
+ * Return a message for libcurl's result, or NULL if libcurl's own message can be used.
  */
 static const char *sentence_of_result(const coil_http_response *response)
 {
@@ -187,7 +188,7 @@ static const char *sentence_of_result(const coil_http_response *response)
         return what_is_too_long(response);
     if (rc == -EMSGSIZE && begins_with(response->error, "Out of memory"))
         return "a trailer is longer than libcurl takes";
-    /* Use the same message for all connections, even if libcurl tried more than one. */
+    /* Use the same message even if libcurl tried more than one connection. */
     if (response->code == CURLE_GOT_NOTHING ||
         begins_with(response->error, "Connection died"))
         return "the server closed the connection without a response";
@@ -241,9 +242,9 @@ static void set_error_message(coil_http_response *response, int rc)
 }
 
 /*
- * Fail with a message that contains the URL, but not its user name and password, because
- * messages are often written to logs. In a malformed URL, these may be anywhere before
- * the last @.
+ * Fail with a message that contains the URL. The user name and password are omitted,
+ * because messages are often written to logs. In a malformed URL, they may be anywhere
+ * before the last @.
  */
 static int fail_response(const coil_http_response *response, int rc)
 {

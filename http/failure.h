@@ -4,12 +4,12 @@
 
 #include "session.h"
 
-/* Return the result of a completed transfer: 0 or a negative errno. */
+/* Return 0 if the completed transfer was successful, or else a negative errno. */
 int coil__http_outcome(const coil_http_response *response);
 
 /*
- * Make this call and all later calls fail with rc: end the transfer, and set a message if
- * there is none. Returns rc.
+ * Make all later calls for the response also fail with rc: end the transfer, and set a
+ * message unless there already is one. Returns rc.
  */
 int coil__http_give_up(coil_http_response *response, int rc);
 

@@ -2,13 +2,13 @@
  * idle.c - end requests that make no progress for too long.
  *
  * An event of a transfer only stores the time. Each session has one timer. When the timer
- * is due, the session checks all transfers that a task waits for. Transfers without
+ * is due, the session checks all transfers for which a task is waiting. Transfers without
  * progress for too long fail, and the timer is set to the earliest time at which another
  * transfer could fail. So the timer fires about once per idle timeout, even if there are
  * many transfers.
  *
- * If a transfer is waiting for a free connection, libcurl has not begun it yet. The
- * transfer's idle time does not include this wait.
+ * The wait of a transfer for a free connection does not count as idle time, because
+ * libcurl has not begun the transfer yet.
  */
 #include "idle.h"
 
@@ -17,8 +17,8 @@
 #include <sys/socket.h>
 
 /*
- * With HTTP/2, bytes on a connection may belong to another transfer. After the headers,
- * only bytes of the transfer's own body therefore count as progress.
+ * Return the time of the last progress. With HTTP/2, bytes on the connection may belong
+ * to another transfer, so after the headers only bytes of the transfer's body count.
  */
 static int64_t last_progress(const coil_http_response *response)
 {
@@ -60,7 +60,7 @@ static void fail_idle(coil_http_response *response)
 
 /*
  * If the transfer was idle for too long, make it fail. Otherwise return the time at which
- * its idle timeout would expire.
+ * it would fail without further progress.
  */
 static int64_t look_at(coil_http_response *response, int64_t now)
 {

@@ -8,13 +8,12 @@ void coil__http_idle_init(coil_http_session *session);
 void coil__http_idle_finish(coil_http_session *session);
 
 /*
- * Start the response's idle time when a task begins to wait for the response. Fails with
- * -ENOMEM.
+ * Start the idle time of a response for which a task begins to wait. Fails with -ENOMEM.
  */
 int coil__http_idle_begin(coil_http_response *response);
 
 /*
- * Record progress: bytes of the response have arrived, or libcurl has begun the transfer.
+ * Record progress of a response: bytes have arrived, or libcurl has begun the transfer.
  */
 void coil__http_idle_note(coil_http_response *response);
 

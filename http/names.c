@@ -4,7 +4,7 @@
  * Each name has a lock. The first task that needs the name looks it up. The other tasks
  * wait for the lock, and then find the answer. If the first task is cancelled, the second
  * one looks up the name. Failures are also cached, but only for a short time. So if a
- * hundred tasks need a name that does not exist, only one of them looks it up.
+ * hundred tasks need a name that does not exist, only one of them sends a query.
  */
 #include "names.h"
 
@@ -18,8 +18,8 @@
 #include <string.h>
 
 /*
- * libcurl's default lifetime of an answer. coil_getaddrinfo() does not return the real
- * lifetime (TTL).
+ * The time for which an answer is cached: libcurl's default, because coil_getaddrinfo()
+ * does not return the real lifetime (TTL).
  */
 #define KEEP_ANSWER_NS COIL_SEC(60)
 #define KEEP_FAILURE_NS COIL_SEC(1)
@@ -141,7 +141,7 @@ static size_t origin_of(const char *url)
 }
 
 /*
- * True if the origin is in its simplest form: without user name, escapes and upper case.
+ * True if the origin is in its simplest form, without user name, escapes and upper case.
  */
 static bool is_plain(const char *origin, size_t n)
 {
@@ -202,8 +202,8 @@ static size_t print_addresses(const struct addrinfo *list, FILE *to)
     return count;
 }
 
-/* Set the entry of a name. The "+" makes libcurl drop the entry after its cache
-   timeout. */
+/* Set the entry of a name. The "+" at its beginning makes libcurl drop the entry after
+   the timeout of libcurl's cache. */
 static int print_entry(struct http_name *name, const struct addrinfo *list)
 {
     char *entry = NULL;
@@ -217,8 +217,8 @@ static int print_entry(struct http_name *name, const struct addrinfo *list)
     count = print_addresses(list, text);
     complete = !ferror(text);
     /*
-     * If memory runs out, fclose(3) on an open_memstream(3) may return success and leave
-     * NULL.
+     * If memory runs out, fclose(3) on an open_memstream(3) may return success and set
+     * `entry` to NULL.
      */
     if (fclose(text) != 0 || !complete || entry == NULL) {
         free(entry);
@@ -255,7 +255,7 @@ static bool is_fresh(const struct http_name *name)
     return name->expires > coil_now();
 }
 
-/* Look up the name in one task, while other tasks that need it wait for the answer. */
+/* Look up the name. If another task is already doing this, wait for its answer. */
 static int refresh_name(struct http_name *name)
 {
     int rc = coil_lock_acquire(&name->lock);

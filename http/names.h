@@ -1,4 +1,4 @@
-/* names.h - look up hosts for libcurl, which would start a thread for each lookup. */
+/* names.h - look up hosts for libcurl, which itself would start a thread per lookup. */
 #ifndef HTTP_NAMES_H
 #define HTTP_NAMES_H
 
@@ -11,9 +11,9 @@
 struct http_name {
     TAILQ_ENTRY(http_name) link; /* http_names.by_use */
     char *host, *port;
-    bool numeric; /* the host is a numeric address, which libcurl itself can parse */
+    bool numeric; /* the host is a numeric address, which libcurl can parse itself */
     char *entry;  /* "+host:port:address,address" for CURLOPT_RESOLVE, if rc is 0 */
-    /* versions of `entry`, from 1: the current one, and the one passed to libcurl */
+    /* version number of `entry`, from 1; and the version that was passed to libcurl */
     unsigned version, given;
     /*
      * The beginning of a URL with this host and port, such as "http://host:80"; or NULL.
@@ -27,7 +27,7 @@ struct http_name {
 };
 
 struct http_names {
-    TAILQ_HEAD(http_by_use, http_name) by_use; /* the last used entry first */
+    TAILQ_HEAD(http_by_use, http_name) by_use; /* the most recently used entry first */
     size_t count;
 };
 
@@ -36,14 +36,14 @@ void coil__http_names_init(struct http_names *names);
 /* Free all entries. No entry may be in use. */
 void coil__http_names_finish(struct http_names *names);
 
-/* Get the entry of a host and port, which the caller releases. Returns NULL if memory
-   runs out. */
+/* Return the entry of a host and port, which the caller must release. Returns NULL if
+   memory runs out. */
 struct http_name *coil__http_names_get(struct http_names *names, const char *host,
                                        const char *port);
 
 /*
- * Get the entry of a URL's host and port without parsing the URL, if a URL with the same
- * beginning was parsed before. The caller releases the entry.
+ * Return the entry of a URL's host and port without parsing the URL, or NULL if no URL
+ * with the same beginning was parsed before. The caller must release the entry.
  */
 struct http_name *coil__http_names_known(struct http_names *names, const char *url);
 
@@ -57,8 +57,8 @@ void coil__http_name_leads(struct http_name *name, const char *url);
 void coil__http_name_release(struct http_name *name);
 
 /*
- * Look up the name, unless name->entry is fresh. Suspends. Fails like coil_getaddrinfo().
- * If timeout_ns is not 0, also fails with -ETIMEDOUT after this time.
+ * Look up the name, unless name->entry is fresh. Suspends. Fails like coil_getaddrinfo(),
+ * or with -ETIMEDOUT after timeout_ns unless timeout_ns is 0.
  */
 int coil__http_name_resolve(struct http_name *name, int64_t timeout_ns);
 

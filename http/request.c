@@ -2,10 +2,10 @@
  * request.c - convert a request to libcurl's options, and look up its host.
  *
  * libcurl would start a thread to look up each name. Instead, coil looks up the names and
- * passes the answers with CURLOPT_RESOLVE. The callback of
- * CURLOPT_RESOLVER_START_FUNCTION refuses all other lookups. With a proxy, only libcurl
- * knows whether the host itself must be looked up (no_proxy, SOCKS). If libcurl starts
- * such a lookup, the request is sent again with the host's addresses.
+ * passes the answers to libcurl with CURLOPT_RESOLVE. The callback of
+ * CURLOPT_RESOLVER_START_FUNCTION refuses all other lookups. With a proxy, it depends on
+ * no_proxy and SOCKS whether libcurl also needs the addresses of the host. If libcurl
+ * starts such a lookup, the request is sent again with these addresses.
  */
 #include "request.h"
 
@@ -43,8 +43,8 @@ static const char *fault_of(const char *header)
 }
 
 /*
- * Check a header. The header's value may be secret, so an error message contains at most
- * the header's name.
+ * Check a header. An error message contains at most the name of the header, because its
+ * value may be secret.
  */
 static int check_header(coil_http_response *response, const char *header, size_t number)
 {
@@ -91,7 +91,7 @@ struct http_step coil__http_first_step(const coil_http_request *request)
 }
 
 /*
- * Change the method after a redirect in the same way as browsers. (fetch.spec.whatwg.org,
+ * After a redirect, the method changes as in browsers. (fetch.spec.whatwg.org,
  * "HTTP-redirect fetch")
  */
 struct http_step coil__http_next_step(struct http_step step, int status, bool same_origin)
@@ -125,7 +125,8 @@ static bool is_any_of(const char *header, const char *const names[])
     return false;
 }
 
-/* If a redirect drops the body, it also drops the headers that describe the body. */
+/* True if a header is sent in this step. After a redirect, headers about a dropped body
+   and headers for another origin are not sent. */
 static bool is_to_be_sent(const char *header, const struct http_step *step)
 {
     static const char *const for_the_origin[] = {"Authorization", "Cookie", "Host",
@@ -150,8 +151,8 @@ static int append(struct curl_slist **list, const char *line)
 }
 
 /*
- * True if the request has Content-Length even without a body, because the method normally
- * has a body. (RFC 9110, 8.6)
+ * True if the request has a body, or a method that normally has one. Such a request sends
+ * Content-Length even without a body. (RFC 9110, 8.6)
  */
 static bool sends_body(const struct http_step *step)
 {
@@ -159,7 +160,8 @@ static bool sends_body(const struct http_step *step)
            strcmp(step->method, "PUT") == 0 || strcmp(step->method, "PATCH") == 0;
 }
 
-/* Add a header. If the session stores cookies, a Cookie header is merged with them. */
+/* Add a header. If the session stores cookies, a Cookie header is merged with these
+   cookies. */
 static int add_header(coil_http_response *response, const char *header)
 {
     if (response->session->cookies == NULL || !is_named(header, "Cookie"))
@@ -169,9 +171,9 @@ static int add_header(coil_http_response *response, const char *header)
 }
 
 /*
- * By default libcurl sends a form's Content-Type with each body, and waits a second for
- * "100 Continue" before a long body. Both headers are disabled here, unless the caller
- * sets them.
+ * Make the headers of the request. libcurl's defaults are disabled unless the caller sets
+ * these headers: the Content-Type of a form with each body, and "Expect: 100-continue",
+ * which delays a long body by up to a second.
  */
 static int make_headers(coil_http_response *response, const coil_http_request *request,
                         const struct http_step *step, bool *decoded)
@@ -277,8 +279,8 @@ static int find_proxy(coil_http_response *response, struct http_proxy *proxy)
 }
 
 /*
- * Pass addresses to libcurl, which caches them. Only new addresses are passed, unless
- * libcurl has requested a lookup (`all`).
+ * Pass the addresses to libcurl, which caches them. Unless `all` is true, because libcurl
+ * has requested a lookup, addresses that were already passed are omitted.
  */
 static int give_addresses(coil_http_response *response, bool all)
 {
@@ -311,9 +313,8 @@ static int look_up(coil_http_response *response, bool all)
 }
 
 /*
- * True for a numeric host that libcurl parses itself. Without a proxy these are all
- * numeric hosts. With a proxy they are IPv6 hosts, which CURLOPT_RESOLVE does not
- * support.
+ * True for a numeric host that libcurl parses itself: without a proxy, any numeric host;
+ * with a proxy, an IPv6 address, which CURLOPT_RESOLVE does not support.
  */
 static bool needs_no_look_up(const struct http_name *name, bool is_proxy)
 {
@@ -338,7 +339,7 @@ int coil__http_look_up(coil_http_response *response, bool directly, bool all)
     return rc;
 }
 
-/* CURLOPT_RESOLVER_START_FUNCTION. Any result except 0 ends the transfer. */
+/* CURLOPT_RESOLVER_START_FUNCTION. A nonzero result ends the transfer. */
 static int on_name_wanted(void *resolver, void *reserved, void *arg)
 {
     coil_http_response *response = ((struct http_easy *)arg)->response;
@@ -392,9 +393,10 @@ static CURLcode set_method(struct http_easy *handle, const coil_http_request *re
 }
 
 /*
- * libcurl 7.88 hangs if a request has longer headers. With HTTP/2, nghttp2 opens no
- * stream for 64 KiB or more. Over TLS, bytes after the first 128 KiB are not sent. The
- * limits leave space for the headers that libcurl adds.
+ * Limits for the headers of a request, because libcurl 7.88 hangs if they are longer.
+ * With HTTP/2, nghttp2 does not open a stream for 64 KiB or more. Over TLS, bytes after
+ * the first 128 KiB are not sent. The limits leave space for the headers that libcurl
+ * adds.
  */
 #define LONGEST_BY_HTTP_2 50000
 #define LONGEST_OVER_TLS 110000

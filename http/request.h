@@ -8,13 +8,13 @@
 struct http_step {
     const char *method;
     bool with_body;
-    bool lost_body;        /* a redirect has dropped the body, if there was one */
+    bool lost_body;        /* a redirect has dropped the body, if any */
     bool with_credentials; /* send headers that are meant only for the first origin */
 };
 
 /*
- * Check the method and the headers. If one of them is malformed, fails with -EINVAL and a
- * message in response->error.
+ * Check the method and the headers. Fails with -EINVAL if one of them is malformed, with
+ * a message in response->error.
  */
 int coil__http_request_check(coil_http_response *response,
                              const coil_http_request *request);
@@ -36,10 +36,10 @@ struct http_step coil__http_next_step(struct http_step step, int status,
                                       bool same_origin);
 
 /*
- * Look up the host of response->url, or the host of its proxy unless `directly` is true,
- * and pass its addresses to libcurl. Unless `all` is true, pass only addresses that
- * libcurl does not have yet. Suspends. Fails like coil__http_target_parse() and
- * coil_getaddrinfo(), with a message in response->error.
+ * Look up the proxy for response->url or, without a proxy or if `directly` is true, the
+ * host of the URL. Pass the addresses to libcurl. Unless `all` is true, pass only
+ * addresses that libcurl does not have yet. Suspends. Fails like
+ * coil__http_target_parse() and coil_getaddrinfo(), with a message in response->error.
  */
 int coil__http_look_up(coil_http_response *response, bool directly, bool all);
 

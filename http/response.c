@@ -6,20 +6,20 @@
  *                        buffer full:   v   |  coil_http_read() has emptied it
  *                                      paused
  *
- * libcurl pushes data, and the caller pulls it. Between the two is a buffer of fixed
- * size, to which received data is copied. While the buffer is full, the transfer is
- * paused, and TCP flow control stops the peer. A response that is not read costs the
- * memory of the buffer, but no processor time.
+ * libcurl pushes data, and the caller pulls it. Received data is copied to a buffer of
+ * fixed size between the two. While the buffer is full, the transfer is paused, and TCP
+ * flow control stops the peer. A response that is not read takes the memory of the
+ * buffer, but no processor time.
  *
- * A request with on_body needs no buffer and is never paused. libcurl's own bytes are
- * passed to on_body, and the task waits in coil_http_get() until the end. The exception
- * is the body of a redirect, which is copied to the buffer and dropped.
+ * A request with on_body does not use a buffer, and is never paused. on_body receives the
+ * bytes in libcurl's memory, and the task waits in coil_http_get() until the end. Only
+ * the body of a redirect is still copied to the buffer, and dropped.
  *
  * Invariants
  * 1. At most one task waits (`waiter`): first the task in coil_http_get(), later the task
  *    in coil_http_read().
- * 2. A failure is returned after the bytes that arrived before it, and from then on by
- *    every call.
+ * 2. The bytes that arrived before a failure are returned first. Then the failure is
+ *    returned by every call.
  * 3. However a transfer ends, coil__http_stop() removes it from libcurl exactly once.
  *
  * Start reading at coil_http_get(), send_step() and coil_http_read().
@@ -67,9 +67,10 @@ static bool is_handed_on(const coil_http_response *response)
 #define BEGINNING ((size_t)4)
 
 /*
- * Return the bit for a header's name in a set of 64 bits: a case-insensitive hash of its
- * first four letters. coil_http_header() tests this bit first, because libcurl's search
- * examines all headers, and most headers that programs look up are missing.
+ * Return the bit for a header's name in a set of 64 bits, computed from a
+ * case-insensitive hash of its first four letters. coil_http_header() tests this bit
+ * first: libcurl's search examines all headers, and most headers that programs look up
+ * are missing.
  */
 static uint64_t place_of_name(const char *name)
 {
@@ -94,8 +95,7 @@ static size_t refuse_response(coil_http_response *response, int rc)
 }
 
 /*
- * True if a Content-Length, which may be a list, contains no length except this one,
- * which has n digits.
+ * True if a Content-Length, which may be a list, contains only this length of n digits.
  */
 static bool is_that_length(const char *value, const char *length, size_t n)
 {
@@ -108,8 +108,8 @@ static bool is_that_length(const char *value, const char *length, size_t n)
 }
 
 /*
- * True if the headers contain different lengths, which libcurl accepts. With such headers
- * it is not clear where the body ends and the next response begins. (RFC 9112, 6.3)
+ * True if the headers contain different lengths. libcurl accepts such headers, but it is
+ * not clear where the body ends and the next response begins. (RFC 9112, 6.3)
  */
 static bool lengths_differ(const coil_http_response *response)
 {
@@ -125,8 +125,8 @@ static bool lengths_differ(const coil_http_response *response)
 }
 
 /*
- * Record a Content-Length. Nearly every response has only one, with only digits. In that
- * case there is no need to call lengths_differ().
+ * If the line is a Content-Length, record it. If it is not the only one, or contains more
+ * than digits, lengths_differ() must be called later.
  */
 static void note_length(coil_http_response *response, const char *line, size_t n)
 {
@@ -181,10 +181,9 @@ static bool has_unknown_coding(const coil_http_response *response)
 }
 
 /*
- * Do not decode a body with an unknown coding, such as "Content-Encoding: utf-8".
- * Browsers do the same (Fetch: handle content codings). It is not too late for this
- * option: libcurl reads it before it decodes the first byte, which is where it would
- * fail.
+ * Leave a body with an unknown coding, such as "Content-Encoding: utf-8", undecoded, as
+ * in browsers. (Fetch: handle content codings) The option can still be set now, because
+ * libcurl reads it before decoding the first byte, where it would otherwise fail.
  */
 static void leave_unknown_coding(coil_http_response *response)
 {
@@ -197,8 +196,8 @@ static void leave_unknown_coding(coil_http_response *response)
 /* ---- called by libcurl ------------------------------------------------------------- */
 
 /*
- * CURLOPT_HEADERFUNCTION. An empty line ends the headers, including those of an interim
- * response (1xx). Trailers are also passed to this function, after the body.
+ * CURLOPT_HEADERFUNCTION. An empty line ends the headers, also those of an interim
+ * response (1xx). libcurl also passes trailers to this function, after the body.
  */
 static size_t on_header(char *line, size_t one, size_t n, void *arg)
 {
@@ -245,9 +244,9 @@ static bool make_room_for_body(coil_http_response *response, size_t n)
 }
 
 /*
- * Record that on_body has failed. on_body runs in a callback, so an error that it sets
- * with coil_fail() is stored for the thread. This error becomes the cause of the
- * request's failure.
+ * Record that on_body has failed. If on_body has set an error with coil_fail(), this
+ * error becomes the cause of the request's failure. The error is stored for the thread,
+ * because on_body runs in a callback of the loop.
  */
 static void note_taker_failed(coil_http_response *response, int rc)
 {
@@ -290,7 +289,7 @@ static size_t store_body(coil_http_response *response, const char *bytes, size_t
     return n;
 }
 
-/* CURLOPT_WRITEFUNCTION. Any result except n and CURL_WRITEFUNC_PAUSE ends the
+/* CURLOPT_WRITEFUNCTION. A result other than n and CURL_WRITEFUNC_PAUSE ends the
    transfer. */
 static size_t on_bytes(char *bytes, size_t one, size_t n, void *arg)
 {
@@ -363,13 +362,14 @@ static void forget_names(coil_http_response *response)
     response->may_resolve = response->trusted = false;
 }
 
-/* True if coil_http_get() does not have to wait any longer. */
+/* True if coil_http_get() may return: the headers have arrived or, for on_body, the
+   transfer has ended. */
 static bool is_answered(const coil_http_response *response)
 {
     return response->done || (response->has_headers && !is_handed_on(response));
 }
 
-/* Start the transfer, and wait for the headers or the end. */
+/* Start the transfer, and wait until is_answered() is true. */
 static int perform(coil_http_response *response, const coil_http_request *request,
                    const struct http_step *step)
 {
@@ -386,8 +386,9 @@ static int perform(coil_http_response *response, const coil_http_request *reques
 }
 
 /*
- * Send the request. Send it again if libcurl lacks an address, because it has dropped the
- * name from its cache, or because it needs the host's address although there is a proxy.
+ * Send the request. If libcurl then lacks an address, send the request again with this
+ * address. libcurl may have dropped a name from its cache, or may need the address of the
+ * host in spite of a proxy.
  */
 static int send_step(coil_http_response *response, const coil_http_request *request,
                      const struct http_step *step)
@@ -416,7 +417,7 @@ static int send_step(coil_http_response *response, const coil_http_request *requ
 
 /* ---- redirects --------------------------------------------------------------------- */
 
-/* Skip the body of a redirect. The redirect is followed even if this fails. */
+/* Skip the body of a redirect, which is followed even if receiving its body fails. */
 static int pass_over_body(coil_http_response *response)
 {
     int rc;
@@ -534,7 +535,7 @@ void coil_http_response_destroy(coil_http_response *response)
 /* ---- the body ---------------------------------------------------------------------- */
 
 /*
- * Resume a paused transfer, now that the buffer is empty. libcurl may call the callbacks
+ * Resume a paused transfer when the buffer is empty. libcurl may call the callbacks
  * before this function returns.
  */
 static void resume(coil_http_response *response)
@@ -551,7 +552,8 @@ static void resume(coil_http_response *response)
     response->done = true;
 }
 
-/* Returns 1 if bytes of the body are available, 0 at its end, or a negative errno. */
+/* Wait until bytes of the body are available. Returns 1, 0 at the end of the body, or a
+   negative errno. */
 static int wait_for_body(coil_http_response *response)
 {
     int rc = 0;

@@ -16,9 +16,9 @@
  *
  * Invariants
  *   1. A transfer is in `running` if and only if libcurl has it.
- *   2. socket_action is called only by the loop, never by a callback of libcurl, because
- *      libcurl forbids that. For the same reason a callback only records a failure, and
- *      the task removes the transfer later.
+ *   2. socket_action is called only by the loop, because libcurl forbids this in its
+ *      callbacks. For the same reason a callback only records a failure, and the task
+ *      removes the transfer later.
  *   3. A socket is no longer watched when libcurl has closed it (watched.c).
  *   4. The session's memory outlives every response. Destroying a session destroys the
  *      multi handle, and coil__http_start() then fails with -ESHUTDOWN.
@@ -70,8 +70,8 @@ void coil__http_fail_all(coil_http_session *session, int rc)
 }
 
 /*
- * Return the response that uses a handle, or NULL for the handle with which libcurl
- * itself closes connections.
+ * Return the response that uses a handle, or NULL for libcurl's own handle, with which it
+ * closes connections.
  */
 static coil_http_response *response_of(CURL *easy)
 {
@@ -148,8 +148,8 @@ static int on_timer_wanted(CURLM *multi, long timeout_ms, void *arg)
 
 /*
  * CURLMOPT_SOCKETFUNCTION. If a new socket cannot be watched, its request fails. If a
- * socket that is already watched cannot be watched any longer, all requests fail: with
- * HTTP/2 they may share this socket, and would wait forever.
+ * watched socket can no longer be watched, all requests fail, because with HTTP/2 they
+ * may share this socket, and would wait forever.
  */
 static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg,
                             void *socket_arg)
@@ -169,7 +169,7 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg,
     return 0;
 }
 
-/* Record that libcurl has begun the transfer, which starts its idle time. */
+/* Record that libcurl has begun the transfer. Its idle time starts now. */
 static void begin(coil_http_response *response)
 {
     if (!response->begun)
@@ -269,8 +269,8 @@ void coil__http_stop(coil_http_response *response)
 /* ---- fork(2) ----------------------------------------------------------------------- */
 
 /*
- * The number of forks between the first process and this one. Using getpid(2) instead
- * would cost a system call for each request.
+ * The number of forks between the first process and this one. The process id is not used
+ * instead, because getpid(2) would cost a system call for each request.
  */
 static unsigned forks;
 
@@ -287,9 +287,9 @@ static void prepare_for_forks(void)
 /* ---- sessions ---------------------------------------------------------------------- */
 
 /*
- * Limit the number of connections according to the process's limit of descriptors. If
- * libcurl reaches this limit, requests wait. If socket(2) failed instead, libcurl would
- * report that the server does not answer.
+ * Return the maximum number of connections, derived from the process's limit of
+ * descriptors. If libcurl reaches this number, requests wait. If socket(2) failed
+ * instead, libcurl would report that the server does not answer.
  */
 static long connection_limit(unsigned wanted)
 {
@@ -325,8 +325,8 @@ static const char *from_environment(const char *const names[])
 }
 
 /*
- * As in OpenSSL (SSL_CTX_set_default_verify_paths(3)), the environment may name the
- * certificates to trust instead of the system's. libcurl does not follow this rule.
+ * Copy the options for certificates. As in OpenSSL (SSL_CTX_set_default_verify_paths(3)),
+ * but unlike in libcurl, environment variables may replace the system's certificates.
  */
 static bool copy_trust(coil_http_session *session, const coil_http_session_opts *opts)
 {

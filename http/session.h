@@ -39,7 +39,7 @@ struct coil_http_session {
     bool insecure, system_ca_folder;
     bool (*allows_address)(const struct sockaddr *address, void *arg);
     void *allows_address_arg;
-    unsigned forks; /* `forks` at creation; a child of fork(2) has another value */
+    unsigned forks; /* number of forks at creation; different in a child of fork(2) */
     size_t holders; /* number of references: the creator's and one per response */
     LIST_HEAD(, coil_http_response) running; /* transfers in libcurl's multi handle */
     bool inside;                             /* libcurl is running, and may call back */
@@ -53,7 +53,8 @@ void coil__http_gone(const char *caller) __attribute__((noreturn));
 void coil__http_misuse_null(const char *function, const char *argument)
     __attribute__((noreturn));
 
-/* Abort if `pointer` is NULL. Each public function begins with this for its pointers. */
+/* Abort if `pointer` is NULL. Each public function begins with such checks of its
+   pointers. */
 #define COIL__HTTP_REQUIRE(pointer, noun)                                                \
     do {                                                                                 \
         if ((pointer) == NULL)                                                           \
@@ -61,12 +62,12 @@ void coil__http_misuse_null(const char *function, const char *argument)
     } while (0)
 
 /*
- * Abort if libcurl is calling on_body or allows_address, where it forbids the operation
- * that `caller` would do.
+ * Abort if libcurl is calling on_body or allows_address, during which the function
+ * `caller` is not allowed.
  */
 void coil__http_check_outside(const coil_http_session *session, const char *caller);
 
-/* Return true in a child of fork(2), because the session belongs to the parent. */
+/* Return true in a child of fork(2) if the session belongs to the parent. */
 bool coil__http_is_parents(const coil_http_session *session);
 
 struct coil_http_response {
@@ -81,8 +82,8 @@ struct coil_http_response {
     char *cookies;
     struct curl_slist *addresses; /* "+host:port:address,address" */
     char *url;
-    coil_task *waiter;          /* the task that waits for the response, or NULL */
-    struct http_buffer *buffer; /* bytes of the body not read yet: [begin, end) */
+    coil_task *waiter;          /* the task that is waiting for the response, or NULL */
+    struct http_buffer *buffer; /* unread bytes of the body, in [begin, end) */
     size_t begin, end;
     size_t body_limit, body_bytes;
     coil_http_body_fn on_body; /* receives the body instead of `buffer`, or NULL */
@@ -94,7 +95,7 @@ struct coil_http_response {
     curl_socket_t fd;                  /* the socket of the latest connection */
     CURLcode code;                     /* libcurl's result, valid once `done` */
     int failure;                       /* a failure on coil's side: a negative errno */
-    int socket_errno;                  /* why no socket could be opened */
+    int socket_errno;                  /* errno of a socket that could not be opened */
     unsigned redirects, max_redirects;
     bool url_is_valid;
     bool had_socket; /* a socket to an allowed address was opened */
@@ -111,10 +112,10 @@ struct coil_http_response {
     bool has_headers;
     bool paused; /* the buffer is full: libcurl is paused */
     bool done;
-    bool no_memory;          /* memory ran out; no limit of libcurl was exceeded */
+    bool no_memory;          /* memory ran out, as opposed to a limit of libcurl */
     bool passed_over;        /* a redirect's body is being skipped; ignore failures */
     bool given_up;           /* `failure` was returned, and `error` has the message */
-    bool trusted;            /* libcurl should still have the addresses in its cache */
+    bool trusted;            /* libcurl probably still has the addresses in its cache */
     bool name_wanted;        /* libcurl tried to look up a name itself */
     bool may_resolve;        /* libcurl may resolve the host, because it is numeric */
     volatile bool destroyed; /* detects a second destroy */
@@ -122,8 +123,8 @@ struct coil_http_response {
 };
 
 /*
- * Add the transfer to libcurl's multi handle, or remove it. Removing a transfer that is
- * not done aborts it. Removing does nothing if the transfer is not in the handle.
+ * Add the transfer to libcurl's multi handle, or remove it. Removing an unfinished
+ * transfer aborts it. Removing does nothing if the transfer is not in the handle.
  */
 int coil__http_start(coil_http_response *response);
 void coil__http_stop(coil_http_response *response);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CURL_MAX_INPUT_LENGTH, which libcurl does not export. */
+/* The value of CURL_MAX_INPUT_LENGTH, which libcurl does not export. */
 #define LONGEST_URL 8000000
 
 static int errno_of(CURLUcode code)
@@ -107,8 +107,8 @@ int coil__http_target_parse(struct http_target *target, const char *url, const c
 }
 
 /*
- * Parse the URL of a proxy. Unknown schemes are refused here, because libcurl's message
- * would contain the user name and password.
+ * Unknown schemes are refused here, because libcurl's message about them would contain
+ * the user name and password.
  */
 int coil__http_target_parse_proxy(struct http_target *target, const char *proxy,
                                   const char **why)
@@ -153,8 +153,8 @@ int coil__http_same_origin(const char *a, const char *b)
 }
 
 /*
- * Resolve a reference. As in browsers, a space in a Location becomes %20. The result is
- * parsed again before it is requested.
+ * As in browsers, a space in a Location becomes %20. The result is parsed and checked
+ * again before it is requested.
  */
 int coil__http_resolve(const char *base, const char *reference, char **out,
                        const char **why)

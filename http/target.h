@@ -10,8 +10,8 @@ struct http_target {
 
 /*
  * Parse a URL. Fails with -EINVAL (not an http or https URL), -EMSGSIZE (longer than
- * libcurl's limit) or -ENOMEM, and a static message in *why. `why` may be NULL. Finish
- * the target even after a failure.
+ * libcurl's limit) or -ENOMEM, and sets *why to a static message. `why` may be NULL. Call
+ * coil__http_target_finish() even after a failure.
  */
 int coil__http_target_parse(struct http_target *target, const char *url,
                             const char **why);
@@ -23,14 +23,14 @@ int coil__http_target_parse_proxy(struct http_target *target, const char *proxy,
 void coil__http_target_finish(struct http_target *target);
 
 /*
- * Returns 1 if two URLs have the same scheme, host and port. Returns 0 if not, or if one
- * of them is not an http URL. Returns -ENOMEM if memory runs out.
+ * Return 1 if two URLs have the same scheme, host and port. Return 0 if not, or if one of
+ * them is not an http or https URL. Return -ENOMEM if memory runs out.
  */
 int coil__http_same_origin(const char *a, const char *b);
 
 /*
- * Resolve `reference` against `base`. The caller frees *out with free(3). Fails with
- * -EINVAL or -ENOMEM, and a static message in *why.
+ * Resolve `reference` relative to `base`. The caller frees *out with free(3). Fails with
+ * -EINVAL or -ENOMEM, and sets *why to a static message.
  */
 int coil__http_resolve(const char *base, const char *reference, char **out,
                        const char **why);

@@ -3,15 +3,15 @@
  *
  * Between two requests, libcurl does not watch an idle connection: it removes the
  * descriptor, and soon adds it again. In the meantime coil keeps the descriptor
- * registered with the loop as a reader, which saves two system calls per request. If an
- * idle connection becomes readable, the peer has usually closed it. In that case coil
- * ends the registration, because its callback would otherwise run in every turn. libcurl
- * detects the event when it next uses the connection.
+ * registered with the loop as a reader, which saves two system calls per request. An idle
+ * connection that becomes readable was usually closed by the peer. coil then ends the
+ * registration, because its callback would otherwise run in every turn. libcurl detects
+ * the event when it next uses the connection.
  *
  * The entry of a connection exists until libcurl closes its descriptor with our function
  * (CURLOPT_CLOSESOCKETFUNCTION). libcurl closes other descriptors itself, such as those
- * of its own lookups. Before that, it removes them, and their entries are freed.
- * Therefore no closed descriptor stays registered, and a new descriptor with the same
+ * of its own lookups. It first stops watching them, which frees their entries.
+ * Therefore closed descriptors never stay registered, and a new descriptor with the same
  * number never gets an old entry.
  */
 #include "watched.h"
@@ -24,7 +24,7 @@
 struct http_socket {
     struct http_sockets *sockets;
     curl_socket_t fd;
-    int wanted;            /* events that libcurl waits for: CURL_CSELECT_IN, _OUT */
+    int wanted;            /* events for which libcurl waits: CURL_CSELECT_IN, _OUT */
     bool reading, writing; /* registered with the loop */
     bool is_connection;    /* libcurl closes the descriptor with our function */
     int64_t last_event;

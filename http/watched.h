@@ -9,7 +9,8 @@
 
 struct http_socket;
 
-/* Makes libcurl process an event of a descriptor: CURL_CSELECT_IN or CURL_CSELECT_OUT. */
+/* A callback that makes libcurl process an event of a descriptor, CURL_CSELECT_IN or
+   CURL_CSELECT_OUT. */
 typedef void (*http_socket_event)(void *arg, curl_socket_t fd, int event);
 
 struct http_sockets {
@@ -25,7 +26,7 @@ void coil__http_sockets_init(struct http_sockets *sockets, http_socket_event on_
 /* Free the table. libcurl must have closed all descriptors. */
 void coil__http_sockets_finish(struct http_sockets *sockets);
 
-/* True if libcurl waits for the descriptor. */
+/* True if libcurl is waiting for an event of the descriptor. */
 bool coil__http_socket_wanted(const struct http_sockets *sockets, curl_socket_t fd);
 
 /*
@@ -40,7 +41,7 @@ int coil__http_socket_opened(struct http_sockets *sockets, curl_socket_t fd);
  */
 int coil__http_socket_want(struct http_sockets *sockets, curl_socket_t fd, int what);
 
-/* Return the time of the descriptor's latest event, or INT64_MIN if there was none. */
+/* Return the time of the descriptor's latest event, or INT64_MIN before the first. */
 int64_t coil__http_socket_last_event(const struct http_sockets *sockets,
                                      curl_socket_t fd);
 

@@ -1,9 +1,9 @@
 /*
  * wire.c - report transmitted bytes: coil_http_request.on_wire.
  *
- * libcurl passes these bytes to its debug callback: heads (the first line and the
- * headers) as they are sent and received, and bodies before they are unchunked and
- * decompressed. (curl: CURLOPT_DEBUGFUNCTION)
+ * The bytes are those that libcurl passes to its debug callback: heads (the first line
+ * and the headers) as they are sent and received, and received bodies before they are
+ * unchunked and decompressed. (curl: CURLOPT_DEBUGFUNCTION)
  */
 #include "wire.h"
 

@@ -26,9 +26,9 @@ static char *allocate_cold(struct arena *arena, size_t room, size_t n)
 }
 
 /*
- * Allocate from a new chunk, because the rest of the first chunk is too small. A large
- * object gets a chunk of its own, which becomes the second in the list, so the free
- * space in the first chunk can still be used.
+ * Allocate n bytes in a new chunk, because the rest of the first chunk is too small. A
+ * large object gets a chunk of its own. That chunk becomes the second in the list, so
+ * that the free space in the first chunk can still be used.
  */
 static char *allocate_chunk(struct arena *arena, size_t n)
 {

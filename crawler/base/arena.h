@@ -1,6 +1,6 @@
 /*
- * arena.h - memory for objects that live as long as the crawl. Objects are allocated one
- * by one, and freed all at once.
+ * arena.h - memory for objects that live as long as the crawl, and that are all freed at
+ * once.
  */
 #ifndef CRAWLER_ARENA_H
 #define CRAWLER_ARENA_H
@@ -9,7 +9,7 @@
 
 /* Initialize with zeroes. */
 struct arena {
-    struct cold *cold; /* where chunks are allocated, or NULL for the heap */
+    struct cold *cold; /* source of the chunks, or NULL for the heap */
     struct arena_chunk *chunks;
     char *at, *end; /* the unused part of the first chunk */
 };

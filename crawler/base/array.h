@@ -19,8 +19,8 @@
 int array_grow(void *array, size_t *capacity, size_t size);
 
 /*
- * Grow the array until element `index` exists. New elements are zeroes. Returns 0. If
- * memory runs out, returns -ENOMEM and keeps the existing elements.
+ * Grow the array until element `index` exists. New elements are zeroed. Returns 0, or
+ * -ENOMEM while the existing elements remain.
  */
 int array_reach(void *array, size_t *capacity, size_t size, size_t index);
 

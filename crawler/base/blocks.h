@@ -16,7 +16,7 @@
 
 struct blocks {
     size_t element_bytes;
-    struct cold *cold; /* where blocks are allocated, or NULL for the heap */
+    struct cold *cold; /* source of the blocks, or NULL for the heap */
     char **at;
     size_t count; /* number of pointers in `at`; the pointer of an unused block is NULL */
 };

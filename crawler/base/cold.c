@@ -8,13 +8,13 @@
  * address order causes one fault per 64 KiB.
  *
  * Invariants
- *   1. The disk blocks of a chunk are allocated before it is mapped. A full disk is
- *      therefore detected at that time, instead of causing SIGBUS at a later write.
+ *   1. The disk blocks of a chunk are allocated before it is mapped. So a full disk is
+ *      detected at that time, and cannot cause SIGBUS at a later write.
  *   2. The size of a new chunk is an eighth of the total, so that there are few chunks.
  *
- * Only the kernel knows how much of the file is resident. /proc/self/statm contains the
- * number of mapped file pages. It includes the pages of libraries, whose number hardly
- * changes. If /proc/self/statm cannot be read, each check releases all pages.
+ * The resident size is taken from /proc/self/statm, which contains the number of mapped
+ * file pages. This number includes pages of libraries, which hardly change. If
+ * /proc/self/statm cannot be read, each check releases all pages.
  */
 #include "cold.h"
 
@@ -45,7 +45,7 @@ struct cold {
     int fd;               /* descriptor of the file, or -1 */
     off_t file_end;
     int statm_fd; /* descriptor of /proc/self/statm, or -1 if it cannot be read */
-    /* Mapped file pages after the last release; all of them belong to libraries. */
+    /* number of mapped file pages after the last release, all of them of libraries */
     size_t least_pages;
     unsigned tends; /* number of calls of cold_tend() since the last check */
     size_t taken;   /* bytes allocated since the last check */
@@ -103,7 +103,7 @@ static size_t page_bytes(void)
 }
 
 /*
- * Return the number of mapped file pages, or 0 if the number is not known.
+ * Return the number of mapped file pages, or 0 if the number is unknown.
  * (proc_pid_statm(5): "shared")
  */
 static size_t mapped_pages(const struct cold *cold)

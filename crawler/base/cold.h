@@ -20,8 +20,8 @@ struct cold;
 
 /*
  * Create cold memory, which uses an unnamed file in `folder`. The file disappears when
- * the process ends. If the file cannot be created or is full, or `folder` is NULL,
- * ordinary memory is used. Returns NULL if memory runs out.
+ * the process ends. Ordinary memory is used instead if `folder` is NULL, if the file
+ * cannot be created, or if the disk is full. Returns NULL if memory runs out.
  */
 struct cold *cold_create(const char *folder);
 
@@ -36,9 +36,9 @@ void cold_destroy(struct cold *cold);
 void *cold_take(struct cold *cold, size_t n);
 
 /*
- * If more than COLD_BUDGET_BYTES of the file are in the process's memory, release those
- * pages. The call is cheap: call it after each crawled page, and for each target in a
- * loop over all targets. NULL is allowed.
+ * If more than COLD_BUDGET_BYTES of the file are in the process's memory, release all of
+ * them. The call is cheap. Call it after each crawled page, and for each target in a loop
+ * over all targets. NULL is allowed.
  */
 void cold_tend(struct cold *cold);
 

@@ -1,9 +1,8 @@
 /*
  * table.c - a hash table without removal.
  *
- * The table uses open addressing with linear probing, and is at most two thirds full. A
- * crawler looks up each link of each page and never forgets a URL, so neither removal nor
- * tombstones are needed.
+ * The table uses open addressing with linear probing, and is at most two thirds full. The
+ * crawler never forgets a URL, so neither removal nor tombstones are needed.
  */
 #include "table.h"
 

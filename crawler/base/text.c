@@ -101,9 +101,8 @@ void text_finish(struct text *text)
 /* ---- percent-encoding -------------------------------------------------------------- */
 
 /*
- * The percent-encode sets to which each ASCII byte belongs. The sets are not nested: "'"
- * is only in the special query set, and the backquote is in the fragment set, but not in
- * the query set.
+ * For each ASCII byte, the percent-encode sets that contain the byte. The sets are not
+ * nested: for example, the backquote is in the fragment set, but not in the query set.
  */
 enum {
     ALL = 63,

@@ -2,8 +2,8 @@
  * text.h - growing byte strings, and the two encodings used in URLs: percent-encoding and
  * UTF-8.
  *
- * Functions that append do not return an error. If memory runs out, they set `failed` and
- * leave the text unchanged, so a parser needs only one check at its end.
+ * Functions that append do not return errors. If memory runs out, they set `failed` and
+ * leave the text unchanged, so one check at the end is enough.
  */
 #ifndef CRAWLER_TEXT_H
 #define CRAWLER_TEXT_H
@@ -42,9 +42,9 @@ void text_add_encoded(struct text *text, const char *s, size_t n, enum percent_s
 void text_add_decoded(struct text *text, const char *s, size_t n);
 
 /*
- * Return the length of the UTF-8 sequence at `s`, where n bytes are available. If the
- * sequence is invalid, *is_valid is set to false, and the length is the number of bytes
- * that a decoder replaces with one U+FFFD.
+ * Return the length of the UTF-8 sequence at `s`, where n bytes are available. *is_valid
+ * is set to whether the sequence is valid. The length of an invalid sequence is the
+ * number of bytes that a decoder replaces with one U+FFFD.
  */
 size_t text_utf8_length(const char *s, size_t n, bool *is_valid);
 
@@ -59,9 +59,9 @@ uint32_t text_utf8_point(const char *s, size_t n);
 bool text_is_hidden(uint32_t point);
 
 /*
- * Pass a text to put() in pieces, in a form that cannot control a terminal. `instead`
- * replaces invalid UTF-8, control characters including newlines, and characters that
- * change the direction of writing, which can disguise a text. (Unicode, UAX #9)
+ * Pass a text to put() in pieces, in a form that cannot control a terminal. Invalid
+ * UTF-8, control characters including newlines, and characters that change the direction
+ * of writing (which can disguise a text) are replaced with `instead`. (Unicode, UAX #9)
  */
 void text_put_visible(const char *s, size_t n, const char *instead,
                       void (*put)(void *to, const char *piece, size_t n), void *to);
@@ -74,7 +74,7 @@ void text_put_visible(const char *s, size_t n, const char *instead,
 void text_add_utf8(struct text *text, const char *s, size_t n, const char *dropped);
 
 /*
- * Append formatted text (see printf(3)) of at most 511 bytes. A longer result sets
+ * Append formatted text (see printf(3)) of at most 511 bytes. If the text is longer, set
  * `failed`.
  */
 void text_print(struct text *text, const char *format, ...)

@@ -1,7 +1,7 @@
 /*
  * command_collect.c - coil-crawl collect DIR: save the results of a shared crawl.
  *
- * This makes DIR the folder of a saved crawl, so that `resume` can fetch missing pages
+ * Afterwards, DIR is the folder of a saved crawl, and `resume` can fetch missing pages
  * and write the reports.
  */
 #include "../shared/collect.h"

@@ -2,8 +2,8 @@
  * command_crawl.c - coil-crawl URL...: crawl, and write reports.
  *
  * Several outputs can fail after the crawl: the cache, the reports, the WARC and the
- * crawl's file. `struct outcome` collects their results, and only exit_status_of() turns
- * these into an exit status.
+ * crawl's file. `struct outcome` collects the results, from which exit_status_of()
+ * derives the exit status.
  */
 #include "command_crawl.h"
 
@@ -22,7 +22,7 @@
 struct outcome {
     int crawl;
     int cache, reports, warc, saved; /* results of writing these files */
-    enum exit_status status;         /* exit status if all files were written */
+    enum exit_status status;         /* the exit status if all files were written */
 };
 
 static enum exit_status exit_status_of(const struct outcome *outcome)
@@ -64,7 +64,7 @@ static int read_files(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* Write the cache even after a failed crawl: links that were found to be OK are still
+/* Write the cache, even after a failed crawl: targets that were found to be OK are still
    OK. */
 static int write_cache(struct run *run)
 {
@@ -74,7 +74,7 @@ static int write_cache(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* Create the files of a saved crawl, unless the run continues a saved crawl that is
+/* If the crawl is saved and new, create its files. The files of an existing crawl are
    already open. */
 static int begin_saved(struct run *run)
 {
@@ -86,7 +86,7 @@ static int begin_saved(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* Close the saved crawl. If it can be continued, print the command that does so. */
+/* Close the saved crawl. If the crawl can be continued, print the command for this. */
 static int close_saved(struct saved_crawl *saved, bool is_finished, bool can_go_on)
 {
     bool goes_on = saved->state != NULL && !is_finished;
@@ -124,8 +124,8 @@ static void report_summary(struct crawler *crawler, enum exit_status status)
     records_summary(&crawler->verdicts.sinks, &crawler->verdicts.summary);
 }
 
-/* Crawl, and write the cache and the reports. If a file cannot be written, print only
-   that error. */
+/* Crawl, and write the cache and the reports. If a file cannot be written, print its
+   error instead of the end of the crawl. */
 static enum exit_status crawl_and_report(struct run *run)
 {
     struct crawler *crawler = &run->crawler;

@@ -7,8 +7,8 @@
 #include "../saved/saved_crawl.h"
 #include "command.h"
 
-/* Crawl, and write reports. `saved` is either zeroed or an open saved crawl, which this
- * function closes. */
+/* Crawl, and write reports. `saved` is an open saved crawl, which the function closes, or
+ * zeroed. */
 enum exit_status command_crawl_with(const struct options *options,
                                     const struct saved_crawl *saved);
 

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pass all records of a saved crawl to the sink, and set *options to the options of that
- * crawl. */
+/* Pass all records of a saved crawl to the sink, and set *options to the options of the
+ * saved crawl. */
 static int read_records(const struct options *now, const char *folder,
                         struct record_sink sink, struct options *options)
 {
@@ -43,7 +43,7 @@ static int read_records(const struct options *now, const char *folder,
     return rc;
 }
 
-/* Return the argument of -f; the default is "text" on stdout. If that format is not
+/* Return the argument of -f, or the default, "text" on stdout. If the format is not
    available for a diff, print a message and return NULL. */
 static const char *format_of_diff(const struct options *options)
 {

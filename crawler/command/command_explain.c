@@ -2,7 +2,7 @@
  * command_explain.c - coil-crawl explain URL: print whether a crawl would fetch a URL,
  * and why.
  *
- * The command calls the functions of a crawl, so it makes the same decisions.
+ * The command makes the same decisions as a crawl, because it calls the same functions.
  */
 #include "../crawl/crawl.h"
 #include "../crawl/enqueue.h"
@@ -56,8 +56,8 @@ static void print_filters(FILE *out, const struct pattern_list *list, const char
     }
 }
 
-/* Print whether robots.txt forbids the URL. `line` is the line of the deciding rule, or
-   0. */
+/* Print whether robots.txt forbids the URL. `line` is the line of the rule that applies,
+   or 0. */
 static void print_rules(FILE *out, const struct host *host, bool forbids, unsigned line)
 {
     if (host->robots.state != ROBOTS_KNOWN)
@@ -156,7 +156,8 @@ static int print_redirect(void *arg, const struct record_redirect *redirect)
     return 0;
 }
 
-/* Print the verdict on the target, but not the verdicts on URLs that it redirects to. */
+/* Print the verdict on the target, but not the verdicts on the targets of its
+   redirects. */
 static int print_verdict(void *arg, const struct record_verdict *verdict)
 {
     const struct outcome *outcome = arg;
@@ -214,8 +215,8 @@ static int explain_url(struct crawler *crawler, struct outcome *outcome, const c
     return rc;
 }
 
-/* Explain the first start. The site is defined by the other starts, or by the first start
-   if it is the only one. */
+/* Explain the first start. The other starts define the site. If there is only one start,
+   it also defines the site. */
 static int crawl_for(const struct explanation *explanation, struct options *options,
                      const char *page)
 {

@@ -1,6 +1,6 @@
 /* command_member.c - coil-crawl URL... --frontier REDIS --crawl NAME: fetch a part of a
-   shared crawl. This command does not write reports, because only `coil-crawl collect`
-   has all answers. */
+   shared crawl. This command does not write reports, because it has only a part of the
+   answers. */
 #include "../base/cold.h"
 #include "../crawl/member.h"
 #include "notice.h"

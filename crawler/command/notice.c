@@ -62,8 +62,8 @@ static void print_unchecked(const struct crawler *crawler)
             progress.known - progress.done);
 }
 
-/* Print the starts that were not fetched because of robots.txt or --offline. Otherwise
-   the user may wonder why nothing was crawled. */
+/* Print the starts that were not fetched because of robots.txt or --offline. This
+   explains to the user why nothing was crawled. */
 static void print_forbidden_starts(const struct crawler *crawler)
 {
     size_t count = crawler->options->starts.count;
@@ -83,7 +83,7 @@ static void print_forbidden_starts(const struct crawler *crawler)
     }
 }
 
-/* the number of starts that are listed; further starts are only counted */
+/* maximum number of starts that are listed; further starts are only counted */
 #define UNSEARCHED_NAMED 10
 
 /* Print the starts that were not searched for links: the user may expect their links to

@@ -10,8 +10,8 @@
 #include "../watch/watch.h"
 #include "command.h"
 
-/* How long to wait at exit for a thread in which the C library is still doing a DNS
-   query. After this time, the program exits anyway. */
+/* The time after which the program exits even if the C library is still doing a DNS query
+   in a thread. */
 #define DRAIN_NS COIL_SEC(1)
 
 #define PROGRESS_NS COIL_MSEC(100)
@@ -38,7 +38,8 @@ int run_in_loop(const struct options *options, int (*fn)(void *arg), void *arg);
 
 bool run_wants_progress(const struct options *options);
 
-/* Open and close the WARC of --warc. Return 0, or a negative errno after a message. */
+/* Open or close the WARC of --warc. Both return 0, or print a message and return a
+   negative errno. */
 int run_open_warc(struct run *run);
 int run_close_warc(struct run *run);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define SPAN_NS COIL_SEC(30) /* how long a lease lasts */
+#define SPAN_NS COIL_SEC(30) /* duration of a lease */
 #define MOST 32              /* URLs of one host per lease */
 #define MOST_SLOWLY 4        /* URLs of one host per lease, with --delay */
 

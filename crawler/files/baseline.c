@@ -2,13 +2,13 @@
  * baseline.c - look up the findings of an earlier report.
  *
  * A table contains three kinds of keys that are made from the report:
- *   - each verdict that is not "ok": "broken http://host/page#fragment". (The URL of a
- *     target has no fragment, so the '#' always begins the fragment of the link.)
+ *   - each verdict that is not "ok": "broken http://host/page#fragment". (The member
+ *     `target` does not include the fragment, so the '#' always begins the fragment.)
  *   - the target of each such verdict: " http://..."
  *   - each link to such a target: "http://host/page http://host/target#fragment"
  *
- * Keys are unique, because URLs do not contain spaces. The file is read twice, because a
- * link may precede the verdict of its target.
+ * Keys are unique, because URLs do not contain spaces. The report is read twice, because
+ * a link may precede the verdict of its target.
  */
 #include "baseline.h"
 
@@ -35,8 +35,8 @@ static void add_piece(void *text, const char *piece, size_t n)
 }
 
 /*
- * Append a text in its form in reports: with passwords masked, and with U+FFFD for
- * invalid UTF-8.
+ * Append a text in the form in which reports contain it: with passwords masked, and with
+ * U+FFFD instead of invalid UTF-8.
  */
 static void add_as_reported(struct text *key, const char *s)
 {
@@ -123,7 +123,7 @@ static const char *read_record(const json_t *record, size_t line, void *arg)
     return strcmp(type, "verdict") == 0 ? add_verdict(arg, record) : NULL;
 }
 
-/* Returns 1 if the report has this finding, 0 if not, or -ENOMEM. */
+/* Return 1 if the table has the key, 0 if not, or -ENOMEM. */
 static int has_key(const struct baseline *baseline, const char *before,
                    const char *target, const char *fragment)
 {
@@ -134,8 +134,8 @@ static int has_key(const struct baseline *baseline, const char *before,
     return has;
 }
 
-/* Add the key of a link in the second pass. If a link is not a valid URL, its text is the
- * target. */
+/* Add the key of a link, in the second pass. The target of a link that is not a valid URL
+ * is its text. */
 static const char *add_link(const json_t *record, size_t line, void *arg)
 {
     struct baseline *baseline = arg;

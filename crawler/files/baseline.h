@@ -1,6 +1,6 @@
 /*
- * baseline.h - look up findings in an earlier report. Such findings do not make a run
- * fail. (--baseline)
+ * baseline.h - look up findings in an earlier report. Findings that are already in that
+ * report do not make a run fail. (--baseline)
  */
 #ifndef CRAWLER_BASELINE_H
 #define CRAWLER_BASELINE_H
@@ -30,8 +30,8 @@ int baseline_has(const struct baseline *baseline, const char *target,
 
 /*
  * Return 1 if the report has a link on this page to this target, 0 if not, or -ENOMEM.
- * Also returns 1 if the report does not contain links, or if the target was OK in that
- * report.
+ * Also return 1 if the report does not contain links, or does not have a finding for the
+ * target.
  */
 int baseline_has_link(const struct baseline *baseline, const char *page,
                       const char *target, const char *fragment);

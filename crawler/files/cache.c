@@ -28,7 +28,7 @@ struct cache {
     struct table table; /* maps targets to entries */
     struct arena arena;
     struct entry *first, **last;
-    int64_t oldest_s, newest_s; /* range of valid times; other entries are ignored */
+    int64_t oldest_s, newest_s; /* entries outside this range of times are ignored */
     bool changed;
 };
 
@@ -208,8 +208,8 @@ static int create_temporary(const char *path, char **name)
 }
 
 /*
- * Write all entries and call fsync(2). Without fsync(2), a crash could leave a renamed
- * but empty file.
+ * Write all entries, and call fsync(2) so that a crash of the system cannot leave an
+ * empty file after the rename.
  */
 static int write_entries(const struct cache *cache, int fd)
 {
@@ -256,7 +256,7 @@ int cache_check(const struct cache *cache, char **message)
     }
     free(name);
     if (rc == 0 && stat(cache->path, &st) == 0 && !S_ISREG(st.st_mode))
-        /* only regular files, because a rename would replace a pipe or device */
+        /* accept only regular files, because the rename would replace a device or pipe */
         rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
     *message = NULL;
     if (rc < 0 && asprintf(message, "%s: %s", cache->path, strerror(-rc)) < 0)

@@ -9,8 +9,8 @@
 const char json_lines_no_memory[] = "out of memory";
 
 /*
- * Parse a line. coil-crawl ends each line with a newline, so a line without a newline was
- * cut off, which is an error.
+ * Parse a line. A line without a newline is an error, because it was cut off: coil-crawl
+ * ends each line with a newline.
  */
 static int parse_line(const char *text, size_t n, json_lines_function take, void *arg,
                       size_t line, char *words, size_t words_size)

@@ -23,8 +23,8 @@ typedef const char *(*json_lines_function)(const json_t *object, size_t line, vo
  *     -EINVAL    a line is not an object, is cut off, or take() returned an error
  *     -ENOMEM    or an error of reading the file
  *
- * On failure *message is "FILE:12: the error", which the caller frees, or NULL if memory
- * runs out. On success it is NULL.
+ * On failure *message is set to "FILE:12: the error", which the caller frees, or to NULL
+ * if memory runs out. On success it is set to NULL.
  */
 int json_lines_read(const char *path, json_lines_function take, void *arg,
                     char **message);

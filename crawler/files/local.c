@@ -1,10 +1,11 @@
 /*
  * local.c - map links of local files to file URLs.
  *
- * Links in a file are resolved against the file's own URL, so "../README.md" may leave
- * the root folder, as in a repository. A link that begins with "/" is then moved below
- * the root folder. If base_url is set, links are resolved against the URL that the file
- * will have on the server. URLs below base_url are then mapped back to the root folder.
+ * Without base_url, links in a file are resolved against the file's own URL, so
+ * "../README.md" may leave the root folder, as in a repository. A link that begins with
+ * "/" is then moved into the root folder. With base_url, links are resolved against the
+ * URL that the file will have on the server. URLs below base_url are then mapped back to
+ * the root folder.
  */
 #include "local.h"
 
@@ -19,8 +20,8 @@
 /* ---- paths and URLs ---------------------------------------------------------------- */
 
 /*
- * Percent-encode the path, including '%' and '\', which the URL parser would treat
- * specially.
+ * Percent-encode the path. This includes '%' and '\', which have a special meaning for
+ * the URL parser.
  */
 static void add_path(struct text *url, const char *path)
 {
@@ -86,8 +87,8 @@ int local_path(const char *url, char **out)
 /* ---- the root ---------------------------------------------------------------------- */
 
 /*
- * Copy a URL so that it ends in "/": cut off the name of a file, or append "/" to a
- * folder.
+ * Copy a URL so that the copy ends in "/": remove the name of a file, or append "/" to
+ * the URL of a folder if necessary.
  */
 static char *copy_as_folder(const char *url, bool is_file)
 {

@@ -1,5 +1,5 @@
 /*
- * local.h - check web pages and Markdown in local folders, as if a server delivered them.
+ * local.h - check web pages and Markdown in local folders as if a server sent them.
  *
  *     rc = local_init(&local, options, "site");
  *     rc = local_walk("site", visit, arg);          // visits site/a.html, ...
@@ -28,15 +28,16 @@
 
 struct local {
     const struct options *options; /* for base_url, index_files and clean_urls */
-    char *root_url; /* URL of the root folder, to which "/" refers; ends in "/" */
+    char *root_url; /* URL of the root folder, which is the target of "/"; ends in "/" */
     /* The URL at which the root folder will be served, which ends in "/", or NULL. */
     char *base_url;
 };
 
 /*
- * Initialize the struct. `start` is the file or folder to check. Its folder is the root
- * folder, unless the option root_dir is set. Fails with the errors of stat(2) or with
- * -ENOMEM. After a failure, local_finish() need not be called. Blocks briefly.
+ * Initialize the struct. `start` is the file or folder to check. The root folder is
+ * `start` or, for a file, its folder, unless the option root_dir is set. Fails with the
+ * errors of stat(2) or with -ENOMEM. After a failure, local_finish() need not be called.
+ * Blocks briefly.
  */
 int local_init(struct local *local, const struct options *options, const char *start);
 void local_finish(struct local *local);
@@ -45,7 +46,7 @@ void local_finish(struct local *local);
 
 /*
  * Return the URL of a path, without resolving symbolic links. The caller frees it.
- * Returns NULL if memory runs out or there is no working directory.
+ * Returns NULL if memory runs out or the working directory was deleted.
  */
 char *local_url(const char *path);
 
@@ -65,9 +66,9 @@ char *local_base(const struct local *local, const char *url);
 /*
  * Adjust `url`, the result of resolving `reference` against local_base(). If the
  * reference leads to a local file, `url` becomes the URL of that file. As on a server,
- * "/x" is in the root folder, and ".." cannot leave the root folder. "//host/x" becomes
- * an https URL. So does "//host:8443/x": url->href is NULL before the call in this case,
- * because file URLs cannot have a port.
+ * "/x" is in the root folder, and its ".." cannot leave the root folder. "//host/x" and
+ * "//host:8443/x" become https URLs. (Before the call, url->href is NULL for the latter,
+ * because file URLs cannot have a port.)
  *
  * Fails with -EINVAL or -ENOMEM, leaving *url unchanged.
  */
@@ -89,7 +90,7 @@ struct local_file {
     enum local_kind kind;
     char *path;
     /*
-     * URL of the file that was found, for example a folder's index file. Links in the
+     * URL of the file that was found, for example of a folder's index file. Links in the
      * file are relative to this URL.
      */
     char *url;
@@ -111,11 +112,11 @@ void local_file_finish(struct local_file *file);
 bool local_allows_folders(const struct local *local);
 
 /*
- * Read a LOCAL_FILE or LOCAL_PIPE, passing its bytes to feed() in pieces. If feed()
- * returns a negative value, stops and returns it. Fails with -EFBIG if there are more
- * than `max` bytes (0 means no limit), with the errors of open(2) and read(2), or with
- * -ECANCELED. If `feed` is NULL, the function only checks that the file is readable. If
- * the file is a pipe, the task waits for a writer.
+ * Read a LOCAL_FILE or LOCAL_PIPE, and pass its bytes to feed() in pieces. If feed()
+ * returns a negative value, stop and return this value. If `feed` is NULL, only check
+ * that the file is readable. If the file is a pipe, the task waits for a writer. Fails
+ * with -EFBIG if there are more than `max` bytes (0 means no limit), with the errors of
+ * open(2) and read(2), or with -ECANCELED.
  */
 COIL_SUSPENDS int local_read(const struct local_file *file, size_t max,
                              int (*feed)(const char *bytes, size_t n, void *arg),
@@ -128,8 +129,7 @@ COIL_SUSPENDS int local_read(const struct local_file *file, size_t max,
 const char *local_content_type(const char *name);
 
 /*
- * local_is_page() is true for HTML and Markdown, local_is_sheet() for style sheets, and
- * local_is_text() for plain text.
+ * True for HTML and Markdown; for style sheets; and for plain text.
  */
 bool local_is_page(const char *content_type);
 bool local_is_sheet(const char *content_type);
@@ -137,9 +137,9 @@ bool local_is_text(const char *content_type);
 
 /*
  * Call visit() for each page and style sheet in a folder and its subfolders, sorted by
- * name. Hidden names, node_modules and symbolic links to folders are skipped. If a folder
- * cannot be listed, visit() receives its path and a negative `rc`. Stops when visit()
- * returns nonzero, and returns that value. Fails with -ENOMEM or -ECANCELED.
+ * name, until visit() returns nonzero. Hidden names, node_modules and symbolic links to
+ * folders are skipped. If a folder cannot be listed, visit() receives its path and a
+ * negative `rc`. Returns the last value that visit() returned, -ENOMEM or -ECANCELED.
  */
 COIL_SUSPENDS int local_walk(const char *folder,
                              int (*visit)(const char *path, int rc, void *arg),

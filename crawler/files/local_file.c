@@ -82,8 +82,8 @@ bool local_is_sheet(const char *content_type)
 /* ---- finding ----------------------------------------------------------------------- */
 
 /*
- * Call coil_stat(). Return -ENOENT if part of the path is not a folder, or if a name is
- * too long.
+ * Call coil_stat(), but also return -ENOENT if a part of the path is not a folder, or if
+ * a name is too long.
  */
 static int stat_path(const char *path, struct statx *stx)
 {
@@ -200,7 +200,7 @@ void local_file_finish(struct local_file *file)
 /* ---- reading ----------------------------------------------------------------------- */
 
 /*
- * Return an error if the file is no longer a regular file, because it was replaced after
+ * Return an error if the open file is not a regular file: it may have been replaced after
  * it was found.
  */
 static int check_regular(coil_file *file)
@@ -250,7 +250,7 @@ int local_read(const struct local_file *file, size_t max,
 
 /* ---- folders below ----------------------------------------------------------------- */
 
-/* A stack of paths to visit, the next one on top. Paths of folders end in "/". */
+/* A stack of paths to visit, with the next path on top. Paths of folders end in "/". */
 struct pending {
     char **at;
     size_t count, capacity;
@@ -272,9 +272,8 @@ static int push_path(struct pending *pending, const char *folder, const char *na
 }
 
 /*
- * Return 1 for a file, 0 for anything else, -ENOMEM or -ECANCELED. A symbolic link to a
- * file counts as a file. Symbolic links to folders are not followed, because they could
- * form a loop.
+ * Return 1 for a file or a symbolic link to a file, 0 for anything else, -ENOMEM or
+ * -ECANCELED. Symbolic links to folders are not followed, because they could form a loop.
  */
 static int is_file(const char *folder, const coil_directory_entry *entry)
 {

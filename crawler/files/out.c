@@ -8,17 +8,19 @@
  * write the bytes between `written` and `whole` exactly once. Two rules ensure this:
  *   - `whole` moves forward only after a line is complete.
  *   - Code that writes or moves the bytes holds `is_busy`, with all signals blocked. So a
- *     handler never interrupts this code, and a handler on another thread waits for it.
+ *     handler on the same thread never interrupts this code, and a handler on another
+ *     thread waits for it.
  *
  * To limit how long signals are blocked, output that does not go to a regular file is
  * written in pieces of at most PIPE_BUF bytes, each after poll() has reported free space.
  * Signals are not blocked during poll().
  *
- * poll() reports free space on a terminal as soon as one byte fits, and a pipe may have
- * other writers. Terminals and pipes are therefore opened again with O_NONBLOCK, which
- * does not affect other processes, such as the shell, that share the original descriptor.
- * Sockets and terminals of other users cannot be opened again. Without /proc, no file can
- * be opened again. In these cases, a write may delay signals until the reader reads.
+ * A write may block in spite of poll(): on a terminal, poll() reports free space if only
+ * one byte fits, and a pipe may have other writers. Terminals and pipes are therefore
+ * opened again with O_NONBLOCK. This does not affect other processes, such as the shell,
+ * that share the original descriptor. Sockets, terminals of other users, and, without
+ * /proc, all files cannot be opened again. A write may then delay signals until the
+ * reader reads.
  */
 #include "out.h"
 
@@ -41,8 +43,8 @@
 #define HANDLER_PATIENCE_MS 1000
 #define FULL_MS 10
 
-/* Open the file of a descriptor again, for non-blocking writes. Returns -1 if that
- * fails. */
+/* Open the file of a descriptor again, for non-blocking writes. Returns the new
+ * descriptor or -1. */
 static int reopen(int fd)
 {
     char path[sizeof "/proc/self/fd/-2147483648"];
@@ -112,8 +114,9 @@ static void end_write(struct out *out, const sigset_t *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* Return how many of the n bytes to write with one call. n must not be 0. If at least one
- * whole line fits, only whole lines are written. */
+/* Return the number of bytes to write with one call, at most n, which must not be 0. If
+   at
+ * least one whole line fits, only whole lines are written. */
 static size_t choose_piece(const struct out *out, const char *bytes, size_t n)
 {
     const char *end;
@@ -125,8 +128,8 @@ static size_t choose_piece(const struct out *out, const char *bytes, size_t n)
 }
 
 /*
- * Wait until there is free space, or a signal arrives. If the descriptor cannot be
- * polled, return immediately, because write() will report the error.
+ * Wait until there is free space, or a signal arrives. Returns like poll(). If the
+ * descriptor cannot be polled, poll() returns immediately, and write() reports the error.
  */
 static int wait_for_room(const struct out *out, int timeout_ms)
 {
@@ -166,8 +169,8 @@ static int write_up_to(struct out *out, size_t end)
         begin_write(out, &before);
         has_room = write_piece(out, end);
         end_write(out, &before);
-        /* a terminal turns a newline into two characters, and only one of them may
-         * fit */
+        /* poll() was wrong if only one byte fits on a terminal, where a newline takes
+         * two */
         if (!has_room)
             poll(NULL, 0, FULL_MS);
     }
@@ -215,8 +218,8 @@ void out_flush_in_handler(struct out *out)
 /* ---- append ------------------------------------------------------------------------ */
 
 /*
- * Enlarge the buffer for a line that does not fit, because lines are always written
- * whole.
+ * Enlarge the buffer so that n more bytes fit. A line must fit into the buffer, because
+ * lines are always written whole.
  */
 static void grow_buffer(struct out *out, size_t n)
 {
@@ -300,8 +303,8 @@ static void put_visible(void *out, const char *piece, size_t n)
 }
 
 /*
- * Write text with control characters replaced, because text from a server may contain
- * escape sequences for the terminal.
+ * Control characters are replaced, because text from a server may contain escape
+ * sequences for the terminal.
  */
 int out_put_plain(struct out *out, const char *text, size_t n)
 {
@@ -320,8 +323,8 @@ int out_put_url(struct out *out, const char *url)
     return out->rc;
 }
 
-/* Free the bytes in an order that never exposes invalid bytes to a signal handler: it
- * finds either valid bytes or nothing to write. */
+/* Free the bytes in such an order that a signal handler finds either valid bytes or
+ * nothing to write. */
 static void free_bytes(struct out *out)
 {
     char *bytes = out->bytes;

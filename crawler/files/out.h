@@ -1,16 +1,16 @@
 /*
- * out.h - write a report so that every complete line survives, however the program ends.
+ * out.h - write a report without losing complete lines, however the program ends.
  *
  *     struct out out;
  *     int rc = out_open(&out, "crawl.jsonl");      // "-" is stdout
  *
  *     out_print(&out, "{\"n\":%d}\n", 1);
- *     out_flush(&out);             // every second: write the complete lines
+ *     out_flush(&out);             // once a second: write the complete lines
  *     rc = out_close(&out);
  *
- * After the first error, nothing more is written, and every call returns that error, so
- * one check at the end is enough. Writing to a pipe or terminal blocks the thread until
- * the reader reads. Signals are still handled during that time.
+ * After the first error, writing stops and every call returns that error, so one check at
+ * the end is enough. Writing to a pipe or terminal blocks the thread until the reader
+ * reads. Signals are still handled during that time.
  */
 #ifndef CRAWLER_OUT_H
 #define CRAWLER_OUT_H
@@ -25,18 +25,17 @@ struct out {
     int fd;           /* the caller's descriptor, or the same file opened again */
     const char *name; /* the file's name for messages, not copied */
     bool is_owned;    /* out_close() closes fd */
-    bool is_file;     /* the file is regular, so writing never waits for a reader */
+    bool is_file;     /* fd is a regular file, so writing never waits for a reader */
     char *bytes;
     size_t n, capacity;  /* used and allocated size of `bytes` */
-    size_t written;      /* how many of the bytes are written */
+    size_t written;      /* number of bytes that are already written */
     atomic_size_t whole; /* offset of the end of the last complete line */
     atomic_flag is_busy; /* a lock for writing or moving bytes */
     int rc;              /* the first error */
 };
 
 /*
- * Open a file, creating or truncating it. `path` is borrowed. Returns 0 or a negative
- * errno.
+ * Create or truncate a file. `path` is borrowed. Returns 0 or a negative errno.
  */
 int out_open(struct out *out, const char *path);
 
@@ -61,21 +60,21 @@ int out_put_plain(struct out *out, const char *text, size_t n);
 
 /*
  * Write a URL, or text that contains URLs, for human readers. Control characters become
- * '?', and passwords "***".
+ * '?', and passwords become "***".
  */
 int out_put_url(struct out *out, const char *url);
 
-/* Record that the caller could not produce all output: set out->rc if it is 0. Returns
-   out->rc. */
+/* Record an error of the caller, which could not produce all output: set out->rc to `rc`
+   if it is 0. Returns out->rc. */
 int out_fail(struct out *out, int rc);
 
 /* Write the complete lines to the file. */
 int out_flush(struct out *out);
 
 /*
- * Write the complete lines from a signal handler that is about to end the program. Waits
- * at most a second for a reader. `out` must not be used after the call: other threads
- * that try to use it will hang. (Async-signal-safe)
+ * Write the complete lines. Call this in a signal handler that is about to end the
+ * program. Waits at most a second for a reader. Afterwards `out` must not be used: other
+ * threads that try to use it will hang. (Async-signal-safe)
  */
 void out_flush_in_handler(struct out *out);
 

@@ -50,7 +50,7 @@ enum target_state {
 /* Why a finished target is fetched again. */
 enum target_refetch {
     REFETCH_NONE,
-    REFETCH_COOKIE, /* its redirect loop has set a cookie; done at most once */
+    REFETCH_COOKIE, /* because its redirect loop has set a cookie; at most once */
     REFETCH_IDS     /* only for its ids or text; the verdict does not change */
 };
 
@@ -94,7 +94,7 @@ struct target {
     bool is_sitemap : 1;  /* named as a sitemap by robots.txt, a sitemap or the user */
     bool is_wanted : 1;   /* a link leads to it, so its verdict is reported */
     bool is_known : 1;    /* the baseline has its verdict, so it does not fail the run */
-    bool wants_body : 1;  /* its ids are needed, even if it is on another site */
+    bool wants_body : 1;  /* the ids in the page are needed, even on another site */
     bool sets_cookie : 1; /* its answer sets a cookie */
 };
 

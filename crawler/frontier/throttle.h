@@ -79,7 +79,7 @@ bool throttle_is_test(const struct throttle_refusal *refusal);
 void throttle_prove(struct throttle *throttle);
 void throttle_disprove(struct throttle *throttle);
 
-/* Return the duration of the pause in requests to the host before a test. */
+/* Return the time for which the host gets no requests before a test. */
 int64_t throttle_rest_ns(const struct throttle *throttle);
 
 /* Return how long to wait before the page is tried again: the server's Retry-After, or

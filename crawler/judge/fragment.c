@@ -20,15 +20,14 @@ static bool has_id(const struct targets *targets, const struct target *page,
     return target_has_id(page, targets_hash_id(targets, id, n));
 }
 
-/* GitHub, GitLab and Gitea put this prefix in front of ids that a user has written. Their
-   scripts also accept the fragment without the prefix. */
+/* The prefix that GitHub, GitLab and Gitea prepend to ids that a user has written. Their
+   scripts also accept fragments without the prefix. */
 #define USER_CONTENT "user-content-"
 
 /*
- * Look for an id that GitHub accepts in rendered Markdown. The ids of headings are in
- * lower case, and GitHub ignores the case of fragments. Each id may also have the prefix.
- * The element around the file has the id "readme". Returns 1 if the id exists, 0 if not,
- * or -ENOMEM.
+ * Return 1 if GitHub accepts the fragment in rendered Markdown, 0 if not, or -ENOMEM. The
+ * ids of headings are in lower case, and GitHub ignores the case of fragments. Each id
+ * may also have the prefix. The element around the file has the id "readme".
  */
 static int has_github_place(const struct targets *targets, const struct target *page,
                             const char *fragment, size_t n)

@@ -26,8 +26,8 @@ static bool is_accepted(const struct options *options, const char *url, int stat
     return false;
 }
 
-/* Return true for statuses that servers send to programs although a browser may be able
-   to open the page. LinkedIn sends 999. */
+/* Return true for statuses that servers may send to programs for pages that a browser can
+   open. LinkedIn sends 999. */
 static bool is_refusal(int status)
 {
     switch (status) {

@@ -13,8 +13,8 @@ struct judgement {
     enum reason reason;
 };
 
-/* Judge an answer for this URL. The answer must not be a redirect that is followed. A
-   pure function. */
+/* Return the verdict on an answer for this URL. The verdict on a redirect that is
+   followed is not final. A pure function. */
 struct judgement judge_answer(const struct options *options, const char *url,
                               bool on_site, const struct answer *answer);
 

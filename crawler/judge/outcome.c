@@ -73,7 +73,7 @@ static void describe(const struct target *page, const struct outcome *outcome,
         snprintf(message, room, "searched for URLs only, as plain text");
 }
 
-/* True if the page gets the verdict `error`. If a start is an XML file, it must be
+/* True if the page gets the verdict `error`. A start that is an XML file must be
    well-formed, but need not be a sitemap. */
 static bool is_page_error(const struct target *page, const struct outcome *outcome)
 {

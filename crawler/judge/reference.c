@@ -3,8 +3,8 @@
  * target form a linked list.
  *
  * In memory, the entries of dropped references are reused. On disk, references are only
- * appended, because reusing an entry would require reading it first. This costs 32 bytes
- * of disk space for each link to a target that has no verdict yet.
+ * appended, because reusing an entry would require reading it first. So each link to a
+ * target whose verdict is not known yet takes 32 bytes of disk space for good.
  */
 #include "reference.h"
 
@@ -88,9 +88,9 @@ static void count_reference(struct known *known, bool is_known)
     known->reference_count += known->reference_count < UINT32_MAX;
 }
 
-/* Return true if the link, which was already counted, should be stored. Only a few pages
-   are searched at the same time, so a link that was found earlier on the same page is
-   near the head of the list. */
+/* Return true if a link, which is already counted, must be stored. Only a few pages are
+   searched at the same time, so an earlier link on the same page is near the head of the
+   list. */
 static bool adds_something(const struct references *references, const struct known *known,
                            const struct target *page)
 {

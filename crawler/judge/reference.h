@@ -3,8 +3,8 @@
  *
  * For each target, the first REFERENCES_KEPT references are stored. After that, only the
  * first reference on each page is stored, so that a report can still name every page that
- * links to the target. If reports do not list the links to targets with a certain
- * verdict, no references to them are stored. All references are counted.
+ * links to the target. References that reports do not list, because of the verdict of the
+ * target, are not stored. All references are counted.
  */
 #ifndef CRAWLER_REFERENCE_H
 #define CRAWLER_REFERENCE_H
@@ -31,8 +31,8 @@ struct references {
     struct blocks all; /* struct reference, from index 1; cold if targets are */
     size_t count;
     uint32_t unused;     /* the list of free references, linked by `before`; or 0 */
-    const bool *fail_on; /* true for verdicts that fail the run; or NULL */
-    bool takes_none;     /* no report needs references, so they are only counted */
+    const bool *fail_on; /* for each verdict, whether it fails the run; or NULL */
+    bool takes_none;     /* references are only counted, because no report lists them */
 };
 
 /* A place that links to a target. */
@@ -51,26 +51,24 @@ int references_add(struct references *references, struct targets *targets,
                    struct target *target, const struct reference_place *place);
 
 /*
- * Like references_add(), but does not access the target, which may be on disk. Either the
- * target already has a reference, or it needs none (known->is_well).
+ * Like references_add(), but without access to the target, which may be on disk. The
+ * target must already have a reference, or not need any (known->is_well).
  */
 int references_add_unseen(struct references *references, struct targets *targets,
                           const struct unseen *unseen,
                           const struct reference_place *place);
 
-/* Return true if reports list the links to this target. If the target is OK or skipped,
-   its links are not listed, unless that verdict fails the run. */
+/* Return true if reports list the links to this target. Links to targets that are OK or
+   skipped are listed only if that verdict fails the run. */
 bool references_are_needed(const struct references *references,
                            const struct target *target);
 
-/* Drop the stored references of a target, and store no more references to it. They are
-   still counted. */
+/* Drop the stored references of a target. Later references are counted but not stored. */
 void references_drop(struct references *references, const struct targets *targets,
                      const struct target *target);
 
-/* Return the reference with this index, or NULL for 0. A loop over a target's
-   references starts at known->references and follows `before`, from the last reference
-   to the first. */
+/* Return the reference with this index, or NULL for 0. A loop over the references of a
+   target begins with known->references, the last one, and follows `before`. */
 const struct reference *references_at(const struct references *references, uint32_t at);
 
 /* Return the last reference of a target, or NULL. */

@@ -1,8 +1,8 @@
 /* summary.c - see summary.h */
 #include "summary.h"
 
-/* Return the bit that represents a verdict in known->counted. Each verdict that depends
-   on the fragment has its own bit. The other verdicts share the first bit, because a page
+/* Return the bit of a verdict in known->counted. Each verdict that depends on the
+   fragment has a bit of its own. The other verdicts share the first bit, because a page
    has only one of them. */
 static uint8_t counted_bit(enum verdict verdict)
 {

@@ -19,7 +19,7 @@
 #define COOKIE_MESSAGE "a redirect loop that waits for a cookie: --cookies"
 #define LIMIT_MESSAGE "too many redirects, one of which sets a cookie: --cookies"
 
-/* Return false in a shared crawl, where `collect` judges once it has all answers. */
+/* Return false in a shared crawl, where the targets are judged after `collect`. */
 static bool may_judge(const struct verdicts *verdicts)
 {
     return !verdicts->are_collected;
@@ -112,7 +112,8 @@ static void stop_waiting(struct target *target, struct target *other)
     target->link = NULL;
 }
 
-/* Move the targets that wait for `target` to `due`, the longest waiting one first. */
+/* Move the targets that wait for `target` to `due`, in the order in which they began to
+   wait. */
 static void release_waiting(struct verdicts *verdicts, struct target *target)
 {
     while (target->waiting != NULL) {
@@ -165,8 +166,8 @@ static struct target *end_of_chain(struct target *target)
     return target;
 }
 
-/* Return true if a redirect of the chain has its own fragment. That fragment replaces the
-   link's fragment, and is checked as part of the redirect. */
+/* Return true if a redirect of the chain has a fragment of its own. This fragment
+   replaces the fragment of the link, and is checked as part of the redirect. */
 static bool changes_fragment(const struct verdicts *verdicts, const struct target *target)
 {
     unsigned steps = 0;
@@ -177,8 +178,8 @@ static bool changes_fragment(const struct verdicts *verdicts, const struct targe
     return false;
 }
 
-/* Settle a target with a fragment. Its page must be settled. `end`, the page at which the
-   page's redirects end, must also be settled. */
+/* Settle a target with a fragment. The target's page, and the page `end` at which its
+   redirects end, must be settled. */
 static int settle_fragment(struct verdicts *verdicts, struct target *target,
                            const struct target *end)
 {
@@ -220,8 +221,8 @@ int verdicts_await_page(struct verdicts *verdicts, struct target *target)
 
 /* ---- redirects --------------------------------------------------------------------- */
 
-/* Judge a redirect by the next target of its chain. The chain from `target` is one
-   redirect longer and ends at the same page. */
+/* Return the verdict on a redirect, derived from the next target of its chain. Set
+   target->chain to the number of redirects to the end of the chain. */
 static struct judgement judge_chain(const struct verdicts *verdicts,
                                     struct target *target)
 {
@@ -235,9 +236,9 @@ static struct judgement judge_chain(const struct verdicts *verdicts,
     return judge_redirect(target->status, target->chain);
 }
 
-/* Return 1 if the last page of the chain is known to lack the redirect's fragment, 0 if
-   not, or -ENOMEM. If a later redirect has its own fragment, the fragment is not
-   checked. */
+/* Return 1 if the last page of the chain is known to lack the fragment of the redirect, 0
+   if not, or -ENOMEM. The fragment is not checked if a later redirect has a fragment of
+   its own. */
 static int lacks_place(const struct verdicts *verdicts, const struct target *target,
                        const struct target *end)
 {
@@ -277,7 +278,7 @@ static int settle_redirect(struct verdicts *verdicts, struct target *target)
     int lacks;
 
     if (judgement.verdict == VERDICT_REDIRECT && end->refetch == REFETCH_IDS) {
-        await_target(target, end); /* until its ids are known */
+        await_target(target, end); /* the ids of `end` are not known yet */
         return 0;
     }
     lacks =
@@ -324,17 +325,17 @@ static bool circle_is_external(const struct target *target, unsigned length)
     return true;
 }
 
-/* Return true if the redirect loop might end if the crawler sent back the server's
-   cookie, but this crawl does not send cookies. */
+/* Return true if sending the server's cookie might end the redirect loop, but this crawl
+   does not send cookies. */
 static bool waits_for_cookie(const struct verdicts *verdicts, const struct target *target,
                              unsigned length)
 {
     return !verdicts->options->cookies && circle_sets_cookie(target, length);
 }
 
-/* Settle all targets of a redirect loop. Their chain length is the length of the loop,
-   and targets that lead into the loop have longer chains. So the result does not depend
-   on the order of the requests. */
+/* Settle all targets of a redirect loop. The chain length of these targets is the length
+   of the loop. Targets that lead into the loop have longer chains. So the result does not
+   depend on the order of the requests. */
 static int settle_circle(struct verdicts *verdicts, struct target *target,
                          unsigned length)
 {
@@ -358,8 +359,8 @@ static int settle_circle(struct verdicts *verdicts, struct target *target,
     return rc == 0 ? judge_due(verdicts) : rc;
 }
 
-/* Return the number of redirects in the loop that contains `target`, or 0 if there is no
-   loop within the allowed number of redirects. */
+/* Return the number of redirects in the loop that contains `target`, or 0 if `target` is
+   not in a loop of at most --max-redirects redirects. */
 static unsigned circle_length(const struct verdicts *verdicts,
                               const struct target *target)
 {
@@ -421,9 +422,9 @@ int verdicts_await_next(struct verdicts *verdicts, struct target *target)
     return 0;
 }
 
-/* Settle the targets that wait for `target`, directly or indirectly, if the page that is
-   not fetched is too many redirects away from them. `distance` is the number of redirects
-   from a target that waits directly to that page. */
+/* Settle targets that wait for `target`, directly or indirectly, if they are too many
+   redirects away from the page that is not fetched. `distance` is the number of redirects
+   from the directly waiting targets to that page. */
 static int give_up_from(struct verdicts *verdicts, struct target *target,
                         unsigned distance)
 {

@@ -2,7 +2,7 @@
  * verdicts.h - set the verdict of each target, and of the targets that wait for it.
  *
  * A target with a fragment waits for its page. A target that redirects waits for the next
- * target of its chain. Invariant: a target that waits is in the list of exactly one other
+ * target of its chain. Invariant: a waiting target is in the list of exactly one other
  * target, or in the list `due`.
  *
  * In a process of a shared crawl (crawler->member), only verdicts_settle_text() sets a
@@ -50,33 +50,34 @@ int verdicts_settle_text(struct verdicts *verdicts, struct target *target,
                          struct judgement judgement, const char *text,
                          const char *fragment);
 
-/* Record that a link leads to the target. The target's verdict is reported now, or once
-   it is known. */
+/* Record that a link leads to the target. The verdict of the target is reported now, or
+   as soon as it is known. */
 int verdicts_want(struct verdicts *verdicts, struct target *target);
 
-/* Settle a new target with a fragment by the result of its page, either now or once the
-   page is settled. */
+/* Settle a new target with a fragment, now or as soon as its page is settled. */
 int verdicts_await_page(struct verdicts *verdicts, struct target *target);
 
-/* Settle a target that redirects to target->next by the page at the end of the chain,
- * either now or once that page is settled. */
+/* Settle a target that redirects to target->next, now or as soon as the page at the end
+   of
+ * the chain is settled. */
 int verdicts_await_next(struct verdicts *verdicts, struct target *target);
 
 /*
- * Return true if the redirect from `target` to target->next closes a loop that sets a
- * cookie. In that case the redirect of target->next is discarded, and the caller must
- * fetch target->next again.
+ * If the redirect from `target` to target->next closes a loop that sets a cookie, discard
+ * the redirect of target->next and return true. The caller must then fetch target->next
+ * again.
  */
 bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *target);
 
-/* Check the fragments that are waiting for the ids of a page that was already judged. */
+/* Settle the targets that are waiting for the ids of a page that is already settled. */
 int verdicts_recheck(struct verdicts *verdicts, struct target *page);
 
 /* Settle the targets that lead to `next` through too many redirects. `next` itself is not
    fetched. */
 int verdicts_give_up(struct verdicts *verdicts, struct target *next);
 
-/* Settle all targets without a verdict. Call this when the crawl is over. */
+/* Settle all targets that still lack a verdict, if possible with a more specific one than
+   `judgement`. Call this when the crawl is over. */
 int verdicts_end(struct verdicts *verdicts, struct judgement judgement);
 
 #endif

@@ -1,5 +1,5 @@
-/* option_file.c - read the configuration file. The file is in TOML, and its keys are the
-   names of options. */
+/* option_file.c - read the configuration file, a TOML file whose keys are the names of
+   options. */
 #include "option_row.h"
 
 #include "toml.h"
@@ -16,7 +16,7 @@
 
 struct file {
     struct option_source source;
-    bool *has; /* for each row of the table: true if the file has set the option */
+    bool *has; /* for each row of the table, whether the file has set the option */
 };
 
 /* ---- a value ----------------------------------------------------------------------- */
@@ -29,7 +29,8 @@ static int complain_of_name(const struct option_source *source, const char *name
     return option_complain_unknown(source->complaints, place, name, strlen(name));
 }
 
-/* Check that a value has the right type. Values on the command line are untyped. */
+/* Check that a value has a type that fits its option. (Values on the command line are
+   untyped.) */
 static int check_kind(const struct option_source *source, const struct option_row *row,
                       const struct toml_value *value)
 {

@@ -1,9 +1,8 @@
 /*
  * option_host.c - the setters of options whose values can be limited to one host.
  *
- * A host is stored as in URLs: names in lower-case ASCII, and addresses in their usual
- * form. The port is stored separately, because URLs omit the default port of their
- * scheme.
+ * A host is stored in its normalized form, as in URLs. The port is stored separately,
+ * because URLs omit the default port of their scheme.
  */
 #include "option_row.h"
 #include "../url/url.h"
@@ -14,8 +13,7 @@
 
 /* ---- hosts ------------------------------------------------------------------------- */
 
-/* Return the length of a port such as ":8443" at the end of a host, or 0 if there is no
- * valid port. */
+/* Return the length of a valid port such as ":8443" at the end of a host, or 0. */
 static size_t port_length(const char *text, size_t n, unsigned *port)
 {
     size_t digits = 0;
@@ -68,8 +66,8 @@ static int read_host(struct options *options, const char *text, size_t n,
 /* ---- --header-for ------------------------------------------------------------------ */
 
 /*
- * Return the length of the host before ":HEADER", or 0 if there is no host. Examples of
- * hosts are "github.com", "github.com:8443" and "[::1]:80".
+ * Return the length of the host before ":HEADER", or 0 without a host. Examples of hosts
+ * are "github.com", "github.com:8443" and "[::1]:80".
  */
 static size_t host_length(const char *text)
 {
@@ -164,8 +162,9 @@ static void drop_default(struct options *options)
 }
 
 /*
- * Parse "example.org=" before a status. The host applies to this status and the following
- * ones. Returns 1 if the text names a host.
+ * Parse a prefix such as "example.org=" before a status, and remove it from *part. The
+ * host applies to this status and the following ones. Returns 1 if there is a prefix, 0
+ * if not, or a negative errno.
  */
 static int read_host_prefix(struct options *options, struct option_part *part,
                             struct host_name *host)

@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 
 /* The maximum size of a list. A megabyte has space for about ten thousand file names, so
- * a larger file is probably not a list. */
+   a
+ * file that is larger than this is probably not a list. */
 #define LIST_BYTES_MAX ((size_t)64 << 20)
 
 /* ---- lists ------------------------------------------------------------------------- */
@@ -61,9 +62,9 @@ static char *trim(char *line, size_t n)
 }
 
 /*
- * Add each line as a start. If the text contains NULs, as in the output of "find
- * -print0", add each NUL-terminated string instead. Empty lines and lines that begin with
- * "#" are ignored.
+ * Add each line as a start. If the text contains NULs, like the output of "find -print0",
+ * add each NUL-terminated string instead. Empty lines and lines that begin with "#" are
+ * ignored.
  */
 static int add_lines(const struct option_source *source, const char *name, char *text,
                      size_t n)

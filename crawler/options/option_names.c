@@ -1,6 +1,6 @@
 /*
- * option_names.c - find the row of an option by its name, and suggest the name that is
- * most similar to an unknown one.
+ * option_names.c - find the row of an option by its name, and suggest a similar name for
+ * an unknown one.
  */
 #include "option_names.h"
 #include "../base/text.h"
@@ -79,8 +79,8 @@ const struct option_row *option_denied(const char *name, size_t n)
     return NULL;
 }
 
-/* Visit only names that begin with `begin`. Skip hidden options, which cannot be
- * abbreviated. */
+/* Like next_name(), but visit only longer names that begin with `begin`. Skip hidden
+ * options, which cannot be abbreviated. */
 static bool next_that_begins(const struct option_row *row, const char *begin,
                              size_t length, size_t *at, const char **name, size_t *n)
 {

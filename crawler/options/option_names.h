@@ -1,6 +1,6 @@
 /*
- * option_names.h - find the row of an option by its name, and suggest the name that is
- * most similar to an unknown one.
+ * option_names.h - find the row of an option by its name, and suggest a similar name for
+ * an unknown one.
  */
 #ifndef CRAWLER_OPTION_NAMES_H
 #define CRAWLER_OPTION_NAMES_H
@@ -11,8 +11,8 @@
 
 const struct option_row *option_row_lettered(char letter);
 
-/* Count the rows with a name that begins with a text, and set *row to the last of these
- * rows. */
+/* Return the number of rows with a name that begins with the text `begin`, and set *row
+ * to the last of these rows. */
 size_t option_rows_that_begin(const char *begin, size_t length,
                               const struct option_row **row);
 

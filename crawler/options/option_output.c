@@ -1,10 +1,10 @@
 /*
- * option_output.c - restrict the output files that a configuration file may name if it
- * was found automatically.
+ * option_output.c - restrict the output files of a configuration file that was found
+ * automatically.
  *
- * ./coil-crawl.toml may come from a checkout whose author the user does not trust.
- * Therefore its outputs must be below its folder, after symbolic links are followed.
- * Outputs must not be in .git, because a checkout by itself cannot create files there.
+ * ./coil-crawl.toml may come from a checkout whose author the user does not trust. Its
+ * outputs must therefore be below its folder, after symbolic links are followed. They
+ * must not be in .git, where a checkout cannot create files.
  */
 #include "option_row.h"
 
@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 
 /*
- * Suffixes of files that are written in addition to the path itself: the index of an
- * archive, and the files of a saved crawl.
+ * Suffixes of all files that may be written for an output: the output itself, the index
+ * of an archive, and the files of a saved crawl.
  */
 static const char *const endings[] = {"",
                                       ".cdxj",
@@ -56,7 +56,7 @@ static bool may_create(const char *name)
 }
 
 /*
- * True if creating or writing `path` changes nothing outside `folder`. Modifies `path`.
+ * True if creating or writing `path` changes only files below `folder`. Modifies `path`.
  */
 static bool stays_below(char *path, const char *folder)
 {

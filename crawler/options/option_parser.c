@@ -1,9 +1,9 @@
 /*
  * option_parser.c - parse the command line, and look up the names of options.
  *
- * The command line is parsed first, into operands and settings. A setting is a row and a
- * value. Then the configuration file is read (option_file.c). Finally the settings of the
- * command line are applied, so they take precedence.
+ * First, the command line is parsed into operands and settings, which consist of a row
+ * and a value. Then the configuration file is read (option_file.c). Finally the settings
+ * of the command line are applied, so they take precedence.
  *
  * Options and operands may be mixed, and "--" ends the options. Long names may be
  * abbreviated if the result is unambiguous. Each flag has an opposite: --no-lenient,
@@ -52,9 +52,9 @@ static int complain_missing(struct command *command, const struct option_row *ro
 }
 
 /*
- * Parse "--name", "--name=value" or "--name value". As in a configuration file, an
- * underscore in a name counts as a dash: --max_tasks. *next points to the next argument.
- * If that argument is the value, *next is advanced.
+ * Parse "--name", "--name=value" or "--name value". An underscore in a name counts as a
+ * dash, as in a configuration file: --max_tasks. *next points to the next argument, and
+ * is advanced if that argument is the value.
  */
 static int read_long(struct command *command, const char *text, char *const **next)
 {
@@ -168,8 +168,7 @@ static bool ends_with(const char *text, const char *end)
     return n > length && strcmp(text + n - length, end) == 0;
 }
 
-/* True if an operand without "http://" can only be a path, even if the file does not
- * exist. */
+/* True if an operand without "http://" must be a path, even if the file is missing. */
 static bool must_be_path(const char *operand)
 {
     static const char *const suffixes[] = {
@@ -189,7 +188,8 @@ static bool must_be_path(const char *operand)
     return false;
 }
 
-/* Resolve a start URL. For `coil-crawl explain`, keep its fragment. */
+/* Resolve a start URL. The fragment is removed, except from the URL that `coil-crawl
+ * explain` explains. */
 static int resolve_start(const struct options *options, const char *operand, char **out)
 {
     struct url url;
@@ -207,8 +207,8 @@ static int resolve_start(const struct options *options, const char *operand, cha
 }
 
 /*
- * Store the credentials of a start URL for its host. A link "/a" inherits them from the
- * page's URL. A link "http://example.org/a" also needs them, but does not inherit them.
+ * Store the credentials of a start URL for its host. A link such as "/a" inherits them
+ * from the page's URL, but an absolute link "http://example.org/a" needs them too.
  * (RFC 7617, section 2)
  */
 static int add_login(struct options *options, const char *start)
@@ -267,8 +267,8 @@ static int add_url(struct option_source *source, const char *operand)
 }
 
 /*
- * Add a start. An existing file or folder takes precedence over a URL, for example a
- * folder "example.org".
+ * Add a start. An existing file or folder, such as a folder "example.org", takes
+ * precedence over a URL.
  */
 int option_add_start(struct option_source *source, const char *operand)
 {
@@ -295,8 +295,8 @@ int option_add_start(struct option_source *source, const char *operand)
     return add_url(source, operand);
 }
 
-/* Return the last string of the list. If the list also contains the string at an earlier
- * position, remove it from the end. */
+/* Return the last string of the list, and remove it from the end of the list if the list
+ * also contains an equal string. */
 static const char *take_last(struct text_list *list)
 {
     const char *last = list->at[list->count - 1];
@@ -309,8 +309,8 @@ static const char *take_last(struct text_list *list)
     return last;
 }
 
-/* True if the argument of --sitemap must be a file that does not exist. "sitemap.xml"
-   must be a file, but "example.org/sitemap.xml" may be on the web. */
+/* True if the argument of --sitemap must be a file, but the file does not exist.
+   "sitemap.xml" must be a file, but "example.org/sitemap.xml" may be on the web. */
 static bool is_missing_file(const char *sitemap)
 {
     struct stat info;
@@ -361,8 +361,8 @@ static int complain_of_command(const struct command *command, const char *usage)
 }
 
 /*
- * True if the first operand is a command. If a file or folder of that name exists and the
- * operands do not fit the command, the operand is a start.
+ * True if the first operand is the command `word`. The operand is a start instead if the
+ * other operands do not fit the command, and a file or folder of that name exists.
  */
 static bool is_command(const struct command *command, const char *word, size_t wanted)
 {
@@ -372,7 +372,7 @@ static bool is_command(const struct command *command, const char *word, size_t w
            (command->operand_count == wanted + 1 || stat(word, &info) < 0);
 }
 
-/* Find the command and its folders. If it has too few or too many arguments, print a
+/* Find the command and its folders. If it has the wrong number of arguments, print a
    message and return -EINVAL. */
 static int find_command(struct options *options, const struct command *command)
 {
@@ -411,7 +411,8 @@ static int add_lists(struct option_source *source)
     return rc;
 }
 
-/* Find the command again after all options are set, because --state may have set another
+/* Find the command again after all options were set, because --state may have replaced
+   its
  * folder. */
 static int end_command(struct option_source *source, const struct command *command)
 {
@@ -453,8 +454,8 @@ static int add_starts(struct option_source *source, const struct command *comman
 
 /* ---- whole ------------------------------------------------------------------------- */
 
-/* Handle options such as --help, which print information. Returns 0 if no such option was
- * given. */
+/* Handle options such as --help, which print information. Returns 0 without such an
+ * option. */
 static int print_information(const struct command *command, FILE *out)
 {
     const char *shell = last_value(command, "completions");

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The columns of the help in which descriptions begin and lines end. */
+/* The column of the help at which descriptions begin, and the width of the lines. */
 #define WORDS_AT 28
 #define WIDTH 80
 
@@ -38,8 +38,8 @@ static const struct {
 /* ---- the help ---------------------------------------------------------------------- */
 
 /*
- * Print `text`, starting at `column`, and break lines at spaces. Continuation lines begin
- * at column `indent`. The last line ends with a newline.
+ * Print `text` in lines that are broken at spaces, followed by a newline. The text begins
+ * at `column`. Continuation lines begin at column `indent`.
  */
 static void print_wrapped(FILE *to, const char *text, size_t column, size_t indent)
 {
@@ -64,7 +64,8 @@ static void print_wrapped(FILE *to, const char *text, size_t column, size_t inde
     fputc('\n', to);
 }
 
-/* Print " -f, --format FORMAT[:FILE]". Returns its length. */
+/* Print the names of an option, such as "  -f, --format FORMAT[:FILE]". Returns the
+ * length. */
 static size_t print_names(FILE *to, const struct option_row *row)
 {
     int n = row->letter != 0 ? fprintf(to, "  -%c, --%s", row->letter, row->name)
@@ -75,8 +76,8 @@ static size_t print_names(FILE *to, const struct option_row *row)
     return (size_t)n;
 }
 
-/* Build the description of an option from the text, the choices and the default in the
- * option's row. */
+/* Write the description of an option: the text, the choices and the default in its
+   row. */
 static void make_description(const struct option_row *row, char *to, size_t capacity)
 {
     size_t n = (size_t)snprintf(to, capacity, "%s", row->words);
@@ -195,9 +196,9 @@ void option_print_table(FILE *to)
 /* ---- the manual page (man(7)) ------------------------------------------------------ */
 
 /*
- * Print text in lines of at most ROFF_WIDTH, unless a word is longer. A minus sign is
- * escaped, because otherwise roff prints a hyphen. No line begins with '.' or "'",
- * because roff would treat it as a request.
+ * Print text in lines of at most ROFF_WIDTH characters, unless a word is longer. Minus
+ * signs are escaped, because roff would print hyphens. Lines must not begin with '.' or
+ * "'", because roff would treat them as requests.
  */
 static void print_roff(FILE *to, const char *text)
 {

@@ -22,27 +22,27 @@ enum option_group {
 /* The kind of completions that a shell offers for a value. */
 enum option_hint { HINT_NONE, HINT_FILE, HINT_FOLDER };
 
-/* The source of a value, and the stream for messages about the value. */
+/* The source of a value, and the stream for error messages. */
 struct option_source {
     struct options *options;
     FILE *complaints;
     const char *file; /* the configuration file, or NULL for the command line */
     unsigned line;
-    /* The file was found in the working directory: the user did not name it. */
+    /* The file was found in the working directory, and was not named by the user. */
     bool is_found;
     bool *is_given; /* for each row, whether a value has replaced the default */
 };
 
-/* One option. The struct has many members, because a row describes everything about an
- * option, from its name to its help. */
+/* One option. The struct has many members, because a row describes all of an option, from
+ * its name to its help. */
 struct option_row {
     const char *name;
     char letter;          /* or 0 if the option has no short name */
     const char *aliases;  /* further names, separated by spaces, or NULL */
     const char *argument; /* name of the option's value; NULL for a flag */
     /*
-     * Sets the option to `value`, which is "yes" or "no" for a flag. If `set` is NULL,
-     * the option is an action, which is not allowed in a configuration file.
+     * Sets the option to `value`, which is "yes" or "no" for a flag. NULL for an action
+     * such as --help, which is not allowed in a configuration file.
      */
     int (*set)(struct option_source *source, const struct option_row *row,
                const char *value);
@@ -52,7 +52,7 @@ struct option_row {
     const char *choices; /* allowed values, separated by spaces, or NULL for any value */
     /* if the option is repeated, all values are used, not only the last one */
     bool repeats;
-    bool writes; /* the value names a file or folder to write to */
+    bool writes; /* the value names a file or folder that will be written */
     enum option_hint hint;
     enum option_group group;
     const char *words; /* description */
@@ -66,23 +66,23 @@ extern const char *const option_group_names[OPTION_GROUP_COUNT];
 bool option_is_negative(const struct option_row *row);
 
 /*
- * Set an option to a value. The first call replaces the option's default. Returns 0, or
+ * Set an option to a value. The first value replaces the option's default. Returns 0, or
  * the error of row->set().
  */
 int option_set(struct option_source *source, const struct option_row *row,
                const char *value);
 
 /*
- * Find the row of an option. option_named() takes a name or an alias, and option_denied()
- * takes the opposite of a flag, such as "no-lenient" or "robots". Both functions return
- * NULL if there is no such option.
+ * Find the row of an option: option_named() by a name or an alias, and option_denied() by
+ * the opposite of a flag, such as "no-lenient" or "robots". Both functions return NULL
+ * for an unknown name.
  */
 const struct option_row *option_named(const char *name, size_t n);
 const struct option_row *option_denied(const char *name, size_t n);
 
 /*
- * Print `before`, the name, and a hint such as "no such option; did you mean --lenient?".
- * If `before` is "", print "--" before the names. Returns -EINVAL.
+ * Print a message such as "no such option; did you mean --lenient?" after `before` and
+ * the name. If `before` is "", print "--" before the names. Returns -EINVAL.
  */
 int option_complain_unknown(FILE *to, const char *before, const char *name, size_t n);
 
@@ -112,8 +112,8 @@ int option_complain_of_start(const struct option_source *source, const char *ope
 
 /*
  * Add the starts in a list ("-" is standard input), the files that match a pattern, or
- * the file that a file:// URL refers to. (option_inputs.c) These functions fail with the
- * errors of option_add_start().
+ * the file of a file:// URL. (option_inputs.c) These functions fail with the errors of
+ * option_add_start().
  */
 int option_add_list(struct option_source *source, const char *path);
 bool option_is_pattern(const char *operand);
@@ -139,17 +139,16 @@ const char *option_choices(const struct option_row *row, const char *quote,
 /* Return the index of a word of `n` bytes in a list separated by spaces, or -1. */
 int option_word_index(const char *list, const char *word, size_t n);
 
-/* Return a copy of the text. The options own the copy. Returns NULL if memory runs
-   out. */
+/* Return a copy of the text, owned by the options. Returns NULL if memory runs out. */
 char *options_keep(struct options *options, const char *text, size_t n);
 
-/* Return a formatted text. The options own the text. Returns NULL if memory runs out. */
+/* Return a formatted text, owned by the options. Returns NULL if memory runs out. */
 char *options_print(struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Return the header for a login "user:password" of n bytes. The options own the header.
- * Returns NULL if memory runs out. (RFC 7617)
+ * Return the header for a login "user:password" of n bytes. The header is owned by the
+ * options. Returns NULL if memory runs out. (RFC 7617)
  */
 const char *options_basic(struct options *options, const char *login, size_t n);
 
@@ -203,8 +202,8 @@ struct option_part {
     size_t n;
 };
 
-/* Get the next element of the list. *list is NULL after the last element, and the next
- * call returns false. */
+/* Get the next element of the list. After the last element, *list is set to NULL, and the
+ * next call returns false. */
 bool option_next_part(const char **list, struct option_part *part);
 
 /* Parse digits. Returns false if there are too many digits or other characters. */

@@ -121,7 +121,7 @@ OPTION_SETTER(set_status)
                : -ENOMEM;
 }
 
-/* Set the proxy. As in libcurl, the value is a host with or without a proxy scheme. */
+/* Set the proxy. The value is a host with or without a proxy scheme, as in libcurl. */
 OPTION_SETTER(set_proxy)
 {
     static const char schemes[] = "http https socks4 socks4a socks5 socks5h";

@@ -1,9 +1,9 @@
 /*
  * option_value.c - convert the value of an option and store it in its field.
  *
- * If a setter rejects a value, its message lists the values that the option accepts.
- * Numbers are not parsed with strtod(), which would accept "inf", "0x10" and the formats
- * of the locale.
+ * If a setter rejects a value, its message says which values the option accepts. Numbers
+ * are not parsed with strtod(), which would accept "inf", "0x10" and the formats of the
+ * locale.
  */
 #include "option_value_inside.h"
 #include "../base/text.h"
@@ -67,8 +67,8 @@ static char *argument_of_flag(struct options *options, const struct option_row *
     return options_print(options, "--%s%s", is_no ? "no-" : "", row->name);
 }
 
-/* Return the argument for an option with a value. A path is made absolute, so that it
-   does not depend on the working directory. */
+/* Return the argument that sets an option to a value. Paths are made absolute, so that
+   they do not depend on the working directory. */
 static char *argument_of(struct options *options, const struct option_row *row,
                          const char *value)
 {
@@ -203,7 +203,7 @@ OPTION_SETTER(set_size)
     return rc;
 }
 
-/* Set a flag that counts how often it is given: "-vv", or "verbose = 2" in a file. */
+/* Set a flag that may be repeated: "-vv", or "verbose = 2" in a file. */
 OPTION_SETTER(set_count)
 {
     unsigned *count = option_field_of(source, row);

@@ -1,10 +1,10 @@
 /*
  * options.c - the table of all options.
  *
- * All code that depends on the set of options reads this table: the parser
- * (option_parser.c), which calls the setter of a row (option_value.c), and the code that
- * prints --help, the manual, the manual page and shell completions (option_printer.c).
- * The setters also set the defaults.
+ * All code that depends on the set of options uses this table. The parser
+ * (option_parser.c) calls the setters in its rows (option_value.c), which also set the
+ * defaults. option_printer.c prints --help, the manual, the manual page and the shell
+ * completions.
  *
  * If an option also exists in lychee, muffet, LinkChecker, wget or curl, it has the same
  * name here.

@@ -63,14 +63,14 @@ struct options {
     struct text_list lists;
     struct pattern_list exclude; /* URLs not to fetch */
     struct pattern_list include; /* URLs to fetch even if `exclude` matches */
-    bool lenient;                /* decides which hosts belong to one site: site.h */
+    bool lenient;                /* how hosts of a site are compared: site.h */
     enum external_mode external; /* how to check external links */
     enum fragments_mode fragments;
     bool exclude_private; /* skip addresses of private networks and of this machine */
     bool no_robots;
     bool obey_nofollow;     /* obey rel=nofollow and <meta name=robots> */
     bool obey_x_robots_tag; /* obey the header X-Robots-Tag */
-    bool no_sitemaps;       /* read only sitemaps that the user names */
+    bool no_sitemaps;       /* read only sitemaps that the user has named */
     bool no_header_links;   /* do not search the headers Link and Refresh */
     bool no_css;            /* do not search style sheets and styles */
     bool trap_repeat_off, trap_session_off, trap_calendar_off;
@@ -140,7 +140,7 @@ struct options {
     const char *later_state; /* the second folder of COMMAND_DIFF */
     /* the backend of the event loop, or NULL for the default */
     const char *backend;
-    int64_t state_interval_ns;    /* a crash loses at most this time's work */
+    int64_t state_interval_ns;    /* time between two writes of the results */
     const char *frontier, *crawl; /* URL of Redis and name of the shared crawl, or NULL */
     unsigned split_host; /* number of processes that may send requests to one host */
     size_t results_max_bytes;
@@ -160,8 +160,8 @@ struct options {
 int options_init(struct options *options);
 
 /*
- * options_parse() returns this value after options such as --help, which leave nothing to
- * crawl.
+ * The return value of options_parse() after options such as --help, which only print
+ * information.
  */
 #define OPTIONS_PRINTED 1
 
@@ -179,7 +179,7 @@ int options_parse(struct options *options, int argc, char *const argv[], FILE *o
 
 /*
  * Restore the options of a saved crawl, after options_init(). First set the options and
- * starts that the crawl began with (`decided` and `starts`), then the options of the
+ * starts with which the crawl began (`decided` and `starts`), then the options of the
  * current command (now->given). Fails with the errors of options_parse(). The texts and
  * `now` must outlive the options.
  */

@@ -65,7 +65,7 @@ static int skip_comment(struct reader *reader)
     return 0;
 }
 
-/* Skip a newline. Returns false if there is none. */
+/* Skip a newline. Returns false if the next character is not a newline. */
 static bool skip_newline(struct reader *reader)
 {
     size_t n = newline_length(reader->at);
@@ -123,7 +123,8 @@ static int read_point(struct reader *reader, int digits, char **to)
                : syntax_error(reader, "an escape that is not a character");
 }
 
-/* Skip a backslash at the end of a line, and all white space up to the next text. */
+/* After a backslash at the end of a line, skip all white space up to the next text.
+ * Returns false if the backslash is not at the end of a line. */
 static bool skip_line_end(struct reader *reader)
 {
     const char *at = reader->at + strspn(reader->at, " \t");
@@ -157,8 +158,8 @@ static int read_escape(struct reader *reader, bool may_span, char **to)
 }
 
 /*
- * Read quotes in a multi-line string. One or two quotes are text, and three end the
- * string. Returns true at the end of the string.
+ * Read quotes in a multi-line string. One or two quotes are text, and three quotes end
+ * the string. Returns true at the end of the string.
  */
 static bool read_quotes(struct reader *reader, char quote, char **to)
 {

@@ -15,8 +15,8 @@ enum toml_kind { TOML_STRING, TOML_NUMBER, TOML_BOOLEAN };
 struct toml_value {
     const char *key;
     /*
-     * The value as a string: a text, "true", "false", or a number in decimal digits. NULL
-     * for an empty list.
+     * The value as a string: a text, "true", "false", or a number in decimal digits; or
+     * NULL for an empty list.
      */
     const char *text;
     enum toml_kind kind;
@@ -33,12 +33,12 @@ struct toml_mistake {
 };
 
 /*
- * Call take() for each value, and for each element of a list. If take() fails, reading
- * stops. `text` has n bytes, followed by a NUL. The function overwrites `text`, and the
- * strings that it passes to take() are valid only during the call.
+ * Call take() for each value and for each element of a list, until take() fails. `text`
+ * has n bytes, followed by a NUL, and is overwritten. The strings that are passed to
+ * take() are valid only during the call.
  *
  * Returns 0, the error of take(), or -EINVAL if the file has an error. In the last case
- * *mistake describes the error, otherwise mistake->what is NULL.
+ * *mistake describes the error. Otherwise mistake->what is set to NULL.
  */
 int toml_read(char *text, size_t n,
               int (*take)(void *arg, const struct toml_value *value), void *arg,

@@ -46,8 +46,7 @@ void charset_of_sheet(struct charset *charset, const char *content_type, const c
 
 bool charset_is_utf8(const struct charset *charset);
 
-/* A check whether a text that arrives in pieces is valid UTF-8. Initialize with
-   zeroes. */
+/* The state of a UTF-8 check of a text that arrives in pieces. Initialize with zeroes. */
 struct charset_check {
     int pending;
     bool failed;

@@ -96,8 +96,8 @@ static bool is_web(const char *url)
 }
 
 /*
- * Return the number of a URL according to the rules of page_note_link(), or 0 if the URL
- * must not have a number. If memory runs out, return 0 and set *rc to -ENOMEM.
+ * Return the number of a URL, or 0 if page_note_link() would not give the URL a number.
+ * If memory runs out, return 0 and set *rc to -ENOMEM.
  */
 static uint32_t number_of(struct collector *collector, const struct url *url, int *rc)
 {
@@ -129,8 +129,8 @@ static int add_link(const struct search_found *found, void *arg)
     return rc;
 }
 
-/* Reject an answer whose links contain a number, because answers from other machines must
-   contain URLs instead. */
+/* Reject the number of a URL in a link, because links from other machines must contain
+   URLs instead. */
 static const char *reject_number(uint32_t number, size_t *fragment_at, void *arg)
 {
     (void)number;

@@ -5,12 +5,12 @@
  *     at = collector_last(collector);              // the last answer that the file has
  *     ...
  *     rc = collector_add(collector, number, bytes, n);    // each answer, in order
- *     rc = collector_save(collector);                     // now the file has them
+ *     rc = collector_save(collector);                     // write them to the file
  *     ...
  *     rc = collector_finish(collector, is_over);
  *
  * In the file, each URL has a number. Answers from other machines (page_blob.h) contain
- * URLs instead, so the collector assigns the numbers. It therefore keeps all URLs in
+ * URLs instead. The collector assigns the numbers, and therefore keeps all URLs in
  * memory.
  */
 #ifndef CRAWLER_COLLECTOR_H
@@ -23,9 +23,9 @@
 struct collector;
 
 /*
- * Take ownership of the store, even on failure. Links to URLs longer than `max_url_bytes`
- * are not followed and get no number. Fails with -ENOMEM, with -EBADMSG, or like
- * store_each_url().
+ * Create a collector, which owns the store. On failure, the store is closed. Links to
+ * URLs longer than `max_url_bytes` are not followed, and do not get numbers. Fails with
+ * -ENOMEM, with -EBADMSG, or like store_each_url().
  */
 int collector_create(struct store *store, size_t max_url_bytes, struct collector **out);
 

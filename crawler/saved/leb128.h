@@ -7,9 +7,9 @@
  *     struct leb128_bytes from = {bytes, bytes + n, false};
  *     number = leb128_take(&from);
  *
- * The input is not trusted. At the end of the input, or at an invalid number, each
- * leb128_take function returns 0 or NULL, and sets `failed`. The caller checks `failed`
- * once at the end.
+ * The input is not trusted. At the end of the input, or at an invalid number, the
+ * leb128_take functions return 0 or NULL, and set `failed`. The caller checks `failed`
+ * after the last call.
  */
 #ifndef CRAWLER_LEB128_H
 #define CRAWLER_LEB128_H
@@ -18,11 +18,12 @@
 
 void leb128_put(struct text *to, uint64_t value);
 
-/* Append a signed number in zigzag coding, in which numbers close to 0 are short,
- * whether they are positive or negative. */
+/* Append a signed number in zigzag coding, in which positive and negative numbers close
+   to
+ * 0 are short. */
 void leb128_put_signed(struct text *to, int64_t value);
 
-/* Append the number of bytes, followed by the bytes. */
+/* Append n, followed by n bytes. */
 void leb128_put_bytes(struct text *to, const void *bytes, size_t n);
 
 struct leb128_bytes {

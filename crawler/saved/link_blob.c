@@ -42,9 +42,9 @@ static void put_name(struct text *to, const char *name)
 }
 
 /*
- * Store the element and the attribute of a link. Their names are string constants, so
- * comparing addresses is sufficient. When a pair is used for the first time, it gets the
- * next number, which is followed by both names.
+ * Store the element and the attribute of a link as a number. A new pair gets the next
+ * number, which is followed by both names. The names are string constants, so comparing
+ * addresses is sufficient.
  */
 static void put_place(struct link_blob *blob, const struct link *link)
 {
@@ -87,8 +87,8 @@ void link_blob_add(struct link_blob *blob, const struct search_found *found, uin
                                (link->is_sitemap ? IS_SITEMAP : 0) |
                                (url != NULL && id == 0 ? HAS_URL : 0));
     put_place(blob, link);
-    /* The difference between the lines is unsigned. If it is negative, it wraps around
-     * here and in the reader. */
+    /* The difference between the lines is unsigned. A negative difference wraps around
+     * here, and again in the reader. */
     leb128_put(&blob->bytes, step);
     leb128_put(&blob->bytes, link->place.column);
     blob->line = link->place.line;
@@ -186,7 +186,7 @@ static int take_place(struct reading *reading, struct link *link)
     return 0;
 }
 
-/* Copy the URL with a number. A copy is needed, because visit_link() may modify it. */
+/* Read a number, and copy its URL. A copy is needed, because visit() may modify it. */
 static int take_numbered_url(struct reading *reading, struct url *url)
 {
     uint64_t id = leb128_take(&reading->from);

@@ -7,9 +7,9 @@
  *
  *     rc = link_blob_read(bytes, n, &reader);   // calls reader.visit() for each link
  *
- * If the crawl follows a URL, the URL is stored as its number in the crawl's file. If the
- * reference as written on the page is a suffix of that URL, only its length is stored.
- * docs/design/state.md describes the format.
+ * A URL that the crawl follows is stored as its number in the crawl's file. If the
+ * reference as written on the page is a suffix of that URL, only the length of the suffix
+ * is stored. docs/design/state.md describes the format.
  */
 #ifndef CRAWLER_LINK_BLOB_H
 #define CRAWLER_LINK_BLOB_H
@@ -32,7 +32,7 @@ void link_blob_begin(struct link_blob *blob);
 
 /*
  * Append a link. `id` is the number of found->url, or 0 to store the URL itself. `url` is
- * the URL as the search found it. If memory runs out, blob->bytes.failed is set.
+ * the resolved URL of the link. If memory runs out, blob->bytes.failed is set.
  */
 void link_blob_add(struct link_blob *blob, const struct search_found *found, uint32_t id,
                    const char *url, size_t url_n);
@@ -42,7 +42,7 @@ void link_blob_finish(struct link_blob *blob);
 struct link_blob_reader {
     /*
      * Return the URL with this number, or NULL if the number is unknown. *fragment_at is
-     * the offset of its fragment, or 0.
+     * set to the offset of its fragment, or to 0.
      */
     const char *(*url_of)(uint32_t id, size_t *fragment_at, void *arg);
     /*
@@ -54,9 +54,9 @@ struct link_blob_reader {
 };
 
 /*
- * Read all links. Fails with -EBADMSG if the bytes are invalid, possibly after calls of
- * visit() for some links. Also fails with -ENOMEM, or with the negative return value of
- * visit().
+ * Read all links. Fails with -EBADMSG if the bytes are invalid, in which case visit() may
+ * already have been called for some links. Also fails with -ENOMEM, or with the negative
+ * return value of visit().
  */
 int link_blob_read(const void *bytes, size_t n, const struct link_blob_reader *reader);
 

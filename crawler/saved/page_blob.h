@@ -10,7 +10,7 @@
  *     page_blob_finish(&blob);
  *
  * The number of the page and the id of its URL are omitted, because they are valid only
- * in one file. For the same reason, links must be stored as URLs, not as ids
+ * in one file. For the same reason, links must be stored as URLs instead of ids
  * (link_blob.h: id 0).
  */
 #ifndef CRAWLER_PAGE_BLOB_H
@@ -27,7 +27,7 @@ struct page_blob {
     struct store_page page; /* texts and links of the page point into the input */
     const char *url;
     uint32_t fragment_at;
-    uint64_t *ids; /* the buffer for page.ids, which the next page_blob_read() reuses */
+    uint64_t *ids; /* a buffer for page.ids, reused by the next page_blob_read() */
     size_t id_capacity;
 };
 

@@ -3,8 +3,8 @@
  * unchanged pages again.
  *
  * For each page with a validator, the index stores 16 bytes: a hash of the page's URL,
- * and the page's number. Since two URLs may have the same hash, the page must be read to
- * check its URL.
+ * and the page's number. Two URLs may have the same hash, so the URL of the page is
+ * compared after the page was read.
  */
 #include "recheck.h"
 
@@ -134,8 +134,8 @@ struct reading {
     int64_t number;
 };
 
-/* Append bytes, aligned for ids. Returns the offset of the bytes, because their address
-   may still change. */
+/* Append bytes, aligned for ids. Returns the offset of the bytes instead of their
+   address, which may still change. */
 static size_t copy_bytes(struct text *bytes, const void *at, size_t n)
 {
     size_t offset;

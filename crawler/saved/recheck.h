@@ -18,7 +18,8 @@
 
 struct recheck;
 
-/* A copy of a page of the earlier crawl. The struct is zeroed if there is none. */
+/* A copy of a page of the earlier crawl. The struct is zeroed if the page was not
+   found. */
 struct recheck_kept {
     struct store_page page;
     struct text bytes;    /* texts and blobs of the page */
@@ -27,9 +28,10 @@ struct recheck_kept {
 };
 
 /*
- * Take ownership of the store. The URLs of the store are read into `cold`, or onto the
- * heap if `cold` is NULL. Fails with -ENOMEM, with -EBADMSG if a URL is invalid, or with
- * the error of the store. In the last case, *message is the store's message.
+ * Read the URLs of an earlier crawl into `cold`, or onto the heap if `cold` is NULL. The
+ * function takes ownership of the store. Fails with -ENOMEM, with -EBADMSG if a URL is
+ * invalid, or with the error of the store. In the last case *message is set to the
+ * store's message.
  */
 int recheck_create(struct store *store, struct cold *cold, struct recheck **out,
                    char **message);
@@ -43,8 +45,9 @@ void recheck_destroy(struct recheck *recheck);
 COIL_SUSPENDS int recheck_find(struct recheck *recheck, const char *url,
                                struct recheck_kept *kept);
 
-/* Set kept->headers to `headers` followed by the headers with the validators. Fails with
- * -ENOMEM. */
+/* Set kept->headers to `headers`, followed by If-None-Match and If-Modified-Since.
+   Returns
+ * 0 or -ENOMEM. */
 int recheck_headers(struct recheck_kept *kept, const char *const *headers);
 
 const struct saved_urls *recheck_book(const struct recheck *recheck);

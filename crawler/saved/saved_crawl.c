@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Prepare to write new pages to the store. The state takes ownership of the store. */
+/* Create saved->state, which writes new pages to the store and owns the store. */
 static int write_to(struct saved_crawl *saved, struct store *store)
 {
     saved->store = store;
@@ -61,7 +61,7 @@ static int set_message(char **message, const char *folder, const char *words)
 /*
  * Create the file of a new recheck, with the options, the start URLs and the hash seed of
  * the earlier crawl. The seed must be the same, because unchanged pages are copied from
- * the earlier crawl, including the hashes of their ids.
+ * the earlier crawl together with the hashes of their ids.
  */
 static int begin_recheck(struct saved_crawl *saved, const struct store *before,
                          char **message)
@@ -75,7 +75,7 @@ static int begin_recheck(struct saved_crawl *saved, const struct store *before,
     return rc == 0 ? write_to(saved, store) : rc;
 }
 
-/* Open a file to continue its crawl. Damaged records are dropped. */
+/* Open a file to continue its crawl, and delete damaged records. */
 static int open_to_write(struct saved_crawl *saved, enum store_name name, char **message)
 {
     struct store *store;
@@ -128,8 +128,8 @@ static int open_both(struct saved_crawl *saved, char **message)
 /* ---- open -------------------------------------------------------------------------- */
 
 /*
- * True if the command continues or rechecks the crawl. Other commands only report it, and
- * keep the URLs on the heap, because reports access URLs in random order.
+ * True if the command continues or rechecks the crawl. Other commands only report the
+ * crawl. They keep its URLs on the heap, because reports access URLs in random order.
  */
 static bool goes_on(enum options_command command)
 {

@@ -19,13 +19,13 @@
 struct saved_crawl {
     const char *folder;
     enum options_command command;
-    /* the pages to replay; `state` owns the store unless it is NULL */
+    /* the pages to replay; owned by `state` unless `state` is NULL */
     struct store *store;
     struct state *state;     /* writes new pages; NULL if the command only reads */
     struct recheck *recheck; /* the earlier crawl of a recheck, or NULL */
     struct cold *cold;       /* memory for targets, backed by a file in the folder */
     int64_t interval_ns;     /* --state-interval */
-    char *notice;            /* a message about repaired damage, or NULL */
+    char *notice;            /* a message about damage that was repaired, or NULL */
 };
 
 /* Create the files of a new crawl with these options. Fails like store_create(). */
@@ -33,8 +33,8 @@ int saved_crawl_begin(struct saved_crawl *saved, const struct options *options,
                       char **message);
 
 /*
- * Open an existing crawl to resume, report or recheck it. Fails like store_open(). Also
- * fails with -EINVAL if a crawl to recheck is not finished.
+ * Open an existing crawl to resume, report or recheck it. Fails like store_open(), or
+ * with -EINVAL if a crawl to recheck is not finished.
  */
 int saved_crawl_open(struct saved_crawl *saved, enum options_command command,
                      const char *folder, int64_t interval_ns, char **message);

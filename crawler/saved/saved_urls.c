@@ -10,7 +10,7 @@ struct url_entry {
     char url[];
 };
 
-/* Check a URL of the file, because another program may have modified the file. */
+/* True if a URL of the file is valid. Another program may have modified the file. */
 static bool is_in_order(const struct saved_urls *book, const struct store_url *url,
                         size_t n)
 {

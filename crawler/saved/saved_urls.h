@@ -1,6 +1,6 @@
 /*
- * saved_urls.h - keep all URLs of a saved crawl in memory, to look up the numbers that
- * links contain.
+ * saved_urls.h - all URLs of a saved crawl, in memory, to look up the numbers that links
+ * contain.
  */
 #ifndef CRAWLER_SAVED_URLS_H
 #define CRAWLER_SAVED_URLS_H
@@ -12,7 +12,7 @@
 /* Initialize with zeroes. */
 struct saved_urls {
     struct blocks
-        /* maps numbers to struct url_entry *, or to NULL if the file lacks a number */
+        /* maps numbers to struct url_entry *, or to NULL if the file lacks the number */
         urls;
     size_t count;
     struct arena arena;

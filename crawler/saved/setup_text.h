@@ -1,6 +1,6 @@
 /*
- * setup_text.h - encode the input of a crawl as one text, so that all processes of a
- * shared crawl can compare it.
+ * setup_text.h - encode the input of a crawl as one text, which the processes of a shared
+ * crawl compare.
  *
  *     setup_text_write(&text, &settings, &starts);
  *

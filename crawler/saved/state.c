@@ -1,16 +1,16 @@
 /*
- * state.c - save the answers of a crawl to its file while the crawl runs.
+ * state.c - save the answers of a crawl to its file during the crawl.
  *
  *     workers --> filling --.        two batches, which are swapped
  *                 writing <-'--> file lane: one transaction
  *
  * Invariants
  *   1. Only the task that holds the lock uses `writing` and the store.
- *   2. A batch contains all URLs that its pages refer to, except those in earlier
- *      batches.
+ *   2. All URLs to which the pages of a batch refer are in this batch or in an earlier
+ *      one.
  *   3. The URLs of a batch are in the memory of targets, which live longer than the
  *      batch. All other texts of a batch are copied into `bytes`.
- *   4. After a failure, the batch stays in `writing`, and nothing more is written.
+ *   4. After a failure, the batch stays in `writing`, and writing ends.
  */
 #include "state.h"
 
@@ -180,7 +180,7 @@ int state_add(struct state *state, const struct target *target,
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Convert offsets to addresses, once `bytes` no longer moves. */
+/* Convert offsets to addresses. Call this when `bytes` no longer moves. */
 static void settle_addresses(struct batch *batch)
 {
     for (size_t i = 0; i < batch->page_count; i++) {
@@ -227,8 +227,9 @@ static void swap_batches(struct state *state)
 }
 
 /*
- * Write the batch in a thread of the file lane. The caller holds the lock. If the task is
- * cancelled before a thread has started, the batch is unchanged.
+ * Write `writing` or, if it is empty, the current batch, in a thread of the file lane.
+ * The caller holds the lock. If the task is cancelled before the thread starts, the batch
+ * remains in `writing`.
  */
 static int write_in_lane(struct state *state)
 {
@@ -270,8 +271,8 @@ static bool is_due(const struct state *state)
 }
 
 /*
- * Write the batch if it is due. While another worker writes the other batch, this batch
- * may grow to twice the usual size before a worker has to wait.
+ * While another worker is writing the other batch, this batch may grow to twice the usual
+ * size before a worker has to wait.
  */
 int state_save_if_due(struct state *state)
 {
@@ -284,8 +285,8 @@ int state_save_if_due(struct state *state)
 }
 
 /*
- * Write both batches. If a worker was cancelled before its thread started, `writing` is
- * not empty.
+ * Write both batches. (`writing` is not empty if a worker was cancelled before its thread
+ * started.)
  */
 static int write_rest(struct state *state, bool is_finished)
 {

@@ -1,5 +1,5 @@
 /*
- * state.h - save the answers of a crawl to its file while the crawl runs. (-d DIR)
+ * state.h - save the answers of a crawl to its file during the crawl. (-d DIR)
  *
  *     state_add(state, target, &page);   // each page, once its links are enqueued
  *     state_save_if_due(state);          // in a worker, which may wait for the disk
@@ -8,7 +8,7 @@
  *
  * state_add() adds to a batch. The first worker that finds the batch due writes it as one
  * transaction, in a thread of the file lane. Meanwhile the other workers fill a second
- * batch. If the second batch is also full, the workers wait.
+ * batch. If that batch also becomes full, they wait.
  */
 #ifndef CRAWLER_STATE_H
 #define CRAWLER_STATE_H
@@ -22,8 +22,8 @@
 struct state;
 
 /*
- * Take ownership of the store. A batch is due `due_ns` after its first page, or at once
- * if `due_ns` is 0. If memory runs out, close the store and return NULL.
+ * Create a state, which owns the store. A batch is due `due_ns` after its first page, or
+ * at once if `due_ns` is 0. If memory runs out, close the store and return NULL.
  */
 struct state *state_create(struct store *store, int64_t due_ns);
 
@@ -33,28 +33,26 @@ void state_destroy(struct state *state);
 struct store *state_store(const struct state *state);
 
 /*
- * Set the table of targets for later calls. The numbers of URLs in the file are stored in
- * this table.
+ * Set the table of targets. The numbers of URLs in the file are stored in this table.
  */
 void state_take_targets(struct state *state, const struct targets *targets);
 
 /*
- * Return the first error, and set *message to a message that names the file. Without an
- * error, return 0 and set *message to NULL. After an error, all further calls fail with
- * this error.
+ * Return the first error, with which all later calls also fail, and set *message to a
+ * message that names the file. Without an error, return 0 and set *message to NULL.
  */
 int state_failure(const struct state *state, const char **message);
 
 /*
- * Return the number of a target's URL in the file, or 0 if memory runs out. If the URL is
- * new, it is written together with the next page that is added.
+ * Return the number of a target's URL in the file, or 0 if memory runs out. A new URL
+ * gets the next number, and is written together with the next page that is added.
  */
 uint32_t state_number_of(struct state *state, const struct target *target);
 
 /*
- * Add a copy of `page`. In the copy, `url` is the number of the target's URL, and a
- * `time_s` of 0 is replaced with the current time. Fails with -ENOMEM, or with the first
- * error of the file.
+ * Add a copy of `page` to the batch. In the copy, `url` is set to the number of the
+ * target's URL, and a `time_s` of 0 is replaced with the current time. Fails with
+ * -ENOMEM, or with the first error of the file.
  */
 int state_add(struct state *state, const struct target *target,
               const struct store_page *page);

@@ -5,11 +5,11 @@
  *   1. The URLs in the links of a page are written in the page's transaction, or in an
  *      earlier one.
  *   2. Only one process writes. It holds a lock (flock(2)) on the folder until it exits.
- *   3. One transaction creates all tables and the rows that every crawl has. So a file
- *      either contains all these tables and rows, or is empty.
+ *   3. One transaction creates all tables and the rows that every crawl has. So a file is
+ *      either empty, or contains all these tables and rows.
  *   4. Each row contains a checksum of its other columns, and the row in table `crawl`
- *      contains the numbers of rows in the other tables. So any damage can be detected.
- *      (SQLite itself has no checksums.)
+ *      contains the numbers of rows in the other tables. So any damage can be detected,
+ *      although SQLite itself does not use checksums.
  *
  * The file uses a write-ahead log with synchronous=NORMAL: a commit appends to the log
  * without waiting for the disk. If the process is killed, no commit is lost. A power

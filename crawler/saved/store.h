@@ -28,8 +28,8 @@ enum store_name {
 
 enum store_mode {
     /*
-     * The crawl can be read while another process writes it. The reader sees the commits
-     * that were made before it began to read.
+     * The crawl can be read while another process is writing it. The reader sees the
+     * commits that were made before it began to read.
      */
     STORE_READ,
     STORE_WRITE /* only one process at a time can write */
@@ -57,8 +57,8 @@ struct store_url {
 
 enum store_flag {
     /*
-     * The URL was not requested because of robots.txt: the rule in `line` disallows the
-     * URL, or robots.txt could not be fetched (see `rc` and `status`).
+     * The URL was not requested, because line `line` of robots.txt disallows it, or
+     * because robots.txt could not be fetched (see `rc` and `status`).
      */
     STORE_ROBOTS = 1,
     STORE_LATE = 2, /* the whole request took too long */
@@ -73,27 +73,27 @@ enum store_flag {
        the robots.txt names. */
     STORE_SITEMAPS = 512,
     STORE_SETS_COOKIE = 1024,
-    STORE_REOPENS = 2048, /* its redirect closes a loop, which is fetched again */
+    STORE_REOPENS = 2048, /* the redirect closes a loop that is fetched again */
 };
 
 /* The result of a request for a URL. Missing texts are NULL. The struct has many members,
  * because each is a column of the table of pages. */
 struct store_page {
     /*
-     * The number must be greater than all earlier numbers. If it is 0, the store assigns
-     * the next number. Reading does not set this member.
+     * When writing, a number that is greater than all earlier numbers, or 0 for the next
+     * number. Not set when reading.
      */
     int64_t number;
     uint32_t url; /* id of the requested URL */
     unsigned flags;
     /*
-     * A negative `rc` is the reason why the request failed. A negative `problem` is the
-     * reason why the body was not searched.
+     * A negative `rc` is the error of the request. A negative `problem` is the error
+     * because of which the body was not searched.
      */
     int rc, status, problem;
     unsigned line, tries;
     int64_t size;
-    int64_t bytes; /* bytes received since the previous page was written */
+    int64_t bytes; /* number of bytes received since the previous page was written */
     /*
      * Time since the crawl began, not counting the time between runs. Stored in
      * microseconds.
@@ -101,7 +101,7 @@ struct store_page {
     int64_t at_ns, duration_ns;
     int64_t time_s;
     const char *content_type, *location;
-    /* why the request failed, or what is wrong with the answer */
+    /* a message that says why the request failed, or what is wrong with the answer */
     const char *error;
     const char *etag, *modified; /* validators: ETag, Last-Modified */
     /* The links in the format of link_blob.h, or NULL if the page was not searched. */
@@ -120,15 +120,16 @@ struct store_batch {
 };
 
 /*
- * Create the file of a new crawl, and the folder if it does not exist. Fails with -EEXIST
- * if the folder already contains a crawl, or with -EBUSY if another process is using it.
- * On failure *message is a message that the caller frees, or NULL if memory ran out.
+ * Create the file of a new crawl, and its folder if necessary. Fails with -EEXIST if the
+ * folder already contains a crawl, or with -EBUSY if another process is using the folder.
+ * On failure *message is set to a message that the caller frees, or to NULL if memory ran
+ * out.
  */
 int store_create(const char *folder, enum store_name name,
                  const struct store_setup *setup, struct store **out, char **message);
 
 /*
- * Open an existing crawl. For STORE_READ, `folder` may be the path of the file itself.
+ * Open an existing crawl. For STORE_READ, `folder` may also be the path of the file.
  * Fails with -ENOENT if the folder does not contain a crawl, with -EBUSY if another
  * process is using it, or with -EBADMSG if the file was not written by coil-crawl.
  */
@@ -163,8 +164,8 @@ uint32_t store_last_url(const struct store *store);
 int64_t store_last_page(struct store *store);
 
 /*
- * Call visit() for each URL in the order of ids, until it returns nonzero. Returns that
- * value, or 0.
+ * Call visit() for each URL in the order of ids, until visit() returns nonzero. Returns
+ * the last value that visit() returned, or an error of the file.
  */
 int store_each_url(struct store *store,
                    int (*visit)(void *arg, const struct store_url *url), void *arg);
@@ -184,12 +185,11 @@ int store_each_validator(struct store *store,
 /* ---- damage ------------------------------------------------------------------------ */
 
 /*
- * Look for damage, before reading a crawl that is open for writing. The records of
- * damaged pages are deleted, so that the crawl fetches these pages again. In that case
- * *notice lists the deleted and missing pages, and the caller frees it. Otherwise *notice
- * is NULL. If anything else is damaged, the function fails with -EBADMSG, and
- * store_message() describes the damage. All other functions fail with -EBADMSG if they
- * find damage.
+ * Check a crawl that is open for writing, before reading it, and delete the records of
+ * damaged pages. The crawl then fetches these pages again. *notice is set to a message
+ * about the deleted and missing pages, which the caller frees, or to NULL without damage.
+ * If anything else is damaged, the function fails with -EBADMSG, and store_message()
+ * describes the damage. All other functions fail with -EBADMSG if they find damage.
  */
 int store_repair(struct store *store, char **notice);
 

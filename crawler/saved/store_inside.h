@@ -16,7 +16,7 @@
 /* the seed of all checksums; never change it */
 #define SUM_SEED UINT64_C(0x636f696c2d737263)
 #define DAMAGED_NAMED 10 /* maximum number of damaged pages that a message names */
-#define BUSY_MS 10000    /* how long to wait for a lock that another process holds */
+#define BUSY_MS 10000    /* longest wait for a lock that another process holds */
 
 #define TEXT(name) #name
 #define PRAGMA(name, value) "PRAGMA " name "=" TEXT(value) ";"
@@ -40,8 +40,8 @@ enum statement {
     "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"   \
     " ?19, ?20"
 
-/* An open store. The struct has many members, because it contains a connection, the setup
- * of the crawl, and the counts of both tables. */
+/* An open store. The struct has many members, because it contains the connection, the
+ * setup of the crawl, and the counts of both tables. */
 struct store {
     char *path;
     int folder_fd; /* descriptor of the locked folder; -1 if the store only reads */
@@ -63,8 +63,8 @@ struct store {
 void store_set_message(struct store *store, const char *words);
 
 /*
- * Store SQLite's last error. For I/O errors, the message of errno is used, because it is
- * more specific.
+ * Store the message of SQLite's last error and return the error as a negative errno. For
+ * I/O errors, the message is the more specific message of the errno.
  */
 int store_fail(struct store *store, int code);
 

@@ -289,8 +289,8 @@ static struct store *new_store(const char *folder, enum store_name name)
 }
 
 /*
- * Lock the folder. (Invariant 2) On a file system without flock(2), only SQLite's locks
- * protect the file.
+ * Lock the folder. (Invariant 2) If the file system does not support flock(2), only
+ * SQLite's locks protect the file.
  */
 static int lock_folder(struct store *store, const char *folder)
 {
@@ -384,8 +384,9 @@ static int create(struct store *store, const char *folder,
 }
 
 /*
- * Find the file to open. Between the two renames of store_replace(), crawl.db is missing.
- * In that case a writer does the second rename, and a reader opens recheck.db.
+ * Find the file to open. If store_replace() was interrupted between its two renames,
+ * crawl.db is missing. A writer then does the second rename, and a reader opens
+ * recheck.db.
  */
 static int find_file(struct store *store, const char *folder, enum store_mode mode)
 {
@@ -427,7 +428,8 @@ static int open_existing(struct store *store, const char *folder, enum store_mod
     return rc == 0 ? read_setup(store) : rc;
 }
 
-/* Return the store to the caller or, on failure, only its message. */
+/* Set *out to the store or, on failure, destroy the store and set *message to its
+   message. */
 static int hand_over(struct store *store, int rc, struct store **out, char **message)
 {
     *out = rc == 0 ? store : NULL;
@@ -466,8 +468,8 @@ int store_open(const char *folder, enum store_name name, enum store_mode mode,
 
 /*
  * Merge the log of a finished crawl into its file, so that the file can be read in a
- * read-only folder. If another process is reading the file, the log remains until the
- * file is closed the next time.
+ * read-only folder. While another process is reading the file, this is not possible, and
+ * the log remains until the file is closed again.
  */
 static void end_log(struct store *store)
 {
@@ -519,8 +521,8 @@ static int rename_file(const char *folder, enum store_name from, enum store_name
 }
 
 /*
- * Return an error if the file has a write-ahead log. SQLite finds a log by the name of
- * its file, so after a rename the log would be applied to the wrong file.
+ * Return an error if the file has a write-ahead log, because the file must not be renamed
+ * then. SQLite finds a log by its name, and would apply it to the wrong file.
  */
 static int check_log(const char *folder, enum store_name name, char **message)
 {

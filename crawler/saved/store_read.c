@@ -22,8 +22,8 @@ static const char *text_at(sqlite3_stmt *statement, int column)
 }
 
 /*
- * Check that the rows are in order. Without this check, reading a damaged file might
- * never end.
+ * Return an error if the rows are not in order. Without this check, reading a damaged
+ * file might never end.
  */
 static int check_order(struct store *store, int64_t *last, int64_t number)
 {
@@ -239,7 +239,7 @@ int64_t store_next_page(struct store *store, int64_t after, struct store_page *p
 
 /* ---- repair ------------------------------------------------------------------------ */
 
-/* Run SQLite's own check of the file's structure. Returns 0 if it finds no damage. */
+/* Run SQLite's own check of the file's structure. Returns 0 if the file is intact. */
 static int check_structure(struct store *store)
 {
     sqlite3_stmt *statement = NULL;

@@ -1,8 +1,8 @@
 /*
  * pattern.c - regular expressions that exclude or include URLs.
  *
- * With a pattern such as "(a+)+$", the time for a match doubles with each character of a
- * URL, and the site chooses the URLs. The steps and the memory of a match are therefore
+ * With a pattern such as "(a+)+$", the time for a match doubles with each character of
+ * the URL, which the site chooses. The steps and the memory of a match are therefore
  * limited. PCRE2's just-in-time compiler is not used, because it would need more stack
  * than a task may have.
  */
@@ -27,7 +27,7 @@ struct pattern {
     bool is_complained_of;
 };
 
-/* PCRE2 allocates memory with these functions, so that tests can make allocations
+/* PCRE2 allocates memory with these functions, in which tests can make allocations
    fail. */
 static void *allocate(size_t n, void *arg)
 {
@@ -43,7 +43,7 @@ static void release(void *old, void *arg)
 
 /* ---- errors ------------------------------------------------------------------------ */
 
-/* True if an odd number of backslashes precede the character at `at`. */
+/* True if an odd number of backslashes precedes the character at `at`. */
 static bool is_escaped(const char *text, size_t at)
 {
     size_t n = 0;
@@ -53,8 +53,8 @@ static bool is_escaped(const char *text, size_t at)
     return n % 2 == 1;
 }
 
-/* True if the text contains "\<" or "\>". GNU's syntax treats them as word boundaries,
-   PCRE2 as plain characters. */
+/* True if the text contains "\<" or "\>", which are word boundaries in GNU's syntax but
+   plain characters in PCRE2's. */
 static bool has_gnu_words(const char *text)
 {
     for (size_t i = 1; text[0] != '\0' && text[i] != '\0'; i++)

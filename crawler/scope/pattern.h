@@ -24,17 +24,17 @@ struct pattern_list {
 #define PATTERN_WHY_BYTES 160
 
 /*
- * Compile a pattern and add it. Fails with -ENOMEM. Fails with -EINVAL and a message in
- * `why` if the text is not a regular expression, or is obviously a mistake because it
- * would match every URL or none. The list refers to the text without copying it.
+ * Compile a pattern and add it to the list. The list refers to the text without copying
+ * it. Fails with -ENOMEM, or with -EINVAL and a message in `why`. Patterns are invalid if
+ * they are not regular expressions, or would match every URL or none.
  */
 int patterns_add(struct pattern_list *list, const char *text,
                  char why[PATTERN_WHY_BYTES]);
 
 /*
- * Return 1 if a pattern matches part of the text, 0 if not, -ENOMEM, or -ETIMEDOUT if a
- * pattern takes too long. *which is the index of the pattern that matched or took too
- * long. `which` may be NULL.
+ * Return 1 if a pattern matches a part of the text, 0 if not, -ENOMEM, or -ETIMEDOUT if a
+ * pattern takes too long. *which is set to the index of the pattern that matched or took
+ * too long. `which` may be NULL.
  */
 int patterns_match(const struct pattern_list *list, const char *text, size_t *which);
 
@@ -45,8 +45,8 @@ int pattern_matches(const struct pattern_list *list, size_t index, const char *t
 const char *pattern_text(const struct pattern_list *list, size_t index);
 
 /*
- * Return true at the first call for a pattern, so that a message about the pattern is
- * printed only once.
+ * Return true only at the first call for a pattern, so that a message about the pattern
+ * is printed only once.
  */
 bool pattern_is_news(const struct pattern_list *list, size_t index);
 

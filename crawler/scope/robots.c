@@ -12,10 +12,10 @@
  *   1. Patterns and URLs are compared byte by byte after normalise().
  *   2. The rules are sorted: longer patterns first, "allow" before "disallow". The first
  *      rule that matches is therefore decisive.
- *   3. A "*" matches as few bytes as possible. This loses no match: the text after the
+ *   3. A "*" matches as few bytes as possible. This finds every match: the text after the
  *      "*" is either followed by another "*", or must be at the end of the URL, which is
- *      compared first. So each pattern reads the URL only once, and memmem() takes linear
- *      time.
+ *      compared first. So each pattern reads the URL only once, in linear time with
+ *      memmem().
  */
 #include "robots.h"
 
@@ -53,8 +53,8 @@ struct sitemap_line {
 };
 
 struct robots {
-    /* The rules for the product, and those for "*". After parsing, `ours` contains the
-     * rules that apply. */
+    /* The rules for the product, and the rules for "*". After parsing, `ours` contains
+     * the rules that apply. */
     struct rules ours, others;
     struct text patterns, sitemaps;
     struct sitemap_line *sitemap_lines;
@@ -104,8 +104,9 @@ static void add_encoded(struct text *out, char c)
  * "%XX" represents an unreserved character, it is decoded. (2.2.2)
  *
  * In a query, "/" and "%2F" are equivalent, as in the RFC's table
- * ("?baz=https://foo.bar"): both are written as `slash`, which is "/" or "%2F".
- * *in_query is true if `s` begins in the query, and is set to true if `s` ends there.
+ * ("?baz=https://foo.bar"). Both are written as `slash`, which is "/" or "%2F". The
+ * caller sets *in_query to true if `s` begins in the query. The function sets it to true
+ * if `s` ends there.
  */
 static void normalise(struct text *out, struct span s, const char *slash, bool *in_query)
 {
@@ -170,7 +171,7 @@ static bool is_word(struct span s, const char *word)
     return s.n == strlen(word) && strncasecmp(s.at, word, s.n) == 0;
 }
 
-/* Return the kind of a record. Like Google's parser, accept some misspellings. */
+/* Return the kind of a record. Some misspellings are accepted, as in Google's parser. */
 static enum record record_of(struct span name)
 {
     static const struct {
@@ -217,8 +218,8 @@ static enum record split_line(struct span line, struct span *value)
 
 /* ---- records ----------------------------------------------------------------------- */
 
-/* Return the product token of a User-agent line: "coil-crawl/1.0" refers to
-   "coil-crawl". */
+/* Return the product token of a User-agent line, such as "coil-crawl" from
+   "coil-crawl/1.0". */
 static struct span product_token(struct span value)
 {
     struct span token = {value.at, 0};
@@ -262,8 +263,8 @@ static void parse_rule(struct robots *robots, struct span value, bool allows,
     struct rule rule = {.at = robots->patterns.n, .line = line, .allows = allows};
     bool in_query = false;
 
-    /* Ignore an empty pattern, and a pattern that cannot match because it does not begin
-     * with "/" like all paths. */
+    /* Ignore an empty pattern, and a pattern that cannot match because it begins with
+     * neither "/", like all paths, nor "*". */
     if (value.n == 0 || (value.at[0] != '/' && value.at[0] != '*'))
         return;
     if (!robots->ours.open && !robots->others.open)
@@ -348,9 +349,9 @@ static void add_sitemap(struct robots *robots, struct span value, struct span li
 }
 
 /*
- * Parse a line. *in_rules is true if the current group already has a rule. In that case a
- * User-agent line begins a new group. Other kinds of records do not affect the groups.
- * (2.1, 2.2.4)
+ * Parse a line. *in_rules is true if the current group already has a rule. A User-agent
+ * line then begins a new group. Other kinds of records do not affect the groups. (2.1,
+ * 2.2.4)
  */
 static void parse_line(struct robots *robots, struct span line, unsigned number,
                        const char *product, bool *in_rules)
@@ -502,8 +503,8 @@ static bool pattern_matches(struct span pattern, bool ends, struct span url)
 }
 
 /*
- * Return the first rule that matches, or NULL. `encoded` is the URL with "%2F" for each
- * slash in the query.
+ * Return the first rule that matches, or NULL. `encoded` is the URL with "%2F" instead of
+ * each slash in the query.
  */
 static const struct rule *find_rule(const struct robots *robots, struct span url,
                                     struct span encoded)

@@ -19,8 +19,8 @@
 
 /*
  * The maximum number of bytes of a robots.txt that are parsed. A line that continues
- * beyond this limit is dropped. Pass at least one byte more to the parser, so that it can
- * detect such a line. (RFC 9309, 2.5)
+ * beyond this limit is dropped. To detect such a line, the parser needs at least one byte
+ * more. (RFC 9309, 2.5)
  */
 #define ROBOTS_BYTES (500 * 1024)
 
@@ -34,8 +34,8 @@ struct robots;
 struct robots *robots_parse(const char *text, size_t n, const char *product);
 
 /*
- * Return the rules that apply if robots.txt could not be fetched. A status of 500 or
- * more, or 0 if no answer arrived, forbids everything. Any other status allows
+ * Return the rules that apply if robots.txt could not be fetched. If `status` is 500 or
+ * more, or 0 because no answer arrived, they forbid everything. Otherwise they allow
  * everything. (2.3.1.3, 2.3.1.4) Returns NULL if memory runs out.
  */
 struct robots *robots_for_status(int status);
@@ -43,9 +43,9 @@ struct robots *robots_for_status(int status);
 void robots_destroy(struct robots *robots);
 
 /*
- * Return 1 if "/path?query" of a URL may be fetched, 0 if not, or -ENOMEM. *line is the
- * number of the line with the rule that matched, counted from 1, or 0 if no rule matched.
- * `line` may be NULL. In the worst case, each rule scans the path once.
+ * Return 1 if "/path?query" of a URL may be fetched, 0 if not, or -ENOMEM. *line is set
+ * to the line of the rule that matched, counted from 1, or to 0 if none did. `line` may
+ * be NULL. In the worst case, each rule scans the path once.
  */
 int robots_allows(const struct robots *robots, const char *path_and_query,
                   unsigned *line);

@@ -16,8 +16,8 @@ static bool begins_with(const char *s, size_t n, const char *word)
     return n >= strlen(word) && strncasecmp(s, word, strlen(word)) == 0;
 }
 
-/* True for the name of a crawler ("googlebot:"), but not for a rule with a value
- * ("max-snippet:9"). */
+/* True if the text begins with the name of a crawler ("googlebot:"), and is not a rule
+ * with a value ("max-snippet:9"). */
 static bool names_a_crawler(const char *s, size_t n)
 {
     return memchr(s, ':', n) != NULL && !begins_with(s, n, "max-") &&

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* The sites of a crawl. A zeroed struct does not contain any sites, and compares
+/* The sites of a crawl. A zeroed struct is an empty set of sites that compares
    strictly. */
 struct site {
     struct table keys; /* the keys of all sites */

@@ -2,8 +2,8 @@
  * trap.c - two of the three rules that recognise traps: repeated path segments, and
  * session ids. The third rule is in trap_calendar.c.
  *
- * A server that puts session ids into links creates a new id for each request that has
- * none. All links on such a page are therefore new URLs, and the URL without an id may
+ * A server that puts session ids into links creates a new id for each request without an
+ * id. All links on such a page are therefore new URLs, and the URL without an id may
  * never occur. So the table stores hashes of URLs without their ids, each with the hash
  * of the first complete URL.
  */
@@ -19,8 +19,8 @@
 #include <strings.h>
 
 /*
- * The minimum length of an id. If a parameter with the name of a session id has a shorter
- * value, that value may be, for example, the number of a news story.
+ * The minimum length of an id. A shorter value of a parameter with the name of a session
+ * id may be something else, for example the number of a news story.
  */
 #define ID_BYTES 16
 
@@ -132,7 +132,7 @@ static size_t session_in_path(const char *s)
 {
     size_t n;
 
-    /* avoid scanning to the end of the segment for each byte */
+    /* do not scan to the end of the segment for each byte */
     if (*s != ';' && *s != '/')
         return 0;
     n = 1 + strcspn(s + 1, ";/?#");
@@ -144,7 +144,8 @@ static size_t session_in_path(const char *s)
     return 0;
 }
 
-/* Append the path of a URL without session ids. Returns its end. */
+/* Append a URL up to the end of its path, without session ids. Returns the end of the
+   path. */
 static const char *add_path(struct text *out, const char *s)
 {
     while (*s != '\0' && *s != '?' && *s != '#') {

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /*
- * A path is a trap if a segment, or a pair of segments, is repeated this often in a row.
+ * A path is a trap if a segment, or a pair of segments, occurs this often in a row.
  */
 #define TRAP_REPEATS 4
 
@@ -39,9 +39,9 @@ int trap_without_session(const char *url, char **out);
 
 /*
  * True if the URL has a session id, and the same URL without the id or with another id is
- * already known: either is_known() returns true for it, or it was passed to this function
- * before. As long as is_known() does not change its result, the result for a URL does not
- * change either. Returns false if memory runs out.
+ * already known. A URL is known if is_known() returns true for it, or if it was passed to
+ * this function before. While the results of is_known() do not change, the result for a
+ * URL does not change either. Returns false if memory runs out.
  */
 bool trap_session(struct traps *traps, const char *url,
                   bool (*is_known)(const char *url, void *arg), void *arg);

@@ -2,8 +2,8 @@
  * trap_calendar.c - recognise endless calendars.
  *
  * Each page of a calendar links to the next month, without end. A link is a step of a
- * calendar if it leads from one date to another one that is far in the future, or that is
- * far in the past and further back than the page's date:
+ * calendar if it leads from a page with a date to a similar URL with another date. This
+ * date must be far in the future, or far in the past and before the date of the page:
  *
  *     page                       link                        a step, in November 2026?
  *     http://h/events            http://h/events?m=2040-01   no: the page has no date
@@ -33,19 +33,19 @@
 #define MONTH 31
 #define YEAR (12 * MONTH)
 
-/* Limits in days: a date is not suspicious if it is closer to today than the limit. */
+/* Limits in days. A date that is closer to today than the limit is not suspicious. */
 #define PAST_OF_DAYS (2 * YEAR)
 #define PAST_OF_MONTHS (10 * YEAR)
 #define PAST_OF_YEARS (36 * YEAR) /* the age of the web */
 #define FUTURE (1 * YEAR)
-#define FAR_OFFSET 120 /* larger offsets count as far away, such as "?month=-121" */
+#define FAR_OFFSET 120 /* larger offsets, such as "?month=-121", count as far away */
 
 /* A parsed URL. A missing year, month or day is 0. */
 struct parts {
     uint64_t shape; /* hash of the URL without its dates */
     int year, month, day;
     int offset; /* "month=-3" */
-    /* The parameter's name shows that the number is a year. Otherwise it may be any
+    /* The name of the parameter shows that `year` is a year. Otherwise it may be any
      * number. */
     bool names_year;
     bool ends_in_date; /* the date is in the query or in the path's last segment */
@@ -125,7 +125,7 @@ static size_t number_after(const char *s, unsigned last)
     return separator > 0 && in_range(s + separator, n, last) ? separator + n : 0;
 }
 
-/* Return the length of a week such as "W47", or 0. */
+/* Return the length of the number of a week, such as "W47", or 0. */
 static size_t week_at(const char *s)
 {
     size_t n = *s == 'W' || *s == 'w' ? digits_at(s + 1) : 0;
@@ -181,8 +181,8 @@ static size_t time_at(const char *s)
                : 0;
 }
 
-/* Return the length of the date at `s`, or 0. The caller checks that no digit precedes
- * it. */
+/* Return the length of the date at `s`, or 0. The character before `s` must not be a
+ * digit. */
 static size_t date_at(const char *s)
 {
     size_t digits = digits_at(s), n = 0;
@@ -236,8 +236,8 @@ static void read_after_year(struct parts *parts, int year, const char *s)
     set_date(parts, year, month, n > 0 ? (int)number_of(s + n, digits_at(s + n)) : 0);
 }
 
-/* Read a date that ends with its year. If possible, the first number is the day
- * ("22-11-2026"), otherwise the month ("11/22/2026"). */
+/* Read a date that ends with its year. The first number is the day ("22-11-2026") or, if
+ * the second number cannot be a month, the month ("11/22/2026"). */
 static void read_year_at_end(struct parts *parts, const char *s)
 {
     size_t n = digits_at(s), m;
@@ -356,8 +356,8 @@ static bool names_date(const char *s, size_t n, bool beside_year)
 }
 
 /*
- * Return the length of a parameter's value if it is a time in seconds, or if it is a date
- * according to the parameter's name. Otherwise return 0.
+ * Return the length of a parameter's value if the value is a time in seconds or
+ * milliseconds, or a date according to the parameter's name. Otherwise return 0.
  */
 static size_t value_of_date(const char *name, size_t name_n, bool beside_year)
 {
@@ -471,7 +471,8 @@ static int64_t days_of(int year, int month, int day)
                         : 0);
 }
 
-/* Return the number of days until the date. Dates in the past give a negative number. */
+/* Return the number of days from now until the date, which is negative for dates in the
+   past. */
 static int64_t days_from_now(const struct parts *parts, int64_t now_s)
 {
     time_t time = (time_t)now_s;

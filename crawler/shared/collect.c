@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#define AT_ONCE 64 /* entries per query; an entry has the results of several pages */
+#define AT_ONCE 64 /* entries per query, each with the results of several pages */
 #define PAUSE_NS COIL_MSEC(200) /* pause between queries while no results arrive */
 
 struct gathering {
@@ -142,8 +142,8 @@ static int save(struct gathering *gathering)
 }
 
 /*
- * Collect some results. Redis deletes results only after they are on disk. Fails with
- * -ENODATA once all results were collected.
+ * Collect some results. Redis keeps them until the next call, when they are already on
+ * disk. Fails with -ENODATA if all results were collected.
  */
 static int gather_some(struct gathering *gathering)
 {
@@ -180,8 +180,8 @@ static int gather_results(struct gathering *gathering)
     return rc == -ENODATA ? forget(gathering) : rc;
 }
 
-/* Close the folder. Mark the saved crawl as incomplete, because pages may be missing:
- * only `coil-crawl resume` checks this. */
+/* Close the folder. Mark the saved crawl as incomplete, because pages may be missing.
+ * `coil-crawl resume` then checks this, and fetches missing pages. */
 static int close_folder(struct gathering *gathering, int rc)
 {
     struct collector *collector = gathering->collector;

@@ -17,7 +17,7 @@
 
 struct collecting {
     const struct options *options;
-    /* number of results that this run wrote to the folder */
+    /* number of results that this run has written to the folder */
     size_t count;
     struct lease_progress progress; /* the progress of the crawl */
     /* an error message, which the caller frees, or NULL */
@@ -25,15 +25,15 @@ struct collecting {
 };
 
 /*
- * A task function that collects results until the crawl is over and the folder contains
- * all results. After that, it deletes the crawl's data in Redis. `arg` is a struct
+ * Collect results until the crawl is over and the folder contains all results. Then
+ * delete the crawl's data in Redis. This is a task function, and `arg` is a struct
  * collecting. If the folder already has some results of the crawl, collect() continues
  * from there.
  *
- * Returns 0. If the task is cancelled, fails with -ECANCELED, and the results collected
- * so far remain in the folder. Fails with -EEXIST if the folder contains another crawl.
- * Otherwise fails like connection_open(), leases_join(), store_create(), store_open() or
- * collector_add().
+ * If the task is cancelled, collect() fails with -ECANCELED, and the results that were
+ * collected remain in the folder. Fails with -EEXIST if the folder contains another
+ * crawl. Otherwise fails like connection_open(), leases_join(), store_create(),
+ * store_open() or collector_add().
  */
 COIL_SUSPENDS int collect(void *arg);
 

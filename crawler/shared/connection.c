@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* time limit for a command, and for how long Redis may be unreachable */
+/* time limit of each command, including any time during which Redis is unreachable, and
+   of each attempt to connect */
 #define TIMEOUT_NS COIL_SEC(30)
 
 int connection_complain(struct connection *connection, int rc, const char *words)
@@ -30,7 +31,7 @@ static void print_notice(const char *message)
         fputs("coil-crawl: Redis is there again\n", stderr);
 }
 
-/* Report an error in an option: in the URL of Redis, or in the certificates. */
+/* Store a message about an invalid option: the URL of Redis, or the certificates. */
 static int complain_of_options(struct connection *connection, int rc)
 {
     coil_error *error = coil_last_error();
@@ -69,8 +70,8 @@ int connection_open(struct connection *connection, const struct options *options
 }
 
 /*
- * Store the message of the Redis client, if there is one. Otherwise the errno is enough,
- * except for -EPROTO, which means that the reply was unexpected.
+ * Store the message of the Redis client, if there is one. Without a message, -EPROTO
+ * means that a reply was unexpected, and other errors need no message.
  */
 static int complain_of_redis(struct connection *connection, int rc)
 {

@@ -5,7 +5,7 @@
  *     rc = connection_open(&connection, options);
  *     if (rc == 0)
  *         rc = ... connection.redis ...
- *     rc = connection_close(&connection, rc);      // in any case, in the same task
+ *     rc = connection_close(&connection, rc);      // always, in the same task
  */
 #ifndef CRAWLER_CONNECTION_H
 #define CRAWLER_CONNECTION_H
@@ -18,23 +18,23 @@
 struct connection {
     struct redis *redis;
     coil_group group;
-    /* The error message, which the caller frees, or NULL if the errno is enough. */
+    /* A message that is more precise than the errno, or NULL. The caller frees it. */
     char *complaint;
 };
 
-/* Connect to the server that the options name, and start the task. Fails like
- * redis_create() or redis_open(). */
+/* Connect to the server named by the options, and start the task that serves the
+ * connection. Fails like redis_create() or redis_open(). */
 COIL_SUSPENDS int connection_open(struct connection *connection,
                                   const struct options *options);
 
 /*
- * Store the message unless one is already stored. Returns `rc`, or -ENOMEM. If rc is
- * -ECANCELED or -ENOMEM, no message is stored.
+ * Store the message, unless `rc` is -ECANCELED or -ENOMEM, or a message is already
+ * stored. Returns `rc`, or -ENOMEM.
  */
 int connection_complain(struct connection *connection, int rc, const char *words);
 
 /* Close the connection. `rc` is the result of the caller's work. Returns `rc` if it is an
- * error, otherwise the error of the connection or 0. */
+ * error, otherwise the error of the connection, or 0. */
 COIL_SUSPENDS int connection_close(struct connection *connection, int rc);
 
 #endif

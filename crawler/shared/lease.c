@@ -2,8 +2,8 @@
  * lease.c - the operations of one process in a shared crawl.
  *
  * An item is a header of six bytes, followed by the URL without its origin. The origin is
- * part of HOST in the keys of Redis. (scripts/common.lua) All replies are checked,
- * because other programs may also write to Redis.
+ * in HOST, which is part of the keys in Redis. (scripts/common.lua) All replies are
+ * checked, because other programs may also write to Redis.
  */
 #include "lease_inside.h"
 
@@ -134,8 +134,8 @@ static int run_without_reply(struct leases *leases, enum crawl_script script,
 }
 
 /*
- * Enqueue `count` words of links, from word number `first` on. `begins` is true if these
- * are the last start URLs.
+ * Enqueue the links in `count` words, beginning with word number `first`. If `begins` is
+ * true, these are the last start URLs, and the crawl begins.
  */
 static int add_some(struct leases *leases, const struct redis_words *links, size_t first,
                     size_t count, bool begins)
@@ -148,8 +148,8 @@ static int add_some(struct leases *leases, const struct redis_words *links, size
 }
 
 /*
- * Add links until the remaining links fit into one more script. *added is set to the
- * number of words that were added.
+ * Enqueue links until the remaining links fit into one more call of a script. *added is
+ * set to the number of words that were used.
  */
 static int add_surplus(struct leases *leases, const struct redis_words *links,
                        size_t *added)
@@ -290,7 +290,8 @@ static void add_results(struct redis_words *words, const struct lease_done *done
     text_finish(&bytes);
 }
 
-/* Process the reply to SCRIPT_COMPLETE. Returns the number of lost results. */
+/* Process the reply to SCRIPT_COMPLETE. Returns the number of results that Redis
+   ignored. */
 static int take_completed(struct lease *lease, const struct lease_done *done,
                           const redisReply *reply)
 {
@@ -360,7 +361,7 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
     add_host(&words, pause_ns, lease->is_troubled, is_troubled);
     redis_words_add_number(&words, number);
     redis_words_add_number(&words, lease_to_ms(delay_ns));
-    /* this item was finished, so it did not cause the loss of the lease */
+    /* this fetch has ended normally, so the item may share a lease again */
     item->url.flags &= ~(unsigned)LEASE_SINGLE;
     lease_add_item(&words, &item->url, strlen(lease->host + 1));
     rc = lease_run_script(leases, SCRIPT_RELEASE, &words, &reply);
@@ -429,8 +430,9 @@ int leases_reap(struct leases *leases)
 typedef int (*result_visit)(void *arg, int64_t number, const void *bytes, size_t n);
 
 /*
- * Visit the concatenated results of one entry. `lengths` contains their lengths, such as
- * "120 7". Results with numbers of at most `after` are skipped.
+ * Visit the results of one entry, which are concatenated in `bytes`. `lengths` contains
+ * their lengths, such as "120 7". The first result has the given number. Results with
+ * numbers up to `after` are skipped.
  */
 static int visit_entry(const char *lengths, const redisReply *bytes, int64_t number,
                        int64_t after, result_visit visit, void *arg)
@@ -528,8 +530,8 @@ static int unlink_keys(struct leases *leases, const redisReply *keys, const char
 }
 
 /*
- * Delete the crawl's keys that one call of SCAN returns, except those that must remain,
- * and advance `cursor`.
+ * Delete the keys of the crawl that one call of SCAN returns, except for keys that must
+ * remain, and advance `cursor`.
  */
 static int forget_some(struct leases *leases, char cursor[24], const char *setup)
 {

@@ -16,9 +16,9 @@
  *         }
  *     }     // -ENODATA: the crawl is over
  *
- * Each operation is one script in Redis, and can be repeated after a failure.
+ * Each operation is a script that runs in Redis, and can be repeated after a failure.
  * docs/design/many-machines.md explains the design. The functions fail like redis_run(),
- * and with -EPROTO if Redis returns a reply that the scripts never return.
+ * and with -EPROTO if the reply of a script is invalid.
  */
 #ifndef CRAWLER_LEASE_H
 #define CRAWLER_LEASE_H
@@ -28,11 +28,11 @@
 /* Flags of an item, with the same values as in scripts/common.lua. */
 enum lease_flag {
     LEASE_SITEMAP = 1,
-    /* the element ids of the page are needed, although the page is on another site */
+    /* the ids in the page are needed, although the page is on another site */
     LEASE_IDS = 2,
     LEASE_START = 4,
-    LEASE_SINGLE = 8, /* the item is leased alone, because its lease was lost before */
-    /* The lease of this item was lost too often: report an error instead of fetching the
+    LEASE_SINGLE = 8, /* the item is leased alone, because an earlier lease was lost */
+    /* Too many leases of this item were lost: report an error instead of fetching the
      * URL. */
     LEASE_GIVEN_UP = 32
 };
@@ -43,8 +43,8 @@ enum lease_class {
     LEASE_EXTERNAL,
     /*
      * URLs that seem to be outside the site. They are held under one common host until
-     * all start URLs are completed, because only then is it known which origins belong to
-     * the site. The worker that leases the URLs then moves each to another class.
+     * all start URLs are completed. Only then is it known which origins belong to the
+     * site, and the worker that leases the URLs moves each URL to its class.
      */
     LEASE_HELD,
     LEASE_CLASSES
@@ -69,11 +69,11 @@ struct lease_item {
 struct lease {
     char token[24]; /* "" once the lease has ended */
     char *host;     /* a letter for the class, followed by the origin */
-    /* do not contact the host for this time: another worker was asked to wait */
+    /* do not contact the host for this time, because it asked another worker to wait */
     int64_t pause_ns;
     bool is_troubled, has_told_sitemaps;
     bool is_lost;             /* the lease now belongs to another worker */
-    struct lease_item *items; /* the items that are not yet completed or released */
+    struct lease_item *items; /* items that are not yet completed or released */
     size_t count, capacity;
 };
 
@@ -81,10 +81,10 @@ struct lease {
 struct leases_setup {
     const char *options; /* the options as one text */
     bool by_depth;
-    /* Limits; 0 means no limit. max_bytes limits the results that are waiting to be
+    /* Limits, or 0 for no limit. max_bytes limits the results that are waiting to be
      * collected. */
     int64_t max_pages, max_bytes;
-    unsigned split; /* how many workers may lease URLs of one host at the same time */
+    unsigned split; /* number of workers that may lease URLs of a host at the same time */
 };
 
 /* The state of one worker. */
@@ -96,15 +96,14 @@ struct leases {
     /* Seeds of the crawl: two for hashes of URLs, and one for hashes of ids. */
     uint64_t seeds[3];
     /* The last values that Redis returned: */
-    int64_t starts;  /* start URLs that are not completed yet; -1 if unknown */
+    int64_t starts;  /* number of start URLs that are not completed; -1 if unknown */
     int64_t origins; /* number of origins that leases_origins() would visit */
 };
 
 #define LEASES_NAME_BYTES 64 /* maximum length of a crawl's name */
 
 /*
- * True for a name that consists of at most LEASES_NAME_BYTES letters, digits, '.', '_'
- * and '-'.
+ * True if the name consists of 1 to LEASES_NAME_BYTES letters, digits, '.', '_' and '-'.
  */
 bool leases_is_name(const char *name);
 
@@ -118,9 +117,9 @@ COIL_SUSPENDS int leases_begin(struct leases *leases, struct redis *redis,
                                int64_t span_ns);
 
 /*
- * Open an existing crawl to collect its results. *options is set to the text that was
- * passed when the crawl was begun. The caller frees this text. Fails with -ENOENT if the
- * crawl does not exist.
+ * Open an existing crawl to collect its results. *options is set to the options that were
+ * passed when the crawl was begun, in a text that the caller frees. Fails with -ENOENT if
+ * the crawl does not exist.
  */
 COIL_SUSPENDS int leases_join(struct leases *leases, struct redis *redis,
                               const char *name, char **options);
@@ -145,8 +144,8 @@ COIL_SUSPENDS int leases_origins(struct leases *leases,
                                  int (*visit)(void *arg, const char *origin), void *arg);
 
 /*
- * Enqueue the start URLs and begin the crawl. From then on, the crawl is over when no URL
- * is left.
+ * Enqueue the start URLs and begin the crawl. From now on, the crawl is over when all
+ * URLs are completed.
  */
 COIL_SUSPENDS int leases_add(struct leases *leases, const struct redis_words *links);
 
@@ -154,13 +153,14 @@ COIL_SUSPENDS int leases_add(struct leases *leases, const struct redis_words *li
 
 /*
  * Lease up to `most` URLs of one host of the class. Returns 1 with a lease that the
- * caller owns, or 0 if there is no work for at least *wait_ns. Fails with -ENODATA if the
- * crawl is over, and with -ENOBUFS if results must be collected first.
+ * caller owns, or 0 if no URL can be leased during the next *wait_ns. Fails with -ENODATA
+ * if the crawl is over, or with -ENOBUFS if results must be collected first.
  */
 COIL_SUSPENDS int leases_acquire(struct leases *leases, enum lease_class class,
                                  unsigned most, struct lease *lease, int64_t *wait_ns);
 
-/* the result consists of the sitemaps that the host's robots.txt names, not of an item */
+/* the number of a result with the sitemaps in the host's robots.txt, which is not an
+   item */
 #define LEASE_SITEMAPS 0
 
 struct lease_result {
@@ -169,7 +169,7 @@ struct lease_result {
     size_t n; /* 0 to complete the item without a result */
 };
 
-/* The results of some items. */
+/* The items to complete, with their results. */
 struct lease_done {
     const struct lease_result *results;
     size_t count;
@@ -180,42 +180,40 @@ struct lease_done {
 };
 
 /*
- * Complete items: remove them from lease->items, and possibly lease further items.
- * Returns the number of results that were ignored, because the item was already completed
- * or the lease was lost.
+ * Complete items: remove them from lease->items, and lease up to done->more further
+ * items. Returns the number of results that Redis ignored, because the item was already
+ * completed or the lease was lost.
  */
 COIL_SUSPENDS int lease_complete(struct leases *leases, struct lease *lease,
                                  const struct lease_done *done);
 
 /*
- * Release an item, which will be leased again after delay_ns. The caller has set the new
- * number of tries in lease->items[i].
+ * Release an item, which can be leased again after delay_ns. The caller must first store
+ * the new number of tries in lease->items[i].
  */
 COIL_SUSPENDS int lease_release(struct leases *leases, struct lease *lease, size_t i,
                                 int64_t delay_ns, int64_t pause_ns, bool is_troubled);
 
 /*
- * Release all items unchanged, including items that the worker does not know because a
- * reply was lost. If the lease is open in Redis, it ends even if lease->items is empty.
- * No worker will contact the host for pause_ns.
+ * End the lease, and release all its items unchanged, including items that are not in
+ * lease->items because a reply was lost. Workers do not contact the host for pause_ns.
  */
 COIL_SUSPENDS int lease_release_all(struct leases *leases, struct lease *lease,
                                     int64_t pause_ns, bool is_troubled);
 
-/* A lease to renew. The struct contains a copy of the token, because the lease may end
- * during the call. */
+/* A lease to renew. The token is a copy, because the lease may end during the call. */
 struct lease_renewal {
     char token[sizeof((struct lease *)0)->token];
     bool is_lost; /* the lease no longer belongs to the worker */
 };
 
-/* Extend the leases of this worker. Sets is_lost in each renewal. */
+/* Renew leases of this worker, and set is_lost in each renewal. */
 COIL_SUSPENDS int leases_renew(struct leases *leases, struct lease_renewal *renewals,
                                size_t count);
 
 /*
- * End this worker: release all its leases unchanged. This includes a lease that the
- * worker does not know, because it did not wait for the reply.
+ * End this worker, and release all its leases unchanged, including a lease that the
+ * worker does not know because it did not wait for the reply.
  */
 COIL_SUSPENDS int leases_leave(struct leases *leases);
 
@@ -223,25 +221,25 @@ COIL_SUSPENDS int leases_leave(struct leases *leases);
 COIL_SUSPENDS int leases_reap(struct leases *leases);
 
 /*
- * Free the memory of the lease. The lease itself remains in Redis until it expires. The
- * struct may be zeroed.
+ * Free the memory of the lease. In Redis, the lease remains until it expires. The struct
+ * may be zeroed.
  */
 void lease_finish(struct lease *lease);
 
 /* ---- results ----------------------------------------------------------------------- */
 
 /*
- * The numbers of completed and remaining URLs when leases_collect() returned.
+ * Numbers of completed and remaining URLs at the time of leases_collect().
  */
 struct lease_progress {
     int64_t through, left;
 };
 
 /*
- * Visit about `most` results, beginning with the first result after number `after`. Redis
- * deletes the results up to `after`, so `after` must be the last number that an earlier
- * call visited, or 0. Returns the number of visited results. Fails with -ENODATA if no
- * results are left and the crawl is over, or with a negative value that visit() returned.
+ * Visit about `most` results whose numbers are greater than `after`. Redis deletes the
+ * results up to `after`, which must be the last number that an earlier call visited, or
+ * 0. Returns the number of visited results. Fails with -ENODATA if no results are left
+ * and the crawl is over, or with a negative value that visit() returned.
  */
 COIL_SUSPENDS int leases_collect(struct leases *leases, int64_t after, unsigned most,
                                  int (*visit)(void *arg, int64_t number,
@@ -250,7 +248,7 @@ COIL_SUSPENDS int leases_collect(struct leases *leases, int64_t after, unsigned 
 
 /*
  * Delete the data of a crawl that is over and was collected. For another hour, Redis
- * stores a note for late workers that the crawl is over.
+ * stores a note, for late workers, that the crawl is over.
  */
 COIL_SUSPENDS int leases_forget(struct leases *leases);
 

@@ -14,7 +14,7 @@
 /* maximum number of words of links in one call of a script */
 #define LINK_WORDS_AT_ONCE ((size_t)2000 * LINK_WORDS)
 #define FORGOTTEN_AT_ONCE "1000"
-/* how long Redis stores a note that a deleted crawl is over */
+/* lifetime of the note in Redis that a deleted crawl is over */
 #define OVER_SECONDS "3600"
 
 static const char class_letters[LEASE_CLASSES + 1] = "sxh";
@@ -24,7 +24,7 @@ const char *lease_text_at(const redisReply *reply, size_t i);
 
 int64_t lease_number_at(const redisReply *reply, size_t i);
 
-/* Read a number of milliseconds, and return it in nanoseconds, limited to an hour. */
+/* Read a time in milliseconds, and return it in nanoseconds, limited to an hour. */
 int64_t lease_span_at(const redisReply *reply, size_t i);
 
 int64_t lease_to_ms(int64_t span_ns);
@@ -40,7 +40,8 @@ enum lease_class lease_class_of(const char *host);
 
 bool lease_is_web(const char *url);
 
-/* Read pairs of a number and an item, from the i-th element of the reply on. */
+/* Read pairs of a number and an item, beginning with the i-th element of the reply, and
+   append the items to the lease. */
 int lease_take_items(struct lease *lease, const redisReply *reply, size_t i);
 
 void lease_drop_number(struct lease *lease, int64_t number);
@@ -48,7 +49,7 @@ void lease_drop_number(struct lease *lease, int64_t number);
 void lease_drop_all(struct lease *lease);
 
 /*
- * Record that a lease has ended in Redis. If items are left, the lease was lost.
+ * Record that the lease has ended in Redis. If the lease still has items, it was lost.
  */
 void lease_end_lost_lease(struct lease *lease);
 

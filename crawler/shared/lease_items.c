@@ -80,8 +80,8 @@ void lease_add_item(struct redis_words *words, const struct lease_url *url,
 
 /*
  * Append the hash of a URL. hash_bytes() depends on the byte order, so all machines of a
- * crawl must have the same byte order. A held URL has a different hash, because it is
- * later enqueued again in its real class.
+ * crawl must have the same byte order. A held URL has a different hash, so that Redis
+ * accepts the URL as new when it is enqueued again in its real class.
  */
 static void add_hash(const struct leases *leases, struct redis_words *words,
                      const struct lease_url *url)
@@ -133,8 +133,8 @@ bool lease_is_web(const char *url)
 }
 
 /*
- * True if a URL can be part of a lease of this host. The common host of held URLs can
- * have any web URL.
+ * True if the URL can belong to a lease of this host. Any web URL can belong to the
+ * common host of held URLs.
  */
 static bool is_of_host(const char *url, const char *host)
 {

@@ -5,16 +5,16 @@
  *      ^                          |  ^                      |
  *      '--- complete, release ----'  '--- results, links ---'
  *
- * Each class has a task that leases hosts, unless there are enough leases. Each lease has
+ * Each class has a task that leases hosts while there are too few leases. Each lease has
  * a task that sends the results of its URLs, several at a time, and leases more URLs of
  * the host. Another task renews all leases, including leases with unsent results.
  *
  * Invariants
  *   1. A target is in the frontier at most once. While it is there, `works` has an entry
- *      for the target, with its lease, or with NULL if the lease was lost.
- *   2. Redis does not record which page a link was found on. Results are sent one after
- *      another, each with all links that are known at that time. The links of a page are
- *      therefore sent together with the page's result, or earlier.
+ *      for it, with its lease, or with NULL if the lease was lost.
+ *   2. The links of a page are sent together with the page's result, or earlier. To
+ *      ensure this, only one task sends at a time, and it sends all known links. (Redis
+ *      does not record on which page a link was found.)
  *   3. If a result does not reach Redis before the lease expires, other processes fetch
  *      the URL again.
  */
@@ -107,7 +107,7 @@ size_t held_unsent_count(const struct held *held)
     return held->result_count + held->back_count;
 }
 
-/* If no other result or release is waiting to be sent, record the time. */
+/* If this is the first result or release that is waiting to be sent, record the time. */
 static void note_time(struct held *held)
 {
     if (held_unsent_count(held) == 0)
@@ -115,8 +115,8 @@ static void note_time(struct held *held)
 }
 
 /*
- * Store a copy of the bytes. Returns false if memory runs out. In that case the result is
- * not sent, and another process fetches the URL again.
+ * Store a copy of a result. Returns false if memory runs out. The result is then not
+ * sent, and another process fetches the URL again.
  */
 static bool add_result(struct held *held, int64_t number, const void *bytes, size_t n)
 {
@@ -224,8 +224,8 @@ static void on_complete(void *arg, const struct frontier_job *job)
     drop_work(shared, work);
 }
 
-/* Return the number of tries for other processes. Requests that the host refused do not
- * count as tries, and the number of refusals is not sent. */
+/* Return the number of tries to report to other processes. Refused requests do not count,
+ * because the number of refusals is not reported. */
 static uint8_t tries_of(const struct target *target)
 {
     return target->tries > target->refusals ? target->tries - target->refusals : 0;
@@ -277,8 +277,8 @@ static int wait_for_room(struct shared *shared, enum frontier_class class)
     return rc;
 }
 
-/* Spawn the task of a lease, which frees `held`. The task is started eagerly, so that it
- * frees `held` even if it is cancelled immediately. */
+/* Spawn the task of a lease, which frees `held`. The task starts eagerly, because a task
+ * that is cancelled before its start would not free `held`. */
 static int spawn_hold(struct shared *shared, struct held *held)
 {
     coil_spawn_opts opts = {.name = "lease", .eager = true};
@@ -289,7 +289,8 @@ static int spawn_hold(struct shared *shared, struct held *held)
     return rc;
 }
 
-/* Lease URLs of one host. Returns like leases_acquire(). */
+/* Lease URLs of one host, and spawn the task of the lease. Returns like
+   leases_acquire(). */
 static int lease_host(struct shared *shared, enum frontier_class class, int64_t *wait_ns)
 {
     struct held *held = calloc(1, sizeof *held);
@@ -335,9 +336,9 @@ static int64_t min_ns(int64_t a, int64_t b)
 }
 
 /*
- * Return how long to pause after leases_acquire() returned rc, or a negative error that
- * ends the crawl. If no work was available, the pause is at most *look_ns, which is then
- * doubled, up to LOOK_LONGEST_NS.
+ * Return the duration of the pause after leases_acquire() has returned `rc`, or `rc` if
+ * it ends the crawl. If no work was available, the pause is at most *look_ns, which is
+ * then doubled, up to LOOK_LONGEST_NS.
  */
 static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
 {
@@ -351,8 +352,9 @@ static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
     return redis_may_pass(rc) ? AGAIN_NS : rc;
 }
 
-/* Wait for work. Returns 1 if the crawl is over, 0 if it is time to try again, or a
- * negative errno. */
+/* Wait for work after leases_acquire() has returned `rc`. Returns 0 if the caller must
+   try
+ * again, 1 if the crawl is over, or a negative errno. */
 static int wait_for_more(struct shared *shared, int rc, int64_t wait_ns, int64_t *look_ns)
 {
     int64_t pause_ns = pause_after(rc, wait_ns, look_ns);
@@ -411,7 +413,7 @@ static int lease_what_is_held(void *arg)
 }
 
 /*
- * True once half of the lease has passed. If the task of a lease cannot send for several
+ * True if half of the lease has passed. If its task has been unable to send for several
  * lease durations, the lease is left to expire, so that other processes get its URLs.
  */
 static bool wants_renewal(const struct held *held, int64_t now)
@@ -439,7 +441,8 @@ static void note_renewal(struct shared *shared, const struct lease_renewal *rene
     coil_event_set(&held->changed);
 }
 
-/* Renew some leases. Returns how many leases were due, or a negative errno. */
+/* Renew up to RENEWED_AT_ONCE leases that are due. Returns their number, or a negative
+   errno. */
 static int renew_some(struct shared *shared)
 {
     struct lease_renewal due[RENEWED_AT_ONCE];
@@ -475,8 +478,8 @@ static int renew_all(void *arg)
 }
 
 /*
- * End expired leases, including those of other processes. Tasks that wait for work also
- * do this, but all tasks may be busy.
+ * End expired leases of all processes, at regular intervals. Tasks that are waiting for
+ * work also do this, but all tasks may be busy.
  */
 static int reap(void *arg)
 {
@@ -518,8 +521,8 @@ static int lease_all(struct shared *shared)
     return coil_group_exit(&shared->group, rc);
 }
 
-/* Release all leases, including one that no task knows because its reply was not
- * received. */
+/* Release all leases, including a lease of which this process does not know because the
+ * reply was not received. */
 static void leave(struct shared *shared)
 {
     coil_scope scope;

@@ -51,8 +51,8 @@ struct shared_options {
     bool has_external;                /* also lease URLs of other sites */
     unsigned most;                    /* maximum number of URLs in one lease */
     /*
-     * Approximate number of URLs of each class that are leased at the same time. If
-     * workers are idle because the hosts need pauses, more URLs are leased.
+     * Approximate number of URLs of each class to lease at the same time. If workers are
+     * idle because the hosts need pauses, more URLs are leased.
      */
     unsigned ahead;
 };
@@ -75,48 +75,49 @@ struct shared_held {
 struct shared {
     struct frontier_above above;
     struct shared_options options;
-    struct redis_words links; /* URLs that were found, but not sent to Redis yet */
+    struct redis_words links; /* URLs that were found but are not sent to Redis yet */
     struct shared_works works;
     unsigned at_work[FRONTIER_CLASSES];
     struct shared_held held;
     int64_t origins; /* number of the site's origins that were passed to add_origin() */
-    bool knows_site; /* end_starts() has been called */
+    bool knows_site; /* end_starts() was called */
     coil_group group;
-    unsigned lives; /* the result of redis_lives() when a restart was last handled */
-    /* The negative errno that ends the crawl, or 0. After a failure, no URL is
+    unsigned lives; /* result of redis_lives() at the last restart that was handled */
+    /* The negative errno that ends the crawl, or 0. After a failure, URLs are no longer
        completed. */
     int failure;
 };
 
 void shared_init(struct shared *shared, const struct shared_options *options);
 
-/* Free the memory. Call this after shared_run() has returned in all tasks, and before
+/* Free the memory. Call this after shared_run() has returned, and before
  * frontier_finish(). */
 void shared_finish(struct shared *shared);
 
 /*
- * A task function. Targets that were added to the frontier before it begins are the start
- * URLs. The task runs until the crawl is over for all processes, and then closes the
- * frontier. If it is cancelled, it releases its leases. Fails like leases_acquire().
+ * Lease URLs until the crawl is over for all processes, and then close the frontier. This
+ * is a task function. Targets that are added to the frontier before it begins are the
+ * start URLs. If the task is cancelled, it releases its leases. Fails like
+ * leases_acquire().
  */
 COIL_SUSPENDS int shared_run(void *arg);
 
 /*
- * Hold a target that seems to be outside the site. The target's URL is stored in Redis
- * until all start URLs are complete, and the target's state is TARGET_HELD.
+ * Hold a target that seems to be outside the site and is in state TARGET_HELD. Its URL is
+ * stored in Redis until all start URLs are completed.
  */
 void shared_hold(struct shared *shared, struct target *target);
 
-/* Add the origin of a URL to the site for all processes, because a start URL redirects to
- * it. */
+/* Add the origin of a URL, to which a start URL redirects, to the site of all
+   processes. */
 void shared_add_origin(struct shared *shared, const char *url);
 
 /* True if a target from the frontier has a valid lease. */
 bool shared_may_fetch(const struct shared *shared, const struct target *target);
 
 /*
- * True if several processes have died while they fetched the target. In this case, the
- * crawler reports an error instead of fetching the target.
+ * True if several processes died while they were fetching the target. The crawler then
+ * reports an error instead of fetching the target.
  */
 bool shared_has_given_up(const struct shared *shared, const struct target *target);
 
@@ -125,9 +126,8 @@ int shared_bring(struct shared *shared, const struct target *target, const void 
                  size_t n);
 
 /*
- * Store the sitemaps that the robots.txt of a host names. The frontier must contain
- * targets of the host. If Redis does not receive the sitemaps, robots.txt is fetched
- * again.
+ * Store the sitemaps that the robots.txt of a host lists. The frontier must contain
+ * targets of the host. If the sitemaps do not reach Redis, robots.txt is fetched again.
  */
 void shared_bring_sitemaps(struct shared *shared, struct host *host, const void *bytes,
                            size_t n);

@@ -11,30 +11,30 @@
 
 #define RESULTS_AT_ONCE 16
 #define LEASES_MOST 256          /* maximum number of leases while hosts need pauses */
-#define LINGER_NS COIL_MSEC(500) /* how long a result waits to be sent with others */
-#define SENDING_MOST 64          /* while this many tasks send, lease no more */
-/* If the task of a lease cannot send, the lease is renewed for at most this many lease
- * durations. */
+#define LINGER_NS COIL_MSEC(500) /* time for which a result waits for others */
+#define SENDING_MOST 64          /* while this many tasks are sending, lease no more */
+/* While the task of a lease cannot send its results, the lease is renewed for at most
+   this
+ * many lease durations. */
 #define SENDING_SPANS_MOST 4
 #define RENEWED_AT_ONCE 64
 #define TEND_NS COIL_SEC(1) /* interval for renewing and reaping leases */
-/* The pause between polls for new work, which is doubled after each poll without
- * success. */
+/* The pause between polls for new work, doubled after each poll that finds none. */
 #define LOOK_NS COIL_MSEC(50)
 #define LOOK_LONGEST_NS COIL_MSEC(400)
 #define FULL_NS COIL_SEC(1)     /* pause while results must be collected first */
 #define AGAIN_NS COIL_MSEC(200) /* pause after a temporary failure */
 #define GOODBYE_NS COIL_SEC(2)
 
-/* An item that is released from its lease, so that it is tried again later. */
+/* An item that will be released from its lease, so that it is tried again later. */
 struct held_back {
     int64_t number, at_ns;
     uint8_t tries;
 };
 
-/* A lease, with results and released items that are not sent yet. The struct has
- * many members, because a lease has three lists of results, and the times when
- * they are due. */
+/* A lease, with results and released items that are not sent yet. The struct has many
+ * members, because the lease, the two lists and the times at which they are due are used
+ * together. */
 struct held {
     struct shared *shared;
     struct lease lease;
@@ -45,9 +45,9 @@ struct held {
     size_t result_count, result_capacity;
     struct held_back *backs;
     size_t back_count, back_capacity;
-    int64_t first_ns;   /* when the oldest unsent result or release was added */
-    int64_t until_ns;   /* the earliest time at which the lease may expire */
-    int64_t sending_ns; /* when its task began to send or to wait for the lock; or 0 */
+    int64_t first_ns;   /* time of the oldest unsent result or release */
+    int64_t until_ns;   /* earliest time at which the lease may expire */
+    int64_t sending_ns; /* time since which its task sends or waits for the lock; or 0 */
     coil_event changed;
     struct held *next;
 };
@@ -72,33 +72,34 @@ size_t held_unsent_count(const struct held *held);
 void held_ask_for_robots_again(struct host *host);
 
 /*
- * Fetch the robots.txt of a host again, because its sitemaps did not reach Redis or were
- * lost there. If this process has no lease of the host, do this at the next lease.
+ * Make the frontier fetch the robots.txt of a host again, because its sitemaps did not
+ * reach Redis or were lost there. If this process does not have a lease of the host, this
+ * is done at the next lease.
  */
 void held_forget_sitemaps(const struct shared *shared, struct host *host);
 
 /*
- * Call held_forget_sitemaps() if the results contain sitemaps. Use this for results that
- * were not sent, or some of which Redis has ignored.
+ * Call held_forget_sitemaps() if the results contain sitemaps. Use this if the results
+ * were not sent, or if Redis has ignored some of them.
  */
 void held_forget_unsent_sitemaps(const struct held *held,
                                  const struct lease_result *results, size_t count);
 
 /*
- * If Redis has restarted, it may have lost its last second of data. In that case, forget
- * which URLs and sitemaps were sent, because the pages that contain them are fetched
+ * If Redis has restarted, and may have lost its last second of data, reset the state of
+ * all targets. Lost pages are then fetched again, and their URLs and sitemaps are sent
  * again.
  */
 void held_forget_if_reborn(struct shared *shared);
 
 /*
- * If rc is a temporary failure, sleep for a while and return true: the operation must be
- * repeated. If the sleep fails, set *rc to its error and return false.
+ * If *rc is a temporary failure, sleep for a while and return true: the caller must
+ * repeat the operation. If the sleep fails, set *rc to its error and return false.
  */
 bool held_is_to_repeat(int *rc);
 
-/* Return when a lease that is acquired or renewed now will expire, minus a safety margin
- * of a tenth of its duration. */
+/* Return the time at which a lease that is acquired or renewed now will expire, minus a
+ * safety margin of a tenth of its duration. */
 int64_t held_expiry(const struct shared *shared);
 
 /* Set held->until_ns, unless another reply has already set a later time. */
@@ -113,16 +114,16 @@ void held_destroy_held(struct held *held);
 int held_hold(void *arg);
 
 /*
- * If Redis has reported new origins or the end of the start URLs, call add_origin() and
- * end_starts() of the crawl.
+ * If Redis has reported new origins, or that all start URLs are completed, call the
+ * crawl's add_origin() or end_starts().
  */
 int held_learn(struct shared *shared);
 
 int held_place_all(struct held *held);
 
 /*
- * True if another host may be leased. If workers are idle because the leased hosts need
- * pauses, more hosts may be leased.
+ * True if another host may be leased: too few targets are leased, or workers are idle
+ * because the leased hosts need pauses.
  */
 bool held_has_room(const struct shared *shared, enum frontier_class class);
 

@@ -27,8 +27,9 @@ static void fill(struct target *target, const struct lease_url *url)
     target->is_start |= (url->flags & LEASE_START) != 0;
 }
 
-/* Pass a leased URL to the frontier. Its target may still be in the frontier because of
- * an earlier, lost lease. (Invariant 1) */
+/* Pass a leased URL to the frontier, unless its target is still in the frontier because
+   of
+ * an earlier lease that was lost. (Invariant 1) */
 static int add_leased_item(struct held *held, struct lease_item *item)
 {
     struct shared *shared = held->shared;
@@ -84,7 +85,7 @@ static int take_host(struct held *held)
     return 0;
 }
 
-/* Reset a target to the state in which it was first found. */
+/* Reset a target to its initial state, unless it is held. */
 static void forget(const struct targets *targets, struct target *target)
 {
     if (target->state == TARGET_HELD)
@@ -93,8 +94,8 @@ static void forget(const struct targets *targets, struct target *target)
     targets_remember(targets, target);
 }
 
-/* Reset all targets. Targets in the frontier remain in its queues, so their state becomes
- * "accepted" again. */
+/* Reset all targets. Targets in the frontier remain in its queues, so their state is then
+ * set to accepted and queued again. */
 static void forget_targets(struct shared *shared)
 {
     const struct targets *targets = shared->options.targets;
@@ -153,8 +154,8 @@ static unsigned more_of(const struct held *held)
     const struct shared_options *options = &held->shared->options;
     size_t count = held->lease.count, left;
 
-    /* There may be more results than items, because sitemaps of a robots.txt are a result
-     * but not an item. */
+    /* There may be more results than items, because the sitemaps of a robots.txt are a
+     * result without an item. */
     left = count > held->result_count ? count - held->result_count : 0;
     if (held->shared->at_work[held->class] >= options->ahead || left >= options->most)
         return 0;
@@ -188,7 +189,7 @@ static int complete(struct held *held, struct lease_done *done)
     held_forget_if_reborn(shared);
     redis_words_finish(&links);
     if (rc < 0)
-        shared->failure = rc; /* the links are lost, so no more results must be sent */
+        shared->failure = rc; /* the links are lost, so do not send more results */
     return rc;
 }
 
@@ -297,8 +298,8 @@ static int wait_for_change(struct held *held)
     return rc;
 }
 
-/* Send results, then release items. This order is required, because the lease ends when
- * its last URL is released. */
+/* Send the results first, and then release items, because the lease ends when its last
+ * item is released. */
 static int send_all(struct held *held)
 {
     int rc = held->result_count > 0 ? send_results(held) : 0;
@@ -409,8 +410,8 @@ int held_learn(struct shared *shared)
     return redis_may_pass(rc) ? 0 : rc;
 }
 
-/* Add the held URLs again in their real classes, and complete them in the class of held
- * URLs. */
+/* Enqueue the leased URLs again in their real classes, and complete them in the class of
+ * held URLs. */
 static int place_some(struct held *held)
 {
     const struct shared_options *options = &held->shared->options;

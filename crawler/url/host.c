@@ -9,7 +9,7 @@
  * ASCII names are converted to lower case here. Only names that IDNA may change are
  * passed to libidn2, with the non-transitional mapping of UTS #46. Unlike the standard,
  * libidn2 enforces the length limits of the DNS. Longer names could not be resolved
- * anyway, and the limits bound the cost of long input.
+ * anyway, and the limits bound the time for a long name.
  */
 #include "host.h"
 
@@ -20,13 +20,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* Names longer than this are rejected without a conversion, which could not shorten them
- * to the 253 bytes that the DNS allows. */
+/* Longer names are rejected without conversion, because the conversion could not shorten
+ * them to the 253 bytes that the DNS allows. */
 #define IDNA_INPUT_BYTES 4096
 
 /* ---- IPv4 -------------------------------------------------------------------------- */
 
-/* Stands for every number that does not fit into 32 bits. */
+/* The result for all numbers that do not fit into 32 bits. */
 #define TOO_LARGE ((uint64_t)1 << 32)
 
 /*
@@ -64,15 +64,14 @@ static bool all_digits(const char *s, size_t n)
     return n > 0;
 }
 
-/* Return the length of a host without a trailing dot, which refers to the root of the
-   DNS and is ignored. */
+/* Return the length of a host without its trailing dot, if any. The dot refers to the
+   root of the DNS, and is ignored. */
 static size_t without_last_dot(const char *s, size_t n)
 {
     return n > 1 && s[n - 1] == '.' ? n - 1 : n;
 }
 
-/* True if the last label is a number. In that case the whole host must be an IPv4
- * address. */
+/* True if the last label is a number. The whole host must then be an IPv4 address. */
 static bool ends_in_number(const char *s, size_t n)
 {
     const char *dot, *last;
@@ -150,8 +149,8 @@ static int parse_embedded_ipv4(const char *s, const char *end, uint16_t pieces[2
     return s == end ? 0 : -EINVAL;
 }
 
-/* Move the pieces after "::" to the end, and fill the gap with zeroes. Without "::" (gap
-   < 0), exactly eight pieces are required. */
+/* Move the pieces after "::" to the end, and fill the gap with zeroes. Without "::" (if
+   gap < 0), the address must have exactly eight pieces. */
 static int close_gap(uint16_t pieces[8], int count, int gap)
 {
     int after = count - gap;
@@ -275,8 +274,8 @@ static bool needs_idna(const char *s, size_t n)
     return false;
 }
 
-/* True if the name has letters that IDNA2003 replaced and the non-transitional mapping
- * preserves. */
+/* True if the name has deviation characters: IDNA2003 replaced these characters, but the
+ * non-transitional mapping preserves them. */
 static bool has_deviations(const char *domain)
 {
     static const char *const deviations[] = {"\u00df", "\u03c2", "\u200c", "\u200d"};

@@ -80,9 +80,9 @@ static enum url_kind kind_of(const struct whatwg_url *url)
 /* ---- plain references -------------------------------------------------------------- */
 
 /*
- * Nine of ten references are as simple as "../a/b.html#c". Such a reference can be
- * appended to a part of the base without using the parser, because none of its characters
- * is encoded or has a special meaning in a path or a fragment.
+ * True for a character that is neither encoded nor special in a path or a fragment. Nine
+ * of ten references consist of such characters, "/" and "#", like "../a/b.html#c". They
+ * can be appended to a part of the base without the parser.
  */
 static bool is_plain(char c)
 {
@@ -91,8 +91,8 @@ static bool is_plain(char c)
 }
 
 /*
- * Return the length of a plain reference, or SIZE_MAX. *fragment_at is the offset of its
- * fragment, or 0.
+ * Return the length of a plain reference, or SIZE_MAX for any other reference.
+ * *fragment_at is set to the offset of its fragment, or to 0.
  */
 static size_t plain_length(const char *s, size_t *fragment_at)
 {
@@ -118,8 +118,8 @@ static size_t plain_length(const char *s, size_t *fragment_at)
 }
 
 /*
- * Return the length of the part of the base that precedes the reference in the result.
- * Advance *reference past the "../" at its beginning.
+ * Return the length of the part of the base to which the reference is appended, and
+ * advance *reference past any "../" at its beginning.
  */
 static size_t skip_parents(const struct whatwg_url *base, const char **reference)
 {
@@ -332,7 +332,7 @@ size_t url_decode(char *s, size_t n)
 
 /* ---- errors ------------------------------------------------------------------------ */
 
-/* True if `s` begins with a port such as ":8080", and the rest is a path or empty. */
+/* True if `s` begins with a port such as ":8080", followed by a path or the end. */
 static bool is_port(const char *s)
 {
     size_t n = strspn(s + 1, "0123456789");

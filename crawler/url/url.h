@@ -1,6 +1,5 @@
 /*
- * url.h - resolve a link, as written on a page, to a URL that can be compared and
- * fetched.
+ * url.h - resolve links, as written on a page, to URLs that can be compared and fetched.
  *
  * The resulting URLs are absolute and normalized: scheme and host in lower case, host
  * names in ASCII, without default port or dot segments, with a path of at least "/", and
@@ -30,7 +29,7 @@ struct url {
 };
 
 /*
- * Resolve `reference` against `base`, which may be NULL. An empty fragment and a text
+ * Resolve `reference` relative to `base`, which may be NULL. An empty fragment and a text
  * directive (":~:text=...") are removed.
  *
  * Fails with -EINVAL if the result is not a URL, or with -ENOMEM. On failure, *out is
@@ -40,9 +39,9 @@ struct url {
 int url_parse(const struct whatwg_url *base, const char *reference, struct url *out);
 
 /*
- * Resolve `reference` to an http or https URL without its fragment. `base` must be a URL
- * that this function has returned. The caller frees *out. Fails with -EPROTONOSUPPORT for
- * other schemes, -EINVAL or -ENOMEM.
+ * Resolve `reference` relative to `base` to an http or https URL without fragment. `base`
+ * must be a result of this function, or NULL. The caller frees *out. Fails with
+ * -EPROTONOSUPPORT for other schemes, -EINVAL or -ENOMEM.
  */
 int url_resolve(const char *base, const char *reference, char **out);
 
@@ -69,7 +68,7 @@ bool url_same_origin(const char *a, const char *b);
  */
 bool url_is_trusted_as(const char *url, const char *as);
 
-/* Return "user:password" of a web URL, as written; empty if it has none. */
+/* Return the "user:password" of a web URL as written, or an empty span. */
 struct whatwg_span url_credentials(const char *url);
 
 /*
@@ -86,8 +85,9 @@ bool url_sibling_hosts(const char *a, const char *b);
 size_t url_decode(char *s, size_t n);
 
 /*
- * Normalize a fragment in place: characters that need no encoding are decoded, and
- * hexadecimal digits are in upper case. Returns the new length. (RFC 3986, section 6.2.2)
+ * Normalize the escapes of a fragment in place: characters that need not be encoded are
+ * decoded, and hexadecimal digits become upper case. Returns the new length. (RFC 3986,
+ * section 6.2.2)
  */
 size_t url_unify_escapes(char *s, size_t n);
 

@@ -4,8 +4,8 @@
  *
  * The path is written to the output segment by segment, each with a slash before it. A
  * ".." removes the last segment from the output. Each byte is removed at most once, so
- * the time is linear. The standard uses a list of segments. A string is equivalent,
- * because segments cannot contain slashes.
+ * the time is linear. (The standard uses a list of segments instead of a string. Both are
+ * equivalent, because segments cannot contain slashes.)
  */
 #include "url_parser.h"
 
@@ -104,9 +104,8 @@ void parser_add_from_base(struct parser *p, size_t begin, size_t end)
 }
 
 /*
- * Return the offset after the authority, or after the scheme if the URL lacks an
- * authority. A "/." before the path is not part of either: it only makes the path
- * unambiguous.
+ * Return the offset after the authority or, without an authority, after the scheme. The
+ * "/." that makes some paths unambiguous comes after this offset.
  */
 static size_t authority_end(const struct whatwg_url *url)
 {
@@ -226,7 +225,8 @@ static int dot_count(const char *s, size_t n)
     return dots <= 2 ? dots : 0;
 }
 
-/* Parse segments. The caller has skipped the slash before the first segment. */
+/* Parse the segments of a path. The slash before the first segment was already
+   skipped. */
 int parser_path(struct parser *p)
 {
     for (;;) {
@@ -249,7 +249,7 @@ int parser_path(struct parser *p)
     return parser_query(p);
 }
 
-/* Parse a path after an authority. Only special URLs always have a path. */
+/* Parse the path after an authority, which may be missing if the URL is not special. */
 int parser_path_start(struct parser *p)
 {
     p->url->path_at = p->text.n;
@@ -318,8 +318,8 @@ static int parse_port(struct parser *p, const char *s, const char *end)
     return 0;
 }
 
-/* Find the colon before the port, or the end if there is none. Colons in brackets belong
- * to an IPv6 address. */
+/* Return the address of the colon before the port, or `end`. Colons in brackets belong to
+ * an IPv6 address. */
 static const char *find_port(const char *s, const char *end)
 {
     bool in_brackets = false;

@@ -24,8 +24,8 @@ struct parser {
 /* Return the default port of a special scheme, -1 for file, or NOT_SPECIAL. */
 int parser_default_port(const char *scheme, size_t n);
 
-/* Return the number of bytes left, and whether the next byte is a slash. In special URLs
-   a backslash counts as a slash. */
+/* Return the number of unread bytes; and whether the next byte is a slash. In special
+   URLs a backslash counts as a slash. */
 size_t parser_left(const struct parser *p);
 bool parser_at_slash(const struct parser *p);
 /* True at "?", "#" or the end of the input. */

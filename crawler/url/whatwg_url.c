@@ -4,8 +4,8 @@
  *
  * The standard (https://url.spec.whatwg.org, section 4.4) describes a state machine that
  * reads its input once, and never returns to a state of an earlier part of the URL. Each
- * state can therefore be a function that ends by calling the next state. The label of an
- * arrow is the input that leads to that state:
+ * state can therefore be a function that ends by calling the next one. The label of an
+ * arrow is the input that leads to the next state:
  *
  *     parse -- scheme --> parse_scheme -- opaque -----------------> parser_opaque_path
  *       |                   |    |  |   \------ "/x" ------------------> parser_path
@@ -31,7 +31,7 @@
 /* ---- relative to the base ---------------------------------------------------------- */
 
 /*
- * Parse input that replaces the last path segment of the base, or its query or fragment.
+ * Parse input that replaces the last path segment, the query or the fragment of the base.
  */
 static int parse_after_base(struct parser *p)
 {
@@ -54,8 +54,9 @@ static int parse_after_base(struct parser *p)
     return parser_path(p);
 }
 
-/* Parse a reference relative to a base with any scheme except file. "//x" has its own
- * authority; "/x" uses the authority of the base. */
+/* Parse a reference relative to a base with any scheme except file. "//x" has an
+   authority
+ * of its own, and "/x" inherits the authority of the base. */
 static int parse_relative(struct parser *p)
 {
     int rc;
@@ -164,8 +165,8 @@ static void add_scheme(struct parser *p, const char *scheme, size_t n)
 }
 
 /*
- * True if a URL with a scheme is relative, such as "http:x" with a base that has the same
- * scheme. Early browsers did this by accident, and pages rely on it.
+ * True if a reference is relative although it has a scheme, such as "http:x" with a base
+ * that has the same scheme. Early browsers did this by accident, and pages rely on it.
  */
 static bool is_relative_with_scheme(const struct parser *p)
 {
@@ -290,7 +291,8 @@ bool whatwg_url_scheme_is(const struct whatwg_url *url, const char *scheme)
            memcmp(url->href, scheme, url->scheme_end) == 0;
 }
 
-/* Like JavaScript, report an empty query ("?") or an empty fragment ("#") as "". */
+/* Return a query or fragment with its "?" or "#", but as "" if it is empty, as in
+ * JavaScript. */
 static struct whatwg_span signed_span(const struct whatwg_url *url, size_t begin,
                                       size_t end)
 {

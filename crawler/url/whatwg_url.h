@@ -28,8 +28,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A parsed URL. A missing part has length 0, and its offset is where the part would be.
- * The struct has many members, because each part of a URL needs its offset. */
+/* A parsed URL. A missing part has length 0 at the offset where it would be. The struct
+ * has many members, because each part of a URL needs its offset. */
 struct whatwg_url {
     char *href; /* NUL-terminated ASCII; spaces occur only in an opaque path */
     size_t length;
@@ -71,10 +71,10 @@ struct whatwg_span {
  * Parse the n bytes at `input`, relative to `base` unless `base` is NULL. (Basic URL
  * parser)
  *
- * The input is UTF-8; invalid bytes count as U+FFFD. The time is linear in the length. On
- * success the caller passes `url` to whatwg_url_finish(); on failure `url` is zeroed.
- * Fails with -ENOMEM, or with -EINVAL if the input is not a URL or is relative without a
- * base.
+ * The input is UTF-8, and invalid bytes count as U+FFFD. The time is linear in the
+ * length. On success the caller passes `url` to whatwg_url_finish(). On failure `url` is
+ * zeroed. Fails with -ENOMEM, or with -EINVAL if the input is not a URL, or is relative
+ * and `base` is NULL.
  */
 int whatwg_url_parse(const char *input, size_t n, const struct whatwg_url *base,
                      struct whatwg_url *url);

@@ -1,5 +1,5 @@
 /*
- * record.h - the records that a crawl passes to its reports while it runs.
+ * record.h - the records that a running crawl passes to its reports.
  *
  * docs/design/checker.md, "JSONL, schema 1", specifies when each record is passed.
  */
@@ -34,9 +34,9 @@ struct record_link {
 struct record_answer {
     const char *url;
     int status;                 /* 0 if the server did not answer */
-    int64_t at_ns, duration_ns; /* start, relative to the crawl's start; and duration */
-    int64_t bytes;              /* as received over the network, before decompression */
-    unsigned tries;             /* how often the target was fetched until now */
+    int64_t at_ns, duration_ns; /* time since the start of the crawl; and duration */
+    int64_t bytes;              /* number of received bytes, before decompression */
+    unsigned tries;             /* number of fetches of the target so far */
 };
 
 struct record_redirect {
@@ -61,11 +61,11 @@ struct record_verdict {
  * fragment that a link leads to.
  */
 struct record_summary {
-    size_t urls; /* without fragments; includes URLs that occur only in redirects */
+    size_t urls; /* number of URLs without fragments, including those only in redirects */
     size_t pages, links, targets;
-    size_t verdicts[VERDICT_COUNT];     /* numbers of targets */
-    size_t verdict_urls[VERDICT_COUNT]; /* the URLs of these targets, without fragments */
-    size_t verdict_links[VERDICT_COUNT]; /* links to these targets */
+    size_t verdicts[VERDICT_COUNT];      /* numbers of targets with each verdict */
+    size_t verdict_urls[VERDICT_COUNT];  /* numbers of their URLs without fragments */
+    size_t verdict_links[VERDICT_COUNT]; /* numbers of links to these targets */
     size_t findings, finding_links; /* targets that fail the run, and links to them */
     int64_t bytes; /* size of all files and answers, including retried answers */
     int64_t duration_ns;

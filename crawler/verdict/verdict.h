@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* A table in verdict.c has a row for each verdict: verdict_traits(). */
+/* verdict_traits() returns the properties of a verdict, from a table in verdict.c. */
 enum verdict {
     VERDICT_OPEN, /* not known yet; never reported */
     VERDICT_OK,
@@ -69,8 +69,8 @@ enum reason {
     REASON_COUNT
 };
 
-/* The importance of a verdict, in ascending order. The tone determines the color in
-   reports. */
+/* The tone of a verdict, in ascending order of importance. The tone determines the color
+   in reports. */
 enum verdict_tone {
     TONE_NEUTRAL,
     TONE_GOOD,
@@ -89,7 +89,7 @@ struct verdict_traits {
     const char *rule;   /* description of its rules in SARIF */
     bool is_unanswered; /* the target could not be fetched: an <error> in JUnit */
     /* The verdict may differ between the fragments of a page, so a page may have several
-       verdicts. */
+       of these verdicts. */
     bool is_of_fragment;
 };
 
@@ -101,11 +101,11 @@ const struct verdict_traits *verdict_traits(enum verdict verdict);
 const char *verdict_word(enum verdict verdict);
 const char *reason_word(enum reason reason);
 
-/* Return a text for people, such as "no element has this id", or "" if the HTTP status is
-   the reason. */
+/* Return a text for human readers, such as "no element has this id", or "" if the HTTP
+   status is the reason. */
 const char *reason_sentence(enum reason reason);
 
-/* Return the verdict with this name, or VERDICT_OPEN if there is none. */
+/* Return the verdict with this name, or VERDICT_OPEN for an unknown name. */
 enum verdict verdict_of_word(const char *word);
 
 /* Return the name of an HTTP status, such as "Not Found" for 404, or "" for an unknown

@@ -4,16 +4,17 @@
 
 #include "../crawl/crawl.h"
 
-/* At most this many hosts are listed: those with the most URLs to fetch. */
+/* Maximum number of hosts that are listed. These are the hosts with the most URLs to
+ * fetch. */
 #define WATCH_HOSTS 100
 
 /* The current activity of a host. */
 enum watch_state {
     WATCH_IDLE,    /* the host has no URLs to fetch */
     WATCH_ASKED,   /* requests are in flight */
-    WATCH_READY,   /* the host waits for a worker */
-    WATCH_DELAYED, /* the host waits for its delay, or for Retry-After */
-    WATCH_RULES    /* the host waits for its robots.txt */
+    WATCH_READY,   /* the host is waiting for a worker */
+    WATCH_DELAYED, /* the host is waiting because of its delay or of Retry-After */
+    WATCH_RULES    /* the host is waiting for its robots.txt */
 };
 
 struct watch_host {
@@ -31,8 +32,8 @@ struct watch_host {
 struct watch_numbers {
     int64_t elapsed_ns;
     struct crawler_progress urls;
-    size_t queued;   /* waiting targets, including retries */
-    size_t retrying; /* targets that wait for a retry */
+    size_t queued;   /* number of waiting targets, including retries */
+    size_t retrying; /* number of targets that are waiting for a retry */
     unsigned in_flight[FRONTIER_CLASSES];
     size_t pages, links, verdicts[VERDICT_COUNT];
     int64_t received_bytes, resident_bytes;
@@ -41,7 +42,7 @@ struct watch_numbers {
     size_t listed;
 };
 
-/* Collect the numbers. Call this on the thread of the crawl. The numbers are valid until
+/* Collect the numbers. Call this on the thread of the crawl. The strings are valid until
  * the crawl continues. */
 void watch_count(struct watch_numbers *numbers, const struct crawler *crawler);
 

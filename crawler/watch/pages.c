@@ -211,7 +211,7 @@ static void put_of_hosts(struct text *text, const struct watch_numbers *numbers,
     put_metric(text, name, "gauge", help);
     for (size_t i = 0; i < numbers->listed; i++) {
         text_print(text, "%s{host=\"", name);
-        /* the escapes of JSON cover all characters that need escapes in labels */
+        /* the characters that must be escaped in labels are also escaped in JSON */
         escape_json(numbers->hosts[i].origin, put_piece, text);
         text_print(text, "\"} %.15g\n", value(&numbers->hosts[i]));
     }

@@ -4,10 +4,11 @@
  * Each connection serves one request, because clients poll only every second or two. The
  * numbers are computed for each request.
  *
- * A page of another site could access this port through a host name that resolves to this
- * machine (DNS rebinding). The Host header must therefore be an address, "localhost", or
- * the host of --status. A client that sends only half a request must not block others, so
- * if there are more than CLIENTS connections, the oldest one is closed.
+ * A web page could access this port in the user's browser through a host name that
+ * resolves to this machine (DNS rebinding). The Host header must therefore be an address,
+ * "localhost", or the host of --status. If there are more than CLIENTS connections, the
+ * oldest one is closed, so that clients that send only half a request do not block
+ * others.
  */
 #include "watch.h"
 
@@ -215,8 +216,9 @@ static const char *value_in(const char *line, size_t n, const char *name, size_t
 }
 
 /*
- * Return NULL if the Host header names this server, otherwise the HTTP status of the
- * refusal. HTTP/1.0 does not require Host. (RFC 9112, 3.2; RFC 9110, 7.4)
+ * Return NULL if the Host header names this server, else the HTTP status of the refusal.
+ * `may_lack` is true for HTTP/1.0, which does not require Host. (RFC 9112, 3.2; RFC 9110,
+ * 7.4)
  */
 static const char *refusal_of_host(const struct watch *watch, const char *headers,
                                    bool may_lack)

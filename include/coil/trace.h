@@ -16,8 +16,8 @@
  *
  * A trace contains each step of a task, each wait with its reason, each poll and each
  * callback. For each task that was woken, it also shows the task that woke it. Perfetto
- * (https://ui.perfetto.dev) and Chrome (chrome://tracing) display it, with a track for
- * the loop and a track for each task.
+ * (https://ui.perfetto.dev) displays it, with a track for the loop and a track for each
+ * task.
  *
  * The records are in a ring in memory: the newest records replace the oldest. A switch
  * between tasks takes about 10 ns longer while the loop is traced.

@@ -29,7 +29,7 @@ MANUAL = [
                                   'context', 'gen', 'coro']),
     ('The network', ['stream', 'server', 'names', 'tls', 'http', 'datagram']),
     ('Files, programs, threads', ['file', 'watch', 'process', 'signal', 'executor', 'threads', 'fork']),
-    ('Errors, debugging, tests', ['error', 'debug', 'ps', 'testing']),
+    ('Errors, debugging, tests', ['error', 'debug', 'ps', 'trace', 'testing']),
     ('With other code', ['posix', 'libraries', 'hooks', 'guest', 'cxx', 'python']),
     ('Memory', ['stack', 'light']),
     ('coil-crawl', ['link-checking', 'coil-crawl']),

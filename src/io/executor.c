@@ -41,7 +41,8 @@ void coil_executor_destroy(coil_lane number)
 
     coil__lanes_set_up();
     if (lane <= &coil__lanes[COIL_LANE_CPU] || !lane->exists)
-        coil__misuse("coil_executor_destroy: lane %d is none of the program's",
+        coil__misuse("coil_executor_destroy: lane %d was not created by the program, or "
+                     "was destroyed",
                      (int)number);
     coil__leak_forget(lane);
     coil__lane_end(lane);

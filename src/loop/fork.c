@@ -67,7 +67,7 @@ static int refuse_watch(struct coil__backend *backend, int fd, struct coil__desc
 static int refuse_poll(struct coil__backend *backend, int64_t timeout_ns)
 {
     (void)backend, (void)timeout_ns;
-    coil__fork_misuse("going on with the event loop");
+    coil__fork_misuse("continuing the event loop");
 }
 
 static const struct coil__backend_class parents_class = {

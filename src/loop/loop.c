@@ -22,13 +22,13 @@
  * stay the same.
  *
  * A poll is a system call, and reading the clock takes time, too. While runnables are
- * ready, polls are skipped: for up to 64 turns, 256 runnables or 250 us in a row, and
- * without limit while there is neither a descriptor nor a timer. As long as turns are
- * short, reading the clock is skipped, too (is_poll_due()). If a task has done a lot of
- * I/O in one step, the next turn polls (task/budget.h). With a virtual clock every turn
- * polls, as in asyncio, unless skip_polls is set. A turn without a poll need not begin in
- * this file: if a task is suspended when the batch is empty, it begins the turn and
- * switches to the next task directly (task.c).
+ * ready, polls are skipped: for up to 64 turns, 256 runnables or 250 us in a row. While
+ * there is neither a descriptor nor a timer, they are skipped for 65,536 runnables. As
+ * long as turns are short, reading the clock is skipped, too (is_poll_due()). If a task
+ * has done a lot of I/O in one step, the next turn polls (task/budget.h). With a virtual
+ * clock every turn polls, as in asyncio, unless skip_polls is set. A turn without a poll
+ * need not begin in this file: if a task is suspended when the batch is empty, it begins
+ * the turn and switches to the next task directly (task.c).
  *
  * There is no poll within a turn, however many runnables the turn has and however long
  * they take. So the order of events is the same as in asyncio, where each turn polls
@@ -38,6 +38,7 @@
 #include "leak.h"
 #include "loop.h"
 
+#include "../base/probe.h"
 #include "../coro/exceptions.h"
 #include "../coro/light.h"
 
@@ -214,7 +215,9 @@ static int poll_and_expire(coil_loop *loop)
         release_unused_memory(loop);
     if (COIL__UNLIKELY(loop->trace != NULL))
         coil__trace_put_now(loop->trace, COIL__TRACE_POLL, 0, 0);
+    COIL__PROBE1(poll_begin, loop->number);
     rc = poll_now(loop);
+    COIL__PROBE1(poll_end, loop->number);
     if (coil__wakeup_pending(&loop->wakeup))
         coil__wakeup_collect(loop);
     now = coil__loop_now(loop);

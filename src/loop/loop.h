@@ -353,6 +353,9 @@ int coil__loop_poll(coil_loop *loop, int64_t timeout_ns);
 
 #define COIL__TURNS_UNPOLLED 64
 #define COIL__RUNS_UNPOLLED 256
+/* The limit without a descriptor and a timer: then only a tool's request for a trace waits
+   for the poll. */
+#define COIL__RUNS_UNPOLLED_ALONE 65536
 
 /* Make the next turn read the clock. Called when a timer is started that is due before
  * all others. */
@@ -375,11 +378,10 @@ static inline bool coil__loop_may_skip_poll(const coil_loop *loop)
     if (coil__list_empty(&loop->ready) || loop->polls_every_turn || loop->stopping ||
         coil__wakeup_pending(&loop->wakeup))
         return false;
-    if ((loop->backend->in_use > 0 || coil__timers_count(&loop->timers) > 0) &&
-        (loop->turns_unpolled >= loop->next_look ||
-         loop->runs_unpolled >= COIL__RUNS_UNPOLLED))
-        return false;
-    return true;
+    if (loop->backend->in_use > 0 || coil__timers_count(&loop->timers) > 0)
+        return loop->turns_unpolled < loop->next_look &&
+               loop->runs_unpolled < COIL__RUNS_UNPOLLED;
+    return loop->runs_unpolled < COIL__RUNS_UNPOLLED_ALONE;
 }
 
 /* Begin a turn without a poll: move the ready runnables to the batch. */

@@ -102,13 +102,12 @@ void coil__loop_require_own(const coil_loop *loop, const char *caller)
     coil__loop_check_handler(caller);
     if (coil__loop_is_parents(loop))
         coil__fork_misuse(caller);
-    coil__misuse("%s: the loop is another thread's, or closed", caller);
+    coil__misuse("%s: the loop belongs to another thread, or is closed", caller);
 }
 
 COIL__NORETURN static void refuse_thread(const char *caller)
 {
-    coil__misuse("%s: it was called by a thread that is not its loop's; use coil_post()",
-                 caller);
+    coil__misuse("%s: this thread does not run the loop; use coil_post()", caller);
 }
 
 void coil__loop_wrong_thread(const coil_loop *loop, const char *caller)

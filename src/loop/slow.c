@@ -156,7 +156,7 @@ void coil__loop_run_timed(coil_loop *loop)
     while ((link = coil__list_pop(&batch)) != NULL) {
         run(loop, COIL__CONTAINER(link, struct coil__runnable, link));
         /* the runnable may have called fork(2) */
-        coil__loop_require_own(loop, "going on with the event loop");
+        coil__loop_require_own(loop, "continuing the event loop");
     }
     loop->slow.timing = false;
     coil__loop_choose_turns(loop); /* a callback may have switched debug mode off */

@@ -180,7 +180,7 @@ int64_t coil__timer_deadline(const coil_loop *loop, const struct coil__timer *ti
 
 void coil__timer_stop_foreign(const char *caller)
 {
-    coil__misuse("%s: it was asked of another loop than this thread's", caller);
+    coil__misuse("%s: the timer belongs to another thread's loop", caller);
 }
 
 coil_loop *coil__timer_loop_to_undo(const struct coil__timer *timer, const char *caller)

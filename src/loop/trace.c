@@ -299,12 +299,15 @@ void coil__trace_run(coil_loop *loop, struct coil__runnable *runnable)
     runnable->run(runnable);
 }
 
-/* True while a tool requests a trace of this process. */
+/* True while a tool requests a trace of this process. Removes a request that is over. */
 static bool is_requested_now(void)
 {
     int64_t until = atomic_load_explicit(&coil__debug.trace_until, memory_order_relaxed);
 
-    return until != 0 && coil__clock_monotonic() < until;
+    if (until == 0 || coil__clock_monotonic() < until)
+        return until != 0;
+    atomic_compare_exchange_strong(&coil__debug.trace_until, &until, 0);
+    return false;
 }
 
 static void follow_request(coil_loop *loop)
@@ -326,7 +329,7 @@ void coil__trace_polled(coil_loop *loop)
     if (trace != NULL && trace->has_ticks &&
         loop->clock_read - trace->clock.ns2 > READ_CLOCKS_EVERY)
         read_clocks(trace);
-    if (coil__trace_is_requested())
+    if (coil__trace_is_requested() || (trace != NULL && trace->by_request))
         follow_request(loop);
 }
 

@@ -21,10 +21,14 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TRACKS_MAX 1000 /* viewers become slow with more */
+#define TRACKS_MAX 1000  /* viewers become slow with more */
+#define TEXTS_MAX 4096   /* the records of a core may have any contents */
+#define READIES_MAX 4096 /* callbacks that never run are forgotten, too */
+#define LATEST ((int64_t)1 << 61)
 #define NAME_BYTES 32
 #define TEXT_BYTES 40
 #define PLACE_BYTES 128
@@ -239,10 +243,15 @@ static void choose_tracks(struct conversion *c)
         least = steps[TRACKS_MAX - 1];
         coil__free(steps);
     }
-    for (size_t i = 0; i < c->task_count && left > 0; i++) {
-        c->tasks[i].has_track = c->tasks[i].steps >= least;
+    for (size_t i = 0; i < c->task_count; i++) {
+        c->tasks[i].has_track = c->tasks[i].steps > least;
         left -= c->tasks[i].has_track;
     }
+    for (size_t i = 0; i < c->task_count && left > 0; i++)
+        if (c->tasks[i].steps == least) {
+            c->tasks[i].has_track = true;
+            left--;
+        }
 }
 
 static void collect_tasks(struct conversion *c)
@@ -276,7 +285,8 @@ static struct text *find_text(struct conversion *c, struct texts *texts, uint64_
     for (size_t i = 0; i < texts->count; i++)
         if (texts->items[i].address == address)
             return &texts->items[i];
-    if (!grow(c, &texts->items, texts->count, &texts->room, sizeof *texts->items))
+    if (texts->count == TEXTS_MAX ||
+        !grow(c, &texts->items, texts->count, &texts->room, sizeof *texts->items))
         return NULL;
     *is_new = true;
     texts->items[texts->count] = (struct text){.address = address};
@@ -315,9 +325,13 @@ static const char *place_of(struct conversion *c, uint64_t address)
 
 /* ---- events ------------------------------------------------------------------------ */
 
-static double micros(int64_t ns)
+/* Add a time in microseconds, which is exact: spans would overlap by rounding. */
+static void put_micros(struct conversion *c, const char *key, int64_t ns)
 {
-    return (double)ns / 1000;
+    uint64_t n = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+
+    fprintf(c->out, ",\"%s\":%s%" PRIu64 ".%03u", key, ns < 0 ? "-" : "", n / 1000,
+            (unsigned)(n % 1000));
 }
 
 /* Begin an event on a track. Track 0 is the loop. */
@@ -342,7 +356,7 @@ static void close_event(struct conversion *c)
 
 static void put_time(struct conversion *c, int64_t ns)
 {
-    coil__report_value(&c->report, "ts", "%f", micros(ns));
+    put_micros(c, "ts", ns);
 }
 
 /* Begin a span. The caller may add arguments, then calls close_event(). */
@@ -352,7 +366,7 @@ static void open_span(struct conversion *c, const char *name, const char *catego
     open_event(c, "X", name, track);
     coil__report_value(&c->report, "cat", "%s", category);
     put_time(c, begin);
-    coil__report_value(&c->report, "dur", "%f", micros(end - begin));
+    put_micros(c, "dur", end - begin);
 }
 
 static void put_span(struct conversion *c, const char *name, const char *category,
@@ -393,16 +407,20 @@ static uint32_t track_of(const struct task *task)
     return task != NULL && task->has_track ? task->number : 0;
 }
 
-/* Viewers attach each end of an arrow to the span that contains it. Where a span begins,
-   another one may end, so an arrow's end is 1 ns later than the beginning of its span. */
+/*
+ * Viewers attach each end of an arrow to the span that contains it. Where a span begins,
+ * another one may end, so an arrow's end is 1 ns later than the beginning of its span.
+ * With a virtual clock, spans have no duration.
+ */
 static void put_arrow(struct conversion *c, const struct task *task, int64_t begin)
 {
     const char *name = task->was_spawned ? "spawn" : "wake";
     const struct task *waker = task->waker != 0 ? find_task(c, task->waker, false) : NULL;
+    int64_t inside = c->now > begin ? 1 : 0;
 
     c->arrows++;
-    put_end_of_arrow(c, "s", name, track_of(waker), task->waker_ran + 1);
-    put_end_of_arrow(c, "f", name, track_of(task), begin + 1);
+    put_end_of_arrow(c, "s", name, track_of(waker), task->waker_ran + inside);
+    put_end_of_arrow(c, "f", name, track_of(task), begin + inside);
 }
 
 static void put_name(struct conversion *c, const char *kind, uint32_t track,
@@ -455,29 +473,33 @@ static void put_names(struct conversion *c)
 
 /*
  * Set the current time, but never to an earlier one, because times come from two clocks.
+ * Ignore a time that is impossible.
  */
-static void set_now(struct conversion *c, int64_t ns)
+static void set_now(struct conversion *c, int64_t ns, double more)
 {
-    if (ns > c->now)
-        c->now = ns;
+    if (ns > LATEST || ns < -LATEST || !(more < (double)LATEST && more > -(double)LATEST))
+        return;
+    if (ns + (int64_t)more > c->now)
+        c->now = ns + (int64_t)more;
 }
 
+/*
+ * The time is counted from the nearer of the two points: rounding errors grow with the
+ * distance.
+ */
 static void set_ticks(struct conversion *c, uint64_t ticks)
 {
     const struct coil__trace_clock *clock = &c->copy->clock;
-    double ticks_between = (double)(int64_t)(clock->ticks2 - clock->ticks1);
-    double rate =
-        ticks_between > 0 ? (double)(clock->ns2 - clock->ns1) / ticks_between : 1;
+    double since1 = (double)(int64_t)(ticks - clock->ticks1);
+    double since2 = (double)(int64_t)(ticks - clock->ticks2);
+    double between = (double)(int64_t)(clock->ticks2 - clock->ticks1), rate = 1;
 
-    /*
-     * Use the nearer of the two readings, because rounding errors grow with the distance.
-     */
-    if ((int64_t)(ticks - clock->ticks1) < (int64_t)(clock->ticks2 - ticks))
-        set_now(c,
-                clock->ns1 + (int64_t)((double)(int64_t)(ticks - clock->ticks1) * rate));
+    if (between > 0)
+        rate = ((double)clock->ns2 - (double)clock->ns1) / between;
+    if (since1 < -since2)
+        set_now(c, clock->ns1, since1 * rate);
     else
-        set_now(c,
-                clock->ns2 - (int64_t)((double)(int64_t)(clock->ticks2 - ticks) * rate));
+        set_now(c, clock->ns2, since2 * rate);
 }
 
 /* Write the spans of a task's wait and of its time in the ready queue, up to now. */
@@ -644,6 +666,23 @@ static void begin_step_of(struct conversion *c, const struct coil__trace_record 
                        value_of(record) == COIL__TRACE_RETURNS ? IN_CALLBACK : NOTHING);
 }
 
+/* Records are missing: the states of tasks are not known any more. */
+static void put_loss(struct conversion *c, uint64_t lost)
+{
+    end_activity(c);
+    for (size_t i = 0; i < c->task_count; i++) {
+        c->tasks[i].state = UNKNOWN;
+        c->tasks[i].is_woken = false;
+    }
+    c->ready_count = c->woken_count = 0;
+    open_event(c, "i", "records were overwritten", 0);
+    coil__report_value(&c->report, "s", "%s", "p");
+    put_time(c, c->now);
+    open_arguments(c);
+    coil__report_value(&c->report, "records", "%zu", (size_t)lost);
+    close_arguments(c);
+}
+
 static void replay_of_task(struct conversion *c, struct task *task,
                            const struct coil__trace_record *record)
 {
@@ -690,7 +729,7 @@ static void replay(struct conversion *c, const struct coil__trace_record *record
         begin_activity(c, IN_POLL);
         break;
     case COIL__TRACE_POLLED:
-        set_now(c, (int64_t)record->word);
+        set_now(c, (int64_t)record->word, 0);
         end_poll(c);
         break;
     case COIL__TRACE_READY:
@@ -698,6 +737,9 @@ static void replay(struct conversion *c, const struct coil__trace_record *record
         break;
     case COIL__TRACE_IS:
         take_ready(c, record->word);
+        break;
+    case COIL__TRACE_LOST:
+        put_loss(c, record->word);
         break;
     case COIL__TRACE_CALLS:
         c->called = c->activity == IN_CALLBACK ? record->word : 0;
@@ -717,26 +759,18 @@ static void set_beginning(struct conversion *c)
         enum coil__trace_kind kind = kind_of(record);
 
         if (kind == COIL__TRACE_POLLED)
-            set_now(c, (int64_t)record->word);
+            set_now(c, (int64_t)record->word, 0);
         else if (kind >= COIL__TRACE_SWITCH && kind <= COIL__TRACE_POLL)
             set_ticks(c, record->word);
     }
     if (c->now == INT64_MIN)
-        c->now = c->copy->clock.ns2;
+        c->now = 0;
 }
 
 static void replay_all(struct conversion *c)
 {
     set_beginning(c);
     c->since = c->now;
-    if (c->copy->lost > 0) {
-        open_event(c, "i", "older records were overwritten", 0);
-        coil__report_value(&c->report, "s", "%s", "p");
-        put_time(c, c->now);
-        open_arguments(c);
-        coil__report_value(&c->report, "records", "%zu", (size_t)c->copy->lost);
-        close_arguments(c);
-    }
     for (size_t i = 0; i < c->copy->count && !c->failed; i++)
         replay(c, &c->copy->records[i]);
     end_activity(c);
@@ -803,15 +837,18 @@ static void each_task(void *arg, coil__trace_visit_task *visit, void *visit_arg)
 static struct coil__trace_record *copy_records(const struct coil__trace *trace,
                                                struct coil__trace_copy *copy)
 {
-    uint64_t count = trace->count,
-             first = count > trace->mask ? count - trace->mask - 1 : 0;
-    struct coil__trace_record *records;
+    uint64_t count = trace->count;
+    uint64_t first = count > trace->mask ? count - trace->mask - 1 : 0;
+    struct coil__trace_record *records =
+        coil__alloc((size_t)(count - first + 1) * sizeof *records);
 
-    copy->count = (size_t)(count - first);
-    copy->lost = first;
-    records = coil__alloc((copy->count + 1) * sizeof *records);
-    for (size_t i = 0; records != NULL && i < copy->count; i++)
-        records[i] = trace->records[(first + i) & trace->mask];
+    if (records == NULL)
+        return NULL;
+    if (first > 0)
+        records[copy->count++] = (struct coil__trace_record){
+            .word = first, .kind_and_value = COIL__TRACE_LOST};
+    for (uint64_t i = first; i < count; i++)
+        records[copy->count++] = trace->records[i & trace->mask];
     copy->records = records;
     return records;
 }

@@ -22,7 +22,6 @@ typedef void coil__trace_visit_task(void *arg, uint32_t number, const char *name
 struct coil__trace_copy {
     const struct coil__trace_record *records; /* oldest first */
     size_t count;
-    uint64_t lost; /* number of older records, which were overwritten */
     struct coil__trace_clock clock;
     uint32_t loop; /* number of the loop */
     int pid, thread;

@@ -44,7 +44,9 @@ enum coil__trace_kind {
     /*
      * The running callback calls a function of the program. Word: the function's address.
      */
-    COIL__TRACE_CALLS = 13
+    COIL__TRACE_CALLS = 13,
+    /* Only in copies: this many records are missing here. Word: their number. */
+    COIL__TRACE_LOST = 14
 };
 
 /* Values of COIL__TRACE_SWITCH: a task is started eagerly; its spawner continues. */

@@ -37,8 +37,7 @@ void coil__block_check(coil_task *task, coil_loop *loop)
     left.steps = task->steps;
     for (size_t i = sizeof left.coro.stack; i < offsetof(coil_task, room); i++)
         if (((const char *)&left)[i] != ((const char *)task)[i])
-            coil__misuse(
-                "a task has left byte %zu of its block as no other task needs it", i);
+            coil__misuse("a task has not reset byte %zu of its control block", i);
 }
 #endif
 

@@ -13,6 +13,7 @@
 #include "step.h"
 #include "trace_task.h"
 
+#include "../base/probe.h"
 #include "../coro/light.h"
 #include "../coro/switch.h"
 #include "../loop/leak.h"
@@ -73,6 +74,7 @@ static inline void enlist(coil_task *task)
     coil__list_push(&scheduler->tasks, &task->link);
     task->coro.number = (uint32_t)++scheduler->spawned;
     task->spawned_by = spawner != NULL ? spawner->coro.number : 0;
+    COIL__PROBE2(task_spawn, task->coro.number, task->fn);
 }
 
 /* The fast path: creates a task if there are no options, hooks, contexts, traces or

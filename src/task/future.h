@@ -4,6 +4,7 @@
 #ifndef COIL_TASK_FUTURE_H
 #define COIL_TASK_FUTURE_H
 
+#include "../base/probe.h"
 #include "../loop/loop.h"
 
 #include <coil/future.h>
@@ -87,7 +88,7 @@ static inline void coil__future_complete(coil_future *future, int rc)
 {
     future->rc = rc;
     future->unseen = rc < 0 && rc != -ECANCELED && !future->quiet;
-    if (COIL__UNLIKELY(future->loop->trace != NULL))
+    if (COIL__UNLIKELY(COIL__USDT || future->loop->trace != NULL))
         coil__trace_completed(future->loop->trace, &future->callbacks);
     coil__loop_add_ready_all(future->loop, &future->callbacks);
 }

@@ -161,7 +161,7 @@ static const void *spawned_at(const coil_task *task)
 static bool report_deadlock(coil_loop *loop)
 {
     void (*dump)(FILE *) = atomic_load(&coil__dump);
-    const char *message = "Deadlock: all tasks wait, for nothing that could still happen";
+    const char *message = "Deadlock: all tasks wait, and nothing can wake them";
     char place[128], text[320];
 
     if (coil__scheduler.hooked != loop || coil__list_empty(&coil__scheduler.tasks))

@@ -26,6 +26,7 @@
 #include "step.h"
 #include "trace_task.h"
 
+#include "../base/probe.h"
 #include "../coro/light.h"
 #include "../coro/switch.h"
 
@@ -78,6 +79,7 @@ static COIL__NOINLINE void check_all_is_closed(const coil_task *task)
 /* The part that all ways of ending a task have in common. */
 static inline void finish_task(coil_task *task, int rc)
 {
+    COIL__PROBE2(task_done, task->coro.number, rc);
     coil__stack_trim(&task->coro.stack);
     coil__timer_unreserve(&task->future.loop->timers);
     leave_scheduler(task);
@@ -155,6 +157,7 @@ static void set_current(struct coil__scheduler *scheduler, coil_task *task)
     scheduler->budget = COIL__BUDGET;
     scheduler->current = task;
     *scheduler->errno_address = task->saved_errno;
+    COIL__PROBE1(task_switch, task->coro.number);
 }
 
 static void begin(coil_task *task)
@@ -470,6 +473,7 @@ void coil__task_start_eagerly(coil_task *task)
     scheduler->current = task;
     scheduler->budget = COIL__BUDGET;
     begin(task);
+    COIL__PROBE1(task_switch, task->coro.number);
     if (COIL__UNLIKELY(scheduler->trace != NULL))
         coil__trace_put_now(scheduler->trace, COIL__TRACE_SWITCH, task->coro.number,
                             COIL__TRACE_STARTS);
@@ -483,6 +487,7 @@ void coil__task_start_eagerly(coil_task *task)
         end_task(task, (int)(intptr_t)result);
     else if (COIL__UNLIKELY(coil__task_light_mode == COIL__LIGHT_ALWAYS))
         coil__task_swap_out_always(task);
+    COIL__PROBE1(task_switch, spawner != NULL ? spawner->coro.number : 0);
     if (COIL__UNLIKELY(scheduler->trace != NULL))
         coil__trace_put_now(scheduler->trace, COIL__TRACE_SWITCH,
                             spawner != NULL ? spawner->coro.number : 0,

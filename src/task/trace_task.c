@@ -71,6 +71,10 @@ void coil__trace_completed(struct coil__trace *trace, const struct coil__list *r
         uint32_t task = coil__trace_number(runnable);
 
         if (task != 0)
+            COIL__PROBE1(task_wake, task);
+        if (COIL__USDT && trace == NULL)
+            continue;
+        if (task != 0)
             coil__trace_put(trace, COIL__TRACE_WAKE, 0, task, 0);
         else
             coil__trace_put(trace, COIL__TRACE_READY, (uintptr_t)runnable, 0, 0);

@@ -20,6 +20,8 @@
 #include "budget.h"
 #include "failure.h"
 
+#include "../base/probe.h"
+
 #include <stdio.h>
 
 /* report a task after this many refused waits: no cleanup needs so many */
@@ -68,6 +70,7 @@ COIL__HOT union coil__room *coil__wait_in_room(const struct coil__wait_class *cl
 
 static inline void record_wake(const coil_task *task)
 {
+    COIL__PROBE1(task_wake, task->coro.number);
     if (COIL__UNLIKELY(task->future.loop->trace != NULL))
         coil__trace_put(task->future.loop->trace, COIL__TRACE_WAKE, 0, task->coro.number,
                         0);
@@ -250,6 +253,7 @@ static void suspend(struct coil__wait *wait)
     wait->parked = true;
     wait->since = task->future.loop->clock_read;
     task->wait = wait;
+    COIL__PROBE2(task_wait, task->coro.number, wait->class->what);
     if (COIL__UNLIKELY(task->must_cancel) && coil__task_cancel_wait(task, wait)) {
         task->must_cancel = false;
         task->passed_on = true;

@@ -6,7 +6,9 @@
  * coil-ps reads the memory of the process, which is not stopped and need not cooperate.
  * snapshot.c explains how. docs/manual/ps.md describes the options.
  */
+#include "freeze.h"
 #include "options.h"
+#include "ring.h"
 #include "save.h"
 
 #include <errno.h>
@@ -85,6 +87,31 @@ static void show(const struct options *o, struct inspected *inspected)
     free_snapshots(inspected, snapshots);
 }
 
+static void trace(const struct options *o, struct inspected *inspected)
+{
+    const struct tracing tracing = {
+        .image = inspected->image,
+        .table = &inspected->tables[0],
+        .pid = o->pid,
+        .duration_ns = o->trace_ns,
+        .circumstances = {.pid = o->pid == 0 ? 0 : frozen_id_inside(o->pid, o->pid),
+                          .limit_ns = o->how.limit_ns}};
+    FILE *out = o->output != NULL ? fopen(o->output, "we") : stdout;
+    char why[300];
+
+    if (out == NULL) {
+        fprintf(stderr, "coil-ps: %s: %s\n", o->output, strerror(errno));
+        exit(1);
+    }
+    unwinder_use_table(&inspected->unwinder, &inspected->tables[0]);
+    if (!ring_trace(&tracing, out, why, sizeof why))
+        fail(why);
+    if (out != stdout && (ferror(out) != 0 || fclose(out) != 0)) {
+        fprintf(stderr, "coil-ps: %s: %s\n", o->output, strerror(errno));
+        exit(1);
+    }
+}
+
 static void inspect(const struct options *o, struct inspected *inspected)
 {
     char why[300];
@@ -128,7 +155,9 @@ int main(int argc, char *argv[])
     inspect(&options, &inspected);
     if (options.save != NULL)
         return save(&options);
-    if (options.watch_ns > 0)
+    if (options.trace)
+        trace(&options, &inspected);
+    else if (options.watch_ns > 0)
         watch(&options, &inspected);
     else
         show(&options, &inspected);

@@ -11,6 +11,7 @@
 
 #define TREE_MAX 50
 #define WATCH_NS INT64_C(2000000000)
+#define TRACE_NS INT64_C(5000000000)
 #define LIMIT_NS INT64_C(60000000000)
 
 static const char usage[] =
@@ -24,10 +25,14 @@ static const char usage[] =
     "      --json             one JSON object per task, each on a line\n"
     "      --limit=TIME       stop reading after this time; 60s by default\n"
     "      --older=TIME       only tasks that have waited so long: 10s, 500ms, 2m\n"
+    "  -o, --output=FILE      write the trace to this file\n"
     "      --pause=TIME       like --stop, but for at most this time, again and again\n"
     "      --save=FILE        stop the process, and write a core file of it\n"
     "      --stop             stop the process meanwhile: edges of the tree are exact,\n"
     "                         and running tasks have a stack\n"
+    "      --trace [TIME]     trace the process for this time, 5s by default, or read "
+    "the\n"
+    "                         trace in a core: JSON for ui.perfetto.dev\n"
     "      --waits=KIND       only tasks that wait for this: lock, sleep, queue.get, "
     "...\n"
     "  -w, --watch[=SECONDS]  print the busiest tasks again and again; 2 s by default\n"
@@ -78,7 +83,19 @@ static int parse_pid(const char *text)
 
 void parse_options(struct options *o, int argc, char *argv[])
 {
-    enum { DEBUGINFOD = 256, IN, JSON, LIMIT, OLDER, PAUSE, SAVE, STOP, WAITS, VERSION };
+    enum {
+        DEBUGINFOD = 256,
+        IN,
+        JSON,
+        LIMIT,
+        OLDER,
+        PAUSE,
+        SAVE,
+        STOP,
+        TRACE,
+        WAITS,
+        VERSION
+    };
     static const struct option names[] = {{"all", no_argument, NULL, 'a'},
                                           {"debuginfod", no_argument, NULL, DEBUGINFOD},
                                           {"exe", required_argument, NULL, 'e'},
@@ -86,9 +103,11 @@ void parse_options(struct options *o, int argc, char *argv[])
                                           {"json", no_argument, NULL, JSON},
                                           {"limit", required_argument, NULL, LIMIT},
                                           {"older", required_argument, NULL, OLDER},
+                                          {"output", required_argument, NULL, 'o'},
                                           {"pause", required_argument, NULL, PAUSE},
                                           {"save", required_argument, NULL, SAVE},
                                           {"stop", no_argument, NULL, STOP},
+                                          {"trace", optional_argument, NULL, TRACE},
                                           {"waits", required_argument, NULL, WAITS},
                                           {"watch", optional_argument, NULL, 'w'},
                                           {"help", no_argument, NULL, 'h'},
@@ -97,7 +116,7 @@ void parse_options(struct options *o, int argc, char *argv[])
     int option;
 
     *o = (struct options){.tree_max = TREE_MAX, .how = {.limit_ns = LIMIT_NS}};
-    while ((option = getopt_long(argc, argv, "ae:w::h", names, NULL)) >= 0)
+    while ((option = getopt_long(argc, argv, "ae:o:w::h", names, NULL)) >= 0)
         switch (option) {
         case 'a':
             o->tree_max = SIZE_MAX;
@@ -132,6 +151,13 @@ void parse_options(struct options *o, int argc, char *argv[])
         case STOP:
             o->how.stop = true;
             break;
+        case 'o':
+            o->output = optarg;
+            break;
+        case TRACE:
+            o->trace = true;
+            o->trace_ns = optarg != NULL ? parse_time(optarg) : 0;
+            break;
         case WAITS:
             o->filter.waits = optarg;
             break;
@@ -149,6 +175,16 @@ void parse_options(struct options *o, int argc, char *argv[])
         default:
             exit(2);
         }
+    if (o->trace && o->trace_ns == 0 && optind == argc - 2)
+        o->trace_ns = parse_time(argv[optind++]);
+    if (o->trace_ns == 0)
+        o->trace_ns = TRACE_NS;
+    if (o->output != NULL && !o->trace)
+        refuse("--output is the file of --trace");
+    if (o->trace && (o->json || o->how.stop || o->watch_ns > 0 || o->save != NULL))
+        refuse(
+            "--trace is an action of its own: not with --json, --pause, --save, --stop "
+            "or --watch");
     if (optind != argc - 1) {
         fputs(usage, stderr);
         exit(2);

@@ -11,9 +11,11 @@ struct options {
     struct filter filter;
     struct how_to_take how;
     size_t tree_max;
-    bool json, debuginfod;
-    int64_t watch_ns; /* 0: print once */
-    int pid;          /* or 0: */
+    bool json, debuginfod, trace;
+    int64_t trace_ns;
+    const char *output; /* the file for the trace; NULL: standard output */
+    int64_t watch_ns;   /* 0: print once */
+    int pid;            /* or 0: */
     const char *core;
     const char *program; /* of the core, or NULL */
     const char *save;    /* the file of a new core, or NULL */

@@ -75,8 +75,8 @@ CSS_STATE(css_state_exponent_e)
     return p;
 }
 
-/* The state after the sign of an exponent. If it is not followed by a digit, "1e-" has
-   the unit "e-", but "1e+" has the unit "e", followed by a '+'. */
+/* The state after the sign of an exponent. Without a digit after the sign, "1e-" has the
+   unit "e-", but "1e+" has the unit "e", followed by a '+'. */
 CSS_STATE(css_state_exponent_sign)
 {
     if (p == end)

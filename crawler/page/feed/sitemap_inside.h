@@ -60,8 +60,8 @@ struct sitemap {
 
 #define ROOT(name) (1U << SITEMAP_##name)
 
-/* The elements that contain URLs, with their names without prefix, because documents can
-   choose any prefix. */
+/* The elements that contain URLs. Their names are listed without prefix, because
+   documents can choose any prefix. */
 static const struct source {
     const char *name, *attribute; /* attribute: NULL if the URL is the element's text */
     unsigned roots;

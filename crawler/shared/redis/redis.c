@@ -8,9 +8,9 @@
  * Invariants
  *   1. A call is in `unsent` or in `sent` until it is done. Replies arrive in the order
  *      of `sent`.
- *   2. The waiting task owns its call. If is_abandoned is set, the call is freed by the
+ *   2. The waiting task owns its call. An abandoned call (is_abandoned) is freed by the
  *      code that removes it from `sent`.
- *   3. Once the link is open and greeted, only redis_serve() and its writer use it.
+ *   3. After redis_open(), only redis_serve() and its writer use the link.
  *
  * Start reading at redis_command() and redis_serve().
  */
@@ -170,9 +170,9 @@ static void fail_calls(struct redis_calls *calls, int rc)
 /* ---- a command --------------------------------------------------------------------- */
 
 /*
- * Stop waiting for a call. If the call was sent, all later replies would also be late, so
- * the connection is broken. If it was not sent, there was no connection, and the message
- * already gives the reason.
+ * Stop waiting for a call. After a timeout, also close the connection, because the
+ * replies to all later calls would be late too. If the call was not sent because there
+ * was no connection, the message already gives the reason.
  */
 static int abandon_call(struct redis *redis, struct redis_call *call, int rc)
 {
@@ -250,8 +250,8 @@ static int run_command(struct redis *redis, const char *command, const char *scr
 }
 
 /*
- * Run a script. EVALSHA fails with -ENOEXEC if SCRIPT FLUSH has removed all scripts from
- * Redis. In that case, EVAL loads the script again.
+ * EVALSHA fails with -ENOEXEC if the scripts were removed from Redis by SCRIPT FLUSH.
+ * EVAL then loads the script again.
  */
 int redis_run(struct redis *redis, size_t script, const char *key,
               const struct redis_words *arguments, redisReply **reply)
@@ -286,8 +286,8 @@ static int read_replies(struct redis *redis)
 }
 
 /*
- * Gather commands to write. They are moved to `sent` before they are written, because a
- * reply may arrive before redis_link_write() returns.
+ * Gather commands to write in redis->out. The commands are moved to `sent` before they
+ * are written, because a reply may arrive before redis_link_write() returns.
  */
 static int gather_commands(struct redis *redis)
 {
@@ -375,8 +375,8 @@ static bool is_final(int rc)
 }
 
 /*
- * Convert the error of a connection to the error of its calls. If the error is not final,
- * the calls fail with -ECONNRESET, and can be repeated on the next connection.
+ * Convert the error of a connection to the error of its calls. After an error that is not
+ * final, the calls fail with -ECONNRESET, and can be repeated on the next connection.
  */
 static int failure_after(int rc)
 {
@@ -419,7 +419,7 @@ static int open_again(struct redis *redis)
         return rc;
     if (has_told)
         notify(redis, NULL);
-    /* the last message is about the connection that was lost */
+    /* drop the message about the connection that was lost */
     redis->link.message[0] = '\0';
     return 0;
 }
@@ -486,7 +486,7 @@ int redis_create(const struct redis_options *options, struct redis **out)
     return rc;
 }
 
-/* Free the connection. Abandoned calls may still be in `sent`. */
+/* Abandoned calls may still be in `sent`, and are freed here. */
 void redis_destroy(struct redis *redis)
 {
     if (redis == NULL)

@@ -1,6 +1,6 @@
 /*
- * redis.h - a connection to Redis (or Valkey) that many tasks share. The connection is
- * restored automatically.
+ * redis.h - a connection to Redis (or Valkey) that many tasks share, and that is restored
+ * automatically.
  *
  *     rc = redis_create(&options, &redis);
  *     if (rc == 0)
@@ -13,12 +13,13 @@
  *         fprintf(stderr, "%s\n", redis_message(redis));
  *     freeReplyObject(reply);
  *
- * The commands of all tasks are pipelined: no command waits for the reply to another.
- * hiredis encodes and decodes the protocol, and coil's streams transport it.
+ * The commands of all tasks are pipelined: a command is sent without waiting for the
+ * replies to earlier ones. hiredis encodes and decodes the protocol, and coil's streams
+ * transport it.
  *
- * If the connection breaks after a command was sent, the command fails, and Redis may or
- * may not have executed it. The scripts of a crawl can be repeated safely. A command that
- * was not sent yet waits for the next connection.
+ * If the connection breaks after a command was sent, the command fails, and it is unknown
+ * whether Redis has executed it. The scripts of a crawl can be repeated safely. A command
+ * that was not sent yet waits for the next connection.
  */
 #ifndef CRAWLER_REDIS_H
 #define CRAWLER_REDIS_H
@@ -36,7 +37,7 @@ struct redis_options {
     /* trusted certificates for rediss://, or NULL for those of the operating system */
     const char *ca_file;
     bool insecure;      /* do not verify the server's certificate */
-    int64_t timeout_ns; /* time limit of each command, and of connecting */
+    int64_t timeout_ns; /* time limit of each command and of each attempt to connect */
     /*
      * Called once with a message when Redis becomes unreachable, and once with NULL when
      * it is reachable again. May be NULL.
@@ -48,9 +49,9 @@ struct redis_options {
 };
 
 /*
- * Create a connection, which redis_open() opens. Options are copied. Fails with -EINVAL
- * if the URL is not a valid address of Redis, with -ENOMEM, or like coil_tls_create(). On
- * failure *out is NULL.
+ * Create a connection without opening it. The options are copied. Fails with -EINVAL if
+ * the URL is not a valid address of Redis, with -ENOMEM, or like coil_tls_create(). On
+ * failure *out is set to NULL.
  */
 int redis_create(const struct redis_options *options, struct redis **out);
 
@@ -58,8 +59,8 @@ int redis_create(const struct redis_options *options, struct redis **out);
 void redis_destroy(struct redis *redis);
 
 /*
- * Connect, and check that the server is suitable for a crawl. Fails like coil_connect() and
- * coil_start_tls(), or with
+ * Connect, and check that the server is suitable for a crawl. Fails like coil_connect()
+ * and coil_start_tls(), or with
  *
  *     -ETIMEDOUT               the server did not answer in time
  *     -EACCES                  the password is wrong or missing
@@ -70,9 +71,9 @@ void redis_destroy(struct redis *redis);
 COIL_SUSPENDS int redis_open(struct redis *redis);
 
 /*
- * A task function that sends commands and receives replies. `arg` is the connection. The
- * task reconnects when necessary. It ends when it is cancelled, or after an error that
- * reconnecting cannot fix. After that, commands fail with this error, or with
+ * Send commands and receive replies, and reconnect when necessary. This is a task
+ * function, and `arg` is the connection. The task ends when it is cancelled, or after an
+ * error that reconnecting cannot fix. After that, commands fail with this error, or with
  * -ESHUTDOWN.
  */
 COIL_SUSPENDS int redis_serve(void *arg);
@@ -98,8 +99,8 @@ COIL_SUSPENDS int redis_run(struct redis *redis, size_t script, const char *key,
                             const struct redis_words *arguments, redisReply **reply);
 
 /*
- * True if rc means that Redis is unreachable or busy. In that case the command can be
- * sent again later.
+ * True if `rc` means that Redis is unreachable or busy, so that the command can be sent
+ * again later.
  */
 bool redis_may_pass(int rc);
 
@@ -107,7 +108,7 @@ bool redis_may_pass(int rc);
 const char *redis_message(const struct redis *redis);
 
 /*
- * Return how often Redis has restarted since the first connection. After a restart, the
+ * Return the number of restarts of Redis since the first connection. After a restart, the
  * last second of data may be lost.
  */
 unsigned redis_lives(const struct redis *redis);

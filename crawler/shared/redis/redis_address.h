@@ -20,7 +20,7 @@ struct redis_address {
  * Parse an address in one of these forms. The default port is 6379, and the default
  * database is 0.
  *
- *     redis://...          as registered with IANA
+ *     redis://...          the form registered with IANA
  *     rediss://...         Redis over TLS
  *     unix:///PATH?db=N    a Unix socket
  *

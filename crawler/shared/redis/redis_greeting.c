@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Send a command of at most three words. NULL marks the end if there are fewer. */
+/* Send a command of at most three words. A shorter command ends with NULL. */
 static int query(struct redis_link *link, const char *const given[3], redisReply **reply)
 {
     struct redis_words words = {.count = 0};
@@ -40,7 +40,7 @@ static int authenticate(struct redis_link *link)
     else
         rc = run_command(
             link, (const char *const[3]){"AUTH", address->user, address->password});
-    if (rc == -EREMOTEIO) /* the server's message may contain the password: replace it */
+    if (rc == -EREMOTEIO) /* replace the server's message, which may have the password */
         rc = redis_link_fail(link, -EACCES, "the server refused AUTH");
     return rc;
 }
@@ -106,7 +106,7 @@ static int check_server(struct redis_link *link, char run_id[REDIS_RUN_ID_BYTES]
 }
 
 /*
- * Return an error if Redis is configured to evict keys. If keys were lost, a crawl would
+ * Return an error if Redis is configured to evict keys. Without these keys, a crawl would
  * repeat requests or never end.
  */
 static int check_policy(struct redis_link *link)

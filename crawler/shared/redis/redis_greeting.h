@@ -16,7 +16,7 @@ struct redis_greeting {
     size_t script_count;
     /* the SHA-1 of each script, for EVALSHA */
     char (*shas)[REDIS_SHA_BYTES];
-    char run_id[REDIS_RUN_ID_BYTES]; /* an id that changes whenever Redis restarts */
+    char run_id[REDIS_RUN_ID_BYTES]; /* an id that changes with each restart of Redis */
 };
 
 /* Set up an open link. Fails like redis_open(). */

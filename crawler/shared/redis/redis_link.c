@@ -15,7 +15,7 @@ int redis_link_fail(struct redis_link *link, int rc, const char *words)
     return rc;
 }
 
-/* Store the message of coil's last error, or otherwise the message of errno. */
+/* Store the message of coil's last error, or else the message of the errno. */
 static int fail_with_stream_error(struct redis_link *link, int rc)
 {
     coil_error *error = coil_last_error();
@@ -28,8 +28,8 @@ static int fail_with_stream_error(struct redis_link *link, int rc)
                                : strerror(-rc));
 }
 
-/* Return the error of an operation on the stream. -EBADF means that redis_link_break()
-   has closed the stream and set the message. */
+/* Return the error of an operation on the stream. Return -ETIMEDOUT for -EBADF, which
+   means that redis_link_break() has closed the stream and set the message. */
 static int fail_unless_broken(struct redis_link *link, int rc)
 {
     return rc == -EBADF ? -ETIMEDOUT : fail_with_stream_error(link, rc);

@@ -53,7 +53,7 @@ COIL_SUSPENDS int redis_link_write(struct redis_link *link, const void *bytes, s
 COIL_SUSPENDS int redis_link_read(struct redis_link *link, redisReply **reply);
 
 /*
- * Close the stream because of a timeout. Calls that are reading or writing fail with
+ * Close the stream because of a timeout. Reads and writes in progress then fail with
  * -ETIMEDOUT.
  */
 void redis_link_break(struct redis_link *link);

@@ -308,7 +308,7 @@ static void destroy(struct coil__backend *backend)
         failures = coil__uring_await_end(u, failures);
     if (u->dead < 0 && coil__uring_uses_memory(u))
         coil__misuse("io_uring_enter() fails (%s), and the kernel still works on a file: "
-                     "it would write to memory that is given up",
+                     "it would write to memory that is freed",
                      strerror(-u->dead));
     for (size_t fd = 0; fd < backend->descriptors.count; fd++)
         detach(backend, (int)fd);

@@ -111,9 +111,7 @@ static int count_descriptors(void)
     return count;
 }
 
-/*
- * Print a line for each kind of leaked object. Returns the number of lines.
- */
+/* Print a line for each kind of object that was leaked. Returns the number of lines. */
 static int complain_of_leaks(int descriptors_before)
 {
     long blocks = (long)coil_testing_blocks();
@@ -191,7 +189,7 @@ static void show(FILE *file)
         putchar(c);
 }
 
-/* The output of the scenario is shown only if the day failed. */
+/* Run the scenario on this day. Its output is shown only if the day failed. */
 static bool survives(const struct scenario *scenario, struct day day)
 {
     int out = dup(1), err = dup(2), status;
@@ -238,7 +236,7 @@ bool all_days(const struct scenario *scenario)
     return well;
 }
 
-/* Return a random number from 1 to limit, by splitmix64. */
+/* Return a random number from 1 to limit, from splitmix64. */
 static uint64_t choose(uint64_t *seed, uint64_t limit)
 {
     uint64_t x = *seed += UINT64_C(0x9e3779b97f4a7c15);

@@ -13,8 +13,8 @@
 #include "scenario.h"
 
 /*
- * Choose whether loops skip some polls, as loops with a real clock do. Call this once,
- * before any other function. Returns false if memory ran out.
+ * Call this once, before any other function. If `skip_polls`, loops skip some polls, as
+ * loops with a real clock do. Returns false if memory ran out.
  */
 bool days_begin(bool skip_polls);
 
@@ -22,8 +22,8 @@ bool days_begin(bool skip_polls);
 void good_day(const struct scenario *scenario);
 
 /*
- * Run the good day only, or the good day and all bad days with a summary line, or one bad
- * day of each kind, chosen by the seed. Returns true on success. Otherwise the function
+ * Run the good day; or the good day and all bad days, and print a summary line; or one
+ * bad day of each kind, which the seed chooses. Returns true on success, and otherwise
  * prints the day and its failure.
  */
 bool survives_good_day(const struct scenario *scenario);

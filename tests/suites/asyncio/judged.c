@@ -65,8 +65,8 @@ static int live(void *arg)
 }
 
 /*
- * The scenario keeps its reference to the task until the end, even if a group owns the
- * task.
+ * Start the task. The scenario keeps a reference to it until the end, even if a group
+ * owns it.
  */
 static int start_by(struct judged_task *task, struct judged_group *group, bool eager)
 {
@@ -198,7 +198,8 @@ static void say_state(coil_future *future, void *name)
 }
 
 /*
- * Return the same pointer for equal names, because a callback is removed by its pointer.
+ * Return the same pointer for equal names: a callback is removed by the pointer with
+ * which it was added.
  */
 static void *intern(const char *name)
 {

@@ -12,7 +12,7 @@
 /* An outcome that is not an errno. The trace shows it as "absent". */
 #define ABSENT (-100000)
 
-/* A task of the judge's program, whether or not the task has started. */
+/* A task of the judge's program, which may not have started yet. */
 struct judged_task {
     const char *name;
     int (*run)(void);
@@ -44,14 +44,14 @@ int unpark(struct judged_task *task, int value);
 coil_future *future_of(const struct judged_task *task);
 
 /*
- * Write `what`, the outcome, and the states of the futures to the trace. NULLs are
- * skipped.
+ * Gather the futures, or wait for them. Write `what`, the outcome, and the states of the
+ * futures to the trace. NULLs are skipped.
  */
 int gather(const char *what, unsigned flags, size_t n, coil_future *futures[]);
 int wait_for(const char *what, coil_wait_mode mode, int64_t deadline, size_t n,
              coil_future *futures[]);
 
-/* Print "gets STATE" for each future. */
+/* Print "gets STATE" for each future when it completes. */
 int as_completed(const char *what, int64_t deadline, size_t n, coil_future *futures[]);
 
 /*
@@ -60,11 +60,11 @@ int as_completed(const char *what, int64_t deadline, size_t n, coil_future *futu
  */
 int race(const char *what, int64_t delay_ns, size_t n, struct judged_task *tasks[]);
 
-/* Print "callback NAME STATE" when the future is done. */
+/* Add a callback that prints "callback NAME STATE" when the future is done. */
 int add_callback(const char *name, coil_future *future);
 int remove_callback(const char *name, coil_future *future);
 
-/* Print "called MARK". */
+/* Schedule a call that prints "called MARK". */
 int call_soon(int mark);
 int call_later(int seconds, int mark);
 int call_at(int when, int mark);

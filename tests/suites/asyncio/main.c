@@ -109,10 +109,7 @@ struct body {
     void *arg;
 };
 
-/*
- * Run the body, unless an earlier object could not be created: the body might need that
- * object.
- */
+/* Run the body, unless an object that it might need could not be created. */
 static int begin_body(void *arg)
 {
     const struct body *body = arg;

@@ -37,7 +37,10 @@
  */
 #define SCENARIO(name) SCENARIO__DEFINE(name, true)
 
-/* The body is called without a loop, and creates the objects that it needs. */
+/*
+ * Like SCENARIO, but the body is called without a loop, and creates the loop and other
+ * objects that it needs.
+ */
 #define PLAIN_SCENARIO(name) SCENARIO__DEFINE(name, false)
 
 /* Print a line of the trace: the time of the loop in whole seconds, and the text. */
@@ -59,8 +62,8 @@ const char *state(coil_future *future);
 int tell(const char *what, int rc);
 
 /*
- * Return true once an injected allocation failure has occurred. Scenarios use this in
- * cases that cannot occur otherwise.
+ * Return true if the allocation that had to fail on this day has failed. Scenarios use
+ * this for cases that cannot occur otherwise.
  */
 bool allocation_failed(void);
 
@@ -75,9 +78,8 @@ coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts);
 coil_future *new_future(void);
 
 /*
- * Register fn(arg) to be called after the loop has closed, in reverse order of
- * registration. Use this function to free objects that may be in use until the loop
- * closes.
+ * Register fn(arg) to be called after the loop was closed, in reverse order of
+ * registration. This is for freeing objects that may be in use until then.
  */
 void at_end(void (*fn)(void *arg), void *arg);
 
@@ -91,8 +93,8 @@ void tell_exception(const coil_exception *exception, void *arg);
 int turns(int n);
 
 /*
- * A task body that prints "turn 1", "turn 2", ... for `arg` turns, so the trace shows in
- * which turn something happens. Example: start(ticker, TURNS(3))
+ * The function of a task that prints "turn 1", "turn 2" and so on for `arg` turns, so
+ * that the trace shows in which turn something happens. Example: start(ticker, TURNS(3))
  */
 int ticker(void *arg);
 

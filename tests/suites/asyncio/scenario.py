@@ -77,7 +77,7 @@ NAMES = [
 
 
 def name_of(error):
-    """Map an exception to the errno that coil uses for it. For an exception group, map the first exception."""
+    """Return the errno that coil uses for this exception, or for the first exception of an exception group."""
     if type(error) is Failure:
         return error.args[0]
     if isinstance(error, ExceptionGroup):
@@ -158,7 +158,7 @@ def result_of(value):
 
 
 def failures(group):
-    """Return the contents of an exception group."""
+    """Return the names of the exceptions of an exception group."""
     return " ".join(map(name_of, group.exceptions))
 
 
@@ -174,7 +174,7 @@ def state(future):
 
 
 def eager_task(coro, **options):
-    """Create a task that runs immediately, until its first wait. (3.12)"""
+    """Create a task that begins at once, and runs until its first wait. (3.12)"""
     loop = asyncio.get_running_loop()
     return asyncio.Task(coro, loop=loop, eager_start=True, **options)
 
@@ -195,7 +195,7 @@ async def turns(n):
 
 
 async def ticker(n):
-    """Print "turn 1", "turn 2", ..., so the trace shows in which turn something happens."""
+    """Print "turn 1", "turn 2" and so on, so that the trace shows in which turn something happens."""
     for turn in range(1, n + 1):
         trace("turn %d", turn)
         await asyncio.sleep(0)
@@ -205,8 +205,8 @@ async def ticker(n):
 
 
 def all_tasks_in_order(of):
-    """asyncio.run() cancels leftover tasks in the arbitrary order of a set. This function makes asyncio cancel them
-    in the order of their names."""
+    """Make asyncio cancel leftover tasks in the order of their names. asyncio.run() cancels them in the arbitrary order
+    of a set."""
 
     def all_tasks(loop=None):
         return sorted(of(loop), key=lambda task: (len(task.get_name()), task.get_name()))

@@ -37,7 +37,7 @@ static int write_url(const struct css_url *url, void *arg)
     return 0;
 }
 
-/* Decode in place. Returns the length. */
+/* Decode the hexadecimal digits in place. Returns the number of bytes. */
 static size_t read_hex(char *line)
 {
     size_t n = 0;

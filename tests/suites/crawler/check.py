@@ -1,4 +1,4 @@
-"""Runs tests in Python: functions named test_*, in the order in which they are defined.
+"""Run tests that are written in Python: functions named test_*, in the order of their definitions.
 
 COIL_TEST_EVERY=N in the environment runs only every Nth test, including the first.
 """
@@ -16,8 +16,7 @@ import afresh  # noqa: E402
 
 
 class Skip(Exception):
-    """A test raises this exception if it cannot run on this machine. The exception's text gives
-    the reason."""
+    """Raised by a test that cannot run on this machine. The text gives the reason."""
 
 
 def outcome_of(test):
@@ -36,8 +35,8 @@ def outcome_of(test):
 
 
 def run_tests(names, only=(), at_a_time=1):
-    """Run the tests. `at_a_time` is the number of concurrent tests, which may exceed 1 if each
-    test has its own server."""
+    """Run the tests, up to `at_a_time` of them concurrently. More than 1 is possible if each test has its own
+    server."""
     afresh.begin()
     tests = [(name, fn) for name, fn in names.items() if name.startswith("test_")]
     passed = skipped = 0

@@ -4,7 +4,7 @@
  *
  *     crawl-site [OPTION=VALUE]... START...
  *
- * Prints a line for each page and each verdict, then the summary.
+ * Prints a line for each page and each verdict, and then the summary.
  */
 #include "../../../crawler/crawler.h"
 
@@ -36,8 +36,8 @@ static int print_summary(void *arg, const struct record_summary *summary)
 }
 
 /*
- * An argument such as "max-depth=2" sets an option, and "cookies=" sets an option without
- * a value.
+ * Set an option: "max-depth=2" sets an option with a value, and "cookies=" one without.
+ * Other arguments are start URLs.
  */
 static int add_argument(struct crawl *crawl, char *argument)
 {

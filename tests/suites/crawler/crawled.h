@@ -14,7 +14,7 @@ struct crawled {
     struct references references;
     struct options options; /* the crawl starts at http://h/ */
     struct record_summary summary;
-    bool links_are_known; /* the added links are in the baseline */
+    bool links_are_known; /* links that are added are in the baseline */
 };
 
 void crawled_init(struct crawled *crawled);

@@ -3,8 +3,8 @@
     status, out, err = run("--max-pages", "3", site.url)
     with started(site.url) as process: ...      # it runs while the test observes it
 
-The program is the test's first argument. $COIL_WRAPPER, if set, is put before the command:
-"valgrind -q --error-exitcode=99".
+The path of coil-crawl is the first argument of the test. The command is prefixed with $COIL_WRAPPER, if it is set, for
+example "valgrind -q --error-exitcode=99".
 """
 import atexit
 import contextlib
@@ -31,8 +31,7 @@ KEPT = {"page": ("url", "status", "content_type", "encoding", "size", "links", "
 
 @contextlib.contextmanager
 def started(*arguments, environment=None, **options):
-    """Start coil-crawl. The process is terminated at the end of the block, even if the test
-    fails."""
+    """Start coil-crawl. At the end of the block the process is terminated, even if the test fails."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     process = subprocess.Popen([*WRAPPER, PROGRAM, "--no-config", *arguments], text=True,
                                env={**ENVIRONMENT, **(environment or {})}, **options)
@@ -83,7 +82,7 @@ def together(count, answer):
 
 
 def sets(file):
-    """Return the contents of a report in a form that does not depend on their order."""
+    """Return the records of a report, sorted, so that they can be compared in any order."""
     with open(file, encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
     return sorted(json.dumps([r["type"], *(r[key] for key in KEPT[r["type"]])])

@@ -1,5 +1,5 @@
 /*
- * digested.h - builds a digest by passing the records of a crawl to it, for tests of the
+ * digested.h - builds a digest from the records of an invented crawl, for tests of the
  * reports that are written from a digest.
  */
 #ifndef TESTS_CRAWLER_DIGESTED_H
@@ -13,7 +13,7 @@ struct digested {
     struct digest digest;
     struct options options; /* the crawl starts at http://h/ */
     struct record_sink sink;
-    size_t targets, findings; /* records passed so far */
+    size_t targets, findings; /* number of records passed so far */
 };
 
 void digested_init(struct digested *digested);

@@ -1,12 +1,11 @@
-"""Hostile servers: a table of what each server does and of coil-crawl's expected verdicts.
+"""Hostile servers: a table of what each server does, and of the verdicts that coil-crawl must give.
 
     CASES               each a Case: what the server does, and the expected result
     with Case.serve() as (site, other): ...
 
-A case is a site whose index links to a hostile page, "/x" by default, and to "/good", which must be
-OK whatever the hostile page does. The hostile page may be on another site ("external"). If
-docs/design/checker.md does not define the verdict, `what` gives the reason for the expected
-verdict.
+A case is a site with an index that links to a hostile page, "/x" by default, and to "/good". The latter must be OK
+whatever the hostile page does. The hostile page may be on another site ("external"). If docs/design/checker.md does not
+define the verdict, `what` gives the reason for the expected verdict.
 """
 
 import contextlib
@@ -117,7 +116,7 @@ def if_cookie(then, location):
 
 
 def bomb(size, layers=1):
-    """Return gzip that decompresses to a page of `size` bytes. The checksum at the end is wrong, but no client reads
+    """Return gzip data that decompress to a page of `size` bytes. The checksum at the end is wrong, but no client reads
     that far."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     head = packer.compress(b'<p>') + packer.flush(zlib.Z_FULL_FLUSH)
@@ -151,7 +150,8 @@ def every_path(make):
 
 
 def next_days(path):
-    """Answer with a calendar: each day links to the days before and after, and to the next month and year."""
+    """Return the links of a calendar page: to the days before and after, the next month, and the next and the previous
+    year."""
     match = re.search(r'(\d{4})-(\d\d)-(\d\d)', path)
     year, month, day = map(int, match.groups()) if match else (2026, 1, 15)
     days = [(year, month, day % 28 + 1), (year, month, (day + 26) % 28 + 1),

@@ -82,8 +82,8 @@ static void die(void)
 }
 
 /*
- * Count an operation. If the process is to be killed during a write, first call half(),
- * which performs half of the write. Returns true if the simulated disk is full.
+ * Count an operation, and kill the process if it is the N-th one. With KILL_TORN, half()
+ * performs half of the write before that. Returns true if the simulated disk is full.
  */
 static bool is_full(void (*half)(void *arg), void *arg)
 {

@@ -4,8 +4,8 @@
  *
  *     LATER=FILE
  *
- * Timeouts and sleeps still take their usual time. After the jump, everything before it
- * seems to be a day old.
+ * Timeouts and sleeps still take their usual time. After the jump, everything that
+ * happened before it is a day old.
  */
 #include <dlfcn.h>
 #include <stddef.h>

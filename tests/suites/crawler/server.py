@@ -6,10 +6,9 @@
         site.asked           # "GET /a" and "HEAD /a", with robots.txt
         site.times           # the time of each entry of `asked`
 
-An answer is either the bytes to send, a list of answers, or a function. The answers in a list are
-sent in turn, one per request, and the last answer is repeated. A function is called with the
-connection and the request, and returns the bytes to send, CLOSE or None. HEAD is answered with the
-headers of the answer to GET, unless the table has an entry such as "HEAD /a".
+An answer is the bytes to send, a list of answers, or a function. Each request takes the next answer of a list, and the
+last one is repeated. A function is called with the connection and the request, and returns the bytes to send, CLOSE or
+None. HEAD is answered with the headers of the answer to GET, unless the table has an entry such as "HEAD /a".
 """
 
 import contextlib
@@ -108,8 +107,8 @@ class Server:
     def __exit__(self, *_):
         with contextlib.suppress(OSError):
             self.listener.shutdown(socket.SHUT_RDWR)  # ends accept()
-        # Join the thread before closing the listener. Otherwise accept() could use the descriptor of the next server's
-        # listener.
+        # Join the thread before the listener is closed: accept() could otherwise use the listener of the next server,
+        # which may get the same descriptor.
         self.acceptor.join()
         self.listener.close()
 
@@ -189,7 +188,7 @@ class Server:
 
 
 class Site(Server):
-    """A server with a table that may also contain texts."""
+    """A server with properties that tests of coil-crawl compare, such as `requests` and `times`."""
 
     @property
     def requests(self):

@@ -178,8 +178,8 @@ def test_redirect_met_again_with_more_left():
         requests = result.site.requests
         equal(len(requests), len(set(requests)))
         equal(result.pages["/4"]["status"], 302)
-        # The chain from /1 has more than three redirects, so the crawler gives it up. The chain from the page that
-        # /late links to is followed if it is short enough.
+        # The chain from /1 has more than three redirects, so the crawler gives it up. The chain to which /late links is
+        # followed if it is short enough.
         equal((link, result.told["/1"], result.status), (link, "broken/redirect-limit", BROKEN))
         if link == "/2":
             equal(result.told["/2"], "broken/redirect-limit")
@@ -191,7 +191,8 @@ def test_redirect_met_again_with_more_left():
 
 
 def test_max_tasks():
-    """The server holds its answers back until the number of concurrent requests equals the number of workers."""
+    """All workers must be able to fetch at the same time: the server holds its answers back until it has a request of
+    each worker."""
     names = [f"/{n}" for n in range(120)]
     for count in (1, 8, 100):
         answers = {"/": page(*names), **{name: together(count, page()) for name in names}}
@@ -328,8 +329,8 @@ def test_a_backend_of_windows_is_refused():
 
 
 def test_multiple_choices_are_a_page():
-    """The crawler of "A Web Crawler With asyncio Coroutines" follows the redirect of a 300 response, unlike browsers
-    and the Fetch standard."""
+    """A 300 response is not followed, as in browsers and the Fetch standard. The crawler of "A Web Crawler With asyncio
+    Coroutines" does follow it."""
     result = crawl({"/": redirect("/foo", 300), "/foo": page()})
     equal((result.status, result.site.requests), (WELL, ["/"]))
     equal(result.told, {"/": "ok"})

@@ -644,7 +644,7 @@ def chain(first, last, end=None):
 
 
 def test_depth_is_that_of_the_shortest_way():
-    """The long path to /far is found first, since the short path is slow."""
+    """The long path to /far is found first, because the short path is slow."""
     result = crawl({"/": page("/slow", "/a"), "/slow": slow(0.3, page("/far")),
                     "/a": page("/b"), "/b": page("/far"), "/far": page("/end"),
                     "/end": page("/no")}, "--max-depth", "3")
@@ -689,7 +689,7 @@ def test_a_chain_that_is_too_long_with_a_link_to_its_middle():
 
 
 def test_a_chain_that_was_given_up_goes_on_if_it_is_met_nearer():
-    """A new chain begins at the first target beyond the redirect limit if a page links to that target."""
+    """If a page links to the first target beyond the redirect limit, a new chain begins there."""
     result = crawl({"/": page("/1", "/late"), "/late": slow(0.3, page("/4")), **chain(1, 7)},
                    "--max-redirect", "2")
     equal(result.told, {"/": "ok", "/late": "ok", "/1": "broken/redirect-limit", "/4": "broken/redirect-limit"})
@@ -938,8 +938,8 @@ def test_fragments_of_other_sites_if_asked_for():
 
 
 def test_every_page_has_a_top():
-    """#The fragment #top exists on every page that is OK, even on other sites, on pages that are not searched, and
-    on pictures."""
+    """The fragment #top exists on every page that is OK, even on other sites, on pages that are not searched, and on
+    pictures."""
     with Site({"/": page()}) as other:
         result = crawl({"/": page(other.url + "#top", other.url + "gone#Top", "/a.png#TOP", "/moved#top"),
                         "/a.png": response("x", content_type="image/png"), "/moved": redirect("/")})
@@ -978,7 +978,8 @@ def test_fragments_of_other_sites_that_come_late():
 
 
 def test_links_out_wait_until_the_starts_are_known():
-    """A URL that seems to be on another site may be on a site to which a start URL redirects."""
+    """Links to other sites wait until the redirects of all start URLs are known, because those may add a site to the
+    crawl."""
     with Site({"/": page(), "/x": page()}) as other:
         answers = {"/": slow(0.4, redirect(other.url)), "/first": page(other.url + "x")}
         with Site(answers) as site:
@@ -1122,7 +1123,8 @@ def headers_of(site, path):
 
 
 def test_headers_go_to_the_start_alone():
-    """A request may go to another host because of a link, a redirect, or a redirect of robots.txt."""
+    """Headers, cookies and passwords must be sent only to the start host. A link, a redirect, or a redirect of
+    robots.txt may lead to another host."""
     with Site({"/": page(), "/x": page(), "/r": response("", content_type="text/plain")}) as other:
         answers = {"/": page(other.url, "/moved"), "/moved": redirect(other.url + "x"),
                    "/robots.txt": redirect(other.url + "r")}
@@ -1209,7 +1211,7 @@ def test_robots_of_another_port_fail_the_run():
 
 
 def test_a_start_with_a_bad_certificate():
-    """The message mentions the certificate, and the option to accept it."""
+    """The message mentions the certificate, and the option that accepts it."""
     with tempfile.TemporaryDirectory() as folder:
         pem = certificate(folder)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -1335,7 +1337,7 @@ def test_bytes_are_of_all_answers():
 
 
 def test_numbered_pages_are_all_visited():
-    """The numbers 1990 to 2999 are not treated as years merely because they could be years."""
+    """Numbers from 1990 to 2999 are not treated as years only because they could be years."""
     class Tree(dict):
         def get(self, path, otherwise=None):
             n = int(path[3:]) if path.startswith("/n/") else 0
@@ -1348,7 +1350,7 @@ def test_numbered_pages_are_all_visited():
 
 
 def test_a_calendar_is_left_out_whatever_comes_first():
-    """Pages that are linked from a visited page are also visited."""
+    """Endless calendars are not followed. A page that another visited page links to is still visited."""
     def month(path):
         year, month = int(path[3:7]), int(path[8:10])
         after, before = year * 12 + month, year * 12 + month - 2
@@ -1443,7 +1445,7 @@ def test_delay_between_head_and_get():
 
 
 def test_a_pause_is_of_one_host():
-    """Six pages of a host are unavailable for three seconds each. Meanwhile, the first page of another host is
+    """Six pages of a host are unavailable for three seconds each. Meanwhile, the pages of another host must be
     fetched."""
     names = [f"/{n}" for n in range(6)]
     later = html("later", status=503, headers=["Retry-After: 3"])
@@ -1483,7 +1485,8 @@ class Bucket:
 
 
 def test_a_site_that_limits_its_clients():
-    """No page is reported as broken, although --max-tries is 1. (test_throttle.c simulates more sites.)"""
+    """A site that limits the rate of requests. No page must be reported as broken, although --max-tries is 1.
+    (test_throttle.c simulates more sites.)"""
     for rate, burst, refusal in ((100, 5, status(503)), (100, 1, status(429)),
                                  (40, 5, html("later", status=429, headers=["Retry-After: 1"]))):
         limit = Bucket(rate, burst, refusal)
@@ -1697,7 +1700,7 @@ def test_interrupt():
 
 
 def test_interrupt_among_new_links():
-    """A page may arrive when the queue for its links is already closed."""
+    """Interrupt a crawl while pages arrive. Such a page may arrive when the queue for its links is already closed."""
     answers = {f"/{n}": page(f"/{2 * n + 1}", f"/{2 * n + 2}") for n in range(3000)}
     for _ in range(5):
         with Site({"/": page("/0"), **answers}) as site:

@@ -34,8 +34,8 @@ KEPT = {"page": ("url", "status", "links"), "verdict": ("target", "fragment", "v
 
 
 def answers(other):
-    """Return answers with which coil-crawl makes every kind of allocation. The result must not depend on the order
-    of requests, so only "/" links to /x, and only after a link to /x with a session id."""
+    """Return answers that make coil-crawl use every kind of allocation. The result must not depend on the order of
+    requests. Therefore only "/" links to /x, and only after a link to /x with a session id."""
     return {
         "/robots.txt": redirect("/rules"),
         "/rules": response("User-agent: *\nDisallow: /no\nSitemap: /maps\n", content_type="text/plain"),
@@ -147,8 +147,8 @@ def kept_crawl(site, folder, nth, *command):
 
 
 def test_a_kept_crawl_loses_nothing_for_want_of_memory():
-    """An allocation fails while a crawl is saved or resumed. Resuming that crawl must still give the result of a crawl
-    without failures."""
+    """An allocation fails while a crawl is saved or resumed. When the crawl is resumed again, it must give the result
+    of a crawl without failures."""
     need_program()
     with tempfile.TemporaryDirectory() as folder, Site({"/": html("<i id=x>")}) as other, Site({}) as site:
         site.answers = {path: answer[-1] if isinstance(answer, list) else answer

@@ -60,7 +60,7 @@ class Check:
 
 
 def test_files_wait_for_descriptors():
-    """If the program runs out of descriptors, files that could not be opened are tried again one by one."""
+    """If coil-crawl runs out of descriptors, it tries the files that could not be opened again, one by one."""
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
 
@@ -358,8 +358,8 @@ def test_what_is_skipped_has_its_place_if_it_fails_the_run():
 
 
 def test_a_folder_without_an_index_is_there_or_not():
-    """A link to a folder without an index page is OK unless --index-files is given. A "." in --index-files allows
-    folders without an index page."""
+    """A link to a folder without an index page is OK unless --index-files is given. With "." in --index-files, folders
+    without an index page are OK again."""
     files = {"index.html": '<a href="empty/">x</a><a href="full/">y</a><a href="full">z</a><a href="empty">z</a>',
              "empty/notes.pdf": "x", "full/index.html": "x"}
     equal(Check(files, "--offline", ".").verdicts()["empty/"], "ok")

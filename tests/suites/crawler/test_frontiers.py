@@ -32,8 +32,8 @@ def ended(process, *codes):
 
 
 def end_after(process, site, requests, *codes):
-    """Send Ctrl-C once all processes together have sent this number of requests. The signal may kill a process that
-    has just started."""
+    """Send SIGINT once all processes together have sent this number of requests. The signal may kill a process that has
+    just started."""
     wait_until(lambda: len(site.seen) >= requests or process.poll() is not None)
     process.send_signal(signal.SIGINT)
     ended(process, INTERRUPTED, *codes)
@@ -148,7 +148,7 @@ def what_fails_for_a_while_is_tried_again(frontier):
 
 @scenario
 def the_shortest_way_decides_how_deep_a_page_is(frontier):
-    """The crawl finds a longer path to the page first."""
+    """A page has a longer and a shorter path from the start. The crawl finds the longer one first."""
     with Site({"/": page("/a", "/late"), "/a": page("/b"), "/b": page("/x"), "/late": slow(0.3, page("/x")),
                "/x": page("/y"), "/y": page("/z"), "/z": page("/far"), "/far": html("")}) as site:
         found = crawl(frontier, site, "--max-depth", "3")

@@ -30,8 +30,8 @@ with open(PROGRAM, 'rb') as program:
 PATIENCE = 5 if SANITIZED else 1  # plus a reserve for a busy machine
 LOADED = 6
 
-# A separate process measures a child's memory, because ru_maxrss survives
-# exec(): the child of a large process would seem large.
+# Measures the peak memory of a program from a small process. ru_maxrss survives exec(), so the child of a large process
+# would seem large.
 MEASURE = """
 import os, sys
 child = os.fork()

@@ -21,8 +21,7 @@ BIG = bytes(range(256)) * 4000
 
 
 class Server:
-    """Run httpd with a temporary folder of files. At the end, Ctrl-C must stop httpd with status
-    0."""
+    """Run httpd with a temporary folder of files. At the end, SIGINT must stop it with status 0."""
 
     def __init__(self, prepare=None, limit=None):
         self.prepare, self.limit = prepare, limit

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Test the crawler as a library: crawl-site includes only crawler/crawler.h from the crawler's
-sources.
+"""Test the crawler as a library, with crawl-site, which includes only crawler/crawler.h of the crawler's headers.
 
     test_library.py CRAWL_SITE [TEST...]
 """

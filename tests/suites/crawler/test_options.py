@@ -79,7 +79,7 @@ def test_manual_page_is_without_faults():
 
 
 def at_home(home):
-    """Return environment variables for a shell, so that it writes only to this folder."""
+    """Return environment variables with which a shell writes only to this folder."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("XDG_")}
     return {**kept, "HOME": home}
 

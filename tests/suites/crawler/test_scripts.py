@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Test each script of a shared crawl (crawler/shared/redis/scripts) in a redis-server that the test starts.
+"""Test each script of a shared crawl (crawler/shared/redis/scripts) with a redis-server that the test starts.
 
     test_scripts.py [TEST...]
 """
@@ -148,7 +148,7 @@ class Crawl:
                 self.number("through"))
 
     def collect(self, after=0, most=100):
-        """Return whether the crawl has ended, the number of results, and the results."""
+        """Collect results. Returns whether the crawl has ended, the number of results, and the results."""
         over, through, left, *words = self.run("collect", after, most)
         queued, flying, waiting, done = self.numbers()
         equal((int(through), int(left)), (done, queued + flying + waiting))
@@ -436,7 +436,8 @@ def test_a_token_that_comes_twice_is_told_apart_by_its_worker():
 
 
 def test_a_token_does_not_come_twice_though_redis_has_lost_it():
-    """The worker of the old lease may still be running, but must not complete the items of another worker."""
+    """A token is not used twice even if Redis has lost it. The worker of the old lease may still be running, and must
+    not complete the items of another worker."""
     crawl = Crawl()
     crawl.add("a/1", "b/1")
     before = redis("GET", crawl.key)
@@ -720,7 +721,7 @@ def site_of(seed, pages=120, hosts=6):
 
 
 def crawl_at_random(seed, **options):
-    """In random order, workers complete items, release them, or die without releasing them."""
+    """Crawl with workers that complete items, release them, or die with them, at random."""
     chance, site, crawl = random.Random(seed), site_of(seed), Crawl(**options)
     crawl.add("h0/0")
     held, tries = [], 0
@@ -784,7 +785,8 @@ class Remembering:
         return links(*found)
 
     def work(self, steps=None):
-        """Work until the crawl has ended, or for `steps` leases. Returns the last lease, which is unfinished."""
+        """Work until the crawl has ended, or for `steps` leases. In the second case, returns the last lease, which is
+        unfinished."""
         while steps is None or steps > 0:
             reply = self.crawl.ask(most=3)
             if reply[0] == b"over":

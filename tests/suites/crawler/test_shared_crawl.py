@@ -294,8 +294,8 @@ def test_a_collector_that_is_killed_goes_on():
 
 
 def test_redis_may_be_started_again_in_the_middle():
-    """If Redis with an append-only file restarts, it may lose the results of the last second. The requests for the
-    lost results are sent again."""
+    """If Redis with an append-only file restarts, it may lose the results of the last second. The pages of those
+    results must be fetched again."""
     options = ("--appendonly", "yes", "--appendfsync", "everysec")
     with tempfile.TemporaryDirectory(prefix="coil aof ") as data, sites(0.03) as (site, folder), \
             contextlib.ExitStack() as stack:
@@ -361,7 +361,7 @@ def test_a_redis_that_is_not_there():
 
 
 def test_what_redis_says_does_not_speak_to_the_terminal():
-    """The message quotes Redis' error without its escape sequences."""
+    """coil-crawl prints an error of Redis without its escape sequences."""
     def answer():
         with contextlib.suppress(OSError):
             while True:

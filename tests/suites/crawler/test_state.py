@@ -272,7 +272,7 @@ def killed_and_resumed(sites, base, expected, start, environment=None, seconds=N
 
 
 class Steady(dict):
-    """The answers must never change, because requests are repeated after a crash."""
+    """Answers that never change, because requests are repeated after a crash."""
 
     def get(self, path, otherwise=None):
         answer = super().get(path, otherwise)
@@ -520,8 +520,9 @@ def test_what_is_damaged_is_named():
 
 
 def renumber(file, table, number, other):
-    """Overwrite the number of a row in the file, in a table that is a single page. SQLite itself would not write such
-    a table. Both numbers are below 128, so each is stored in a single byte, after the length of the row."""
+    """Overwrite the number of a row in the database file, to create a table that SQLite itself would not write. The
+    table must fit on one page. Both numbers are below 128, so each is stored in a single byte, after the length of the
+    row."""
     with contextlib.closing(sqlite3.connect(file)) as reader:
         root, = reader.execute("select rootpage from sqlite_master where name = ?", (table,)).fetchone()
         size, = reader.execute("pragma page_size").fetchone()

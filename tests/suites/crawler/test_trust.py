@@ -145,7 +145,7 @@ def test_max_tasks():
 
 
 def test_max_duration_ends_the_crawl():
-    """Links that are skipped because the time limit has passed are reported."""
+    """When the time limit has passed, the crawl ends, and the skipped links are reported."""
     with Server({}, otherwise=lambda c, r: c.sendall(
             NOT_FOUND if r.path == "/robots.txt" else page(*(f"{r.path.rstrip('/')}x{n}" for n in range(3))))) as site, \
             Crawl("--max-duration", "1", "--max-tasks", "2", site.origin + "/") as crawl:
@@ -161,7 +161,7 @@ def test_max_pages():
 
 
 def test_max_depth_takes_the_shortest_way():
-    """/c is three links away on one path, and two links away on another."""
+    """/c is three links away on the path that is found first, and two links away on another."""
     with Server({"/": page("/a", "/z"), "/a": page("/b"), "/b": page("/c"), "/c": page("/d"),
                  "/d": page("/e"), "/z": slow(0.3, page("/c"))}) as site, \
             Crawl("--max-depth", "3", site.origin + "/") as crawl:
@@ -226,7 +226,7 @@ def check_what_was_told(crawl, status):
 
 
 def test_two_signals_at_any_distance():
-    """The second signal may end the program at once. All lines that were already written are complete."""
+    """The second signal may end the program at once. All lines that were written before that must be complete."""
     numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
     for at, distance in enumerate([0, 0, 0, 0.0005, 0.001, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1]):
         first, second = numbers[at % 3], numbers[(at + 1) % 3]
@@ -250,7 +250,7 @@ def test_signals_while_nothing_happens():
 
 
 def test_kill_leaves_whole_lines():
-    """After a kill, lines of the last second may be missing, but all other lines are complete."""
+    """After SIGKILL, the lines of the last second may be missing, but all other lines must be complete."""
     with endless_site() as site, Crawl(site.origin + "/") as crawl:
         wait_until(lambda: os.path.exists(crawl.file) and os.path.getsize(crawl.file) > 100000)
         crawl.signal(signal.SIGKILL)
@@ -343,7 +343,7 @@ def test_the_summary_tells_of_another_report_that_cannot_be_written():
 
 
 def test_signals_that_cannot_be_waited_for():
-    """If no descriptor is left for signals, the program reports the error and does not start."""
+    """If no descriptor is left for signals, coil-crawl reports the error and exits."""
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
 

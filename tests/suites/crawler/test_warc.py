@@ -159,8 +159,8 @@ def test_what_is_not_whole_says_so():
 
 
 def test_links_that_leave_the_site():
-    """If HEAD fails, GET follows, and both requests are in the archive. The archived GET response ends after its
-    headers."""
+    """If a HEAD request fails, a GET request follows, and the archive has both. The archived GET response ends after
+    its headers."""
     with Site({"/x": html("other"), "/y": html("y" * 400000), "HEAD /y": status(405)}) as other, \
             Site({"/": page(other.url + "x", other.url + "y")}) as site:
         records, index = archive_of(site, "--no-robots", "--max-tasks", "1")
@@ -205,7 +205,7 @@ def test_interim_answers_are_no_part_of_it():
 
 
 def test_a_request_that_is_sent_again_is_one():
-    """The server closes the connection when it receives a second request on it."""
+    """The server closes the connection instead of answering, so the request is sent again. The archive has it once."""
     def once(connection, request):
         counts[request.path] = counts.get(request.path, 0) + 1
         return CLOSE if counts[request.path] == 1 else html("x")

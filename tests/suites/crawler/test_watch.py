@@ -56,7 +56,7 @@ def say(address, bytes_sent):
 
 @contextlib.contextmanager
 def watched(*arguments, at="0"):
-    """Start a crawl. Returns the process and the address of its status page."""
+    """Start a crawl. Yields the process and the address of its status page."""
     with started("--status", at, *arguments) as process:
         line = process.stderr.readline()
         found = re.fullmatch(r"coil-crawl: status at http://(\S+)/\n", line)
@@ -173,7 +173,8 @@ def test_passwords_are_not_told():
 
 
 def test_delays_and_queues_are_told():
-    """The delay between requests holds back the second page, and with it the pages behind it in the queue."""
+    """The status shows delays and queues. The delay between requests holds back the second page, and the pages behind
+    it in the queue."""
     with Site({"/": page("/a", "/b", "/c"), "/a": html(""), "/b": html(""), "/c": html("")}) as site:
         with watched("--delay", "100s", "--no-robots", site.url) as (process, address):
             wait_until(lambda: json.loads(ask(address, "/status.json")[2])["queued"] == 3)
@@ -218,7 +219,7 @@ def test_clients_that_say_nothing_do_not_hold_the_crawl():
 
 
 def test_clients_that_send_half_a_request_keep_no_other_out():
-    """Each new client closes the connection of the oldest one, so clients with unfinished requests cannot block
+    """When a new client connects, the oldest connection is closed, so clients with unfinished requests cannot block
     others."""
     with held_crawl() as (process, address, held, _):
         host, _, port = address.rpartition(":")
@@ -240,7 +241,8 @@ def test_clients_that_send_half_a_request_keep_no_other_out():
 
 
 def test_only_its_own_hosts_are_answered():
-    """The host name of a page on another site could resolve to the address of the status page: DNS rebinding."""
+    """Requests for other host names are refused: another site could resolve its host name to the address of the status
+    page (DNS rebinding)."""
     def answer_to(address, *headers, version="1.1"):
         return say(address, "\r\n".join([f"GET / HTTP/{version}", *headers, "", ""]).encode()).split(" ", 1)[1]
 

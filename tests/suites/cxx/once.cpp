@@ -60,7 +60,7 @@ static void first_task_calls_for_all()
     CHECK(count_failures(once, 10) == 0 && once.calls == 1);
 }
 
-/* Each failed call wakes the waiting tasks, which do not poll. */
+/* Waiting tasks do not poll: each failed call must wake them. */
 static void next_task_calls_after_a_failure()
 {
     int64_t begun = coil_now();

@@ -25,7 +25,8 @@ static void wait_long()
 }
 
 /*
- * Run `body`. Returns the number of the Failure that was thrown, a negative errno, or 0.
+ * Run `body`. Returns the number of the `failure` that was thrown, a negative errno, or
+ * 0.
  */
 template <typename Body> static int what_leaves(Body body)
 {

@@ -179,7 +179,9 @@ template <typename Body> static int result_of(Body body)
     return coil_task_await(task);
 }
 
-/* Small bodies are stored in the task's argument, and larger ones in a copy. */
+/*
+ * A small lambda is stored in the task's argument, and a larger one in a separate copy.
+ */
 static void bodies_without_a_destructor_need_no_memory()
 {
     struct numbers {

@@ -5,8 +5,8 @@
 #define COIL_TESTS_ENOMEM_ALLOCATOR_H
 
 /*
- * A place in this program or in coil that calls a function that allocates: its address,
- * its caller, and the numbers of its first and last allocation.
+ * A call in this program or in coil during which memory is allocated: its address, its
+ * caller, and the numbers of the first and the last allocation during it.
  */
 struct allocation_place {
     const void *from, *caller;

@@ -150,7 +150,10 @@ static const char *reason(int status)
     return text;
 }
 
-/* Error messages of the libraries are suppressed unless only one allocation is tried. */
+/*
+ * Run the scenario in a child process while the nth allocation fails. Error messages of
+ * the libraries are suppressed unless `aloud`.
+ */
 static int run_in_child(const struct scenario *scenario, long nth, bool aloud)
 {
     int status = -1;

@@ -1,4 +1,4 @@
-"""Run the programs in examples/inside unchanged, or with one line changed."""
+"""Run the programs in examples/inside, unchanged or with a few changes."""
 import contextlib
 import os
 import pathlib

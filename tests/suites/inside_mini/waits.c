@@ -58,10 +58,7 @@ static int grouping(void *arg)
     return coil_group_exit(&group, rc);
 }
 
-/*
- * A task that ignores its cancellation, so that each of its later waits fails
- * immediately.
- */
+/* A task that ignores its cancellation. Each of its later waits fails immediately. */
 static int deaf(void *arg)
 {
     (void)arg;
@@ -111,8 +108,8 @@ static void cancelled_before_its_first_step(void)
 }
 
 /*
- * Two children fail. The first failure is reported, and cancels siblings in every kind of
- * wait.
+ * Two children fail. The group returns the first failure, and cancels the siblings in
+ * every kind of wait.
  */
 static void failing_child(int body_waits)
 {

@@ -1,10 +1,10 @@
 /*
- * bodies.c - runs the bodies of a program, line by line.
+ * bodies.c - runs the tasks of a program, line by line.
  *
  * This file implements each instruction of reference.py with coil's public headers only.
  * Each instruction is a function that returns an rc, like coil's own functions. If an
- * instruction that waits returns a negative rc, the body ends, as an exception in Python
- * would end it. After other instructions (`goes_on` in the tables) the body continues,
+ * instruction that waits returns a negative rc, the task ends, as an exception in Python
+ * would end it. After other instructions (`goes_on` in the tables) the task continues,
  * and the trace shows the rc as a word.
  */
 #include "judge.h"
@@ -24,7 +24,7 @@ static int handler_of(struct body *body, const struct line *line)
 }
 
 /*
- * Run Python's `try`. A cancellation is marked as caught before its handler or a cleanup
+ * Run a `try` block. A cancellation is marked as caught before its handler or a cleanup
  * (a `finally` that waits) runs.
  */
 static int do_try(struct body *body, const struct line *line)
@@ -136,7 +136,10 @@ static const struct instruction *instruction_of(const struct line *line)
     exit(2);
 }
 
-/* -EPERM, which means that a condition's lock is not held, does not end the body. */
+/*
+ * Return true if the rc ends the body. -EPERM does not: it means that the lock of a
+ * condition is not held.
+ */
 static bool ends_body(const struct instruction *instruction, int rc)
 {
     return rc < 0 && !instruction->goes_on && rc > ABSENT && rc != -EPERM;

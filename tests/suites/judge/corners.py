@@ -48,8 +48,8 @@ class Watch:
         self.reached[corner] = None
 
     def cancels(self, victim, canceller):
-        """Record that the task of `victim` is about to be cancelled, by `canceller` or by the driver if `canceller`
-        is None."""
+        """Record the situation in which the task of `victim` is about to be cancelled. `canceller` is None if the
+        driver cancels it."""
         task = victim.task
         waits_for = task._fut_waiter
         if task.done():
@@ -94,7 +94,7 @@ class Watch:
 
 
 class Summary:
-    """Counts the programs that reached each corner case."""
+    """Counts of the programs that reached each corner case."""
 
     def __init__(self):
         self.lengths, self.counts = [], collections.Counter()

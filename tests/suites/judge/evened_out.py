@@ -52,7 +52,7 @@ class OrderedSet(dict):
 
 
 def even_out_as_completed():
-    """Repeat the work of as_completed()'s constructor, which creates a set without calling set()."""
+    """Replace the constructor of as_completed()'s iterator, which creates a set without calling set()."""
 
     class AsCompleted(tasks._AsCompletedIterator):
         def __init__(self, futures, timeout):
@@ -107,7 +107,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def child_done(self, task):
-    """TaskGroup._on_task_done. This replacement handles a task that is not yet a child: see point 5 above."""
+    """Replace TaskGroup._on_task_done, to handle a task that is not yet a child: see point 5 above."""
     if task in self._tasks:
         on_task_done(self, task)
     else:
@@ -119,7 +119,7 @@ on_task_done = taskgroups.TaskGroup._on_task_done
 
 
 def install():
-    """Replace names in the modules of asyncio. A global `set` in a module hides the builtin. asyncio looks
+    """Replace names in the modules of asyncio. A global `set` in a module hides the builtin, and asyncio looks
     TimerHandle up at each use."""
     tasks.set = OrderedSet
     taskgroups.set = OrderedSet

@@ -1,4 +1,4 @@
-"""Filters drop programs for which coil and asyncio differ by intention.
+"""Filters that drop programs for which coil and asyncio differ on purpose.
 
 Where possible, the generator avoids such differences (see generate.py). The filters handle the remaining ones. The
 run counts the programs that each filter drops, and fails if the filters drop too many.
@@ -14,8 +14,7 @@ HANDED_ON = {"await", "gather", "gather_all", "wait_for", "race"}
 
 
 def edges(nodes):
-    """Yield pairs of tasks: a task and an awaited task that is cancelled with it, or the owner of a group and a
-    child."""
+    """Yield pairs of tasks: a task and a task that it awaits and cancels, or the owner of a group and a child."""
     owners = {}
     for task in nodes:
         if task.verb == "task":

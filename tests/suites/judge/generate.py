@@ -1,19 +1,19 @@
 """Generate random programs. A seed and a number determine a program.
 
-A program uses only some of the families of instructions below, so that its few instructions interact. Times are short
-integers, so many events occur at the same instant. Among the random instructions there are scenes: short sequences
-that test corner cases of order. For example, a task cancels itself, a task that was just woken, or a task that has not
+A program uses only some of the families of instructions below, so that its instructions interact. Times are small
+integers, so that many events occur at the same instant. Among the random instructions are scenes: short sequences that
+test corner cases of order. For example, a task cancels itself, a task that was just woken, or a task that has not
 begun. Other scenes cancel a task twice, or exactly at a deadline. In most programs, the last task only sets and
 releases objects that other tasks wait for, and cancels tasks. In some programs, several tasks contend for one object.
 
 Rules that keep both sides comparable:
 
 - A task awaits and gathers only tasks with a higher number, and its children in groups also have higher numbers. If
-tasks await each other in a cycle, cancelling one of them recurses until Python's stack overflows. A child that awaits
-the owner of its group never ends.
+  tasks awaited each other in a cycle, cancelling one of them would recurse until Python's stack overflowed. A child
+  that awaited the owner of its group would never end.
 
-- A `finally` does not wait. In C a cancellation applies until it is caught, so waits in a `finally` would fail. In
-  Python such waits succeed, because a cancellation is delivered only once. A `cleanup` may wait: in C it marks the
+- A `finally` does not wait. In C, waits fail until a cancellation is caught, so waits in a `finally` would fail. In
+  Python they would succeed, because a cancellation is delivered only once. A `cleanup` may wait: in C it marks the
   cancellation as caught, but still returns its rc.
 """
 
@@ -97,7 +97,7 @@ class Generator:
         return self.thing("f")
 
     def watched(self):
-        """Choose any object, for an instruction that does not cancel the awaited object."""
+        """Choose any task or future, for an instruction that does not cancel the awaited object."""
         if self.rng.random() < 0.6:
             return f"t{self.rng.randrange(self.task_count)}"
         return self.thing("f")
@@ -237,7 +237,7 @@ class Generator:
         return Node(["try"], body, kind.split(), handler)
 
     def guard(self, nodes):
-        """Return a block that catches a cancellation or an error, and then often waits."""
+        """Return a block that catches a cancellation or an error. Its handler often waits."""
         kind = self.rng.choice(["except cancelled", "except error"])
         handler = self.block([], longest=2)
         if self.rng.random() < 0.6:
@@ -245,12 +245,13 @@ class Generator:
         return Node(["try"], nodes, kind.split(), handler)
 
     def stumble(self, nodes, first=()):
-        """Return a block that runs another instruction when it is cancelled, and then fails."""
+        """Return a block that fails when it is cancelled. It runs the instructions `first` before it fails."""
         return Node(["try"], nodes, ["except", "cancelled"],
                     [*first, Node(["fail", self.error()])])  # fmt: skip
 
     def birth(self, open_groups):
-        """Start a task in the innermost group, or sometimes in another group or outside of groups."""
+        """Return an instruction that starts a task: usually in the innermost group, sometimes in another group or in
+        none."""
         unborn = [number for number in self.unborn if number > self.current]
         if not unborn:
             return self.simple("yield")
@@ -326,7 +327,7 @@ class Generator:
         return [Node(words) for words in rng.choice(scenes)()]
 
     def reckoning(self):
-        """Return a scene that puts items into a queue, waits for them or discards them."""
+        """Return a scene with a queue: items are put, awaited with join(), or discarded by a shutdown."""
         queue = self.thing("q")
         put, join = ["put_nowait", queue, self.value()], ["join", queue]
         end = ["shutdown", queue, self.rng.choice(["now", "now", "later"])]
@@ -402,7 +403,7 @@ class Generator:
         return self.in_lock(self.wake())
 
     def decide_contest(self):
-        """Serve one waiter, and in the same step cancel that waiter or a different one."""
+        """Return instructions that serve one waiter, and cancel that waiter or another one in the same step."""
         nodes = [self.in_lock(self.contest[1])]
         if self.rng.random() < 0.3:
             nodes *= 2
@@ -412,7 +413,7 @@ class Generator:
         return nodes
 
     def declarations(self):
-        """Declare every object. A program's unused objects are removed when the program is read."""
+        """Declare every object. Objects that a program does not use are removed later."""
         rng = self.rng
         sizes = {
             "f": ("future", lambda: []),

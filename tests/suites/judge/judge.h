@@ -1,7 +1,7 @@
 /*
  * judge.h - declarations that the files of coil-judge share: bodies, objects, the trace.
  *
- *   coil_judge.c   the driver: declares the objects, starts t0, ends tasks that do not end
+ *   coil_judge.c   the driver: declares the objects, starts t0, cancels tasks that do not end
  *   bodies.c       runs the bodies of tasks, line by line; blocks
  *   on_tasks.c     instructions on tasks, futures, callbacks
  *   on_sync.c      instructions on locks, events, conditions, semaphores, queues
@@ -102,7 +102,7 @@ struct word {
 struct word word_of(int rc);
 int rc_of(const char *name);
 
-/* Print a line of the trace: the time in ticks, the task, and the text. */
+/* Print a line of the trace: the time in ticks, the task (or "driver"), and the text. */
 void trace(const char *who, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -112,7 +112,7 @@ const char *name_of(const struct body *body);
 void add_detail(struct body *body, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* " [3 ECANCELED EINPROGRESS]" */
+/* Add the states of several futures, such as " [3 ECANCELED EINPROGRESS]". */
 void add_states(struct body *body, const int rcs[], size_t n);
 
 #endif

@@ -6,8 +6,8 @@
 #define MAX_MARK 128
 
 /*
- * Store the existing tasks and futures that the line names in its words from `first` on,
- * and return their number.
+ * Look up the tasks and futures that the line names from its word `first` on. Stores
+ * those that exist, and returns their number.
  */
 static size_t several_of(const struct body *body, const struct line *line, int first,
                          coil_future *several[LINE_MAX_WORDS])
@@ -40,7 +40,7 @@ int start_body(struct body *body, coil_group *group, bool eager)
     return rc;
 }
 
-/* Return true if the program contains this task and the task has not been started. */
+/* Return true if the program contains this task, and it has not been started. */
 static bool can_start(const struct body *body)
 {
     return body->end > 0 && body->task == NULL && !body->raced;
@@ -240,7 +240,10 @@ static int do_as_completed(struct body *body, const struct line *line)
     return rc < 0 ? rc : count;
 }
 
-/* Run a race of tasks that have not been spawned. The race owns these tasks. */
+/*
+ * Run a staggered race of tasks that have not been started. The race spawns these tasks,
+ * and owns them.
+ */
 static int do_race(struct body *body, const struct line *line)
 {
     const char *delay = line->words[1];
@@ -330,7 +333,8 @@ static int do_unpark(struct body *body, const struct line *line)
 /* ---- callbacks --------------------------------------------------------------------- */
 
 /*
- * The added callbacks. A callback that is added twice is stored once, but called twice.
+ * The callbacks that were added. A callback that was added twice is stored once, but
+ * called twice.
  */
 static struct note {
     const struct body *body;
@@ -375,7 +379,7 @@ static int do_uncallback(struct body *body, const struct line *line)
     return coil_future_remove_callback(future, say_state, note_of(body, line->words[1]));
 }
 
-/* The scheduled calls, indexed by their marks. */
+/* The calls that were scheduled, indexed by their marks. */
 static struct call {
     const char *verb;
     int mark;
@@ -453,8 +457,8 @@ void tasks_finish(void)
 /* ---- introspection ----------------------------------------------------------------- */
 
 /*
- * Mark a living task of the program. A task of a race is not marked until it has begun,
- * because until then no other task can refer to it.
+ * Mark the task in `living` if it belongs to the program. A task of a race counts only
+ * after it has begun, because no other task can refer to it before that.
  */
 static int mark_living(coil_task *task, void *arg)
 {

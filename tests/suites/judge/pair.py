@@ -356,7 +356,7 @@ class InC(Pair):
         self.functions += ["}", ""]
 
     def inner(self, nodes, task, kind, scopes):
-        """Write a C function for a block. Returns a call of the function as C code."""
+        """Write a C function for a block. Returns the C code of a call of that function."""
         lines = self.block(nodes, task, scopes)
         self.count += 1
         name = f"{task}_{kind}_{self.count}"

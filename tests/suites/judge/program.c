@@ -65,7 +65,7 @@ static bool parse_line(struct program *program, const char *text)
     return line->word_count > 0;
 }
 
-/* Find the end of each block with a stack of open blocks. */
+/* Find the end and the handler of each block. */
 static void match_blocks(struct program *program)
 {
     int open[PROGRAM_MAX_LINES], depth = 0;

@@ -1,5 +1,5 @@
 /*
- * program.h - C structs for the judge's programs. README.md describes the form.
+ * program.h - the judge's programs as C structs. README.md describes their text form.
  *
  * A program is an array of lines. A line that opens a block contains the line numbers of
  * its `end` and of its handler, if it has one. The interpreter walks the array and jumps

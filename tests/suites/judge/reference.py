@@ -3,8 +3,8 @@
     python3 reference.py BATCH > traces
 
 coil_judge.c has a counterpart for each instruction. An instruction is a method `do_VERB`, which returns an int or a
-word for the trace, or raises an exception. For an errno after which the body in C continues (a queue is full, a future
-is set twice), the method returns a word. For an errno that ends the body in C (a failure, a cancellation), the method
+word for the trace, or raises an exception. For an errno after which the task continues in C (a queue is full, a future
+is set twice), the method returns a word. For an errno that ends the task in C (a failure, a cancellation), the method
 raises an exception.
 """
 
@@ -304,7 +304,7 @@ class Interpreter:
             body.detail = " expired" if scope.expired() else ""
 
     async def do_hold(self, body, node):
-        """Like `async with`, except that another task may already have released the lock."""
+        """Like `async with lock`, except that another task may already have released the lock."""
         await self.do_acquire(body, node.args[0])
         try:
             await self.run_block(body, node.body)
@@ -443,7 +443,7 @@ class Interpreter:
         return count
 
     async def do_race(self, body, ticks, *names):
-        """Like staggered_race(), with the changes in older.py. The result is the first failure."""
+        """Run a staggered_race(). If all tasks fail, the outcome is the first failure."""
         works = [other for other in map(self.bodies.get, names)
                  if other and not other.task and not other.raced]  # fmt: skip
         if not works:

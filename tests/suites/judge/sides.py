@@ -45,7 +45,8 @@ class Sides:
         self.batch = os.path.join(directory, "batch")
 
     def run_side(self, command, texts):
-        """Return traces by name. If a process dies, only the trace of its current program is lost."""
+        """Run the programs with this command, and return their traces by name. If the process dies, only the trace of
+        its current program is lost."""
         traces, names = {}, list(texts)
         for _ in range(DEATHS):
             with open(self.batch, "w") as file:

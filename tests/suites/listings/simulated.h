@@ -8,7 +8,7 @@
 
 #include "listings.h"
 
-/* Loops that this thread creates later use a simulated network without failures. */
+/* Make loops that this thread creates later use a simulated network without failures. */
 static inline void use_simulated_network(void)
 {
     coil_testing_network(&(coil_network_opts){0});

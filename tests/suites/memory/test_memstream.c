@@ -101,7 +101,7 @@ static int ignore(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* Search a page with `count` links. */
+/* Search a page with `count` links. Returns the result of the search. */
 static int find_links(struct search *search, int count)
 {
     int rc = 0;

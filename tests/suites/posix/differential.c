@@ -1,5 +1,5 @@
 /*
- * differential.c - compares a call in a task with the same call outside of tasks.
+ * differential.c - see differential.h.
  */
 #include "differential.h"
 
@@ -89,7 +89,7 @@ static int run_in_task(void *scenario)
     return 0;
 }
 
-/* Return the record so far. The caller frees it. */
+/* Finish the record, and return it. The caller frees it. */
 static char *take_record(void)
 {
     fclose(writer);
@@ -106,7 +106,7 @@ static char *outside(void (*scenario)(void))
     return take_record();
 }
 
-/* The state of a task that counts how often it runs while another task is suspended. */
+/* For a task that counts how often it runs while another task is suspended. */
 struct ticking {
     bool over;
     _Atomic int ticks;
@@ -115,17 +115,18 @@ struct ticking {
 static struct ticking *ticker_of_task;
 
 /*
- * Return the time at which the kernel starts to count a socket's timeout.
+ * Return the time from which the kernel counts a socket's timeout.
  *
  * Linux rounds such a timeout up to ticks (CONFIG_HZ), adds one tick, and counts from the
  * latest tick that it has handled (schedule_timeout(), jiffies). If a virtual processor
- * was not scheduled for a while, the latest tick is old, and the wait is too short. With
- * 250 ticks per second, a timeout of 30 ms becomes 36 ms from that tick. If the tick is
- * more than 6 ms old, less than 30 ms remain. Up to 5 ticks may be late
+ * was not scheduled for a while, the latest tick was long ago, and the wait is too short.
+ * With 250 ticks per second, a timeout of 30 ms becomes 36 ms from that tick. If the tick
+ * is more than 6 ms old, less than 30 ms remain. Up to 5 ticks may be late
  * (MAX_STALLED_JIFFIES).
  *
- * CLOCK_MONOTONIC_COARSE returns the time of the latest tick. In a task, the function
- * returns the current time, because coil counts from the time of the call.
+ * Outside tasks, this is the time of the latest tick, which CLOCK_MONOTONIC_COARSE
+ * returns. In a task, this is the current time, because coil counts from the time of the
+ * call.
  */
 int64_t from_latest_tick(void)
 {
@@ -202,8 +203,8 @@ static bool sleeps(pid_t thread)
 }
 
 /*
- * Wait until the caller of later() is waiting. A task is certainly waiting once other
- * tasks run. A thread is assumed to be waiting if it has slept for a while.
+ * Wait until the caller of later() is waiting. A task is waiting as soon as other tasks
+ * run. A thread is assumed to be waiting once it has slept for a while.
  */
 static void wait_for_waiter(const struct deed *deed)
 {

@@ -1,6 +1,6 @@
 /*
- * differential.h - compares calls in a task with the C library's calls outside of tasks.
- * Both must have the same results.
+ * differential.h - compares calls in a task with the same calls outside tasks, which the
+ * C library executes. The results must be equal.
  *
  *     SAME(reads_of_a_pipe, true)
  *     {
@@ -8,9 +8,9 @@
  *         SAY(read(ends[0], buf, sizeof buf));
  *     }
  *
- * The body runs first on a thread of its own, and then in a task. Both runs must record
- * the same lines: results, errno, received bytes and remaining bytes. If the second
- * argument is true, the body waits, and other tasks must run meanwhile.
+ * The test runs first on its own thread, and then in a task. Both runs must record the
+ * same lines: results, errno, received bytes and remaining bytes. If the second argument
+ * is true, the test waits, and other tasks must run meanwhile.
  */
 #ifndef COIL_TESTS_POSIX_DIFFERENTIAL_H
 #define COIL_TESTS_POSIX_DIFFERENTIAL_H
@@ -36,14 +36,14 @@
     static void scenario_of_##name(void)
 
 /*
- * Return true if tests may pass invalid addresses and sizes. Returns false under tools
- * that would report such calls.
+ * Return true if tests may pass invalid addresses and sizes, which some tools would
+ * report.
  */
 bool may_call_wrongly(void);
 
 void compare_in_and_out(void (*scenario)(void), bool waits);
 
-/* Append a line to the record. */
+/* Append a line to the record of this run. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Record the call, its result, and its errno if the result is -1. */
@@ -74,7 +74,7 @@ int64_t from_latest_tick(void);
 struct timespec from_now(clockid_t clock, int ms);
 bool has_come(clockid_t clock, const struct timespec *t);
 
-/* Record a call that must time out at `due`, 15 ms from now. */
+/* Record a call that must time out at `due`, which is 15 ms from now. */
 #define SAY_DUE(clock, call)                                                             \
     do {                                                                                 \
         struct timespec due = from_now(clock, 15);                                       \

@@ -87,7 +87,7 @@ def mongodb_protocol(_folder):
 
 @contextlib.contextmanager
 def kerberos(folder):
-    """A key distribution centre with the realm TEST, a user and a service."""
+    """Run a key distribution centre with the realm TEST, a user and a service."""
     kdc, util, admin = find('krb5kdc'), find('kdb5_util'), find('kadmin.local')
     port = free_port()
     (folder / 'kdc.conf').write_text(
@@ -112,7 +112,7 @@ def kerberos(folder):
 
 @contextlib.contextmanager
 def slapd(folder):
-    """OpenLDAP's server, with a user who may log in with SASL."""
+    """Run OpenLDAP's server, with a user who may log in with SASL."""
     program, add = find('slapd'), find('slapadd')
     port = free_port()
     (folder / 'data').mkdir()
@@ -202,7 +202,8 @@ ROW = re.compile(r'^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| (\d+ KiB) \| ([^|]+) \|$
 
 
 def is_in_manual(row):
-    """Compare a row with the manual, except for the version and the stack size, which differ between machines."""
+    """Return true if the manual has this row. The version and the stack size are not compared, because they differ
+    between machines."""
     library, _, how, _, tested = row
     known = {(r[0], r[2], r[4]) for r in ROW.findall(MANUAL.read_text())}
     if (library, how, tested) in known:

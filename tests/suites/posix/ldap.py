@@ -1,5 +1,5 @@
-"""ldap.py - an LDAP server that accepts every bind, and answers each search with one entry,
-after a tenth of a second. (RFC 4511; all messages here are shorter than 128 bytes.)
+"""ldap.py - an LDAP server that accepts every bind, and answers each search after a tenth of a second, with one entry.
+(RFC 4511; all messages here are shorter than 128 bytes.)
 """
 
 import contextlib

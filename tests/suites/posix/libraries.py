@@ -41,8 +41,7 @@ class Skip(Exception):
 # ---- servers -------------------------------------------------------------------------
 
 def die_with_parent(signo):
-    """Return a function for the child to call, so that the kernel sends this signal to the child when the parent
-    dies."""
+    """Return a function for a child to call. It makes the kernel send this signal to the child when the parent dies."""
     def prepare():
         LIBC.prctl(1, signo, 0, 0, 0)
     return prepare
@@ -92,7 +91,7 @@ def redis(folder):
 
 
 def unprivileged():
-    """Return the user for running PostgreSQL, which refuses to run as root."""
+    """Return the options and the name of the user for PostgreSQL, which refuses to run as root."""
     if os.geteuid() != 0:
         return {}, pwd.getpwuid(os.geteuid()).pw_name
     for name in 'postgres', 'nobody':
@@ -186,7 +185,7 @@ def slow_http_by_name(_folder):
 # ---- the programs --------------------------------------------------------------------
 
 def run(name, command, environment):
-    """Return how many checks passed, and how many failed."""
+    """Run the program and print its results. Returns how many checks passed, and how many failed."""
     print(f'-- {name}')
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, timeout=300)

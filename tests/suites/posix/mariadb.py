@@ -41,8 +41,8 @@ def column(name):
 
 class Handler(socketserver.StreamRequestHandler):
     def receive(self):
-        """Read the next packet and return its payload. Packets are numbered. Packets are numbered: the answer's
-        first packet has the next number."""
+        """Read the next packet and return its payload. Packets are numbered: the first packet of the answer has the
+        next number."""
         header = self.rfile.read(4)
         if len(header) < 4:
             raise ConnectionError
@@ -81,7 +81,7 @@ class Server(socketserver.ThreadingTCPServer):
 
 @contextlib.contextmanager
 def listening():
-    """Yields the port."""
+    """Run the server. Yields the port."""
     with Server(('127.0.0.1', 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_address[1]

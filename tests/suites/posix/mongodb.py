@@ -36,7 +36,7 @@ def encode(document):
 
 
 def decode(data):
-    """Return the document's numbers, strings and documents; other values as None."""
+    """Return the document as a dict. Numbers, strings and documents are decoded; other values are None."""
     document, at = {}, 4
     while data[at] != 0:
         kind, end = data[at], data.index(b'\0', at + 1)
@@ -94,7 +94,7 @@ class Server(socketserver.ThreadingTCPServer):
 
 @contextlib.contextmanager
 def listening():
-    """Yields the port."""
+    """Run the server. Yields the port."""
     with Server(('127.0.0.1', 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_address[1]

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""outside.py BUILD - test libcoil-posix as it is installed.
+"""outside.py BUILD - test libcoil-posix from outside, as installed programs use it.
 
 - libcoil-posix exports the functions of its table, and docs/manual/posix.md contains that table.
 
 - docs/manual/posix.md lists every cancellation point of POSIX, and its behaviour in a task.
 
-- Every function in the table that may wait suspends the task, with the kind of wait in the table. This must be true
-  whether libcoil-posix is linked, preloaded, or used with libcoil.a, and even if the call is the last statement of a
-  function.
+- Every function in the table that may wait suspends the task, with the kind of wait that the table states. This must be
+  true whether libcoil-posix is linked, preloaded, or used with libcoil.a, and even if the call is the last statement of
+  a function.
 
 - libcoil never jumps to one of these functions instead of calling it. libcoil-posix recognises
   libcoil's calls by their return address.
 
-- A library's malloc() that locks mutexes does not suspend tasks.
+- If a library's malloc() locks mutexes, it does not suspend tasks.
 
 - A lock that hangs the tasks because libcoil-posix cannot interpose it is reported.
 
-- A task that waits in Rust's thread::park(), whose state belongs to the thread, is reported.
+- A task that waits in Rust's thread::park() is reported, because the state of the wait belongs to the thread.
 
 - Programs without tasks have the same output and exit status with and without libcoil-posix preloaded.
 
@@ -40,7 +40,7 @@ sys.dont_write_bytecode = True
 import afresh  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-# In sync/static_guard.c, threads wait for a variable that another thread initialises.
+# A thread waits there for a static variable that another thread initialises (sync/static_guard.c).
 FUTEX_CALLS = ROOT / 'src/kernel/linux/thread.c'
 
 PYTHON = '''
@@ -161,7 +161,8 @@ CANCELLATION_POINTS = """
 
 
 def cancellation_points(library):
-    """Functions that suspend must be exported. The table must list blocking functions as blocking."""
+    """The manual must list every cancellation point. Functions that it lists as suspending must be exported, and no
+    others."""
     text = (ROOT / 'docs' / 'manual' / 'posix.md').read_text()
     text = text[text.index('<!-- cancellation points -->'):]
     rows = dict(re.findall(r'^\| ([\w, ]+) \| (`.*`) \|$', text.split('\n\n')[0], re.M))
@@ -195,7 +196,7 @@ def all_calls():
 
 def own_calls(libcoil):
     """libcoil may call the functions of the table only through src/base/own.h. The only exception is syscall(), with
-    which libcoil waits for a futex, but only outside of tasks (FUTEX_CALLS)."""
+    which libcoil waits for a futex outside tasks (FUTEX_CALLS)."""
     code = run('objdump', '-d', '--no-show-raw-insn', libcoil)
     inside, own, found = '', set(), set()
     for line in code.splitlines():
@@ -290,7 +291,7 @@ def active(build):
 
 
 def allocators(build):
-    """Tasks and a thread allocate memory with this test's library, and with jemalloc if jemalloc is installed."""
+    """Tasks and a thread allocate memory with this test's library, and with jemalloc if it is installed."""
     with tempfile.TemporaryDirectory() as folder:
         run('cc', '-shared', '-fPIC', '-O2', '-fno-builtin',
             ROOT / 'tests' / 'suites' / 'posix' / 'outside' / 'allocator.c', '-o',
@@ -309,7 +310,7 @@ def allocators(build):
 
 
 def stall(build):
-    """A lock that hangs all tasks aborts the program, and names the library that waits."""
+    """If a lock hangs all tasks, the program aborts with a message that names the waiting library."""
     with tempfile.TemporaryDirectory() as folder:
         program = compile_outside(build, folder, 'openmp.c', ['-O2', '-fopenmp'], False)
         done = subprocess.run([program], timeout=60, text=True, stderr=subprocess.PIPE)
@@ -319,7 +320,7 @@ def stall(build):
 
 
 def parks(build):
-    """A task that waits in thread::park(), whose state belongs to the thread, is reported once."""
+    """A task that waits in thread::park() is reported once, because the state of the wait belongs to the thread."""
     with tempfile.TemporaryDirectory() as folder:
         program = compile_outside(build, folder, 'park.c', ['-O2'], False)
         done = subprocess.run([program], timeout=60, text=True, stderr=subprocess.PIPE)

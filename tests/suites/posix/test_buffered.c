@@ -52,9 +52,7 @@ static void write_later(const char *text, int fd)
     later(10, write_text, fd);
 }
 
-/*
- * Write the text. After a pause, in which the text should be read, write one more byte.
- */
+/* Write the text, pause so that the reader reads it, and write one more byte. */
 static void write_text_and_byte(int fd)
 {
     write_text(fd);
@@ -210,7 +208,7 @@ SAME(scan_what_comes_in_pieces, true)
     SAY(fscanf(in, "%9[a-t]x", letters));
     say("%s", letters);
     write_later("x", p[1]);
-    SAY(fscanf(in, " %d", &n)); /* this call skips the newline, but "x" is not a number */
+    SAY(fscanf(in, " %d", &n)); /* skips the newline, but "x" is not a number */
     SAY(getc(in));
     finish_later();
     later(10, close_fd, p[1]);
@@ -356,7 +354,7 @@ static void say_arrived(int fd)
     say("arrived %zd: %.20s", n, buf);
 }
 
-/* Record how many bytes are written immediately in a buffering mode. */
+/* Record how many bytes reach the socket immediately in this buffering mode. */
 static void write_by_mode(int mode)
 {
     static char block[5000];
@@ -487,7 +485,7 @@ IO_TEST(close_a_command_in_a_cancelled_task)
     finish_task(task);
     CHECK_INT(error, ECANCELED);
     CHECK_INT(kill(child, SIGKILL), 0);
-    while (kill(child, 0) == 0) /* wait until the lane's thread has reaped the child */
+    while (kill(child, 0) == 0) /* until the lane's thread has reaped the child */
         coil_sleep(COIL_MSEC(1));
 }
 
@@ -507,7 +505,7 @@ static int read_line(void *arg)
 }
 
 /*
- * The first task is suspended after half a line. The second task must not get the other
+ * A task is suspended after it has read half a line. The next task must not get the other
  * half.
  */
 IO_TEST(lines_of_one_file_are_read_whole)
@@ -615,8 +613,8 @@ IO_TEST(flockfile_is_a_tasks)
 }
 
 /*
- * A thread that reads a FILE waits while a task is using the FILE, as if another thread
- * were using it.
+ * Read a line on a thread. While a task is using the FILE, the thread waits, as it would
+ * for another thread.
  */
 static void *read_a_line(void *arg)
 {
@@ -710,8 +708,8 @@ IO_TEST(file_turn_of_a_task_that_gives_up_is_the_next_ones)
 /* ---- buffered bytes, while a thread holds the FILE --------------------------------- */
 
 /*
- * The calls go through pointers, because the headers replace direct calls with
- * getc_unlocked() and similar functions.
+ * Pointers, because the headers replace direct calls with getc_unlocked() and similar
+ * functions.
  */
 static int (*const get_one[])(FILE *file) = {fgetc, getc};
 static int (*const put_one[])(int c, FILE *file) = {fputc, putc};
@@ -761,8 +759,8 @@ static void call_while_a_thread_has(FILE *file, struct quick_call *c)
 }
 
 /*
- * The pipe is ready, but a thread holds the FILE, so other tasks run until the thread
- * releases the FILE.
+ * The pipe is ready, but a thread holds the FILE. The task must wait, and let other tasks
+ * run, until the thread releases the FILE.
  */
 IO_TEST(buffered_bytes_wait_for_a_thread_that_has_the_file)
 {
@@ -876,7 +874,7 @@ IO_TEST(cancelled_calls_on_files_fail)
     }
 }
 
-/* Bytes that a cancelled task could not write remain in the buffer. */
+/* Bytes that a cancelled task has not written remain in the buffer. */
 IO_TEST(cancelled_flush_loses_nothing)
 {
     struct calling c = {.call = call_fflush};

@@ -1,6 +1,6 @@
 /*
- * test_bytes.c - reading, writing, sending and receiving have the same results in a task
- * and outside of tasks.
+ * test_bytes.c - reading, writing, sending and receiving, which have the same results in
+ * a task and outside tasks.
  */
 #include "differential.h"
 
@@ -343,8 +343,8 @@ SAME(write_many_parts, true)
 }
 
 /*
- * The first write returns the number of bytes written before the peer closed. The next
- * write fails.
+ * The peer closes during a write, which returns the number of bytes written before that.
+ * The next write fails.
  */
 SAME(write_to_who_goes_away, true)
 {
@@ -494,8 +494,8 @@ SAME(datagrams_wait_for_room, true)
 }
 
 /*
- * When the receiver's queue is full, the sender's own socket stays writable, because it
- * is not connected.
+ * The receiver's queue is full. The sender must wait, although its own unconnected socket
+ * is writable.
  */
 SAME(datagrams_wait_for_room_elsewhere, true)
 {
@@ -563,8 +563,8 @@ static void make_udp(int ends[2])
 }
 
 /*
- * The peer's socket is closed, so a byte that is sent to the peer causes an ICMP error on
- * this socket.
+ * The peer's socket is closed, so sending a byte to it causes an ICMP error on this
+ * socket.
  */
 SAME(several_messages_until_an_error, true)
 {
@@ -593,7 +593,9 @@ static void close_it(int fd)
     close(fd);
 }
 
-/* At the end of a stream, recvmmsg() reports a length of 0 for all remaining messages. */
+/*
+ * At the end of a stream, recvmmsg() reports all remaining messages with a length of 0.
+ */
 SAME(several_messages_of_a_stream, true)
 {
     char bufs[3][8];
@@ -667,8 +669,8 @@ static int read_terminal(void *arg)
 }
 
 /*
- * The terminal has room for only a part of the text, so another task must read before the
- * rest can be written.
+ * The terminal has room for only a part of the text. The rest can be written only after
+ * another task has read some of it.
  */
 IO_TEST(write_to_a_terminal_that_another_task_reads)
 {
@@ -735,7 +737,10 @@ static int write_terminal(void *slave)
     return 0;
 }
 
-/* A thread writes the FILE's buffer. The next flush must not write it again. */
+/*
+ * Flush a FILE, whose buffer is written by a thread. The next flush must not write it
+ * again.
+ */
 static int flush_to_terminal(void *slave)
 {
     char *text = large(), *buf = large();
@@ -752,8 +757,8 @@ static int flush_to_terminal(void *slave)
 }
 
 /*
- * Cancel the task once a poll sees the first bytes, which shows that the thread has begun
- * to write. The thread must have its own copy of all bytes.
+ * Cancel the task once the first bytes can be read: the thread has then begun to write.
+ * The thread must have its own copy of all bytes.
  */
 static void cancel_once_it_writes(int (*body)(void *slave))
 {
@@ -799,7 +804,7 @@ static void make_fifo(int ends[2])
 
 static sem_t taken;
 
-/* Read each message as a whole. */
+/* Read from the FIFO, and check that each read returns a whole message. */
 static void *read_whole(void *fd)
 {
     char buf[2 * LETTERS];
@@ -811,7 +816,10 @@ static void *read_whole(void *fd)
     return NULL;
 }
 
-/* Writes of up to PIPE_BUF bytes to a FIFO are atomic: pipe(7). */
+/*
+ * Writes of up to PIPE_BUF bytes to a FIFO are atomic, even if they consist of many
+ * parts: pipe(7).
+ */
 IO_TEST(parts_reach_a_fifo_in_one_piece)
 {
     char letters[LETTERS];

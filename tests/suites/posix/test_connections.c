@@ -1,6 +1,6 @@
 /*
- * test_connections.c - connecting and accepting have the same results in a task and
- * outside of tasks.
+ * test_connections.c - connecting and accepting, which have the same results in a task
+ * and outside tasks.
  */
 #include "differential.h"
 
@@ -32,8 +32,8 @@ static void set_timeout(int fd, int option, int ms)
 }
 
 /*
- * Record the socket's options, because a call may change them temporarily and must
- * restore them.
+ * Record the options of the socket. A call may change them temporarily, but must restore
+ * them.
  */
 static void say_state(int fd)
 {
@@ -103,7 +103,9 @@ SAME(connect_a_datagram_socket, false)
     close_both(ends);
 }
 
-/* Fill a listener's queue. Further connection attempts remain pending. */
+/*
+ * Create a listener and fill its queue, so that further connection attempts stay pending.
+ */
 static int fill_queue(int fds[4])
 {
     int listener = listen_tcp(&address, &address_bytes, 0);
@@ -214,7 +216,7 @@ static long system_call_of(pid_t thread)
     return text[0] >= '0' && text[0] <= '9' ? atol(text) : -1;
 }
 
-/* The number of samples, out of 100, in which the thread was blocked in connect(2). */
+/* Number of samples in which the thread was blocked in connect(2), out of 100. */
 static _Atomic int seen_connecting;
 
 static void *watch(void *thread)
@@ -234,8 +236,8 @@ static int connect_in_vain(void *fd)
 }
 
 /*
- * Connection attempts to a full listener are repeated without blocking the thread. Only
- * the first attempt may block the thread briefly.
+ * Attempts to connect to a full listener are repeated without blocking the thread. Only
+ * the first attempt may block it briefly.
  */
 IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
 {
@@ -253,7 +255,7 @@ IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
     CHECK_INT(connect(fds[8], at(), address_bytes), 0);
     for (int i = 0; i < 8; i++)
         tasks[i] = start_task(connect_in_vain, (void *)(intptr_t)fds[i]);
-    coil_sleep(COIL_MSEC(1)); /* at this point each task has made its first attempt */
+    coil_sleep(COIL_MSEC(1)); /* until each task has made its first attempt */
     seen_connecting = 0;
     CHECK_INT(pthread_create(&watcher, NULL, watch, (void *)(intptr_t)gettid()), 0);
     CHECK_INT(pthread_join(watcher, NULL), 0);
@@ -361,7 +363,7 @@ IO_TEST(accept_by_several_tasks)
 }
 
 /*
- * Another process may accept any of the connections first. Even so, the waiting task must
+ * Another process may be faster to accept a connection. Even then, the waiting task must
  * not block the thread.
  */
 IO_TEST(accept_beside_another_process)

@@ -1,7 +1,7 @@
 /*
- * test_deadlocks.c - waits for locks that only tasks of this thread could release. The
- * loop reports such waits as a deadlock, unless something outside of the tasks may
- * release the lock.
+ * test_deadlocks.c - tasks that wait for locks. If only tasks of this thread could
+ * release the locks, the loop reports a deadlock. If anything outside the tasks might do
+ * so, it does not.
  */
 #include "differential.h"
 
@@ -155,7 +155,10 @@ static int post(void *unused)
     return sem_post(&semaphore);
 }
 
-/* The first wait starts the thread of libcoil-posix that wakes tasks. */
+/*
+ * Wait for a lock first, which starts libcoil-posix's thread for waking tasks. After
+ * that, cause the deadlock.
+ */
 static int lock_in_both_orders_after_a_post(void *unused)
 {
     coil_task *task;
@@ -335,8 +338,8 @@ static int wait_for_job(void *unused)
 }
 
 /*
- * A signal handler must not call libcoil, so it only changes the word. The task sees the
- * new value at its next check.
+ * Change the word in a signal handler, which must not call libcoil. The task sees the new
+ * value at its next check.
  */
 static void on_alarm(int signo)
 {
@@ -397,8 +400,8 @@ static int wait_for_mutex_of_process(void *unused)
 }
 
 /*
- * Signal a condition like code that bypasses libcoil-posix: the C library's own function
- * does not wake tasks.
+ * Signal a condition with the C library's own function, as code does that bypasses
+ * libcoil-posix. This does not wake tasks.
  */
 static void signal_without_library(pthread_cond_t *cond)
 {
@@ -447,7 +450,10 @@ static void *signal_in_thread(void *cond)
     return NULL;
 }
 
-/* The thread has ended long before the task notices. */
+/*
+ * Wait for a condition that a thread signals. The thread has ended long before the task
+ * notices this.
+ */
 static int wait_for_condition_of_thread(void *unused)
 {
     pthread_t thread;
@@ -465,7 +471,7 @@ static void on_timer(int signo)
     (void)signo;
     word = 1;
     ((int (*)(pthread_cond_t *))(uintptr_t)signal_of_timer)(&conds[0]);
-    signal(SIGALRM, SIG_DFL); /* from here on no handler can end the wait */
+    signal(SIGALRM, SIG_DFL); /* from now on, no handler can end the wait */
 }
 
 static int wait_for_condition_of_handler(void *unused)
@@ -480,7 +486,8 @@ static int wait_for_condition_of_handler(void *unused)
 }
 
 /*
- * Two tasks take turns. Their signals bypass libcoil-posix, so each turn takes a second.
+ * Take turns with another task. The signals bypass libcoil-posix, so each turn takes a
+ * second.
  */
 static int take_turns(void *arg)
 {
@@ -680,7 +687,10 @@ static int wait_in_vain(void *unused)
     return coil_event_wait(&event);
 }
 
-/* One loop blocks, and the other sleeps without a time-out. Ctrl-C ends the other. */
+/*
+ * The thread of one loop is blocked, and another loop sleeps without a timeout. Ctrl-C
+ * ends the second.
+ */
 TEST(blocked_thread_beside_an_idle_loop_does_not_abort)
 {
     pthread_t thread;

@@ -1,12 +1,12 @@
 /*
- * test_futex_programs.c - random programs that use futex-based locks in tasks, in
+ * test_futex_programs.c - random programs that use locks based on futexes in tasks, in
  * threads, or in both at once.
  *
  * The locks are well known: a mutex with three states (Drepper, "Futexes Are Tricky"), a
  * condition variable with a sequence number, whose broadcast moves the waiters to the
- * mutex, and a semaphore. Each worker makes random steps that the seed determines. The
- * test checks that the mutex provides mutual exclusion, that every item arrives once, and
- * that all workers end.
+ * mutex, and a semaphore. Each worker takes steps that are chosen at random by the seed.
+ * The test checks that the mutex provides mutual exclusion, that every item arrives
+ * exactly once, and that all workers end.
  */
 #include "differential.h"
 
@@ -122,7 +122,7 @@ static void post(futex *sem)
 
 /* ---- the program ------------------------------------------------------------------- */
 
-#define WORKERS 12 /* half of the workers produce, half consume */
+#define WORKERS 12 /* one half produce, the other half consume */
 #define ITEMS 40   /* per producer */
 #define ROOM 3
 
@@ -131,7 +131,7 @@ static struct {
     int items[ROOM], count; /* guarded by `mutex` */
     int produced, consumed; /* also guarded by `mutex` */
     long sum;
-    /* the number of workers that hold the mutex, and the number that hold a ticket */
+    /* number of workers that hold the mutex, and that hold a ticket */
     int inside, at_once;
 } program;
 
@@ -274,8 +274,8 @@ static void *work_in_loop(void *arg)
 }
 
 /*
- * Where the workers run: in tasks of this thread, in threads, in both of these (BOTH), or
- * in tasks of this thread and of other threads (LOOPS).
+ * Where the workers run: in tasks of this thread, in threads, in both (BOTH), or in tasks
+ * of this thread and tasks of other threads (LOOPS).
  */
 enum mix { TASKS, THREADS, BOTH, LOOPS };
 
@@ -290,7 +290,7 @@ static void start(struct worker *w, enum mix mix, bool as_task)
 }
 
 /*
- * Wait for the worker to end. A cancelled worker also makes all its steps, because its
+ * Wait until the worker ends. Even a cancelled worker takes all its steps, because its
  * lock operations cannot fail.
  */
 static void finish(struct worker *w)
@@ -376,9 +376,9 @@ IO_TEST(futex_program_of_tasks_of_several_threads)
 /* ---- counting wake-ups ------------------------------------------------------------- */
 
 /*
- * The values of the futexes never change, so a worker cannot end its wait by reading the
- * value again. Therefore a lost wakeup hangs the test. The test adds up the results of
- * the calls to detect wakeups that wake two waiters or none.
+ * The values of these futexes never change, so a worker cannot end its wait by reading
+ * the value again. Therefore a lost wakeup hangs the test. The sum of the results of all
+ * calls shows whether a wakeup woke two waiters or none.
  */
 #define WORDS 3
 #define WAITS 25

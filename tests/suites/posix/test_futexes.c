@@ -1,6 +1,6 @@
 /*
- * test_futexes.c - futex(2) through syscall(): compared with calls outside of tasks,
- * between tasks and threads, and with wakeups that bypass libcoil-posix.
+ * test_futexes.c - futex(2) through syscall(): the same results as outside tasks, wakeups
+ * between tasks and threads, and wakeups that bypass libcoil-posix.
  */
 #include "differential.h"
 
@@ -24,8 +24,8 @@
 static _Atomic uint32_t word, other;
 
 /*
- * Call the C library's syscall(), which bypasses libcoil-posix like an inline system
- * call.
+ * Call futex(2) with the C library's own syscall(). Like an inline system call, this
+ * bypasses libcoil-posix.
  */
 static long kernel_futex(_Atomic uint32_t *address, int operation, long value)
 {
@@ -301,8 +301,8 @@ IO_TEST(futex_moves_tasks_to_another)
 }
 
 /*
- * No wakeup reaches this task, so coil notices that the wait is over only by reading the
- * value again.
+ * The wakeup does not reach this task. libcoil-posix must notice that the wait is over by
+ * reading the value again.
  */
 IO_TEST(futex_that_a_task_was_moved_to_is_looked_at)
 {
@@ -385,7 +385,7 @@ static void wait_for_sleepers(struct waiter *all, int count)
     for (int i = 0; i < count; i++)
         while (all[i].state == 0)
             usleep(500);
-    usleep(20000); /* wait until the threads sleep in the kernel */
+    usleep(20000); /* until the threads sleep in the kernel */
 }
 
 IO_TEST(futex_of_tasks_and_threads_wakes_both_in_the_end)

@@ -1,4 +1,6 @@
-/* test_interpose.c - which functions of the C library libcoil-posix replaces. */
+/*
+ * test_interpose.c - the functions of the C library that libcoil-posix replaces.
+ */
 #include "../../harness/harness.h"
 
 #include "../../../posix/interpose.h"
@@ -17,7 +19,7 @@ static bool is_of_posix(void *function)
 }
 
 /*
- * Open libcoil-posix itself. A lookup with this handle finds only the functions of
+ * Open libcoil-posix. With this handle, dlsym(3) finds only the functions of
  * libcoil-posix.
  */
 static void *posix_library(void)
@@ -29,8 +31,9 @@ static void *posix_library(void)
 }
 
 /*
- * The C library's headers define some of these functions inline when optimising. The
- * compiler may then ignore the attributes of libcoil-posix's later definition.
+ * libcoil-posix must export each function. When optimising, the C library's headers
+ * define some of them inline, and the compiler may then ignore the attributes of the
+ * later definition in libcoil-posix.
  */
 TEST(each_interposed_function_is_there_to_be_found)
 {

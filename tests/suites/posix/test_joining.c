@@ -1,5 +1,5 @@
 /*
- * test_joining.c - joining a thread: which task is woken, and when.
+ * test_joining.c - joining threads in tasks, and waking the tasks when the threads end.
  */
 #include "differential.h"
 
@@ -124,7 +124,7 @@ static int join(void *arg)
     return coil_sleep(0);
 }
 
-/* A join does not use a timer, which would advance the virtual clock. */
+/* The end of the thread wakes the task. A timer would advance the virtual clock. */
 TASK_TEST(join_is_woken_by_the_end_of_the_thread)
 {
     struct joining j = {.thread = start_thread(&j), .rc = -1};
@@ -188,8 +188,8 @@ TASK_TEST(join_of_c11_is_woken_by_the_end_of_the_thread)
 }
 
 /*
- * The join cannot fail, because the thread has already been joined. The next call reports
- * the cancellation.
+ * A task is cancelled while it joins a thread. The join still succeeds, and the next call
+ * returns the cancellation.
  */
 IO_TEST(join_of_a_cancelled_task_is_finished)
 {
@@ -266,8 +266,8 @@ static int join_it(void *thread)
 }
 
 /*
- * The file lane has eight threads. Joins that wait on these threads would delay all file
- * calls.
+ * Joins must not wait on the eight threads of the file lane, because they would delay all
+ * file calls.
  */
 TASK_TEST(join_takes_no_thread_of_the_file_lane)
 {
@@ -309,7 +309,10 @@ static int run_command(void *complaint)
     return 0;
 }
 
-/* The lane belongs to the library, so a closing loop must not report it as a leak. */
+/*
+ * The lane for waiting calls belongs to the library, so a loop must not report it as a
+ * leak when it closes.
+ */
 TEST(lane_of_waiting_calls_is_no_leak)
 {
     coil_run_opts opts = {.loop = {.debug = true}};

@@ -1,5 +1,5 @@
 /*
- * test_keys.c - coil_hooks_thread_keys(): each task has its own values of
+ * test_keys.c - coil_hooks_thread_keys(), which gives each task its own values for
  * pthread_getspecific().
  */
 #include "differential.h"
@@ -112,7 +112,7 @@ static int find_deleted(void *unused)
     return 0;
 }
 
-/* The new key has the same number as the deleted one. */
+/* A new key gets the number of a deleted one, but not its values. */
 TASK_TEST(keys_that_are_deleted_lose_their_values)
 {
     pthread_key_t old;

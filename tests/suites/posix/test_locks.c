@@ -1,6 +1,6 @@
 /*
- * test_locks.c - thread locks and file locks: the same calls in a task and outside of
- * tasks, and locks that tasks share.
+ * test_locks.c - thread locks and file locks: the same results in a task and outside
+ * tasks, and locks that are shared by tasks.
  */
 #include "differential.h"
 
@@ -225,7 +225,7 @@ SAME(semaphore_until_a_point_of_time, true)
     sem_destroy(&semaphore);
 }
 
-/* The deadline is so long ago that its time in nanoseconds overflows. */
+/* The deadline is so long ago that it overflows when it is converted to nanoseconds. */
 SAME(locks_until_a_time_long_ago, false)
 {
     struct timespec ago = {.tv_sec = -10000000000};
@@ -249,7 +249,7 @@ struct contest {
     int inside, most, done;
 };
 
-/* Hold the lock during a wait, and lock it twice if its type allows that. */
+/* Hold the mutex during a wait, and lock it twice if its type allows this. */
 static int hold_across_a_wait(void *arg)
 {
     struct contest *c = arg;
@@ -291,7 +291,10 @@ IO_TEST(lock_held_by_another_task_of_the_thread)
     }
 }
 
-/* As with threads, a task cannot unlock a lock that belongs to another task. */
+/*
+ * A task cannot unlock or lock a mutex that another task holds, as if the tasks were
+ * threads.
+ */
 static int unlock_and_try(void *mutex)
 {
     CHECK_INT(pthread_mutex_unlock(mutex), EPERM);
@@ -300,7 +303,8 @@ static int unlock_and_try(void *mutex)
 }
 
 /*
- * The C library sees these tasks as one thread, so locking a second time would deadlock.
+ * Hold the write lock during a wait. For the C library all tasks are one thread, which
+ * would deadlock by locking a second time.
  */
 static int write_across_a_wait(void *arg)
 {
@@ -362,10 +366,7 @@ IO_TEST(condition_wait_that_is_refused_leaves_the_mutex_locked)
     CHECK_INT(pthread_mutex_unlock(&mutex), 0);
 }
 
-/*
- * Lock many mutexes and unlock them in a different order, to check that they are not
- * confused.
- */
+/* Lock many mutexes, and unlock them in a different order. They must not be confused. */
 static int hold_many(void *arg)
 {
     pthread_mutex_t *many = arg;

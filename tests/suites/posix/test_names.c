@@ -1,6 +1,6 @@
 /*
- * test_names.c - name lookups have the same results in a task and outside of tasks. No
- * query leaves the machine.
+ * test_names.c - name lookups, which have the same results in a task and outside tasks.
+ * No query leaves the machine.
  */
 #include "differential.h"
 
@@ -97,7 +97,10 @@ SAME(look_up_hosts, false)
     say_entry(found);
 }
 
-/* The lookup of another task must not overwrite the result that this task reads. */
+/*
+ * Look up another name. This must not overwrite the result that the other task is
+ * reading.
+ */
 static int ask_again(void *arg)
 {
     (void)arg;
@@ -157,7 +160,7 @@ IO_TEST(look_up_in_a_cancelled_task)
 #define REQUESTS 300
 
 /*
- * The name is in the hosts file, but there are so many requests that not all of them can
+ * The name is in the hosts file, but there are too many requests for all of them to
  * finish immediately.
  */
 SAME(requests_for_names_are_waited_for, true)

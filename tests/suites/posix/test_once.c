@@ -99,7 +99,7 @@ IO_TEST(once_that_another_thread_has_begun)
 }
 
 /*
- * If a process forks while a routine runs, the child runs the routine again from its
+ * Fork while a routine is running. In the child, the routine must run again from its
  * start.
  */
 static void fork_within(void)

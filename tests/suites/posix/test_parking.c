@@ -1,6 +1,6 @@
 /*
- * test_parking.c - tasks that wait for locks, conditions and semaphores: which tasks are
- * woken, how often, and at what cost.
+ * test_parking.c - tasks that wait for locks, conditions and semaphores: which of them
+ * are woken, how often, and at what cost.
  */
 #include "differential.h"
 
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Several tasks wait for one condition until the test releases them. */
+/* Tasks that wait for one condition until the test releases them. */
 struct crowd {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
@@ -204,7 +204,10 @@ static struct shared *share(void)
     return s;
 }
 
-/* The child gets the mutex once the parent waits for the condition. */
+/*
+ * Set the flag and post. The child can lock the mutex only when the parent waits for the
+ * condition.
+ */
 static void change_and_post(struct shared *s)
 {
     pthread_mutex_lock(&s->mutex);

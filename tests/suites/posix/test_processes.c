@@ -1,6 +1,6 @@
 /*
- * test_processes.c - child processes and signals behave the same in a task and outside of
- * tasks.
+ * test_processes.c - child processes and signals, which behave the same in a task and
+ * outside tasks.
  */
 #include "differential.h"
 
@@ -110,7 +110,7 @@ static void say_stop(int status)
         say_status(status);
 }
 
-/* A tracer sees when its child stops even without WSTOPPED. */
+/* A tracer is notified when its child stops, even without WSTOPPED. */
 SAME(wait_for_a_child_that_is_traced, true)
 {
     siginfo_t info = {0};
@@ -141,10 +141,11 @@ SAME(run_a_command, true)
 }
 
 /*
- * The caller blocks SIGUSR1, so the command must start with only SIGUSR1 blocked. (This
- * requires a shell such as dash, which does not block signals itself when it starts.)
- * system() also blocks SIGCHLD in the thread that runs the command. The commands sleep
- * for a moment first, because posix_spawn() blocks all signals while it starts the child.
+ * The caller blocks only SIGUSR1, so the command must start with only SIGUSR1 blocked.
+ * (This requires a shell such as dash, which does not block signals itself when it
+ * starts.) system() also blocks SIGCHLD in the thread that runs the command. The commands
+ * sleep for a moment first, because posix_spawn() blocks all signals while it starts the
+ * child.
  */
 SAME(command_has_the_signal_mask_of_its_caller, true)
 {
@@ -192,7 +193,8 @@ static void wait_for_signals(void)
 }
 
 /*
- * Every thread has to block the signal, because the kernel may deliver it to any thread.
+ * Wait for a signal. Every thread has to block it, because the kernel may deliver it to
+ * any of them.
  */
 IO_TEST(wait_for_a_signal)
 {
@@ -317,7 +319,7 @@ static int pause_once(void *count)
 }
 
 /*
- * Each signal ends the pause of one task, just as it would end the pause of one of two
+ * Each signal ends the pause of one task, as it would end the pause of one of several
  * threads.
  */
 IO_TEST(each_signal_ends_the_pause_of_one_task)
@@ -343,7 +345,10 @@ IO_TEST(each_signal_ends_the_pause_of_one_task)
 
 /* ---- forked in a task -------------------------------------------------------------- */
 
-/* In the child, the loop does not run, so calls block as they do outside of tasks. */
+/*
+ * Fork in a task. The loop does not run in the child, so calls block there as they do
+ * outside tasks.
+ */
 IO_TEST(fork_in_a_task)
 {
     int there[2], back[2], status;
@@ -370,8 +375,8 @@ IO_TEST(fork_in_a_task)
 }
 
 /*
- * The test forks while another task has locked a FILE. The task that holds the lock does
- * not run in the child, so it can never unlock the FILE there.
+ * A FILE that a task has locked while the test forks. That task does not run in the
+ * child, so it can never unlock the FILE there.
  */
 static FILE *used;
 

@@ -1,6 +1,6 @@
 /*
- * test_queues.c - calls that move data within the kernel (splice(), FIFOs, System V
- * queues and semaphores), and calls that wait for a disk.
+ * test_queues.c - splice(), FIFOs, System V queues and semaphores, POSIX queues,
+ * asynchronous I/O, and calls that wait for a disk.
  */
 #include "differential.h"
 
@@ -164,8 +164,8 @@ static void say_mode(int fd)
 }
 
 /*
- * The writer keeps the FIFO open without writing, so that there is neither data nor a
- * hang-up.
+ * Open a FIFO for reading. The writer keeps it open without writing, so that there is
+ * neither data nor a hang-up.
  */
 SAME(open_a_fifo_to_read, true)
 {
@@ -433,7 +433,7 @@ IO_TEST(write_to_the_disk_beside_other_tasks)
 
     unlink(name);
     coil_yield();
-    CHECK(!s.done); /* another thread writes to the disk, so other tasks can run */
+    CHECK(!s.done); /* another thread writes, so other tasks can run */
     finish_task(task);
     CHECK(s.done);
     close(s.fd);

@@ -1,6 +1,6 @@
 /*
- * test_readiness.c - poll, select and epoll have the same results in a task and outside
- * of tasks.
+ * test_readiness.c - poll(), select() and epoll, which have the same results in a task
+ * and outside tasks.
  */
 #include "differential.h"
 
@@ -126,7 +126,7 @@ SAME(select_one, true)
     SAY_AT_LEAST(20, select(0, NULL, NULL, NULL, &span));
 }
 
-/* Use a set that is large enough for a descriptor beyond FD_SETSIZE. */
+/* Call select() with a set that is large enough for descriptors beyond FD_SETSIZE. */
 static int select_high(int fd, struct timeval *timeout)
 {
     fd_mask set[4096 / NFDBITS] = {0};
@@ -278,7 +278,9 @@ static void send_signal(int thread)
     CHECK_INT(tgkill(getpid(), thread, SIGUSR1), 0);
 }
 
-/* A signal that only the mask in the call unblocks ends each wait. */
+/*
+ * Wait in several calls. A signal that only the mask of the call unblocks ends each wait.
+ */
 static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
 {
     struct epoll_event event = {.events = EPOLLIN};

@@ -1,6 +1,6 @@
 /*
- * test_resolver.c - res_query() and related functions. The thread's `_res` directs
- * queries to a server in this test.
+ * test_resolver.c - res_query() and related functions. The resolver state `_res` of the
+ * thread makes them query a server in this test.
  */
 #include "differential.h"
 
@@ -13,7 +13,10 @@
 
 static int server;
 
-/* Send queries only to the loopback interface, whatever resolv.conf contains. */
+/*
+ * Make the thread send its queries to the test's server on loopback, whatever resolv.conf
+ * contains.
+ */
 static void ask_here(void)
 {
     struct sockaddr_in here = {.sin_family = AF_INET,
@@ -127,8 +130,8 @@ static int ask(void *arg)
 }
 
 /*
- * All tasks use the resolver state of one thread, and send their queries before the first
- * answer arrives.
+ * All tasks use the resolver state of their thread. They have all sent their queries
+ * before the first answer arrives.
  */
 IO_TEST(ask_a_name_server_in_several_tasks)
 {

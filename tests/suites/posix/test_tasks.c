@@ -1,6 +1,6 @@
 /*
- * test_tasks.c - features of tasks: cancellation, deadlines, descriptors that are closed
- * during a wait, and regions in which a task must not wait.
+ * test_tasks.c - C library calls and the features of tasks: cancellation, deadlines,
+ * descriptors that are closed during a wait, and regions in which a task must not wait.
  */
 #include "differential.h"
 
@@ -224,8 +224,8 @@ static int pause_until_done(void *arg)
 }
 
 /*
- * If a task ignores its cancellation and repeats a call in a loop, the loop neither spins
- * forever nor aborts (as it would in libuv).
+ * A task ignores its cancellation and repeats a call forever. This must neither spin
+ * forever nor abort the program, as it would in libuv.
  */
 IO_TEST(cancelled_loop_of_pauses_waits_in_the_end)
 {
@@ -245,7 +245,7 @@ IO_TEST(cancelled_loop_of_pauses_waits_in_the_end)
     close(epoll_fd);
 }
 
-/* Each scope that times out resets the count of refused calls. */
+/* Time out in many scopes. Each timeout resets the count of refused calls. */
 static int time_out_often(void *arg)
 {
     (void)arg;
@@ -339,7 +339,10 @@ IO_TEST(close_ends_the_calls_of_other_tasks)
     }
 }
 
-/* A failed dup2() does not change the descriptor, so tasks continue to wait for it. */
+/*
+ * A dup2() that fails does not change the descriptor, so tasks must continue to wait for
+ * it.
+ */
 IO_TEST(failing_dup_ends_no_call)
 {
     struct calling c = {.call = call_read};
@@ -385,7 +388,7 @@ static bool others_run_during_read(void)
     return ran_during;
 }
 
-/* In a region in which the task must not wait, a call blocks the thread. */
+/* In a region in which a task must not wait, a call blocks the thread. */
 IO_TEST(calls_block_where_nothing_may_wait)
 {
     coil_no_suspend region;
@@ -410,8 +413,8 @@ static void read_on_signal(int signo)
 }
 
 /*
- * A signal handler may run on its own stack. While the handler runs, no other task may
- * run.
+ * A call in a signal handler, here on its own stack, must block the thread: no other task
+ * may run meanwhile.
  */
 IO_TEST(calls_block_in_a_signal_handler)
 {
@@ -487,8 +490,8 @@ static int yield_often(void *unused)
 }
 
 /*
- * Calls that only yield do not report a cancellation that is delayed, so coil does not
- * complain that the task ignores it.
+ * While a cancellation is held back, calls that only yield do not return it. Therefore
+ * coil does not complain that the task ignores it.
  */
 IO_TEST(yields_hold_the_cancellation_back)
 {
@@ -508,7 +511,10 @@ IO_TEST(yields_hold_the_cancellation_back)
     close_both(ends);
 }
 
-/* Each task has its own errno, no matter how many other tasks wait meanwhile. */
+/*
+ * Fail with an errno and wait. The errno must be unchanged, although other tasks run
+ * meanwhile.
+ */
 static int fail_and_wait(void *arg)
 {
     int error = *(int *)arg;
@@ -534,7 +540,9 @@ IO_TEST(calls_keep_errno_apart)
     close_both(ends);
 }
 
-/* libcoil-posix does not interpose libcoil's own calls on its descriptors. */
+/*
+ * Echo bytes on a coil stream. libcoil's own calls on its descriptors are not interposed.
+ */
 static int echo(void *arg)
 {
     coil_stream *stream = arg;

@@ -1,6 +1,6 @@
 /*
- * test_thread_locals.c - coil_hooks_thread_locals(): each task has its own copy of a
- * library's thread-local variables. In this test the library is the program itself.
+ * test_thread_locals.c - coil_hooks_thread_locals(), which gives each task its own copy
+ * of a library's thread-local variables. Here, the library is the program itself.
  */
 #include "differential.h"
 

@@ -1,5 +1,5 @@
 /*
- * test_time.c - sleeping has the same results in a task and outside of tasks.
+ * test_time.c - sleeping, which has the same results in a task and outside tasks.
  */
 #include "differential.h"
 
@@ -49,7 +49,7 @@ SAME(sleep_what_cannot_be, false)
     SAY(clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0, &(struct timespec){0, 0}, NULL));
 }
 
-/* Sleeps follow the loop's clock: with a virtual clock an hour takes no real time. */
+/* Sleeping uses the loop's clock. With a virtual clock, an hour takes no real time. */
 TASK_TEST(sleep_by_the_loops_clock)
 {
     CHECK_INT(sleep(3600), 0);

@@ -70,7 +70,7 @@ static void plain(void)
     make(1000);
 }
 
-/* Each task has the same 64 groups, of which each contains all tasks. */
+/* All tasks have the same 64 groups, and each group contains all tasks. */
 static void groups(void)
 {
     uint64_t group = task_at(0) + MADE_THE_REGION;
@@ -102,7 +102,7 @@ static void await(unsigned char kind, uint64_t first, uint64_t count)
     }
 }
 
-/* ... an array of 2^40 futures */
+/* Each task waits for an array of 2^40 futures. */
 static void array(void)
 {
     for (uint64_t at = FUTURES; at < TASKS; at += 8)
@@ -110,7 +110,7 @@ static void array(void)
     await(2, BASE + FUTURES, UINT64_C(1) << 40);
 }
 
-/* ... a list without an end */
+/* Each task waits for a list of futures that never ends. */
 static void list(void)
 {
     put64(FUTURES, BASE + FUTURES);
@@ -127,7 +127,7 @@ static void slots(void)
         put64(SLOTS + i * 8, BASE + MADE_LOOP);
 }
 
-/* Each slot names another loop, and all loops have one scheduler. */
+/* Each slot names a different loop, and all loops share one scheduler. */
 static void schedulers(void)
 {
     make(MANY);

@@ -357,7 +357,7 @@ static void count_signal(int number)
     received++;
 }
 
-/* Signals from SIGRTMIN on are queued, so none may be missing. */
+/* Send SIGNALS signals. Signals from SIGRTMIN on are queued, so none must be lost. */
 static void send_signals(pid_t to)
 {
     for (int i = 0; i < SIGNALS; i++) {

@@ -4,9 +4,8 @@
  *
  *     answers FILE PRODUCT    on standard input: a path and query on each line
  *
- * First the program writes a line with the delay in nanoseconds. After that, it writes
- * each sitemap, and an empty line. Finally, it writes "allow LINE" or "disallow LINE" for
- * each path.
+ * The program writes a line with the delay in nanoseconds, a line for each sitemap, and
+ * an empty line. After that, it writes "allow LINE" or "disallow LINE" for each path.
  */
 #include "../../../crawler/scope/robots.h"
 

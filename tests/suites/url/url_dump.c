@@ -38,7 +38,10 @@ static void print_url(const struct whatwg_url *url)
     putchar('\n');
 }
 
-/* If the base is invalid, resolving fails, as in JavaScript. */
+/*
+ * Resolve the text of an input line against its base. If the base is invalid, this fails,
+ * as in JavaScript.
+ */
 static int resolve(const char *line, struct whatwg_url *url)
 {
     size_t base_n = strcspn(line, " ");

@@ -212,13 +212,15 @@ static void destroy_executor_twice(void *arg)
 TEST(loop_runner_or_executor_destroyed_twice_stops_the_program)
 {
     skip_where_freed_memory_is_watched();
-    test_dies(close_loop_twice, NULL, "coil_loop_close: the loop is another thread's");
+    test_dies(close_loop_twice, NULL,
+              "coil_loop_close: the loop belongs to another thread");
     test_dies(release_closed_loop, NULL,
               "coil_loop_release: the object was destroyed before");
     test_dies(destroy_runner_twice, NULL,
               "coil_runner_destroy: the object was destroyed");
     test_dies(run_destroyed_runner, NULL, "coil_runner_run: the object was destroyed");
-    test_dies(destroy_executor_twice, NULL, "is none of the program's");
+    test_dies(destroy_executor_twice, NULL,
+              "was not created by the program, or was destroyed");
 }
 
 /*
@@ -632,7 +634,7 @@ static int compare_ints(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-#define FOREIGN "by a thread that is not its loop's"
+#define FOREIGN "this thread does not run the loop"
 
 TASK_TEST(future_used_by_another_thread_stops_the_program)
 {
@@ -790,13 +792,13 @@ TASK_TEST(lock_or_queue_used_by_another_thread_where_nobody_waits_stops_the_prog
         void *(*make)(void *);
         const char *sentence;
     } calls[] = {
-        {set_event, "coil_event_set: it was called by a thread"},
-        {clear_event, "coil_event_clear: it was called by a thread"},
-        {acquire_lock, "coil_lock_acquire: it was called by a thread"},
-        {release_lock, "coil_lock_release: it was called by a thread"},
-        {release_semaphore, "coil_semaphore_release: it was called by a thread"},
-        {notify_condition, "coil_condition_notify: it was called by a thread"},
-        {get_item, "coil_queue_get_nowait: it was called by a thread"},
+        {set_event, "coil_event_set: this thread does not run the loop"},
+        {clear_event, "coil_event_clear: this thread does not run the loop"},
+        {acquire_lock, "coil_lock_acquire: this thread does not run the loop"},
+        {release_lock, "coil_lock_release: this thread does not run the loop"},
+        {release_semaphore, "coil_semaphore_release: this thread does not run the loop"},
+        {notify_condition, "coil_condition_notify: this thread does not run the loop"},
+        {get_item, "coil_queue_get_nowait: this thread does not run the loop"},
     };
 
     wait_for_each();
@@ -883,19 +885,19 @@ TEST(lock_or_queue_used_by_another_thread_stops_the_program_in_debug_mode)
         void *(*make)(void *);
         const char *sentence;
     } calls[] = {
-        {set_event, "coil_event_set: it was called by a thread"},
-        {clear_event, "coil_event_clear: it was called by a thread"},
-        {acquire_lock, "coil_lock_acquire: it was called by a thread"},
-        {release_lock, "coil_lock_release: it was called by a thread"},
-        {release_semaphore, "coil_semaphore_release: it was called by a thread"},
-        {notify_condition, "coil_condition_notify: it was called by a thread"},
-        {get_item, "coil_queue_get_nowait: it was called by a thread"},
-        {put_item, "coil_queue_put_nowait: it was called by a thread"},
-        {put_into_initialised, "coil_queue_put: it was called by a thread"},
-        {get_from_initialised, "coil_queue_get: it was called by a thread"},
-        {set_event_of_zeroes, "coil_event_set: it was called by a thread"},
-        {acquire_initialised, "coil_lock_acquire: it was called by a thread"},
-        {abort_barrier, "coil_barrier_abort: it was called by a thread"},
+        {set_event, "coil_event_set: this thread does not run the loop"},
+        {clear_event, "coil_event_clear: this thread does not run the loop"},
+        {acquire_lock, "coil_lock_acquire: this thread does not run the loop"},
+        {release_lock, "coil_lock_release: this thread does not run the loop"},
+        {release_semaphore, "coil_semaphore_release: this thread does not run the loop"},
+        {notify_condition, "coil_condition_notify: this thread does not run the loop"},
+        {get_item, "coil_queue_get_nowait: this thread does not run the loop"},
+        {put_item, "coil_queue_put_nowait: this thread does not run the loop"},
+        {put_into_initialised, "coil_queue_put: this thread does not run the loop"},
+        {get_from_initialised, "coil_queue_get: this thread does not run the loop"},
+        {set_event_of_zeroes, "coil_event_set: this thread does not run the loop"},
+        {acquire_initialised, "coil_lock_acquire: this thread does not run the loop"},
+        {abort_barrier, "coil_barrier_abort: this thread does not run the loop"},
     };
 
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
@@ -1058,14 +1060,15 @@ TEST(group_scope_timer_or_handle_of_another_loop_stops_the_program)
         void (*make)(void);
         const char *sentence;
     } calls[] = {
-        {cancel_group, "coil_group_cancel: it was called by a thread"},
-        {limit_group, "coil_group_set_limit: it was called by a thread"},
-        {spawn_into_group, "coil_group_spawn: it was called by a thread"},
-        {spawn_when_free, "coil_group_spawn_when_free: it was called by a thread"},
-        {set_deadline, "coil_scope_set_deadline: it was called by a thread"},
-        {start_timer, "coil_timer_start: it was asked of another loop"},
-        {stop_timer, "coil_timer_stop: it was asked of another loop"},
-        {cancel_later, "coil_handle_cancel: it was asked of another loop"},
+        {cancel_group, "coil_group_cancel: this thread does not run the loop"},
+        {limit_group, "coil_group_set_limit: this thread does not run the loop"},
+        {spawn_into_group, "coil_group_spawn: this thread does not run the loop"},
+        {spawn_when_free,
+         "coil_group_spawn_when_free: this thread does not run the loop"},
+        {set_deadline, "coil_scope_set_deadline: this thread does not run the loop"},
+        {start_timer, "coil_timer_start: the timer belongs to another thread's loop"},
+        {stop_timer, "coil_timer_stop: the timer belongs to another thread's loop"},
+        {cancel_later, "coil_handle_cancel: the timer belongs to another thread's loop"},
     };
 
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
@@ -1078,7 +1081,7 @@ TEST(ready_handle_of_another_loop_stops_the_program_in_debug_mode)
 
     in_debug_mode = true;
     test_dies(misuse_first_loop, (void *)&cancel,
-              "coil_handle_cancel: it was asked of another loop");
+              "coil_handle_cancel: the timer belongs to another thread's loop");
 }
 
 /* ---- allowed calls ----------------------------------------------------------------- */

@@ -935,7 +935,7 @@ TEST(blocking_lane_that_is_none)
 {
     coil_lane file = COIL_LANE_FILE, none = (coil_lane)40, far = (coil_lane)1000;
 
-    test_dies(destroy_lane, &file, "none of the program's");
-    test_dies(destroy_lane, &none, "none of the program's");
-    test_dies(destroy_lane, &far, "none of the program's");
+    test_dies(destroy_lane, &file, "not created by the program");
+    test_dies(destroy_lane, &none, "not created by the program");
+    test_dies(destroy_lane, &far, "not created by the program");
 }

@@ -644,7 +644,7 @@ TEST(fork_child_that_returns_from_a_callback_goes_on_with_nothing)
     coil_run_opts debug = {.loop = {.debug = true}};
 
     test_dies(die_going_on, NULL,
-              "in the child\ncoil: going on with the event loop: this");
+              "in the child\ncoil: continuing the event loop: this");
     test_dies(die_going_on, &debug,
-              "in the child\ncoil: going on with the event loop: this");
+              "in the child\ncoil: continuing the event loop: this");
 }

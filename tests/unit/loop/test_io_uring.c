@@ -1110,8 +1110,7 @@ TEST(ring_that_is_shut_out_with_a_file_in_the_kernel_stops_the_program)
 {
     run_on_ring(end_at_once); /* skips the test without io_uring */
     test_dies(run_into_the_sandbox, NULL,
-              "the kernel still works on a file: it would write to memory that is given "
-              "up");
+              "the kernel still works on a file: it would write to memory that is freed");
 }
 
 /* ---- files ------------------------------------------------------------------------- */

@@ -459,7 +459,7 @@ TEST(mistakes_stop_the_program_with_a_sentence)
 {
     test_dies(call_soon_without_loop, NULL, "this thread has no event loop");
     test_dies(close_while_running, NULL, "the loop is running");
-    test_dies(use_from_wrong_thread, NULL, "the loop is another thread's");
+    test_dies(use_from_wrong_thread, NULL, "the loop belongs to another thread");
 }
 
 TEST(creating_fails_cleanly_when_memory_runs_out)

@@ -294,6 +294,60 @@ TASK_TEST(trace_writes_a_file_with_both_ends_of_each_arrow)
     unlink(path);
 }
 
+/* The records of a core may have any contents. */
+
+static bool find_no_text(void *arg, uint64_t address, char *text, size_t size)
+{
+    (void)arg, (void)address, (void)text, (void)size;
+    return false;
+}
+
+static void name_a_task(void *arg, coil__trace_visit_task *visit, void *visit_arg)
+{
+    visit(visit_arg, 3, "\"\\\x01\xff", (uintptr_t)arg);
+}
+
+static uint64_t random_word(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *state ^ *state >> 33;
+}
+
+static void write_random_records(uint64_t seed)
+{
+    struct coil__trace_record list[300];
+    struct coil__trace_copy copy = {
+        .records = list, .count = 300, .text = find_no_text, .each_task = name_a_task};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    for (size_t i = 0; i < copy.count; i++) {
+        uint64_t random = random_word(&seed);
+
+        list[i].word = random >> (random_word(&seed) % 64);
+        list[i].task = (uint32_t)(random % 3 == 0 ? random >> 32 : random % 8);
+        list[i].kind_and_value = (uint32_t)(random_word(&seed) % 18 | random << 8);
+    }
+    copy.clock.ticks1 = random_word(&seed);
+    copy.clock.ns1 = (int64_t)random_word(&seed);
+    copy.clock.ticks2 = random_word(&seed);
+    copy.clock.ns2 = (int64_t)random_word(&seed);
+    coil__trace_begin_file(out);
+    CHECK_INT(coil__trace_write_events(&copy, out, false), 0);
+    coil__trace_end_file(out);
+    fclose(out);
+    CHECK(is_whole(text));
+    CHECK_INT(count_in(text, "\"ph\":\"s\""), count_in(text, "\"ph\":\"f\""));
+    free(text);
+}
+
+TEST(trace_of_random_records_is_written)
+{
+    for (uint64_t seed = 1; seed <= 50; seed++)
+        write_random_records(seed);
+}
+
 /* ---- COIL_TRACE -------------------------------------------------------------------- */
 
 static int sleep_briefly(void *arg)

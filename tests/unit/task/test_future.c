@@ -295,7 +295,7 @@ TASK_TEST(future_set_by_another_thread_stops_the_program)
 
     coil_future_create(&f);
     test_dies(set_from_another_thread, f,
-              "coil_future_set: it was called by a thread that is not its loop's");
+              "coil_future_set: this thread does not run the loop");
     coil_future_release(f);
 }
 

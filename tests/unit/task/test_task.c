@@ -853,9 +853,9 @@ static void run_subscribe_elsewhere(void *arg)
 
 TEST(another_threads_tasks_are_not_to_be_touched)
 {
-    test_dies(run_cancel_elsewhere, NULL, "a thread that is not its loop's");
-    test_dies(run_spawn_elsewhere, NULL, "a thread that is not its loop's");
-    test_dies(run_subscribe_elsewhere, NULL, "a thread that is not its loop's");
+    test_dies(run_cancel_elsewhere, NULL, "this thread does not run the loop");
+    test_dies(run_spawn_elsewhere, NULL, "this thread does not run the loop");
+    test_dies(run_subscribe_elsewhere, NULL, "this thread does not run the loop");
 }
 
 TEST(a_deaf_task_is_named_wherever_it_waits)

@@ -126,7 +126,9 @@ static int t3_run(void)
     return 0;
 }
 
-/* A second failure in a group does not cancel the others again. */
+/*
+ * If a second child of a group fails, the group does not cancel the other children again.
+ */
 SCENARIO(group_cancels_the_others_once)
 {
     struct judged_task *const tasks[] = {&t0, &t1, &t2, &t3, NULL};

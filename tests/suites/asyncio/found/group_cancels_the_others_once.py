@@ -44,7 +44,7 @@ async def t3():
 
 @scenario
 async def group_cancels_the_others_once():
-    """A second failure in a group does not cancel the others again.
+    """If a second child of a group fails, the group does not cancel the other children again.
 
     Since: 3.13
     """

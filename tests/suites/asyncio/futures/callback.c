@@ -25,8 +25,8 @@ static void cancel_both(coil_future *done, void *arg)
 }
 
 /*
- * A callback that is queued between two awaiters of a future cancels both awaiters, but
- * the first one has already run.
+ * A callback that is queued between two awaiters of a future cancels both. The first
+ * awaiter has already continued by then.
  */
 SCENARIO(callback_cancels_a_task_that_is_ready)
 {
@@ -63,8 +63,8 @@ static void first(coil_future *future, void *arg)
 }
 
 /*
- * When a future is done, all its callbacks move to the ready queue, so a callback cannot
- * remove the callbacks after it.
+ * When a future is done, all its callbacks move to the ready queue. Therefore a callback
+ * cannot remove the callbacks after it.
  */
 SCENARIO(callback_cannot_remove_what_is_ready)
 {
@@ -201,8 +201,8 @@ SCENARIO(callback_that_was_first_is_removed)
 }
 
 /*
- * After the last of three callbacks is removed, the first two and a callback that is
- * added later are called.
+ * If the last of three callbacks is removed, the first two are called, and so is a
+ * callback that is added later.
  */
 SCENARIO(callback_that_was_last_is_removed)
 {
@@ -235,8 +235,8 @@ static void callbacks_and_awaiters_callback(coil_future *done, void *name)
 }
 
 /*
- * A future's awaiters and callbacks share one queue and are served in the order in which
- * they were added.
+ * The awaiters and callbacks of a future share one queue, and are served in the order in
+ * which they were added.
  */
 SCENARIO(callbacks_and_awaiters_keep_their_order)
 {
@@ -317,7 +317,7 @@ SCENARIO(callbacks_are_called_in_the_next_turn)
     return coil_task_await(ticks);
 }
 
-/* After the first two of three callbacks are removed, only the third is called. */
+/* If the first two of three callbacks are removed, only the third is called. */
 SCENARIO(callbacks_that_were_first_and_second_are_removed)
 {
     static const int order[] = {0, 1, 0};

@@ -12,8 +12,8 @@ async def callback_cancels_waiter(i, future):
 
 @scenario
 async def callback_cancels_a_task_that_is_ready():
-    """A callback that is queued between two awaiters of a future cancels both awaiters, but the first one has
-    already run."""
+    """A callback that is queued between two awaiters of a future cancels both. The first awaiter has already continued
+    by then."""
     future = new_future()
     tasks = [asyncio.create_task(callback_cancels_waiter(0, future))]
     await turns(1)
@@ -28,8 +28,8 @@ async def callback_cancels_a_task_that_is_ready():
 
 @scenario
 async def callback_cannot_remove_what_is_ready():
-    """When a future is done, all its callbacks move to the ready queue, so a callback cannot remove the callbacks
-    after it."""
+    """When a future is done, all its callbacks move to the ready queue. Therefore a callback cannot remove the
+    callbacks after it."""
     future = new_future()
 
     def second(_):
@@ -123,7 +123,7 @@ async def callback_that_was_first_is_removed():
 
 @scenario
 async def callback_that_was_last_is_removed():
-    """After the last of three callbacks is removed, the first two and a callback that is added later are called."""
+    """If the last of three callbacks is removed, the first two are called, and so is a callback that is added later."""
     future = new_future()
     callbacks = [lambda f, i=i: trace("callback %d", i) for i in range(4)]
     for callback in callbacks[:3]:
@@ -142,7 +142,7 @@ async def callbacks_and_awaiters_waiter(name, future):
 
 @scenario
 async def callbacks_and_awaiters_keep_their_order():
-    """A future's awaiters and callbacks share one queue and are served in the order in which they were added."""
+    """The awaiters and callbacks of a future share one queue, and are served in the order in which they were added."""
     future = new_future()
     tasks = [asyncio.create_task(callbacks_and_awaiters_waiter("first task", future))]
     await turns(1)
@@ -185,7 +185,7 @@ async def callbacks_are_called_in_the_next_turn():
 
 @scenario
 async def callbacks_that_were_first_and_second_are_removed():
-    """After the first two of three callbacks are removed, only the third is called."""
+    """If the first two of three callbacks are removed, only the third is called."""
     future = new_future()
     callbacks = [lambda f, i=i: trace("callback %d", i) for i in range(3)]
     for callback in callbacks:

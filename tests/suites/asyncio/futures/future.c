@@ -27,7 +27,7 @@ static void all_kinds_callback(coil_future *done, void *arg)
 
 /*
  * Awaiters, shields, gathers, waits and callbacks of a future are served in the order in
- * which they were added. gather, wait and shield take one more turn.
+ * which they were added. With gather, wait and shield, the task continues one turn later.
  */
 SCENARIO(all_kinds_of_waiters_stand_in_one_line)
 {
@@ -73,7 +73,7 @@ SCENARIO(cancelled_future_takes_no_result)
     return 0;
 }
 
-/* Every call that reads the result of a failed future returns its failure. */
+/* Every call that reads the result of a failed future returns the failure. */
 SCENARIO(failed_future_takes_no_result)
 {
     coil_future *future = new_future();
@@ -107,7 +107,7 @@ static int failed_task_waiter(void *i)
     return 0;
 }
 
-/* A failed task returns the same failure to each current and later awaiter. */
+/* All awaiters of a failed task get the same failure, even those that await it later. */
 SCENARIO(failed_task_is_awaited_again_and_again)
 {
     coil_task *last;
@@ -168,8 +168,8 @@ SCENARIO(future_begins_pending_and_is_cancelled_at_once)
 }
 
 /*
- * A failed future that is released is reported, unless its failure was retrieved or it
- * was cancelled afterwards.
+ * A failed future is reported when it is released, unless its failure was retrieved or
+ * the future was cancelled after it had failed.
  */
 SCENARIO(future_failure_is_not_reported_after_cancel)
 {
@@ -200,7 +200,7 @@ static int future_is_awaited_body(void *future)
     return 3;
 }
 
-/* A task that awaits the same future twice suspends only the first time. */
+/* If a task awaits the same future twice, it suspends only the first time. */
 SCENARIO(future_is_awaited_twice_and_waits_once)
 {
     coil_future *future = new_future();

@@ -5,8 +5,8 @@ from scenario import *
 
 @scenario
 async def all_kinds_of_waiters_stand_in_one_line():
-    """Awaiters, shields, gathers, waits and callbacks of a future are served in the order in which
-    they were added. gather, wait and shield take one more turn."""
+    """Awaiters, shields, gathers, waits and callbacks of a future are served in the order in which they were added.
+    With gather, wait and shield, the task continues one turn later."""
     future = new_future()
 
     async def awaits():
@@ -43,7 +43,7 @@ async def cancelled_future_takes_no_result():
 
 @scenario
 async def failed_future_takes_no_result():
-    """Every call that reads the result of a failed future returns its failure."""
+    """Every call that reads the result of a failed future returns the failure."""
     future = new_future()
     trace("before: %s", state(future))
     trace("fail: %s", attempt(future.set_exception, Failure("EIO")))
@@ -66,7 +66,7 @@ async def failed_task_waiter(i, task):
 
 @scenario
 async def failed_task_is_awaited_again_and_again():
-    """A failed task returns the same failure to each current and later awaiter."""
+    """All awaiters of a failed task get the same failure, even those that await it later."""
     task = asyncio.create_task(failed_task_body())
     waiters = [asyncio.create_task(failed_task_waiter(i, task)) for i in range(2)]
     for _ in range(3):
@@ -105,8 +105,8 @@ async def future_begins_pending_and_is_cancelled_at_once():
 
 @scenario
 async def future_failure_is_not_reported_after_cancel():
-    """A failed future that is released is reported, unless its failure was retrieved or it was
-    cancelled afterwards."""
+    """A failed future is reported when it is released, unless its failure was retrieved or the future was cancelled
+    after it had failed."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     for how in "dropped", "retrieved", "cancelled":
         trace("%s", how)
@@ -127,7 +127,7 @@ async def future_is_awaited_body(future):
 
 @scenario
 async def future_is_awaited_twice_and_waits_once():
-    """A task that awaits the same future twice suspends only the first time."""
+    """If a task awaits the same future twice, it suspends only the first time."""
     future = new_future()
     task = asyncio.create_task(future_is_awaited_body(future))
     ticks = asyncio.create_task(ticker(4))

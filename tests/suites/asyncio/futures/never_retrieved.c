@@ -27,8 +27,8 @@ static int waiter(void *arg)
 }
 
 /*
- * If a task that awaits a shielded future is cancelled and the future fails afterwards,
- * the failure is reported, because no task retrieves it.
+ * A task that awaits a shielded future is cancelled, and the future fails later. The
+ * failure is reported, because no task retrieves it.
  */
 SCENARIO(never_retrieved_failure_behind_a_shield_is_reported)
 {
@@ -80,8 +80,8 @@ static int never_retrieved_failure_of_a_task_body(void *name)
 }
 
 /*
- * The unretrieved failure of a task is reported when its last reference is released, or
- * when the task ends if there are no references.
+ * The failure of a task that was not retrieved is reported when the last reference to the
+ * task is released, or when the task ends without references.
  */
 SCENARIO(never_retrieved_failure_of_a_task_is_reported)
 {
@@ -116,8 +116,8 @@ static int body(void *arg)
 }
 
 /*
- * A wait for the first failure does not retrieve the last future's failure, because the
- * wait ends regardless of that future's outcome.
+ * A wait for the first failure does not retrieve the failure of the last future, because
+ * the wait would also end if that future succeeded.
  */
 SCENARIO(never_retrieved_failure_of_the_last_waited_for_is_reported)
 {
@@ -178,7 +178,10 @@ static coil_future *failed(void)
     return future;
 }
 
-/* A failure that was retrieved, by result, exception or await, is not reported. */
+/*
+ * A failure that was retrieved through the result, the exception or an await is not
+ * reported.
+ */
 SCENARIO(never_retrieved_failure_that_was_asked_for_is_silent)
 {
     static const char *const ways[] = {"result", "exception", "awaited"};
@@ -296,7 +299,7 @@ SCENARIO(never_retrieved_failures_of_gathered_tasks_are_silent)
 
 enum { PENDING, RESULT, ASKED, CANCELLED, COUNT };
 
-/* Only failures are reported, not results, cancelled futures or pending futures. */
+/* Only failures are reported. Results, cancelled futures and pending futures are not. */
 SCENARIO(never_retrieved_results_are_silent)
 {
     static const char *const names[] = {"pending", "result", "asked", "cancelled"};

@@ -15,8 +15,8 @@ async def waiter():
 
 @scenario
 async def never_retrieved_failure_behind_a_shield_is_reported():
-    """If a task that awaits a shielded future is cancelled and the future fails afterwards, the failure is
-    reported, because no task retrieves it."""
+    """A task that awaits a shielded future is cancelled, and the future fails later. The failure is reported, because
+    no task retrieves it."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     task = asyncio.create_task(waiter())
     await asyncio.sleep(1)
@@ -49,8 +49,8 @@ async def never_retrieved_failure_of_a_task_body(name):
 
 @scenario
 async def never_retrieved_failure_of_a_task_is_reported():
-    """The unretrieved failure of a task is reported when its last reference is released, or when the task ends if
-    there are no references."""
+    """The failure of a task that was not retrieved is reported when the last reference to the task is released, or when
+    the task ends without references."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     held = asyncio.create_task(never_retrieved_failure_of_a_task_body("held"))
     asyncio.create_task(never_retrieved_failure_of_a_task_body("loose"))
@@ -69,8 +69,8 @@ async def body(i, fails):
 
 @scenario
 async def never_retrieved_failure_of_the_last_waited_for_is_reported():
-    """A wait for the first failure does not retrieve the last future's failure, because the wait ends regardless of
-    that future's outcome."""
+    """A wait for the first failure does not retrieve the failure of the last future, because the wait would also end if
+    that future succeeded."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     tasks = [asyncio.create_task(body(i + 1, fails)) for i, fails in enumerate((False, True))]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
@@ -102,7 +102,7 @@ def failed():
 
 @scenario
 async def never_retrieved_failure_that_was_asked_for_is_silent():
-    """A failure that was retrieved, by result, exception or await, is not reported."""
+    """A failure that was retrieved through the result, the exception or an await is not reported."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     future = failed()
     trace("result: %s", attempt(future.result))
@@ -171,7 +171,7 @@ async def never_retrieved_failures_of_gathered_tasks_are_silent():
 
 @scenario
 async def never_retrieved_results_are_silent():
-    """Only failures are reported, not results, cancelled futures or pending futures."""
+    """Only failures are reported. Results, cancelled futures and pending futures are not."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     pending, result, asked, cancelled = [new_future() for _ in range(4)]
     result.set_result(42)

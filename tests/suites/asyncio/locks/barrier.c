@@ -37,8 +37,8 @@ static int barrier_abort_while_some_party(void *name)
 }
 
 /*
- * If a barrier is aborted while some tasks are still leaving a round and others wait for
- * the next round, the waits of all these tasks fail.
+ * A barrier is aborted while some tasks are still leaving a round, and others are waiting
+ * for the next. The waits of all these tasks fail.
  */
 SCENARIO(barrier_abort_while_some_came_again)
 {
@@ -133,8 +133,8 @@ static int party(void *name)
 }
 
 /*
- * A task that is cancelled while it waits at a barrier is no longer counted, so another
- * task must take its place. Each index is still returned exactly once.
+ * A task that is cancelled while it waits at a barrier no longer counts, so another task
+ * must take its place. Each index is still returned exactly once.
  */
 SCENARIO(barrier_cancelled_waiter_leaves_its_place)
 {
@@ -223,8 +223,8 @@ static int barrier_drains_party(void *name)
 }
 
 /*
- * A task that arrives while the tasks of a round leave is not counted until the last of
- * them has left.
+ * A task that arrives while the tasks of a round are leaving does not count until the
+ * last of them has left.
  */
 SCENARIO(barrier_drains_before_it_fills)
 {
@@ -253,8 +253,8 @@ static int barrier_gives_each_party(void *name)
 }
 
 /*
- * The index that the barrier returns to a task is the task's position in the order of
- * arrival. The last task to arrive continues first, because it does not wait.
+ * A task gets its position in the order of arrival as its index. The last task to arrive
+ * continues first, because it does not wait.
  */
 SCENARIO(barrier_gives_each_its_index)
 {
@@ -285,9 +285,7 @@ static int barrier_gives_indexes_party(void *name)
     return 0;
 }
 
-/*
- * In each round, the indexes are assigned again, in the order of arrival in that round.
- */
+/* The indexes of each round follow the order in which the tasks arrive in that round. */
 SCENARIO(barrier_gives_indexes_in_each_round)
 {
     int rc = gather_each(barrier_gives_indexes_party, 4);
@@ -327,7 +325,7 @@ static int barrier_newcomers_party(void *name)
 
 /*
  * Two tasks that return to the barrier must wait until all tasks of the round have left.
- * The other tasks first meet at another barrier, and then complete the next round.
+ * The other tasks meet at another barrier first, and then complete the next round.
  */
 SCENARIO(barrier_newcomers_wait_while_it_drains)
 {
@@ -504,8 +502,8 @@ static int last(void *arg)
 }
 
 /*
- * Tasks whose wait was ended by a reset may wait again, and pass the barrier when another
- * task joins them.
+ * Tasks may wait again after a reset has ended their waits. They pass the barrier when
+ * another task joins them.
  */
 SCENARIO(barrier_reset_then_filled_again)
 {
@@ -543,8 +541,8 @@ static int barrier_reset_while_half_party(void *name)
 }
 
 /*
- * If the third of five tasks resets the barrier as it leaves, the waits of the last two
- * tasks fail.
+ * If the third of five tasks resets the barrier while it leaves, the waits of the last
+ * two tasks fail.
  */
 SCENARIO(barrier_reset_while_half_have_left)
 {
@@ -599,7 +597,7 @@ static int barrier_reset_while_some_party(void *name)
 
 /*
  * A reset ends the waits of tasks that have not left their round. Tasks that wait for the
- * next round keep waiting, and all tasks meet in that round.
+ * next round continue to wait, and all tasks meet in that round.
  */
 SCENARIO(barrier_reset_while_some_came_again)
 {
@@ -629,10 +627,7 @@ static int wait_a_while(void)
     return rc < 0 ? rc : coil_scope_exit(&scope, coil_barrier_wait(&barrier_of_2));
 }
 
-/*
- * A task whose wait at a barrier times out after two seconds leaves the barrier without
- * breaking it.
- */
+/* If a wait at a barrier times out, the task leaves the barrier without breaking it. */
 SCENARIO(barrier_wait_times_out_and_breaks_nobody)
 {
     coil_task *task;
@@ -650,8 +645,8 @@ SCENARIO(barrier_wait_times_out_and_breaks_nobody)
 }
 
 /*
- * If a task is cancelled in the turn in which the barrier opens, its wait ends as
- * cancelled. The other tasks pass, and the barrier can be used for the next round.
+ * If a task is cancelled in the turn in which the barrier opens, its wait returns the
+ * cancellation. The other tasks pass, and the barrier can be used for the next round.
  */
 SCENARIO(barrier_waiter_cancelled_as_it_opens)
 {

@@ -37,7 +37,7 @@ async def barrier_abort_while_some_party(name):
 
 @scenario
 async def barrier_abort_while_some_came_again():
-    """If a barrier is aborted while some tasks are still leaving a round and others wait for the next round, the waits
+    """A barrier is aborted while some tasks are still leaving a round, and others are waiting for the next. The waits
     of all these tasks fail.
     """
     await asyncio.gather(*[barrier_abort_while_some_party(name) for name in "abcde"])
@@ -106,8 +106,8 @@ async def barrier_cancelled_party(name):
 
 @scenario
 async def barrier_cancelled_waiter_leaves_its_place():
-    """A task that is cancelled while it waits at a barrier is no longer counted, so another task must take its
-    place. Each index is still returned exactly once.
+    """A task that is cancelled while it waits at a barrier no longer counts, so another task must take its place. Each
+    index is still returned exactly once.
     """
     a = asyncio.create_task(barrier_cancelled_party("a"))
     b = asyncio.create_task(barrier_cancelled_party("b"))
@@ -159,7 +159,7 @@ async def newcomer():
 
 @scenario
 async def barrier_drains_before_it_fills():
-    """A task that arrives while the tasks of a round leave is not counted until the last of them has left.
+    """A task that arrives while the tasks of a round are leaving does not count until the last of them has left.
     """
     for name in "abcd":
         asyncio.create_task(barrier_drains_party(name))
@@ -176,8 +176,8 @@ async def barrier_gives_each_party(name):
 
 @scenario
 async def barrier_gives_each_its_index():
-    """The index that the barrier returns to a task is the task's position in the order of arrival. The last task to
-    arrive continues first, because it does not wait.
+    """A task gets its position in the order of arrival as its index. The last task to arrive continues first, because
+    it does not wait.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abc":
@@ -193,7 +193,7 @@ async def barrier_gives_indexes_party(name):
 
 @scenario
 async def barrier_gives_indexes_in_each_round():
-    """In each round, the indexes are assigned again, in the order of arrival in that round."""
+    """The indexes of each round follow the order in which the tasks arrive in that round."""
     await asyncio.gather(*[barrier_gives_indexes_party(name) for name in "abcd"])
     trace("%d wait, broken %d", barrier_of_4.n_waiting, barrier_of_4.broken)
 
@@ -215,8 +215,8 @@ async def barrier_newcomers_party(name):
 
 @scenario
 async def barrier_newcomers_wait_while_it_drains():
-    """Two tasks that return to the barrier must wait until all tasks of the round have left. The other tasks first
-    meet at another barrier, and then complete the next round.
+    """Two tasks that return to the barrier must wait until all tasks of the round have left. The other tasks meet at
+    another barrier first, and then complete the next round.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abcde":
@@ -315,7 +315,7 @@ async def last():
 
 @scenario
 async def barrier_reset_then_filled_again():
-    """Tasks whose wait was ended by a reset may wait again, and pass the barrier when another task joins them."""
+    """Tasks may wait again after a reset has ended their waits. They pass the barrier when another task joins them."""
     for name in "abc":
         asyncio.create_task(barrier_reset_then_party(name))
     asyncio.create_task(barrier_of_4.reset())
@@ -338,7 +338,7 @@ async def barrier_reset_while_half_party(name):
 
 @scenario
 async def barrier_reset_while_half_have_left():
-    """If the third of five tasks resets the barrier as it leaves, the waits of the last two tasks fail."""
+    """If the third of five tasks resets the barrier while it leaves, the waits of the last two tasks fail."""
     await asyncio.gather(*[barrier_reset_while_half_party(name) for name in "abcde"])
     trace("%d wait, broken %d", barrier_of_5.n_waiting, barrier_of_5.broken)
 
@@ -376,8 +376,8 @@ async def barrier_reset_while_some_party(name):
 
 @scenario
 async def barrier_reset_while_some_came_again():
-    """A reset ends the waits of tasks that have not left their round. Tasks that wait for the next round keep
-    waiting, and all tasks meet in that round.
+    """A reset ends the waits of tasks that have not left their round. Tasks that wait for the next round continue to
+    wait, and all tasks meet in that round.
     """
     await asyncio.gather(*[barrier_reset_while_some_party(name) for name in "abcde"])
     trace("%d wait, broken %d", barrier_of_5.n_waiting, barrier_of_5.broken)
@@ -390,7 +390,7 @@ async def impatient():
 
 @scenario
 async def barrier_wait_times_out_and_breaks_nobody():
-    """A task whose wait at a barrier times out after two seconds leaves the barrier without breaking it.
+    """If a wait at a barrier times out, the task leaves the barrier without breaking it.
     """
     trace("alone: %s", await outcome(impatient()))
     trace("%d wait, broken %d", barrier_of_2.n_waiting, barrier_of_2.broken)
@@ -406,8 +406,8 @@ async def barrier_waiter_party(name):
 
 @scenario
 async def barrier_waiter_cancelled_as_it_opens():
-    """If a task is cancelled in the turn in which the barrier opens, its wait ends as cancelled. The other tasks pass,
-    and the barrier can be used for the next round.
+    """If a task is cancelled in the turn in which the barrier opens, its wait returns the cancellation. The other tasks
+    pass, and the barrier can be used for the next round.
     """
     a = asyncio.create_task(barrier_waiter_party("a"))
     b = asyncio.create_task(barrier_waiter_party("b"))

@@ -63,7 +63,7 @@ static int block(void *arg)
 }
 
 /*
- * While a block of code uses a condition, its lock is held except during waits. After the
+ * Inside a block that uses a condition, its lock is held except during waits. After the
  * block, the lock is free.
  */
 SCENARIO(condition_held_for_a_block)
@@ -170,10 +170,7 @@ static void condition_notify_wakes_notify(size_t first, size_t then)
     trace("that was it");
 }
 
-/*
- * After one waiter is notified, notifying more waiters than remain wakes each remaining
- * waiter once, in order.
- */
+/* If more waiters are notified than there are, each is woken once, in order. */
 SCENARIO(condition_notify_wakes_so_many)
 {
     static const char *const names[] = {"a", "b", "c", "d"};
@@ -278,8 +275,8 @@ static int condition_shares_waiter(void *name)
 }
 
 /*
- * If two conditions share a lock, holding the lock is enough for both. A notification
- * reaches only the waiters of its own condition.
+ * Two conditions may share a lock, which then protects both. A notification still reaches
+ * only the waiters of its own condition.
  */
 SCENARIO(condition_shares_its_lock)
 {
@@ -304,8 +301,8 @@ SCENARIO(condition_shares_its_lock)
 }
 
 /*
- * If two of three waiters are notified and the first one is cancelled, the second and the
- * third waiter continue.
+ * Two of three waiters are notified, and the first is cancelled. The second and the third
+ * waiter continue.
  */
 SCENARIO(condition_two_notified_and_the_first_cancelled_wakes_a_third)
 {
@@ -346,8 +343,8 @@ static int condition_wait_cancelled_again_waiter(void *arg)
 }
 
 /*
- * A wait that is cancelled, and cancelled again while it reacquires the lock, returns one
- * cancellation with the lock held.
+ * A wait is cancelled, and cancelled again while it reacquires the lock. It returns one
+ * cancellation, with the lock held.
  */
 SCENARIO(condition_wait_cancelled_again_and_again_has_the_lock)
 {
@@ -428,10 +425,7 @@ static int wait_two_seconds(void)
     return rc < 0 ? rc : coil_scope_exit(&scope, coil_condition_wait(&changed));
 }
 
-/*
- * If a deadline passes while a task waits for a condition, the wait ends with the lock
- * held.
- */
+/* If a wait for a condition times out, it still returns with the lock held. */
 SCENARIO(condition_wait_times_out_with_the_lock_held)
 {
     coil_lock_acquire(&lock);
@@ -499,8 +493,8 @@ static int condition_waiter_cancelled_while_it_takes_waiter(void *arg)
 }
 
 /*
- * A notified waiter is cancelled while it waits for the lock. The waiter continues, as
- * cancelled, only after the lock is released.
+ * A notified waiter is cancelled while it waits for the lock. Its wait returns the
+ * cancellation only after the lock was released.
  */
 SCENARIO(condition_waiter_cancelled_while_it_takes_the_lock_back)
 {
@@ -537,8 +531,8 @@ static void release(void *arg)
 }
 
 /*
- * A waiter that is notified, and then cancelled while it waits for the lock, still has
- * the lock when it continues.
+ * A waiter that was notified is cancelled while it waits for the lock. It still has the
+ * lock when it continues.
  */
 SCENARIO(condition_waiter_cancelled_while_the_lock_is_contested)
 {
@@ -592,8 +586,8 @@ static void condition_waiters_notify(int n)
 }
 
 /*
- * A notified waiter continues when it has the lock. Several notified waiters continue one
- * after another, in order.
+ * A notified waiter continues when it has acquired the lock. Several notified waiters
+ * continue one after another, in order.
  */
 SCENARIO(condition_waiters_go_on_one_lock_at_a_time)
 {

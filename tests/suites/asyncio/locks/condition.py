@@ -45,8 +45,7 @@ async def block():
 
 @scenario
 async def condition_held_for_a_block():
-    """While a block of code uses a condition, its lock is held except during waits. After the block, the lock is
-    free.
+    """Inside a block that uses a condition, its lock is held except during waits. After the block, the lock is free.
     """
     trace("locked %d", changed.locked())
     task = asyncio.create_task(block())
@@ -118,7 +117,7 @@ async def condition_notify_wakes_notify(*counts):
 
 @scenario
 async def condition_notify_wakes_so_many():
-    """After one waiter is notified, notifying more waiters than remain wakes each remaining waiter once, in order.
+    """If more waiters are notified than there are, each is woken once, in order.
     """
     for name in "abcd":
         asyncio.create_task(waiter(name))
@@ -189,8 +188,8 @@ async def condition_shares_waiter(name, condition):
 
 @scenario
 async def condition_shares_its_lock():
-    """If two conditions share a lock, holding the lock is enough for both. A notification reaches only the waiters
-    of its own condition.
+    """Two conditions may share a lock, which then protects both. A notification still reaches only the waiters of its
+    own condition.
     """
     f = asyncio.create_task(condition_shares_waiter("f", full))
     e = asyncio.create_task(condition_shares_waiter("e", empty))
@@ -208,7 +207,7 @@ async def condition_shares_its_lock():
 
 @scenario
 async def condition_two_notified_and_the_first_cancelled_wakes_a_third():
-    """If two of three waiters are notified and the first one is cancelled, the second and the third waiter continue.
+    """Two of three waiters are notified, and the first is cancelled. The second and the third waiter continue.
 
     Since: 3.13
     """
@@ -236,8 +235,8 @@ async def condition_wait_cancelled_again_waiter():
 
 @scenario
 async def condition_wait_cancelled_again_and_again_has_the_lock():
-    """A wait that is cancelled, and cancelled again while it reacquires the lock, returns one cancellation with the
-    lock held.
+    """A wait is cancelled, and cancelled again while it reacquires the lock. It returns one cancellation, with the lock
+    held.
     """
     task = asyncio.create_task(condition_wait_cancelled_again_waiter())
     await turns(1)
@@ -290,7 +289,7 @@ async def wait_two_seconds():
 
 @scenario
 async def condition_wait_times_out_with_the_lock_held():
-    """If a deadline passes while a task waits for a condition, the wait ends with the lock held.
+    """If a wait for a condition times out, it still returns with the lock held.
     """
     async with changed:
         trace("waits: locked %d", changed.locked())
@@ -340,8 +339,8 @@ async def condition_waiter_cancelled_while_it_takes_waiter():
 
 @scenario
 async def condition_waiter_cancelled_while_it_takes_the_lock_back():
-    """A notified waiter is cancelled while it waits for the lock. The waiter continues, as cancelled, only after the
-    lock is released.
+    """A notified waiter is cancelled while it waits for the lock. Its wait returns the cancellation only after the lock
+    was released.
     """
     task = asyncio.create_task(condition_waiter_cancelled_while_it_takes_waiter())
     await turns(1)
@@ -367,8 +366,7 @@ async def condition_waiter_cancelled_while_the_lock_waiter():
 
 @scenario
 async def condition_waiter_cancelled_while_the_lock_is_contested():
-    """A waiter that is notified, and then cancelled while it waits for the lock, still has the lock when it
-    continues.
+    """A waiter that was notified is cancelled while it waits for the lock. It still has the lock when it continues.
     """
     await changed.acquire()
     task = asyncio.create_task(condition_waiter_cancelled_while_the_lock_waiter())
@@ -401,8 +399,8 @@ async def condition_waiters_notify(n):
 
 @scenario
 async def condition_waiters_go_on_one_lock_at_a_time():
-    """A notified waiter continues when it has the lock. Several notified waiters continue one after another, in
-    order.
+    """A notified waiter continues when it has acquired the lock. Several notified waiters continue one after another,
+    in order.
     """
     for name in "abc":
         asyncio.create_task(condition_waiters_waiter(name))

@@ -122,8 +122,8 @@ static void cancel(void *task)
 }
 
 /*
- * A task that is cancelled while it waits for an event ends as cancelled. Setting the
- * event later wakes only the other waiters.
+ * If a task is cancelled while it waits for an event, its wait returns the cancellation.
+ * Setting the event later wakes only the other waiters.
  */
 SCENARIO(event_wait_cancelled_leaves_the_line)
 {
@@ -143,8 +143,8 @@ SCENARIO(event_wait_cancelled_leaves_the_line)
 }
 
 /*
- * A task that is cancelled right after the event was set is cancelled. The other waiters
- * see that the event is set.
+ * If a waiter is cancelled just after the event was set, its wait returns the
+ * cancellation. The other waiters see that the event is set.
  */
 SCENARIO(event_waiter_cancelled_in_the_turn_it_is_set)
 {

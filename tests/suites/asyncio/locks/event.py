@@ -88,8 +88,8 @@ async def waiter(name):
 
 @scenario
 async def event_wait_cancelled_leaves_the_line():
-    """A task that is cancelled while it waits for an event ends as cancelled. Setting the event later wakes only
-    the other waiters.
+    """If a task is cancelled while it waits for an event, its wait returns the cancellation. Setting the event later
+    wakes only the other waiters.
     """
     a = asyncio.create_task(waiter("a"))
     b = asyncio.create_task(waiter("b"))
@@ -102,7 +102,7 @@ async def event_wait_cancelled_leaves_the_line():
 
 @scenario
 async def event_waiter_cancelled_in_the_turn_it_is_set():
-    """A task that is cancelled right after the event was set is cancelled. The other waiters see
+    """If a waiter is cancelled just after the event was set, its wait returns the cancellation. The other waiters see
     that the event is set.
     """
     a = asyncio.create_task(waiter("a"))

@@ -16,8 +16,8 @@ static void cancel(void *task)
 }
 
 /*
- * A task that is cancelled while it waits for a lock does not get the lock, and leaves it
- * unchanged.
+ * A task that is cancelled while it waits for a lock does not get the lock. The state of
+ * the lock does not change.
  */
 SCENARIO(lock_acquire_cancelled_leaves_the_line)
 {
@@ -58,8 +58,8 @@ static int patient(void *arg)
 }
 
 /*
- * A waiter that times out after two seconds does not block the next waiter when the lock
- * is released.
+ * A waiter times out after two seconds. When the lock is released later, the next waiter
+ * gets it.
  */
 SCENARIO(lock_acquire_times_out_while_another_holds_it)
 {
@@ -145,7 +145,7 @@ static void await_it(const char *name, coil_task *task)
 }
 
 /*
- * A lock is held in its block and free after the block, even if the block fails or is
+ * A lock is held inside its block and free after it, even if the block fails or is
  * cancelled.
  */
 SCENARIO(lock_held_for_a_block)
@@ -236,7 +236,7 @@ static int lock_newcomer_taker(void *name)
 }
 
 /*
- * A released lock is free until the woken waiter continues, but another task that
+ * A released lock is free until the woken waiter continues. Even so, another task that
  * requests it must wait behind that waiter.
  */
 SCENARIO(lock_newcomer_does_not_overtake_who_was_woken)
@@ -349,8 +349,8 @@ SCENARIO(lock_released_without_waiters_is_free)
 }
 
 /*
- * In the next turn, a released lock goes to the task that has waited longest, and to no
- * other task before the next release.
+ * When a lock is released, the task that has waited longest gets it in the next turn. The
+ * other waiters continue to wait.
  */
 SCENARIO(lock_serves_waiters_in_order)
 {

@@ -12,7 +12,7 @@ async def lock_acquire_cancelled_taker():
 
 @scenario
 async def lock_acquire_cancelled_leaves_the_line():
-    """A task that is cancelled while it waits for a lock does not get the lock, and leaves it unchanged.
+    """A task that is cancelled while it waits for a lock does not get the lock. The state of the lock does not change.
     """
     await lock.acquire()
     task = asyncio.create_task(lock_acquire_cancelled_taker())
@@ -36,7 +36,7 @@ async def patient():
 
 @scenario
 async def lock_acquire_times_out_while_another_holds_it():
-    """A waiter that times out after two seconds does not block the next waiter when the lock is released.
+    """A waiter times out after two seconds. When the lock is released later, the next waiter gets it.
     """
     await lock.acquire()
     a = asyncio.create_task(impatient())
@@ -85,7 +85,7 @@ async def block(name, failure):
 
 @scenario
 async def lock_held_for_a_block():
-    """A lock is held in its block and free after the block, even if the block fails or is cancelled.
+    """A lock is held inside its block and free after it, even if the block fails or is cancelled.
     """
     trace("locked %d", lock.locked())
     a = asyncio.create_task(block("a", None))
@@ -145,7 +145,7 @@ async def lock_newcomer_taker(name):
 
 @scenario
 async def lock_newcomer_does_not_overtake_who_was_woken():
-    """A released lock is free until the woken waiter continues, but another task that requests it must wait behind
+    """A released lock is free until the woken waiter continues. Even so, another task that requests it must wait behind
     that waiter.
     """
     await lock.acquire()
@@ -227,8 +227,8 @@ async def lock_released_without_waiters_is_free():
 
 @scenario
 async def lock_serves_waiters_in_order():
-    """In the next turn, a released lock goes to the task that has waited longest, and to no other task before the next
-    release.
+    """When a lock is released, the task that has waited longest gets it in the next turn. The other waiters continue to
+    wait.
     """
     await lock.acquire()
     asyncio.create_task(taker("a"))

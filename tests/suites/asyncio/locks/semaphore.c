@@ -21,8 +21,8 @@ static int bounded_semaphore_release_user(void *name)
 }
 
 /*
- * If a task waits for a bounded semaphore, a release wakes this task, and the value does
- * not change.
+ * If a task is waiting for a bounded semaphore, a release wakes this task and does not
+ * increase the value.
  */
 SCENARIO(bounded_semaphore_release_is_for_who_waits)
 {
@@ -234,8 +234,8 @@ static int taker(void *name)
 }
 
 /*
- * If the first two waiters are cancelled in the turn of the release, only the third
- * waiter continues.
+ * If the first two waiters are cancelled in the turn in which the semaphore is released,
+ * only the third waiter continues.
  */
 SCENARIO(semaphore_release_passes_over_cancelled_waiters)
 {
@@ -261,8 +261,8 @@ SCENARIO(semaphore_release_passes_over_cancelled_waiters)
 }
 
 /*
- * A release right after the first waiter was cancelled is not lost: the next waiter
- * continues.
+ * If a semaphore is released just after its first waiter was cancelled, the release is
+ * not lost: the next waiter continues.
  */
 SCENARIO(semaphore_released_after_a_cancellation_wakes_the_next)
 {
@@ -496,8 +496,8 @@ static int take_within_a_second(void)
 }
 
 /*
- * A waiter that is cancelled after a release woke it returns the unit, so the semaphore
- * can be acquired again.
+ * A waiter that is cancelled after a release has woken it releases the semaphore again,
+ * so that it can be acquired.
  */
 SCENARIO(semaphore_woken_waiter_cancelled_gives_back)
 {

@@ -14,7 +14,7 @@ async def bounded_semaphore_release_user(name):
 
 @scenario
 async def bounded_semaphore_release_is_for_who_waits():
-    """If a task waits for a bounded semaphore, a release wakes this task, and the value does not change.
+    """If a task is waiting for a bounded semaphore, a release wakes this task and does not increase the value.
     """
     await bounded_semaphore_release_slots.acquire()
     a = asyncio.create_task(bounded_semaphore_release_user("a"))
@@ -162,7 +162,8 @@ async def taker(name):
 
 @scenario
 async def semaphore_release_passes_over_cancelled_waiters():
-    """If the first two waiters are cancelled in the turn of the release, only the third waiter continues.
+    """If the first two waiters are cancelled in the turn in which the semaphore is released, only the third waiter
+    continues.
     """
     a, b, c, d = [asyncio.create_task(taker(name)) for name in "abcd"]
     await turns(1)
@@ -179,7 +180,8 @@ async def semaphore_release_passes_over_cancelled_waiters():
 
 @scenario
 async def semaphore_released_after_a_cancellation_wakes_the_next():
-    """A release right after the first waiter was cancelled is not lost: the next waiter continues.
+    """If a semaphore is released just after its first waiter was cancelled, the release is not lost: the next waiter
+    continues.
     """
     a = asyncio.create_task(taker("a"))
     b = asyncio.create_task(taker("b"))
@@ -332,7 +334,7 @@ async def take_within_a_second():
 
 @scenario
 async def semaphore_woken_waiter_cancelled_gives_back():
-    """A waiter that is cancelled after a release woke it returns the unit, so the semaphore can be acquired again.
+    """A waiter that is cancelled after a release has woken it releases the semaphore again, so that it can be acquired.
     """
     global second_task
     first_task = asyncio.create_task(semaphore_woken_first())

@@ -2,7 +2,7 @@
  * calls.h - callbacks for scenarios that create and run their own loop.
  *
  * If memory runs out, the loop is stopped and the scenario returns -ENOMEM, so that no
- * task waits for an object that could not be created.
+ * task waits forever for an object that could not be created.
  */
 #ifndef TESTS_ASYNCIO_LOOP_CALLS_H
 #define TESTS_ASYNCIO_LOOP_CALLS_H
@@ -10,8 +10,8 @@
 #include "../scenario.h"
 
 /*
- * A scenario with its own loop. The body is called before the loop runs, and the loop is
- * closed after the body returns.
+ * A scenario with its own loop. Its code is called before the loop runs, and the loop is
+ * closed after that.
  */
 #define LOOP_SCENARIO(name)                                                              \
     static int with_loop_##name(coil_loop *loop);                                        \
@@ -32,8 +32,8 @@ coil_handle *later(int seconds, coil_callback fn, void *arg);
 coil_handle *at(int seconds, coil_callback fn, void *arg);
 
 /*
- * Like coil_loop_run_forever(), but returns at once if the object that would stop the
- * loop is missing.
+ * Like coil_loop_run_forever(), but return at once if the object that would stop the loop
+ * could not be created.
  */
 int run_loop(coil_loop *loop);
 

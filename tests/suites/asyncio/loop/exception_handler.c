@@ -38,8 +38,8 @@ static int run_both(void)
 }
 
 /*
- * Debug mode belongs to a loop, and is off at first. Tasks and callbacks can query the
- * mode, which does not change when they run.
+ * Debug mode is a property of the loop, and is off at first. Tasks and callbacks see the
+ * current mode.
  */
 SCENARIO(debug_mode_belongs_to_the_loop)
 {
@@ -88,8 +88,9 @@ static void say(void *text)
 }
 
 /*
- * In debug mode each slow task step and callback is reported after it has ended, by kind
- * and name. The limit is 0 in this scenario, so every step and callback is slow.
+ * In debug mode, each slow step of a task and each slow callback is reported with its
+ * kind and name after it has ended. The limit is 0 in this scenario, so all of them are
+ * slow.
  */
 SCENARIO(debug_times_each_step_and_callback)
 {
@@ -175,8 +176,8 @@ static const char *exception_handler_is_asked_name(coil_exception_handler handle
 }
 
 /*
- * A new loop uses the default exception handler. A handler that is set is called until it
- * is replaced or removed.
+ * A new loop uses the default exception handler. Another handler is called from when it
+ * is set until it is replaced or removed.
  */
 SCENARIO(exception_handler_is_asked_for_and_replaced)
 {
@@ -285,7 +286,7 @@ static int run_first(void)
 }
 
 /*
- * A task without references that is pending when its loop is destroyed is reported,
+ * If a task without references is pending when its loop is destroyed, it is reported,
  * because it can never end.
  */
 PLAIN_SCENARIO(exception_handler_is_told_of_tasks_that_never_began)
@@ -320,10 +321,7 @@ static int body(void *arg)
     return -EIO;
 }
 
-/*
- * A handler may call the default handler, and continues after that handler has printed
- * the report.
- */
+/* A handler may call the default handler, which prints the report and returns. */
 SCENARIO(exception_handler_may_ask_the_default_one)
 {
     int rc;
@@ -387,7 +385,7 @@ static int exception_handler_runs_body(void *who)
 
 /*
  * When a handler is called for a task, the context variables have the values that the
- * task set, whichever code releases the task.
+ * task has set, even if other code releases the task.
  */
 SCENARIO(exception_handler_runs_in_the_context_of_the_task)
 {

@@ -15,8 +15,7 @@ async def debug_mode_worker(name):
 
 @scenario
 async def debug_mode_belongs_to_the_loop():
-    """Debug mode belongs to a loop, and is off at first. Tasks and callbacks can query the mode, which does not change
-    when they run."""
+    """Debug mode is a property of the loop, and is off at first. Tasks and callbacks see the current mode."""
     loop = asyncio.get_running_loop()
     for mode in False, True, False:
         trace("was %d", loop.get_debug())
@@ -48,8 +47,8 @@ async def debug_times_worker():
 
 @scenario
 async def debug_times_each_step_and_callback():
-    """In debug mode each slow task step and callback is reported after it has ended, by kind and name. The limit is 0
-    in this scenario, so every step and callback is slow."""
+    """In debug mode, each slow step of a task and each slow callback is reported with its kind and name after it has
+    ended. The limit is 0 in this scenario, so all of them are slow."""
     loop = asyncio.get_running_loop()
     logger = logging.getLogger("asyncio")
     logger.addHandler(Reports())
@@ -101,8 +100,8 @@ def exception_handler_is_asked_name(handler):
 
 @scenario
 async def exception_handler_is_asked_for_and_replaced():
-    """A new loop uses the default exception handler. A handler that is set is called until it is replaced or
-    removed."""
+    """A new loop uses the default exception handler. Another handler is called from when it is set until it is replaced
+    or removed."""
     loop = asyncio.get_running_loop()
     for handler in (None, tell_exception, other, None, tell_exception):
         loop.set_exception_handler(handler)
@@ -168,8 +167,7 @@ async def exception_handler_is_told_of_tasks_body(name):
 
 @scenario
 def exception_handler_is_told_of_tasks_that_never_began():
-    """A task without references that is pending when its loop is destroyed is reported, because it
-    can never end."""
+    """If a task without references is pending when its loop is destroyed, it is reported, because it can never end."""
     warnings.simplefilter("ignore")
     loop = VirtualLoop()
     loop.set_exception_handler(tell_exception)
@@ -193,7 +191,7 @@ async def body():
 
 @scenario
 async def exception_handler_may_ask_the_default_one():
-    """A handler may call the default handler, and continues after that handler has printed the report."""
+    """A handler may call the default handler, which prints the report and returns."""
     asyncio.get_running_loop().set_exception_handler(exception_handler_may_ask_handler)
     asyncio.create_task(body())
     await turns(3)
@@ -235,8 +233,8 @@ async def exception_handler_runs_body(who):
 
 @scenario
 async def exception_handler_runs_in_the_context_of_the_task():
-    """When a handler is called for a task, the context variables have the values that the task set, whichever code
-    releases the task.
+    """When a handler is called for a task, the context variables have the values that the task has set, even if other
+    code releases the task.
 
     Since: 3.12
     """

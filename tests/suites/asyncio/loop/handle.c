@@ -13,8 +13,8 @@ static void at_three(void *unused)
 }
 
 /*
- * A deadline is a time on the loop's clock. The origin of this clock is arbitrary. A
- * deadline in the past is due at once.
+ * A deadline is a time of the loop's clock, which has an arbitrary origin. A callback
+ * with a deadline in the past is due at once.
  */
 LOOP_SCENARIO(call_at_calls_at_a_time_of_the_clock)
 {
@@ -93,8 +93,7 @@ static void body(void *unused)
 }
 
 /*
- * Cancelling a callback that has run, or is running, changes only the state of its
- * handle.
+ * Cancelling a callback that has run or is running only changes the state of its handle.
  */
 LOOP_SCENARIO(handle_cancelled_after_its_call_says_so)
 {
@@ -164,8 +163,8 @@ static void ask(void *unused)
 }
 
 /*
- * Callbacks that the loop's own thread posts with call_soon_threadsafe run in the order
- * in which they were scheduled, like all other callbacks.
+ * If the loop's own thread posts a callback with call_soon_threadsafe, it runs in the
+ * order in which it was scheduled, like all other callbacks.
  */
 LOOP_SCENARIO(post_from_the_loops_thread_keeps_its_place)
 {
@@ -210,8 +209,8 @@ static void due(void *unused)
 }
 
 /*
- * A callback that is scheduled by a timer's callback runs after all callbacks that were
- * due together with the timer.
+ * If a timer's callback schedules another callback, that one runs after all callbacks
+ * that were due together with the timer.
  */
 LOOP_SCENARIO(timer_that_calls_soon_is_a_turn_ahead_of_it)
 {
@@ -258,8 +257,8 @@ static void tick(void *unused)
 }
 
 /*
- * A callback that reschedules itself runs at regular intervals, with other callbacks in
- * between.
+ * A callback that schedules itself again runs at regular intervals, with other callbacks
+ * in between.
  */
 LOOP_SCENARIO(timer_that_starts_itself_again_keeps_its_pace)
 {

@@ -5,8 +5,8 @@ from scenario import *
 
 @scenario
 def call_at_calls_at_a_time_of_the_clock():
-    """A deadline is a time on the loop's clock. The origin of this clock is arbitrary. A deadline in the past is
-    due at once."""
+    """A deadline is a time of the loop's clock, which has an arbitrary origin. A callback with a deadline in the past
+    is due at once."""
     loop = VirtualLoop()
 
     def at_three():
@@ -72,7 +72,7 @@ def call_soon_calls_in_the_next_turn_in_order():
 
 @scenario
 def handle_cancelled_after_its_call_says_so():
-    """Cancelling a callback that has run, or is running, changes only the state of its handle."""
+    """Cancelling a callback that has run or is running only changes the state of its handle."""
     loop = VirtualLoop()
     handle = None
 
@@ -117,7 +117,7 @@ def handle_cancelled_while_ready_is_not_called():
 
 @scenario
 def post_from_the_loops_thread_keeps_its_place():
-    """Callbacks that the loop's own thread posts with call_soon_threadsafe run in the order in which they were
+    """If the loop's own thread posts a callback with call_soon_threadsafe, it runs in the order in which it was
     scheduled, like all other callbacks."""
     loop = VirtualLoop()
 
@@ -159,8 +159,8 @@ def timer_of_no_delay_comes_after_what_is_ready():
 
 @scenario
 def timer_that_calls_soon_is_a_turn_ahead_of_it():
-    """A callback that is scheduled by a timer's callback runs after all callbacks that were due together with the
-    timer."""
+    """If a timer's callback schedules another callback, that one runs after all callbacks that were due together with
+    the timer."""
     loop = VirtualLoop()
 
     def due():
@@ -195,7 +195,7 @@ def timer_that_is_due_is_cancelled_in_its_turn():
 
 @scenario
 def timer_that_starts_itself_again_keeps_its_pace():
-    """A callback that reschedules itself runs at regular intervals, with other callbacks in between."""
+    """A callback that schedules itself again runs at regular intervals, with other callbacks in between."""
     loop = VirtualLoop()
     left = 3
 

@@ -24,8 +24,8 @@ static int begin_anew(coil_loop *loop)
 }
 
 /*
- * Callbacks that are ready or scheduled for later when the loop closes never run, not
- * even in the next loop.
+ * Callbacks that are ready, or scheduled for later, when the loop closes never run, not
+ * even on the next loop.
  */
 PLAIN_SCENARIO(loop_closed_calls_nothing_any_more)
 {
@@ -101,7 +101,7 @@ static void run_again(void *loop)
 }
 
 /*
- * A loop cannot be run from its own callbacks. After such an attempt fails, the loop
+ * A loop cannot be run from its own callbacks. Such an attempt fails, and the loop
  * continues.
  */
 LOOP_SCENARIO(loop_that_runs_cannot_be_run)
@@ -137,8 +137,8 @@ static int sleep_for(void *seconds)
 }
 
 /*
- * If stop() is called inside run_until_complete(), the loop is not stopped again when
- * that task ends later.
+ * If stop() ends a run_until_complete(), the loop is not stopped again when the awaited
+ * task ends in a later run.
  */
 LOOP_SCENARIO(run_until_complete_cut_short_leaves_no_callback)
 {
@@ -205,7 +205,7 @@ static void call_last(void *unused)
     soon(last, unused);
 }
 
-/* A task that fails at once ends the run. The failed task does not stop the next run. */
+/* A task that fails at once ends its run, and does not stop the next run. */
 LOOP_SCENARIO(run_until_complete_of_a_failure_leaves_no_stop)
 {
     coil_task *task = start(fail, NULL);
@@ -251,8 +251,8 @@ static int body(void *loop)
 }
 
 /*
- * A task that stops its loop continues until it waits. The task resumes when the loop
- * runs again.
+ * A task that stops its loop continues until it waits. It resumes when the loop runs
+ * again.
  */
 LOOP_SCENARIO(stop_from_a_task_lets_it_go_on_until_it_waits)
 {

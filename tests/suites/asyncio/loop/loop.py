@@ -5,7 +5,7 @@ from scenario import *
 
 @scenario
 def loop_closed_calls_nothing_any_more():
-    """Callbacks that are ready or scheduled for later when the loop closes never run, not even in the next loop."""
+    """Callbacks that are ready, or scheduled for later, when the loop closes never run, not even on the next loop."""
     loop = VirtualLoop()
     loop.call_later(4, loop.stop)
     loop.run_forever()
@@ -61,7 +61,7 @@ def loop_stopped_finishes_its_turn():
 
 @scenario
 def loop_that_runs_cannot_be_run():
-    """A loop cannot be run from its own callbacks. After such an attempt fails, the loop continues."""
+    """A loop cannot be run from its own callbacks. Such an attempt fails, and the loop continues."""
     loop = VirtualLoop()
 
     def run_again():
@@ -100,7 +100,8 @@ async def sleep(seconds):
 
 @scenario
 def run_until_complete_cut_short_leaves_no_callback():
-    """If stop() is called inside run_until_complete(), the loop is not stopped again when that task ends later."""
+    """If stop() ends a run_until_complete(), the loop is not stopped again when the awaited task ends in a later
+    run."""
     loop = VirtualLoop()
     one, two = loop.create_task(sleep(1)), loop.create_task(sleep(2))
     loop.call_soon(loop.stop)
@@ -143,7 +144,7 @@ async def fail():
 
 @scenario
 def run_until_complete_of_a_failure_leaves_no_stop():
-    """A task that fails at once ends the run. The failed task does not stop the next run."""
+    """A task that fails at once ends its run, and does not stop the next run."""
     loop = VirtualLoop()
     try:
         loop.run_until_complete(fail())
@@ -183,7 +184,7 @@ async def body(loop):
 
 @scenario
 def stop_from_a_task_lets_it_go_on_until_it_waits():
-    """A task that stops its loop continues until it waits. The task resumes when the loop runs again."""
+    """A task that stops its loop continues until it waits. It resumes when the loop runs again."""
     loop = VirtualLoop()
     task = loop.create_task(body(loop))
     try:

@@ -92,8 +92,8 @@ static int double_all(void *arg)
 }
 
 /*
- * In a pipeline of three tasks with bounded queues between them, a slow last stage slows
- * down the first stage.
+ * In a pipeline of three tasks with bounded queues between them, a slow third task slows
+ * down the first.
  */
 SCENARIO(queue_between_three_stages)
 {
@@ -136,8 +136,8 @@ static int queue_emptied_taker(void *arg)
 }
 
 /*
- * Each item that is taken from a full queue lets one waiting putter continue, even if the
- * queue is emptied in one turn.
+ * Each item that is taken from a full queue lets one waiting putter continue, even if all
+ * items are taken in one turn.
  */
 SCENARIO(queue_emptied_at_once_lets_all_putters_in)
 {
@@ -206,8 +206,8 @@ static void fill(size_t maxsize)
 }
 
 /*
- * A queue without a limit is never full. A queue with a limit is full when it holds that
- * many items.
+ * A queue without a limit is never full. A queue with a limit is full when it holds as
+ * many items as the limit.
  */
 SCENARIO(queue_is_full_at_its_maxsize)
 {
@@ -217,8 +217,8 @@ SCENARIO(queue_is_full_at_its_maxsize)
 }
 
 /*
- * A task that is cancelled while it waits in join() ends as cancelled. Another task in
- * join() continues when the work is done.
+ * If a task is cancelled while it waits in join(), its join() returns the cancellation.
+ * Another task in join() continues when the work is done.
  */
 SCENARIO(queue_join_cancelled_waits_no_more)
 {
@@ -390,8 +390,8 @@ static int queue_shut_down_at_once_awaits_check(void)
 }
 
 /*
- * After an immediate shutdown, join() still waits for an item that was taken earlier and
- * is not done.
+ * After an immediate shutdown, join() still waits for an item that was taken before and
+ * is not done yet.
  */
 SCENARIO(queue_shut_down_at_once_awaits_what_was_taken)
 {
@@ -435,8 +435,8 @@ static int queue_shut_down_wakes_taker(void *name)
 }
 
 /*
- * A shutdown ends the waits of all getters in one turn and in order, after the getters
- * that already have an item.
+ * A shutdown ends the waits of all getters in one turn, in order. Getters that already
+ * have an item come first.
  */
 SCENARIO(queue_shut_down_wakes_everybody_in_line)
 {

@@ -80,7 +80,7 @@ async def double_all():
 
 @scenario
 async def queue_between_three_stages():
-    """In a pipeline of three tasks with bounded queues between them, a slow last stage slows down the first stage.
+    """In a pipeline of three tasks with bounded queues between them, a slow third task slows down the first.
 
     Since: 3.13
     """
@@ -112,7 +112,7 @@ async def queue_emptied_taker():
 
 @scenario
 async def queue_emptied_at_once_lets_all_putters_in():
-    """Each item that is taken from a full queue lets one waiting putter continue, even if the queue is emptied in one
+    """Each item that is taken from a full queue lets one waiting putter continue, even if all items are taken in one
     turn.
     """
     async with asyncio.TaskGroup() as group:
@@ -165,8 +165,7 @@ async def fill(q):
 
 @scenario
 async def queue_is_full_at_its_maxsize():
-    """A queue without a limit is never full. A queue with a limit is full when it holds that many
-    items.
+    """A queue without a limit is never full. A queue with a limit is full when it holds as many items as the limit.
     """
     await fill(asyncio.Queue())
     await fill(asyncio.Queue(2))
@@ -174,8 +173,8 @@ async def queue_is_full_at_its_maxsize():
 
 @scenario
 async def queue_join_cancelled_waits_no_more():
-    """A task that is cancelled while it waits in join() ends as cancelled. Another task in join() continues when
-    the work is done.
+    """If a task is cancelled while it waits in join(), its join() returns the cancellation. Another task in join()
+    continues when the work is done.
     """
     queue_gives_q.put_nowait(1)
     a = asyncio.create_task(queue_gives_q.join())
@@ -301,7 +300,7 @@ async def queue_shut_down_at_once_awaits_check(q):
 
 @scenario
 async def queue_shut_down_at_once_awaits_what_was_taken():
-    """After an immediate shutdown, join() still waits for an item that was taken earlier and is not done.
+    """After an immediate shutdown, join() still waits for an item that was taken before and is not done yet.
 
     Since: 3.13
     """
@@ -341,7 +340,7 @@ async def queue_shut_down_wakes_taker(name):
 
 @scenario
 async def queue_shut_down_wakes_everybody_in_line():
-    """A shutdown ends the waits of all getters in one turn and in order, after the getters that already have an item.
+    """A shutdown ends the waits of all getters in one turn, in order. Getters that already have an item come first.
 
     Since: 3.13
     """

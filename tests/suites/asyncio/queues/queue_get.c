@@ -58,7 +58,7 @@ SCENARIO(queue_get_nowait_of_nothing_is_an_error)
     return 0;
 }
 
-/* get_nowait and put_nowait take and put items just as get and put do. */
+/* get_nowait and put_nowait get and put items at once, without a turn of the loop. */
 SCENARIO(queue_get_nowait_takes_an_item)
 {
     int rc;
@@ -125,8 +125,8 @@ static int patient(void *arg)
 }
 
 /*
- * A getter that times out after two seconds is removed. The next item goes to the getter
- * behind it.
+ * A getter that has timed out no longer waits in the queue. The next item goes to the
+ * getter behind it.
  */
 SCENARIO(queue_get_times_out_and_leaves_the_line)
 {
@@ -209,8 +209,8 @@ SCENARIO(queue_get_wakes_a_putter)
 }
 
 /*
- * A getter is woken, another task takes its item, and then the getter is cancelled. The
- * cancelled getter wakes no other getter, because no item is left.
+ * A getter is woken, another task takes the item, and then the getter is cancelled. It
+ * does not wake another getter, because no item is left.
  */
 SCENARIO(queue_getter_that_is_woken_in_vain_is_cancelled_in_peace)
 {

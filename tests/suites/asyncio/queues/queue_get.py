@@ -48,7 +48,7 @@ async def queue_get_nowait_of_nothing_is_an_error():
 
 @scenario
 async def queue_get_nowait_takes_an_item():
-    """get_nowait and put_nowait take and put items just as get and put do."""
+    """get_nowait and put_nowait get and put items at once, without a turn of the loop."""
     asyncio.create_task(ticker(1))
     for item in 7, 5:
         trace("put: %s, %d in it", attempt(q.put_nowait, item), q.qsize())
@@ -83,7 +83,7 @@ async def patient():
 
 @scenario
 async def queue_get_times_out_and_leaves_the_line():
-    """A getter that times out after two seconds is removed. The next item goes to the getter behind it.
+    """A getter that has timed out no longer waits in the queue. The next item goes to the getter behind it.
     """
     asyncio.create_task(patient())
     trace("get: %s", await outcome(get_within_two_seconds()))
@@ -133,8 +133,8 @@ async def queue_get_wakes_a_putter():
 
 @scenario
 async def queue_getter_that_is_woken_in_vain_is_cancelled_in_peace():
-    """A getter is woken, another task takes its item, and then the getter is cancelled. The cancelled getter wakes no
-    other getter, because no item is left.
+    """A getter is woken, another task takes the item, and then the getter is cancelled. It does not wake another
+    getter, because no item is left.
     """
     a = asyncio.create_task(taker("a"))
     b = asyncio.create_task(taker("b"))

@@ -16,8 +16,8 @@ static int put_one(void *arg)
 }
 
 /*
- * A task that puts an item into a queue that is not full ends before the waiting getter
- * has the item.
+ * Putting an item into a queue that is not full takes no turn: the putting task ends
+ * before the waiting getter has the item.
  */
 SCENARIO(queue_put_by_a_task_ends_it_at_once)
 {
@@ -33,7 +33,7 @@ SCENARIO(queue_put_by_a_task_ends_it_at_once)
 }
 
 /*
- * A putter that is cancelled while the queue is full is removed. A slot that becomes free
+ * A putter that is cancelled while the queue is full no longer waits. The next free slot
  * goes to another putter.
  */
 SCENARIO(queue_put_cancelled_leaves_the_line)
@@ -69,8 +69,8 @@ static int queue_put_nowait_wakes_taker(void *arg)
 }
 
 /*
- * put_nowait gives the item to a waiting getter in the next turn, and does not wait for
- * the getter.
+ * put_nowait wakes a waiting getter, which gets the item in the next turn, and returns at
+ * once.
  */
 SCENARIO(queue_put_nowait_wakes_a_getter)
 {
@@ -212,7 +212,9 @@ static int queue_put_wakes_taker(void *name)
     return 0;
 }
 
-/* Putting wakes the getter that has waited longest, and takes no turn. */
+/*
+ * Putting an item wakes the getter that has waited longest. The put itself takes no turn.
+ */
 SCENARIO(queue_put_wakes_a_getter)
 {
     use_queue(COIL_QUEUE_FIFO, 0);
@@ -279,8 +281,8 @@ static void say(const char *what, const char *end)
 }
 
 /*
- * A putter that is cancelled in the turn in which it was woken does not put its item.
- * Another try does.
+ * A putter that is cancelled in the turn in which it was woken does not put its item. A
+ * later put succeeds.
  */
 SCENARIO(queue_putter_cancelled_when_there_is_room_puts_nothing)
 {

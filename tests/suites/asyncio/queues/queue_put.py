@@ -13,7 +13,8 @@ async def queue_put_by_a_task_putter():
 
 @scenario
 async def queue_put_by_a_task_ends_it_at_once():
-    """A task that puts an item into a queue that is not full ends before the waiting getter has the item.
+    """Putting an item into a queue that is not full takes no turn: the putting task ends before the waiting getter has
+    the item.
     """
     task = asyncio.create_task(queue_put_by_a_task_putter())
     trace("get: %d", await q.get())
@@ -25,7 +26,7 @@ queue_of_1 = asyncio.Queue(1)
 
 @scenario
 async def queue_put_cancelled_leaves_the_line():
-    """A putter that is cancelled while the queue is full is removed. A slot that becomes free goes to another putter.
+    """A putter that is cancelled while the queue is full no longer waits. The next free slot goes to another putter.
     """
     queue_of_1.put_nowait(1)
     a = asyncio.create_task(queue_of_1.put(2))
@@ -46,7 +47,7 @@ async def queue_put_nowait_wakes_taker():
 
 @scenario
 async def queue_put_nowait_wakes_a_getter():
-    """put_nowait gives the item to a waiting getter in the next turn, and does not wait for the getter.
+    """put_nowait wakes a waiting getter, which gets the item in the next turn, and returns at once.
     """
     asyncio.create_task(queue_put_nowait_wakes_taker())
     await turns(1)
@@ -139,7 +140,7 @@ async def queue_put_wakes_taker(name):
 
 @scenario
 async def queue_put_wakes_a_getter():
-    """Putting wakes the getter that has waited longest, and takes no turn."""
+    """Putting an item wakes the getter that has waited longest. The put itself takes no turn."""
     asyncio.create_task(queue_put_wakes_taker("a"))
     asyncio.create_task(queue_put_wakes_taker("b"))
     await turns(1)
@@ -183,7 +184,7 @@ async def queue_putter_cancelled_in_line_lets_the_others_in():
 
 @scenario
 async def queue_putter_cancelled_when_there_is_room_puts_nothing():
-    """A putter that is cancelled in the turn in which it was woken does not put its item. Another try does.
+    """A putter that is cancelled in the turn in which it was woken does not put its item. A later put succeeds.
     """
     queue_of_1.put_nowait(1)
     first = asyncio.create_task(queue_of_1.put(2))

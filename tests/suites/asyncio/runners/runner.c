@@ -42,7 +42,7 @@ static int interrupt_is_taken_main_task(void *interrupted)
     return rc < 0 ? rc : 3;
 }
 
-/* Each run of a runner may be interrupted. A run without an interrupt ends as usual. */
+/* Each run of a runner may be interrupted. Without an interrupt, a run ends as usual. */
 PLAIN_SCENARIO(interrupt_is_taken_anew_in_each_run)
 {
     coil_runner *runner;
@@ -81,8 +81,8 @@ static int interrupt_of_a_main_main_task(void *arg)
 }
 
 /*
- * If main was also cancelled by another request, the interrupt is not reported as the
- * cause.
+ * If the main task was also cancelled by another request, the run returns a cancellation
+ * instead of an interrupt.
  */
 PLAIN_SCENARIO(interrupt_of_a_main_that_is_cancelled_too)
 {
@@ -126,7 +126,8 @@ static int interrupt_that_main_main_task(void *arg)
 }
 
 /*
- * If main catches the cancellation that an interrupt caused, run() returns main's result.
+ * If the main task catches the cancellation that an interrupt caused, run() returns the
+ * task's result.
  */
 PLAIN_SCENARIO(interrupt_that_main_catches_is_its_affair)
 {
@@ -205,7 +206,8 @@ static int run_lets_callbacks_main_task(void *arg)
 }
 
 /*
- * Callbacks that schedule each other endlessly are no longer called after main has ended.
+ * Callbacks that schedule each other endlessly are called for a few more turns after the
+ * main task has ended, and then no longer.
  */
 PLAIN_SCENARIO(run_lets_callbacks_go_on_for_a_few_turns)
 {
@@ -246,8 +248,8 @@ static int run_lets_what_is_spawned_main_task(void *arg)
 }
 
 /*
- * A leftover task that is cancelled at the end may spawn another task. The spawned task
- * is not cancelled, and runs for six turns.
+ * A task that is left over, and is cancelled at the end, may spawn another task. That
+ * task is not cancelled, and runs for six turns.
  */
 PLAIN_SCENARIO(run_lets_what_is_spawned_at_the_end_go_on_for_six_turns)
 {
@@ -271,10 +273,7 @@ static int run_makes_main_task(void *arg)
     return rc;
 }
 
-/*
- * Each run has a new loop with a new clock. Before, between and after the runs there is
- * no loop.
- */
+/* Each run creates a new loop with a new clock. A loop exists only during a run. */
 PLAIN_SCENARIO(run_makes_a_loop_of_its_own_each_time)
 {
     int rc = 0;
@@ -301,7 +300,7 @@ static int run_of_a_main_main_task(void *arg)
 }
 
 /*
- * If the main task cancels itself, run() returns the cancellation and not an interrupt.
+ * If the main task cancels itself, run() returns the cancellation, and not an interrupt.
  */
 PLAIN_SCENARIO(run_of_a_main_that_cancels_itself)
 {
@@ -345,8 +344,8 @@ static int run_reports_main_task(void *arg)
 }
 
 /*
- * If a leftover task fails when it is cancelled at the end, its failure is reported, but
- * run() still returns main's result.
+ * If a task that is left over fails when it is cancelled at the end, its failure is
+ * reported, but run() still returns the result of the main task.
  */
 PLAIN_SCENARIO(run_reports_what_fails_as_it_is_cancelled)
 {
@@ -510,8 +509,8 @@ static int go_on(void *arg)
 }
 
 /*
- * Tasks that are unfinished at the end of a run pause until the next run, and are
- * cancelled when the runner closes.
+ * Tasks that have not ended at the end of a run continue in the next run, and are
+ * cancelled when the runner is closed.
  */
 PLAIN_SCENARIO(runner_keeps_tasks_between_runs)
 {
@@ -561,7 +560,7 @@ PLAIN_SCENARIO(runner_runs_again_and_again)
     return rc;
 }
 
-/* Running a closed runner is an error, and the body is not called. */
+/* Running a closed runner is an error, and the main task does not begin. */
 PLAIN_SCENARIO(runner_that_was_closed_runs_no_more)
 {
     coil_runner *runner;

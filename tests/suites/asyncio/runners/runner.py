@@ -65,7 +65,7 @@ def attempt_run(runner, main):
 
 @scenario
 def interrupt_is_taken_anew_in_each_run():
-    """Each run of a runner may be interrupted. A run without an interrupt ends as usual."""
+    """Each run of a runner may be interrupted. Without an interrupt, a run ends as usual."""
     take_interrupts()
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         attempt_run(runner, interrupt_is_taken_main(True))
@@ -96,7 +96,8 @@ async def interrupt_of_a_main_main():
 
 @scenario
 def interrupt_of_a_main_that_is_cancelled_too():
-    """If main was also cancelled by another request, the interrupt is not reported as the cause."""
+    """If the main task was also cancelled by another request, the run returns a cancellation instead of an
+    interrupt."""
     take_interrupts()
     trace("run: %s", interrupt_of_a_main_run(interrupt_of_a_main_main()))
 
@@ -148,7 +149,7 @@ async def interrupt_that_main_main():
 
 @scenario
 def interrupt_that_main_catches_is_its_affair():
-    """If main catches the cancellation that an interrupt caused, run() returns main's result."""
+    """If the main task catches the cancellation that an interrupt caused, run() returns the task's result."""
     take_interrupts()
     trace("run: %s", interrupt_that_main_run(interrupt_that_main_main()))
 
@@ -214,7 +215,8 @@ async def run_lets_callbacks_main():
 
 @scenario
 def run_lets_callbacks_go_on_for_a_few_turns():
-    """Callbacks that schedule each other endlessly are no longer called after main has ended."""
+    """Callbacks that schedule each other endlessly are called for a few more turns after the main task has ended, and
+    then no longer."""
     trace("run: %d", run_lets_callbacks_run(run_lets_callbacks_main()))
 
 
@@ -245,7 +247,7 @@ async def run_lets_what_is_spawned_main():
 
 @scenario
 def run_lets_what_is_spawned_at_the_end_go_on_for_six_turns():
-    """A leftover task that is cancelled at the end may spawn another task. The spawned task is not cancelled, and
+    """A task that is left over, and is cancelled at the end, may spawn another task. That task is not cancelled, and
     runs for six turns."""
     trace("run: %d", run_lets_what_is_spawned_run(run_lets_what_is_spawned_main()))
 
@@ -267,8 +269,7 @@ async def run_makes_main():
 
 @scenario
 def run_makes_a_loop_of_its_own_each_time():
-    """Each run has a new loop with a new clock. Before, between and after the runs there is no
-    loop."""
+    """Each run creates a new loop with a new clock. A loop exists only during a run."""
     for _ in range(2):
         trace("loop: %d", has_loop())
         run_makes_run(run_makes_main())
@@ -289,7 +290,7 @@ async def run_of_a_main_main():
 
 @scenario
 def run_of_a_main_that_cancels_itself():
-    """If the main task cancels itself, run() returns the cancellation and not an interrupt."""
+    """If the main task cancels itself, run() returns the cancellation, and not an interrupt."""
     trace("run: %s", attempt(run_of_a_main_run, run_of_a_main_main()))
 
 
@@ -322,8 +323,8 @@ async def run_reports_main():
 
 @scenario
 def run_reports_what_fails_as_it_is_cancelled():
-    """If a leftover task fails when it is cancelled at the end, its failure is reported, but run() still returns
-    main's result."""
+    """If a task that is left over fails when it is cancelled at the end, its failure is reported, but run() still
+    returns the result of the main task."""
     trace("run: %d", run_reports_run(run_reports_main()))
     trace("reported: %s", ", ".join(reports))
 
@@ -426,8 +427,8 @@ async def go_on():
 
 @scenario
 def runner_keeps_tasks_between_runs():
-    """Tasks that are unfinished at the end of a run pause until the next run, and are cancelled when the runner
-    closes."""
+    """Tasks that have not ended at the end of a run continue in the next run, and are cancelled when the runner is
+    closed."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(begin())
         trace("between")
@@ -455,7 +456,7 @@ def runner_runs_again_and_again():
 
 @scenario
 def runner_that_was_closed_runs_no_more():
-    """Running a closed runner is an error, and the body is not called."""
+    """Running a closed runner is an error, and the main task does not begin."""
     runner = asyncio.Runner(loop_factory=VirtualLoop)
     runner.run(say("before"))
     runner.close()

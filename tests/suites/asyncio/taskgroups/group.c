@@ -13,8 +13,9 @@ static int group_cancelled_at_its_exit_owner(void *arg)
 }
 
 /*
- * A task that is cancelled while it waits for its children cancels them, in the order in
- * which they started. The task itself ends as cancelled when the children have ended.
+ * If the owner is cancelled while it waits for its children, the children are cancelled
+ * in the order in which they started. When they have ended, the exit returns the
+ * cancellation.
  */
 SCENARIO(group_cancelled_at_its_exit_cancels_its_children)
 {
@@ -74,7 +75,9 @@ static int come_and_go(void *arg)
     return tell(name, coil_sleep(COIL_SEC(3)));
 }
 
-/* If the children end early, leaving the group does not wait. */
+/*
+ * If all children have ended before the owner leaves the group, the exit does not wait.
+ */
 SCENARIO(group_children_come_and_go_while_the_body_runs)
 {
     static char names[] = "01234";
@@ -101,8 +104,8 @@ static int root(void *group)
 }
 
 /*
- * A child may start children of its own group. The owner, which already waits in the exit
- * of the group, also waits for these children.
+ * A child may start further children of its group. The owner, which is already waiting to
+ * leave the group, waits for these children too.
  */
 SCENARIO(group_children_may_start_children)
 {
@@ -172,8 +175,8 @@ SCENARIO(group_goes_on_when_a_child_is_cancelled)
 }
 
 /*
- * A child may start when other children are already running. The group also waits for
- * this child.
+ * A child may start when other children are already running. The group waits for this
+ * child too.
  */
 SCENARIO(group_takes_a_child_while_another_runs)
 {
@@ -204,8 +207,8 @@ static void count(const char *where)
 }
 
 /*
- * A child's failure cancels the owner. While the body runs, cancelling() counts this
- * request. After the group's exit, the request is no longer counted.
+ * The failure of a child cancels the owner. Inside the group, cancelling() counts this
+ * request. After the exit of the group, it is no longer counted.
  */
 SCENARIO(group_takes_its_request_to_its_owner_back)
 {
@@ -233,8 +236,8 @@ static void try_to_start(void *group)
 }
 
 /*
- * A group whose owner waits in the exit accepts children until the last child has ended.
- * After the exit, no more children can start.
+ * While the owner waits in the exit, the group accepts further children until the last
+ * child has ended. After the exit, none can start.
  */
 SCENARIO(group_that_has_ended_takes_no_child)
 {

@@ -15,8 +15,8 @@ async def group_cancelled_at_its_exit_owner():
 
 @scenario
 async def group_cancelled_at_its_exit_cancels_its_children():
-    """A task that is cancelled while it waits for its children cancels them, in the order in which they started. The
-    task itself ends as cancelled when the children have ended.
+    """If the owner is cancelled while it waits for its children, the children are cancelled in the order in which they
+    started. When they have ended, the exit returns the cancellation.
     """
     task = asyncio.create_task(group_cancelled_at_its_exit_owner())
     await asyncio.sleep(1)
@@ -62,7 +62,7 @@ async def group_children_come_child(name):
 
 @scenario
 async def group_children_come_and_go_while_the_body_runs():
-    """If the children end early, leaving the group does not wait."""
+    """If all children have ended before the owner leaves the group, the exit does not wait."""
     async with telling_group() as group:
         for name in range(5):
             await asyncio.sleep(1)
@@ -83,8 +83,8 @@ async def root(group):
 
 @scenario
 async def group_children_may_start_children():
-    """A child may start children of its own group. The owner, which already waits in the exit of the group, also
-    waits for these children.
+    """A child may start further children of its group. The owner, which is already waiting to leave the group, waits
+    for these children too.
     """
     async with telling_group() as group:
         group.create_task(root(group))
@@ -123,7 +123,7 @@ async def group_goes_on_when_a_child_is_cancelled():
 
 @scenario
 async def group_takes_a_child_while_another_runs():
-    """A child may start when other children are already running. The group also waits for this child."""
+    """A child may start when other children are already running. The group waits for this child too."""
     async with telling_group() as group:
         group.create_task(child("a", 1))
         await tell("body", asyncio.sleep(2))
@@ -141,8 +141,8 @@ def count(where):
 
 @scenario
 async def group_takes_its_request_to_its_owner_back():
-    """A child's failure cancels the owner. While the body runs, cancelling() counts this request. After the group's
-    exit, the request is no longer counted.
+    """The failure of a child cancels the owner. Inside the group, cancelling() counts this request. After the exit of
+    the group, it is no longer counted.
     """
     try:
         async with telling_group() as group:
@@ -173,8 +173,8 @@ def try_to_start(group):
 
 @scenario
 async def group_that_has_ended_takes_no_child():
-    """A group whose owner waits in the exit accepts children until the last child has ended. After the exit, no
-    more children can start.
+    """While the owner waits in the exit, the group accepts further children until the last child has ended. After the
+    exit, none can start.
     """
     loop = asyncio.get_running_loop()
     async with telling_group() as group:

@@ -57,8 +57,8 @@ static int tell_its_end_in_a_task(void *seconds)
 }
 
 /*
- * If another request cancels the owner in the exit of a cancelled group, the owner leaves
- * the group as cancelled. (gh-155433)
+ * If another request cancels the owner during the exit of a cancelled group, the exit
+ * returns that cancellation. (gh-155433)
  */
 SCENARIO(group_ended_early_does_not_lose_its_owners_cancellation)
 {

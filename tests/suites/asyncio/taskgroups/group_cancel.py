@@ -45,8 +45,8 @@ async def cancel_at_its_exit(seconds):
 
 @scenario
 async def group_ended_early_does_not_lose_its_owners_cancellation():
-    """If another request cancels the owner in the exit of a cancelled group, the owner leaves the
-    group as cancelled. (gh-155433)
+    """If another request cancels the owner during the exit of a cancelled group, the exit returns that cancellation.
+    (gh-155433)
     """
     await cancel_at_its_exit(0)
     await cancel_at_its_exit(5)

@@ -23,8 +23,8 @@ static int group_adds_owner(void *arg)
 }
 
 /*
- * If a child's failure cancels the body, and the body then fails with another error, the
- * group returns both failures, the child's first.
+ * The failure of a child cancels the body, which then fails with another error. The group
+ * returns both failures, the child's first.
  */
 SCENARIO(group_adds_its_bodys_failure_to_a_childs)
 {
@@ -110,7 +110,7 @@ static int group_child_owner(void *arg)
 }
 
 /*
- * If a child fails while the group's cancelled owner cleans up, the cleanup is
+ * If a child fails while the cancelled owner of the group is cleaning up, the cleanup is
  * interrupted, and the group returns the failure.
  */
 SCENARIO(group_child_fails_while_the_body_cleans_up)
@@ -148,8 +148,8 @@ static int group_collects_the_failure_owner(void)
 }
 
 /*
- * A child fails, and then the body fails to close an object. The group has two failures,
- * and no request to cancel is left.
+ * A child fails, and then the body fails to close an object. The group returns both
+ * failures, and no request to cancel is left.
  */
 SCENARIO(group_collects_the_failure_of_a_cleanup)
 {
@@ -172,8 +172,8 @@ static int group_collects_the_failures_owner(void)
 }
 
 /*
- * If several children fail in the same turn, the group returns all these failures. The
- * body and the other children are cancelled once.
+ * If several children fail in the same turn, the group returns all of these failures. The
+ * body and the other children are cancelled only once.
  */
 SCENARIO(group_collects_the_failures_of_one_turn)
 {
@@ -245,8 +245,8 @@ static int group_failure_inside_owner(void *arg)
 }
 
 /*
- * A failure in a nested group is a failure of the outer group's body: it cancels the
- * outer children.
+ * A failure of a nested group is a failure in the body of the outer group, and cancels
+ * the children of the outer group.
  */
 SCENARIO(group_failure_inside_cancels_the_group_outside)
 {
@@ -276,8 +276,8 @@ static int group_failure_outside_owner(void *arg)
 }
 
 /*
- * If a child of the outer group fails while the owner waits in the nested group, the
- * nested group is cancelled, and only the failure is returned.
+ * If a child of the outer group fails while the owner is waiting in the nested group, the
+ * nested group is cancelled. Only the child's failure is returned.
  */
 SCENARIO(group_failure_outside_cancels_the_group_inside)
 {
@@ -370,8 +370,8 @@ static int group_in_an_awaited_owner(void *arg)
 }
 
 /*
- * A child fails while the group's owner cleans up. A cancelled task that awaits the owner
- * gets the owner's failure.
+ * A task is cancelled while it awaits the owner of a group. A child fails while the owner
+ * is cleaning up, and the awaiting task gets the failure.
  */
 SCENARIO(group_in_an_awaited_task_fails_while_it_cleans_up)
 {
@@ -392,7 +392,7 @@ static void count(const char *where)
 
 /*
  * If both groups of a task fail in the same turn, the inner group returns its failure.
- * The outer group's request to cancel remains until that group exits.
+ * The request of the outer group remains until the outer group exits.
  */
 SCENARIO(group_inside_and_outside_fail_in_one_turn)
 {
@@ -449,8 +449,8 @@ static int group_that_is_failing_owner(void)
 }
 
 /*
- * Once a child has failed, no task can start another child: neither the siblings when
- * they are cancelled, nor the body.
+ * Once a child has failed, no further child can be started, neither by siblings that are
+ * cancelled nor by the body.
  */
 SCENARIO(group_that_is_failing_takes_no_child)
 {
@@ -494,7 +494,7 @@ static int group_that_keeps_owner(void)
                  start_child(&group, fail_after_ten, NULL) ? 0 : -ENOMEM);
 }
 
-/* If each child endlessly starts two more children, a single failure stops them all. */
+/* Each child starts two more children, without end. A single failure stops them all. */
 SCENARIO(group_that_keeps_growing_ends_with_a_failure)
 {
     tell("owner", group_that_keeps_owner());
@@ -547,8 +547,8 @@ static int group_whose_body_fails_cancels_owner(void)
 }
 
 /*
- * A body that fails later cancels the children. The group returns the failure when the
- * children have ended.
+ * If the body fails after the children have begun, they are cancelled. The group returns
+ * the failure when they have ended.
  */
 SCENARIO(group_whose_body_fails_cancels_its_children)
 {
@@ -570,8 +570,8 @@ static int group_whose_body_makes_owner(void *arg)
 }
 
 /*
- * If the body fails when it is cancelled, the group returns the failure, and the request
- * to cancel is still counted.
+ * If the body fails when it is cancelled, the group returns the failure. The request to
+ * cancel is still counted.
  */
 SCENARIO(group_whose_body_makes_a_failure_of_a_cancellation)
 {

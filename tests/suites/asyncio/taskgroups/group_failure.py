@@ -26,8 +26,8 @@ async def group_adds_owner():
 
 @scenario
 async def group_adds_its_bodys_failure_to_a_childs():
-    """If a child's failure cancels the body, and the body then fails with another error, the group returns both
-    failures, the child's first.
+    """The failure of a child cancels the body, which then fails with another error. The group returns both failures,
+    the child's first.
     """
     trace("owner: %s", await outcome(asyncio.create_task(group_adds_owner())))
 
@@ -83,7 +83,7 @@ async def group_child_owner():
 
 @scenario
 async def group_child_fails_while_the_body_cleans_up():
-    """If a child fails while the group's cancelled owner cleans up, the cleanup is interrupted, and the group
+    """If a child fails while the cancelled owner of the group is cleaning up, the cleanup is interrupted, and the group
     returns the failure.
     """
     task = asyncio.create_task(group_child_owner())
@@ -117,8 +117,8 @@ async def group_collects_the_failure_owner():
 
 @scenario
 async def group_collects_the_failure_of_a_cleanup():
-    """A child fails, and then the body fails to close an object. The group has two failures, and no request to cancel
-    is left.
+    """A child fails, and then the body fails to close an object. The group returns both failures, and no request to
+    cancel is left.
     """
     trace("owner: %s", await outcome(group_collects_the_failure_owner()))
 
@@ -133,8 +133,8 @@ async def group_collects_the_failures_owner():
 
 @scenario
 async def group_collects_the_failures_of_one_turn():
-    """If several children fail in the same turn, the group returns all these failures. The body and the
-    other children are cancelled once.
+    """If several children fail in the same turn, the group returns all of these failures. The body and the other
+    children are cancelled only once.
     """
     trace("owner: %s", await outcome(group_collects_the_failures_owner()))
     trace("cancelling: %d", asyncio.current_task().cancelling())
@@ -187,8 +187,8 @@ async def group_failure_inside_owner():
 
 @scenario
 async def group_failure_inside_cancels_the_group_outside():
-    """A failure in a nested group is a failure of the outer group's body: it cancels the outer
-    children.
+    """A failure of a nested group is a failure in the body of the outer group, and cancels the children of the outer
+    group.
     """
     trace("owner: %s", await outcome(asyncio.create_task(group_failure_inside_owner())))
 
@@ -202,8 +202,8 @@ async def group_failure_outside_owner():
 
 @scenario
 async def group_failure_outside_cancels_the_group_inside():
-    """If a child of the outer group fails while the owner waits in the nested group, the nested group is cancelled,
-    and only the failure is returned.
+    """If a child of the outer group fails while the owner is waiting in the nested group, the nested group is
+    cancelled. Only the child's failure is returned.
     """
     trace("owner: %s", await outcome(asyncio.create_task(group_failure_outside_owner())))
 
@@ -264,8 +264,8 @@ async def group_in_an_awaited_owner():
 
 @scenario
 async def group_in_an_awaited_task_fails_while_it_cleans_up():
-    """A child fails while the group's owner cleans up. A cancelled task that awaits the owner gets the owner's
-    failure.
+    """A task is cancelled while it awaits the owner of a group. A child fails while the owner is cleaning up, and the
+    awaiting task gets the failure.
     """
     task = asyncio.create_task(group_in_an_awaited_owner())
     await asyncio.sleep(1)
@@ -280,8 +280,8 @@ async def group_inside_child(error):
 
 @scenario
 async def group_inside_and_outside_fail_in_one_turn():
-    """If both groups of a task fail in the same turn, the inner group returns its failure. The outer group's request
-    to cancel remains until that group exits.
+    """If both groups of a task fail in the same turn, the inner group returns its failure. The request of the outer
+    group remains until the outer group exits.
 
     Since: 3.13
     """
@@ -331,8 +331,7 @@ async def group_that_is_failing_owner():
 
 @scenario
 async def group_that_is_failing_takes_no_child():
-    """Once a child has failed, no task can start another child: neither the siblings when they are
-    cancelled, nor the body.
+    """Once a child has failed, no further child can be started, neither by siblings that are cancelled nor by the body.
     """
     trace("owner: %s", await outcome(group_that_is_failing_owner()))
 
@@ -364,7 +363,7 @@ async def group_that_keeps_owner():
 
 @scenario
 async def group_that_keeps_growing_ends_with_a_failure():
-    """If each child endlessly starts two more children, a single failure stops them all."""
+    """Each child starts two more children, without end. A single failure stops them all."""
     trace("owner: %s", await outcome(group_that_keeps_owner()))
     trace("heads: %d", heads)
 
@@ -405,7 +404,8 @@ async def group_whose_body_fails_cancels_owner():
 
 @scenario
 async def group_whose_body_fails_cancels_its_children():
-    """A body that fails later cancels the children. The group returns the failure when the children have ended.
+    """If the body fails after the children have begun, they are cancelled. The group returns the failure when they have
+    ended.
     """
     trace("owner: %s", await outcome(group_whose_body_fails_cancels_owner()))
 
@@ -423,8 +423,7 @@ async def group_whose_body_makes_owner():
 
 @scenario
 async def group_whose_body_makes_a_failure_of_a_cancellation():
-    """If the body fails when it is cancelled, the group returns the failure, and the request to cancel is still
-    counted.
+    """If the body fails when it is cancelled, the group returns the failure. The request to cancel is still counted.
     """
     task = asyncio.create_task(group_whose_body_makes_owner())
     await asyncio.sleep(1)

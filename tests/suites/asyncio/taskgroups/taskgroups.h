@@ -7,8 +7,8 @@
 #include "../scenario.h"
 
 /*
- * A child that sleeps, prints the outcome, and returns `rc`. A cancelled child returns
- * `when_cancelled`, or -ECANCELED if X is 0.
+ * A child that sleeps, prints the outcome, and returns `rc`. If it is cancelled, it
+ * returns `when_cancelled`, or -ECANCELED if `when_cancelled` is 0.
  */
 struct child {
     const char *name;
@@ -46,7 +46,7 @@ static inline int leave(const char *what, coil_group *group, int rc)
     return rc;
 }
 
-/* Cancel the task after this number of seconds, and print the result. */
+/* Cancel the task after this number of seconds, wait for it, and print its result. */
 static inline int cancel_after(int seconds, coil_task *task)
 {
     if (task == NULL)

@@ -9,8 +9,8 @@ static int cancel_beats_body(void *future)
 }
 
 /*
- * If the awaiter of a future is cancelled after the future was set and before the awaiter
- * runs, the awaiter never sees the result.
+ * If a future is set, and its awaiter is cancelled before it runs, the awaiter does not
+ * get the result.
  */
 SCENARIO(cancel_beats_a_result_not_yet_taken)
 {
@@ -35,7 +35,7 @@ static void cancel(void *task)
 
 /*
  * If a timer cancels a task during a long sleep, the task that awaits it continues at
- * that time.
+ * once.
  */
 SCENARIO(cancel_by_a_timer_ends_a_long_sleep)
 {
@@ -97,7 +97,7 @@ static int cancel_is_swallowed_body(void *task)
 
 /*
  * Cancelling a task cancels the task that it awaits. If the awaited task ignores the
- * cancellation, neither task ends as cancelled.
+ * cancellation, neither of them is cancelled.
  */
 SCENARIO(cancel_is_swallowed_by_the_awaited_task)
 {
@@ -127,8 +127,8 @@ static int outer(void *future)
 }
 
 /*
- * A cancellation reaches the future that the innermost call awaits, and returns through
- * all nested calls.
+ * A cancellation is passed to the future that the innermost call awaits, and is returned
+ * by all nested calls.
  */
 SCENARIO(cancel_passes_through_nested_calls_to_the_future)
 {
@@ -180,8 +180,8 @@ static int gathering(void *arg)
 }
 
 /*
- * If tasks end because a future was cancelled, their awaiters get the reason, even
- * through gather.
+ * If a future is cancelled, the tasks that await it are cancelled, and their awaiters get
+ * the reason, even through gather.
  */
 SCENARIO(cancel_reason_comes_up_from_the_future)
 {
@@ -211,7 +211,7 @@ static int cancel_reason_is_kept_body(void *arg)
 }
 
 /*
- * The reason of a cancellation is also available if the task was cancelled before its
+ * The reason of a cancellation is available even if the task was cancelled before its
  * first step.
  */
 SCENARIO(cancel_reason_is_kept_for_a_task_that_never_began)
@@ -366,8 +366,8 @@ static int cancelled_future_cancels_body(void *future)
 }
 
 /*
- * If a future is cancelled, its awaiter is also cancelled, even without a request to the
- * awaiter itself.
+ * If a future is cancelled, its awaiter is cancelled too, although no cancellation of the
+ * awaiter was requested.
  */
 SCENARIO(cancelled_future_cancels_who_awaits_it)
 {
@@ -398,8 +398,8 @@ static int cancelled_future_is_awaited_body(void *arg)
 }
 
 /*
- * A task that was cancelled may await the cancelled future again. The second await
- * returns at once.
+ * A task that was cancelled through its future may await that future again. The second
+ * await returns at once.
  */
 SCENARIO(cancelled_future_is_awaited_again_at_once)
 {
@@ -445,7 +445,7 @@ static int cancelled_task_body(void *future)
     return tell("told", coil_await(future));
 }
 
-/* Cancelling a task cancels its awaited future at once, and the task one turn later. */
+/* Cancelling a task cancels the awaited future at once, and the task one turn later. */
 SCENARIO(cancelled_task_cancels_the_future_it_awaits)
 {
     coil_future *future = new_future();
@@ -483,8 +483,8 @@ static int child_cancels_parent(void *arg)
 }
 
 /*
- * A child cancels its parent. Because the parent awaits the child, the child is also
- * cancelled, and ends as cancelled when it returns.
+ * A child cancels the parent that awaits it. This cancels the child too, which is
+ * cancelled when it returns.
  */
 SCENARIO(child_cancels_the_parent_that_awaits_it)
 {

@@ -9,8 +9,7 @@ async def cancel_beats_body(future):
 
 @scenario
 async def cancel_beats_a_result_not_yet_taken():
-    """If the awaiter of a future is cancelled after the future was set and before the awaiter runs, the awaiter
-    never sees the result."""
+    """If a future is set, and its awaiter is cancelled before it runs, the awaiter does not get the result."""
     future = new_future()
     task = asyncio.create_task(cancel_beats_body(future))
     await turns(1)
@@ -23,7 +22,7 @@ async def cancel_beats_a_result_not_yet_taken():
 
 @scenario
 async def cancel_by_a_timer_ends_a_long_sleep():
-    """If a timer cancels a task during a long sleep, the task that awaits it continues at that time."""
+    """If a timer cancels a task during a long sleep, the task that awaits it continues at once."""
     task = asyncio.create_task(asyncio.sleep(5000))
     asyncio.get_running_loop().call_later(1, task.cancel)
     result = await outcome(task)
@@ -61,8 +60,8 @@ async def cancel_is_swallowed_body(task):
 
 @scenario
 async def cancel_is_swallowed_by_the_awaited_task():
-    """Cancelling a task cancels the task that it awaits. If the awaited task ignores the cancellation, neither task
-    ends as cancelled."""
+    """Cancelling a task cancels the task that it awaits. If the awaited task ignores the cancellation, neither of them
+    is cancelled."""
     inner = asyncio.create_task(deaf())
     task = asyncio.create_task(cancel_is_swallowed_body(inner))
     await asyncio.sleep(1)
@@ -85,7 +84,7 @@ async def outer(future):
 
 @scenario
 async def cancel_passes_through_nested_calls_to_the_future():
-    """A cancellation reaches the future that the innermost call awaits, and returns through all nested calls."""
+    """A cancellation is passed to the future that the innermost call awaits, and is returned by all nested calls."""
     future = new_future()
     task = asyncio.create_task(outer(future))
     await turns(1)
@@ -121,7 +120,8 @@ async def gathering(future):
 
 @scenario
 async def cancel_reason_comes_up_from_the_future():
-    """If tasks end because a future was cancelled, their awaiters get the reason, even through gather."""
+    """If a future is cancelled, the tasks that await it are cancelled, and their awaiters get the reason, even through
+    gather."""
     for body in awaiting, gathering:
         future = new_future()
         task = asyncio.create_task(awaiting(asyncio.create_task(body(future))))
@@ -140,7 +140,7 @@ async def cancel_reason_is_kept_body():
 
 @scenario
 async def cancel_reason_is_kept_for_a_task_that_never_began():
-    """The reason of a cancellation is also available if the task was cancelled before its first step."""
+    """The reason of a cancellation is available even if the task was cancelled before its first step."""
     task = asyncio.create_task(cancel_reason_is_kept_body())
     task.cancel("not needed")
     trace("awaited: %s", await outcome(asyncio.wait([task])))
@@ -235,7 +235,7 @@ async def cancelled_future_cancels_body(future):
 
 @scenario
 async def cancelled_future_cancels_who_awaits_it():
-    """If a future is cancelled, its awaiter is also cancelled, even without a request to the awaiter itself."""
+    """If a future is cancelled, its awaiter is cancelled too, although no cancellation of the awaiter was requested."""
     future = new_future()
     task = asyncio.create_task(cancelled_future_cancels_body(future))
     await turns(1)
@@ -256,7 +256,7 @@ async def cancelled_future_is_awaited_body(future):
 
 @scenario
 async def cancelled_future_is_awaited_again_at_once():
-    """A task that was cancelled may await the cancelled future again. The second await returns at once.
+    """A task that was cancelled through its future may await that future again. The second await returns at once.
 
     Since: 3.12
     """
@@ -287,7 +287,7 @@ async def cancelled_sleep_leaves_nothing_behind():
 
 @scenario
 async def cancelled_task_cancels_the_future_it_awaits():
-    """Cancelling a task cancels its awaited future at once, and the task one turn later."""
+    """Cancelling a task cancels the awaited future at once, and the task one turn later."""
     future = new_future()
 
     async def body():
@@ -310,8 +310,7 @@ async def child_cancels_child(parent):
 
 @scenario
 async def child_cancels_the_parent_that_awaits_it():
-    """A child cancels its parent. Because the parent awaits the child, the child is also cancelled, and ends as
-    cancelled when it returns."""
+    """A child cancels the parent that awaits it. This cancels the child too, which is cancelled when it returns."""
     parent_task = None
 
     async def parent():

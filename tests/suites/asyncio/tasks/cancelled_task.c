@@ -88,8 +88,8 @@ static int cancel_of_oneself_stops_body(void *task)
 }
 
 /*
- * If a task cancels itself and then awaits a shielded future, the wait ends, and the
- * shielded work continues.
+ * If a task cancels itself and then awaits a shielded future, the wait is cancelled, and
+ * the shielded work continues.
  */
 SCENARIO(cancel_of_oneself_stops_before_a_shield)
 {
@@ -120,8 +120,8 @@ static int cancel_of_oneself_waits_body(void *done)
 }
 
 /*
- * A task that has cancelled itself still gets results without waiting, from completed
- * futures and gathers of completed futures.
+ * A task that has cancelled itself still gets results for which it need not wait: those
+ * of completed futures, and of gathers of completed futures.
  */
 SCENARIO(cancel_of_oneself_waits_for_a_wait_that_suspends)
 {
@@ -144,7 +144,7 @@ static int cancelling_counts_body(void *arg)
     return rc;
 }
 
-/* Each request to cancel is counted, but the task is cancelled once. */
+/* Each request to cancel is counted, but the task is cancelled only once. */
 SCENARIO(cancelling_counts_each_request)
 {
     coil_task *task = start(cancelling_counts_body, NULL);
@@ -219,8 +219,8 @@ static int task_that_cancels_itself_and_returns_body(void *fails)
 }
 
 /*
- * A task that cancels itself and returns before its next wait ends as cancelled, with or
- * without a result.
+ * A task that cancels itself and returns before its next wait is cancelled, whether it
+ * returns a result or fails.
  */
 SCENARIO(task_that_cancels_itself_and_returns_is_cancelled)
 {
@@ -251,7 +251,7 @@ static int task_that_cancels_itself_is_told_body(void *arg)
     return rc < 0 ? rc : 12;
 }
 
-/* If a task cancels itself, its next wait ends at once. */
+/* If a task cancels itself, its next wait is cancelled at once. */
 SCENARIO(task_that_cancels_itself_is_told_at_its_next_wait)
 {
     coil_task *task = start(task_that_cancels_itself_is_told_body, NULL);
@@ -467,8 +467,8 @@ static int timed(void *arg)
 }
 
 /*
- * If a timer cancels a block of code, uncancel() after the block distinguishes the
- * timeout from another cancellation.
+ * A timer cancels a block of code. After the block, uncancel() shows whether only the
+ * timer or another request has cancelled it.
  */
 SCENARIO(uncancel_makes_a_timeout_of_ones_own)
 {

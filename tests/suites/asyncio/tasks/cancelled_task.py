@@ -59,7 +59,7 @@ async def cancel_of_oneself_stops_body(task):
 
 @scenario
 async def cancel_of_oneself_stops_before_a_shield():
-    """If a task cancels itself and then awaits a shielded future, the wait ends, and the shielded work
+    """If a task cancels itself and then awaits a shielded future, the wait is cancelled, and the shielded work
     continues."""
     inner_task = asyncio.create_task(cancel_of_oneself_stops_inner())
     task = asyncio.create_task(cancel_of_oneself_stops_body(inner_task))
@@ -78,8 +78,8 @@ async def cancel_of_oneself_waits_body(done):
 
 @scenario
 async def cancel_of_oneself_waits_for_a_wait_that_suspends():
-    """A task that has cancelled itself still gets results without waiting, from completed futures and gathers of
-    completed futures.
+    """A task that has cancelled itself still gets results for which it need not wait: those of completed futures, and
+    of gathers of completed futures.
 
     Since: 3.12
     """
@@ -98,7 +98,7 @@ async def cancelling_counts_body():
 
 @scenario
 async def cancelling_counts_each_request():
-    """Each request to cancel is counted, but the task is cancelled once."""
+    """Each request to cancel is counted, but the task is cancelled only once."""
     task = asyncio.create_task(cancelling_counts_body())
     await turns(1)
     trace("counted: %d", task.cancelling())
@@ -152,7 +152,8 @@ async def task_that_cancels_itself_and_returns_body(fails):
 
 @scenario
 async def task_that_cancels_itself_and_returns_is_cancelled():
-    """A task that cancels itself and returns before its next wait ends as cancelled, with or without a result."""
+    """A task that cancels itself and returns before its next wait is cancelled, whether it returns a result or
+    fails."""
     for fails in False, True:
         task = asyncio.create_task(task_that_cancels_itself_and_returns_body(fails))
         trace("awaited: %s", await outcome(task))
@@ -170,7 +171,7 @@ async def task_that_cancels_itself_is_told_body():
 
 @scenario
 async def task_that_cancels_itself_is_told_at_its_next_wait():
-    """If a task cancels itself, its next wait ends at once."""
+    """If a task cancels itself, its next wait is cancelled at once."""
     task = asyncio.create_task(task_that_cancels_itself_is_told_body())
     trace("awaited: %s", await outcome(task))
     trace("cancel: %s", result_of(task.cancel()))
@@ -306,8 +307,8 @@ async def timed(delay, timeout):
 
 @scenario
 async def uncancel_makes_a_timeout_of_ones_own():
-    """If a timer cancels a block of code, uncancel() after the block distinguishes the timeout from another
-    cancellation."""
+    """A timer cancels a block of code. After the block, uncancel() shows whether only the timer or another request has
+    cancelled it."""
     for delay, timeout in (10, 1), (1, 10):
         task = asyncio.create_task(timed(delay, timeout))
         trace("awaited: %s", await outcome(task))

@@ -105,8 +105,8 @@ static int run_three(coil_context *context)
 }
 
 /*
- * Tasks that are started in the same context share it, consecutively or concurrently:
- * each sees the values that the others set.
+ * Tasks that are started in the same context share it, whether they run concurrently or
+ * not: each sees the values that the others set.
  */
 SCENARIO(context_is_shared_by_tasks_that_are_given_it)
 {
@@ -149,7 +149,7 @@ static int fractions(void *arg)
 }
 
 /*
- * Two tasks that calculate concurrently, each with its own precision, do not disturb each
+ * Two tasks calculate concurrently, each with its own precision, without disturbing each
  * other.
  */
 SCENARIO(context_keeps_the_precision_of_each_task)
@@ -306,8 +306,8 @@ static coil_task *serve(char *name)
 }
 
 /*
- * Tasks that are spawned in a region of code inherit the values that are set for the
- * region, and keep them after the region ends.
+ * A task that is spawned inside a region inherits the values that are set for the region,
+ * and keeps them after the region has ended.
  */
 SCENARIO(context_of_a_late_reset_is_its_own)
 {
@@ -430,8 +430,8 @@ static int swap(void *value)
 }
 
 /*
- * A function that runs in a context sees the values of that context, and the values that
- * it sets remain there.
+ * A function that runs in a context sees its values, and the values that the function
+ * sets stay in that context.
  */
 SCENARIO(context_run_keeps_what_is_set_in_it)
 {

@@ -32,8 +32,8 @@ async def context_is_shared_body(value):
 
 @scenario
 async def context_is_shared_by_tasks_that_are_given_it():
-    """Tasks that are started in the same context share it, consecutively or concurrently: each sees the values that
-    the others set."""
+    """Tasks that are started in the same context share it, whether they run concurrently or not: each sees the values
+    that the others set."""
     color.set("white")
     context = contextvars.copy_context()
     color.set("main's")
@@ -63,8 +63,7 @@ async def fractions(seconds, precision):
 
 @scenario
 async def context_keeps_the_precision_of_each_task():
-    """Two tasks that calculate concurrently, each with its own precision, do not disturb each
-    other."""
+    """Two tasks calculate concurrently, each with its own precision, without disturbing each other."""
     await asyncio.gather(fractions(1, 3), fractions(2, 6))
     trace("main: %d", third_of(1))
 
@@ -161,8 +160,8 @@ async def serve(name):
 
 @scenario
 async def context_of_a_late_reset_is_its_own():
-    """Tasks that are spawned in a region of code inherit the values that are set for the region, and keep them after
-    the region ends."""
+    """A task that is spawned inside a region inherits the values that are set for the region, and keeps them after the
+    region has ended."""
     red = await serve("red")
     green = await serve("green")
     await red
@@ -222,7 +221,7 @@ def swap(value):
 
 @scenario
 async def context_run_keeps_what_is_set_in_it():
-    """A function that runs in a context sees the values of that context, and the values that it sets remain there."""
+    """A function that runs in a context sees its values, and the values that the function sets stay in that context."""
     color.set("red")
     context = contextvars.copy_context()
     color.set("green")

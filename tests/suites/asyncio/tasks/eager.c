@@ -18,8 +18,8 @@ static int count(void *depth)
 }
 
 /*
- * Each task spawns a child eagerly and awaits it. As long as no task waits for anything
- * else, no turn passes.
+ * Each task spawns a child eagerly and awaits it. This takes no turn, as long as no task
+ * waits for anything else.
  */
 SCENARIO(eager_chain_of_awaits_takes_no_turn)
 {
@@ -73,7 +73,7 @@ static int eager_child_cancels_its_spawner_child(void *spawner)
     return 0;
 }
 
-/* An eager child cancels its spawner, which is cancelled at its next wait. */
+/* If an eager child cancels its spawner, the next wait of the spawner is cancelled. */
 SCENARIO(eager_child_cancels_its_spawner)
 {
     coil_task *me = coil_task_current();
@@ -130,7 +130,7 @@ static int sleeper(void *arg)
     return coil_sleep(COIL_SEC(1));
 }
 
-/* The failure of an eager child goes to its awaiter, not to its spawner. */
+/* The failure of an eager child is returned to its awaiter, not to its spawner. */
 SCENARIO(eager_child_fails_at_once)
 {
     coil_task *task =
@@ -310,7 +310,7 @@ static void callback(void *arg)
     trace("callback ends, current task: %d", coil_task_current() != NULL);
 }
 
-/* A callback may also spawn eagerly: the child runs inside it. */
+/* If a callback spawns eagerly, the child runs inside the callback. */
 SCENARIO(eager_child_of_a_callback)
 {
     int rc;
@@ -491,7 +491,7 @@ static int eager_children_of_a_group_child(void *arg)
 
 /*
  * If an eager child of a group waits and then fails, the other children are cancelled, as
- * after any child's failure.
+ * for any other child.
  */
 SCENARIO(eager_children_of_a_group_fail_later)
 {
@@ -563,7 +563,9 @@ static int level(void *arg)
     return rc;
 }
 
-/* An eager child may spawn eagerly: each child that waits returns to its own spawner. */
+/*
+ * Eager children may spawn eager children. When a child waits, its own spawner continues.
+ */
 SCENARIO(eager_grandchildren_begin_before_their_parents_wait)
 {
     int depth = 3;
@@ -591,8 +593,8 @@ static int eager_groups_branch(void *arg)
 }
 
 /*
- * In nested groups whose children do not wait for anything else, each child ends during
- * its spawn.
+ * Each child of a group spawns a nested group eagerly. As none of them waits for anything
+ * else, each child ends during its spawn.
  */
 SCENARIO(eager_groups_within_groups)
 {

@@ -9,8 +9,7 @@ async def count(depth):
 
 @scenario
 async def eager_chain_of_awaits_takes_no_turn():
-    """Each task spawns a child eagerly and awaits it. As long as no task waits for anything else,
-    no turn passes.
+    """Each task spawns a child eagerly and awaits it. This takes no turn, as long as no task waits for anything else.
 
     Since: 3.12
     """
@@ -47,7 +46,7 @@ async def eager_child_cancels_its_spawner_child(spawner):
 
 @scenario
 async def eager_child_cancels_its_spawner():
-    """An eager child cancels its spawner, which is cancelled at its next wait.
+    """If an eager child cancels its spawner, the next wait of the spawner is cancelled.
 
     Since: 3.12
     """
@@ -87,7 +86,7 @@ async def eager_child_fails_child():
 
 @scenario
 async def eager_child_fails_at_once():
-    """The failure of an eager child goes to its awaiter, not to its spawner.
+    """The failure of an eager child is returned to its awaiter, not to its spawner.
 
     Since: 3.12
     """
@@ -197,7 +196,7 @@ async def eager_child_of_a_callback_child():
 
 @scenario
 async def eager_child_of_a_callback():
-    """A callback may also spawn eagerly: the child runs inside it.
+    """If a callback spawns eagerly, the child runs inside the callback.
 
     Since: 3.12
     """
@@ -337,8 +336,7 @@ async def eager_children_of_a_group_child(seconds):
 
 @scenario
 async def eager_children_of_a_group_fail_later():
-    """If an eager child of a group waits and then fails, the other children are cancelled, as after any child's
-    failure.
+    """If an eager child of a group waits and then fails, the other children are cancelled, as for any other child.
 
     Since: 3.12
     """
@@ -387,7 +385,7 @@ async def level(depth):
 
 @scenario
 async def eager_grandchildren_begin_before_their_parents_wait():
-    """An eager child may spawn eagerly: each child that waits returns to its own spawner.
+    """Eager children may spawn eager children. When a child waits, its own spawner continues.
 
     Since: 3.12
     """
@@ -411,7 +409,8 @@ async def eager_groups_branch(depth):
 
 @scenario
 async def eager_groups_within_groups():
-    """In nested groups whose children do not wait for anything else, each child ends during its spawn.
+    """Each child of a group spawns a nested group eagerly. As none of them waits for anything else, each child ends
+    during its spawn.
 
     Since: 3.12
     """

@@ -50,8 +50,8 @@ SCENARIO(gather_ends_with_the_last_of_its_futures)
 }
 
 /*
- * If one of several futures has already failed, gather fails without a turn, although the
- * others are pending.
+ * If one of the futures has already failed, gather fails without taking a turn, although
+ * the others are pending.
  */
 SCENARIO(gather_fails_at_once_with_what_had_failed)
 {
@@ -142,8 +142,7 @@ static void gather_fails_with_its_first_look(coil_task *task)
 }
 
 /*
- * gather fails as soon as one of its futures has failed. The other futures are not
- * affected.
+ * gather fails as soon as one of its futures fails. The other futures are not affected.
  */
 SCENARIO(gather_fails_with_its_first_failure)
 {
@@ -276,8 +275,7 @@ static int gatherer(void *arg)
 }
 
 /*
- * Cancelling a gather cancels tasks that wait behind shields, but not the shielded
- * futures.
+ * Cancelling a gather cancels tasks that await shielded futures, but not those futures.
  */
 SCENARIO(gather_of_shields_leaves_the_futures_alone)
 {
@@ -367,7 +365,10 @@ static int fail_both(coil_future *futures[2], int delay)
     return 0;
 }
 
-/* A future that fails after its gather has failed is never reported as unretrieved. */
+/*
+ * If a future fails after its gather has already failed, the failure is not reported as
+ * never retrieved.
+ */
 SCENARIO(gather_takes_note_of_failures_that_come_too_late)
 {
     coil_set_exception_handler(tell_exception, NULL);
@@ -440,8 +441,8 @@ static int gathers_of_one_task_body(void *arg)
 }
 
 /*
- * Two tasks gather the same child. Cancelling one task cancels the child, and the other
- * task gets the child's cancellation.
+ * Two tasks gather the same child. Cancelling one of them cancels the child, and the
+ * other task gets the cancellation of the child.
  */
 SCENARIO(gathers_of_one_task_end_together)
 {

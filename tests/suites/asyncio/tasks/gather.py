@@ -27,7 +27,7 @@ async def gather_ends_with_the_last_of_its_futures():
 
 @scenario
 async def gather_fails_at_once_with_what_had_failed():
-    """If one of several futures has already failed, gather fails without a turn, although the others are pending.
+    """If one of the futures has already failed, gather fails without taking a turn, although the others are pending.
 
     Since: 3.12
     """
@@ -73,7 +73,7 @@ async def body(futures):
 
 @scenario
 async def gather_fails_with_its_first_failure():
-    """gather fails as soon as one of its futures has failed. The other futures are not affected."""
+    """gather fails as soon as one of its futures fails. The other futures are not affected."""
     futures = [new_future() for _ in range(5)]
     task = asyncio.create_task(body(futures))
     await turns(1)
@@ -159,7 +159,7 @@ async def gatherer(tasks):
 
 @scenario
 async def gather_of_shields_leaves_the_futures_alone():
-    """Cancelling a gather cancels tasks that wait behind shields, but not the shielded futures."""
+    """Cancelling a gather cancels tasks that await shielded futures, but not those futures."""
     futures = [new_future(), new_future()]
     tasks = [asyncio.create_task(waiter(i, f)) for i, f in enumerate(futures)]
     parent = asyncio.create_task(gatherer(tasks))
@@ -191,7 +191,7 @@ async def gather_of_tasks_runs_them_side_by_side():
 
 @scenario
 async def gather_takes_note_of_failures_that_come_too_late():
-    """A future that fails after its gather has failed is never reported as unretrieved."""
+    """If a future fails after its gather has already failed, the failure is not reported as never retrieved."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     for delay in range(4):
         trace("%d turns later", delay)
@@ -235,8 +235,8 @@ async def gathers_of_one_task_body(name, tasks):
 
 @scenario
 async def gathers_of_one_task_end_together():
-    """Two tasks gather the same child. Cancelling one task cancels the child, and the other task gets the child's
-    cancellation."""
+    """Two tasks gather the same child. Cancelling one of them cancels the child, and the other task gets the
+    cancellation of the child."""
     shared = asyncio.create_task(child())
     future = new_future()
     first = asyncio.create_task(gathers_of_one_task_body("first", [shared]))

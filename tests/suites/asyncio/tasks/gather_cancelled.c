@@ -64,8 +64,8 @@ static int cancelled_gather_of_all_is_cancelled_body(void *arg)
 }
 
 /*
- * If a task that repeatedly gathers with return_exceptions is cancelled, the task ends:
- * the cancellation is not returned among the results.
+ * A task that repeatedly gathers with return_exceptions is cancelled. Its own
+ * cancellation is not returned among the results, so the task ends.
  */
 SCENARIO(cancelled_gather_of_all_is_cancelled)
 {
@@ -102,8 +102,8 @@ static int cancelled_gather_of_all_waits_body(void *flags)
 }
 
 /*
- * A cancelled gather returns when its first child ends, or with return_exceptions when
- * the last child ends.
+ * A cancelled gather returns when the first of its children has ended, or the last of
+ * them with return_exceptions.
  */
 SCENARIO(cancelled_gather_of_all_waits_for_the_cleanup)
 {
@@ -147,7 +147,7 @@ static int gather_cancels_body(void *task)
 }
 
 /*
- * A task that occurs twice in a gather gets two requests to cancel, and catches both at
+ * A task that occurs twice in a gather gets two requests to cancel. It catches both at
  * once.
  */
 SCENARIO(gather_cancels_a_repeated_task_twice)
@@ -209,8 +209,8 @@ static int failing(void *future)
 }
 
 /*
- * If a child's failure has ended a gather, but the gathering task is cancelled before it
- * runs, the gathering task does not see the failure.
+ * A child's failure has ended a gather, but the gathering task is cancelled before it
+ * runs. The task gets the cancellation, not the failure.
  */
 SCENARIO(gather_is_cancelled_as_its_failure_is_under_way)
 {
@@ -258,7 +258,7 @@ static int gather_is_cancelled_though_its_children_body(void *flags)
 }
 
 /*
- * A cancelled gather ends as cancelled, even if all children ignore the cancellation and
+ * A gather that is cancelled returns the cancellation, even if all children ignore it and
  * return results.
  */
 SCENARIO(gather_is_cancelled_though_its_children_refuse)
@@ -371,8 +371,8 @@ static int gather_that_failed_body(void *arg)
 }
 
 /*
- * If a task is cancelled after its gather has failed, only its current wait is cancelled,
- * and not the other gathered tasks.
+ * If a task is cancelled after its gather has failed, only its present wait is cancelled.
+ * The other gathered tasks are not.
  */
 SCENARIO(gather_that_failed_cancels_nobody_any_more)
 {
@@ -405,8 +405,8 @@ static int gatherer(void *arg)
 }
 
 /*
- * Cancelling the outermost of three gathers reaches the innermost futures within the
- * call.
+ * Cancelling the outermost of three nested gathers cancels the innermost futures before
+ * the call returns.
  */
 SCENARIO(gathers_within_gathers_are_cancelled_together)
 {

@@ -36,8 +36,8 @@ async def cancelled_gather_of_all_is_cancelled_body():
 
 @scenario
 async def cancelled_gather_of_all_is_cancelled():
-    """If a task that repeatedly gathers with return_exceptions is cancelled, the task ends: the cancellation is not
-    returned among the results."""
+    """A task that repeatedly gathers with return_exceptions is cancelled. Its own cancellation is not returned among
+    the results, so the task ends."""
     task = asyncio.create_task(cancelled_gather_of_all_is_cancelled_body())
     await asyncio.sleep(5)
     task.cancel("enough")
@@ -63,7 +63,8 @@ async def cancelled_gather_of_all_waits_body(tasks, everything):
 
 @scenario
 async def cancelled_gather_of_all_waits_for_the_cleanup():
-    """A cancelled gather returns when its first child ends, or with return_exceptions when the last child ends."""
+    """A cancelled gather returns when the first of its children has ended, or the last of them with
+    return_exceptions."""
     for everything in False, True:
         tasks = [asyncio.create_task(slow(i)) for i in (2, 1)]
         task = asyncio.create_task(cancelled_gather_of_all_waits_body(tasks, everything))
@@ -86,7 +87,7 @@ async def gather_cancels_body(task):
 
 @scenario
 async def gather_cancels_a_repeated_task_twice():
-    """A task that occurs twice in a gather gets two requests to cancel, and catches both at once."""
+    """A task that occurs twice in a gather gets two requests to cancel. It catches both at once."""
     child_task = asyncio.create_task(gather_cancels_child())
     task = asyncio.create_task(gather_cancels_body(child_task))
     await asyncio.sleep(1)
@@ -122,8 +123,8 @@ async def gather_is_cancelled_as_its_failure_failing(future):
 
 @scenario
 async def gather_is_cancelled_as_its_failure_is_under_way():
-    """If a child's failure has ended a gather, but the gathering task is cancelled before it runs, the gathering
-    task does not see the failure."""
+    """A child's failure has ended a gather, but the gathering task is cancelled before it runs. The task gets the
+    cancellation, not the failure."""
     for delay in 1, 2, 3:
         future, other = new_future(), new_future()
         child = asyncio.create_task(gather_is_cancelled_as_its_failure_failing(future))
@@ -151,7 +152,7 @@ async def gather_is_cancelled_though_its_children_body(tasks, everything):
 
 @scenario
 async def gather_is_cancelled_though_its_children_refuse():
-    """A cancelled gather ends as cancelled, even if all children ignore the cancellation and return results."""
+    """A gather that is cancelled returns the cancellation, even if all children ignore it and return results."""
     for everything in False, True:
         tasks = [asyncio.create_task(deaf(i)) for i in (1, 2)]
         task = asyncio.create_task(gather_is_cancelled_though_its_children_body(tasks, everything))
@@ -219,8 +220,8 @@ async def gather_that_failed_body(tasks):
 
 @scenario
 async def gather_that_failed_cancels_nobody_any_more():
-    """If a task is cancelled after its gather has failed, only its current wait is cancelled, and not the other
-    gathered tasks."""
+    """If a task is cancelled after its gather has failed, only its present wait is cancelled. The other gathered tasks
+    are not."""
     tasks = [asyncio.create_task(gather_that_failed_failing()),
              asyncio.create_task(asyncio.sleep(4))]  # fmt: skip
     task = asyncio.create_task(gather_that_failed_body(tasks))
@@ -237,7 +238,7 @@ async def gatherer(name, parts):
 
 @scenario
 async def gathers_within_gathers_are_cancelled_together():
-    """Cancelling the outermost of three gathers reaches the innermost futures within the call."""
+    """Cancelling the outermost of three nested gathers cancels the innermost futures before the call returns."""
     futures = [new_future() for _ in range(4)]
     left = asyncio.create_task(gatherer("left", futures[:2]))
     right = asyncio.create_task(gatherer("right", futures[2:]))

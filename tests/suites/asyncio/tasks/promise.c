@@ -39,7 +39,7 @@ static int cancel_one(coil_promise *promise)
 }
 
 /*
- * Cancelling a task that waits for a promise cancels the promise, and thereby all other
+ * Cancelling a task that waits for a promise cancels the promise, and therefore all other
  * waiters.
  */
 SCENARIO(promise_is_cancelled_with_the_task_that_awaits_it)

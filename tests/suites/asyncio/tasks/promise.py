@@ -15,7 +15,7 @@ async def body(name, promise):
 
 @scenario
 async def promise_is_cancelled_with_the_task_that_awaits_it():
-    """Cancelling a task that waits for a promise cancels the promise, and thereby all other waiters."""
+    """Cancelling a task that waits for a promise cancels the promise, and therefore all other waiters."""
     promise = new_promise()
     a = asyncio.create_task(body("a", promise))
     b = asyncio.create_task(body("b", promise))

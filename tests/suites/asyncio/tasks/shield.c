@@ -39,8 +39,8 @@ static int shield_hands_on_a_failure_body(void *arg)
 }
 
 /*
- * A failure passes through a shield to the task that waits behind it, and does not affect
- * others.
+ * If a shielded future fails, the task that awaits the shield gets the failure. Other
+ * tasks are not affected.
  */
 SCENARIO(shield_hands_on_a_failure)
 {
@@ -93,7 +93,7 @@ SCENARIO(shield_hands_on_a_result)
 }
 
 /*
- * The task that waits behind a shield is cancelled; the future stays pending, and can
+ * If a task that awaits a shielded future is cancelled, the future stays pending, and can
  * still be set.
  */
 SCENARIO(shield_keeps_its_future_from_being_cancelled)
@@ -136,8 +136,8 @@ static void cancel(coil_future *future, void *task)
 }
 
 /*
- * A waiter can still be cancelled after the result has passed the shield, as long as the
- * waiter has not run.
+ * A task that awaits a shielded future can be cancelled even after the future was set,
+ * until the task runs.
  */
 SCENARIO(shield_waiter_is_cancelled_after_its_future_was_set)
 {
@@ -208,8 +208,8 @@ static int try_steps(const char *how, coil_future *future)
 }
 
 /*
- * If a future fails at least a turn after the waiter has left its shield, the failure is
- * reported.
+ * If a shielded future fails a turn or more after its waiter was cancelled, the failure
+ * is reported.
  */
 SCENARIO(shielded_failure_nobody_waits_for_is_reported)
 {
@@ -252,8 +252,8 @@ static int outer(void *task)
 }
 
 /*
- * A task that gathers two futures behind a shield gets both results, even if the waiter
- * of the shield is cancelled.
+ * A shielded task gathers two futures. It gets both results even if the task that awaits
+ * the shield is cancelled.
  */
 SCENARIO(shielded_gather_outlives_its_waiter)
 {
@@ -322,8 +322,8 @@ static int shielded_work_body(void *task)
 }
 
 /*
- * A task that was cancelled behind a shield may still await the shielded work before it
- * ends.
+ * If a task is cancelled while it awaits shielded work, it may still await that work
+ * before it ends.
  */
 SCENARIO(shielded_work_is_awaited_before_leaving)
 {
@@ -359,10 +359,7 @@ static void look(void)
           state(coil_task_future(middle)), state(shield_hands_on_a_failure_future));
 }
 
-/*
- * If tasks wait behind two nested shields, cancelling the outermost task does not cancel
- * the others.
- */
+/* Two shields are nested. Cancelling the outermost task does not cancel the others. */
 SCENARIO(shields_around_shields_protect_twice)
 {
     shield_hands_on_a_failure_future = new_future();

@@ -30,8 +30,7 @@ async def shield_hands_on_a_failure_body(i, future):
 
 @scenario
 async def shield_hands_on_a_failure():
-    """A failure passes through a shield to the task that waits behind it, and does not affect
-    others."""
+    """If a shielded future fails, the task that awaits the shield gets the failure. Other tasks are not affected."""
     future = new_future()
     tasks = [asyncio.create_task(shield_hands_on_a_failure_body(i, future)) for i in (1, 2)]
     await asyncio.sleep(1)
@@ -63,8 +62,7 @@ async def shield_hands_on_a_result():
 
 @scenario
 async def shield_keeps_its_future_from_being_cancelled():
-    """The task that waits behind a shield is cancelled; the future stays pending, and can still be
-    set."""
+    """If a task that awaits a shielded future is cancelled, the future stays pending, and can still be set."""
     future = new_future()
     task = asyncio.create_task(body(future))
     await turns(1)
@@ -92,7 +90,7 @@ async def shield_of_what_is_done_takes_no_turn():
 
 @scenario
 async def shield_waiter_is_cancelled_after_its_future_was_set():
-    """A waiter can still be cancelled after the result has passed the shield, as long as the waiter has not run."""
+    """A task that awaits a shielded future can be cancelled even after the future was set, until the task runs."""
     future = new_future()
     task = asyncio.create_task(body(future))
     await turns(1)
@@ -125,7 +123,7 @@ async def shield_waiter_is_cancelled_as_its_future_is_set():
 
 @scenario
 async def shielded_failure_nobody_waits_for_is_reported():
-    """If a future fails at least a turn after the waiter has left its shield, the failure is reported."""
+    """If a shielded future fails a turn or more after its waiter was cancelled, the failure is reported."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     for how in "cancel, a turn, fail", "cancel, fail", "fail, cancel":
         trace("%s", how)
@@ -154,7 +152,7 @@ async def outer(task):
 
 @scenario
 async def shielded_gather_outlives_its_waiter():
-    """A task that gathers two futures behind a shield gets both results, even if the waiter of the shield is
+    """A shielded task gathers two futures. It gets both results even if the task that awaits the shield is
     cancelled."""
     futures = [new_future(), new_future()]
     inner = asyncio.create_task(gatherer(futures))
@@ -203,7 +201,7 @@ async def shielded_work_body(task):
 
 @scenario
 async def shielded_work_is_awaited_before_leaving():
-    """A task that was cancelled behind a shield may still await the shielded work before it ends."""
+    """If a task is cancelled while it awaits shielded work, it may still await that work before it ends."""
     inner = asyncio.create_task(work())
     task = asyncio.create_task(shielded_work_body(inner))
     await asyncio.sleep(1)
@@ -219,7 +217,7 @@ async def shielding(name, future):
 
 @scenario
 async def shields_around_shields_protect_twice():
-    """If tasks wait behind two nested shields, cancelling the outermost task does not cancel the others."""
+    """Two shields are nested. Cancelling the outermost task does not cancel the others."""
     future = new_future()
     middle = asyncio.create_task(shielding("middle", future))
     outer = asyncio.create_task(shielding("outer", middle))

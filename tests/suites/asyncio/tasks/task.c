@@ -79,8 +79,8 @@ static int awaitable_of_ones_body(void *countdown)
 }
 
 /*
- * A user-defined awaitable waits in several steps, while other tasks run in between, and
- * then has a result.
+ * A user-defined awaitable waits in several steps, between which other tasks run, and
+ * then returns a result.
  */
 SCENARIO(awaitable_of_ones_own_waits_inside_its_task)
 {
@@ -116,8 +116,8 @@ static void callback_of_a_task_callback(coil_future *future, void *i)
 }
 
 /*
- * A task calls its callbacks in the turn after its end, whether it has a result, failed
- * or was cancelled.
+ * The callbacks of a task are called in the turn after it has ended, whether it has
+ * succeeded, failed or been cancelled.
  */
 SCENARIO(callback_of_a_task_sees_how_it_ended)
 {
@@ -161,8 +161,8 @@ static int two(void *arg)
 }
 
 /*
- * Two tasks wake each other through futures. Each of the tasks is the current task
- * whenever it runs.
+ * Two tasks wake each other through futures. Whenever one of them runs, it is the current
+ * task.
  */
 SCENARIO(current_task_changes_with_each_switch)
 {
@@ -232,7 +232,10 @@ PLAIN_SCENARIO(current_task_is_the_one_that_runs)
     return task != NULL ? 0 : -ENOMEM;
 }
 
-/* An unretrieved failure is reported, unless its future was cancelled afterwards. */
+/*
+ * A failure that is never retrieved is reported, unless the failed task was cancelled
+ * later.
+ */
 SCENARIO(failure_is_not_reported_after_cancel)
 {
     coil_set_exception_handler(tell_exception, NULL);
@@ -419,7 +422,9 @@ static int stopped_loop_body(void *loop)
     return count;
 }
 
-/* If a loop is stopped, its tasks keep waiting, and continue when the loop runs again. */
+/*
+ * If a loop is stopped, its tasks continue to wait, and resume when the loop runs again.
+ */
 PLAIN_SCENARIO(stopped_loop_leaves_its_task_pending)
 {
     coil_loop_opts opts = {.virtual_clock = true};
@@ -585,7 +590,10 @@ static int forgotten(void *future)
     return coil_future_set(future, 3, NULL, NULL);
 }
 
-/* A task to which no reference is stored continues as long as something can wake it. */
+/*
+ * A task to which no reference is kept still runs to its end, as long as something can
+ * wake it.
+ */
 SCENARIO(task_nobody_holds_runs_to_its_end)
 {
     coil_future *future = new_future();
@@ -622,7 +630,7 @@ static int parent(void *arg)
     return rc;
 }
 
-/* A parent that returns leaves its child running; another task may await it. */
+/* When a parent returns, its child continues to run. Another task may await the child. */
 SCENARIO(task_outlives_the_parent_that_started_it)
 {
     coil_task *task = start(parent, NULL);
@@ -757,8 +765,8 @@ static void tasks_begin_callback(void *arg)
 }
 
 /*
- * New tasks and callbacks share one queue. Children of these tasks are queued behind
- * them.
+ * New tasks and callbacks share one queue. The children of these tasks are queued behind
+ * all of them.
  */
 SCENARIO(tasks_begin_in_the_order_of_their_making)
 {

@@ -50,7 +50,7 @@ async def awaitable_of_ones_body(countdown):
 
 @scenario
 async def awaitable_of_ones_own_waits_inside_its_task():
-    """A user-defined awaitable waits in several steps, while other tasks run in between, and then has a result."""
+    """A user-defined awaitable waits in several steps, between which other tasks run, and then returns a result."""
     ticks = asyncio.create_task(ticker(3))
     trace("awaited: %s", await outcome(Countdown(2)))
     task = asyncio.create_task(awaitable_of_ones_body(Countdown(2)))
@@ -70,7 +70,7 @@ async def callback_of_a_task_body(i):
 
 @scenario
 async def callback_of_a_task_sees_how_it_ended():
-    """A task calls its callbacks in the turn after its end, whether it has a result, failed or was
+    """The callbacks of a task are called in the turn after it has ended, whether it has succeeded, failed or been
     cancelled."""
     tasks = [asyncio.create_task(callback_of_a_task_body(i)) for i in range(3)]
     for i, task in enumerate(tasks):
@@ -97,7 +97,7 @@ async def two(mine, other):
 
 @scenario
 async def current_task_changes_with_each_switch():
-    """Two tasks wake each other through futures. Each of the tasks is the current task whenever it runs."""
+    """Two tasks wake each other through futures. Whenever one of them runs, it is the current task."""
     first, second = new_future(), new_future()
     tasks = [asyncio.create_task(one(first, second), name="a"),
              asyncio.create_task(two(second, first), name="b")]  # fmt: skip
@@ -140,7 +140,7 @@ async def failure_is_not_reported_body():
 
 @scenario
 async def failure_is_not_reported_after_cancel():
-    """An unretrieved failure is reported, unless its future was cancelled afterwards."""
+    """A failure that is never retrieved is reported, unless the failed task was cancelled later."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     for cancels in True, False:
         trace("cancels" if cancels else "leaves it")
@@ -257,7 +257,7 @@ async def stopped_loop_body(loop):
 
 @scenario
 def stopped_loop_leaves_its_task_pending():
-    """If a loop is stopped, its tasks keep waiting, and continue when the loop runs again."""
+    """If a loop is stopped, its tasks continue to wait, and resume when the loop runs again."""
     loop = VirtualLoop()
     task = loop.create_task(stopped_loop_body(loop))
     try:
@@ -354,7 +354,7 @@ async def forgotten(future):
 
 @scenario
 async def task_nobody_holds_runs_to_its_end():
-    """A task to which no reference is stored continues as long as something can wake it."""
+    """A task to which no reference is kept still runs to its end, as long as something can wake it."""
     future = new_future()
     asyncio.create_task(forgotten(future))
     trace("started")
@@ -379,7 +379,7 @@ async def parent():
 
 @scenario
 async def task_outlives_the_parent_that_started_it():
-    """A parent that returns leaves its child running; another task may await it."""
+    """When a parent returns, its child continues to run. Another task may await the child."""
     task = asyncio.create_task(parent())
     trace("parent: %s", await outcome(task))
     trace("cancel the parent: %s", result_of(task.cancel()))
@@ -439,7 +439,7 @@ async def tasks_begin_body(name, children):
 
 @scenario
 async def tasks_begin_in_the_order_of_their_making():
-    """New tasks and callbacks share one queue. Children of these tasks are queued behind them."""
+    """New tasks and callbacks share one queue. The children of these tasks are queued behind all of them."""
     loop = asyncio.get_running_loop()
     first = asyncio.create_task(tasks_begin_body("a", 2))
     loop.call_soon(trace, "a callback")

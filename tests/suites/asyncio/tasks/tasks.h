@@ -1,5 +1,5 @@
 /*
- * tasks.h - task bodies for scenarios about tasks.
+ * tasks.h - functions of tasks for scenarios about tasks.
  */
 #ifndef TESTS_ASYNCIO_TASKS_H
 #define TESTS_ASYNCIO_TASKS_H

@@ -17,7 +17,8 @@ static int outer(void *arg)
 }
 
 /*
- * A task that is cancelled in wait() leaves it at once, and the awaited tasks continue.
+ * If a task is cancelled in wait(), wait() returns at once, and the awaited tasks
+ * continue.
  */
 SCENARIO(cancelled_wait_leaves_its_tasks_running)
 {
@@ -186,8 +187,8 @@ static int wait_for_failed(const char *name, coil_wait_mode mode, size_t n)
 }
 
 /*
- * A failure that wait() examined is not reported as unretrieved. The failure of the last
- * task ends wait() without being examined, so it is reported.
+ * A failure that wait() has looked at counts as retrieved. When the last task ends,
+ * wait() returns without looking at its failure, so that failure is reported.
  */
 SCENARIO(wait_looks_at_a_failure_only_where_that_decides)
 {
@@ -472,8 +473,8 @@ static int yielder(void *arg)
 }
 
 /*
- * If its deadline is now, wait() only checks the tasks, and returns in the turn after its
- * timer has run.
+ * With the present time as its deadline, wait() only checks the tasks, and returns in the
+ * turn after its timer has fired.
  */
 SCENARIO(wait_until_now_lets_turns_pass)
 {

@@ -13,7 +13,7 @@ async def outer(tasks):
 
 @scenario
 async def cancelled_wait_leaves_its_tasks_running():
-    """A task that is cancelled in wait() leaves it at once, and the awaited tasks continue."""
+    """If a task is cancelled in wait(), wait() returns at once, and the awaited tasks continue."""
     future = new_future()
     tasks = [asyncio.create_task(inner(future)), asyncio.create_task(asyncio.sleep(3))]
     task = asyncio.create_task(outer(tasks))
@@ -90,8 +90,8 @@ async def wait_is_cancelled_as_its_task_ends():
 
 @scenario
 async def wait_looks_at_a_failure_only_where_that_decides():
-    """A failure that wait() examined is not reported as unretrieved. The failure of the last task ends wait() without
-    being examined, so it is reported."""
+    """A failure that wait() has looked at counts as retrieved. When the last task ends, wait() returns without looking
+    at its failure, so that failure is reported."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     modes = [("all", asyncio.ALL_COMPLETED), ("first", asyncio.FIRST_COMPLETED),
              ("failure", asyncio.FIRST_EXCEPTION)]  # fmt: skip
@@ -241,7 +241,8 @@ async def wait_takes_ten_tasks():
 
 @scenario
 async def wait_until_now_lets_turns_pass():
-    """If its deadline is now, wait() only checks the tasks, and returns in the turn after its timer has run."""
+    """With the present time as its deadline, wait() only checks the tasks, and returns in the turn after its timer has
+    fired."""
     tasks = [asyncio.create_task(turns(1)), asyncio.create_task(asyncio.sleep(1))]
     for timeout in 0, -1:
         ticks = asyncio.create_task(ticker(4))

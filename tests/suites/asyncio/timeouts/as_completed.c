@@ -69,8 +69,8 @@ SCENARIO(as_completed_returns_tasks_as_they_end)
 }
 
 /*
- * Tasks that end in time are returned. For every other task, the iteration returns a
- * timeout, and the task continues to run.
+ * Tasks that end before the deadline are returned. For each of the others, the iteration
+ * returns a timeout, and the task continues to run.
  */
 SCENARIO(as_completed_says_when_the_deadline_passed)
 {

@@ -56,8 +56,8 @@ async def as_completed_returns_tasks_as_they_end():
 
 @scenario
 async def as_completed_says_when_the_deadline_passed():
-    """Tasks that end in time are returned. For every other task, the iteration returns a timeout, and the task
-    continues to run.
+    """Tasks that end before the deadline are returned. For each of the others, the iteration returns a timeout, and the
+    task continues to run.
 
     Since: 3.13
     """

@@ -6,7 +6,7 @@
 
 #include "../scenario.h"
 
-/* A task that sleeps, prints the outcome, and returns its result. */
+/* A task that sleeps, prints the outcome, and returns `result`. */
 struct work {
     const char *name;
     int seconds, result;

@@ -2,8 +2,8 @@
 #include "races.h"
 
 /*
- * If the first function runs longer than the delay, the next one starts as well. When the
- * second one wins, the first is cancelled.
+ * If the first function takes longer than the delay, the second starts too. When the
+ * second wins, the first is cancelled.
  */
 SCENARIO(staggered_race_begins_the_next_after_the_delay)
 {
@@ -77,8 +77,8 @@ SCENARIO(staggered_race_of_nothing)
 }
 
 /*
- * Functions begin one delay apart. A function that succeeds after the winner has ended is
- * too late.
+ * Each function begins one delay after the previous one. A function that would succeed
+ * later than the winner is too late.
  */
 SCENARIO(staggered_race_of_three_is_won_by_the_second)
 {

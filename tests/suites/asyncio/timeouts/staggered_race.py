@@ -26,8 +26,8 @@ async def race(works, delay):
 
 @scenario
 async def staggered_race_begins_the_next_after_the_delay():
-    """If the first function runs longer than the delay, the next one starts as well. When the
-    second one wins, the first is cancelled.
+    """If the first function takes longer than the delay, the second starts too. When the second wins, the first is
+    cancelled.
     """
     await race(
         [
@@ -79,7 +79,7 @@ async def staggered_race_of_nothing():
 
 @scenario
 async def staggered_race_of_three_is_won_by_the_second():
-    """Functions begin one delay apart. A function that succeeds after the winner has ended is too
+    """Each function begins one delay after the previous one. A function that would succeed later than the winner is too
     late."""
     await race(
         [

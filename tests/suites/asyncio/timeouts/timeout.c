@@ -89,7 +89,7 @@ SCENARIO(timeout_does_not_claim_a_foreign_cancellation)
     return 0;
 }
 
-/* A deadline in the past acts like a deadline of now. */
+/* A deadline in the past has the same effect as the present time. */
 SCENARIO(timeout_in_the_past_cancels_even_a_yield)
 {
     coil_scope scope;
@@ -228,8 +228,8 @@ static void clean_up(void)
 }
 
 /*
- * If a block times out and its cleanup has a deadline of its own, which also passes, the
- * block still counts as timed out.
+ * A block times out, and the deadline of its cleanup passes too. The block still counts
+ * as timed out.
  */
 SCENARIO(timeout_of_a_cleanup_after_a_timeout)
 {
@@ -254,7 +254,7 @@ static int child(void *arg)
 }
 
 /*
- * If a deadline interrupts a group, and a child fails when it is cancelled, the block
+ * A deadline interrupts a group, and a child fails when it is cancelled. The block
  * returns that failure.
  */
 SCENARIO(timeout_of_a_group_whose_child_fails)
@@ -298,8 +298,8 @@ SCENARIO(timeout_of_none_never_comes)
 }
 
 /*
- * If the deadlines of two nested blocks pass at once, the inner block is cancelled, and
- * only the outer block times out.
+ * If the deadlines of two nested blocks pass at the same time, the inner block is
+ * cancelled, and only the outer block times out.
  */
 SCENARIO(timeout_of_two_that_pass_together_is_the_outer_one)
 {
@@ -316,7 +316,7 @@ SCENARIO(timeout_of_two_that_pass_together_is_the_outer_one)
     return 0;
 }
 
-/* With a deadline of now, the block begins, and its first wait is interrupted. */
+/* With a timeout of 0, the block begins, and its first wait is interrupted. */
 SCENARIO(timeout_of_zero_cancels_at_the_first_wait)
 {
     coil_scope scope;
@@ -328,7 +328,7 @@ SCENARIO(timeout_of_zero_cancels_at_the_first_wait)
     return 0;
 }
 
-/* With a deadline of now, even a yield is interrupted. */
+/* With a timeout of 0, even a yield is interrupted. */
 SCENARIO(timeout_of_zero_cancels_even_a_yield)
 {
     coil_scope scope;
@@ -440,8 +440,8 @@ static int timeout_that_meets_body(void *arg)
 }
 
 /*
- * If another task cancels the block in the turn of its deadline, the block has expired,
- * but it still returns the cancellation.
+ * If another task cancels the block in the turn in which its deadline passes, the block
+ * has expired, but still returns the cancellation.
  */
 SCENARIO(timeout_that_meets_a_foreign_cancellation_gives_way)
 {

@@ -74,7 +74,7 @@ async def timeout_in_the_past_body():
 
 @scenario
 async def timeout_in_the_past_cancels_even_a_yield():
-    """A deadline in the past acts like a deadline of now."""
+    """A deadline in the past has the same effect as the present time."""
     asyncio.create_task(ticker(5))
     trace("body: %s", await outcome(timeout_in_the_past_body()))
 
@@ -176,8 +176,7 @@ async def timeout_of_a_cleanup_body():
 
 @scenario
 async def timeout_of_a_cleanup_after_a_timeout():
-    """If a block times out and its cleanup has a deadline of its own, which also passes, the block still counts as
-    timed out.
+    """A block times out, and the deadline of its cleanup passes too. The block still counts as timed out.
 
     Since: 3.12 (and late releases of 3.11; Debian 12 has an early one)
     """
@@ -201,7 +200,7 @@ async def timeout_of_a_group_body():
 
 @scenario
 async def timeout_of_a_group_whose_child_fails():
-    """If a deadline interrupts a group, and a child fails when it is cancelled, the block returns that failure.
+    """A deadline interrupts a group, and a child fails when it is cancelled. The block returns that failure.
     """
     trace("body: %s", await outcome(timeout_of_a_group_body()))
     trace("cancelling %d", asyncio.current_task().cancelling())
@@ -227,8 +226,8 @@ async def timeout_of_two_body():
 
 @scenario
 async def timeout_of_two_that_pass_together_is_the_outer_one():
-    """If the deadlines of two nested blocks pass at once, the inner block is cancelled, and only the outer block
-    times out.
+    """If the deadlines of two nested blocks pass at the same time, the inner block is cancelled, and only the outer
+    block times out.
     """
     trace("body: %s", await outcome(timeout_of_two_body()))
 
@@ -241,7 +240,7 @@ async def timeout_of_zero_cancels_at_the_first_body():
 
 @scenario
 async def timeout_of_zero_cancels_at_the_first_wait():
-    """With a deadline of now, the block begins, and its first wait is interrupted."""
+    """With a timeout of 0, the block begins, and its first wait is interrupted."""
     asyncio.create_task(ticker(5))
     trace("body: %s", await outcome(timeout_of_zero_cancels_at_the_first_body()))
 
@@ -254,7 +253,7 @@ async def timeout_of_zero_cancels_even_body():
 
 @scenario
 async def timeout_of_zero_cancels_even_a_yield():
-    """With a deadline of now, even a yield is interrupted."""
+    """With a timeout of 0, even a yield is interrupted."""
     asyncio.create_task(ticker(5))
     trace("body: %s", await outcome(timeout_of_zero_cancels_even_body()))
 
@@ -327,8 +326,8 @@ async def timeout_that_is_over_cannot_be_moved():
 
 @scenario
 async def timeout_that_meets_a_foreign_cancellation_gives_way():
-    """If another task cancels the block in the turn of its deadline, the block has expired, but it still returns
-    the cancellation.
+    """If another task cancels the block in the turn in which its deadline passes, the block has expired, but still
+    returns the cancellation.
     """
     task = asyncio.create_task(body())
     await asyncio.sleep(1)

@@ -19,7 +19,10 @@ static int shield_for(coil_future *future, int64_t deadline)
     return rc < 0 ? rc : coil_scope_exit(&scope, coil_shield(future));
 }
 
-/* With a timeout of 0, a shielded task that has not begun still runs. */
+/*
+ * With a timeout of 0, a shielded task that has not begun is not cancelled, and still
+ * runs.
+ */
 SCENARIO(wait_for_a_shield_for_no_time_leaves_the_task_alone)
 {
     coil_task *task = start(worker, NULL);
@@ -278,8 +281,8 @@ SCENARIO(wait_for_no_time_takes_what_is_done)
 }
 
 /*
- * If a task ignores the cancellation at the deadline, wait_for() awaits it and returns
- * its result without a timeout.
+ * If a task ignores the cancellation at the deadline, wait_for() waits for it, and
+ * returns its result instead of a timeout.
  */
 SCENARIO(wait_for_takes_the_result_of_what_does_not_listen)
 {
@@ -330,7 +333,7 @@ static void cancel_it(void *task)
     coil_task_cancel(task, NULL);
 }
 
-/* Cancelling the waiter, with a deadline or without, cancels the task. */
+/* Cancelling the waiter cancels the task, with or without a deadline. */
 SCENARIO(wait_for_that_is_cancelled_cancels_the_task)
 {
     int64_t deadlines[] = {COIL_NEVER, COIL_SEC(60)};
@@ -366,8 +369,8 @@ static int slow(void *arg)
 }
 
 /*
- * With a timeout of 0 or more, wait_for() waits for a cancelled task that takes time to
- * end.
+ * When the timeout has passed, even a timeout of 0, wait_for() waits for a cancelled task
+ * that takes time to end.
  */
 SCENARIO(wait_for_waits_while_a_cancelled_task_cleans_up)
 {

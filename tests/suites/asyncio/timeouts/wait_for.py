@@ -10,7 +10,7 @@ async def worker():
 
 @scenario
 async def wait_for_a_shield_for_no_time_leaves_the_task_alone():
-    """With a timeout of 0, a shielded task that has not begun still runs."""
+    """With a timeout of 0, a shielded task that has not begun is not cancelled, and still runs."""
     task = asyncio.create_task(worker())
     asyncio.create_task(ticker(4))
     trace("wait_for: %s", await outcome(asyncio.wait_for(asyncio.shield(task), 0)))
@@ -177,7 +177,7 @@ async def wait_for_no_time_takes_what_is_done():
 
 @scenario
 async def wait_for_takes_the_result_of_what_does_not_listen():
-    """If a task ignores the cancellation at the deadline, wait_for() awaits it and returns its result without a
+    """If a task ignores the cancellation at the deadline, wait_for() waits for it, and returns its result instead of a
     timeout.
     """
     inner = asyncio.create_task(stubborn())
@@ -203,7 +203,7 @@ async def wait_for_takes_what_a_cancelled_task_returns():
 
 @scenario
 async def wait_for_that_is_cancelled_cancels_the_task():
-    """Cancelling the waiter, with a deadline or without, cancels the task.
+    """Cancelling the waiter cancels the task, with or without a deadline.
 
     Since: 3.12
     """
@@ -227,7 +227,7 @@ async def slow():
 
 @scenario
 async def wait_for_waits_while_a_cancelled_task_cleans_up():
-    """With a timeout of 0 or more, wait_for() waits for a cancelled task that takes time to end.
+    """When the timeout has passed, even a timeout of 0, wait_for() waits for a cancelled task that takes time to end.
     """
     for delay in 2, 0:
         task = asyncio.create_task(slow())

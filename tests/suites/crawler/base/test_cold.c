@@ -19,7 +19,7 @@ static size_t mapped_bytes(void)
     return shared * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Fill the store. Returns the maximum by which the number of mapped bytes grew. */
+/* Fill the store. Returns the most by which mapped_bytes() grew meanwhile. */
 static size_t fill(struct cold *cold, char **pieces, size_t count)
 {
     size_t before = mapped_bytes(), most = 0;
@@ -83,8 +83,8 @@ TEST(cold_memory_that_has_no_file_is_memory)
 }
 
 /*
- * When the disk is full, memory that was already written to the file is released. The
- * remaining memory stays in RAM.
+ * When the disk is full, memory that has already been written to the file can be
+ * released. The rest stays in RAM.
  */
 TEST(cold_memory_goes_on_in_memory_once_the_disk_is_full)
 {

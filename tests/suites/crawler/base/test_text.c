@@ -1,7 +1,7 @@
 #include "../../../../crawler/base/text.h"
 #include "../../../harness/harness.h"
 
-/* Compare the content of the text, and empty it. */
+/* Compare the content of the text with `expected`, and empty the text. */
 static void check_text(struct text *text, const char *expected)
 {
     char *taken = text_take(text);

@@ -102,7 +102,7 @@ static void unchanged(void)
     write_and_destroy(open_at("a", 10));
     CHECK_INT(stat("a", &after), 0);
     CHECK_INT(before.st_ino, after.st_ino);
-    /* An empty file, such as a file that mktemp(1) creates, is not a cache. */
+    /* An empty file, such as mktemp(1) creates, is accepted as an empty cache. */
     put_file("a", "");
     write_and_destroy(open_at("a", 10));
     check_file("a", START);
@@ -182,7 +182,7 @@ static void write_often(int process)
 
 /*
  * Two processes write and read the cache at the same time. Each must always read a
- * complete file, because a mixture of two files would be refused.
+ * complete file: a mixture of two files would be refused.
  */
 static void two_at_once(void)
 {

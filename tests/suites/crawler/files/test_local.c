@@ -73,7 +73,7 @@ TEST(local_paths_that_none_can_be)
     free(path);
 }
 
-/* Resolve a link on the page R/docs/a.html, where R is the root. */
+/* Resolve a link on the page docs/a.html below the root. */
 static char *rebased(const char *root, const char *base_url, const char *reference)
 {
     struct local local = {
@@ -185,7 +185,7 @@ TEST(local_root_is_the_folder_that_is_checked)
 /* ---- files ------------------------------------------------------------------------- */
 
 /*
- * Find a path such as "a.html" in the working directory, and compare the result or the
+ * Find a path such as "a.html" in the working directory, and compare the URL or the
  * error.
  */
 static void check_found(const char *path, const char *expected)

@@ -1,6 +1,6 @@
 /*
- * test_out.c - crawler/files/out.h: reports are complete despite signals, slow readers
- * and write errors.
+ * test_out.c - crawler/files/out.h: reports stay complete despite signals and slow
+ * readers, and write errors are returned.
  */
 #include "../../../../crawler/files/out.h"
 #include "../../../harness/harness.h"
@@ -121,8 +121,8 @@ TEST(out_a_reader_that_has_gone)
 #define LINES 40000
 
 /*
- * A slow reader that expects the lines "0", "1", ..., and counts them until the first
- * mismatch.
+ * A slow reader that expects the lines "0", "1" and so on, and counts them until one
+ * differs.
  */
 struct reader {
     int fd;
@@ -237,8 +237,8 @@ static void write_until_killed(int fd)
 }
 
 /*
- * Each line written before the signal appears exactly once and complete, whenever the
- * signal arrives.
+ * Whenever the signal arrives, each line that was written before it must appear exactly
+ * once, and complete.
  */
 TEST(out_a_handler_that_ends_the_program_leaves_whole_lines)
 {
@@ -257,7 +257,7 @@ TEST(out_a_handler_that_ends_the_program_leaves_whole_lines)
         reader.fd = ends[0];
         pthread_create(&reader.thread, NULL, read_lines, &reader);
         while (reader.lines <= 100u * (unsigned)round)
-            usleep(50); /* wait until the handler is installed and lines arrive */
+            usleep(50); /* until the handler is installed and lines arrive */
         kill(child, SIGTERM);
         CHECK_INT(waitpid(child, &status, 0), child);
         pthread_join(reader.thread, NULL);
@@ -297,7 +297,7 @@ static void wait_until_full(int fd)
         usleep(1000);
 }
 
-/* The pipe fills up because nothing reads from its other end. */
+/* The pipe is full, because its reader does not read. */
 TEST(out_a_handler_gives_up_a_reader_that_stands_still)
 {
     int ends[2], status;
@@ -349,8 +349,8 @@ static void wait_until_it_stands_still(const atomic_int *count)
 }
 
 /*
- * The terminal accepts only part of a line. Signals must not stay blocked until the
- * terminal accepts the rest.
+ * The terminal accepts only a part of a line. Signals must not stay blocked until it
+ * accepts the rest.
  */
 TEST(out_a_signal_comes_through_while_nobody_reads_the_terminal)
 {

@@ -1,6 +1,6 @@
 /*
- * test_frontier.c - crawler/frontier/frontier.h: the order in which and the times at
- * which workers get targets. Time is virtual, in seconds.
+ * test_frontier.c - crawler/frontier/frontier.h: when workers get which targets, and in
+ * which order. Time is virtual, in seconds.
  */
 #include "../../../../crawler/frontier/frontier.h"
 #include "../../../harness/harness.h"
@@ -26,7 +26,7 @@ static void close_frontier(void)
     targets_finish(&targets);
 }
 
-/* Limit the number of concurrent jobs per class and per host. */
+/* Return options that limit the number of concurrent jobs per class and per host. */
 static struct frontier_options at_a_time(unsigned all, unsigned per_host)
 {
     return (struct frontier_options){.limits = {all, all},
@@ -429,7 +429,7 @@ TASK_TEST(frontier_worker_cancelled_with_a_job_before_it_leaves_it_to_another)
     for (int i = 0; i < 3; i++)
         workers[i] = test_spawn(work, NULL);
     CHECK_INT(coil_sleep(COIL_SEC(1)), 0);
-    add("http://a/1"); /* this wakes a worker, which is cancelled before it runs */
+    add("http://a/1"); /* wakes a worker, which is cancelled before it runs */
     coil_task_cancel(workers[2], "test");
     coil_task_cancel(workers[1], "test");
     CHECK_INT(test_join(workers[2]), -ECANCELED);
@@ -448,7 +448,10 @@ static void check_counts(size_t left, size_t at_work, size_t through)
     CHECK_INT(frontier_through(&frontier), through);
 }
 
-/* Each target is counted once, so the numbers in the progress line never decrease. */
+/*
+ * Each target is counted exactly once, so that the numbers in the progress line never
+ * decrease.
+ */
 TASK_TEST(frontier_counts_each_target_in_one_place_whatever_its_class)
 {
     struct frontier_options options = at_a_time(2, 2);

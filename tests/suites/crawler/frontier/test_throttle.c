@@ -25,9 +25,9 @@ struct site {
     int64_t window_ns;
     int status;             /* the status of a refusal */
     int64_t retry_after_ns; /* 0: no Retry-After */
-    double penalty;         /* tokens that a refused request takes */
+    double penalty;         /* number of tokens that a refused request takes */
     unsigned broken_every;  /* always refuse every n-th page; 0: none */
-    /* if not 0, always refuse pages n with n % 100 >= broken_from, not every n-th page */
+    /* if not 0, always refuse the pages n with n % 100 >= broken_from instead */
     unsigned broken_from;
     unsigned pages;     /* 0: PAGES */
     unsigned max_tries; /* the crawl's --max-tries; 0 means 3 */
@@ -76,7 +76,10 @@ static bool has_token(void)
     return true;
 }
 
-/* Returns true if the page is delivered, false if the request is refused. */
+/*
+ * Wait until a request has been answered. *is_answered is false if the site refuses it.
+ * Returns the result of the wait.
+ */
 static int answer(const struct target *page, bool *is_answered)
 {
     int rc = coil_sleep(HALF_TRIP_NS);
@@ -183,8 +186,8 @@ static void crawl(const struct site *site)
 }
 
 /*
- * Check that there are no false verdicts, that the crawl takes less than `seconds`, and
- * that the site delivers more pages than it refuses.
+ * Crawl the site. Check that no verdict is false, that the crawl takes less than
+ * `seconds`, and that the site refuses fewer requests than it answers with pages.
  */
 static void check_site(const struct site *site, double seconds)
 {
@@ -249,8 +252,8 @@ TASK_TEST(throttle_of_sites_with_other_limits)
 }
 
 /*
- * Pages that are always refused are eventually reported as broken, and do not delay other
- * pages forever.
+ * Pages that are always refused must be reported as broken in the end, and must not delay
+ * other pages forever.
  */
 TASK_TEST(throttle_of_pages_that_are_always_refused)
 {
@@ -342,8 +345,9 @@ TEST(throttle_takes_no_single_503_for_a_limit)
 }
 
 /*
- * If the page that tests a host is refused, another page is tested. After three refused
- * pages, the throttle assumes that the host has no rate limit.
+ * After refusals, the throttle tests a host with a single request. If this page is
+ * refused too, another page is tested. After three refused pages, the throttle assumes
+ * that the host does not limit the rate.
  */
 TEST(throttle_tests_a_page_that_is_refused)
 {
@@ -375,8 +379,8 @@ TEST(throttle_tests_a_page_that_is_refused)
 }
 
 /*
- * If the page that tests the host is delivered, the host had refused earlier requests
- * because of their rate. A single later refusal causes no delay.
+ * The page with which the throttle tests the host is delivered: the host has refused
+ * earlier requests because of their rate. A single later refusal causes no delay.
  */
 TEST(throttle_does_not_test_what_a_limit_explains)
 {
@@ -395,7 +399,10 @@ TEST(throttle_does_not_test_what_a_limit_explains)
     CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_FINAL);
 }
 
-/* The rate is not cut again for refused requests that were sent before the last cut. */
+/*
+ * If requests that were sent before the last reduction of the rate are refused, the rate
+ * is not reduced again.
+ */
 TEST(throttle_cuts_once_for_what_is_on_its_way)
 {
     struct throttle throttle = {.rate = 0};

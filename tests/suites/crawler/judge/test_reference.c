@@ -19,7 +19,7 @@ static void reference(struct target *target, const char *text, uint32_t line)
               0);
 }
 
-/* Print the references from the last to the first. */
+/* Write the references to the trace, from the last to the first. */
 static void trace(const struct target *target)
 {
     const struct reference *at = references_of(&references, &targets, target);
@@ -51,7 +51,7 @@ TEST(references_are_kept_with_their_places)
     finish();
 }
 
-/* The links on three pages are added in interleaved order. */
+/* Links on several pages are added in interleaved order. */
 TEST(references_beyond_a_hundred_are_the_first_on_each_page)
 {
     struct target *x = get("http://a/x"), *pages[9];

@@ -1,6 +1,6 @@
 /*
- * test_options.c - crawler/options/options.h: valid command lines, and the messages for
- * invalid ones.
+ * test_options.c - crawler/options/options.h: parsing valid command lines, and the
+ * messages for invalid ones.
  */
 #include "../../../../crawler/options/options.h"
 #include "../../../harness/harness.h"
@@ -44,7 +44,7 @@ static void finish(struct parsed *parsed)
     free(parsed->complaints);
 }
 
-/* The command line must be refused with this message. */
+/* Check that the command line was refused with this message. */
 static void check_refused(struct parsed parsed, const char *sentence)
 {
     char whole[512];
@@ -442,8 +442,8 @@ static void check_accept_of(const struct options *options, size_t at, const char
 }
 
 /*
- * --accept=HOST=STATUSES applies only to this host. A value without a host replaces
- * the default for all hosts.
+ * --accept=HOST=STATUSES applies only to this host. A value without a host replaces the
+ * default for all other hosts.
  */
 TEST(options_accept_takes_a_host)
 {
@@ -910,7 +910,10 @@ TEST(options_of_a_file_say_nothing_to_a_terminal)
     leave_scratch();
 }
 
-/* ./coil-crawl.toml may come from a checkout whose author is not trusted. */
+/*
+ * ./coil-crawl.toml may come from a repository with an untrusted author. Therefore it may
+ * write only below its folder.
+ */
 TEST(options_of_a_file_that_was_not_named_write_below_its_folder_alone)
 {
     static const char *const refused[] = {"format = ['text:../victim']",
@@ -971,8 +974,8 @@ TEST(options_of_a_file_that_was_not_named_write_below_its_folder_alone)
 }
 
 /*
- * As in other link checkers, option names may be written with underscores instead of
- * hyphens. The value of a repeatable option may be a list.
+ * The value of a repeatable option may be a list. Option names may have underscores
+ * instead of hyphens, as in other link checkers.
  */
 TEST(options_in_a_file_may_be_lists)
 {

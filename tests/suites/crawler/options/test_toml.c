@@ -12,8 +12,8 @@
 #define TOLD_BYTES 512
 
 /*
- * Record "key=text;", with a letter for the kind of value: s, n or b. The elements of a
- * list are in brackets, with a "+" before each except the first.
+ * Append "key=text;" to the record, with a letter for the kind of value: s, n or b. The
+ * elements of a list are in brackets, and separated by "+".
  */
 static int note(void *arg, const struct toml_value *value)
 {

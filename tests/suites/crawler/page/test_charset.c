@@ -45,7 +45,10 @@ static void check_declared(const char *html, const char *label, bool is_declared
     CHECK_INT(charset.is_declared, is_declared);
 }
 
-/* The HTML standard calls this algorithm "get an XML encoding". */
+/*
+ * The encoding in an XML declaration applies if nothing else declares one. (HTML: "get an
+ * XML encoding")
+ */
 TEST(charset_of_an_xml_declaration_counts_if_nothing_else_does)
 {
     check_declared("<?xml version='1.0' encoding='iso-8859-2'?><p>", "iso-8859-2", true);

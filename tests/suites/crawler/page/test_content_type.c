@@ -1,6 +1,6 @@
 /*
- * test_content_type.c - crawler/page/content_type.h: types are parsed as in the examples
- * of the Fetch standard.
+ * test_content_type.c - crawler/page/content_type.h: parsing types as in the examples of
+ * the Fetch standard.
  */
 #include "../../../../crawler/page/content_type.h"
 #include "../../../harness/harness.h"

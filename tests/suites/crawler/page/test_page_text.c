@@ -73,7 +73,7 @@ TEST(page_text_has_what_a_directive_asks_for)
     CHECK_INT(has(page, "text=paragraph%E2%80%99s"), 1);
 }
 
-/* Browsers ignore a malformed directive. */
+/* A malformed directive counts as found, because browsers ignore it. */
 TEST(page_text_has_all_of_a_malformed_directive)
 {
     static const char *const malformed[] = {

@@ -61,8 +61,8 @@ TEST(plain_text_without_urls)
 }
 
 /*
- * Parsing takes time in proportion to the text's length, even if the text is designed to
- * be slow to parse.
+ * Searching a text takes time in proportion to its length, even for texts that are
+ * designed to be slow.
  */
 TEST(plain_text_takes_time_in_proportion_to_it)
 {

@@ -25,7 +25,7 @@ static int trace_found(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* Search the page as a whole, then byte by byte. */
+/* Search the page as a whole, and then byte by byte. */
 static void check(const char *content_type, const char *html, size_t n,
                   const char *expected)
 {
@@ -60,8 +60,8 @@ TASK_TEST(search_tells_of_ids_in_the_order_of_the_page)
 }
 
 /*
- * The base URL of a document in srcdoc is relative to the base URL of the outer document.
- * A malformed base URL is ignored.
+ * In a srcdoc document, a base URL is resolved against the base URL of the outer
+ * document. A malformed base URL is ignored.
  */
 TASK_TEST(search_resolves_links_in_srcdoc_against_bases_of_their_own)
 {
@@ -159,8 +159,8 @@ TASK_TEST(search_in_the_encoding_of_the_meta_that_counts)
 }
 
 /*
- * After an invalid label, the search continues after the tag. (HTML: step "if charset is
- * failure")
+ * A label that is invalid is ignored, and the search for a declaration continues after
+ * the tag. (HTML: step "if charset is failure")
  */
 TASK_TEST(search_passes_over_a_meta_whose_label_can_be_none)
 {
@@ -193,8 +193,8 @@ TASK_TEST(search_passes_over_a_header_whose_label_can_be_none)
 }
 
 /*
- * iconv(3) supports encodings that browsers do not, but accepts fewer labels for
- * encodings that browsers support.
+ * The labels are those of browsers. iconv(3) supports encodings that browsers do not
+ * support, but knows fewer labels for the others.
  */
 TASK_TEST(search_knows_the_labels_that_browsers_know)
 {
@@ -309,7 +309,7 @@ TASK_TEST(search_of_styles_has_queries_in_utf_8)
                  "[http://h/p/q?%C3%A9][http://h/p/q?%E9]");
 }
 
-/* Search a sitemap with this content type as a whole, then byte by byte. */
+/* Search a sitemap with this content type as a whole, and then byte by byte. */
 static void check_sitemap(const char *content_type, bool is_named, bool else_html,
                           const char *text, size_t n, bool is_page, const char *expected)
 {
@@ -349,7 +349,7 @@ TASK_TEST(search_of_a_sitemap)
     check_sitemap("text/xml", false, false, "<svg/>", 6, false, "");
 }
 
-/* The content of a CDATA section is text. */
+/* In a feed, the content of a CDATA section is text. Tags in it are ignored. */
 TASK_TEST(search_of_a_feed_that_would_be_html)
 {
     static const char rss[] =
@@ -467,7 +467,10 @@ static int count_found(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* libcmark-gfm calls itself recursively for each e-mail address. */
+/*
+ * libcmark-gfm recurses for each e-mail address, which would overflow the stack of a
+ * task.
+ */
 TASK_TEST(search_of_markdown_needs_no_stack_of_its_task)
 {
     static const char address[] = "a@b.c ";

@@ -1,6 +1,6 @@
 /*
- * test_sniff.c - crawler/page/sniff.h: types are detected as in the table of MIME
- * Sniffing, 7.1.
+ * test_sniff.c - crawler/page/sniff.h: detecting types as in the table of MIME Sniffing,
+ * 7.1.
  */
 #include "../../../../crawler/page/sniff.h"
 #include "../../../harness/harness.h"

@@ -1,5 +1,5 @@
 /*
- * test_digest.c - crawler/report/digest.h: which records a digest stores, and in which
+ * test_digest.c - crawler/report/digest.h: the records that a digest stores, and their
  * order.
  */
 #include "../../../../crawler/report/digest.h"
@@ -68,8 +68,8 @@ TEST(digest_forgets_links_to_what_is_well)
 }
 
 /*
- * The first link on each page is stored, whether its record precedes or follows the
- * verdict.
+ * Beyond the first hundred links to a target, the first link on each page is stored,
+ * whether its record precedes or follows the verdict.
  */
 TEST(digest_keeps_the_first_link_on_each_page_beyond_a_hundred)
 {
@@ -180,7 +180,10 @@ TEST(digest_tells_fragments_apart)
     end("http://h/:1:1 x#a > http://h/x fragment\n");
 }
 
-/* A target that is reached only through redirects does not get its own verdict. */
+/*
+ * A redirect leads to a broken target. A target that is reached only through redirects
+ * does not get its own verdict.
+ */
 TEST(digest_tells_where_a_redirect_leads_that_breaks)
 {
     digested_init(&digested);
@@ -264,8 +267,8 @@ TEST(digest_leaves_out_what_the_baseline_has)
 }
 
 /*
- * The record of a link may precede or follow the verdict. A link in the baseline is
- * reported if its verdict has changed.
+ * A link in the baseline is reported only if its verdict has changed. Its record may
+ * precede or follow the verdict.
  */
 TEST(digest_tells_links_that_the_baseline_lacks)
 {

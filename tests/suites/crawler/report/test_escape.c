@@ -1,6 +1,6 @@
 /*
- * test_escape.c - crawler/report/escape.h: a hostile text cannot become markup or a
- * control sequence in any format.
+ * test_escape.c - crawler/report/escape.h: in no format can a hostile text become markup
+ * or a control sequence.
  */
 #include "../../../../crawler/report/escape.h"
 #include "../../../harness/harness.h"

@@ -16,8 +16,8 @@
 static struct digested digested;
 
 /*
- * One row of each kind: a broken link, a missing fragment, a failed start, a blocked page
- * and a moved page.
+ * Create a digest with one row of each kind: a broken link, a missing fragment, a failed
+ * start, a blocked page and a moved page.
  */
 static void begin(void)
 {

@@ -1,5 +1,5 @@
 /*
- * test_jsonl.c - crawler/report/jsonl.h: checks each byte of records in schema 1.
+ * test_jsonl.c - crawler/report/jsonl.h: checks each byte of the records in schema 1.
  */
 #include "../../../../crawler/report/jsonl.h"
 #include "../../../harness/harness.h"
@@ -189,9 +189,7 @@ TEST(jsonl_summary)
         "\"bytes\":12345678901,\"seconds\":0.612,\"exit\":2}\n");
 }
 
-/*
- * Write the text by itself, and then at every position in a string of eight plain bytes.
- */
+/* Write the text alone, and then at every position among plain bytes. */
 static void check_string(const char *text, const char *expected)
 {
     for (int before = 0; before < 10; before++) {
@@ -226,8 +224,8 @@ TEST(jsonl_strings_are_json_whatever_they_hold)
 }
 
 /*
- * Like the text report, JSON must not contain control characters that affect a terminal.
- * A JSON parser must still recover every byte.
+ * The JSON report must not contain characters that control a terminal. A JSON parser must
+ * still recover every byte.
  */
 TEST(jsonl_strings_say_nothing_to_a_terminal)
 {
@@ -243,8 +241,8 @@ TEST(jsonl_strings_say_nothing_to_a_terminal)
 }
 
 /*
- * Write each byte value between plain bytes, and check that it is escaped if JSON
- * requires an escape.
+ * Write each byte value among plain bytes, and check that it is escaped if JSON requires
+ * this.
  */
 TEST(jsonl_strings_of_each_byte)
 {

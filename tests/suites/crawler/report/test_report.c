@@ -116,7 +116,7 @@ TEST(report_says_why_at_each_link_where_it_differs)
         "    4:9     q#x  no element has this id\n");
 }
 
-/* The shortest report has three entries for eleven broken links. */
+/* The report groups eleven broken links into three entries, the fewest possible. */
 TEST(report_takes_what_explains_the_most_first)
 {
     char path[32];
@@ -178,7 +178,7 @@ TEST(report_links_of_a_page_into_one_folder_are_one_item)
         "    500:1   other\n");
 }
 
-/* A missing page counts once, even if links to it have different fragments. */
+/* A missing page counts as one target, even if links to it have different fragments. */
 TEST(report_fragments_of_a_missing_page_are_one_target)
 {
     begin();
@@ -413,7 +413,7 @@ TEST(report_tells_when_it_cannot_be_written)
     crawled_finish(&crawled);
 }
 
-/* A report on a page with 100,000 broken links is short and quickly written. */
+/* The report of a page with 100,000 broken links must be short, and quickly written. */
 TEST(report_of_very_many_links)
 {
     char path[32];

@@ -146,7 +146,10 @@ static int ignore(const struct search_found *found, void *arg)
     return 0;
 }
 
-/* Flip each bit of the blob, and truncate the blob after each byte. */
+/*
+ * Flip each bit of the blob, or truncate it after each byte. Reading must fail or succeed
+ * without an overrun.
+ */
 TEST(link_blob_that_is_damaged_is_refused_or_read)
 {
     const struct link_blob_reader silent = {url_of, ignore, NULL};

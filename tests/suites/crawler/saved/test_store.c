@@ -54,8 +54,8 @@ static struct store *open_as(enum store_mode mode)
 }
 
 /*
- * `message` is a pointer because the call that sets the message may be evaluated after
- * this argument.
+ * Check that a call was refused with this error and message. `message` is a pointer,
+ * because the call that sets it may be evaluated after this argument.
  */
 static void check_refused(int rc, int expected, char **message, const char *words)
 {

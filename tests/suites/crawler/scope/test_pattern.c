@@ -1,5 +1,6 @@
 /*
- * test_pattern.c - crawler/scope/pattern.h: Perl regular expressions, and errors in them.
+ * test_pattern.c - crawler/scope/pattern.h: patterns, which are Perl regular expressions,
+ * and errors in them.
  */
 #include "../../../../crawler/scope/pattern.h"
 #include "../../../harness/harness.h"
@@ -37,8 +38,8 @@ TEST(pattern_is_a_perl_regular_expression)
 }
 
 /*
- * The empty pattern would silently exclude every URL, and other mistakes would exclude
- * none.
+ * Likely mistakes are refused. An empty pattern would silently exclude every URL, and
+ * other mistakes would exclude none.
  */
 TEST(pattern_that_matches_all_or_nothing_by_mistake_is_refused)
 {
@@ -68,7 +69,7 @@ TEST(pattern_that_matches_all_or_nothing_by_mistake_is_refused)
     patterns_finish(&list);
 }
 
-/* Without a time limit, matching a malicious URL against a pattern could take a year. */
+/* Matching a malicious URL against a pattern could take a year, so there is a limit. */
 TEST(pattern_gives_up_where_it_would_take_very_long)
 {
     struct pattern_list list = {NULL, 0};
@@ -86,5 +87,5 @@ TEST(pattern_gives_up_where_it_would_take_very_long)
     CHECK_INT(pattern_matches(&list, 0, "http://h/x"), 1);
     CHECK_STR(pattern_text(&list, 1), "(a+)+$");
     patterns_finish(&list);
-    CHECK_INT(matches("([a-z/]*b)*[a-z/]*c", url), 0); /* this pattern is fast enough */
+    CHECK_INT(matches("([a-z/]*b)*[a-z/]*c", url), 0); /* fast enough */
 }

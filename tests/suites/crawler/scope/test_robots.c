@@ -362,7 +362,8 @@ static int64_t cpu_ns(void)
 }
 
 /*
- * One rule of 500 KiB, and a URL of that length. A backtracking matcher would take hours.
+ * Match a rule of 500 KiB against a URL of that length. With backtracking this would take
+ * hours.
  */
 TEST(robots_take_linear_time)
 {

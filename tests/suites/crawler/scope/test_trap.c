@@ -285,7 +285,7 @@ static void blog(struct crawl *crawl, const char *url)
         link_to(crawl, "http://h/%u/%02u/%02u/post-%u-%u", year, month, 2 * i, months, i);
 }
 
-/* One page lists a thousand releases, each of which links to a release from 1999. */
+/* A list of a thousand releases. Each release links to one from 1999. */
 static void releases(struct crawl *crawl, const char *url)
 {
     if (strcmp(url, "http://h/releases/") != 0) {

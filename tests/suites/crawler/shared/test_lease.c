@@ -1,6 +1,7 @@
 /*
- * test_lease.c - crawler/shared/lease.h: workers of a shared crawl, with a redis-server
- * that the test starts. tests/suites/crawler/test_scripts.py tests the scripts.
+ * test_lease.c - crawler/shared/lease.h: leases of the workers of a shared crawl, with a
+ * redis-server that the test starts. tests/suites/crawler/test_scripts.py tests the
+ * scripts.
  */
 #include "../../../../crawler/shared/lease.h"
 #include "../../../harness/harness.h"
@@ -320,7 +321,10 @@ static int acquire_in_vain(void *arg)
     return leases_acquire(arg, LEASE_SITE, 10, &lease, &wait_ns);
 }
 
-/* The worker leaves the crawl, as after Ctrl-C. */
+/*
+ * A request for a lease is cancelled, and then the worker leaves the crawl, as after
+ * Ctrl-C. Its items must go back to the queue.
+ */
 IO_TEST(lease_that_a_worker_was_not_told_of_goes_back_when_it_leaves)
 {
     struct crawl crawl;
@@ -334,7 +338,7 @@ IO_TEST(lease_that_a_worker_was_not_told_of_goes_back_when_it_leaves)
     add(&ends, "http://a/1");
     kill(crawl.process.pid, SIGSTOP);
     task = test_spawn(acquire_in_vain, &ends);
-    CHECK_INT(coil_sleep(COIL_MSEC(50)), 0); /* wait until the request is sent */
+    CHECK_INT(coil_sleep(COIL_MSEC(50)), 0); /* until the request was sent */
     coil_task_cancel(task, "test");
     CHECK_INT(test_join(task), -ECANCELED);
     kill(crawl.process.pid, SIGCONT);
@@ -463,7 +467,10 @@ static int collect(void *arg, int64_t number, const void *bytes, size_t n)
     return 0;
 }
 
-/* All keys are deleted, except the keys that show workers that the crawl has ended. */
+/*
+ * Check that all keys were deleted, except those that tell workers that the crawl has
+ * ended.
+ */
 static void check_forgotten(struct crawl *crawl, struct leases *leases)
 {
     struct redis_words words = {.count = 0};

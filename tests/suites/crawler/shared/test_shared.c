@@ -14,7 +14,7 @@ enum { PAGES = 200, HOSTS = 7, WORKERS = 3 };
 
 static const struct leases_setup setup = {.options = "options", .split = 1};
 
-/* A simulated process, with the parts of a crawler that a shared frontier needs. */
+/* A simulated process: the parts of a crawler that a shared frontier needs. */
 struct process {
     struct redis *redis;
     struct leases leases;
@@ -55,7 +55,7 @@ static void find(struct process *process, int page)
     frontier_add(&process->frontier, target);
 }
 
-/* Page n links to the pages 0, 2n + 1 and 2n + 2. */
+/* Fetch a page. Page n links to the pages 0, 2n + 1 and 2n + 2. */
 static int ask(struct process *process, struct target *target)
 {
     int page = page_of(target->url);

@@ -20,7 +20,10 @@ static void check_refused(const char *base, const char *reference, int rc)
     CHECK_PTR(url, NULL);
 }
 
-/* Decode the fragment, because percent-encoded and plain bytes in it are equivalent. */
+/*
+ * Decode the fragment of the URL, in which percent-encoded and plain bytes are
+ * equivalent.
+ */
 static void decode_fragment(char *url)
 {
     size_t at = strcspn(url, "#");
@@ -29,7 +32,7 @@ static void decode_fragment(char *url)
     url[at] = '\0';
 }
 
-/* The fast paths of url_parse() must agree with the full parser. */
+/* Check that url_parse(), which has fast paths, agrees with the full parser. */
 static void check_parses_alike(const struct whatwg_url *base, const char *reference)
 {
     struct whatwg_url expected;

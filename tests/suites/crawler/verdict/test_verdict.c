@@ -1,6 +1,6 @@
 /*
- * test_verdict.c - crawler/verdict/verdict.h: verdicts have the same names as in
- * docs/design/checker.md.
+ * test_verdict.c - crawler/verdict/verdict.h: the tables of verdicts and reasons, and the
+ * names that docs/design/checker.md lists.
  */
 #include "../../../../crawler/verdict/verdict.h"
 #include "../../../harness/harness.h"
@@ -48,7 +48,10 @@ TEST(verdict_of_an_unknown_word_is_open)
     CHECK_INT(verdict_of_word(""), VERDICT_OPEN);
 }
 
-/* Each reason except REASON_STATUS has a message without a full stop. */
+/*
+ * Each reason except REASON_STATUS must have a message, which does not end with a full
+ * stop.
+ */
 TEST(verdict_every_reason_has_a_word_and_a_sentence)
 {
     CHECK_PTR(reason_word(REASON_NONE), NULL);

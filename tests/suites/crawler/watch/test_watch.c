@@ -112,8 +112,8 @@ static void check_holds(void (*write)(struct text *, const struct watch_numbers 
 }
 
 /*
- * A host name may contain an ampersand. Bytes that would end a string literal are
- * escaped.
+ * A host name is text, and may contain an ampersand. Bytes that would end a string
+ * literal are escaped.
  */
 TASK_TEST(watch_takes_names_for_text)
 {

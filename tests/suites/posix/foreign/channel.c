@@ -1,7 +1,7 @@
 /*
  * channel.c - two tasks of one thread use a channel of Rust's standard library. The
- * sender does not wake the receiver, because both run on the same thread. coil reports
- * this deadlock with the name of the library. Ends with `N passed, N failed`.
+ * sender does not wake the receiver, because both have the same thread. coil must report
+ * this deadlock, and name the library. Ends with `N passed, N failed`.
  */
 #include <coil.h>
 #include <coil/posix.h>

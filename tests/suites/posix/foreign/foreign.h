@@ -1,10 +1,10 @@
 /*
  * foreign.h - runs an unmodified third-party library in 20 tasks of one thread.
  *
- * Other tasks of the same thread do the work for which the library's calls wait. These
- * tasks either forward the library's bytes to a server (`server`), or are the library's
- * peer themselves (`other_side`). A call that blocks the thread therefore never returns,
- * so the test does not need a clock to detect such a call.
+ * The library's calls wait for other tasks of the same thread. Those tasks either forward
+ * the library's bytes to a server (`server`), or are the library's peer (`other_side`).
+ * Therefore a call that blocks the thread never returns, and the test needs no clock to
+ * detect it.
  */
 #ifndef COIL_TESTS_POSIX_FOREIGN_H
 #define COIL_TESTS_POSIX_FOREIGN_H

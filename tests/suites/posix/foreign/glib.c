@@ -135,7 +135,7 @@ static gboolean quit(gpointer loop)
     return G_SOURCE_REMOVE;
 }
 
-/* Run a GLib main loop in the task with a timeout. */
+/* Run a GLib main loop in a task, until a timeout of GLib stops it. */
 static bool run_main_loop(void)
 {
     GMainContext *context = g_main_context_new();
@@ -157,7 +157,8 @@ static bool run_main_loop(void)
 }
 
 /*
- * GLib treats a log message as recursive if the same thread is writing another message.
+ * Write a log message, and wait while doing so. GLib treats a message as recursive if its
+ * thread is already writing another one.
  */
 static void log_slowly(const gchar *domain, GLogLevelFlags level, const gchar *text,
                        gpointer recursions)

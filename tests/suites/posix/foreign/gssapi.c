@@ -12,8 +12,8 @@
 #define PASSWORD "secret"
 
 /*
- * Add the port of the key distribution centre to the configuration, because the port was
- * not known before.
+ * Add the port of the key distribution centre to the configuration. The port is known
+ * only now.
  */
 static bool start(void)
 {

@@ -2,9 +2,9 @@
  * guile.c - Guile: each task runs a Scheme program, which waits in a C procedure and then
  * reads from a socket through Guile's own ports.
  *
- * Guile stores its per-thread state in a thread-local variable and under a key. Its
- * collector (bdw-gc) scans the thread's own stack for references. With the hooks
- * `stacks`, the collector scans the stacks of all tasks.
+ * Guile stores its state per thread in a thread-local variable and under a key. Its
+ * garbage collector (bdw-gc) scans only the thread's own stack for references. The hooks
+ * `stacks` make it scan the stacks of all tasks.
  */
 #include "foreign.h"
 

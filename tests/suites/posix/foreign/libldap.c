@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The server answers with the name in capital letters. */
+/* Check that the server answers with the name in capital letters. */
 static bool search(LDAP *ldap, int number)
 {
     char name[20], expected[20];

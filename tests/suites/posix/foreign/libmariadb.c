@@ -57,7 +57,10 @@ static bool ask_twice(int number)
     return right;
 }
 
-/* The connector's own timeout ends the wait for a response that never arrives. */
+/*
+ * Wait for a response that never arrives, until the connector's own timeout ends the
+ * wait.
+ */
 static bool give_up(void)
 {
     MYSQL *db = connect_for(1);

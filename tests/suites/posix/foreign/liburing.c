@@ -1,6 +1,6 @@
 /*
  * liburing.c - each task has a ring, and waits for bytes that the ring receives. liburing
- * waits with an inline system call, so the task first waits with poll().
+ * would wait with an inline system call, so the task waits with poll() first.
  */
 #include "foreign.h"
 

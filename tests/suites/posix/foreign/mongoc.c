@@ -7,7 +7,7 @@
 #include <mongoc/mongoc.h>
 #include <stdio.h>
 
-/* The server answers with one document, which contains the doubled number. */
+/* Check that the server answers with one document that contains twice the number. */
 static bool find(mongoc_client_t *client, int number)
 {
     mongoc_collection_t *collection = mongoc_client_get_collection(client, "db", "c");

@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Query the server. Returns whether the server answers. */
+/* Query the server. Returns true if the server answers. */
 static int ask(void)
 {
     static const char request[] = "GET / HTTP/1.0\r\n\r\n";

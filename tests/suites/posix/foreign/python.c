@@ -8,8 +8,8 @@
 #include <Python.h>
 
 /*
- * threading.RLock identifies its owner by thread. These lines are the workaround in
- * docs/manual/posix.md, "State and ownership by thread".
+ * threading.RLock identifies its owner by the thread. The class Identity is the
+ * workaround from docs/manual/posix.md, "State and ownership by thread".
  */
 static const char setting_up[] =
     "import itertools, os, queue, threading, time\n"

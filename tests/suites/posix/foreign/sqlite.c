@@ -1,6 +1,6 @@
 /*
- * sqlite.c - SQLite's busy timeout: all tasks write, but only one task at a time can do
- * so.
+ * sqlite.c - SQLite's busy timeout: all tasks write to one database, which only one task
+ * at a time can do.
  */
 #include "foreign.h"
 

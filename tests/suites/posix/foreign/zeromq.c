@@ -1,7 +1,7 @@
 /*
  * zeromq.c - ZeroMQ: tasks send requests to one socket, and another task of the same
  * thread answers them. After that, tasks are cancelled while they wait inside ZeroMQ. The
- * tasks wait in a region that delays their cancellation, because ZeroMQ aborts if a
+ * tasks wait in a region that holds their cancellation back, because ZeroMQ aborts if a
  * system call fails with an unknown errno.
  */
 #include "foreign.h"
@@ -104,7 +104,7 @@ static bool begin_receiver(struct receiver *r, void *of, int number)
            coil_spawn(receive, r, &opts, &r->task) == 0;
 }
 
-/* Cancel all tasks, and check that they still wait inside ZeroMQ. */
+/* Cancel all tasks, and check that they are still waiting inside ZeroMQ. */
 static bool cancel_all(struct receiver *all)
 {
     coil_wait_all_blocked();
@@ -131,8 +131,8 @@ static bool end_receiver(struct receiver *r, int received)
 }
 
 /*
- * Half of the receivers end because they get a message, the others because the context is
- * terminated.
+ * Cancel receivers that wait inside ZeroMQ. Half of them then get a message; the others
+ * end when the context is terminated.
  */
 static bool cancel_receivers(void)
 {

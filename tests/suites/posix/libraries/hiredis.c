@@ -18,7 +18,7 @@ static void *open_client(const char *server)
     return redis;
 }
 
-/* BLPOP of a list that does not exist returns nil after its timeout. */
+/* Wait for an item of a list that does not exist. BLPOP returns nil after its timeout. */
 static bool call(void *handle)
 {
     redisReply *reply = redisCommand(handle, "BLPOP nokey " WAIT_S);
@@ -29,7 +29,10 @@ static bool call(void *handle)
     return right;
 }
 
-/* redisSetTimeout() sets SO_RCVTIMEO. */
+/*
+ * Make a call that exceeds the library's timeout, which redisSetTimeout() sets with
+ * SO_RCVTIMEO.
+ */
 static bool times_out(void *handle)
 {
     redisContext *redis = handle;

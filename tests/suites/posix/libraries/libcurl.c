@@ -27,7 +27,10 @@ static void *open_client(const char *server)
     return curl;
 }
 
-/* Disable the DNS cache, so that a thread of libcurl resolves the name for each call. */
+/*
+ * Open a client without the DNS cache, so that a thread of libcurl resolves the name for
+ * each call.
+ */
 static void *open_client_by_name(const char *server)
 {
     CURL *curl = open_client(server);

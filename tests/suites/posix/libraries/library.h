@@ -1,5 +1,5 @@
 /*
- * library.h - a third-party library that 100 tasks use concurrently.
+ * library.h - describes a third-party library, which 100 tasks use concurrently.
  */
 #ifndef COIL_TESTS_POSIX_LIBRARY_H
 #define COIL_TESTS_POSIX_LIBRARY_H
@@ -22,7 +22,7 @@ struct library {
      * wrong.
      */
     bool (*call)(void *handle);
-    /* Make a call that ends because of the library's own timeout. May be NULL. */
+    /* Make a call that ends by the library's own timeout. May be NULL. */
     bool (*times_out)(void *handle);
     void (*close)(void *handle);
     struct library *next;

@@ -6,9 +6,9 @@
  *     posix-libraries --alone      without libcoil-posix: the tasks wait for each other
  *
  * For each library, and for all libraries together, this program measures a few
- * sequential calls, and computes the time for TASKS calls. After that it measures TASKS
- * calls in tasks, which must take less than a tenth of the computed time. Ends with `N
- * passed, N failed`.
+ * sequential calls, and computes from them how long TASKS sequential calls would take. It
+ * then measures TASKS calls in tasks, which must take less than a tenth of that time.
+ * Ends with `N passed, N failed`.
  */
 #include "library.h"
 
@@ -220,9 +220,8 @@ static void test_time_out(struct handles *h)
 }
 
 /*
- * Test either the libraries that start threads or the libraries that do not, first one at
- * a time and then all at once. The caller closes the handles. Returns the number of
- * libraries, or -1.
+ * Test the libraries that start threads, or those that do not: first each alone, and then
+ * all at once. The caller closes the handles. Returns the number of libraries, or -1.
  */
 static int test_libraries(struct handles *h, bool with_threads)
 {
@@ -268,7 +267,7 @@ static int app(void *arg)
     coil_task_cancel(watcher, NULL);
     coil_task_await(watcher);
     coil_task_release(watcher);
-    /* The second thread is libcoil's own, and detects locks that block the loop. */
+    /* The second thread is libcoil's own. It detects locks that block the loop. */
     check(threads <= 2, "%s", "the calls of the libraries used threads");
     time_out_and_close(h, n);
     if (n < 0)
@@ -280,9 +279,7 @@ static int app(void *arg)
 
 /* ---- without libcoil-posix --------------------------------------------------------- */
 
-/*
- * Measure without libcoil-posix. Every test would take this long without libcoil-posix.
- */
+/* Measure without libcoil-posix, to show how long every test would take without it. */
 static int app_alone(void *arg)
 {
     struct handles h = {.library = first_library};

@@ -1,7 +1,7 @@
 /*
- * active.c - checks that coil_posix_active() is true in a program and in a library that
- * it opens, with and without RTLD_DEEPBIND. This file is also the source of the library,
- * which is compiled with PLUGIN.
+ * active.c - checks that coil_posix_active() returns true in a program, and in a library
+ * that it opens with and without RTLD_DEEPBIND. Compiled with PLUGIN, this file is that
+ * library.
  */
 #define _GNU_SOURCE
 #include <coil/posix.h>

@@ -1,7 +1,7 @@
 /*
- * allocator.c - a library whose malloc() locks a mutex, and sometimes yields with the
- * mutex locked. Compiled with PROGRAM, this file is a program with tasks and threads that
- * allocate.
+ * allocator.c - a library with a malloc() that locks a mutex, and sometimes yields while
+ * it holds the mutex. Compiled with PROGRAM, this file is a program with tasks and
+ * threads that allocate.
  */
 #define _GNU_SOURCE
 

@@ -1,7 +1,7 @@
 /*
- * calls.c - makes each interposed call that may wait, in a task. During each wait, other
- * tasks must run, and the kind of wait must be the one in posix/functions.h and in the
- * manual.
+ * calls.c - calls each interposed function that may wait, in a task. During the wait,
+ * other tasks must run, and the kind of wait must be the one that posix/functions.h and
+ * the manual state.
  *
  *     calls          all of them; prints those that do not
  *

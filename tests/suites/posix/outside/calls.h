@@ -1,7 +1,7 @@
 /*
  * calls.h - defines a call of every interposed function that may wait. Most of these
- * calls would wait forever, so another task ends them (tails.h). Calls that are made on
- * another thread end by themselves.
+ * calls would wait forever, so another task ends them (tails.h). Calls that libcoil-posix
+ * makes on another thread end without help.
  *
  * tests/suites/posix/outside.py compares the names with posix/functions.h.
  */
@@ -140,7 +140,7 @@ static struct aiocb listed_reading; /* two more reads that never complete */
 static struct aiocb64 listed_reading64;
 static struct aiocb *const listed[] = {&listed_reading};
 static struct aiocb64 *const listed64[] = {&listed_reading64};
-static pthread_barrier_t barrier; /* of one */
+static pthread_barrier_t barrier; /* for one thread */
 static int no_event, full_event, terminal;
 static eventfd_t events;
 static struct termios settings;
@@ -158,7 +158,7 @@ static void never(void)
 {
 }
 
-/* enough lookups that the last one does not finish immediately */
+/* so many lookups that the last one does not finish immediately */
 #define LOOK_UPS 500
 
 static struct gaicb **create_look_ups(void)
@@ -237,7 +237,7 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     })
 
 /* clang-format off */
-/* In each of these calls, the task waits until another task does something. */
+/* Calls in which the task waits until another task does something. */
 #define CALLS_THAT_SUSPEND(X)                                                            \
     X(read, read(quiet[0], &byte, 1))                                                    \
     X(__read_chk, __read_chk(quiet[0], &byte, 1, 1))                                     \
@@ -423,7 +423,7 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
     X(tcsendbreak, tcsendbreak(terminal, 0))                                             \
     X(tcsetattr, tcsetattr(terminal, TCSADRAIN, &settings))
 
-/* sync() affects the whole machine, so it is called only once. */
+/* A call that is made only once: sync() affects the whole machine. */
 #define CALLS_FOR_ONCE(X) X(sync, THEN_0(sync()))
 
 /* Calls that libcoil-posix repeats at intervals. */
@@ -504,8 +504,8 @@ static int prepare_sockets(void)
 }
 
 /*
- * With a backlog of 0, the listener's queue has room for one connection, and a second
- * connection waits.
+ * Fill the queue of a listener. With a backlog of 0, there is room for one connection,
+ * and a second one waits.
  */
 static int prepare_busy(void)
 {
@@ -532,7 +532,9 @@ static void prepare_streams(void)
     setvbuf(stdout, NULL, _IONBF, 0);
 }
 
-/* The FIFO's path stays usable after its folder has been removed. */
+/*
+ * Create a FIFO, and set `fifo` to a path that stays usable after its folder was removed.
+ */
 static int prepare_fifo(char *folder)
 {
     char path[60];
@@ -568,7 +570,10 @@ static int prepare_files(void)
     return flock(locked, LOCK_EX) < 0 ? -1 : fcntl(locked, F_OFD_SETLK, &lock_of_all);
 }
 
-/* Set a name server on a port without a listener, so queries are refused at once. */
+/*
+ * Configure a name server at a port without a listener, so that queries are refused at
+ * once.
+ */
 static void refuse_queries(struct __res_state *state)
 {
     res_ninit(state);
@@ -639,7 +644,7 @@ static int prepare(void)
     return sigprocmask(SIG_BLOCK, &signals, NULL);
 }
 
-/* Before each call, restore what the previous call released, ended or closed. */
+/* Prepare a call: restore what the previous call has released, ended or closed. */
 static int prepare_call(void)
 {
     static const pthread_mutex_t unlocked = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;

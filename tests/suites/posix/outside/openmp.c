@@ -1,6 +1,7 @@
 /*
- * openmp.c - two tasks share an OpenMP lock and hold it during a wait. libgomp waits with
- * an inline system call, so the second task blocks the thread forever.
+ * openmp.c - two tasks share an OpenMP lock. The first waits while it holds the lock.
+ * libgomp waits for the lock with an inline system call, so the second task blocks the
+ * thread forever.
  */
 #include <coil.h>
 

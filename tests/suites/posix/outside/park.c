@@ -1,6 +1,5 @@
 /*
- * park.c - a task waits in the same way as Rust's thread::park(). outside.py reads the
- * report.
+ * park.c - a task waits as in Rust's thread::park(). outside.py checks the report.
  */
 #include <coil.h>
 

@@ -1,12 +1,12 @@
 /*
- * tails.c - tests every kind of function that coil calls in a task, with every kind of
- * call as its last statement. The compiler turns such a call into a jump, so the call
- * returns straight into libcoil. The call must still suspend the task.
+ * tails.c - calls that are the last statement of a function that coil has called. The
+ * compiler turns such a call into a jump, so that it returns directly into libcoil. It
+ * must still suspend the task. Every kind of function is tested with every kind of call.
  *
- * Each call would wait forever, but another task cancels the caller or unlocks the lock.
- * That task can run only if the call does not block the thread.
+ * Each call waits until another task cancels the caller or unlocks the lock. That task
+ * can run only if the call does not block the thread.
  *
- * Hooks and callbacks must not suspend, so they end with short calls, which libcoil-posix
+ * Hooks and callbacks must not suspend. They end with short calls, which libcoil-posix
  * passes to the C library.
  *
  *     tails          all of them; prints those that blocked the thread
@@ -41,7 +41,7 @@
     }
 CALLS(FORMS)
 
-/* Add the kinds of functions that must not suspend. */
+/* Also define the kinds of functions that must not suspend. */
 #define MORE_FORMS(name, call)                                                           \
     FORMS(name, call)                                                                    \
     static int name##_compare(const void *a, const void *b)                              \
@@ -102,7 +102,7 @@ static int in_body(const struct forms *f)
     return f->as_int(NULL);
 }
 
-/* Run the function as the body of a task, so that libcoil is its caller. */
+/* Run the function as a task, so that libcoil is its caller. */
 static int spawn_and_await(const struct forms *f, const coil_spawn_opts *opts)
 {
     coil_task *task = NULL;
@@ -433,7 +433,7 @@ static void report(const void *arg, int status)
     printf("%s that ends in %s(): status %d\n", p->kind->name, p->forms->name, status);
 }
 
-/* Test every kind of function with the call. Returns the number of failures. */
+/* Test every kind of function with this call. Returns the number of failures. */
 static int run_kinds(const struct kind *some_kinds, int kind_count,
                      const struct forms *forms)
 {

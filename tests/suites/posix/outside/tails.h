@@ -12,8 +12,8 @@
 /* The task that is about to make the call. */
 static coil_task *caller;
 /*
- * What the caller waited for when another task first ran: a kind of wait, or "" if the
- * caller was ready. NULL if no other task ran.
+ * The kind of wait of the caller when another task first ran, or "" if the caller was
+ * ready. NULL if no other task ran.
  */
 static const char *waited_for;
 static bool is_ending;
@@ -71,7 +71,10 @@ static void take_long(void)
         coil_sleep(COIL_MSEC(1));
 }
 
-/* Hold locks that only this task can release. */
+/*
+ * Acquire locks, and hold them until the caller's call has ended. Only this task can
+ * release them.
+ */
 static int hold(void *unused)
 {
     (void)unused;
@@ -114,7 +117,7 @@ static int run_one(int (*fn)(void *arg), void *arg)
     return 0;
 }
 
-/* A function that is called with several arguments, one after the other. */
+/* A function to call with several arguments, one after the other. */
 struct work {
     int (*fn)(void *arg);
     char *args;

@@ -37,7 +37,7 @@ static int find_pieces(const char *text, size_t n, size_t piece, css_visit_funct
 }
 
 /*
- * Parse the text three times: in pieces of one byte, in pieces of two bytes, and as a
+ * Find the URLs in the text: in pieces of one byte, in pieces of two bytes, and as a
  * whole.
  */
 static void check(const char *text, size_t n, const char *expected)

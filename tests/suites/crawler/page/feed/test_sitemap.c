@@ -22,7 +22,7 @@ static struct sitemap *read_pieces(const char *text, size_t n, size_t piece)
     return sitemap;
 }
 
-/* Parse the text as a whole, then byte by byte. */
+/* Parse the text as a whole, and then byte by byte. */
 static void check(const char *text, size_t n, const char *problem, const char *expected)
 {
     for (int i = 0; i < 2; i++) {
@@ -107,7 +107,7 @@ static void check_bases(const char *text, const char *expected)
     sitemap_destroy(sitemap);
 }
 
-/* The element xml:base. (RFC 4287, 2) */
+/* The attribute xml:base. (RFC 4287, 2) */
 TEST(sitemap_of_feeds_with_bases)
 {
     check_bases("<feed xml:base='http://h/'><link href='a'/><entry xml:base='b/'>"
@@ -269,7 +269,7 @@ TEST(sitemap_has_places)
     check_places("a\n\n\xc3\xa4 b\r\n  c", "-.-@1:1 -.-@3:1 -.-@4:3 ");
 }
 
-/* Return the length. The caller frees *out. */
+/* Compress the text with gzip. Returns the length. The caller frees *out. */
 static size_t deflate_all(const char *text, size_t n, char **out)
 {
     size_t room = n + n / 1000 + 1024;

@@ -117,8 +117,8 @@ static int trace_pieces(struct page *page, const char *html, size_t n, size_t pi
 }
 
 /*
- * Compare the tokens of a page that is parsed as a whole, byte by byte, and in pieces of
- * three bytes.
+ * Parse the page as a whole, byte by byte, and in pieces of three bytes, and compare the
+ * tokens.
  */
 static void check_page(const char *html, const char *expected, bool traces_places)
 {
@@ -462,8 +462,8 @@ static double seconds_for_attributes(size_t n)
 }
 
 /*
- * Parsing a tenth of the attributes must take about a tenth of the time. A parser that
- * compared every attribute with all others would take a hundredth of the time.
+ * A tag with ten times as many attributes must take about ten times as long. If the
+ * parser compared each attribute with all others, it would take a hundred times as long.
  */
 TEST(html_attributes_take_time_in_proportion)
 {
@@ -508,9 +508,9 @@ static double seconds_with_long_tag(bool first)
 }
 
 /*
- * Both orders must take about the same time. If the long tag's table were cleared for
- * each later tag, a page that begins with the long tag would take a thousand times as
- * long.
+ * Both orders must take about the same time. If the table of the long tag were cleared
+ * for each later tag, the page that begins with the long tag would take a thousand times
+ * as long.
  */
 TEST(html_attributes_of_a_long_tag_do_not_slow_down_those_behind_it)
 {

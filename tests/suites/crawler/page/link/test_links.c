@@ -74,7 +74,7 @@ static int trace_base(const struct link *link, void *arg)
     return 0;
 }
 
-/* The document in a srcdoc attribute is part of the page. */
+/* A document in a srcdoc attribute counts as a part of the page. */
 TEST(links_in_srcdoc)
 {
     static const char html[] =
@@ -253,7 +253,7 @@ TEST(links_visitor_can_stop)
     CHECK_INT(calls, 1);
 }
 
-/* Elements that are nested deeper than HTML_TREE_DEPTH are treated as empty. */
+/* Elements that are nested more deeply than HTML_TREE_DEPTH are treated as empty. */
 TEST(links_survive_deep_nesting)
 {
     size_t n = 20000;
@@ -340,8 +340,7 @@ TEST(links_and_names_of_places)
 }
 
 /*
- * Links in shadow trees are reported, but ids in shadow trees are not targets of
- * fragments.
+ * Links in shadow trees are reported, but fragments cannot refer to ids in shadow trees.
  */
 TEST(links_in_shadow_trees)
 {
@@ -383,8 +382,8 @@ TEST(links_in_a_font_within_svg_are_those_of_a_drawing)
 }
 
 /*
- * A page with a frameset does not have a body, so the content before the frameset is
- * dropped.
+ * A page with a frameset has a frameset instead of a body, so the content before the
+ * frameset is dropped.
  */
 TEST(links_of_a_frameset_keep_its_own)
 {
@@ -443,7 +442,10 @@ static int count_link(const struct link *link, void *arg)
     return 0;
 }
 
-/* An SVG with n open elements, followed by n end tags that do not match them. */
+/*
+ * Parsing an SVG with n open elements, and n end tags that do not match them, must take
+ * linear time.
+ */
 TEST(links_take_time_in_proportion_in_foreign_markup)
 {
     size_t n = 1000000, count = 0;
@@ -467,7 +469,7 @@ static int trace_style(const struct link *link, void *arg)
     return 0;
 }
 
-/* Parse the styles in pieces of each size. */
+/* Parse the page in pieces of several sizes, and compare the links in its styles. */
 static void check_styles(const char *html, const char *expected)
 {
     for (size_t piece = 1; piece < 40; piece += 6) {

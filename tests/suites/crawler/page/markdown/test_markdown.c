@@ -142,8 +142,8 @@ TEST(markdown_ids_that_headings_name)
 }
 
 /*
- * GitHub renders text between dollar signs as a formula. Prices and shell variables are
- * not formulas.
+ * GitHub renders text between dollar signs as a formula, in which links do not count.
+ * Prices and shell variables are not formulas.
  */
 TEST(markdown_formulas_have_no_links)
 {
@@ -333,7 +333,7 @@ static int check_link(const struct link *link, void *arg)
     return 0;
 }
 
-/* The text must contain the URL at the link's position. */
+/* Check that the text contains the URL at the position of the link. */
 static int check_place(const struct link *link, void *arg)
 {
     const struct document *document = arg;
@@ -460,8 +460,8 @@ static void check_folder(const char *path, int *count)
 }
 
 /*
- * Find a file of the repository. This program is tests/coil-tests in the build folder,
- * which is usually inside the repository.
+ * Set `path` to the path of a file of the repository. This program is tests/coil-tests in
+ * the build folder, which is usually inside the repository.
  */
 static void make_path(char *path, size_t size, const char *name)
 {
@@ -498,8 +498,8 @@ static int count_link(const struct link *link, void *arg)
 }
 
 /*
- * Return the CPU time in seconds for a text of n bytes. The text consists of `before`,
- * copies of `piece`, and `behind`.
+ * Return the CPU time in seconds for parsing a text of n bytes, which consists of
+ * `before`, copies of `piece`, and `behind`.
  */
 static double seconds_for(const char *before, const char *piece, const char *behind,
                           size_t n)
@@ -521,8 +521,8 @@ static double seconds_for(const char *before, const char *piece, const char *beh
 }
 
 /*
- * Texts that can make a parser backtrack. A text that is 16 times as long may take 16 to
- * 70 times as long, because libcmark-gfm slows down at first. With quadratic time the
+ * Texts for which a parser may have to backtrack. Parsing 16 times the text may take up
+ * to 70 times as long, because libcmark-gfm slows down at first. With quadratic time the
  * factor would be 256.
  */
 TEST(markdown_takes_linear_time)

@@ -1,6 +1,6 @@
 /*
- * test_redis.c - crawler/shared/redis/redis.h: many tasks share a connection to a
- * simulated server, and to redis-server if it is installed.
+ * test_redis.c - crawler/shared/redis/redis.h: a connection that many tasks share, to a
+ * simulated server or, if it is installed, to redis-server.
  */
 #include "../../../../../crawler/shared/redis/redis.h"
 #include "../../../../harness/harness.h"
@@ -71,7 +71,7 @@ static int reply_auth(const struct fake *fake, coil_stream *stream, const char *
                       "the password");
 }
 
-/* Answer a command. Returns 0 if the server should continue. */
+/* Answer a command. Returns 0 if the server should continue with the connection. */
 static int answer(struct fake *fake, coil_stream *stream, const redisReply *command)
 {
     const char *name = command->element[0]->str;

@@ -1,0 +1,25 @@
+/*
+ * ring.h - the traces of the loops of an image: docs/design/trace.md.
+ */
+#ifndef COIL_PS_RING_H
+#define COIL_PS_RING_H
+
+#include "snapshot.h"
+
+#include <stdio.h>
+
+struct tracing {
+    struct image *image;
+    const struct table *table;
+    int pid;             /* of a process; 0: a core */
+    int64_t duration_ns; /* of the trace of a process */
+    struct circumstances circumstances;
+};
+
+/*
+ * Trace a process, or read the traces in a core, and write the events to `out`. A signal
+ * SIGINT ends the trace of a process early. Returns false with a message in `why`.
+ */
+bool ring_trace(const struct tracing *tracing, FILE *out, char *why, size_t size);
+
+#endif
