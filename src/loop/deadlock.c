@@ -1,29 +1,30 @@
 /*
- * deadlock.c - detects that all tasks wait for events that can never happen.
+ * deadlock.c - detects when all tasks are waiting for events that can never happen.
  *
  * Only a descriptor, a timer or a post can wake the loop. If the loop waits for neither a
  * descriptor nor a timer, only a post from another thread can wake it. The kernel reports
- * the number of the process's threads. coil's own threads never post while they wait for
- * work. If any other thread exists, the loop waits without limit. One of coil's own
- * threads may post if it is busy, because its job was abandoned or it is about to look
- * for more work. In that case the loop checks again later.
+ * the number of the process's threads. If the process has a thread that coil did not
+ * create, the loop waits without limit, because that thread may post. coil's own threads
+ * never post while they wait for work. A busy thread of coil may post: it may be running
+ * an abandoned job, or be about to look for work. In that case the loop checks again
+ * later.
  *
  * The process's threads include the kernel's workers for io_uring, which perform
  * operations that would block. These workers never post, and are not counted.
  *
- * Counting threads takes longer than a poll. So threads are counted only if nothing has
- * happened for 100 ms, not before each wait of a loop that is woken only by posts.
+ * Counting threads takes longer than a poll. So a loop that only posts can wake does not
+ * count threads before each wait, but only after 100 ms without an event.
  *
  * Locks. If a task of libcoil-posix waits for a lock or a futex, it checks the lock
- * repeatedly, because the lock may be released without a wake-up. The timers for these
+ * repeatedly, because the lock may be released without a wake-up. The timers of these
  * checks cannot release a lock. So the loop is also stuck if all its timers belong to
- * such waits, and every task has checked its lock since other code has run. If another
+ * such waits, and every task has checked its lock since any other code ran. If another
  * thread, another process or a signal handler might release a lock, the loop reports the
  * wait once, after five seconds, and continues.
  *
- * A task that waits for a condition wakes up spuriously, to let its caller check the
- * condition. If the caller waits again in the same step, the task has only checked its
- * condition.
+ * A wait for a condition ends with a spurious wake-up from time to time, so that the
+ * caller checks the condition. If the caller waits again in the same step, the task
+ * counts as having only checked its condition.
  */
 #include "loop.h"
 
@@ -68,7 +69,7 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc)
         return COIL_NEVER;
     if (coil__pool_idle < own - 1)
         return LOOK_AGAIN;
-    /* A thread may have posted before it ended, so check for posts again. */
+    /* A thread may have posted just before it ended, so check for posts again. */
     if (!coil__wakeup_pending(&loop->wakeup) && coil__task_layer->stuck(loop))
         *rc = -EDEADLK;
     return COIL_NEVER;
@@ -201,7 +202,10 @@ bool coil__deadlock_has_handler(void)
     return false;
 }
 
-/* Report the wait, once. Called if code outside of the loop may release a lock. */
+/*
+ * Report a wait that has lasted for some seconds, once per loop. Called if code outside
+ * of the loop may release a lock.
+ */
 static void suspect_deadlock(coil_loop *loop, int64_t waited_ns)
 {
     if (loop->deadlock.lock_reported || waited_ns < coil__stall_span())
@@ -227,8 +231,8 @@ static bool all_have_checked(const struct coil__deadlock *deadlock)
 }
 
 /*
- * True if every task has checked its lock since another thread has run, so the tasks have
- * noticed every lock that the other thread had released before.
+ * True if every task has checked its lock since another thread last ran. In that case the
+ * tasks have noticed every release of a lock by that thread.
  */
 static bool is_quiet(coil_loop *loop, bool outside)
 {
@@ -270,7 +274,7 @@ int64_t coil__loop_check_locks(coil_loop *loop, int64_t timeout)
         deadlock->locked_since = 0;
         return timeout;
     }
-    if (deadlock->lapsed_step != 0) { /* the task waits for something else */
+    if (deadlock->lapsed_step != 0) { /* the task now waits for something else */
         deadlock->lapsed_step = 0;
         deadlock->locked_since = 0;
     }

@@ -15,10 +15,10 @@ struct coil__deadlock {
     /* waits begun by coil_lock_wait_begin(), oldest first */
     struct coil__list lock_waits;
     size_t lock_wait_count;
-    int64_t locked_since; /* time since which tasks wait only for locks; 0: they do not */
+    int64_t locked_since; /* when tasks began to wait only for locks; 0: they do not */
     int64_t next_check;   /* time at which to count the threads again */
     uint64_t lapsed_step; /* the step in which a wait has lapsed; 0: none */
-    uint32_t rounds;      /* how often the loop has become quiet: see is_quiet() */
+    uint32_t rounds;      /* number of times the loop became quiet: see is_quiet() */
     bool quiet;           /* nothing outside of the tasks has run in this round */
     bool was_outside;     /* in this round, code outside the loop can release a lock */
     bool lock_reported;
@@ -46,31 +46,35 @@ void coil__loop_lapse_lock_wait(coil_loop *loop, struct coil__lock_wait *wait);
  */
 extern _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
-/* Count this thread as one that coil has created and that waits for work. */
+/* Count one more thread of coil, which is waiting for work. */
 void coil__deadlock_add_helper(void);
 
 /*
- * Called in a child of fork(2), in which these threads do not exist. Async-signal-safe.
+ * Reset both counts in a child of fork(2), where these threads do not exist.
+ * Async-signal-safe.
  */
 void coil__deadlock_forked(void);
 
 /*
- * Called when nothing is ready and no timer is armed. Returns how long to poll. If no
- * event can ever happen, report the deadlock and set *rc to -EDEADLK.
+ * Return how long to poll when nothing is ready and no timer is armed. If no event can
+ * ever happen, report the deadlock and set *rc to -EDEADLK.
  */
 int64_t coil__loop_longest_poll(coil_loop *loop, int *rc);
 
-/* True if a signal handler may release a lock. coil's own handlers do not. */
+/*
+ * True if the program has a signal handler, which might release a lock. coil's own
+ * handlers do not count.
+ */
 bool coil__deadlock_has_handler(void);
 
 /*
- * Called when nothing is ready and tasks wait for locks (coil_lock_wait_begin()). Returns
- * how long to poll, at most `timeout`, or -EDEADLK after reporting a deadlock.
+ * Return how long to poll, at most `timeout`, or -EDEADLK after reporting a deadlock.
+ * Called when nothing is ready and tasks are waiting for locks (coil_lock_wait_begin()).
  */
 int64_t coil__loop_check_locks(coil_loop *loop, int64_t timeout);
 
 /*
- * Write the location of the oldest wait for a lock, such as "in libx.so". Returns false
+ * Write the library of the oldest wait for a lock, such as " in libx.so". Returns false
  * if no task waits for a lock.
  */
 bool coil__loop_place_of_lock(const coil_loop *loop, char *text, size_t room);

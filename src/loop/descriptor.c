@@ -58,9 +58,8 @@ int coil__descriptor_make_room(struct coil__descriptors *all, int fd)
 }
 
 /*
- * Create the entry of an open descriptor. Any other number is refused, whatever its
- * value. The entry of a simulated socket already exists, because it is created with the
- * socket.
+ * Create the entry of an open descriptor. Fails with -EBADF for any other number,
+ * including a simulated socket, whose entry is created with the socket.
  */
 static int open_entry(struct coil__descriptors *all, int fd)
 {
@@ -102,8 +101,8 @@ static bool is_of_stream_socket(enum coil__op_kind kind)
 }
 
 /*
- * True if the error means that the connection is lost. EPIPE does not: after the peer has
- * closed in an orderly way, a read still returns 0.
+ * True if the error means that the connection is lost. EPIPE is not such an error: if the
+ * peer has closed in an orderly way, a read still returns 0.
  */
 static bool ends_connection(int error)
 {

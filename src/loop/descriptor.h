@@ -13,8 +13,8 @@
 struct coil__runnable;
 
 /*
- * A simulated socket (backend.h) has a number that no descriptor can have (proc(5),
- * fs.nr_open). Such numbers have a separate table.
+ * The number of a simulated socket (backend.h) is larger than that of any descriptor
+ * (proc(5), fs.nr_open). Such numbers have a separate table.
  */
 #define COIL__FIRST_SIMULATED 1000000000
 
@@ -34,14 +34,14 @@ struct coil__descriptor {
     };
     uint32_t use : 2;         /* enum coil__use */
     uint32_t lost : 7;        /* the errno that ended the connection, or 0 */
-    uint32_t generation : 23; /* counts how often this number was used */
+    uint32_t generation : 23; /* incremented after each use of this number */
 
     /* The fields of one backend; all 0 at first. */
     union {
         struct {              /* readiness.c */
             uint8_t interest; /* the events that the poller waits for */
             uint8_t blocked;  /* directions known not to be ready */
-            /* directions that were reported ready although the call would block */
+            /* directions reported as ready although the call would block */
             uint8_t in_vain : 2;
             uint8_t paused : 2; /* directions that a timer retries */
             uint8_t drains : 2; /* enum coil__drains */
@@ -53,20 +53,20 @@ struct coil__descriptor {
             bool is_socket : 1;
             bool receiving : 1;  /* a multishot receive is in the kernel */
             bool ending : 1;     /* a request to end the receive was sent */
-            bool ended : 1;      /* `end` is the next result, after the queued bytes */
+            bool ended : 1;      /* `end` is the result after the queued bytes */
             bool more : 1;       /* make the call before polling: coil__uring_learn() */
             uint8_t type : 2;    /* enum coil__uring_type */
-            uint8_t small_reads; /* small reads that had to wait, in a row */
+            uint8_t small_reads; /* number of small reads in a row that had to wait */
             uint8_t called_off;  /* multishot receives cancelled by a large read */
             int16_t end;         /* 0 for the end of file, or the receive's error */
             uint16_t first, last, queued; /* buffers received ahead of a read */
         };
         struct {                /* io_uring, watched; by direction */
-            uint8_t armed : 2;  /* polls or time-outs in the kernel */
+            uint8_t armed : 2;  /* the kernel has a poll or time-out */
             uint8_t to_arm : 2; /* polls that the next poll() submits */
             /* use time-outs instead of polls, for these directions */
             uint8_t pauses : 2;
-            uint8_t pause_count[2]; /* time-outs in a row */
+            uint8_t pause_count[2]; /* number of time-outs in a row */
             /* next descriptor in the list of polls to arm; -1: end */
             int next_to_arm;
         };
@@ -95,27 +95,32 @@ coil__descriptor_find(const struct coil__descriptors *all, int fd)
 struct coil__descriptor *coil__descriptor_find_any(const struct coil__descriptors *all,
                                                    int fd);
 
-/* Make the table large enough for the number. Entries move. Returns 0 or -ENOMEM. */
+/*
+ * Make the table large enough for the number, which may move all entries. Returns 0 or
+ * -ENOMEM.
+ */
 int coil__descriptor_make_room(struct coil__descriptors *all, int fd);
 
 /*
- * Find the entry of a descriptor in order to use it for `use`. If the entry is missing,
- * it is created, which may move other entries. The caller sets the entry's `use`. Returns
- * 0, -EBADF, -ENOMEM, or -EBUSY if the descriptor is attached or used otherwise.
+ * Find or create the entry of a descriptor, and check that it may be used for `use`.
+ * Creating an entry may move other entries. The caller sets the entry's `use`. Returns 0,
+ * -EBADF, -ENOMEM, or -EBUSY if the descriptor is attached or is in use for another
+ * purpose.
  */
 int coil__descriptor_claim(struct coil__descriptors *all, int fd, enum coil__use use,
                            struct coil__descriptor **out);
 
 /*
- * Like coil__descriptor_claim(), but for a COIL__OP_POLL. Also fails with -EBUSY if its
- * direction has a waiter.
+ * Claim the descriptor of a COIL__OP_POLL. Also fails with -EBUSY if a direction in which
+ * the operation waits already has a waiter.
  */
 int coil__descriptor_claim_poll(struct coil__descriptors *all, const struct coil__op *op,
                                 struct coil__descriptor **out);
 
 /*
- * Return the result of an operation whose call returned `result`: 0, or a failure. If the
- * connection was lost, both its reader and its writer get the error.
+ * Return the result of an operation whose system call returned `result`, which is 0 or a
+ * negative errno. If the connection was lost, both its reader and its writer get the
+ * error.
  *
  * The kernel reports a reset or a time-out only to the first call. A later receive
  * returns 0, as after an orderly close. So the descriptor's entry stores the error, and
@@ -124,7 +129,10 @@ int coil__descriptor_claim_poll(struct coil__descriptors *all, const struct coil
 ssize_t coil__descriptor_result(struct coil__descriptor *d, enum coil__op_kind kind,
                                 ssize_t result);
 
-/* Make an operation's call like coil__op_call(), but return a lost connection's error. */
+/*
+ * Make the operation's system call, as coil__op_call() does. If the connection was lost,
+ * return the error that ended it.
+ */
 static inline ssize_t coil__descriptor_call(struct coil__descriptor *d,
                                             const struct coil__op *op)
 {

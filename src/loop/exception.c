@@ -4,7 +4,7 @@
  * The exception handler is user code and may do anything, but coil may have to call it
  * anywhere, such as when a task releases an object, or when the loop closes. So the
  * handler runs like a callback, without a current task. A failure reported while the
- * handler runs goes to the default handler, so the handler cannot recurse without end.
+ * handler is running goes to the default handler, which prevents infinite recursion.
  * (asyncio: BaseEventLoop.call_exception_handler)
  */
 #include "../base/context.h"
@@ -93,8 +93,8 @@ static void print(void *arg)
 }
 
 /*
- * Print on a larger stack, because stdio may need more than is left on a small task's
- * stack.
+ * Print on a larger stack, because stdio may need more space than a small task's stack
+ * has left.
  */
 void coil_default_exception_handler(const coil_exception *exception)
 {

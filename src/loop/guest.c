@@ -1,10 +1,10 @@
 /*
  * guest.c - a loop inside another event loop (the host).
  *
- * For its own wait the host needs a descriptor and a time-out, and after the wait it
- * takes a turn of the loop that does not wait itself. Outside of guest mode a busy loop
- * may take several turns without a poll. In guest mode each step polls, and returns to
- * the host after one turn, however busy the tasks are.
+ * The host gets a descriptor and a time-out from coil and waits for them in its own poll.
+ * After the wait it calls coil to take one turn of the loop, which itself does not wait.
+ * Outside of guest mode a busy loop may take several turns without a poll. In guest mode
+ * each step polls, and returns to the host after one turn, however busy the tasks are.
  */
 #include "loop.h"
 

@@ -2,9 +2,9 @@
  * leak.c - in debug mode, reports objects that are not freed when their loop closes.
  *
  * There is one list for the whole process, because an object may be created on one thread
- * and freed on another. A hash table keyed by address finds a note quickly, because there
- * may be notes of a million tasks. If there is no memory for an object's note, the object
- * is not reported.
+ * and freed on another. There may be notes for a million tasks, so a hash table keyed by
+ * address finds a note. If there is no memory for an object's note, the object is not
+ * reported.
  *
  * Notes are allocated by the C library, not by the allocator of coil_set_allocator(), so
  * allocation failures affect a program in the same way with and without debug mode.
@@ -47,8 +47,8 @@ static struct note **bucket_of(const void *thing)
 }
 
 /*
- * Return the pointer that points to the note of `thing`, or the one at the end of its
- * bucket. The caller holds `lock`.
+ * Return the address of the pointer to the note of `thing`, or of the NULL at the end of
+ * its bucket. The caller holds `lock`.
  */
 static struct note **find_note(const void *thing)
 {

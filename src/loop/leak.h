@@ -24,8 +24,9 @@ void coil__leak_add(const struct coil__leak_kind *kind, const void *thing, int n
 void coil__leak_remove(const void *thing);
 
 /*
- * Note that the running call has created `thing`. A second note for the same object
- * replaces the first. `name` is copied, and may be NULL. `kind` must stay valid.
+ * Note that `thing` was created by the public function that is running. A second note for
+ * the same object replaces the first. `name` is copied, and may be NULL. `kind` must stay
+ * valid.
  */
 static inline void coil__leak_note(const struct coil__leak_kind *kind, const void *thing,
                                    int number, const char *name)
@@ -37,8 +38,8 @@ static inline void coil__leak_note(const struct coil__leak_kind *kind, const voi
 }
 
 /*
- * Remove the note of `thing`, because it was freed or need no longer be freed. The object
- * may have no note.
+ * Remove the note of `thing`, if it exists. Called when the object is freed or need no
+ * longer be freed.
  */
 static inline void coil__leak_forget(const void *thing)
 {

@@ -26,7 +26,10 @@ static bool is_debug_requested(void)
     return value != NULL && *value != '\0' && strcmp(value, "0") != 0;
 }
 
-/* An unknown format is reported to the exception handler once per process. */
+/*
+ * Choose the format of reports. An unknown format is reported to the exception handler,
+ * once per process.
+ */
 static void choose_reports(void)
 {
     static atomic_bool reported;
@@ -175,7 +178,7 @@ void coil_loop_close(coil_loop *loop)
     coil__trace_end(loop);
     run_close_hooks(loop);
     coil__leak_report(loop);
-    /* again, because the exception handler may have created objects */
+    /* again, because an exception handler may have created objects */
     run_close_hooks(loop);
     loop->closing = true;
     coil__loop_finish_debug(loop);

@@ -19,7 +19,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* The functions of the task layer, a higher layer, that the loop calls. */
+/* Functions of the task layer, which is above the loop, that the loop calls. */
 struct coil__task_layer {
     const char *(*name)(const coil_task *task);
     struct coil__context_slot *(*context)(coil_task *task);
@@ -39,28 +39,28 @@ struct coil__task_layer {
     void (*traced)(coil_loop *loop);
     /* Call visit() for each task. */
     void (*each)(coil_loop *loop, coil__trace_visit_task *visit, void *arg);
-    /* Called before the loop waits, once clock_read has reached loop->trim_at. */
+    /* Called before the loop waits if clock_read has reached loop->trim_at. */
     void (*trim)(coil_loop *loop);
     /*
-     * Called in a child of fork(2), where no task may run: they all belong to the parent.
-     * Must be async-signal-safe.
+     * Called in a child of fork(2). No task may run in the child, because all tasks
+     * belong to the parent. Must be async-signal-safe.
      */
     void (*forked)(void);
 };
 
-/* Set with the first task, by any thread; NULL before that. */
+/* NULL until a thread creates the first task of the process. */
 extern const struct coil__task_layer *_Atomic coil__task_layer;
 
-/* The parts of a loop inherited by a child of fork(2). Private to fork.c. */
+/* The parts of a loop that a child of fork(2) needs. Private to fork.c. */
 struct coil__fork {
-    struct coil__list put_aside; /* runnables that were ready; never run in the child */
+    struct coil__list put_aside; /* runnables that were ready in the parent; never run */
     struct coil__backend *backend;
 };
 
 /*
- * The loop: the fields that its turns need, and the parts that belong to other files of
- * this folder, each declared in that file's header. loop.c explains turns. Upper layers
- * use the functions below.
+ * A loop has the fields that its turns need, and one part for each of several other files
+ * of this folder, declared in that file's header. loop.c explains turns. Upper layers use
+ * the functions below.
  */
 struct coil_loop {
     struct coil__list ready; /* runnables of the next turn */
@@ -71,7 +71,7 @@ struct coil_loop {
     struct coil__timer_heap timers;
 
     pid_t pid; /* the process that created the loop, not a child of it */
-    /* unlike the address, never used again in this process; never 0 */
+    /* identifies the loop: unlike an address, never reused in this process; never 0 */
     uint32_t number;
     uint32_t number_in_checks; /* `number`, or COIL__LOOP_CAREFUL in debug mode */
     bool running, stopping, closing;
@@ -84,8 +84,8 @@ struct coil_loop {
     unsigned turns_unpolled, runs_unpolled; /* counted since the last poll */
 
     /*
-     * The state of is_poll_due() and choose_look_every() in loop.c. To look means to read
-     * the clock.
+     * The state of is_poll_due() and choose_look_every() in loop.c. A "look" is a reading
+     * of the clock.
      */
     unsigned next_look;    /* read the clock when turns_unpolled reaches this number */
     unsigned look_every;   /* number of turns between two readings of the clock */
@@ -93,18 +93,18 @@ struct coil_loop {
     bool poll_next;        /* the next turn begins with a poll */
     int64_t looked_at;     /* the time of the last reading or poll */
     int64_t polled_at;     /* the time of the last poll */
-    /* turns were long recently: read the clock more often until this time */
+    /* a recent turn was long: read the clock more often until this time */
     int64_t wary_until;
 
     int64_t trim_at;    /* the time of the next call of coil__task_layer->trim() */
     int64_t clock_read; /* the time when the clock was last read */
     int64_t virtual_now;
     uint64_t polls, turns, runs;            /* counted up to the last poll */
-    uint64_t operations, operations_waited; /* all submitted, and those that waited */
+    uint64_t operations, operations_waited; /* all submitted; only those that waited */
     uint64_t shuffle; /* state of testing/shuffle.c; 0: the batch keeps its order */
     int64_t slack;    /* coil_loop_opts.timer_slack_ns; 0: none */
     int64_t slack_over_thread; /* `slack` minus the thread's timer slack, or 0 */
-    int64_t drain_ns;          /* how long closing waits for abandoned blocking jobs */
+    int64_t drain_ns;          /* how long coil_loop_close() waits for abandoned jobs */
     struct coil__list close_hooks;
     _Atomic unsigned refs;
 
@@ -126,10 +126,10 @@ struct coil_loop {
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
 
 /*
- * The number of the thread's loop, or 0 if there is no loop. This is a separate variable
- * because the checks in locks and queues need nothing else of the loop. In debug mode its
- * value is COIL__LOOP_CAREFUL, which differs from the number of every loop, so each check
- * takes the slow path (sync/waiters.c).
+ * The number of the thread's loop, or 0 if there is no loop. A separate variable saves
+ * the checks in locks and queues a load from the loop. In debug mode its value is
+ * COIL__LOOP_CAREFUL, which differs from the number of every loop, so each check takes
+ * the slow path (sync/waiters.c).
  */
 extern COIL__THREAD_LOCAL uint32_t coil__loop_number_of_thread;
 
@@ -150,10 +150,10 @@ static inline bool coil__loop_is_debugged(void)
 /* ---- signal handlers --------------------------------------------------------------- */
 
 /*
- * The thread's loop while it waits in the kernel. coil__loop_of_thread is NULL meanwhile.
- * During that wait only a signal handler can run on this thread. If the handler calls a
- * function of coil, that function finds no loop and aborts with a message, so no other
- * check is necessary.
+ * The thread's loop while it waits in the kernel. During the wait, coil__loop_of_thread
+ * is NULL. Only a signal handler can run on this thread during the wait. If the handler
+ * calls a function of coil, that function finds no loop and aborts with a message, so no
+ * other check is necessary.
  */
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_in_kernel;
 
@@ -165,7 +165,7 @@ static inline void coil__loop_enter_kernel(void)
 }
 
 /*
- * A child process that a signal handler forked has no loop to which it could return: see
+ * In a child process forked by a signal handler, coil__loop_in_kernel is NULL: see
  * fork.c.
  */
 static inline void coil__loop_leave_kernel(void)
@@ -274,9 +274,9 @@ static inline bool coil__loop_is_parents(const coil_loop *loop)
 COIL__NORETURN void coil__loop_wrong_thread(const coil_loop *loop, const char *caller);
 
 /*
- * All code that makes a runnable ready makes this check, because another thread may only
- * post. Public functions that may be called on a wrong thread check first, with their own
- * name.
+ * Abort if `loop` is not this thread's. All code that makes a runnable ready calls this,
+ * because another thread may only post. Public functions call this first with their own
+ * name, if they can be called on the wrong thread.
  */
 static inline void coil__loop_check_thread(const coil_loop *loop, const char *caller)
 {
@@ -286,8 +286,8 @@ static inline void coil__loop_check_thread(const coil_loop *loop, const char *ca
 
 /*
  * The thread check for calls that do not always make a runnable ready. `number` is the
- * number of another loop than this thread's. A closed loop belongs to no thread, so any
- * thread may use and free objects that outlive it.
+ * number of another loop than this thread's. Returns if that loop is closed, because any
+ * thread may use and free objects that outlive their loop.
  */
 void coil__loop_check_foreign(uint32_t number, const char *caller);
 
@@ -337,7 +337,8 @@ static inline void coil__loop_expect(coil_loop *loop, int change)
 /*
  * Return how long to wait for a timer that is due in `span_ns`: `span_ns` plus the loop's
  * slack, but at most a day. `exactly` means that the kernel does not add the thread's
- * timer slack. A `span_ns` of 0 or less means that computing the span has overflowed.
+ * timer slack. If `span_ns` is 0 or less, its computation has overflowed, so the result
+ * is a day.
  */
 static inline int64_t coil__loop_wait_for(const coil_loop *loop, int64_t span_ns,
                                           bool exactly)
@@ -348,7 +349,7 @@ static inline int64_t coil__loop_wait_for(const coil_loop *loop, int64_t span_ns
                                                                : COIL__LONGEST_POLL;
 }
 
-/* Poll the backend. A post ends a wait, and a wait does not begin if there is a post. */
+/* Poll the backend. A post ends the wait; if there already is a post, do not wait. */
 int coil__loop_poll(coil_loop *loop, int64_t timeout_ns);
 
 #define COIL__TURNS_UNPOLLED 64
@@ -357,15 +358,17 @@ int coil__loop_poll(coil_loop *loop, int64_t timeout_ns);
    for the poll. */
 #define COIL__RUNS_UNPOLLED_ALONE 65536
 
-/* Make the next turn read the clock. Called when a timer is started that is due before
- * all others. */
+/*
+ * Make the next turn read the clock. Called when the started timer is due before all
+ * others.
+ */
 static inline void coil__loop_look_soon(coil_loop *loop)
 {
     loop->look_every = 1;
     loop->next_look = 0;
 }
 
-/* Make the next turn poll, because a task has done much I/O in one step. */
+/* Make the next turn poll. Called after a task has done much I/O in one step. */
 static inline void coil__loop_poll_next(coil_loop *loop)
 {
     loop->poll_next = true;
@@ -404,9 +407,7 @@ static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
     return true;
 }
 
-/*
- * Decide whether turns may skip the poll. Called when a field that is read here changes.
- */
+/* Recompute polls_every_turn. Called after one of the fields used here changes. */
 static inline void coil__loop_choose_turns(coil_loop *loop)
 {
     loop->polls_every_turn = !loop->may_skip_polls || loop->shuffle != 0 || loop->debug ||
@@ -429,8 +430,10 @@ int coil__loop_take_turn(coil_loop *loop);
 
 /* The functions that libcoil-testing provides for loops (run/testing_interface.h). */
 struct coil__loop_hooks {
-    /* The backend "simulated". backend_is_wanted() returns whether loops of this thread
-     * use it if no backend is requested by name. */
+    /*
+     * The backend "simulated". backend_is_wanted() is true if loops of this thread use it
+     * unless another backend is requested by name.
+     */
     const struct coil__backend_class *backend;
     bool (*backend_is_wanted)(void);
     /* Called when a loop is created on this thread: set its `shuffle`. */

@@ -76,8 +76,10 @@ static int find_out_whether_connected(int fd)
     return error == 0 ? 0 : -1;
 }
 
-/* An interrupted connect(2) continues by itself. EAGAIN is a failure: the queue of a
- * local socket is full, or no port is free. */
+/*
+ * After EINTR, the connection attempt continues in the kernel. EAGAIN is a failure: the
+ * queue of a local socket is full, or no port is free.
+ */
 static ssize_t run_connect(const struct coil__op *op)
 {
     int rc;
@@ -96,7 +98,8 @@ static ssize_t run_sendfile(const struct coil__op *op)
 }
 
 /*
- * Return which of op->events have occurred. A hang-up or an error counts as both events.
+ * Return the events in op->events that have occurred. A hang-up or an error counts as
+ * both events.
  */
 static ssize_t run_poll(const struct coil__op *op)
 {
@@ -288,7 +291,7 @@ const struct coil__op_row coil__op_rows[COIL__OP_COUNT] = {
         "coil_file_open", .error = EMFILE, .opcode = COIL__URING_OPENAT},
     [COIL__OP_CLOSE] = {run_close, "close(op->fd)", "close",
         "coil_file_close", .opcode = COIL__URING_CLOSE,
-        /* Linux has closed the descriptor nevertheless: see close(2) */
+        /* Linux closes the descriptor even after EINTR: see close(2) */
         .ends_interrupted = true},
     [COIL__OP_STATX] = {run_statx, "statx(op->fd, op->path)", "stat",
         "coil_stat", .error = EACCES, .opcode = COIL__URING_STATX},

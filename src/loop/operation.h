@@ -1,5 +1,5 @@
 /*
- * operation.h - an operation of the kernel for which a task waits, and the table of
+ * operation.h - a system call for which a task waits (an operation), and the table of
  * kinds.
  *
  * To add an operation, add a kind below and a row in operation.c. Backends, files, and
@@ -26,8 +26,10 @@ enum coil__op_kind {
     COIL__OP_SENDMSG, /* sendmsg(fd, buf: struct msghdr, flags | MSG_NOSIGNAL) */
     COIL__OP_ACCEPT,  /* accept4(fd, addr, addrlen, non-blocking and close-on-exec) */
     COIL__OP_CONNECT, /* connect(fd, addr, *addrlen), until it has connected or failed */
-    /* sendfile(fd, fd2, &offset, len) to a socket, once it has room. `offset` is not
-     * changed. After -EOPNOTSUPP the submitter can read and write instead. */
+    /*
+     * sendfile(fd, fd2, &offset, len) to a socket, once it has room. `offset` is not
+     * changed. Fails with -EOPNOTSUPP if the caller must read and write instead.
+     */
     COIL__OP_SENDFILE,
     COIL__OP_READABLE, /* wait until a read would not wait; result: COIL_READABLE */
     COIL__OP_POLL, /* wait for `events` (COIL_READABLE, COIL_WRITABLE); result: those that
@@ -83,7 +85,7 @@ struct coil__op {
     void *owner; /* data of the submitter */
     /*
      * Two more addresses to prefetch before complete() is called, because complete(), or
-     * the task that it makes ready, will use them. May be NULL. The owner and the memory
+     * the task that it makes ready, will use them. May be NULL. `owner` and the memory
      * around the operation are always prefetched.
      */
     const void *hints[2];
@@ -108,8 +110,9 @@ struct coil__op {
 };
 
 /*
- * The memory of an operation without a buffer. This memory is in the object for which the
- * task waits, so no pointer refers to the task's stack.
+ * Memory for an operation without a buffer. It is part of the object for which the task
+ * waits, so that the backend's pointer to the operation does not refer to the task's
+ * stack.
  */
 struct coil__short_op {
     _Alignas(struct coil__op) unsigned char bytes[offsetof(struct coil__op, buf)];
@@ -124,8 +127,8 @@ static inline struct coil__op *coil__short_op(struct coil__short_op *memory)
 }
 
 /*
- * Initialize a read from or a write to a descriptor. Fields that the operation does not
- * use stay unset, because setting them would take longer than everything else.
+ * Initialize a read from or a write to a descriptor. Members that the operation does not
+ * use are not set, because setting them would take longer than everything else.
  */
 static inline void coil__op_init(struct coil__op *op, enum coil__op_kind kind, void *buf,
                                  size_t len)
@@ -156,12 +159,12 @@ struct coil__op_row {
     int waits;        /* the errno after which the caller waits for readiness */
     uint8_t direction;
     /*
-     * io_uring's opcode, or NOP if there is none, or if its effect differs from that of
-     * the system call.
+     * io_uring's opcode. NOP if io_uring does not have the operation, or if its effect
+     * differs from that of the system call.
      */
     uint8_t opcode;
     bool moves_bytes; /* the result is a number of bytes */
-    /* do not repeat an interrupted call, because it has taken effect */
+    /* an interrupted call has taken effect: do not repeat it */
     bool ends_interrupted;
 };
 

@@ -9,8 +9,8 @@
 /*
  * An element of the ready queue: a callback, a task's next step, or a timer that is due.
  * A runnable is a member of the object to which it belongs, so making it ready never
- * allocates. The link is in the list in which the runnable waits: the callbacks of a
- * future, or the ready queue. coil__list_remove(&r->link) removes it from either list.
+ * allocates memory. `link` connects it to the list in which it waits: the ready queue, or
+ * the callbacks of a future. coil__list_remove(&r->link) removes it from either list.
  *
  * When the loop closes, each runnable that is still ready is run once with loop->closing
  * set. In that case run() must free its object instead of doing its work. run() cannot

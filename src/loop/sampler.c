@@ -3,8 +3,8 @@
  *
  * A second thread watches the clock. If a step takes longer than it should, that thread
  * copies the innermost part of the loop's stack and unwinds the copy. Pointers into the
- * stack are changed to point into the copy, so the loop may continue meanwhile, and may
- * even unmap the stack.
+ * stack are changed to point into the copy, so during the unwinding the loop may
+ * continue, and may even unmap the stack.
  *
  *     stack   sp | innermost part | outer frames           | nearest library above
  *     copy       | words          | zeros, for WINDOW bytes
@@ -12,8 +12,8 @@
  * Zeros behind the copied words represent the rest of the stack. If a frame extends
  * beyond the copied part, the walk finds a return address of zero, and ends.
  *
- * If the loop's thread sleeps in a system call, the kernel reports its stack pointer. A
- * sleeping thread gets no signal, because sleep(3) and poll(2) would return early, and so
+ * If the loop's thread sleeps in a system call, the kernel reports its stack pointer. No
+ * signal is sent to a sleeping thread: sleep(3) and poll(2) would return early, so
  * sampling would change the program's behaviour. A running thread gets SIGURG, which is
  * ignored by default, and the signal's handler makes the copy.
  *
@@ -47,8 +47,10 @@
 #define WINDOW ((size_t)8 * 1024 * 1024) /* no frame is larger: the usual RLIMIT_STACK */
 #define COPY_BYTES (2 * WINDOW)
 
-/* The layout of a stack that coil__switch() has left: the callee-saved registers, and the
- * address at which it continues. */
+/*
+ * The layout in which coil__switch() leaves a suspended stack: the callee-saved
+ * registers, and the address at which it will continue.
+ */
 #if defined(__x86_64__)
 enum { SAVED_WORDS = 8, SAVED_FRAME = 6, SAVED_PC = 7 };
 #else
@@ -158,9 +160,8 @@ static bool get_answer(void)
 }
 
 /*
- * Make a signal handler in the running thread copy its stack. This is done only if the
- * program has not changed the action of SIGURG, because a signal that arrives late must
- * be ignored.
+ * Make a signal handler in the running thread copy its stack. Do this only if SIGURG has
+ * its default action, because a signal that arrives late must be ignored.
  */
 static bool copy_running_stack(struct coil__sampler *s)
 {
@@ -212,7 +213,7 @@ static uintptr_t moved_pointer(const struct stack_copy *copy, uintptr_t word)
 static void unwind(struct stack_copy *copy, struct coil__sample *sample)
 {
     uintptr_t *first = copy->words + SAVED_WORDS;
-    /* has no function at which a walk would end */
+    /* without a main function at which the walk would end */
     static const struct coil__coro_class copied = {.main = NULL};
     coil__coro coro = {.sp = copy->words, .class = &copied};
 
@@ -370,8 +371,9 @@ static struct coil__sampler *create(pid_t sampled)
 
 /*
  * If the loop's thread ends without closing its loop, because a task called
- * pthread_exit(3), the sampler's thread must end, too. Otherwise the process would go on,
- * and SIGTERM would not end it, because the sampler's thread blocks all signals.
+ * pthread_exit(3), the sampler's thread must end, too. Otherwise the process would
+ * continue, and SIGTERM would not end it, because the sampler's thread blocks all
+ * signals.
  */
 static pthread_key_t at_end_of_thread;
 

@@ -10,7 +10,7 @@
 #define COIL__SAMPLE_MAX 32
 
 /*
- * The return addresses on the stack, innermost first. There are none if the step was not
+ * The return addresses on the stack, innermost first. `count` is 0 if the step was not
  * sampled.
  */
 struct coil__sample {
@@ -37,8 +37,8 @@ void coil__sampler_begin(struct coil__sampler *sampler, const char *task,
 void coil__sampler_end(struct coil__sampler *sampler, struct coil__sample *sample);
 
 /*
- * Sample a thread of this process that sleeps in a system call. If the thread is not
- * sleeping, the sample has no frames. May be called on any thread.
+ * Sample a thread of this process that is sleeping in a system call. If the thread is not
+ * sleeping, the sample is empty. May be called on any thread.
  */
 void coil__sample_sleeper(pid_t thread, struct coil__sample *sample);
 

@@ -6,7 +6,7 @@
 
 #include <coil/loop.h>
 
-/* Private to slow.c, except for two functions of loop.h. */
+/* Private to slow.c and to two functions in loop.h. */
 struct coil__slow {
     bool timing; /* true while a timed batch runs */
     bool sampler_tried;
@@ -26,12 +26,12 @@ void coil__loop_set_debug(coil_loop *loop, bool on);
 /* Set the duration above which a step counts as slow. */
 void coil__loop_set_slow(coil_loop *loop, int64_t ns);
 
-/* Stop the sampler, because nothing will be timed any more. */
+/* Stop the sampler. Called when the loop closes. */
 void coil__loop_finish_debug(coil_loop *loop);
 
 /*
- * Called in a forked child: do not touch the sampler, which belongs to the parent and
- * whose lock may have been held.
+ * Forget the sampler in a child of fork(2). The sampler belongs to the parent, and its
+ * lock may have been held.
  */
 void coil__slow_forked(coil_loop *loop);
 

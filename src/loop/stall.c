@@ -1,20 +1,19 @@
 /*
  * stall.c - reports a loop whose thread has waited for a lock for a long time.
  *
- * A task that waits for a lock with a system call of its own (a futex) blocks the thread.
- * If another task of the thread holds that lock, this is a deadlock. So one of coil's
- * threads checks the watched loops once a second. A loop that waits for events is in a
- * different system call, or in a futex wait that can be distinguished from waits for
- * locks (coil__thread_wait_own()). If LOOKS checks in a row find a thread in the same
- * wait for a lock, the loop is reported, once per wait. The cause may be a deadlock, or
- * another thread that holds the lock for a long time.
+ * A task that waits for a lock with its own system call (futex(2)) blocks the thread. If
+ * another task of the thread holds that lock, this is a deadlock. So one of coil's
+ * threads checks the watched loops once a second. A loop that waits for events is in
+ * another system call, or in a futex wait that differs from waits for locks
+ * (coil__thread_wait_own()). If LOOKS checks in a row find a thread in the same wait for
+ * a lock, the loop is reported, once per wait. The cause may be a deadlock, or another
+ * thread that holds the lock for a long time.
  *
  * If all threads of the process wait for locks, without a time-out, no thread can release
  * a lock. If two checks in a row find this, and no thread has run in between, the program
  * is aborted, because otherwise it would hang. The program is not aborted if a signal
- * handler might release a lock, or another process might release a shared lock. The
- * program is not aborted either while a loop of another thread waits for events, because
- * Ctrl-C ends that loop.
+ * handler might release a lock, or another process a shared lock, or while another
+ * thread's loop is waiting for events, because Ctrl-C ends that loop.
  *
  * libcoil-posix uses this file, because it runs code in tasks that was not written for
  * coil. The watching thread exists while any loop is watched.
@@ -195,7 +194,7 @@ void coil__stall_watch(coil_loop *loop)
     pthread_mutex_unlock(&watch.lock);
 }
 
-/* Stop watching the loop. The last watched loop also ends the thread. */
+/* Stop watching the loop. If it is the last watched loop, end the watching thread. */
 void coil__stall_finish(coil_loop *loop)
 {
     pthread_t thread;

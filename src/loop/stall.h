@@ -12,7 +12,7 @@
 struct coil__stall {
     bool is_watched;        /* used only by the loop's thread */
     struct coil__list link; /* in the list of watched loops */
-    unsigned long switches; /* context switches of the thread at the latest check */
+    unsigned long switches; /* the thread's context switches at the latest check */
     unsigned looks;         /* checks in a row that found the thread in the same wait */
 };
 

@@ -9,8 +9,8 @@
  *
  * Sequence numbers ensure that timers with equal deadlines fire first in, first out. The
  * number shares its memory with the link, which is unused while the timer is in the heap,
- * so a timer takes no more memory than a timer of libev. Size matters because arming a
- * million timers mostly means accessing their memory.
+ * so a timer takes no more memory than a timer of libev. Size matters because the time to
+ * arm a million timers is mostly spent on accessing their memory.
  */
 #include "leak.h"
 #include "loop.h"
@@ -65,9 +65,12 @@ static inline size_t earlier_of(const struct coil__timer_heap *heap, size_t a, s
     return a + (size_t)(second < first) * (b - a);
 }
 
-/* Return the child with the earliest deadline. Also prefetches the cache lines of all
- * grandchildren, because one of them is needed next. There is no branch to predict, so
- * otherwise the processor would begin to fetch that line only when the child is known. */
+/*
+ * Return the child with the earliest deadline. Also prefetches the cache lines of all
+ * grandchildren, because one of them is needed next. Without the prefetch, the processor
+ * would fetch that line only after the comparisons, because no branch lets it continue
+ * speculatively.
+ */
 static inline size_t earliest_child(const struct coil__timer_heap *heap, size_t index)
 {
     size_t first = CHILDREN * index + 1, best = first;
@@ -83,8 +86,10 @@ static inline size_t earliest_child(const struct coil__timer_heap *heap, size_t 
     return best;
 }
 
-/* Not inlined: a separate function keeps all variables in registers, which makes firing a
- * timer 10 % faster. */
+/*
+ * Not inlined, so that all its variables are in registers. This makes firing a timer 10 %
+ * faster.
+ */
 static COIL__NOINLINE void sift_down(struct coil__timer_heap *heap, size_t index,
                                      struct coil__timer_entry entry)
 {
@@ -264,7 +269,7 @@ bool coil_timer_started(const coil_timer *timer)
 
 /*
  * Change the deadline of a timer, which may be in the ready queue instead of the heap. If
- * the heap cannot grow, leave the timer as it was.
+ * the heap cannot grow, the timer is not changed.
  */
 static COIL__NOINLINE int rearm_timer(coil_loop *loop, struct coil__timer *timer,
                                       int64_t deadline)

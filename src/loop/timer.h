@@ -19,22 +19,22 @@
 struct coil__timer {
     union {
         struct coil__runnable runnable;
-        /* while in the heap: orders timers with equal deadlines first in, first out */
+        /* while the timer is in the heap: the order of timers with equal deadlines */
         uint64_t sequence;
     };
     size_t place; /* index in the heap + 1, or COIL__TIMER_IDLE */
 };
 
-#define COIL__TIMER_IDLE 0 /* 0, so that a zeroed timer is idle */
+#define COIL__TIMER_IDLE 0 /* 0: a zeroed timer is idle */
 
-/* An entry contains a copy of the deadline, so comparing causes no cache miss. */
+/* An entry contains the deadline, so comparing entries does not access the timers. */
 struct coil__timer_entry {
     int64_t when;
     struct coil__timer *timer;
 };
 
 struct coil__timer_heap {
-    /* points into `memory`: four children share a cache line */
+    /* points into `memory`, aligned so that four children share a cache line */
     struct coil__timer_entry *entries;
     void *memory;
     size_t count, capacity;
@@ -50,8 +50,10 @@ int coil__timer_start(coil_loop *loop, struct coil__timer *timer, int64_t when);
 /* Double the size of the heap. Returns 0 or -ENOMEM. */
 int coil__timers_grow(struct coil__timer_heap *heap);
 
-/* True if there is room for one more timer. A timer armed by a reservation counts twice,
- * in `count` and in `reserved`, so the room is never overestimated. */
+/*
+ * True if there is room for one more timer. A timer armed with a reservation is counted
+ * twice, in `count` and in `reserved`, so the result errs on the safe side.
+ */
 static inline bool coil__timers_have_room(const struct coil__timer_heap *heap)
 {
     return COIL__LIKELY(heap->count + heap->reserved < heap->capacity);
@@ -65,7 +67,7 @@ static inline int coil__timers_make_room(struct coil__timer_heap *heap)
 /*
  * Reserve room for one timer, until coil__timer_unreserve(). The owner of a reservation
  * can arm one timer at a time with coil__timer_start_reserved(), which cannot fail. Each
- * task has a reservation for as long as it exists, for the timer of its waits. Fails with
+ * task has one reservation during its life, for the timer of its waits. Fails with
  * -ENOMEM.
  */
 static inline int coil__timer_reserve(struct coil__timer_heap *heap)
@@ -96,8 +98,9 @@ int64_t coil__timer_deadline(const coil_loop *loop, const struct coil__timer *ti
 COIL__NORETURN void coil__timer_stop_foreign(const char *caller);
 
 /*
- * False if the timer is in another heap; true if it is in this heap, in the ready queue,
- * or idle. The check is cheap, because the caller reads the entry anyway.
+ * Return false if the timer is in another heap, and true if it is in this heap, in the
+ * ready queue, or idle. The check costs little, because the caller reads the entry
+ * anyway.
  */
 static inline bool coil__timer_fits(const struct coil__timer_heap *heap,
                                     const struct coil__timer *timer)

@@ -8,7 +8,7 @@
  * Reading the clock takes longer than the rest of a record, so only the four kinds of
  * records that begin or end a span have a time. The time is a reading of the processor's
  * counter. The struct has two readings of both clocks (the counter and CLOCK_MONOTONIC),
- * from which a reader computes nanoseconds. The second reading is renewed after polls.
+ * from which a reader computes nanoseconds. The second reading is repeated after polls.
  */
 #include "loop.h"
 #include "trace_file.h"
@@ -66,7 +66,10 @@ static void begin_clock(struct coil__trace *trace, const coil_loop *loop)
 
 /* ---- starting and stopping --------------------------------------------------------- */
 
-/* The task layer has a copy of the pointer in struct coil__scheduler. */
+/*
+ * Set loop->trace, and notify the task layer, which has a copy of the pointer in struct
+ * coil__scheduler.
+ */
 static void set_trace(coil_loop *loop, struct coil__trace *trace)
 {
     const struct coil__task_layer *tasks = coil__task_layer;
@@ -158,7 +161,7 @@ int coil_trace_write(const char *path)
 /* The file of COIL_TRACE, which is shared by all loops of the process. */
 static struct {
     pthread_mutex_t lock;
-    pid_t first;   /* the process that began to trace first */
+    pid_t first;   /* the first process that began to trace */
     pid_t written; /* the process that last wrote to its file */
 } shared_file = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -268,7 +271,10 @@ void coil__trace_end(coil_loop *loop)
     free_trace(loop);
 }
 
-/* Called by exit(3): if the program's loop is still open, it will not be closed. */
+/*
+ * Called by exit(3): write the trace of a loop that is still open, because it will not be
+ * closed.
+ */
 COIL__AT_EXIT static void write_at_exit(void)
 {
     coil_loop *loop = coil__loop_of_thread;

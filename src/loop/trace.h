@@ -22,10 +22,10 @@ struct coil__trace {
     _Atomic uint64_t count;     /* records written so far */
     uint64_t mask;              /* the number of records in the ring, minus 1 */
     const int64_t *virtual_now; /* the loop's virtual clock, or NULL */
-    /* times are in units of coil__ticks(), otherwise in nanoseconds */
+    /* if true, times are in units of coil__ticks(), otherwise in nanoseconds */
     bool has_ticks;
-    bool by_request;     /* a tool has started it: see coil__debug.trace_until */
-    bool by_environment; /* COIL_TRACE has started it */
+    bool by_request;     /* started by a tool: see coil__debug.trace_until */
+    bool by_environment; /* started because of COIL_TRACE */
     struct coil__trace_clock clock;
     size_t bytes; /* size of the mapping: this struct and the records */
     _Alignas(64) struct coil__trace_record records[];
@@ -71,18 +71,20 @@ void coil__trace_begin(coil_loop *loop);
  */
 void coil__trace_end(coil_loop *loop);
 
-/*
- * Called in a child of fork(2): stop the trace, which is the parent's. Async-signal-safe.
- */
+/* Stop the inherited trace in a child of fork(2). Async-signal-safe. */
 void coil__trace_forked(coil_loop *loop);
 
-/* Write the records of a runnable of a traced loop, and run it. */
+/* Record which runnable runs, and run it. The loop must be traced. */
 void coil__trace_run(coil_loop *loop, struct coil__runnable *runnable);
 
 /* Called after a poll if the loop is traced, or if a tool requests a trace. */
 void coil__trace_polled(coil_loop *loop);
 
-/* Write the last record of a turn after which the loop's thread may leave the loop. */
+/*
+ * Record that no task is running any more, so that the last step does not seem to
+ * continue. Called at the end of a turn after which control may return to the caller: the
+ * loop is stopping, or is a guest.
+ */
 void coil__trace_turned(coil_loop *loop);
 
 static inline bool coil__trace_is_requested(void)

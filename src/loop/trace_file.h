@@ -18,7 +18,10 @@
 typedef void coil__trace_visit_task(void *arg, uint32_t number, const char *name,
                                     uint64_t fn);
 
-/* A copy of a loop's records, and functions that find what the records do not contain. */
+/*
+ * A copy of a loop's records, and functions that find texts and tasks to which records
+ * refer.
+ */
 struct coil__trace_copy {
     const struct coil__trace_record *records; /* oldest first */
     size_t count;
@@ -41,8 +44,8 @@ int coil__trace_write_events(const struct coil__trace_copy *copy, FILE *out,
                              bool follows);
 
 /*
- * Write the trace of this thread's loop to the file at `path`. If `append` is true, add
- * it to the events in that file. Returns 0 or a negative errno.
+ * Write the trace of `loop`, which is this thread's loop, to the file at `path`. If
+ * `append` is true, add it to the events in that file. Returns 0 or a negative errno.
  */
 int coil__trace_write_file(coil_loop *loop, const char *path, bool append);
 

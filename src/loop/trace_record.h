@@ -2,9 +2,9 @@
  * trace_record.h - the records of a trace (docs/design/trace.md). coil-ps includes this
  * file, too.
  *
- * A number is never reused for another kind: new kinds are appended, and readers ignore
- * unknown kinds. "Time" means a reading of the trace's clock. A record without a time has
- * the time of the last record that has one.
+ * The numbers of the kinds never change: new kinds are appended, and readers ignore
+ * unknown kinds. "Time" means a reading of the trace's clock. A record without a time
+ * happened at the time of the previous record with a time.
  */
 #ifndef COIL_LOOP_TRACE_RECORD_H
 #define COIL_LOOP_TRACE_RECORD_H
@@ -12,8 +12,10 @@
 #include <stdint.h>
 
 enum coil__trace_kind {
-    /* From now on the task with number `task` runs, or the loop if it is 0. Word: the
-       time. Value: see below. */
+    /*
+     * From now on the task with the number `task` runs, or the loop if `task` is 0. Word:
+     * the time. Value: see below.
+     */
     COIL__TRACE_SWITCH = 1,
     /* The loop calls a callback. Word: the time. */
     COIL__TRACE_CALLBACK = 2,
@@ -42,7 +44,8 @@ enum coil__trace_kind {
      */
     COIL__TRACE_IS = 12,
     /*
-     * The running callback calls a function of the program. Word: the function's address.
+     * The running callback calls a function of the program. Word: the address of that
+     * function.
      */
     COIL__TRACE_CALLS = 13,
     /* Only in copies: this many records are missing here. Word: their number. */

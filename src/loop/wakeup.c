@@ -5,9 +5,9 @@
  * first post after the loop has collected its posts sets the flag `woken`, and only that
  * post wakes the loop, so any number of posts costs one system call. A loop that is awake
  * need not be woken: it checks the flag between turns and before it waits. A loop that
- * waits for descriptors is woken through a descriptor of its own. A loop that waits for
- * no descriptor waits for the flag itself, which is a futex(2). A loop in guest mode
- * always counts as polling, because its host waits for the descriptor.
+ * waits for descriptors also waits for its own wake-up descriptor. A loop that waits for
+ * no other descriptor waits for the flag itself, which is a futex(2). A loop in guest
+ * mode always counts as polling, because its host waits for the descriptor.
  *
  * A signal handler must not lock the mutex, so it sets `interrupted` and wakes the loop.
  */
@@ -87,7 +87,7 @@ static enum coil__sleep set_woken(struct coil__wakeup *wakeup)
     return atomic_load(&wakeup->sleep);
 }
 
-/* Async-signal-safe, except for printing the message before it aborts. */
+/* Async-signal-safe, except for the message that is printed before aborting. */
 static void wake(coil_loop *loop)
 {
     enum coil__sleep sleep = set_woken(&loop->wakeup);
@@ -124,7 +124,7 @@ void coil__loop_ask_for_dump(coil_loop *loop)
 }
 
 /*
- * Post on the loop's own thread, which needs no mutex. The post is queued behind earlier
+ * Post to this thread's own loop, which needs no lock. The post is queued behind earlier
  * posts from other threads.
  */
 static int post_here(coil_loop *loop, struct coil__post *post)
@@ -164,8 +164,9 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
     }
     pthread_mutex_unlock(&loop->wakeup.lock);
     /*
-     * Wake the thread after releasing the lock, because it takes the lock first. The loop
-     * may no longer exist, but waking an address without a waiter has no effect.
+     * Wake the loop's thread only after releasing the lock, because that thread takes the
+     * lock first. The loop may no longer exist by now, but waking an address without a
+     * waiter has no effect.
      */
     if (sleep == COIL__SLEEPS)
         coil__thread_wake_own(word);
@@ -273,8 +274,8 @@ void coil__wakeup_forked(coil_loop *loop)
     close(loop->wakeup.fd);
     loop->wakeup.fd = -1;
     /*
-     * If a signal handler has forked, the child may return into the futex wait: make it
-     * end.
+     * If a signal handler forked during the futex wait, the child returns into that wait:
+     * end it.
      */
     atomic_store(&loop->wakeup.woken, 1);
 }
@@ -316,8 +317,10 @@ static void run_called_post(struct coil__runnable *runnable)
     coil__context_leave(&slot, outer);
 }
 
-/* Move the posts of coil_post() to `posts`, in order. The owners of all other posts
- * notice themselves that the loop closes. */
+/*
+ * Move the posts of coil_post() to `posts`, in order. The owners of other posts handle
+ * the closing of the loop themselves.
+ */
 static void take_called_posts(struct coil__list *from, struct coil__list *posts)
 {
     COIL__LIST_EACH (link, from)

@@ -11,7 +11,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* A post is in the poster's memory until it runs on the loop's thread. */
+/*
+ * A post is stored in the poster's memory, which must stay valid until the post runs on
+ * the loop's thread.
+ */
 struct coil__post {
     struct coil__post *next;
     struct coil__runnable runnable;
@@ -19,9 +22,9 @@ struct coil__post {
 
 /* How a post must wake the loop. */
 enum coil__sleep {
-    COIL__POLLS,  /* with the descriptor, because the loop may be in a poll */
-    COIL__AWAKE,  /* not at all: the loop checks `woken` before it waits */
-    COIL__SLEEPS, /* with the word `woken`: coil__wakeup_wait() */
+    COIL__POLLS,  /* by writing to `fd`, because the loop may be in a poll */
+    COIL__AWAKE,  /* not at all, because the loop checks `woken` before it waits */
+    COIL__SLEEPS, /* with futex(2) on `woken`: coil__wakeup_wait() */
 };
 
 /* The fields used by other threads and signal handlers. Private to wakeup.c. */
@@ -50,8 +53,8 @@ void coil__loop_withdraw(coil_loop *loop, struct coil__post *post);
 int coil__wakeup_init(coil_loop *loop);
 
 /*
- * Refuse further posts, and make the calls that coil_post() has accepted. Called when the
- * loop closes.
+ * Refuse further posts, and finish the calls that coil_post() has accepted. Called when
+ * the loop closes.
  */
 void coil__wakeup_run_last(coil_loop *loop);
 void coil__wakeup_finish(coil_loop *loop);
@@ -88,7 +91,7 @@ static inline void coil__wakeup_end_wait(struct coil__wakeup *wakeup)
 
 /*
  * Wait for a post for at most timeout_ns (COIL_NEVER: without limit). May return early.
- * Used for a loop that waits for nothing else, because this takes fewer system calls than
+ * Used if the loop waits for nothing else, because a futex takes fewer system calls than
  * a poll.
  */
 void coil__wakeup_wait(coil_loop *loop, int64_t timeout_ns);
@@ -99,11 +102,12 @@ void coil__wakeup_wait(coil_loop *loop, int64_t timeout_ns);
  */
 void coil__wakeup_forked(coil_loop *loop);
 
-/* Close the descriptor. A closed loop is never woken. */
+/* Close the descriptor. The loop can no longer be woken. */
 void coil__wakeup_close(coil_loop *loop);
 
 /*
- * Called when the last reference to the loop is dropped, so no thread can post any more.
+ * Destroy the lock. Called when the last reference to the loop is dropped, so that no
+ * thread can post any more.
  */
 void coil__wakeup_destroy(coil_loop *loop);
 
@@ -120,7 +124,7 @@ void coil__loop_set_on_interrupt(coil_loop *loop, struct coil__runnable *runnabl
  */
 void coil__loop_interrupt(coil_loop *loop);
 
-/* Set the runnable for coil__loop_ask_for_dump(). */
+/* Set the runnable that coil__loop_ask_for_dump() makes ready. */
 void coil__loop_set_on_dump(coil_loop *loop, struct coil__runnable *runnable);
 void coil__loop_ask_for_dump(coil_loop *loop);
 

@@ -3,8 +3,8 @@
  *
  * The backend makes a watcher ready in every poll that finds its descriptor ready. A
  * watcher is a runnable stored in the descriptor's entry (descriptor.h). The runnable
- * belongs either to the library itself, or to a struct watch, defined here, which calls a
- * user's callback. Removing a watcher also removes it from the ready queue.
+ * belongs either to another part of the library, or to a struct watch (defined here),
+ * which calls a user's callback. Removing a watcher also removes it from the ready queue.
  */
 #include "../base/context.h"
 #include "leak.h"
@@ -122,8 +122,8 @@ static struct watch *find_watch(const coil_loop *loop, int fd,
 }
 
 /*
- * Notify the backend again, because the number may now belong to another descriptor. Drop
- * a pending call for the old descriptor.
+ * Replace the callback of a watch. Notify the backend again, because the number may now
+ * belong to another descriptor, and drop a pending call for the old descriptor.
  */
 static int replace(coil_loop *loop, struct watch *watch, int fd,
                    enum coil__direction direction, coil_callback fn, void *arg)
@@ -173,8 +173,9 @@ static int remove_watch(coil_loop *loop, int fd, enum coil__direction direction)
 }
 
 /*
- * Remove a watch. In a child of fork(2) that has its own loop, also remove it from the
- * parent's loop.
+ * Remove a watch from the thread's loop. If it is not found there, remove it from the
+ * loop that the thread had before fork(2), if any. Returns 1 if a watch was removed,
+ * otherwise 0.
  */
 static int undo(const char *caller, int fd, enum coil__direction direction)
 {

@@ -10,9 +10,9 @@
 
 /*
  * Make `runnable` ready in each poll that finds `fd` ready in `direction`. The watch is
- * level-triggered and reports errors and hang-ups, too. If the runnable replaces another
- * one, it watches the descriptor that now has the number. Returns 0, -EBADF, -EINVAL,
- * -ENOMEM, or -EBUSY if operations use `fd`.
+ * level-triggered and reports errors and hang-ups, too. If `fd` already has a watcher in
+ * this direction, replace it, and watch the descriptor that has the number now. Returns
+ * 0, -EBADF, -EINVAL, -ENOMEM, or -EBUSY if operations use `fd`.
  */
 int coil__loop_watch(coil_loop *loop, int fd, enum coil__direction direction,
                      struct coil__runnable *runnable);

@@ -2,10 +2,10 @@
  * backend.h - the completion-based interface between a loop and the kernel.
  *
  * An operation is submitted once and completed once. An operation can be cancelled, but
- * the canceller still has to wait for its completion, because its buffer may be on a
- * stack. io_uring works in this way. The readiness backends (epoll, poll, select) share
- * readiness.c, which tries the system call, waits until the descriptor is ready, and
- * tries again.
+ * the caller must still wait for its completion, because the kernel may use its buffer,
+ * which may be on a stack, until then. io_uring works the same way. The readiness
+ * backends (epoll, poll, select) share readiness.c, which tries the system call, waits
+ * until the descriptor is ready, and tries again.
  */
 #ifndef COIL_LOOP_BACKEND_BACKEND_H
 #define COIL_LOOP_BACKEND_BACKEND_H
@@ -28,8 +28,10 @@ struct coil__backend {
      * the descriptor of pollable() readable.
      */
     size_t always_ready;
-    /* True if poll() waits exactly as long as requested: the kernel does not add the
-     * thread's timer slack (coil__thread_timer_slack()). */
+    /*
+     * True if the kernel does not add the thread's timer slack
+     * (coil__thread_timer_slack()) to the time-out of poll().
+     */
     bool waits_exactly;
 };
 
@@ -59,28 +61,28 @@ struct coil__backend_class {
     void (*detach)(struct coil__backend *backend, int fd);
 
     /*
-     * From now on receive only the bytes from `fd` that operations request. Returns the
-     * number of bytes that were received ahead: reads complete at once until they have
-     * taken these bytes. If the descriptor stays open elsewhere, read the bytes before
-     * detach(). *error is the error that follows those bytes, as a negative errno, or 0.
-     * The caller must deliver that error, too. If the descriptor is not attached, both
-     * the number and the error are 0. NULL: this backend never receives ahead.
+     * Stop receiving bytes from `fd` before operations request them. Returns the number
+     * of bytes that were already received: the next reads return these bytes without
+     * waiting. If the descriptor stays open elsewhere, the caller must read the bytes
+     * before detach(). *error is the error that follows these bytes, as a negative errno,
+     * or 0. The caller must deliver that error, too. If the descriptor is not attached,
+     * both the number and the error are 0. NULL: this backend never receives ahead.
      */
     size_t (*settle)(struct coil__backend *backend, int fd, int *error);
 
     /*
      * Start an operation on an attached descriptor. If the operation's result is
      * available immediately, return it, and do not call complete(). Otherwise return
-     * -EINPROGRESS. Returns -EBUSY if another operation of this direction is in flight,
-     * and -EOPNOTSUPP for an operation that this backend could perform only by blocking.
+     * -EINPROGRESS. Returns -EBUSY if another operation in this direction is in flight,
+     * and -EOPNOTSUPP if this backend could perform the operation only by blocking.
      */
     ssize_t (*submit)(struct coil__backend *backend, struct coil__op *op);
 
     /*
      * Like submit(), but for a task that must not wait because it is cancelled. If the
      * result is not available immediately, do not start the operation, and return
-     * -EINPROGRESS. The result comes from a new system call, not from what an earlier
-     * call has shown, or from bytes received ahead.
+     * -EINPROGRESS. The result comes from bytes received ahead or from a new system call,
+     * never from the outcome of an earlier call.
      */
     ssize_t (*attempt)(struct coil__backend *backend, struct coil__op *op);
 
@@ -94,10 +96,10 @@ struct coil__backend_class {
     /*
      * Called when the watcher of `direction` in the entry `d` has changed (watch.h). Each
      * poll that finds `fd` ready must pass the watcher to coil__watch_found(). A
-     * descriptor that the kernel cannot wait for is always ready. `anew` means that the
-     * watcher replaces another one, and that the number may now belong to another
-     * descriptor. Returns 0, or -EBADF, -EINVAL or -ENOMEM from the kernel. A NULL
-     * watcher ends the watch, which cannot fail.
+     * descriptor for which the kernel cannot wait counts as always ready. `anew` is true
+     * if the watcher replaces another one; in that case the number may now belong to
+     * another descriptor. Returns 0, or -EBADF, -EINVAL or -ENOMEM from the kernel. A
+     * NULL watcher ends the watch, which cannot fail.
      */
     int (*watch)(struct coil__backend *backend, int fd, struct coil__descriptor *d,
                  enum coil__direction direction, bool anew);
@@ -130,8 +132,8 @@ struct coil__backend_class {
 
 /*
  * The socket functions of a backend that simulates the network (that of libcoil-testing).
- * Each function works like the system call with the same name, but returns a negative
- * errno.
+ * Each function works like the system call with the same name, but returns failures as a
+ * negative errno.
  */
 struct coil__network {
     int (*socket)(struct coil__backend *backend, int family, int type, int protocol);
@@ -151,8 +153,8 @@ struct coil__network {
 };
 
 /*
- * Create the loop's backend: the backend called `name`. If `name` is NULL, create the
- * backend that COIL_BACKEND names, or else the first that works.
+ * Create the loop's backend. If `name` is NULL, use the backend that COIL_BACKEND names,
+ * or else the first backend that works.
  */
 int coil__backend_create(coil_loop *loop, const char *name);
 void coil__backend_destroy(coil_loop *loop);

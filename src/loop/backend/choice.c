@@ -17,7 +17,7 @@ const char *coil_backend_name(void)
 }
 
 /*
- * The first backend is the default, the second replaces it on systems that forbid the
+ * The first backend is the default. The second replaces it on systems that forbid the
  * first. poll always works, so the backends after it are used only on request
  * (docs/decisions/0007-epoll-by-default.md).
  */
@@ -62,10 +62,10 @@ static const char *list_backends(char *names, size_t size)
 }
 
 /*
- * Report to the exception handler that the backend named by the environment failed: the
- * program's code does not show why the loop has another backend. -EINVAL is not reported,
- * because the backend itself has already reported the invalid value of its environment
- * variable.
+ * Report to the exception handler that the backend named by COIL_BACKEND cannot be
+ * created, because the program's code does not mention that name. -EINVAL is not
+ * reported, because the backend itself has already reported the invalid value of its
+ * environment variable.
  */
 static int refuse_environment(const char *name, int rc)
 {

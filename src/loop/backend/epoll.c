@@ -1,16 +1,17 @@
 /*
  * epoll.c - readiness with epoll(7), on Linux.
  *
- * A descriptor used by operations is registered edge-triggered, and stays registered until
- * it is detached, so a request needs no epoll_ctl(2). EPOLLOUT is added when an operation
- * first waits to write: a local socket reports EPOLLOUT for each message that its peer
- * reads, which would wake the loop for nothing. A watched descriptor is registered level-triggered, for the directions
- * that are watched. A borrowed descriptor is registered for the directions of its
- * operations, for one event. After that event it stays registered without events, so the
- * next wait needs one epoll_ctl(2). A wait that is cancelled or times out removes the
- * registration, so it needs two calls. If the open file is still open elsewhere after
- * this process has closed the number, the registration without events remains until it is
- * closed there, too. Such a registration costs nothing but kernel memory.
+ * A descriptor used by operations is registered edge-triggered, and stays registered
+ * until it is detached, so a request needs no epoll_ctl(2). EPOLLOUT is added when an
+ * operation first waits to write: a local socket reports EPOLLOUT for each message that
+ * its peer reads, which would wake the loop for nothing. A watched descriptor is
+ * registered level-triggered, for the directions that are watched. A borrowed descriptor
+ * is registered for the directions of its operations, for one event. After that event it
+ * stays registered without events, so the next wait needs one epoll_ctl(2). A wait that
+ * is cancelled or times out removes the registration, so it needs two calls. If another
+ * process or descriptor still has the file open after this number is closed, the
+ * registration without events remains until it is closed there, too. Such a registration
+ * costs nothing but kernel memory.
  *
  * An event contains the descriptor's number and generation. If an open file description
  * is still open elsewhere (after fork(2) or dup(2)), the kernel reports its events even
@@ -69,10 +70,7 @@ static int set_interest(struct coil__backend *backend, int fd, struct coil__desc
     };
 
     if (interest == 0) {
-        /*
-         * The call fails if the owner has already closed the descriptor. Ignore this.
-         * 
-         */
+        /* Ignore the failure: the owner may already have closed the descriptor. */
         epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, &event);
         return 0;
     }

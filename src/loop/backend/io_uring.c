@@ -20,10 +20,10 @@
  * 3. Before a descriptor is released, by detach() or when a watch ends, all its requests
  *    in the kernel are cancelled, and completions are reaped until all requests have
  *    ended. So a completion cannot be mistaken for one of the next descriptor with that
- *    number, and close(2) really closes the file.
+ *    number, and close(2) closes the file at once.
  * 4. If a completion needs a second step (because a read found nothing, or a poll
- *    reported the descriptor as ready), that step is made in the same poll(). So if a
- *    poll() finds no events, there are none.
+ *    reported the descriptor as ready), the same poll() performs it. So if poll() reports
+ *    no events, none were pending.
  * 5. This backend runs no code of users, so the table of descriptors does not move while
  *    completions are handled.
  *
@@ -84,8 +84,8 @@ static void detach(struct coil__backend *backend, int fd)
 }
 
 /*
- * End the multishot receive before counting the bytes, because its last completion may
- * contain bytes.
+ * End the multishot receive first, because its last completion may contain bytes, and
+ * return the number of bytes received ahead.
  */
 static size_t settle(struct coil__backend *backend, int fd, int *error)
 {
@@ -145,7 +145,10 @@ static ssize_t submit(struct coil__backend *backend, struct coil__op *op)
     return coil__uring_submit_call(u, d, op);
 }
 
-/* An operation on a file always waits, because the kernel or a thread performs it. */
+/*
+ * Operations on files are never attempted, because only the kernel or a thread can
+ * perform them without blocking.
+ */
 static ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
 {
     struct coil__uring *u = coil__uring_of(backend);

@@ -25,8 +25,8 @@ unsigned coil__uring_poll_events(const struct coil__op *op);
 void coil__uring_prepare_pause(struct io_uring_sqe *entry, unsigned n);
 
 /*
- * If a failure is injected into this operation (base/fault.h), return its negative errno,
- * else 0.
+ * Return the negative errno of the failure injected into this operation (base/fault.h),
+ * or 0.
  */
 int coil__uring_injected_failure(const struct coil__op *op);
 

@@ -9,9 +9,9 @@
  *                                                  `--- would block ---'
  *
  * So a request to end such an operation always succeeds, because the kernel can always
- * cancel a poll. If a blocking kernel worker made the call instead, it might be about to
- * retry a send or a receive, and the request would be lost. Another advantage is that the
- * kernel never uses the memory of an operation on a descriptor.
+ * cancel a poll. If a blocking kernel worker made the call instead, the request could be
+ * lost when the worker is about to retry a send or a receive. Another advantage is that
+ * the kernel never uses the memory of an operation on a descriptor.
  *
  * A COIL__OP_READABLE works in the same way, and its call is poll(2). The call is
  * necessary because urgent data ends the kernel's poll, although there is nothing to
@@ -20,8 +20,8 @@
  * Each operation makes its call first. Exception: after a receive that took all available
  * bytes, the next receive polls first (io_uring_receive.c).
  *
- * If the call would still block after two polls in a row have ended, another poll would
- * end immediately, too. There are two causes. The poll may have ended on an event that
+ * If the call would still block after two polls in a row, a third poll would also end
+ * immediately. There are two possible causes. The poll may have ended on an event that
  * was not requested, as it always does when the peer shuts down its sending side
  * (POLLRDHUP). In that case a multishot poll replaces the poll (STAYS). A multishot poll
  * reports the current events once and later only changes, and stays in the kernel until
@@ -34,9 +34,10 @@
  * ON FILES. The kernel performs these operations itself, most of them in its worker
  * threads. Some take a long time, such as opening a FIFO, or moving bytes out of a pipe.
  * A request to end an operation interrupts the worker. If the operation is between two
- * steps, no worker is running, and the request must be repeated. Operations with such a
- * request are in u->ending until they have ended. If a request had no effect, the
- * requests for all operations in u->ending are repeated after a time-out (REMIND).
+ * steps, no worker is running, so the request has no effect and must be repeated.
+ * Operations that were requested to end are in u->ending until they have ended. If a
+ * request had no effect, the requests for all operations in u->ending are repeated after
+ * a time-out (REMIND).
  */
 #include "io_uring_op.h"
 
@@ -161,8 +162,8 @@ static void end_poll(struct coil__uring *u, struct coil__op *op, ssize_t result)
 }
 
 /*
- * The poll or the pause has reported an event: make the call. `more`: it is a multishot
- * poll, which stays in the kernel.
+ * The poll has reported an event, or the pause has ended: make the call. `more` is true
+ * if a multishot poll stays in the kernel.
  */
 static void finish_poll(struct coil__uring *u, struct coil__op *op, int result, bool more)
 {
@@ -186,8 +187,9 @@ static void finish_poll(struct coil__uring *u, struct coil__op *op, int result, 
 }
 
 /*
- * For an interrupted call, io_uring returns some of the kernel's internal codes
- * (include/linux/errno.h), such as ERESTARTSYS when a FIFO is opened (Linux 6.18).
+ * Convert the kernel's internal codes for an interrupted call (include/linux/errno.h) to
+ * EINTR. io_uring returns some of them, such as ERESTARTSYS when a FIFO is opened (Linux
+ * 6.18).
  */
 static int as_interrupted(int result)
 {
@@ -328,8 +330,10 @@ static bool request_end_by_kernel(struct coil__uring *u, struct coil__op *op)
     return true;
 }
 
-/* Take the next step of an operation that is in no list: submit it, or request its end.
- * Return false if the queue is full. */
+/*
+ * Take the next step of an operation that was removed from `todo`: submit it, or request
+ * its end. Return false if the queue is full.
+ */
 static bool do_next(struct coil__uring *u, struct coil__op *op)
 {
     if (is_ending(op) || (coil__uring_state(op) & COIL__URING_DONE)) {
@@ -346,8 +350,8 @@ static bool do_next(struct coil__uring *u, struct coil__op *op)
 }
 
 /*
- * A request to end an operation had no effect: submit a time-out, after which the request
- * is repeated.
+ * Submit a time-out, after which the requests to end operations are repeated. Called
+ * after a request had no effect.
  */
 static void submit_reminder(struct coil__uring *u)
 {

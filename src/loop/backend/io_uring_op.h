@@ -69,7 +69,7 @@ void coil__uring_do(struct coil__uring *u);
 /* Request that the descriptor's operations end. Returns true until all have ended. */
 bool coil__uring_end_ops(struct coil__uring *u, int fd, struct coil__descriptor *d);
 
-/* End the descriptor's operations without the kernel, because the ring is dead. */
+/* End the descriptor's operations without the kernel. Called if the ring is dead. */
 void coil__uring_finish_ops(struct coil__uring *u, struct coil__descriptor *d);
 
 /* True if there are operations whose memory the kernel may use. */

@@ -7,12 +7,14 @@
 
 #include "io_uring_op.h"
 
-/* Perform COIL__OP_READ, RECV, RECVMSG or READABLE: with bytes received ahead, a
- * multishot receive, or a system call. */
+/*
+ * Submit a COIL__OP_READ, RECV, RECVMSG or READABLE, which is completed from bytes
+ * received ahead, by a multishot receive, or by a system call.
+ */
 ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
                             struct coil__op *op);
 
-/* True if a completion that was not reaped yet could change the result of a receive. */
+/* True if a completion that is not yet reaped could change the result of a receive. */
 bool coil__uring_receive_is_unclear(const struct coil__descriptor *d);
 
 /*

@@ -1,9 +1,9 @@
 /*
  * io_uring_ring.h (internal) - the ring, and the state of the io_uring backend.
  *
- * The files of the backend have an order: ring, entry, op, receive, watch, round. Each
- * file uses only earlier ones. io_uring.c is the last, and explains how the backend
- * works.
+ * The files of the backend are layers, from the bottom: ring, entry, op, receive, watch,
+ * round, and io_uring.c, which explains how the backend works. Each file uses only the
+ * files below it.
  */
 #ifndef COIL_LOOP_BACKEND_IO_URING_RING_H
 #define COIL_LOOP_BACKEND_IO_URING_RING_H
@@ -35,8 +35,8 @@ enum {
     /* the kernel has a time-out for the operation, not a poll */
     COIL__URING_PAUSES = 1 << 6,
     COIL__URING_STAYS = 1 << 7, /* the kernel has a multishot poll for the operation */
-    COIL__URING_DONE = 1 << 8,  /* op->result is set; only that poll has to end */
-    COIL__URING_PAUSED = 1 << 9 /* the bits from here on: number of pauses in a row */
+    COIL__URING_DONE = 1 << 8,  /* op->result is set; only the poll has to end */
+    COIL__URING_PAUSED = 1 << 9 /* this bit and up: number of pauses in a row */
 };
 
 /* The user_data of a completion is the address of an operation, or one of these tags. */
@@ -149,7 +149,7 @@ static inline int coil__uring_need(struct coil__uring *u)
  */
 struct io_uring_sqe *coil__uring_entry(struct coil__uring *u);
 
-/* Translates liburing's return value to that of a system call: -1, and errno. */
+/* Convert liburing's return value to that of a system call: -1, and errno. */
 static inline int coil__uring_as_call(int rc)
 {
     if (rc >= 0)
@@ -164,7 +164,7 @@ static inline int coil__uring_as_call(int rc)
  */
 int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns);
 
-/* True if there are completions, or entering the kernel would produce some. */
+/* True if there are completions, or if entering the kernel would produce some. */
 bool coil__uring_has_more(const struct coil__uring *u);
 
 /*

@@ -29,7 +29,7 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
 /* Queue the polls of all watches that have to be armed. */
 void coil__uring_arm_watches(struct coil__uring *u);
 
-/* Wait for the only watch without the ring, which is not mapped yet. */
+/* Wait for the only watch with poll(2), because the ring is not mapped yet. */
 int coil__uring_poll_alone(struct coil__uring *u, int64_t timeout_ns);
 
 #endif

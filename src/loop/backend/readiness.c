@@ -9,20 +9,19 @@
  *                                              `-- cancel, detach, gone -> complete
  *
  * KNOWN TO BLOCK. `blocked` means that a receive would find no bytes. EAGAIN and short
- * reads set `blocked`, and the poller clears it. So a request-response server calls
- * recv() once per request, not twice.
+ * reads set `blocked`, and the poller clears it. So a server calls recv() once per
+ * request, not a second time to find that there are no more bytes.
  *
  * READY IN VAIN. A descriptor may be reported as ready although the call would block: for
  * example, an ICMP error in a socket's error queue (IP_RECVERR) makes the socket
  * readable. An edge-triggered poller reports this once. A level-triggered poller would
- * report the descriptor at each poll. So after the second such report in a row, the
- * poller stops polling that direction, and a timer retries the operation: first after 1
+ * report the descriptor at each poll. So after the second such report in a row, that
+ * direction is no longer polled, and the operation is retried periodically: first after 1
  * ms, later after up to 16 ms.
  *
  * Invariants
  * 1. With an edge-triggered poller, `blocked` may be set only if the descriptor was
- *    drained: only in that case does a later change produce an edge, at which poll()
- *    clears the flag. Nothing else would clear it.
+ *    drained: only in that case will a later change produce an event, which clears the flag.
  * 2. With a level-triggered poller, a wrong guess costs only one turn, because the poller
  *    reports the current state.
  * 3. A descriptor is used either by operations or by watchers, never by both.
@@ -176,7 +175,7 @@ static enum coil__drains find_out_drains(int fd)
  * True if a short read means that the descriptor was drained (epoll(7), questions and
  * answers, 9). False if the peer has hung up, because the end of file can still be read.
  * False after urgent data, because a read stops at the mark. In both cases an
- * edge-triggered poller would report nothing more.
+ * edge-triggered poller would not report the descriptor again.
  */
 static bool may_guess(const struct coil__readiness *r, struct coil__descriptor *d, int fd)
 {
@@ -195,8 +194,8 @@ static void learn(const struct coil__readiness *r, struct coil__descriptor *d,
     bool reads = op->kind == COIL__OP_READ || op->kind == COIL__OP_RECV;
 
     /*
-     * A READABLE is excluded: with fewer than SO_RCVLOWAT bytes available, a poll reports
-     * nothing although there are bytes.
+     * COIL__OP_READABLE is excluded, because poll(2) reports nothing while fewer than
+     * SO_RCVLOWAT bytes are available.
      */
     if (result == -EINPROGRESS && op->kind < COIL__OP_READABLE)
         d->blocked |= (uint8_t)bit_of(coil__op_direction(op));
@@ -256,7 +255,7 @@ static bool is_edge_triggered(const struct coil__descriptor *d)
     return (d->interest & COIL__FOR_EDGES) != 0;
 }
 
-/* True if the poller reports the operation's direction already. */
+/* True if the poller already reports the operation's direction. */
 static bool is_registered(const struct coil__descriptor *d, const struct coil__op *op)
 {
     return is_edge_triggered(d) && (d->interest & bit_of(coil__op_direction(op))) != 0;
@@ -321,8 +320,10 @@ static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
     result = op->begun ? -EINPROGRESS : coil__op_call(op);
     if (result != -EINPROGRESS)
         return result;
-    /* When a descriptor's events change, the poller checks its state, so no event since
-     * the call is lost. */
+    /*
+     * When a descriptor's events are set, the poller checks its current state, so an
+     * event that occurred after the call is not lost.
+     */
     d->use = COIL__BORROWED;
     coil__descriptor_enlist_poll(d, op);
     result = defer(r, d, op);
@@ -385,7 +386,8 @@ ssize_t coil__readiness_attempt(struct coil__backend *backend, struct coil__op *
 }
 
 /*
- * The operation ends immediately, because it only waited for readiness and had no effect.
+ * End the operation immediately: it was only waiting for readiness, and has had no
+ * effect.
  */
 void coil__readiness_cancel(struct coil__backend *backend, struct coil__op *op)
 {
@@ -549,7 +551,7 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
     }
     if (d->use != COIL__BORROWED)
         return;
-    /* for the direction whose operation still waits */
+    /* for a direction whose operation is still waiting */
     rc = update_interest(r, fd, d);
     if (rc < 0)
         finish_all(r, d, rc);

@@ -22,9 +22,9 @@ enum {
     /*
      * Report one event, then keep the descriptor registered without events. Used only in
      * a set of events to wait for, and only with pollers that have `edges`. This flag is
-     * for descriptors of other code, which may close and reuse the number without notice:
-     * each wait passes its events to the kernel, which finds the registration by the open
-     * file.
+     * for borrowed descriptors, whose owners may close and reuse the number without
+     * notice. So each wait passes its events to the kernel, which finds the registration
+     * by the open file.
      */
     COIL__FOR_ONCE = 16,
     /*
@@ -85,15 +85,16 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
 void coil__readiness_next(struct coil__backend *backend, int fd);
 
 /*
- * Called if the owner has closed fd without detaching it or removing its watches. Stop
- * polling it, end its operations with -EBADF, and make its watchers ready once so that
- * they notice.
+ * Stop polling fd, end its operations with -EBADF, and make its watchers ready once so
+ * that they notice. Called if the owner has closed fd without detaching it or removing
+ * its watches.
  */
 void coil__readiness_gone(struct coil__backend *backend, int fd);
 
 /*
- * Level-triggered pollers call these before and after the wait: limit the time-out to the
- * next retry of paused operations, and retry the operations that are due.
+ * For level-triggered pollers. The first function, called before the wait, limits the
+ * time-out to the next retry of paused operations. The second, called after the wait,
+ * retries the operations that are due.
  */
 int64_t coil__readiness_timeout(const struct coil__backend *backend, int64_t timeout_ns);
 void coil__readiness_try_paused(struct coil__backend *backend);

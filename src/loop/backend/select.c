@@ -73,7 +73,9 @@ static void destroy(struct coil__backend *backend)
     coil__free(s);
 }
 
-/* A descriptor was closed while it was in a set: find it and end its use. */
+/*
+ * Find the descriptors that were closed while they were in a set, and stop polling them.
+ */
 static void drop_closed(struct select_backend *s)
 {
     for (int fd = s->limit - 1; fd >= 0; fd--)
