@@ -2,9 +2,10 @@
  * cancel.c - requests to cancel tasks.
  *
  * Each request is counted, and passed on to the task that the cancelled task awaits, or
- * to each future that it gathers. So a request descends a tree depth first. The order is
- * that of asyncio's recursion, but coil uses a loop. The loop follows a chain from task
- * to task. At a branch, the wait stores which future is next.
+ * to each future that the cancelled task gathers. So a request descends a tree depth
+ * first. The order is that of asyncio's recursion, but coil uses a loop. The loop follows
+ * a chain from task to task. At a branch, a struct in the gathering task's frame stores
+ * which future is next.
  *
  *     task --> task --> gather -+-> future
  *                               +-> task --> gather -+-> task --> sleep
@@ -16,10 +17,10 @@
  * cancelled, or is already complete, its task stores the request in must_cancel. wait.c
  * delivers requests. region.c holds back requests from outside a shield.
  *
- * If tasks await each other in a cycle, none of them can ever end: this aborts the
- * program. To detect a cycle without branches, the walk remembers the task that it
- * visited after 1, 2, 4, ... steps, and arrives at it again. In a cycle with a branch,
- * the walk arrives at a branch that is still open.
+ * If tasks await each other in a cycle, none of them can ever end, so the walk aborts the
+ * program. A cycle without branches is detected because the walk marks the task visited
+ * after 1, 2, 4, ... steps, and arrives at the marked task again. A cycle with a branch
+ * is detected when the walk arrives at a branch that is still open.
  */
 #include "light_task.h"
 

@@ -1,6 +1,4 @@
-/*
- * future.h (internal) - struct coil_future, which is also a part of each task.
- */
+/* future.h (internal) - struct coil_future, which is also a member of each task. */
 #ifndef COIL_TASK_FUTURE_H
 #define COIL_TASK_FUTURE_H
 
@@ -12,8 +10,7 @@
 /* A task's result is its rc alone. Other futures also have a value: see future.c. */
 struct coil_future {
     /*
-     * The first member: in a task it shares a cache line with members that a switch
-     * reads.
+     * First, because in a task it shares a cache line with members that a switch reads.
      */
     coil_loop *loop;
     unsigned refs;
@@ -63,7 +60,9 @@ static inline void coil__future_check(const coil_future *future, const char *cal
     coil__future_check_thread(future, caller);
 }
 
-/* Like the public functions, but without the checks: for the library's own references. */
+/*
+ * Like the public functions, but without their checks. For the library's own references.
+ */
 static inline void coil__future_retain(coil_future *future)
 {
     future->refs++;

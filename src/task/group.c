@@ -1,18 +1,18 @@
 /*
  * group.c - tasks that end together.
  *
- * The group's callback is the first done callback of each child. The callback runs one
- * trip through the ready queue after the child has ended. The last child's callback wakes
- * the owner in the exit, after a second trip. The first failure aborts the group: it
- * cancels all children in the order of spawning, and the owner. The exit takes back the
- * group's request to cancel the owner. If the owner still has a request after that,
- * another caller has cancelled it too, and the exit returns -ECANCELED.
- * coil_group_cancel() aborts the group without a failure. (asyncio: taskgroups.py;
- * gh-155433 for a cancellation by another caller after TaskGroup.cancel())
+ * The group's callback is the first done callback of each child, and runs one trip
+ * through the ready queue after the child has ended. If no children are left, it wakes an
+ * owner that is waiting in the exit, which continues after a second trip. The first
+ * failure aborts the group: it cancels all children in the order of spawning, and the
+ * owner. The exit takes back the group's request to cancel the owner. If the owner still
+ * has a request after that, another caller has cancelled it too, and the exit returns
+ * -ECANCELED. coil_group_cancel() aborts the group without a failure. (asyncio:
+ * taskgroups.py; gh-155433 for a cancellation by another caller after TaskGroup.cancel())
  *
  * A task that starts a child with coil_group_start() waits until the child calls
- * coil_group_started() or ends. The group ignores a failure of the child before that.
- * (trio: Nursery.start)
+ * coil_group_started() or ends. If the child fails before it calls that function, only
+ * the waiting task gets the failure, not the group. (trio: Nursery.start)
  *
  * Invariants
  * 1. A child is in `children` until its callback has run. After that it is in `kept` if
@@ -40,7 +40,7 @@ struct group {
         struct group *on_heap; /* the group on the heap, if `mark` is mark_on_heap() */
     };
     struct coil__list children, kept;
-    struct leaving *waiting;     /* the owner's wait in exit, or NULL */
+    struct leaving *waiting;     /* the wait of the owner's exit, or NULL */
     struct coil__list startings; /* the waits in coil_group_start() */
     /* tasks in coil_group_spawn_when_free(), first come, first served */
     struct coil__list entrants;
@@ -91,7 +91,7 @@ static uintptr_t mark_of(const struct group *g)
 }
 
 /*
- * The mark if the caller's memory contains only a pointer to the group: see
+ * Return the mark for memory that contains only a pointer to the group: see
  * place_group().
  */
 static uintptr_t mark_on_heap(const struct group *g)
@@ -113,9 +113,9 @@ static struct group *require_group(const coil_group *group, const char *caller)
 }
 
 /*
- * Return the memory for the task's group: the caller's memory, or the heap if misuse is
- * contained (contain.c). If there is no heap memory, use the caller's memory; in that
- * case the program aborts if it leaves the group open.
+ * Return memory for a group: the caller's memory, or heap memory if misuse is contained
+ * (contain.c). If the heap is exhausted, use the caller's memory; in that case a group
+ * that is left open aborts the program.
  */
 static struct group *place_group(coil_group *group, const coil_task *task)
 {
@@ -198,7 +198,10 @@ static bool is_group_full(const struct group *g)
     return g->limit > 0 && g->child_count >= g->limit;
 }
 
-/* Reserve a place for an admitted entrant, so that no later caller takes that place. */
+/*
+ * Admit waiting entrants while the group has room. Each admitted entrant has a reserved
+ * place, which no later caller can take.
+ */
 static void reserve_place(struct group *g)
 {
     while (!is_group_full(g) && !coil__list_empty(&g->entrants)) {
@@ -225,8 +228,10 @@ static void refuse_entrants(struct group *g)
                             -ESHUTDOWN);
 }
 
-/* Abort if the caller is on another thread than the group's owner. The owner exists at
-   least until it has left the group. */
+/*
+ * Abort if the caller is on another thread than the group's owner, which exists at least
+ * until it has left the group.
+ */
 static void check_group_thread(const struct group *g, const char *caller)
 {
     coil__future_check_thread(&g->owner->future, caller);
@@ -349,8 +354,10 @@ static void child_done(struct coil__runnable *runnable)
         coil__future_release(&child->future);
 }
 
-/* If the child ended during its eager start, it is not in a list yet: start_child()
-   does the rest. */
+/*
+ * A child that ends during its eager start is not in a list yet: start_child() does the
+ * rest.
+ */
 void coil__group_child_ends(coil_task *child)
 {
     struct coil__list *callbacks = &child->future.callbacks, *behind = callbacks->next;
@@ -465,7 +472,7 @@ COIL__NOINLINE int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn
         rc = wait_for_place(g);
         if (rc < 0)
             return rc;
-        g->child_count--; /* use the reserved place, unless the limit was lowered */
+        g->child_count--; /* give up the reserved place, for spawn_child() to take */
     }
     rc = spawn_child(g, fn, arg, opts, COIL__CALLER(), "coil_group_spawn_when_free", out);
     if (rc < 0)
@@ -475,7 +482,10 @@ COIL__NOINLINE int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn
 
 /* ---- starting ---------------------------------------------------------------------- */
 
-/* The starter was cancelled: cancel the child. The wait ends when the child ends. */
+/*
+ * Called when the starter is cancelled: cancel the child. The wait ends when the child
+ * ends.
+ */
 static bool cancel_starting(struct coil__wait *wait)
 {
     struct starting *s = COIL__CONTAINER(wait, struct starting, wait);
@@ -655,7 +665,7 @@ COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
     return rc;
 }
 
-/* Leave a group whose exit returns no result: report a child's failure instead. */
+/* End the group for a caller that gets no result: report a child's failure instead. */
 static void leave_group(struct group *g, const void *from)
 {
     int rc = end_group(g, -ECANCELED, from);

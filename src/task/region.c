@@ -2,8 +2,8 @@
  * region.c - the scopes and groups that are open in a task, and the shields among them.
  *
  * Regions nest, and each has a depth. A request to cancel the task has the depth of the
- * region that makes it, or 0 if it comes from elsewhere. A shield passes on requests of
- * its own depth or deeper, and holds back the others:
+ * region that makes it, or 0 if it comes from elsewhere. A shield lets requests of its
+ * own depth or deeper pass, and holds back the others:
  *
  *     depth 1   group       its request is held back by the shield at depth 2
  *     depth 2     shield    the request of its own deadline passes
@@ -12,8 +12,8 @@
  *
  * If several shields would hold a request back, the outermost of them stores it, because
  * the request passes only when that shield exits. coil_task_cancelling() includes the
- * requests held back. coil__task_requests() does not: scopes and groups use it to
- * distinguish their own cancellation from others. Entering a shield saves the task's
+ * requests held back. coil__task_requests() does not: scopes and groups use this number
+ * to distinguish their own requests from others. Entering a shield saves the task's
  * cancellation (requested or delivered) and clears it, so the task is not cancelled
  * inside the shield. Leaving the shield restores the saved state.
  */
@@ -92,7 +92,7 @@ static bool is_region_open(const coil_task *task, const struct coil__region *reg
 
 /*
  * Abort because the program closes a region that is not the innermost one: an inner
- * region is still open, or the region is already closed.
+ * region is still open, or the region is not open.
  */
 COIL__NORETURN static void
 refuse_exit(const coil_task *task, const struct coil__region *region, const char *caller)

@@ -4,15 +4,15 @@
  *   ENTERED --- deadline ---> EXPIRING --- exit ---> EXPIRED
  *      +-------- exit --------------------------> EXITED
  *
- * A scope that expires requests its task's cancellation, like any other caller. At exit
- * it takes that request back. If the task now has as many requests as at entry, only the
- * scope cancelled it, and the result is -ETIMEDOUT. (asyncio: timeouts.py) The shields of
- * shielded scopes are in region.c.
+ * When a scope expires, it requests the cancellation of its task, like any other caller.
+ * At exit it takes that request back. If the task now has as many requests as at entry,
+ * only the scope cancelled it, and the result is -ETIMEDOUT. (asyncio: timeouts.py) The
+ * shields of shielded scopes are in region.c.
  *
- * The scope is in the caller's memory. If misuse is contained (contain.c), it is on the
- * heap (`on_heap`), and the caller's memory contains a pointer to it. So the scope can be
- * closed even after the function that forgot to close it has returned. The exit copies
- * the scope back to the caller's memory.
+ * A scope is usually stored in the caller's memory. If misuse is contained (contain.c),
+ * it is stored on the heap instead (`on_heap`), and the caller's memory contains a
+ * pointer to it. So the scope can be closed even after the function that forgot to close
+ * it has returned. The exit copies the scope back to the caller's memory.
  */
 #include "task.h"
 
@@ -51,7 +51,7 @@ static uintptr_t mark_of(const struct scope *s)
     return (uintptr_t)s ^ MARK;
 }
 
-/* The mark if the caller's memory contains only a pointer to the scope. */
+/* Return the mark for memory that contains only a pointer to the scope. */
 static uintptr_t mark_on_heap(const struct scope *s)
 {
     return mark_of(s) + 1;
@@ -79,9 +79,8 @@ static struct scope *require_scope(const coil_scope *scope, const char *caller)
 }
 
 /*
- * Return the memory for the task's scope, or NULL if there is no memory. Entering a scope
- * without a deadline never fails: if there is no heap memory, it uses the caller's
- * memory.
+ * Return memory for a scope, or NULL if the heap is exhausted. A scope without a deadline
+ * uses the caller's memory in that case, so entering it never fails.
  */
 static struct scope *place_scope(coil_scope *scope, const coil_task *task,
                                  int64_t deadline)

@@ -24,9 +24,9 @@
 enum coil__region_kind { COIL__SCOPE, COIL__GROUP, COIL__CONTAINMENT };
 
 /*
- * Describes an open region, for the message if it is not closed. This struct is in the
- * next outer region, or in the task, because the region itself may be in the frame of a
- * function that has returned, and so may have been overwritten.
+ * The description of an open region, for the message if the program forgets to close it.
+ * It is stored in the next outer region, or in the task, because the region itself may be
+ * in the frame of a function that has returned, where it may have been overwritten.
  */
 struct coil__inner_region {
     const void *address; /* address of the code that opened it */
@@ -44,7 +44,7 @@ struct coil__region {
 };
 
 /*
- * A region that, until its exit, holds back cancellation requests from outside of it: see
+ * A region that holds back cancellation requests from outside until its exit: see
  * region.c.
  */
 struct coil__shield {
@@ -55,8 +55,8 @@ struct coil__shield {
 };
 
 /*
- * The origin of a cancellation and its reason. Like coil_cancel_origin, but points to the
- * task's name.
+ * The origin of a cancellation and its reason. Unlike coil_cancel_origin, this struct
+ * points to the task's name instead of containing it.
  */
 struct coil__cancel_origin {
     const char *reason;
@@ -65,9 +65,9 @@ struct coil__cancel_origin {
 };
 
 /*
- * The control block, at the top of the task's stack or apart from it. A wait for I/O uses
- * only two cache lines: the first line of the coroutine, and the line from `step` to the
- * loop.
+ * The control block, at the top of the task's stack or apart from it. A wait for I/O
+ * accesses only two cache lines: the first line of the coroutine, and the line from
+ * `step` to the future's loop.
  */
 struct coil_task {
     coil__coro coro;
@@ -111,8 +111,10 @@ struct coil_task {
     bool contained : 1; /* a containment is among its regions */
     bool leftover : 1;  /* the end of the run waits for the task, and has a reference */
     unsigned char outermost_kind : 2; /* enum coil__region_kind; see `outermost` */
-    /* The number of callbacks that an eager child had before it was added to its
-       group. The group's callback runs after these. */
+    /*
+     * The number of done callbacks that an eager child had before it was added to its
+     * group. The group's callback runs after these callbacks.
+     */
     unsigned char earlier_callbacks;
     uint32_t spawned_by; /* the number of the task that spawned it; 0: a callback */
     coil_group *group;
@@ -144,10 +146,10 @@ _Static_assert(offsetof(coil_task, step) % 64 == 0 &&
                "what a step and its end touch lies in one line of the cache");
 
 /*
- * The innermost region in which `task` must not wait: coil/debug.h. On entry, the
- * previous value of this struct is saved in the region's own memory. That memory is not
- * read while the region is the innermost one, because it may no longer exist if the
- * program forgot to exit the region.
+ * The innermost region in which `task` must not wait: coil/debug.h. Entering a region
+ * saves the previous value of this struct in the region's own memory. That memory is not
+ * read while the region is the innermost one, because if the program forgot to exit the
+ * region, the memory may no longer exist.
  */
 struct coil__no_suspend {
     /* the saved value, in the region's memory, or NULL */
@@ -158,7 +160,7 @@ struct coil__no_suspend {
     const void *address;
 };
 
-/* A round of visits to all tasks, which trims their stacks: see trim.c. */
+/* A round visits all tasks and trims their stacks: see trim.c. */
 struct coil__trim_round {
     struct coil__list *next; /* the next task to visit; NULL between rounds */
     size_t visited;
@@ -176,7 +178,7 @@ struct coil__scheduler {
     struct coil__no_suspend no_suspend;
     unsigned budget; /* budget of the current task: see budget.h */
     bool has_hooks;  /* a task has, or had, hooks */
-    /* no_suspend.outer, has_hooks or trace is set (a switch tests only this) */
+    /* no_suspend.outer, has_hooks or trace is set; a switch tests only this */
     bool careful;
     struct coil__branch *branch; /* see cancel.c */
     /* tasks that have not ended, and leftovers; oldest first */
@@ -201,13 +203,13 @@ static inline bool coil__scheduler_is_careful(void)
 
 /*
  * Enter and leave a region in which the running task must not wait. Such a region
- * surrounds a call to a user's function, during which no other task may run, because coil
- * is walking through a list, or a transfer is unfinished. Regions nest. `why` is stored,
- * not copied.
+ * surrounds a call of a user's function. No other task may run during the call, because
+ * coil is iterating over a list, or a transfer is unfinished. Regions nest. `why` is not
+ * copied, so it must stay valid.
  *
- * These functions use coil__scheduler itself, not a pointer to it. gcc's UBSan tests such
- * a pointer for null using the flags of an addition, and GNU ld replaces that addition
- * with an instruction that sets no flags.
+ * These functions use coil__scheduler directly. With a pointer to it, gcc's UBSan would
+ * test for null using the flags of an addition, and GNU ld replaces that addition with an
+ * instruction that sets no flags.
  */
 static inline void coil__no_suspend_enter(struct coil__no_suspend *region,
                                           const char *why)
@@ -225,8 +227,8 @@ static inline void coil__no_suspend_exit(const struct coil__no_suspend *region)
 }
 
 /*
- * The innermost no_suspend region of the task, or NULL. A region that a callback entered
- * does not belong to a task, and is outside of all regions of tasks.
+ * The innermost no_suspend region of the task, or NULL. A region entered by a callback
+ * does not belong to a task, and encloses all regions of tasks.
  */
 static inline const struct coil__no_suspend *coil__no_suspend_of(const coil_task *task)
 {
@@ -272,8 +274,10 @@ void coil__task_switch_out(coil_task *task);
 
 /* ---- cancellation ------------------------------------------------------------------ */
 
-/* Describe a request that the running task or callback makes. `address` is the
-   requesting code. */
+/*
+ * Return the origin of a request made by the running task or callback. `address` is the
+ * address of the requesting code.
+ */
 struct coil__cancel_origin coil__cancel_origin_here(const char *reason,
                                                     const void *address);
 
@@ -287,8 +291,9 @@ static inline struct coil__cancel_origin coil__task_cancel_origin(const coil_tas
 /*
  * Request the cancellation of the task and of its wait. If a region of the task itself
  * makes the request, `depth` is the region's depth; otherwise it is 0. If the task has
- * ended or its loop is closing, do nothing and return false: when a loop closes, its
- * tasks are not resumed, and the layers that could cancel their waits have released them.
+ * ended or its loop is closing, do nothing and return false. When a loop closes, its
+ * tasks are not resumed, and other layers may already have released the objects for which
+ * the tasks wait.
  */
 bool coil__task_cancel(coil_task *task, const struct coil__cancel_origin *origin,
                        unsigned depth);
@@ -299,7 +304,7 @@ bool coil__future_cancel(coil_future *future, const struct coil__cancel_origin *
 /* Cancel a wait that the running task is about to begin, and all futures it awaits. */
 bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait);
 
-/* The number of requests that no shield holds back. */
+/* Return the number of requests that are not held back by a shield. */
 static inline unsigned coil__task_requests(const coil_task *task)
 {
     return task->cancelling - task->held;
@@ -375,16 +380,17 @@ void coil__scope_abandon(struct coil__region *region);
 void coil__group_abandon(struct coil__region *region);
 
 /*
- * Call fn(arg) in the running task. If fn misuses coil, or returns with a scope or a
- * group open, close its scopes and groups and fail with -COIL_EFAILED and the misuse
- * message.
+ * Call fn(arg) in the running task. If fn misuses coil, or leaves a scope or a group
+ * open, close its scopes and groups, and fail with -COIL_EFAILED and the misuse message.
  */
 int coil__contain(int (*fn)(void *arg), void *arg);
 
-/* Like coil_scope_enter(), on behalf of the code at `address`. */
+/* Enter a scope like coil_scope_enter(). Messages name the code at `address`. */
 int coil__scope_enter(coil_scope *scope, int64_t deadline, const void *address);
 
-/* True if the region is a scope that has, or had, a deadline, so it contains a timer. */
+/*
+ * True if the region is a scope that has or had a deadline, so that it contains a timer.
+ */
 bool coil__scope_has_deadline(const struct coil__region *region);
 
 /*
@@ -395,8 +401,10 @@ void coil__shield_enter(coil_task *task, struct coil__shield *shield,
                         const struct coil__region *region);
 void coil__shield_exit(coil_task *task, struct coil__shield *shield);
 
-/* If a shield holds back requests from a region of that depth, record a request and
-   return true. */
+/*
+ * If a shield holds back requests from a region at `depth`, record a request there and
+ * return true.
+ */
 bool coil__shields_hold(coil_task *task, unsigned depth);
 
 /* Drop one request that is held back. */

@@ -9,12 +9,12 @@
  *                         |      its wait is completed        | coil__wait_park()
  *                         +------------- WAITING <------------+ coil_yield()
  *
- * The cancellation of a WAITING task is passed to its wait (class->cancel), and arrives
- * as the result of that wait. If the task is not waiting, or its wait has completed
- * already or cannot be cancelled, must_cancel is set, and deliver_cancellation() delivers
- * the cancellation when a wait returns. asyncio throws an exception once, but C code
- * might overlook an error code. So a delivered cancellation persists: every later wait is
- * refused until the task calls coil_cancel_caught().
+ * Cancelling a WAITING task cancels its wait (class->cancel), which then returns
+ * -ECANCELED. If the task is not waiting, or if its wait is already complete or cannot be
+ * cancelled, must_cancel is set, and deliver_cancellation() delivers the cancellation
+ * when a wait returns. asyncio throws an exception once, but C code might overlook an
+ * error code. So a delivered cancellation persists: every later wait is refused until the
+ * task calls coil_cancel_caught().
  */
 #include "task.h"
 #include "budget.h"
@@ -24,7 +24,7 @@
 
 #include <stdio.h>
 
-/* report a task after this many refused waits: no cleanup needs so many */
+/* report a task after this many refused waits, more than any cleanup needs */
 #define MANY_REFUSALS 1000
 
 const char *coil__wait_call(const struct coil__wait_class *class,
@@ -236,7 +236,7 @@ static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_
         if (result == -ECANCELED) {
             task->delivered = true;
             task->refused_waits = 0;
-            /* a request after the wait completed may have set it */
+            /* a request made after the wait was completed may have set it */
             task->must_cancel = false;
         } else if (keeps_result) {
             task->must_cancel = true;
@@ -266,8 +266,8 @@ static void suspend(struct coil__wait *wait)
 }
 
 /*
- * NOINLINE also keeps the compiler from splitting this function: backtraces recognise it
- * by its address.
+ * NOINLINE also prevents the compiler from splitting this function, which backtraces
+ * recognise by its address.
  */
 COIL__HOT COIL__NOINLINE int coil__wait_park(struct coil__wait *wait)
 {

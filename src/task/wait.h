@@ -1,5 +1,5 @@
 /*
- * wait.h - one wait of a task, on the task's stack or in its control block.
+ * wait.h - a wait: what a task waits for, and how it is completed or cancelled.
  *
  * Everything that suspends a task uses a wait: futures, timers, locks, I/O. asyncio uses
  * a private Future for this. Completing a wait appends the task to the ready queue.
@@ -12,9 +12,10 @@
  *     rc = coil__wait_park(&w);
  *     ... make sure that no other code has &w any more ...
  *
- * A wait on the stack belongs to one of the task's frames and can have any size. A wait
- * in the task's room (coil__wait_in_room()) is in the control block instead, so coil has
- * no pointers into the stack meanwhile, and the stack may be swapped out.
+ * A wait is usually in a frame on the task's stack, where it can have any size. A wait in
+ * the task's room (coil__wait_in_room()) is in the task's control block instead. While
+ * the task waits in this way, coil keeps no pointer into its stack, so the stack may be
+ * swapped out.
  */
 #ifndef COIL_TASK_WAIT_H
 #define COIL_TASK_WAIT_H
@@ -35,17 +36,17 @@ struct coil__waited {
 };
 
 /*
- * The location of a value, relative to the wait. A single offset is the offset of the
- * value. If there are two, the first is the offset of a pointer to a struct, and the
- * second is the value's offset in that struct. Tools read these paths in the memory of
- * another process: see coro/outside.h.
+ * The location of a value, relative to the wait. With one step, at[0] is the offset of
+ * the value. With two steps, at[0] is the offset of a pointer to a struct, and at[1] is
+ * the offset of the value in that struct. Tools read these paths in the memory of another
+ * process: see coro/outside.h.
  */
 struct coil__wait_path {
     uint8_t steps; /* the number of offsets; 0: the value is absent */
     int16_t at[2];
 };
 
-/* An offset as int16_t. It does not compile if the offset is too large. */
+/* Convert an offset to int16_t. Does not compile if the offset is too large. */
 #define COIL__WAIT_OFFSET(n)                                                             \
     (int16_t)((n) + 0 * (int)sizeof(char[(n) == (int16_t)(n) ? 1 : -1]))
 
@@ -93,8 +94,8 @@ struct coil__wait_futures {
 };
 
 /*
- * A kind of wait. A wait stores only a pointer to its class. The class contains the
- * locations of the data from which a report makes the wait's description.
+ * A kind of wait. A wait stores only a pointer to its class, which contains the locations
+ * of the data that reports show.
  */
 struct coil__wait_class {
     const char *what; /* for users: "sleep", "queue.get"; NULL: see `what_at` */
@@ -120,7 +121,7 @@ struct coil__wait_class {
 struct coil__wait {
     coil_task *task;
     const struct coil__wait_class *class;
-    int64_t since;     /* the time when it began, last read by the loop */
+    int64_t since;     /* the time when it began, as last read by the loop */
     const int *source; /* if a future completes the wait, points to the result; if
                           coil__wait_complete() does, NULL */
     int rc;
@@ -128,9 +129,9 @@ struct coil__wait {
     bool parked;
     bool cancelled; /* completed by a class without `cancel` (asyncio: fut.cancelled()) */
     /*
-     * True for operations that cannot be undone (I/O, executor jobs): a cancellation
-     * after completion does not replace the result with -ECANCELED. The next wait
-     * delivers the cancellation.
+     * True for operations that cannot be undone (I/O, executor jobs). If the task is
+     * cancelled after the wait was completed, the wait returns its result, and the next
+     * wait delivers the cancellation.
      */
     bool keeps_result;
 };
@@ -151,7 +152,9 @@ struct coil__waiter {
     bool listed;
 };
 
-/* A wait for an operation that is not on the task's stack: see io/op.h. */
+/*
+ * A wait for an operation that is stored elsewhere than on the task's stack: see io/op.h.
+ */
 struct coil__op_waiter {
     struct coil__wait wait;
     struct coil__op *op;
@@ -181,8 +184,10 @@ static inline void coil__wait_begin(struct coil__wait *wait, coil_task *task,
                                     const struct coil__wait_class *class)
 {
     wait->task = task;
-    /* Keep gcc from storing both members with one vector instruction: the processor
-       cannot forward such a store to the load of one member in coil__wait_park(). */
+    /*
+     * Prevent gcc from storing both members with one vector instruction: the processor
+     * cannot forward such a store to coil__wait_park(), which loads one member.
+     */
     COIL__FORGET(wait);
     wait->class = class;
     wait->rc = -EINPROGRESS;
@@ -203,8 +208,8 @@ union coil__room *coil__wait_in_room(const struct coil__wait_class *class);
 int coil__wait_park(struct coil__wait *wait);
 
 /*
- * Like coil__wait_park(), but for an operation that coil__wait_complete_by() completes.
- * Returns the operation's result, even if the task was cancelled.
+ * Suspend until coil__wait_complete_by() is called for the operation. Returns the
+ * operation's result, even if the task was cancelled.
  */
 ssize_t coil__wait_park_for(struct coil__wait *wait, const struct coil__op *op);
 
@@ -213,10 +218,10 @@ ssize_t coil__wait_park_for(struct coil__wait *wait, const struct coil__op *op);
 bool coil__wait_cancel(struct coil__wait *wait);
 
 /*
- * A class's `cancel` calls coil__wait_branch() to cancel the wait's futures too. These
- * futures are coil__wait_future(wait, 0), 1, ..., and are cancelled after `cancel` has
- * returned. The branch must be zeroed at first, and in the same frame as the wait. See
- * cancel.c.
+ * The `cancel` function of a class calls coil__wait_branch() in order to cancel the
+ * wait's futures, too. They are coil__wait_future(wait, 0), 1, and so on, and are
+ * cancelled after `cancel` has returned. The branch must be initially zero, and in the
+ * same frame as the wait. See cancel.c.
  */
 struct coil__branch {
     struct coil__branch *outer;
@@ -231,9 +236,9 @@ void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch);
 coil_task *coil__wait_awaited(const struct coil__wait *wait);
 
 /*
- * Complete the wait. Returns false if the wait was already complete. Any code on the
- * loop's thread may call this. On another thread it aborts with a message that names
- * `caller`, a public function.
+ * Complete the wait. Returns false if the wait was already complete. Called on another
+ * thread than the loop's, this function aborts with a message that names `caller`, a
+ * public function.
  */
 bool coil__wait_complete_for(struct coil__wait *wait, int rc, const char *caller);
 
@@ -247,8 +252,8 @@ static inline bool coil__wait_complete(struct coil__wait *wait, int rc)
 }
 
 /*
- * The `complete` function of an operation whose owner is a parked wait. The result stays
- * in the operation.
+ * The `complete` function of operations whose owner is a parked wait. The result stays in
+ * the operation.
  */
 void coil__wait_complete_by(struct coil__op *op);
 
