@@ -72,8 +72,8 @@ static void find_frames(void *arg)
 
 /*
  * Walk the coroutine's frames. The walk runs on one of coil's stacks, because the
- * coroutine's stack may be small. Switching to that stack would check for an overflow
- * again, so the check is switched off meanwhile.
+ * coroutine's stack may be small. The switch to that stack would check for an overflow
+ * again, so the check is disabled during the walk.
  */
 static enum coil__coro_frames find_frames_of(coil__coro *coro)
 {
@@ -103,7 +103,7 @@ static void check_overflow(coil__coro *coro)
         frames = find_frames_of(coro);
     if (frames == COIL__FRAMES_ELSEWHERE)
         return;
-    /* report only once: the report may switch away from the coroutine again */
+    /* report only once: the report itself may switch away from the coroutine */
     coro->stack.limit = NULL;
     coil__misuse("stack overflow in %s (%zu bytes)%s", coil__coro_label(coro),
                  coil__stack_bytes(&coro->stack),
@@ -402,8 +402,10 @@ static void check_coroutine_thread(const coil_coro *coro, const char *caller)
         coil__misuse("%s: the coroutine belongs to another thread", caller);
 }
 
-/* Check the thread only on the first resume, because a check on each resume would make
-   the switch slower. */
+/*
+ * Check the thread only at the first resume, because checking it at each resume would
+ * slow down the switch.
+ */
 static COIL__NOINLINE void begin_coroutine(coil_coro *coro)
 {
     check_coroutine_thread(coro, "coil_coro_resume");

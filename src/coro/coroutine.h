@@ -32,7 +32,7 @@ struct coil__coro {
     /* the coroutine that resumed it; NULL while suspended, and for a root */
     coil__coro *caller;
     bool done;
-    uint32_t number; /* for a task: its number, from coil__scheduler.spawned */
+    uint32_t number; /* a task's number, from coil__scheduler.spawned */
     const struct coil__coro_class *class;
     void *arg; /* the argument of the coroutine's function */
     /* TSan's fiber or ASan's fake stack: sanitizer.h. The layout is the same in every
@@ -40,9 +40,9 @@ struct coil__coro {
     void *fiber;
 };
 
-/* The state of a thread that a switch reads. */
+/* The state of a thread that each switch reads. */
 struct coil__coro_thread {
-    coil__coro *running; /* NULL at first; the root if no other coroutine is running */
+    coil__coro *running; /* the running coroutine, which may be the root; NULL at first */
     const void *watch;   /* see coil__exceptions_clear() */
 };
 
@@ -161,8 +161,8 @@ extern enum coil__coro_frames (*coil__coro_find_frames)(const coil__coro *coro);
 #define COIL__FIND_FRAMES_BYTES (32 * 1024) /* stack needed to load the unwinder */
 
 /*
- * Called when a coroutine would switch to itself. Checks the stack like a switch, but
- * does nothing else.
+ * Check the stack as a switch does. Called instead of a switch if a coroutine would
+ * switch to itself.
  */
 static inline void coil__coro_stay(void)
 {
@@ -171,9 +171,9 @@ static inline void coil__coro_stay(void)
 }
 
 /*
- * True if the stack pointer is outside of the running coroutine's slot, because a signal
- * handler runs on its alternate stack, or because the program has switched stacks itself.
- * Never true if the root is running: the limits of the thread's own stack are not known.
+ * True if the stack pointer is outside of the running coroutine's slot: a signal handler
+ * is running on its alternate stack, or the program has switched stacks itself. Never
+ * true if the root is running: the limits of the thread's own stack are not known.
  */
 static inline bool coil__coro_off_stack(void)
 {
@@ -184,7 +184,7 @@ static inline bool coil__coro_off_stack(void)
                (uintptr_t)here->stack.high - (uintptr_t)here->stack.low;
 }
 
-/* True if a signal handler runs on its alternate stack. Makes a system call. */
+/* True if a signal handler is running on its alternate stack. Makes a system call. */
 bool coil__coro_in_handler(void);
 
 /* Transfer to `coro`, and make the running coroutine its caller. */
@@ -229,19 +229,19 @@ void coil__coro_enter_directly(coil__coro *coro, int (*fn)(void *arg), void *arg
 int coil__coro_main(void *coro);
 
 /*
- * Call fn(arg) with at least room_bytes of stack. If so much is left, or if the thread's
- * own stack is in use, the call is direct; otherwise a new stack is used. fn must return.
- * If this function fails with -ENOMEM, fn was not called.
+ * Call fn(arg) with at least room_bytes of stack. The call is direct if so many bytes are
+ * left, or if the thread's own stack is in use. Otherwise fn runs on a new stack. fn must
+ * return. If this function fails with -ENOMEM, fn was not called.
  */
 int coil__coro_call(size_t room_bytes, void (*fn)(void *arg), void *arg);
 
 /*
- * Between install and uninstall a SIGSEGV in the guard of the running coroutine's stack
- * prints "coil: stack overflow in LABEL (N bytes)", then ends the process. Any other
- * SIGSEGV has its usual effect. Requires that the disposition of SIGSEGV is the default.
- * Each thread must call install for its own coroutines, because each thread needs an
- * alternate signal stack, which uninstall removes. If coil__overflow_install() has no
- * effect, it returns false.
+ * From install to uninstall, a SIGSEGV in the guard of the running coroutine's stack
+ * prints "coil: stack overflow in LABEL (N bytes)" and ends the process. Any other
+ * SIGSEGV has its usual effect. SIGSEGV must have its default disposition. Each thread
+ * must call install for its own coroutines, because each thread needs an alternate signal
+ * stack, which uninstall removes. coil__overflow_install() returns false if it has no
+ * effect.
  */
 bool coil__overflow_install(void);
 void coil__overflow_uninstall(void);

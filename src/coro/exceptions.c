@@ -16,7 +16,7 @@
  *     such word                  and, without a runtime, checks whether the loader has
  *                                opened an object (15 ns)
  *
- * A thread begins with `always`. Under a sanitizer every thread stays with `always`: see
+ * A thread begins with `always`. Under a sanitizer every thread always uses `always`: see
  * sanitizer.h. A runtime is found by its name, or through a weak reference if the program
  * was linked with the runtime. A copy hidden in a plugin is not found, nor is a second
  * runtime that is opened after the first was found.

@@ -59,7 +59,7 @@ struct coil_gen {
     void **out;  /* while it runs: where to store the value for the resumer */
     void *result;
     bool begun, running, closed;
-    bool lost; /* another caller has run its delegate to the end */
+    bool lost; /* its delegate has ended, resumed by another caller */
 };
 
 COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_GEN_CORO, coil_gen, coro),
@@ -260,7 +260,7 @@ static int resume_chain(coil_gen *gen, void *sent, int error, void **value)
 
 /*
  * Close all generators to which `gen` delegates, innermost first. Returns the error to
- * throw into `gen`: -ECANCELED, or the error if a close fails.
+ * throw into `gen`: -ECANCELED, or the error of a close that failed.
  */
 static int close_delegates(coil_gen *gen)
 {

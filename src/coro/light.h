@@ -24,7 +24,7 @@ enum coil__light_state {
     COIL__LIGHT_EMPTY,    /* in use, without contents */
     COIL__LIGHT_RESIDENT, /* its contents are on its page */
     COIL__LIGHT_STORED,   /* its live (highest) bytes are in the cell; its page faults */
-    /* its contents are on its page, but its cell is not yet freed */
+    /* its contents are on its page; its cell is not yet freed */
     COIL__LIGHT_COMING
 };
 

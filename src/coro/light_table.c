@@ -1,9 +1,9 @@
 /*
  * light_table.c - a table of all threads' light slabs, for the handler of SIGSEGV.
  *
- * A handler may read the table at any time, because entries are never freed. Storing the
- * slab's address publishes an entry. Storing NULL withdraws it, and the entry can be
- * reused.
+ * The handler may read the table at any time, because entries are never freed. Storing a
+ * slab's address in an entry publishes it. Storing NULL withdraws the slab, and the entry
+ * can be reused.
  */
 #include "light_slab.h"
 

@@ -8,8 +8,10 @@
 
 struct coil__objects {
     unsigned long long opened; /* the number of objects ever opened */
-    /* Points to a pointer that is NULL until another object is opened. `next` itself is
-       NULL if that pointer might not stay in memory. */
+    /*
+     * Address of a pointer that is NULL until another object is opened. `next` itself is
+     * NULL if that pointer might not stay in memory.
+     */
     void *const *next;
 };
 

@@ -1,7 +1,7 @@
 /*
  * outside_keys.h - the keys of the rows in outside.h. Tools include this file.
  *
- * A number's meaning never changes, and a number is never used again: new keys are
+ * The meaning of a number never changes, and a number is never reused: new keys are
  * appended to a group. Keys with AT in their names are offsets of members.
  */
 #ifndef COIL_CORO_OUTSIDE_KEYS_H

@@ -118,7 +118,7 @@ static bool make_alternate_stack(stack_t *stack)
     return false;
 }
 
-/* False if the program has meanwhile installed another alternate stack. */
+/* False if the program has since installed another alternate stack. */
 static bool uses_our_alternate_stack(void)
 {
     stack_t now;

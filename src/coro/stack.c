@@ -14,10 +14,10 @@
  * mappings, and the kernel may merge neighbours. The slot that was freed last is used
  * first, because its top page is in the cache. A slab that becomes empty is unmapped,
  * unless it is the pool's only empty slab. So memory is returned after a peak, but a
- * program whose stack count varies by a few does not map and unmap slabs all the time.
- * When a loop closes, the thread keeps pools that have only their first slab for its next
- * loop. Such a slab has at most one page for each of its 16 slots, and two more. Mapping
- * it again would take five system calls and five page faults, which is half the time of a
+ * small change in the number of stacks does not map and unmap slabs repeatedly. When a
+ * loop closes, the thread keeps pools that have only their first slab for its next loop.
+ * Such a slab has at most one page for each of its 16 slots, and two more. Mapping it
+ * again would take five system calls and five page faults, which is half the time of a
  * short coil_run().
  *
  * Invariants
@@ -67,8 +67,8 @@
  * that a process may have. Any further stacks have no guard, and coil reports this once.
  *
  * Overflows. An access to a guard raises SIGSEGV, and overflow.c prints the coroutine's
- * name. There are two more checks. When a coroutine is suspended, the stack pointer is
- * compared with the lowest address that it may have: this finds a frame that reaches
+ * name. Two more checks are made. When a coroutine is suspended, its stack pointer is
+ * compared with the lowest address that it may have, which detects a frame that reaches
  * beyond the guard. When the coroutine has ended, the canary is checked: 16 bytes at the
  * top of the slot below, which no stack may write.
  *
@@ -79,8 +79,8 @@
  * zeros. The check takes about 50 ns, and finds any overflow by frames smaller than 4
  * KiB, whether or not they have returned.
  *
- * No check finds a frame larger than the guard if it was written to and has returned
- * before its coroutine is suspended, unless it hit the canary. Code compiled with
+ * One overflow goes undetected: a frame larger than the guard that writes beyond it,
+ * misses the canary, and returns before the coroutine is suspended. Code compiled with
  * -fstack-clash-protection, such as coil, does not have such frames. Checking the canary
  * at each switch would find hardly any more overflows. A guard is right above the canary,
  * so a write that runs upwards through the canary faults in the guard, and a write that
@@ -97,7 +97,7 @@
  * probably need as much stack.
  *
  * Peaks. If a slot was clean when it was taken, the lowest resident page of the stack is
- * the lowest page that was written. After a thread has requested a peak once, each slot
+ * the lowest page that was written. After a thread has once requested a peak, each slot
  * that it takes is cleaned first, and each coroutine's peak is stored before its pages
  * are discarded. In that case the second page is not probed, because reading a page makes
  * it resident.
@@ -211,8 +211,8 @@ static void set_up_stacks(void)
 }
 
 /*
- * A library that uses coil may be unloaded with dlclose(3). Such a library must leave
- * neither a slab, nor a destructor that would run when another thread ends.
+ * A library that uses coil may be unloaded with dlclose(3). When it is unloaded, no slab
+ * may remain, and no destructor that would run when another thread ends.
  */
 COIL__AT_EXIT static void drain_at_unload(void)
 {

@@ -4,9 +4,9 @@
  * A chunk has 64 KiB, is aligned to its size, and consists of cells of one size. So
  * rounding a cell's address down yields the address of its chunk. The cell that was freed
  * last is used first. A chunk is unmapped when its last used cell is freed. One empty
- * chunk stays, because otherwise a program whose task count varies by a few would map and
- * unmap a chunk each time. Chunks are cut from mappings of 1 MiB. So a million cells take
- * a few hundred system calls, and few mappings, because the kernel merges neighbours.
+ * chunk stays mapped. Otherwise a small change in the number of tasks could map and unmap
+ * a chunk each time. Chunks are cut from mappings of 1 MiB. So a million cells take a few
+ * hundred system calls, and few mappings, because the kernel merges neighbours.
  *
  * Freeing a cell cannot fail and allocates nothing.
  */

@@ -47,8 +47,8 @@ static int init_job(struct coil__job *job, coil_lane lane, int (*fn)(void *), vo
 }
 
 /*
- * Run the job on a thread. Returns fn's result, or -ECANCELED. If the job was abandoned,
- * waiting->job is NULL.
+ * Run the job on a thread, and wait for it. Returns fn's result, or -ECANCELED. Sets
+ * waiting->job to NULL if the job was abandoned.
  */
 static int run_job(struct coil__job_waiting *waiting, struct coil__job *job,
                    const struct coil__wait_class *class)

@@ -1,5 +1,5 @@
 /*
- * desk.c - the loop's side of the executor. A desk has the jobs that the loop's tasks
+ * desk.c - the loop's side of the executor. A desk holds the jobs that the loop's tasks
  * have enqueued, and the finished jobs that threads have returned. See lane.h.
  */
 #include "lane.h"
@@ -45,7 +45,7 @@ static void free_desk(struct coil__desk *desk)
 }
 
 /*
- * The job has ended after its task abandoned it: free it. Decrement the counts last,
+ * Free a job that has ended after its task abandoned it. Decrement the counts last,
  * because the desk exists only as long as they include the job.
  */
 static void finish_abandoned_job(struct coil__job *job)
@@ -87,7 +87,7 @@ void coil__job_finish(struct coil__job *job)
 
 /* ---- enqueueing and giving up, on the loop's thread -------------------------------- */
 
-/* No thread will run the job: remove it from the counts. */
+/* Remove a job that no thread will run from the counts. */
 static void uncount_unstarted_job(struct coil__job *job)
 {
     pthread_mutex_lock(&job->desk->lock);

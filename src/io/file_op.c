@@ -30,7 +30,7 @@ ssize_t coil__file_call(struct coil__op *op)
 {
     ssize_t result = coil__op_call(op);
 
-    /* after EINTR the descriptor is closed nevertheless: close(2) */
+    /* Linux closes the descriptor even after EINTR: close(2) */
     return result != -EINTR ? result : 0;
 }
 
@@ -93,7 +93,7 @@ ssize_t coil__file_do(struct coil__op *op)
 }
 
 /*
- * True if the error usually means that the system call was not made. If it was made and
+ * True if the error usually means that no system call was made. If the call was made and
  * failed with this error, it can safely be repeated.
  */
 static bool was_not_done(ssize_t result)

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <time.h>
 
-/* The default thread limit is at least this, because jobs may sleep. */
+/* The smallest default limit of threads, because jobs may sleep. */
 #define LEAST_THREADS 4
 /*
  * The maximum number of threads of a lane that are replaced while they run abandoned
@@ -107,8 +107,8 @@ static unsigned counted_threads(const struct coil__lane *lane)
 }
 
 /*
- * Wait up to IDLE_SECONDS for the next job. Returns NULL if the thread must exit; it is
- * no longer counted.
+ * Wait up to IDLE_SECONDS for the next job. Returns NULL if the thread must exit; the
+ * thread is no longer counted.
  */
 static struct coil__job *take_job(struct coil__lane *lane)
 {

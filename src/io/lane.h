@@ -19,8 +19,8 @@
  * Invariants
  * 1. `queued` is guarded by the lane's lock, `finished` and `abandoned` by the desk's
  *    lock. Code that needs both locks takes the desk's lock first.
- * 2. A thread that has put a job on the desk, or found it abandoned and freed it, does
- *    not access the job again. Once the thread has released the desk's lock, it does not
+ * 2. After a thread has put a job on the desk, or has freed an abandoned job, it does not
+ *    access the job again. Once the thread has released the desk's lock, it does not
  *    access the desk again.
  * 3. Only the loop's thread uses desk.jobs and job.wait.
  * 4. A loop does not close while a thread runs a job for it. Exception: abandoned jobs
@@ -114,8 +114,9 @@ bool coil__lane_enqueue(struct coil__lane *lane, struct coil__job *job);
 bool coil__lane_withdraw(struct coil__lane *lane, struct coil__job *job);
 
 /*
- * Allow the lane to replace a thread whose job was abandoned. If no thread is left and
- * none can start, all queued jobs move to *undone. The caller holds the desk's lock.
+ * Allow the lane to replace a thread whose job was abandoned. If the lane has no thread
+ * left and cannot start one, move all queued jobs to *undone. The caller holds the desk's
+ * lock.
  */
 void coil__lane_give_place_back(struct coil__lane *lane, struct coil__list *undone);
 

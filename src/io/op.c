@@ -32,9 +32,7 @@ static bool cancel_operation(struct coil__wait *wait)
     return true;
 }
 
-/*
- * For a cancelled task: perform the operation if it need not wait, otherwise refuse it.
- */
+/* Perform the operation for a cancelled task if it need not wait, otherwise refuse it. */
 static COIL__NOINLINE ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
 {
     ssize_t result = backend->class->attempt(backend, op);

@@ -318,8 +318,10 @@ static int park(struct polling *p)
     return rc;
 }
 
-/* Wait for an event. Returns 0 if an event may have happened, 1 if the time is up, or
- * -ECANCELED or another negative errno. */
+/*
+ * Wait for an event. Returns 0 if an event may have happened, 1 if the time is up, or a
+ * negative errno such as -ECANCELED.
+ */
 static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
 {
     static const struct coil__wait_class class = {

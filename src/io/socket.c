@@ -12,7 +12,7 @@ static const struct coil__network *network_of(coil_loop *loop)
     return loop->backend->class->network;
 }
 
-/* Only a simulated network uses the numbers from COIL__FIRST_SIMULATED on. */
+/* Numbers from COIL__FIRST_SIMULATED on belong to simulated sockets. */
 bool coil__socket_is_simulated(coil_loop *loop, int fd)
 {
     return COIL__UNLIKELY(fd >= COIL__FIRST_SIMULATED) && network_of(loop) != NULL;

@@ -302,8 +302,8 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
 }
 
 /*
- * Release the leftovers, and report their failures, even if retrieved, because no task
- * will await them.
+ * Release the tasks that were left when the main task ended. Report their failures, even
+ * those that were already retrieved, because no task can handle them any more.
  */
 static void release_leftovers(void)
 {

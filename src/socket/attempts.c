@@ -4,15 +4,15 @@
  *
  *     questions -> addresses, by family -> attempts -> the winner's stream
  *
- * The attempts form a staggered race (task/staggered_race.c). Each attempt begins when the
- * previous attempt has failed, or `delay_ns` after the previous attempt began. The first
- * attempt begins as soon as an IPv6 address is known. If only IPv4 addresses are known,
- * it begins once the IPv6 query is answered or 50 ms have passed. The families alternate,
- * starting with the family of the better address if both families are known. Later
- * answers add their addresses to the running race.
+ * The attempts form a staggered race (task/staggered_race.c). Each attempt begins when
+ * the previous attempt has failed, or `delay_ns` after the previous attempt began. The
+ * first attempt begins as soon as an IPv6 address is known. If only IPv4 addresses are
+ * known, it begins once the IPv6 query is answered or 50 ms have passed. The families
+ * alternate. If both are known, the family of the better address is first. Later answers
+ * add their addresses to the running race.
  *
- * If all answers have arrived and contain only one address, there is no race: the calling
- * task connects to that address directly.
+ * If all answers have arrived and contain only one address, the calling task connects to
+ * it directly, without a race.
  *
  * If no address accepts, the first error that is specific to the host is returned. "No
  * route" is returned only if all attempts failed with it, because many machines have no

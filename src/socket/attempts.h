@@ -10,7 +10,7 @@
 
 #include <coil/stream.h>
 
-/* The addresses of one family, best first. */
+/* Addresses of one family, best first. */
 struct coil__attempts_side {
     coil_address *addresses;
     size_t count, next;
@@ -44,7 +44,7 @@ struct coil__attempts {
 void coil__attempts_init(struct coil__attempts *all, const char *host, const char *port);
 void coil__attempts_finish(struct coil__attempts *all);
 
-/* Add the addresses of a list. No other addresses follow. */
+/* Add the addresses of a list, which are all addresses of the host. */
 int coil__attempts_add_list(struct coil__attempts *all, const struct addrinfo *list);
 
 /* Query the host's addresses of one family, or of both. */

@@ -140,7 +140,7 @@ static int set_flags(coil_loop *loop, int fd, int family, unsigned flags)
 {
     int yes = 1, v6_only = (flags & COIL_DATAGRAM_V6_ONLY) != 0, rc = 0;
 
-    /* By default "::" also receives IPv4, whatever the system's default. */
+    /* Make "::" also receive IPv4 by default, whatever the system's default is. */
     if (family == AF_INET6)
         rc = coil__socket_set_option(loop, fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6_only,
                                      sizeof v6_only);

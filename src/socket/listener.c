@@ -418,9 +418,9 @@ static int accept_one(coil_listener *listener, coil_address *peer)
 }
 
 /*
- * Handle a connection that could not be attached: store it for the next coil_accept().
- * But -EINVAL means that the descriptor is too large for select(2), and another try would
- * fail, too: close it.
+ * Store a connection that could not be attached for the next coil_accept(). Exception:
+ * after -EINVAL, close it, because the descriptor is too large for select(2), so another
+ * try would fail, too.
  */
 static void keep_or_close(coil_listener *listener, int fd, int rc)
 {

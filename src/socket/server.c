@@ -4,12 +4,12 @@
  *     run_server() --- group ---+--- accept_all()   one for each listener
  *                               +--- handle()       one for each connection
  *
- * run_server() is a task that the server spawns. This task waits for a request to stop,
- * or until neither acceptors nor connections are left. After that it closes the
- * listeners, waits for the handlers during the grace time, cancels the remaining
- * handlers, and leaves the group, which waits until all have ended. Every server ends
- * this way. Destroying the server or closing the loop cancels run_server(), which then
- * skips the waits.
+ * run_server() is a task that the server spawns. This task waits until the server is
+ * asked to stop, or until neither acceptors nor connections are left. After that it
+ * closes the listeners, waits for the handlers during the grace time, cancels the
+ * remaining handlers, and leaves the group, which waits until all have ended. Every
+ * server ends this way. Destroying the server or closing the loop cancels run_server(),
+ * which then stops accepting and cancels the handlers at once, without the grace time.
  *
  * Handlers start eagerly, within the acceptor's step: a task that is cancelled before its
  * first step never runs, so it could not destroy its stream. A connection needs no memory
@@ -122,7 +122,7 @@ static void wake_waiters(coil_server *s)
     coil_event_clear(&s->changed);
 }
 
-/* NOINLINE, here and in other functions, keeps a waiting handler's stack frames small. */
+/* NOINLINE, here and below, keeps the stack frames of waiting handlers small. */
 static COIL__NOINLINE void report_failure(const char *message, int rc)
 {
     coil_call_exception_handler(&(coil_exception){.message = message,
@@ -310,7 +310,7 @@ static int handle(void *arg)
     int rc;
 
     if (s->connection_count++ == 0 && s->opts.idle_ns > 0)
-        wake_waiters(s); /* this wakes the task that checks for idle connections */
+        wake_waiters(s); /* wakes the task that checks for idle connections */
     rc = call_handler(&a);
     coil_stream_destroy(a.stream);
     s->connection_count--;
@@ -688,7 +688,10 @@ void coil_server_destroy(coil_server *server)
     if (server->destroyed)
         coil__misuse_gone("coil_server_destroy");
     if (coil__loop_is_parents(server->loop)) {
-        /* close only the child's copies of descriptors; do not free the memory */
+        /*
+         * in a forked child, close the copies of the descriptors, and do not free the
+         * memory
+         */
         stop_accepting(server);
         return;
     }

@@ -1,6 +1,6 @@
 /*
- * adopt.c - makes streams of other code's descriptors, and releases streams or moves them
- * to other loops.
+ * adopt.c - turns descriptors opened by other code into streams, releases descriptors
+ * from streams, and moves streams to other loops.
  *
  * O_NONBLOCK IS SHARED. The O_NONBLOCK flag belongs to the open file description
  * (open(2)), which an inherited terminal or pipe shares with other processes, such as the
@@ -207,7 +207,7 @@ static int receive_into(struct coil__buffer **received, const coil_stream *strea
 
 /*
  * Move the bytes that the backend has received ahead into the stream, where reads take
- * them first. This is still so if this function fails halfway.
+ * them first. Even if this function fails halfway, no byte is lost.
  */
 static int move_received_bytes(coil_stream *stream)
 {

@@ -21,8 +21,8 @@ struct copying {
 };
 
 /*
- * Write some bytes of the buffer. If a write fails, TLS may still send some of its bytes:
- * these are counted and removed from the source.
+ * Write some bytes of the buffer. If the write fails, TLS may still send some of its
+ * bytes, which are counted and removed from the source.
  */
 static ssize_t write_some(struct copying *c)
 {

@@ -15,7 +15,7 @@
  */
 struct coil__endpoint {
     int fd; /* -1 once closed */
-    /* number of operations begun so far (may wrap), to detect idle connections */
+    /* number of operations begun (may wrap), to detect idle connections */
     unsigned operations;
     coil_loop *loop; /* a reference; NULL while it is detached */
     /* one of the owner, and one for each call in progress; 0 in freed memory */
@@ -28,8 +28,10 @@ struct coil__endpoint {
     int64_t idle_ns; /* the longest wait without another operation; 0: no limit */
 };
 
-/* True if a wait may continue although idle_ns has passed, because another operation has
- * begun meanwhile. `operations` is the count when the wait began. */
+/*
+ * True if a wait may continue although idle_ns has passed, because another operation has
+ * begun since then. `operations` is the count when the wait began.
+ */
 bool coil__endpoint_was_used(const struct coil__endpoint *endpoint, unsigned operations);
 
 /* Abort if coil detects that the block was freed. */
@@ -59,7 +61,10 @@ int coil__endpoint_close(struct coil__endpoint *endpoint, const char *caller);
  */
 void coil__endpoint_destroy(struct coil__endpoint *endpoint, const char *caller);
 
-/* Drop a reference. The last one closes the descriptor and frees the block. */
+/*
+ * Drop a reference. Releasing the last reference closes the descriptor and frees the
+ * block.
+ */
 void coil__endpoint_release(struct coil__endpoint *endpoint);
 
 /*

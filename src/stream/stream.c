@@ -97,9 +97,9 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out)
 /*
  * Switch SO_LINGER off. With this option close(2) waits until the peer has the bytes or
  * the time is up, even on a non-blocking socket. Without it the kernel still sends the
- * bytes. A time of 0 is left as it is, because it resets the connection. In a forked
- * child the option must not be changed, because it belongs to the parent. The number of a
- * simulated socket is not a descriptor, so getsockopt(2) fails.
+ * bytes. A time of 0 is not changed, because it requests that the connection be reset. In
+ * a forked child the option must not be changed, because it belongs to the parent. The
+ * number of a simulated socket is not a descriptor, so getsockopt(2) fails.
  */
 static void do_not_linger(const coil_stream *stream)
 {

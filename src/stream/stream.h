@@ -72,7 +72,7 @@ struct coil_stream {
     struct coil__buffer *buffer;
     size_t transferred[2]; /* bytes transferred by the last call in each direction */
     bool is_socket;
-    bool may_read; /* the descriptor is known to be readable at all: readable.c */
+    bool may_read; /* known to be a kind of descriptor that can be read: readable.c */
     bool ended;    /* the last read returned 0 */
     /*
      * blocked: the descriptor was blocking when the stream adopted it.

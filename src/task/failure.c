@@ -127,7 +127,9 @@ static bool keep_bare_error(int rc, const void *from)
     return error != NULL;
 }
 
-/* Ignore cancellations, because a task often cleans up after it was cancelled. */
+/*
+ * Cancellations are not recorded, because a task often cleans up after it was cancelled.
+ */
 static COIL__NOINLINE void note_failure(int rc)
 {
     coil_task *task = coil__scheduler.current;

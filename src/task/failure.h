@@ -22,7 +22,10 @@ void coil__failure_hand_on_error(coil_error *error, int rc, const void *from);
    `from`. Returns NULL if there is no memory. */
 coil_error *coil__failure_note(int rc, const void *from);
 
-/* The task has ended with `rc`: drop its last error unless that has the same rc. */
+/*
+ * Drop the last error of a task that has ended with `rc`, unless the error has the same
+ * rc.
+ */
 void coil__failure_settle(coil_future *future, int rc);
 
 /*
@@ -49,7 +52,7 @@ void coil__failure_put_back(struct coil__failure_kept *kept);
 /* Drop the error of the thread when its loop closes. */
 void coil__failure_loop_closes(void);
 
-/* Enable coil__failed(). Called before there are tasks. */
+/* Enable coil__failed(). Must be called before the first task is created. */
 void coil__failure_set_up(void);
 
 /* Call the exception handler with a message that concerns the task. */

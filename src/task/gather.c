@@ -106,8 +106,8 @@ static bool cancel_gathered(struct coil__wait *wait)
 }
 
 /*
- * True if the array contains the future twice, so it already has a callback of this
- * gather. No other code has run since the first subscription, so that callback is the
+ * True if the future already has a callback of this gather, because the array contains it
+ * twice. No other code has run since the first subscription, so that callback is the
  * future's last one.
  */
 static bool has_callback(const struct gathering *w, const coil_future *future)

@@ -24,8 +24,8 @@ void coil_interval_init(coil_interval *interval, int64_t period_ns)
 }
 
 /*
- * Return how many ticks are due. The next tick is still a whole number of periods after
- * the start.
+ * Return the number of ticks that are due, and set the time of the next one, which is a
+ * whole number of periods after the start.
  */
 static int64_t take_ticks(coil_interval *interval)
 {

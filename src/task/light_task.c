@@ -8,7 +8,7 @@
  *
  * coil__task_light_step() is the step of a task that has not begun, or is swapped out.
  * This function swaps in the task's stack, and the stacks of the tasks queued behind it.
- * Then it calls coil__task_step().
+ * After that it calls coil__task_step().
  *
  * Other tasks of the thread may have pointers to the stack. If a task uses such a
  * pointer, the handler of SIGSEGV swaps the stack in. coil swaps the stack in before it
@@ -63,8 +63,8 @@ static bool lies_on(const struct coil__stack *stack, const void *sp)
 }
 
 /*
- * True if the running code is on this stack: a task that has ended still runs on its own
- * stack until the next switch.
+ * True if this code runs on that stack: a task that has ended still runs on its own stack
+ * until the next switch.
  */
 static bool runs_on(const struct coil__stack *stack)
 {

@@ -9,7 +9,7 @@
 
 /* The attempts ("works"), numbered from 0 in the order in which they begin. */
 struct coil__race_works {
-    const char *what; /* the name of the owner's wait in reports */
+    const char *what; /* name of the owner's wait, for reports */
     void *arg;
     /*
      * Called before work `i` begins. May suspend until that work is available. Return

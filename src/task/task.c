@@ -76,7 +76,7 @@ static COIL__NOINLINE void check_all_is_closed(const coil_task *task)
                      coil__no_suspend_describe(region, open, sizeof open));
 }
 
-/* The part that all ways of ending a task have in common. */
+/* The last part of every way to end a task. */
 static inline void finish_task(coil_task *task, int rc)
 {
     COIL__PROBE2(task_done, task->coro.number, rc);

@@ -135,7 +135,7 @@ struct coil__tls_stream {
     char name[COIL__TLS_NAME_MAX + 1];
     char alpn[256];
     char *peer; /* NULL: not queried yet, or there is none */
-    /* what is wrong with the peer's certificate; NULL: nothing, or no memory */
+    /* why the peer's certificate was rejected, or NULL */
     char *complaint;
     int verify_error; /* X509_V_ERR_... of the last rejected certificate */
 };
@@ -162,8 +162,9 @@ ssize_t coil__tls_fill(struct coil__tls_stream *t);
 int coil__tls_flush(struct coil__tls_stream *t);
 
 /*
- * Write OpenSSL's answer, unless a task is flushing. Waits at most `patience_ns`. Waiting
- * is worthwhile only for fatal alerts, which tell the peer the reason.
+ * Write the bytes that OpenSSL has produced, unless a task is already flushing. Waits at
+ * most `patience_ns`. Waiting is worthwhile only for fatal alerts, which tell the peer
+ * the reason.
  */
 void coil__tls_answer(struct coil__tls_stream *t, int64_t patience_ns);
 #define COIL__TLS_LAST_WORDS_NS COIL_SEC(1)
@@ -174,8 +175,9 @@ struct coil__tls_stream *coil__tls_of(const SSL *ssl);
 /* ---- verification ------------------------------------------------------------------ */
 
 /*
- * Set what the peer must prove: a server, its name; a client, its certificate if clients
- * need one.
+ * Set what is verified about the peer. A server's certificate must be valid for t->name,
+ * unless no_verify is set. A client must present a valid certificate if
+ * tls->verify_client is set.
  */
 int coil__tls_expect_server(struct coil__tls_stream *t, enum coil__tls_name_kind kind);
 void coil__tls_expect_client(struct coil__tls_stream *t, const coil_tls *tls);

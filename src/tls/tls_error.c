@@ -64,8 +64,8 @@ static const char *alert_of(unsigned long error)
 }
 
 /*
- * Empty the queue. Returns true if an allocation has failed. The error of the allocation
- * may precede or follow the error that it caused.
+ * Empty the queue. Return true if the queue contains a failed allocation, which may
+ * precede or follow the error that it caused.
  */
 static bool ran_out_of_memory(void)
 {

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 /*
- * Append a line to the file. A failure is ignored, because a log for debugging must not
- * end connections.
+ * Append a line to the file. Failures are ignored, because a log for debugging must not
+ * break connections.
  */
 static void append(const char *path, const char *line)
 {

@@ -198,7 +198,7 @@ static void end_filling(struct coil__tls_stream *t)
 
 /*
  * Wait until no other task is filling. Returns 0 if the caller may fill, or a negative
- * errno. If another task has filled meanwhile, return 1, because there may be bytes to
+ * errno. If another task filled during the wait, return 1, because there may be bytes to
  * decrypt.
  */
 static int begin_filling(struct coil__tls_stream *t)
@@ -219,8 +219,8 @@ static int begin_filling(struct coil__tls_stream *t)
 }
 
 /*
- * Wait until no other task is filling, then call coil__tls_fill(). If another task has
- * filled meanwhile, return 1 instead.
+ * Wait until no other task is filling, then call coil__tls_fill(). If another task filled
+ * during the wait, return 1 instead.
  */
 static ssize_t fill_in_turn(struct coil__tls_stream *t)
 {
@@ -470,8 +470,8 @@ static int fill_to_write(struct coil__tls_stream *t)
 }
 
 /*
- * If OpenSSL has only a part of a message, wait until it has the rest (invariant 4).
- * Application bytes are only peeked at, so they remain for the reader.
+ * If OpenSSL has received only a part of a message, wait until it has the rest (invariant
+ * 4). Application bytes are only peeked at, so they remain for the reader.
  */
 static int await_rest_of_message(struct coil__tls_stream *t)
 {

@@ -120,8 +120,8 @@ static void print_complaint(BIO *bio, const struct coil__tls_stream *t,
 }
 
 /*
- * Called for each certificate of the chain. Records the error, but does not change the
- * result.
+ * Record the error of a certificate in the chain, without changing the result. OpenSSL
+ * calls this function for each certificate.
  */
 static int note_complaint(int is_fine, X509_STORE_CTX *context)
 {
