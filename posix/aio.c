@@ -2,9 +2,9 @@
  * aio.c - aio_suspend(3), and lio_listio(3) with LIO_WAIT.
  *
  * glibc performs asynchronous I/O on threads. When an operation ends, glibc wakes only
- * threads that wait in its own functions. A task therefore calls aio_suspend() with a
- * time-out of 0 at growing intervals. lio_listio() starts the operations with LIO_NOWAIT,
- * and checks for their end in the same way.
+ * threads that are waiting in its own functions. A task therefore calls aio_suspend()
+ * with a time-out of 0 at growing intervals. lio_listio() starts the operations with
+ * LIO_NOWAIT, and checks for their end in the same way.
  */
 #include "waiting.h"
 
@@ -57,8 +57,7 @@ static bool is_operation(const struct aiocb *cb)
            cb->aio_reqprio <= MOST_PRIORITY;
 }
 
-/* Wait until the operation has succeeded or failed. Returns 0, or -1 if the task was
- * cancelled. */
+/* Wait until the operation has ended. Returns 0, or -1 if the task was cancelled. */
 static int finish_operation(const struct aiocb *cb)
 {
     int64_t nap = 0;

@@ -2,9 +2,10 @@
  * allocator.c - find the program's own malloc(), if a library defines one.
  *
  * An allocator such as jemalloc locks mutexes, and sometimes yields or sleeps, inside
- * malloc(). If such a wait suspended the task, the thread's other tasks could enter the
- * allocator in the middle of a call. Suspending a task also allocates memory. Therefore
- * calls by the library that defines malloc() block the thread, like libcoil's own calls.
+ * malloc(). If such a wait suspended the task, other tasks of the thread could enter the
+ * allocator while the first call is unfinished. Suspending a task also allocates memory.
+ * Therefore calls by the library that defines malloc() block the thread, like libcoil's
+ * own calls.
  *
  * There are two exceptions. A library that defines both malloc() and read() is either the
  * C library, whose locks do not go through this library, or AddressSanitizer, whose

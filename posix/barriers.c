@@ -2,8 +2,8 @@
  * barriers.c - pthread_barrier_wait(3).
  *
  * A barrier counts the threads that wait inside the C library, so a thread of the waiting
- * lane waits on behalf of the task. Tasks and threads may use the same barrier. At most
- * MOST_ON_LANE tasks can wait in this way. Any other task blocks its thread.
+ * lane waits on behalf of the task. So tasks and threads may use the same barrier. At
+ * most MOST_ON_LANE tasks can wait in this way. Any other task blocks its thread.
  */
 #include "waiting.h"
 
@@ -18,7 +18,7 @@ struct arrival {
 
 static _Atomic unsigned arrivals;
 
-/* Runs in a child of fork(2), where waits of the parent never end. */
+/* Reset the count in a child of fork(2), where the waits of the parent never end. */
 static void forget_arrivals(void)
 {
     atomic_store(&arrivals, 0);

@@ -2,9 +2,9 @@
  * buffered.c - FILEs of the C library in a task.
  *
  * When a FILE's buffer is empty or full, the C library calls its own read() or write().
- * These calls cannot be interposed, and would block the thread. Therefore the buffer is
- * first filled or flushed here, with posix__read() and posix__write(), which suspend the
- * task. The C library then finds what it needs in the buffer. The pointers into the
+ * These internal calls cannot be interposed, and would block the thread. Therefore this
+ * file first fills or flushes the buffer, with posix__read() and posix__write(), which
+ * suspend the task. The C library then only has to use the buffer. The pointers into the
  * buffer are members of glibc's public struct _IO_FILE:
  *
  *     read_base .. read_ptr .. read_end     already taken .. still to be taken
@@ -13,8 +13,8 @@
  *
  * A FILE has a recursive lock, which a thread owns. While a task uses the FILE, its
  * thread holds this lock, so other threads wait as they would without coil. Tasks of the
- * same thread exclude each other with the `uses` below. Callbacks of the thread are not
- * excluded, but a mutex would not exclude them either.
+ * same thread exclude each other with the `uses` below. Callbacks on the same thread are
+ * not excluded. A mutex would not exclude them either.
  *
  * Only the C library handles FILEs without a descriptor (open_memstream(),
  * fopencookie()), FILEs of wide characters, and regular files, which never wait when they
@@ -132,9 +132,11 @@ static int wait_for_threads(FILE *file)
     return 0;
 }
 
-/* Wait for tasks and threads that use the FILE. While this task waits for another thread,
- * another task may take the FILE, and must be waited for again. A waiter that gives up
- * may already have been woken, so it wakes the next waiter. */
+/*
+ * Wait for tasks and threads that use the FILE. While this task waits for another thread,
+ * another task may take the FILE, so this task must wait for that task again. A waiter
+ * that gives up may already have been woken, so it wakes the next waiter.
+ */
 static int wait_for_all(FILE *file)
 {
     int rc;
@@ -192,7 +194,10 @@ void posix__end_use(struct posix__use *use)
     NEXT(funlockfile)(file);
 }
 
-/* Runs in a child of fork(2), where the tasks that use or await FILEs do not exist. */
+/*
+ * Forget all uses in a child of fork(2), where the tasks that use or await FILEs do not
+ * exist.
+ */
 static void forget_uses(void)
 {
     static struct posix__use *parents_uses; /* reachable, so no leak is reported */
@@ -219,8 +224,10 @@ static struct posix__use *own_use(const FILE *file)
     return use != NULL && use->task == coil_task_current() ? use : NULL;
 }
 
-/* Wait even if the task is cancelled, because flockfile(3) cannot fail. A later call will
- * report the cancellation. Returns false if memory ran out. */
+/*
+ * Lock the FILE, even if the task is cancelled, because flockfile(3) cannot fail. A later
+ * call reports the cancellation. Returns false if memory ran out.
+ */
 static bool begin_use_shielded(struct posix__use *use, FILE *file)
 {
     coil_scope scope;

@@ -48,9 +48,9 @@ void posix__forget(FILE *file);
 bool posix__has_descriptor(const FILE *file);
 
 /*
- * True if the C library can do the whole call, either because the call will not wait or
- * because coil does not handle the FILE. The first function is for any call, the second
- * for reading one byte, and the third for writing one byte.
+ * True if the C library can perform the whole call, either because the call will not
+ * wait, or because coil does not handle this FILE. The first function is for any call,
+ * the second for reading one byte, and the third for writing one byte.
  */
 bool posix__straight(const FILE *file);
 bool posix__straight_in(const FILE *file);
@@ -58,9 +58,9 @@ bool posix__straight_out(const FILE *file);
 
 /*
  * Take a byte from the buffer, or put a byte into it, unless another thread has locked
- * the FILE. (If it has, the C library's getc() and putc() would block this thread.)
- * Returns false if the FILE is locked, the buffer is empty or full, or coil does not
- * handle the FILE.
+ * the FILE. (While it is locked, the C library's getc() and putc() would block this
+ * thread.) Returns false if the FILE is locked, the buffer is empty or full, or coil does
+ * not handle the FILE.
  */
 bool posix__get_at_once(FILE *file, int *c);
 bool posix__put_at_once(FILE *file, int c);

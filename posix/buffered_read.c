@@ -227,8 +227,10 @@ static char *gets_in_task(char *to, int size, FILE *file)
     return to;
 }
 
-/* Like posix__straight(), but also true if there is no space for a byte, because the C
- * library then does nothing. */
+/*
+ * True if posix__straight() is true, or if there is no space for a byte, in which case
+ * the C library reads nothing.
+ */
 static bool gets_straight(const FILE *file, int size)
 {
     return size < 2 || posix__straight(file);
@@ -346,8 +348,10 @@ INTERPOSE ssize_t getline(char **restrict line, size_t *restrict room,
 
 /* ---- scanf() ----------------------------------------------------------------------- */
 
-/* The cookie's read callback. It reads one byte, because more bytes could not be pushed
- * back to the caller's FILE. */
+/*
+ * The cookie's read callback. Return one byte at a time, because more bytes could not be
+ * pushed back to the caller's FILE.
+ */
 static ssize_t read_one_byte(void *file, char *to, size_t n)
 {
     int c = n > 0 ? get_byte(file) : EOF;

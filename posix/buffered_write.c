@@ -385,8 +385,10 @@ INTERPOSE int fclose(FILE *file)
 
 /* ---- pclose() ---------------------------------------------------------------------- */
 
-/* A pclose() on a thread of the waiting lane. Only the C library knows which child
- * popen() started for the FILE, so the C library's pclose() must wait for the child. */
+/*
+ * A pclose() on a thread of the waiting lane. Only the C library's pclose() can wait for
+ * the child, because the C library has recorded which child popen() started for the FILE.
+ */
 struct command {
     FILE *stream;
     int status, error;
@@ -409,9 +411,11 @@ static void *pclose_on_own_thread(void *stream)
     return NULL;
 }
 
-/* Called after a cancellation. If no thread of the lane has begun the pclose(), a
- * separate thread is started to close the stream, so that the child does not remain a
- * zombie. */
+/*
+ * Take care of the stream after a cancellation. If no thread of the lane has begun the
+ * pclose(), start a separate thread that closes the stream, so that the child does not
+ * remain a zombie.
+ */
 static void abandon_command(void *arg)
 {
     struct command *c = arg;

@@ -2,8 +2,8 @@
  * children.c - wait(2), waitpid(2) and their relatives, and system(3).
  *
  * A pidfd becomes readable when its process ends, so a wait for the end of one process
- * polls a pidfd. No descriptor reports that any of several children has ended, or that a
- * child has stopped or continued. For such a wait, wait4() is called with WNOHANG at
+ * polls a pidfd. For a wait for any of several children, or for a child to stop or
+ * continue, no descriptor exists. In these cases wait4() is called with WNOHANG at
  * growing intervals.
  *
  * If this process traces a child (ptrace(2)), the child is reported when it stops,
@@ -144,8 +144,10 @@ INTERPOSE pid_t wait(int *status)
     return wait_in_task(-1, status, 0, NULL);
 }
 
-/* Call waitid(2) with WNOHANG. If no child is found, it also returns 0, but sets si_pid
- * to 0. */
+/*
+ * Call waitid(2) with WNOHANG. If no child has changed its state, waitid() also returns
+ * 0, but sets si_pid to 0.
+ */
 static int try_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
     info->si_pid = 0;
@@ -180,7 +182,7 @@ INTERPOSE int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 void *posix__vfork_of_c_library(void);
 
-/* The assembly that defines vfork() calls this function the first time. */
+/* Called by the assembly of vfork() the first time. */
 void *posix__vfork_of_c_library(void)
 {
     return (void *)NEXT(vfork);

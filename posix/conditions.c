@@ -15,10 +15,10 @@
 #include <coil/task.h>
 
 /*
- * A wait without a time-out ends with a spurious wakeup after ROUND, which POSIX allows.
- * A call that does not go through this library may have signalled the condition. If
- * processes share the condition, signals of other processes are not seen, so every wait
- * ends after SHARED_ROUND.
+ * A wait without a time-out ends with a spurious wake-up after ROUND, because a call that
+ * bypasses this library may have signalled the condition. POSIX allows spurious wake-ups.
+ * A condition that processes share may be signalled by another process without notice, so
+ * every wait for it ends after SHARED_ROUND.
  */
 #define ROUND COIL_SEC(1)
 #define SHARED_ROUND COIL_MSEC(1)
@@ -26,8 +26,8 @@
 /*
  * The condition that a task of this thread has waited for most recently, or NULL if the
  * thread has unlocked a mutex since then. If the task waits for the same condition again,
- * it has only checked the condition. A task that unlocks a mutex may have changed what
- * other tasks wait for.
+ * it has only checked the condition. A task that unlocks a mutex may have changed the
+ * state for which other tasks wait.
  */
 THREAD_LOCAL const void *posix__latest_cond;
 
@@ -42,9 +42,11 @@ static bool is_shared(const pthread_cond_t *cond)
     return cond->__data.__wrefs & 1;
 }
 
-/* Return the longest time for which a wait parks: until its time-out or its spurious
- * wakeup. The interval between spurious wakeups grows with the number of parked tasks, to
- * limit their total cost. */
+/*
+ * Return the maximum time for which a wait parks: until its time-out or its spurious
+ * wake-up. The interval between spurious wake-ups grows with the number of parked tasks,
+ * to limit their total cost.
+ */
 static int64_t round_of(const pthread_cond_t *cond, int64_t left)
 {
     int64_t all = atomic_load(&posix__parked_total) * COIL_MSEC(1);
@@ -77,8 +79,9 @@ static int park_until_end(struct posix__parked *p, int64_t span_ns, bool *woken)
 }
 
 /*
- * Like park_until_end(), for a wait without a time-out, which is counted for detecting
- * deadlocks. `again` means that the task has just waited for the same condition.
+ * Park a wait without a time-out, which counts for the detection of deadlocks. Otherwise
+ * like park_until_end(). `again` means that the task has just waited for the same
+ * condition.
  */
 static int park_counted(struct posix__parked *p, const pthread_cond_t *cond,
                         int64_t span_ns, bool again, bool *woken)
@@ -181,8 +184,10 @@ INTERPOSE int pthread_cond_clockwait(pthread_cond_t *restrict cond,
     return NEXT(pthread_cond_clockwait)(cond, mutex, clock, time);
 }
 
-/* Wake a waiting task, or a thread if no task is waiting. Only threads wait for libcoil's
- * own condition variables. */
+/*
+ * Wake a waiting task, or a thread if no task is waiting. No task waits for libcoil's own
+ * condition variables.
+ */
 INTERPOSE int pthread_cond_signal(pthread_cond_t *cond)
 {
     if (posix__may_be_parked(cond) && !posix__may_block(__builtin_return_address(0)) &&

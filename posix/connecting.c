@@ -31,7 +31,10 @@ struct hurry {
     struct timeval before;
 };
 
-/* Set the shortest time-out. Returns false if the descriptor is not a socket. */
+/*
+ * Set the socket's time-out to the shortest possible one. Returns false if the descriptor
+ * is not a socket.
+ */
 static bool begin_hurry(struct hurry *h, int fd, int option)
 {
     struct timeval shortest = {.tv_usec = 1};

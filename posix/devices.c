@@ -3,8 +3,8 @@
  *
  * Terminals do not support RWF_NOWAIT, and poll(2) reports only that there is space for
  * some bytes. A write of more bytes blocks until the reader has taken the rest. If the
- * reader is a task of this thread, this is a deadlock. Other devices treat each write as
- * one message. Therefore a thread of the waiting lane writes all bytes with one
+ * reader is a task of this thread, the program is deadlocked. Other devices treat each
+ * write as one message. Therefore a thread of the waiting lane writes all bytes with one
  * writev(2).
  *
  * If the task is cancelled after the thread has begun, the thread finishes the write. The
@@ -23,7 +23,7 @@ struct device_write {
     sigset_t mask;  /* the task's mask; SIGTTOU stops the writer unless it is blocked */
     ssize_t result;
     bool begun; /* a thread has begun to write */
-    /* points to a variable of the task, set if no thread will ever write */
+    /* points to a variable of the task; set if no thread will write */
     bool *withdrawn;
     struct iovec parts[]; /* refer to the copied bytes, which follow this array */
 };

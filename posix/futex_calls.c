@@ -42,7 +42,7 @@ void *posix__syscall_of_c_library(void);
 long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
                              long a5);
 
-/* The assembly that defines syscall() calls this function the first time. */
+/* Called by the assembly of syscall() the first time. */
 void *posix__syscall_of_c_library(void)
 {
     return (void *)NEXT(syscall);
@@ -195,8 +195,10 @@ static long wake_or_pass_on(const struct posix__futex_call *call)
 
 /* ---- the later system calls -------------------------------------------------------- */
 
-/* True if the kernel has this system call. With a null address and no flags, the call
- * then fails because its arguments are invalid. */
+/*
+ * True if the kernel has this system call. In that case a call with a null address and no
+ * flags fails with another error than ENOSYS.
+ */
 static bool kernel_has(long number)
 {
     return NEXT(syscall)(number, 0L, 0L, 0L, 0L, 0L, 0L) >= 0 || errno != ENOSYS;
@@ -317,9 +319,8 @@ static long await_call(const struct posix__futex_call *call)
 }
 
 /*
- * Calls by the allocator and by libcoil wake only threads. Since waits of the allocator
- * and of libcoil block the thread, no task waits for these futexes. Waking a task would
- * also allocate memory.
+ * Calls by the allocator and by libcoil wake only threads. Their waits block the thread,
+ * so no task waits for their futexes. Waking a task would also allocate memory.
  */
 long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
                              long a5)

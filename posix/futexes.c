@@ -15,10 +15,10 @@
  *
  * Some wake-ups do not go through this library: those of another process, those of a
  * library that makes the system call inline (libgomp), and those of the kernel when a
- * thread ends. A wake-up means that the value has changed. Therefore a task checks the
- * value at growing intervals, and returns as if woken once the value has changed. This is
- * allowed, because FUTEX_WAIT may wake spuriously: futex(2). The kernel reads the value
- * (`compare()`), because the memory may have been unmapped.
+ * thread ends. Before such a wake-up, the value of the futex usually changes. Therefore a
+ * task checks the value at growing intervals, and returns as if woken once the value has
+ * changed. This is allowed, because FUTEX_WAIT may wake spuriously: futex(2). The kernel
+ * reads the value (`compare()`), because the memory may have been unmapped.
  *
  * A signal handler may make a wake-up while its thread is in this file (`inside`). In
  * that case the wake-up does not access the lists. The tasks find the changed value at
@@ -85,7 +85,7 @@ static void unlock_both(struct posix__futex_place *a, struct posix__futex_place 
         unlock(b);
 }
 
-/* Lock and return the place at which the wait is or was last listed. */
+/* Lock and return the place at which the wait is listed, or was last listed. */
 static struct posix__futex_place *lock_place_of(struct posix__futex_wait *w)
 {
     for (;;) {
@@ -141,7 +141,7 @@ __attribute__((constructor)) static void forget_waits_after_fork(void)
 /* ---- waiting ----------------------------------------------------------------------- */
 
 /*
- * Let the kernel compare the futex with the value, with a requeue operation that neither
+ * Compare the futex with the value, by a requeue operation of the kernel that neither
  * wakes nor moves a waiter. Returns 0, EAGAIN, EFAULT or EINVAL.
  */
 static int compare(uint32_t *address, uint32_t value, int private_flag)
@@ -423,7 +423,7 @@ static long wake_tasks_first(struct posix__futex_place *place,
     return woken;
 }
 
-/* As in the kernel, one waiter is woken even if n is 0 or negative. */
+/* Wake one waiter even if n is 0 or negative, as the kernel does. */
 long posix__futex_wake(const struct posix__futex_call *call, const void *address, int n,
                        uint32_t bitset)
 {
@@ -438,8 +438,10 @@ long posix__futex_wake(const struct posix__futex_call *call, const void *address
     return wake_tasks_first(place, call, address, n, bitset);
 }
 
-/* Return the value that the moved tasks will compare with at their next check: see the
- * beginning of this file. */
+/*
+ * Return the value with which the moved tasks will compare the futex at their next check:
+ * see the head of this file.
+ */
 static uint32_t value_of(uint32_t *address)
 {
     int rc = compare(address, 0, FUTEX_PRIVATE_FLAG);
@@ -590,9 +592,9 @@ static long wake_by_op(uint32_t *address, int private_flag, long n)
 }
 
 /*
- * The kernel does not report the old value of the second futex, but tasks may also be
- * waiting for that futex. So this function performs the operation itself, and then the
- * wake-ups.
+ * Whether the waiters of the second futex are woken depends on its old value, which the
+ * kernel does not report. Tasks may be among these waiters, so this function performs the
+ * operation itself, and then the wake-ups.
  */
 long posix__futex_wake_op(const struct posix__futex_call *call)
 {

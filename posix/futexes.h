@@ -49,7 +49,7 @@ struct posix__futex_call {
     const void *caller; /* the return address of a waiting call */
 };
 
-/* Pass the unchanged call to the C library. */
+/* Make the call unchanged, with the C library's syscall(). */
 long posix__futex_pass_on(const struct posix__futex_call *call);
 
 /*

@@ -3,7 +3,7 @@
  * or has locked a read-write lock for writing.
  *
  * Such a lock contains only the thread that holds it, so the C library cannot distinguish
- * the tasks of a thread. Here the task is recorded in a hash table per thread, keyed by
+ * the tasks of a thread. This file records the task in a hash table per thread, keyed by
  * the lock's address. The table uses open addressing with linear probing, and is at most
  * half full. An empty table shrinks. A table grows with mmap(2), because malloc() itself
  * may be locking the mutex.
@@ -180,8 +180,10 @@ void posix__note_rwlock_unlocked(const pthread_rwlock_t *lock)
         remove_holding(place);
 }
 
-/* An entry is out of date if the unlock did not go through this library, so the lock's
- * own state is also checked. */
+/*
+ * An entry is out of date if the unlock bypassed this library, so the state of the lock
+ * itself is also checked.
+ */
 bool posix__is_own_for_writing(const pthread_rwlock_t *lock)
 {
     const struct holding *place = held.count > 0 ? place_of(lock) : NULL;

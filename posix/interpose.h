@@ -142,7 +142,7 @@ void *posix__find(enum posix__function function);
 
 #endif
 
-/* coil_posix_reached() sets this and calls close(-1). Our close() clears it. */
+/* Set by coil_posix_reached() before it calls close(-1), and cleared by our close(). */
 extern THREAD_LOCAL bool posix__asked;
 
 #ifndef POSIX__ALONE
@@ -160,8 +160,8 @@ void posix__note_park(const void *caller);
 
 /*
  * True for calls by libcoil itself and by the allocator. Such a call may block the
- * thread. If such a call releases a lock, there is no need to check for waiting tasks,
- * because no task waits for such a lock.
+ * thread. If such a call releases a lock, waiting tasks need not be checked for, because
+ * no task waits for such a lock.
  */
 static inline bool posix__may_block(const void *caller)
 {
@@ -171,8 +171,8 @@ static inline bool posix__may_block(const void *caller)
 
 /*
  * True if this call must suspend its task instead of blocking. Outside of tasks, this
- * costs a load and a branch, in a function of libcoil. Use it only in the exported
- * function itself, because it reads the return address.
+ * costs a load and a branch, in a function of libcoil. Use this macro only in the
+ * exported function itself, because it reads the return address.
  */
 #define IN_TASK()                                                                        \
     (coil_may_suspend() && posix__one_coil &&                                            \

@@ -3,17 +3,17 @@
  *
  * When a thread ends, only threads that wait inside the C library are woken. Therefore a
  * thread of the waiting lane joins on behalf of the task, and the task awaits the lane's
- * thread. This works for every thread, and the task continues when the thread has really
- * ended. The alternative, an interposed pthread_create() that wraps the start function,
- * would report the end before the thread's destructors have run. It would also miss
- * threads that other code created.
+ * thread. This works for every thread, and the task continues only after the thread's
+ * destructors have run. The alternative, an interposed pthread_create() that wraps the
+ * start function, would report the end before that. It would also miss threads created by
+ * calls that bypass this library.
  *
  * pthread_join() cannot fail because of a cancellation, so it is shielded. A timed join
  * times out on the lane's thread, and the thread stays joinable.
  *
  * A waiting join occupies a thread of the lane. At most MOST_ON_LANE joins do so at the
- * same time, which leaves threads for system() and pclose(). Any other join is tried at
- * growing intervals, as is a join if there is no lane or no thread.
+ * same time, which leaves threads for system() and pclose(). Any other join is attempted
+ * at growing intervals, and so is a join for which no lane or thread is available.
  */
 #include "waiting.h"
 
@@ -30,7 +30,7 @@ struct join {
 
 static _Atomic unsigned joins_on_lane;
 
-/* Runs in a child of fork(2), where joins of the parent never end. */
+/* Reset the count in a child of fork(2), where the joins of the parent never end. */
 static void forget_joins(void)
 {
     atomic_store(&joins_on_lane, 0);

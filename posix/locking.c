@@ -39,7 +39,10 @@ static bool is_shared(const pthread_mutex_t *mutex)
     return mutex->__data.__kind & 128;
 }
 
-/* Unlike pthread_mutex_trylock(), locking an error-checking mutex twice gives EDEADLK. */
+/*
+ * Try to lock the mutex. If this task already holds it and it is error-checking, fail
+ * with EDEADLK, whereas pthread_mutex_trylock() fails with EBUSY.
+ */
 static int attempt_mutex(void *mutex)
 {
     int rc = try_mutex(mutex);
@@ -188,7 +191,7 @@ INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict lock, clocki
                                  &(struct posix__until){clock, time}, false);
 }
 
-/* Wake waiting readers and writers, which try the lock again. */
+/* Wake waiting readers and writers, which then try the lock again. */
 INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     int rc;

@@ -10,7 +10,9 @@
 
 #include <mqueue.h>
 
-/* Called after a failed attempt. True if the caller should try again. */
+/*
+ * Wait after a failed attempt, if necessary. Returns true if the caller should try again.
+ */
 static bool wait_to_retry(mqd_t queue, short events, const struct posix__until *until)
 {
     struct pollfd fd = {.fd = queue, .events = events};

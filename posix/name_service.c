@@ -36,7 +36,7 @@ __attribute__((constructor)) static void forget_owner_after_fork(void)
     pthread_atfork(NULL, NULL, forget_owner);
 }
 
-/* Lock `service`. Returns false if there is no memory to record the owner. */
+/* Lock `service`. Returns false if memory for recording the owner ran out. */
 static bool enter(void)
 {
     posix__fairly();

@@ -107,7 +107,10 @@ static void end_once(pthread_once_t *control, int state)
         posix__unpark_all(control);
 }
 
-/* If *running is not NULL, the routine has ended with an exception or pthread_exit(3). */
+/*
+ * Cleanup. If *running is not NULL, the routine has ended with an exception or
+ * pthread_exit(3).
+ */
 static void abandon_once(pthread_once_t **running)
 {
     if (*running != NULL)

@@ -17,10 +17,10 @@
  * therefore posts the semaphore `poster`. A thread of this library waits for `poster` and
  * wakes the tasks.
  *
- * Some unlocks do not go through this library: those of another process, of the C library
- * itself, and of a library whose calls are bound to the C library. Parked tasks therefore
- * try again at growing intervals. All parked tasks together try about 1,000 times a
- * second, however many there are.
+ * Some unlocks bypass this library: those of another process, of the C library itself,
+ * and of a library whose calls are bound to the C library. Parked tasks therefore try
+ * again at growing intervals. All parked tasks together try about 1,000 times a second,
+ * however many there are.
  */
 #include "parking.h"
 
@@ -289,8 +289,10 @@ void posix__unpark_poster(sem_t *sem)
     errno = saved;
 }
 
-/* Runs in a child of fork(2), because the parked tasks belong to the parent, and our
- * thread does not exist in the child. */
+/*
+ * Forget all parked tasks in a child of fork(2). They belong to the parent, and our
+ * thread does not exist in the child.
+ */
 static void forget_parked(void)
 {
     for (size_t i = 0; i < POSIX__PLACES_TO_PARK; i++) {

@@ -50,13 +50,13 @@ static inline bool posix__may_be_parked(const void *address)
                                 memory_order_seq_cst) > 0;
 }
 
-/* The number of tasks at each place that were woken, and have not run since. */
+/* The number of tasks at each place that were woken and have not run yet. */
 extern _Atomic unsigned posix__woken_counts[];
 
 /*
- * True if a task may have been woken at this address, and has not run since. A task that
- * locks again then lets the woken task go first. Otherwise a task that unlocks a lock
- * only to lock it again would keep the lock forever.
+ * True if a task that was woken at this address may not have run yet. A task that locks
+ * again then lets the woken task go first. Otherwise a task that unlocks a lock only to
+ * lock it again would keep the lock forever.
  */
 static inline bool posix__may_be_woken(const void *address)
 {
@@ -76,7 +76,7 @@ bool posix__park_begin(struct posix__parked *p, const void *address);
  */
 int posix__park(struct posix__parked *p, int64_t span_ns);
 
-/* Like posix__park(), but wait for a promise. */
+/* Wait for a promise. Otherwise like posix__park(). */
 int posix__await_promise(coil_promise *promise, int64_t span_ns);
 
 /* Set the promise, which wakes the task that awaits it. */
@@ -124,14 +124,14 @@ int posix__retry(posix__attempt_fn *attempt, void *object,
                  const struct posix__until *until);
 
 /*
- * Like posix__retry() without `until`, and count the wait for deadlocks. `shared` means
- * that another process may release the lock.
+ * Like posix__retry() without `until`. The wait counts for the detection of deadlocks.
+ * `shared` means that another process may release the lock.
  */
 int posix__retry_counted(posix__attempt_fn *attempt, void *object, bool shared);
 
 /*
  * Like posix__retry(), but shielded, for calls that cannot fail. A later call reports the
- * cancellation. Preserves errno. If `until` is NULL, the wait is counted for detecting
+ * cancellation. Preserves errno. If `until` is NULL, the wait counts for the detection of
  * deadlocks. `shared` means that another process may release the lock.
  */
 int posix__retry_shielded(posix__attempt_fn *attempt, void *object,

@@ -40,7 +40,9 @@ static bool has_handler(int signo)
            action.sa_handler != SIG_IGN && !coil_is_own_call((void *)action.sa_handler);
 }
 
-/* The thread's mask, except the signals that are blocked only for waiting tasks. */
+/*
+ * Return the thread's mask without the signals that are blocked only for waiting tasks.
+ */
 static sigset_t mask_of_program(void)
 {
     sigset_t mask;

@@ -11,9 +11,9 @@
  *                        another character device run on a thread of the waiting lane
  *                        (devices.c)
  *
- * The last way is for files and kernels without RWF_NOWAIT: terminals, other devices,
- * FIFOs, older kernels. It has a race: if another process takes the data between poll()
- * and read(), the thread blocks.
+ * The last row is for files and kernels that do not support RWF_NOWAIT: terminals, other
+ * devices, FIFOs, older kernels. This method has a race: if another process takes the
+ * data between poll() and read(), the thread blocks.
  */
 #include "receive.h"
 
@@ -115,9 +115,11 @@ INTERPOSE ssize_t readv(int fd, const struct iovec *parts, int count)
     return read_no_socket(fd, parts, count);
 }
 
-/* True only for offset -1 ("the current position"), because other offsets are for regular
- * files. The listed flags have no effect on pipes and sockets. The kernel checks all
- * other flags. */
+/*
+ * True if the call can be made in a task: the offset is -1 ("the current position"),
+ * because other offsets are for regular files. The listed flags have no effect on pipes
+ * and sockets. The kernel checks all other flags.
+ */
 static bool may_wait_at(off64_t offset, int flags)
 {
     return offset == -1 && !(flags & ~(RWF_HIPRI | RWF_DSYNC | RWF_SYNC | RWF_APPEND));

@@ -81,7 +81,8 @@ INTERPOSE int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *t
 
 /*
  * Wait for events. Returns 0 or -1. A cancellation is reported as EINTR, after which
- * event loops wait again. They treat any other errno as a bug: libuv aborts.
+ * event loops wait again. Event loops treat any other errno as a bug: libuv, for example,
+ * aborts.
  */
 static int wait_for_events(struct pollfd *set, int64_t timeout_ns, const sigset_t *mask)
 {

@@ -4,9 +4,9 @@
  * MSG_DONTWAIT makes one call non-blocking, whatever the socket's mode. But a blocking
  * call does more than wait: with MSG_WAITALL it receives until the buffer is full, and
  * recvmmsg(2) receives several messages. This file implements both. After the first
- * bytes, a call receives again only if more bytes have arrived. If there were none,
- * recv(2) would return and clear a pending error, which must remain for the caller's next
- * call.
+ * bytes, a call receives again only if more bytes have arrived. Without this check,
+ * recv(2) might find no bytes, and return and clear a pending error that must remain for
+ * the caller's next call.
  */
 #include "receive.h"
 
@@ -75,9 +75,9 @@ static bool has_bytes(int fd)
 }
 
 /*
- * Wait for bytes. Returns false if no bytes will arrive, or none arrived in time. Without
- * this wait, receiving could fetch the error of a connection that was reset in the
- * meantime. POLLERR alone may mean a message in the error queue of a connection that
+ * Wait for bytes. Returns false if no bytes will arrive, or if none arrived in time.
+ * Without this wait, receiving could fetch the error of a connection that was reset in
+ * the meantime. POLLERR alone may mean a message in the error queue of a connection that
  * still works.
  */
 static bool await_bytes(struct posix__waiting *w)
@@ -92,7 +92,7 @@ static bool await_bytes(struct posix__waiting *w)
     return true;
 }
 
-/* Receive what follows the first `done` bytes. Returns the total number of bytes. */
+/* Receive the bytes after the first `done` bytes. Returns the total number of bytes. */
 static ssize_t receive_rest(struct posix__waiting *w, const struct iovec *parts,
                             size_t count, size_t done, int flags)
 {

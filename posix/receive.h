@@ -13,7 +13,7 @@ ssize_t posix__recvmsg(int fd, struct msghdr *message, int flags);
 ssize_t posix__send(int fd, const void *buf, size_t n, int flags);
 ssize_t posix__sendmsg(int fd, const struct msghdr *message, int flags);
 
-/* Like the functions above, for descriptors of any kind. */
+/* Read or write a descriptor of any kind, like the functions above. */
 ssize_t posix__read(int fd, void *buf, size_t n);
 ssize_t posix__write(int fd, const void *buf, size_t n);
 

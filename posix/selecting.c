@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define FEW 64
-#define MOST 1048576 /* calls with more descriptors are left to the C library */
+#define MOST 1048576 /* with more descriptors the C library makes the call */
 
 struct selecting {
     int n;

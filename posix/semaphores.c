@@ -31,9 +31,9 @@ static bool is_shared(const sem_t *sem)
 }
 
 /*
- * Let a task go first that waits for the semaphore although the semaphore was posted: our
- * thread is about to wake it. Otherwise a task that posts a semaphore only to wait for it
- * again would keep it forever. Returns 0, or -1 if the task is cancelled.
+ * Let another task go first if it is waiting for the semaphore, which was already posted:
+ * our thread is about to wake that task. Otherwise a task that posts a semaphore only to
+ * wait for it again would keep it forever. Returns 0, or -1 if the task is cancelled.
  */
 static int let_others_go_first(sem_t *sem)
 {

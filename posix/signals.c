@@ -1,7 +1,8 @@
 /*
  * signals.c - sigwait(3) and its relatives; polling with a signal mask.
  *
- * Both wait for a signalfd, which is readable when a blocked signal is pending.
+ * These functions wait for a signalfd, which is readable when a blocked signal is
+ * pending.
  */
 #include "waiting.h"
 

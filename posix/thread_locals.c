@@ -82,7 +82,10 @@ static void add_segment(struct library *found, const struct dl_phdr_info *info,
     found->size = segment->p_memsz;
 }
 
-/* For dl_iterate_phdr(3): fill in the library that contains the address `begin`. */
+/*
+ * A callback for dl_iterate_phdr(3): fill in the library that contains the address
+ * `begin`.
+ */
 static int find_library(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
     struct library *wanted = arg, found = {.begin = UINTPTR_MAX};

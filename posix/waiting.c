@@ -14,7 +14,10 @@
 #define LONGEST_NAP COIL_MSEC(20)
 #define CALLS_IN_A_ROW 64
 
-/* How many sleeps and how many other waits of a cancelled task fail. Later ones wait. */
+/*
+ * The number of sleeps, and the number of other waits, that fail in a cancelled task.
+ * Later sleeps and waits are shielded.
+ */
 #define PAUSES_REFUSED 100
 #define WAITS_REFUSED 1000
 
@@ -25,11 +28,11 @@
  * child of vfork(2) or clone(2) does not run the handler, so a task still seems to run
  * there. Such a child is recognised by its process ID.
  *
- * Usually this can be checked without a system call. If the task's own stack is in use,
- * the code is not in a child with its own stack, nor in a signal handler with its own
- * stack. The code also cannot be in a child on the thread's stack, unless
- * `posix__may_be_child` was set since the last check. vfork(), _Fork() and syscall() set
- * it, also in the parent if the child shares the parent's memory.
+ * Usually this can be checked without a system call. If the code runs on the task's
+ * stack, it is neither in a clone(2) child with a separate stack nor in a signal handler
+ * on an alternate stack. The code may be in a child that runs on its parent's stack only
+ * if `posix__may_be_child` was set since the last check. vfork(), _Fork() and syscall()
+ * set this flag, also in the parent if the child shares the parent's memory.
  */
 THREAD_LOCAL bool posix__may_be_child;
 static pid_t process;
@@ -292,8 +295,8 @@ void posix__nap_shielded(int64_t *length_ns, int64_t deadline)
 /* ---- the waiting lane -------------------------------------------------------------- */
 
 /*
- * The maximum number of threads in a lane. The jobs of a lane may wait forever, so a job
- * should not have to wait for a free thread.
+ * The maximum number of threads in a lane. Jobs of this lane may wait forever, so a new
+ * job must not depend on a free thread.
  */
 #define WAITING_THREADS 1024
 
@@ -370,7 +373,7 @@ int posix__await(struct posix__waiting *w)
     return posix__poll(&fd, 1, posix__left(w->deadline));
 }
 
-/* Like posix__await(), after EAGAIN. */
+/* Wait after EAGAIN, like posix__await(). */
 static int await_retry(struct posix__waiting *w)
 {
     coil_scope scope;

@@ -61,10 +61,10 @@ bool posix__blocks(int fd);
 int64_t posix__socket_deadline(int fd, int option);
 
 /*
- * False if the call must block instead of suspending the task. This is the case in a
- * child of vfork(2), where the loop is its parent's, and in a signal handler on an
- * alternate stack. (A handler on the task's stack cannot be recognised.) The check may
- * cost two system calls, so make it only before a wait.
+ * Return false if the call must block instead of suspending the task: in a child of
+ * vfork(2), where the loop belongs to the parent, and in a signal handler on an alternate
+ * stack. (A handler on the task's stack cannot be recognised.) The check may cost two
+ * system calls, so make it only before a wait.
  */
 bool posix__may_wait(void);
 
@@ -86,7 +86,7 @@ void posix__release_cancel(coil_scope *scope, bool held);
  */
 bool posix__hold_pause(coil_scope *scope);
 
-/* Like coil_blocking() and coil_blocking_abandonable(), with the cancellation held. */
+/* Like coil_blocking() and coil_blocking_abandonable(), inside posix__hold_cancel(). */
 int posix__blocking(coil_lane lane, int (*fn)(void *arg), void *arg);
 int posix__blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
                                 void (*discard)(void *arg));
@@ -100,8 +100,8 @@ int posix__poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns);
 
 /*
  * Like posix__poll(), but a pending signal also ends the wait if it is blocked and the
- * mask unblocks it. The caller then calls the C library with the mask, which delivers the
- * signal. Returns 0 or -1.
+ * mask unblocks it. After that the caller calls the C library's function with the mask,
+ * which delivers the signal. Returns 0 or -1.
  */
 int posix__poll_by_mask(struct pollfd *fds, nfds_t n, int64_t timeout_ns,
                         const sigset_t *mask);
@@ -126,9 +126,9 @@ int posix__nap(int64_t *length_ns, int64_t deadline);
 void posix__nap_shielded(int64_t *length_ns, int64_t deadline);
 
 /*
- * Get the lane for calls that must wait inside the C library, for any length of time.
- * Returns false if the program uses all lanes. Other lanes must not be used for such long
- * waits.
+ * Store in *lane the lane for calls that may wait inside the C library for any length of
+ * time. No other lane must be used for such calls. Returns false if the program uses all
+ * lanes.
  */
 bool posix__waiting_lane(coil_lane *lane);
 
@@ -171,8 +171,8 @@ int64_t posix__left_until(const struct posix__until *until);
 void posix__yield(void);
 
 /*
- * Yield in every 64th call on this thread. Otherwise a call that never has to wait could
- * keep the other tasks from running.
+ * Yield in every 64th call on this thread, so that calls that never have to wait do not
+ * prevent other tasks from running.
  */
 void posix__fairly(void);
 
