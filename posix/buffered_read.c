@@ -349,8 +349,8 @@ INTERPOSE ssize_t getline(char **restrict line, size_t *restrict room,
 /* ---- scanf() ----------------------------------------------------------------------- */
 
 /*
- * The cookie's read callback. Return one byte at a time, because more bytes could not be
- * pushed back to the caller's FILE.
+ * The cookie's read callback. It returns one byte at a time, because more bytes could not
+ * be pushed back to the caller's FILE.
  */
 static ssize_t read_one_byte(void *file, char *to, size_t n)
 {

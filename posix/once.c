@@ -108,8 +108,8 @@ static void end_once(pthread_once_t *control, int state)
 }
 
 /*
- * Cleanup. If *running is not NULL, the routine has ended with an exception or
- * pthread_exit(3).
+ * Called when the routine has ended. If *running is not NULL, it has ended with an
+ * exception or pthread_exit(3).
  */
 static void abandon_once(pthread_once_t **running)
 {

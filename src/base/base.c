@@ -97,8 +97,8 @@ static void free_uncounted(void *block)
 }
 
 /*
- * Tests that count blocks count the object as freed now, even if its memory is freed
- * later.
+ * Free an object. In debug mode its memory is kept for a while (the last KEPT_MAX
+ * objects), but tests that count blocks count it as freed at once.
  */
 void coil__free_object(void *block)
 {
@@ -182,8 +182,10 @@ void (*_Atomic coil__misuse_contain)(const char *, const void *);
 #define REPORT_MS 10000
 #define ABORT_MS 1000
 
-/* The id of the process in which a thread is reporting misuse and will abort. A child
-   forked meanwhile has another id, and does not have that thread. */
+/*
+ * The id of the process in which a thread is reporting misuse and will abort. A child
+ * forked during the report has another id, and does not have that thread.
+ */
 static _Atomic pid_t aborting_process;
 static atomic_bool abort_is_next; /* the report is complete */
 static COIL__THREAD_LOCAL bool aborting;
@@ -202,9 +204,9 @@ static void print_misuse(const char *sentence, const void *from)
 
 /*
  * exit(3) calls this function before the process ends. A report takes up to a second, and
- * main() may return meanwhile on another thread, but the process must still end with
- * SIGABRT. If a handler of SIGABRT does not return to abort(), the process continues, and
- * so does exit(3).
+ * during that time main() may return on another thread. The process must still end with
+ * SIGABRT. If a handler of SIGABRT does not return to abort(), the process does not end,
+ * and exit(3) continues.
  */
 COIL__AT_EXIT static void wait_for_abort(void)
 {

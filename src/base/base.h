@@ -9,8 +9,10 @@
 
 #include <coil/base.h>
 
-/* Allocate and free all heap memory of the library, like malloc(3), calloc(3), realloc(3)
-   and free(3). */
+/*
+ * These functions allocate and free all heap memory of the library, like malloc(3),
+ * calloc(3), realloc(3) and free(3).
+ */
 void *coil__alloc(size_t size);
 void *coil__alloc_zeroed(size_t size);
 void *coil__realloc(void *block, size_t size);
@@ -37,8 +39,8 @@ int64_t coil__time_add(int64_t a, int64_t b);
 void coil__note_failure(int rc) COIL__COLD;
 
 /*
- * Called before a public function fails with `rc`, a negative errno, and has no message:
- * drop the message of an older failure with the same rc. Every public function that fails
+ * Drop the message of an older failure with the same rc. Called before a public function
+ * fails with `rc`, a negative errno, without a message. Every public function that fails
  * calls this function or creates an error (coil_fail()).
  */
 static inline int coil__failed(int rc)
@@ -95,9 +97,9 @@ COIL__NORETURN void coil__misuse_null(const char *function,
 COIL__NORETURN void coil__misuse_gone(const char *caller);
 
 /*
- * If set, coil__misuse() calls this hook first. If the misuse is contained, the hook does
- * not return, but ends the function that made the mistake. The hook returns if the
- * program must abort. `from` is the return address of coil__misuse().
+ * If set, coil__misuse() calls this hook first. If the misuse can be contained, the hook
+ * ends the function that made the mistake and does not return. If the program must abort,
+ * the hook returns. `from` is the return address of coil__misuse().
  */
 extern void (*_Atomic coil__misuse_contain)(const char *sentence, const void *from);
 

@@ -11,15 +11,15 @@
 #define COIL__ONE_LINE                                                                   \
     __attribute__((aligned(64))) /* keeps a short function in one cache line */
 /*
- * For functions that every task switch calls. The linker places them next to each other,
- * so changes to other code do not move them relative to each other.
+ * For functions that every task switch calls. The linker places these functions next to
+ * each other, so changes to other code do not affect their relative positions.
  */
 #define COIL__HOT __attribute__((hot))
 #define COIL__WEAK __attribute__((weak))
 /*
- * The function has no stack canary (-fstack-protector). Used for functions that a spawn
- * calls and whose local variables are pointers, not arrays, because canaries in these
- * would make a spawn 2 % slower.
+ * The function has no stack canary (-fstack-protector). Used for functions called by a
+ * spawn whose local variables are pointers, not arrays. Canaries in these functions would
+ * make a spawn 2 % slower.
  */
 #define COIL__NO_CANARY __attribute__((no_stack_protector))
 #define COIL__NORETURN __attribute__((noreturn))

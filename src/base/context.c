@@ -47,8 +47,10 @@ void coil__context_set_tasks(const struct coil__context_tasks *of_thread)
     tasks = of_thread;
 }
 
-/* Call fn, which retains or releases values, in a region in which the running task must
-   not wait: fn walks bindings that are shared. */
+/*
+ * Call fn, which retains or releases values, in a region in which the running task must
+ * not wait, because fn iterates over shared bindings.
+ */
 static void call_unsuspended(void (*fn)(void *arg), void *arg)
 {
     if (tasks != NULL)

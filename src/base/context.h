@@ -91,8 +91,11 @@ static inline void coil__context_leave(struct coil__context_slot *slot,
 
 /* Functions of the task layer, a higher layer, that this layer calls. */
 struct coil__context_tasks {
-    /* Return the slot of the running task, which takes precedence over the thread's slot,
-       or NULL if no task runs. So a task switch need not change the thread's slot. */
+    /*
+     * Return the slot of the running task, or NULL if no task is running. The task's slot
+     * takes precedence over the thread's slot, so a task switch need not change the
+     * latter.
+     */
     struct coil__context_slot *(*slot)(void);
     /* Call fn(arg) in a region in which the running task, if any, must not wait. */
     void (*call_unsuspended)(void (*fn)(void *arg), void *arg);

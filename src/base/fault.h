@@ -22,8 +22,10 @@
 #include <stddef.h>
 
 struct coil__fault_hooks {
-    /* Return true if the next allocation, or the next call, must fail. For a call, also
-       set errno. */
+    /*
+     * Return true if the next allocation or call must fail. In the case of a call, also
+     * set errno.
+     */
     bool (*allocation_fails)(void);
     bool (*call_fails)(int error, const char *what);
     /* Return true if the next call, which can only fail with EINTR, must fail. */

@@ -4,9 +4,9 @@
  * libcoil-posix replaces blocking functions with functions that suspend the calling task.
  * libcoil itself calls the same functions in tasks, and must not be suspended. So libcoil
  * calls each of these functions through a few instructions in own_x86_64.S
- * (own_aarch64.S), and libcoil-posix recognises such a call by its return address. This
- * method also works for callbacks that end in a jump (tail call), for programs that
- * contain libcoil.a, and with link-time optimisation.
+ * (own_aarch64.S), and libcoil-posix recognises such a call by its return address.
+ * Recognition by return address also works for callbacks that end in a tail call, for
+ * programs that contain libcoil.a, and with link-time optimisation.
  *
  * The compiler includes this header in every file of libcoil (src/meson.build). The
  * source has plain calls; the labels below redirect them. tests/suites/posix/run finds

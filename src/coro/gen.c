@@ -21,7 +21,7 @@
  *
  * Invariants
  * 1. In the first generator of a chain, `leaf` is the end of the chain. In other
- *    generators it is out of date: follow `delegate`.
+ *    generators `leaf` is out of date: follow `delegate`.
  * 2. While a generator runs, its `entry` is the generator that was resumed, and its
  *    coroutine's caller is the coroutine that resumed it. If another generator becomes
  *    the innermost one, it takes over this entry and this caller.
@@ -35,7 +35,7 @@
  *
  * A generator may await: the task layer suspends the current coroutine, in this case the
  * innermost generator, and returns to it later. This file is not involved, and the
- * generator remains `running`.
+ * generator stays `running`.
  *
  * GeneratorExit (-ECANCELED) is not simply thrown into the innermost generator. As in
  * Python, the delegates are closed from the inside out, so an outer generator gets the
@@ -75,7 +75,8 @@ static void store_value(void **where, void *value)
 }
 
 /*
- * The innermost generator has ended: its delegator takes over the resumer and continues.
+ * Called when the innermost generator has ended: its delegator takes over the resumer and
+ * continues.
  */
 static void hand_back(coil_gen *inner, coil_gen *outer)
 {
@@ -202,8 +203,8 @@ int coil_gen_yield_from(coil_gen *inner, void **result)
 }
 
 /*
- * While a generator runs, the other generators of its chain, up to its entry, wait in
- * yield_from.
+ * While a generator runs, the outer generators of its chain, up to its entry, are waiting
+ * in yield_from.
  */
 coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf)
 {
@@ -221,7 +222,8 @@ coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf)
 /* ---- resuming ---------------------------------------------------------------------- */
 
 /*
- * A generator in the middle of a chain was resumed directly: update the outer generators.
+ * Update the outer generators after a generator in the middle of the chain was resumed
+ * directly.
  */
 static void end_detour(coil_gen *gen)
 {

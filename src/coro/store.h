@@ -1,7 +1,8 @@
 /*
  * store.h (internal) - memory for the live bytes of stacks that are swapped out.
  *
- * Cells of 16 to COIL__STORE_MAX bytes, in steps of 16. A store belongs to one thread.
+ * A store provides cells of 16 to COIL__STORE_MAX bytes, in steps of 16, and belongs to
+ * one thread.
  */
 #ifndef COIL_CORO_STORE_H
 #define COIL_CORO_STORE_H

@@ -30,8 +30,10 @@ static void each_in_group(const struct coil__region *region,
         visit(child, arg);
 }
 
-/* Call visit(child, arg) for the children of the task's groups and for the tasks it
-   awaits. */
+/*
+ * Call visit(child, arg) for each child of the task's groups and each task that the task
+ * awaits.
+ */
 static void each_child(coil_task *task, void (*visit)(coil_task *, void *), void *arg)
 {
     const struct coil__wait *wait = coil__task_waits(task);

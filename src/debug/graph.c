@@ -32,7 +32,7 @@ static int accept_any_awaiter(coil_task *awaiter, void *arg)
     return 1;
 }
 
-/* Print the task's stack, and the tasks that await it. */
+/* Print the task's stack, and the tasks that await the task. */
 static void print_details(struct graph *g, coil_future *future)
 {
     int margin = 4 * g->depth + 2;

@@ -1,5 +1,6 @@
 /*
- * mode.c - switches debug mode on and off. Its work is done in src/loop/slow.c.
+ * mode.c - switches debug mode on and off. The work of debug mode is done in
+ * src/loop/slow.c.
  */
 #include "../loop/loop.h"
 

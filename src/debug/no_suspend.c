@@ -54,7 +54,10 @@ bool coil_on_task_stack(void)
                coil__stack_bytes(&task->coro.stack);
 }
 
-/* The return addresses of libcoil's own calls are in one short range: see base/own.h. */
+/*
+ * True if libcoil made the call: the return addresses of its calls are in one short range
+ * (base/own.h).
+ */
 bool coil_is_own_call(const void *return_address)
 {
     return (uintptr_t)return_address > (uintptr_t)coil__own_begin &&

@@ -4,9 +4,9 @@
  * The SIGQUIT handler requests a dump from the loop and sets a timer of one second. In
  * its next turn the loop prints all tasks, with symbols, and stops the timer. If there is
  * no turn within that second, the timer's signal runs the handler again, on the loop's
- * thread. This time the handler prints the data that it can read without a lock. This is
- * the name of the running task or the address of the callback, and the return addresses
- * on the stack, as far as the chain of frame pointers can be followed.
+ * thread. This time the handler prints the data that it can read without a lock. These
+ * data are the name of the running task or the address of the callback, and the return
+ * addresses on the stack, as far as the chain of frame pointers can be followed.
  */
 #include "quit.h"
 
@@ -139,8 +139,8 @@ static void on_sigquit(int signo, siginfo_t *info, void *context)
 
     if (quit.loop == NULL || quit.loop->pid != getpid()) {
         /*
-         * A handler that was installed during the run has replaced this handler, and
-         * restored it after the run.
+         * Another handler was installed during the run, and restored this handler after
+         * the run.
          */
         signal(signo, SIG_DFL);
         raise(signo);

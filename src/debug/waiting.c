@@ -1,5 +1,5 @@
 /*
- * waiting.c - finds out what a task is waiting for, and which tasks await a future.
+ * waiting.c - determines what a task is waiting for, and which tasks await a future.
  *
  * No data is recorded for this in advance. A waiting task has a wait, and the wait's
  * class describes where its futures are. The tasks that await a future are found by

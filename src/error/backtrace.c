@@ -145,8 +145,10 @@ struct search {
     bool found;
 };
 
-/* The unwinder marks a frame that a signal has interrupted, because its address is not a
-   return address. */
+/*
+ * The unwinder marks frames that were interrupted by a signal, because their addresses
+ * are not return addresses.
+ */
 static _Unwind_Reason_Code look_for_interruption(struct _Unwind_Context *frame, void *arg)
 {
     struct search *search = arg;
@@ -204,8 +206,8 @@ COIL__NOINLINE size_t coil__backtrace(void *addresses[], size_t max, const void 
 }
 
 /*
- * The walk skips exactly one frame for this function, so it must be neither inlined nor
- * end in a tail call.
+ * The walk skips exactly one frame for this function, so this function must neither be
+ * inlined nor end in a tail call.
  */
 static COIL__NOINLINE void walk_frames(void *arg)
 {

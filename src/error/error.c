@@ -302,8 +302,8 @@ static void print_chain(void *arg)
 }
 
 /*
- * Print on a larger stack, because a small task's stack is not large enough. If there is
- * no memory for a larger stack, print only the message of the root cause.
+ * Print on a larger stack, because a task's stack may be too small. If there is no memory
+ * for a larger stack, print only the message of the root cause.
  */
 void coil__error_print(struct coil__report *report, const coil_error *error)
 {

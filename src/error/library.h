@@ -5,9 +5,9 @@
 #define COIL_ERROR_LIBRARY_H
 
 /*
- * Load a library with RTLD_LOCAL. Returns NULL if this fails. In a statically linked
- * program it always returns NULL, because the library would load a second C library,
- * which would crash immediately.
+ * Load a library with RTLD_LOCAL. Returns NULL if this fails. Always returns NULL in a
+ * statically linked program, where the library would load a second C library and crash
+ * immediately.
  */
 void *coil__library_open(const char *name);
 

@@ -209,8 +209,9 @@ static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 
 /*
  * Find a function of a class that is defined inside another function, such as a lambda
- * compiled without optimisation. Its code is outside of the code of the outer function,
- * so all functions and blocks must be searched, which takes ten times as long.
+ * compiled without optimisation. The code of such a function is not inside the code of
+ * the outer function, so all functions and blocks must be searched, which takes ten times
+ * as long.
  */
 static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 {

@@ -381,9 +381,11 @@ static bool is_coils_frame(const struct printing *p, uintptr_t address)
            strncmp(info.dli_sname, "coil_", strlen("coil_")) == 0;
 }
 
-/* Print the caller of coil's outermost frame, which is the public function that was
-   called. The frames inside of it are static functions, whose names mean nothing to
-   users. */
+/*
+ * Print the caller of coil's outermost frame, which belongs to the public function that
+ * was called. The inner frames belong to static functions, whose names mean nothing to
+ * users.
+ */
 static void print_caller(void *arg)
 {
     struct printing *p = arg;

@@ -23,14 +23,14 @@ int coil__wake_fd_open(void);
 int coil__wake_fd_post(int fd);
 
 /*
- * Make the wake-up unreadable until the next post. Returns 0, even if there was no post,
+ * Make the wake-up unreadable until the next post. Returns 0 even if nothing was posted,
  * or a negative errno if the wake-up is not open.
  */
 int coil__wake_fd_drain(int fd);
 
 /*
  * Returns false if the wake-up was closed, even if its number now belongs to another
- * file. Returns true if this is unknown. Used only for messages.
+ * file. Returns true if this cannot be determined. Used only for messages.
  */
 bool coil__wake_fd_is_open(int fd);
 

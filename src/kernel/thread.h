@@ -15,7 +15,7 @@
  */
 pid_t coil__thread_id(void);
 
-/* True on the thread on which main() was called. Async-signal-safe. */
+/* True if this is the thread on which main() was called. Async-signal-safe. */
 bool coil__thread_is_main(void);
 
 /*
@@ -28,8 +28,8 @@ pid_t coil__thread_id_in(pid_t pid);
 void coil__thread_set_name(const char *name);
 
 /*
- * Return by how many ns the kernel may prolong this thread's timed waits, such as
- * poll(2). (It does not prolong io_uring_enter(2).)
+ * Return the time in ns by which the kernel may prolong this thread's timed waits, such
+ * as poll(2). (It does not prolong io_uring_enter(2).)
  */
 int64_t coil__thread_timer_slack(void);
 

@@ -14,7 +14,8 @@
  * Only fork(2) itself becomes slower. Functions that destroy an object check whether its
  * loop belongs to the parent (coil__loop_is_parents()), which takes only one comparison.
  *
- * In a child of vfork(2), clone(2) or _Fork(3) no handlers run, so it must exec or _exit.
+ * A child of vfork(2), clone(2) or _Fork(3) must exec or _exit, because no handlers run
+ * there.
  */
 #include "loop.h"
 
@@ -87,8 +88,8 @@ static struct coil__backend parents_backend = {.class = &parents_class};
 /* ---- the handler of pthread_atfork() ----------------------------------------------- */
 
 /*
- * Move all ready runnables to a list that is never run. Their owners may still remove
- * them from it.
+ * Move all ready runnables to a list that is never run. Their owners can still remove
+ * them from that list.
  */
 static void put_aside(coil_loop *loop)
 {

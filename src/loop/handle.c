@@ -3,9 +3,9 @@
  *
  * A handle is an allocated timer; its link in the ready queue is part of the timer. Up to
  * two owners have a reference to a handle: the loop, until the call is made or cancelled,
- * and the user. A program may have very many handles, so a handle is small: malloc(3)
- * allocates its 72 bytes without waste. A handle does not store its loop, because that is
- * the thread's loop. Only in debug mode does it store the code that requested the call.
+ * and the user. A program may have very many handles, so a handle is small: it has 72
+ * bytes, which malloc(3) allocates without waste. A handle does not store its loop, which
+ * is the thread's loop. The code that requested the call is stored only in debug mode.
  */
 #include "../base/context.h"
 #include "loop.h"

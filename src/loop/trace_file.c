@@ -26,7 +26,7 @@
 #include <string.h>
 
 #define TRACKS_MAX 1000  /* viewers become slow with more */
-#define TEXTS_MAX 4096   /* the records of a core may have any contents */
+#define TEXTS_MAX 4096   /* limits memory: a core file may contain invalid records */
 #define READIES_MAX 4096 /* callbacks that never run are forgotten, too */
 #define LATEST ((int64_t)1 << 61)
 #define NAME_BYTES 32
@@ -293,7 +293,7 @@ static struct text *find_text(struct conversion *c, struct texts *texts, uint64_
     return &texts->items[texts->count++];
 }
 
-/* Return what kind of wait it is, such as "lock". */
+/* Return the name of the kind of wait, such as "lock". */
 static const char *what_of(struct conversion *c, uint64_t address)
 {
     bool is_new;
@@ -325,7 +325,7 @@ static const char *place_of(struct conversion *c, uint64_t address)
 
 /* ---- events ------------------------------------------------------------------------ */
 
-/* Add a time in microseconds, which is exact: spans would overlap by rounding. */
+/* Add a time in microseconds, without rounding, because rounded spans could overlap. */
 static void put_micros(struct conversion *c, const char *key, int64_t ns)
 {
     uint64_t n = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
@@ -484,8 +484,8 @@ static void set_now(struct conversion *c, int64_t ns, double more)
 }
 
 /*
- * The time is counted from the nearer of the two points: rounding errors grow with the
- * distance.
+ * Compute the time from the nearer of the two points, because rounding errors grow with
+ * the distance.
  */
 static void set_ticks(struct conversion *c, uint64_t ticks)
 {
@@ -550,7 +550,7 @@ static void put_step(struct conversion *c, struct task *task)
     task->is_woken = false;
 }
 
-/* Write the span of what the loop did until now. */
+/* Write the span of the loop's current activity, which ends now. */
 static void end_activity(struct conversion *c)
 {
     if (c->activity == IN_TASK)
@@ -585,7 +585,7 @@ static void begin_step(struct conversion *c, struct task *task)
     task->since = c->now;
 }
 
-/* Note that the task becomes ready, and why. */
+/* Note that the task becomes ready, and for what reason. */
 static void wake(struct conversion *c, struct task *task, bool is_spawn)
 {
     if (task->is_woken || task->state == RUNS)
@@ -666,7 +666,7 @@ static void begin_step_of(struct conversion *c, const struct coil__trace_record 
                        value_of(record) == COIL__TRACE_RETURNS ? IN_CALLBACK : NOTHING);
 }
 
-/* Records are missing: the states of tasks are not known any more. */
+/* Record that `lost` records are missing. After that the states of tasks are unknown. */
 static void put_loss(struct conversion *c, uint64_t lost)
 {
     end_activity(c);

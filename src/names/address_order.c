@@ -3,10 +3,10 @@
  *
  * Each address is rated together with the source address that this machine would use.
  * Connecting a UDP socket reveals that source address, without sending anything.
- * Unreachable addresses are last (rule 1). The next criteria are matching scope, matching
- * label and precedence. The last criterion, for IPv6, is the longest common prefix. Rules
- * 3, 4 and 7 (deprecated addresses, home addresses, tunnels) need kernel data; the kernel
- * applies them when it chooses the source.
+ * Unreachable addresses are last (rule 1). After that the criteria are matching scope,
+ * matching label and precedence, and for IPv6 the longest common prefix. Rules 3, 4 and 7
+ * (deprecated addresses, home addresses, tunnels) need kernel data; the kernel applies
+ * them when it chooses the source.
  *
  * Rule 9 is not applied to IPv4: these addresses stay in the server's order, so a server
  * that rotates them distributes the load. glibc does the same, except for its own

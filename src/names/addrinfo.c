@@ -397,7 +397,7 @@ bool coil__addrinfo_suits_questions(const struct coil__resolver *r, const char *
 
     if (host == NULL || *host == '\0' || (flags & ~known) != 0 || ends_in(host, ".local"))
         return false;
-    /* "localhost" is answered without a server, whatever the engine. */
+    /* Look-ups of "localhost" need no server, whatever the engine is. */
     if (!r->settings.uses_channel && !coil__host_is_in(host, "localhost"))
         return false;
     if (family != AF_UNSPEC && family != AF_INET && family != AF_INET6)

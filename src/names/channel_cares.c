@@ -20,9 +20,10 @@
  * does not advance while a question is in progress, so with a virtual clock an alarm
  * (kernel/descriptors.h) replaces the timer.
  *
- * LIFE. When resolv.conf has changed, a new channel replaces the channel. The old one is
+ * LIFE. When resolv.conf has changed, a new channel replaces the old one, which is
  * retired, and destroyed once its questions are answered. A callback of c-ares must not
- * destroy c-ares, so after_cares(), which is called after each call to c-ares, does this.
+ * destroy a channel, so after_cares(), which is called after each call to c-ares,
+ * destroys it.
  *
  * Start reading at coil__channel_ask() and answered().
  */
@@ -435,7 +436,7 @@ static void answered(void *arg, int status, int timeouts, unsigned char *data, i
     struct coil__answer answer = {.rc = 0};
 
     (void)timeouts;
-    /* The loop is closing: call no listener. */
+    /* The loop is closing: end the question without calling its listeners. */
     if (status == ARES_EDESTRUCTION) {
         channel->in_flight--;
         coil__loop_expect(channel->loop, -1);
@@ -497,8 +498,8 @@ static void advance_line(struct coil__channel *channel)
     struct coil__list *link;
 
     /*
-     * Prevent recursion: if a question is answered immediately, this function is called
-     * again.
+     * Prevent recursion, because this function is called again if a question is answered
+     * immediately.
      */
     if (channel->starting)
         return;

@@ -239,7 +239,7 @@ static int finish_reading(struct reading *r, struct coil__answer *answer, int st
     return status;
 }
 
-/* The bit QR distinguishes a response from a query (RFC 1035, 4.1.1). */
+/* The QR bit distinguishes a response from a query (RFC 1035, 4.1.1). */
 bool coil__dns_is_response(const unsigned char *data, int n)
 {
     return n >= HEADER_BYTES && (data[2] & 0x80) != 0;

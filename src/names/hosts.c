@@ -118,7 +118,7 @@ static size_t read_file(int fd, char *text, size_t size)
         done += (size_t)n;
     }
     /*
-     * As in the C library, a NUL hides the rest of its line, but not the lines after it.
+     * As in the C library, a NUL hides the rest of its line, but not the following lines.
      */
     for (char *nul = text;
          (nul = memchr(nul, '\0', done - (size_t)(nul - text))) != NULL;)

@@ -151,8 +151,8 @@ int coil__channel_check_servers(const char *servers);
 int coil__channel_open(struct coil__resolver *resolver, struct coil__channel **out);
 
 /*
- * Send no new questions to the channel, and destroy it once its questions in progress are
- * answered. NULL is accepted.
+ * Retire the channel: send it no new questions, and destroy it once its questions in
+ * progress are answered. NULL is accepted.
  */
 void coil__channel_retire(struct coil__channel *channel);
 
@@ -189,7 +189,7 @@ void coil__resolv_conf_finish(struct coil__resolv_conf *conf);
 
 /*
  * The size of a buffer for a name. A name may have at most 253 bytes. A longer name is
- * truncated to the buffer, and is still too long.
+ * truncated to the buffer's size, where it is still too long to be valid.
  */
 #define COIL__SEARCH_NAME 512
 

@@ -1,7 +1,7 @@
 /*
  * resolver_lane.c - calls the C library's getaddrinfo(3) and getnameinfo(3) on a thread.
  *
- * These functions block: they may read files, use the network, or do anything else that
+ * These functions may block: they read files, use the network, or do anything else that
  * nsswitch.conf(5) specifies. If the task is cancelled, its look-up continues, so the
  * look-up has copies of all arguments.
  */

@@ -34,8 +34,8 @@ int coil__changes_add(struct coil__list *changes, enum coil_change_kind kind, ch
 struct coil__change *coil__changes_first(const struct coil__list *changes);
 
 /*
- * Return the change for the first half of this rename, if it still waits for the second
- * half, or NULL.
+ * Return the change for the first half of this rename if it is still waiting for the
+ * second half, otherwise NULL.
  */
 struct coil__change *coil__changes_find_open(const struct coil__list *changes,
                                              uint32_t cookie);

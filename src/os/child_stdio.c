@@ -82,7 +82,7 @@ static int open_pipe(struct coil__stdio *stdio, int i)
 
 /*
  * Open the same pipe or terminal again. coil__fd_reopen() uses O_NONBLOCK, so that
- * opening a FIFO does not wait for its other end. The flag is cleared afterwards.
+ * opening a FIFO does not wait for its other end. This function then clears the flag.
  */
 static int open_again(int fd, int flags)
 {

@@ -187,8 +187,10 @@ int coil_process_communicate(coil_process *process, const void *input, size_t n,
 
     if (is_terminal)
         in = coil_process_terminal(process);
-    /* Clear the number of bytes that an earlier call has written, because this call may
-       fail before its own writer starts. */
+    /*
+     * Clear the byte count of an earlier call, because this call may fail before its own
+     * writer starts.
+     */
     if (in != NULL)
         coil__stream_refuse(in, COIL__OUT, 0);
     feeding = (struct pipe_job){.stream = in,

@@ -143,8 +143,8 @@ static int next_entry(coil_directory *directory, const struct kernel_entry **out
 }
 
 /*
- * Find out the type of an entry with statx(2), because some file systems do not store it
- * in the directory.
+ * Determine the type of an entry with statx(2), because some file systems do not store
+ * types in directories.
  */
 static int find_out_type(coil_directory *directory, const char *name, unsigned char *type)
 {

@@ -9,8 +9,8 @@
  *     `------ coil_file_destroy() ---'  `-- the last reference goes ------'
  *
  * Invariants
- * 1. The descriptor is not closed while a call on the file is running: a thread may be
- *    about to use the number, which the kernel may have given to another file by then.
+ * 1. The descriptor is not closed while a call on the file is running. Otherwise a thread
+ *    could use the number after the kernel has given it to another file.
  * 2. A call that consists of several steps checks before each step whether the file was
  *    closed, so coil_file_close() waits for at most one step.
  * 3. leave_file() sets `transferred`, and the call returns without suspending after that,
@@ -214,7 +214,10 @@ int coil__path_make(char *name, int (*make)(const char *name, void *arg), void *
 
 /* ---- calls ------------------------------------------------------------------------- */
 
-/* Drop a reference. The last one frees the file, and closes it if it is still open. */
+/*
+ * Drop a reference. Releasing the last reference frees the file, and closes it if it is
+ * still open.
+ */
 static void release_file(coil_file *file)
 {
     if (--file->references > 0)
@@ -286,9 +289,7 @@ ssize_t coil__file_step(coil_file *file, struct coil__op *op)
         return coil__failed(-EBADF);
     op->fd = file->fd;
     result = coil__file_do(op);
-    /*
-     * count the change after the write: a read meanwhile may have returned the old bytes
-     */
+    /* after the write, because a read during the write may have returned the old bytes */
     if (changes_bytes(op->kind))
         file->ahead.changes++;
     return result;

@@ -2,15 +2,15 @@
  * file_copy.c - copies one file to another.
  *
  * copy_file_range(2) copies in the kernel, and lets the two files share data if the file
- * system can. If the kernel does not support it for these two files, the bytes are copied
- * through a buffer. A buffer is also used if the size is 0, because files of /proc report
- * size 0 but are not empty, and copy_file_range(2) would copy nothing.
+ * system can. If the kernel does not support this call for the two files, the bytes are
+ * copied through a buffer. A buffer is also used if the size is 0, because files of /proc
+ * report size 0 but are not empty, and copy_file_range(2) would copy nothing.
  *
  * Holes of the source are not copied.
  *
- * No backend can copy files, so a thread copies a file in steps. A small file is opened,
- * copied and closed in one step. Between two steps the task calls `progress`, and can be
- * cancelled.
+ * No backend can copy files, so a thread of the file lane copies a file in steps. A small
+ * file is opened, copied and closed in one step. Between two steps the task calls
+ * `progress`, and can be cancelled.
  *
  * Start reading at coil_copy_file() and copy_in_task().
  */
@@ -212,7 +212,7 @@ static int open_target(struct copy *c)
                              O_NONBLOCK);
 }
 
-/* Check that the target is not the source before truncating it. */
+/* Before truncating the target, check that it is not the source. */
 static int prepare_target(struct copy *c)
 {
     int rc = coil_file_stat(c->to.file, &c->target);

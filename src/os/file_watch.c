@@ -50,8 +50,8 @@ struct coil_watch {
 /* ---- notices ----------------------------------------------------------------------- */
 
 /*
- * Stop waiting for the second half of a rename, because the file was moved out of the
- * watched folders.
+ * Stop waiting for the second half of a rename: the file was moved out of the watched
+ * folders.
  */
 static void end_rename(coil_watch *watch, struct coil__change *change)
 {
@@ -240,8 +240,8 @@ static int forget_names(struct coil__watched *folder, void *arg)
 }
 
 /*
- * Wait for notices. If the first change waits for the second half of a rename, wait no
- * longer than it does.
+ * Wait for notices. If the first change is waiting for the second half of a rename, wait
+ * at most for the rest of that wait.
  */
 static int wait_for_notices(coil_watch *watch)
 {

@@ -50,7 +50,7 @@ struct coil_process {
     coil_loop *loop;             /* a reference */
     struct coil__list link;      /* children.list, until the child is reaped */
     struct coil__runnable ended; /* ready when the handle is readable */
-    /* replaces the watch while a tracer keeps the child from being reaped */
+    /* replaces the watch while a tracer prevents reaping */
     struct coil__timer look_again;
     int64_t pause_ns;              /* the last delay of look_again */
     struct coil__list waits;       /* waiting.link */
@@ -165,9 +165,9 @@ static int reap(const coil_process *p, int *status)
 }
 
 /*
- * The child is dead, but a tracer is still attached: the kernel does not return the
- * status yet, the handle stays readable, and no event occurs when the tracer detaches. So
- * stop watching the handle, and try again after a delay. If there is no memory for the
+ * Stop watching the handle of a dead child to which a tracer is still attached, and try
+ * again after a delay. The kernel does not return the status yet, the handle stays
+ * readable, and no event occurs when the tracer detaches. If there is no memory for the
  * timer, the watch stays, and the loop spins.
  */
 static void wait_for_tracer(coil_process *p)
@@ -217,7 +217,7 @@ static void on_time(struct coil__runnable *runnable)
     try_to_reap(COIL__CONTAINER(runnable, coil_process, look_again.runnable));
 }
 
-/* The loop is closing: give the handle to reap.c, and release the process. */
+/* Called when the loop closes: pass the handle to reap.c, and release the process. */
 static void leave_to_reaper(coil_process *p)
 {
     int handle = p->handle;
@@ -229,7 +229,9 @@ static void leave_to_reaper(coil_process *p)
     release(p);
 }
 
-/* Kill all orphans before waiting for the first one, so that they end concurrently. */
+/*
+ * Kill all orphans before waiting for the first of them, so that they end concurrently.
+ */
 static void on_loop_closing(coil_loop *loop)
 {
     struct children *children = this_children;

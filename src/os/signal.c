@@ -114,9 +114,11 @@ static void on_signals(struct coil__runnable *runnable)
         if (s->handlers[info.si_signo].fn != NULL)
             call_handler(&s->handlers[info.si_signo]);
     }
-    /* Many signals must not block the loop, so continue in its next turn. The watch is
-       not enough for this, because signals in inbox.overflow do not make the pipe
-       readable. */
+    /*
+     * A large number of signals must not block the loop, so continue in its next turn.
+     * The watch alone would not do this, because signals in inbox.overflow do not make
+     * the pipe readable.
+     */
     coil__loop_add_ready(s->loop, &s->arrived);
 }
 
@@ -215,7 +217,10 @@ static bool is_valid(const sigset_t *set)
     return any;
 }
 
-/* Start delivering all signals of the set to tasks. If one fails, undo the others. */
+/*
+ * Start delivering all signals of the set to tasks. If this fails for one signal, undo
+ * the others.
+ */
 static int want_all(struct signals *s, const sigset_t *set)
 {
     sigset_t taken;

@@ -126,9 +126,11 @@ static int install_handler(int signo)
     sigfillset(&action.sa_mask);
     if (COIL__CALL(EINVAL, sigaction(signo, &action, &table.previous[signo])) < 0)
         return coil__failed(-errno);
-    /* This handler may already be the previous one: the program replaced it earlier, and
-       restored it after coil had given the signal back. In that case the real previous
-       disposition is the default. */
+    /*
+     * The previous handler may be this handler itself: the program replaced it earlier,
+     * and restored it after coil had given up the signal. In that case the real previous
+     * disposition is the default.
+     */
     if (table.previous[signo].sa_flags & SA_SIGINFO &&
         table.previous[signo].sa_sigaction == on_signal)
         table.previous[signo] = (struct sigaction){.sa_handler = SIG_DFL};

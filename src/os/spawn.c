@@ -11,10 +11,10 @@
  * not the child's.
  *
  * The child shares the parent's memory until it runs the program (vfork). A child that
- * changes its user or groups does not, because the other user could trace it while it
- * shares the memory, and the kernel would clear the parent's dumpable flag. Such a child
- * is started with fork(2), and the parent waits for it in the same way. Its block is in a
- * shared mapping.
+ * changes its user or groups is started with fork(2) instead, and the parent waits for it
+ * in the same way. If it shared memory, the other user could trace it and so access the
+ * parent's memory, and the kernel would clear the parent's dumpable flag. Its block is in
+ * a shared mapping.
  *
  * Under Valgrind and QEMU's user mode vfork is the same as fork, so a failed exec is
  * reported only as exit status 127, as with posix_spawn(3).
@@ -178,9 +178,11 @@ static void destroy_launch(struct launch *launch)
 static struct launch *prepare(const struct coil__spawn *what)
 {
     const char *name = what->program;
-    /* A name with a '/' is not searched for: it is the only path to try. Neither is an
-     * empty name, which fails with ENOENT, whereas a search would try the directories
-     * themselves. */
+    /*
+     * A name with a '/' is not searched for: it is the only path to try. An empty name is
+     * not searched for either, so it fails with ENOENT. A search would try the
+     * directories themselves.
+     */
     bool searched = name[0] != '\0' && strchr(name, '/') == NULL;
     const char *path = searched ? path_of(what->envp) : "";
     size_t count = count_colons(path) + 1;

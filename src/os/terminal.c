@@ -53,7 +53,7 @@ static ssize_t write_terminal(coil_stream *stream, const struct iovec *parts,
     return n;
 }
 
-/* Refuse: a terminal has no direction that could be shut down. */
+/* Fail, because one direction of a terminal cannot be shut down. */
 static int refuse_shutdown(coil_stream *stream)
 {
     (void)stream;

@@ -345,18 +345,18 @@ static int run_turns(coil_loop *loop, int count)
     int rc = 0;
 
     for (; rc == 0 && count > 0 && anything_is_left(loop); count--) {
-        coil_loop_stop(loop); /* this makes the run end after one turn */
+        coil_loop_stop(loop); /* makes the run end after one turn */
         rc = coil_loop_run_forever(loop);
     }
     return rc;
 }
 
 /*
- * Cancel the remaining tasks once, and wait for them. Tasks that they spawn meanwhile are
- * not cancelled, because this would never end if each spawned another one. Such tasks get
- * as many turns as CPython needs to notice that the main task has ended and to shut down
- * generators and threads. If they have not ended then, they are reported when the loop
- * closes.
+ * Cancel the remaining tasks once, and wait for them. Tasks that these tasks spawn while
+ * ending are not cancelled, because this would never end if each task spawned another
+ * one. Such tasks get as many turns as CPython needs to notice that the main task has
+ * ended and to shut down generators and threads. If they have not ended then, they are
+ * reported when the loop closes.
  */
 static int cancel_leftovers(coil_loop *loop)
 {

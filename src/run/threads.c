@@ -60,7 +60,7 @@ struct team {
 
     /* guards all members below, and those marked "under the lock" */
     pthread_mutex_t lock;
-    unsigned running; /* started threads that are still running */
+    unsigned running; /* number of started threads that are still running */
     bool failed;
     int rc; /* rc of the first failure */
     struct member *first_failed;
@@ -132,7 +132,10 @@ static void begin_member(struct member *member)
         coil_task_cancel(member->main, "another thread failed");
 }
 
-/* End a member. After this, the member can no longer be cancelled. */
+/*
+ * End a member, whose main task has ended. After this, other threads cannot cancel the
+ * member any more.
+ */
 static void end_member(struct member *member, int rc)
 {
     struct team *team = member->team;
@@ -240,8 +243,8 @@ struct waiting {
 };
 
 /*
- * Thread 0 is cancelled while it waits: cancel the other members, and continue to wait
- * for them.
+ * Called when thread 0 is cancelled during its wait: cancel the other members, and
+ * continue to wait for them.
  */
 static bool cancel_others(struct coil__wait *wait)
 {

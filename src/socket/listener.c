@@ -3,9 +3,8 @@
  *
  * Options that an accepted socket inherits from its listener (for example TCP_NODELAY on
  * Linux) are set only once, on the listener. The memory for a stream is allocated before
- * accept(2), because otherwise an accepted connection would be lost if there is no
- * memory. If the loop cannot register the accepted connection, it is stored for the next
- * coil_accept().
+ * accept(2), so that no accepted connection is lost if memory runs out. If the loop
+ * cannot register the accepted connection, it is stored for the next coil_accept().
  */
 #include "../names/address.h"
 #include "listener.h"
@@ -70,8 +69,8 @@ int coil__listener_make(int fd, const char *caller, coil_listener **out)
 }
 
 /*
- * Check that the descriptor is a listening stream socket, because otherwise accept(2)
- * would fail later.
+ * Check that the descriptor is a listening stream socket. If it is not, accept(2) would
+ * fail later.
  */
 static int check_that_it_listens(int fd)
 {

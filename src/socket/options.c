@@ -93,8 +93,8 @@ int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_t *uid, g
     if (rc < 0)
         return rc;
     /*
-     * The socket is not a local socket. (A pid of 0, in contrast, means a process outside
-     * of this PID namespace.)
+     * This uid means that the socket is not a local socket. (A pid of 0 would only mean
+     * that the peer is outside of this PID namespace.)
      */
     if (peer.uid == (uid_t)-1)
         return coil__failed(-EOPNOTSUPP);

@@ -22,7 +22,8 @@
 struct coil__transport {
     /*
      * Wait until read() would immediately return bytes, the end of the stream or an
-     * error. Returns 0, or a negative errno if the wait itself failed, not the stream.
+     * error. Returns 0 even if the stream has failed, or a negative errno if the wait
+     * itself failed.
      */
     int (*wait_readable)(coil_stream *stream);
     /* Read at least one byte. Returns 0 at the end of the stream. n is not 0. */
@@ -160,7 +161,7 @@ int coil__connect_local(const coil_address *address, coil_stream **out);
 /* Wait until the descriptor is readable, for a transport that uses the descriptor. */
 int coil__stream_wait_fd_readable(coil_stream *stream);
 
-/* Read and write the descriptor, for a transport that uses the descriptor. */
+/* Read and write the descriptor directly, for transports. */
 ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n);
 ssize_t coil__stream_write_fd(coil_stream *stream, const struct iovec *parts,
                               size_t count);

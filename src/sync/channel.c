@@ -12,7 +12,8 @@
  * Invariants
  * 1. Getters wait only while the ring buffer is empty, putters only while it is full.
  * 2. A waiter that is in no queue is complete, and its rc is final. If the rc is 0, its
- *    item was handed over. If it is a task, its post was sent. A later cancellation or
+ *    item was handed over. If the waiter is a task, its post was sent. A later
+ *    cancellation or
  *    deadline does not change the rc; the cancellation is delivered to the task's next
  *    wait.
  * 3. A task in a queue has a reference to its loop. If the loop has closed, it does not
@@ -300,8 +301,10 @@ static void complete_task_wait(struct coil__runnable *runnable)
         coil__wait_complete(&t->wait, t->waiter.rc);
 }
 
-/* The task was cancelled before its post has run. Either the waiter is still in the
- * queue, or it is complete and its post was sent. */
+/*
+ * Handle a cancellation of the task before its post has run. Either the waiter is still
+ * in the queue, or it is complete and its post was sent.
+ */
 static int withdraw_task(struct task_waiter *t)
 {
     bool listed;

@@ -178,7 +178,7 @@ static inline bool must_wait(const coil_queue *queue, enum side side)
                         : queue->maxsize > 0 && queue->count >= queue->maxsize;
 }
 
-/* Where the task that was the last to wait in a queue called coil__queue_wait(). */
+/* The return address of coil__queue_wait() in the task that last waited in a queue. */
 static COIL__THREAD_LOCAL const void *last_caller;
 
 /*

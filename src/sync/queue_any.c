@@ -2,9 +2,9 @@
  * queue_any.c - gets an item from the first of several queues that has one.
  *
  * The task has a waiter in the line of each queue. All of them complete the same wait,
- * `any.wait`, so only one queue wakes the task. The put on that queue has woken no other
- * getter. So if the task takes an item from another queue, or no item, it wakes the next
- * getter of that queue.
+ * `any.wait`, so only one queue wakes the task. A put that wakes this task wakes no other
+ * getter of its queue. So if the task takes an item from another queue, or none at all,
+ * it wakes the next getter of the queue that woke it.
  */
 #include "queue_items.h"
 #include "waiters.h"

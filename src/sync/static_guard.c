@@ -16,8 +16,8 @@
  *
  * A guard has two words. `state` has the format of libstdc++, in case another module uses
  * libstdc++'s functions for the same guard. `owner` is coil's own: the task that runs the
- * initialiser, or the thread if no task does. This word shows whether the initialiser
- * calls itself, which is a deadlock, or whether the task must wait.
+ * initialiser, or the thread if no task does. From `owner`, an acquire finds out whether
+ * the initialiser has called itself, which is a deadlock, or whether the task must wait.
  *
  *     task that waits             task or thread that has initialised
  *     lists itself as a waiter    changes the state

@@ -3,8 +3,8 @@
  *
  * A waiter that was woken stays in the line until its task runs. The search for the next
  * waiter to wake starts at `asleep`: all waiters before it are awake, and it may be
- * awake, too. So waking n waiters takes n steps, instead of a number that grows with the
- * square of n.
+ * awake, too. So waking n waiters takes n steps, not a number of steps that grows with
+ * the square of n.
  */
 #include "waiters.h"
 

@@ -17,7 +17,7 @@ struct fault {
 };
 
 static struct fault allocations, calls;
-static _Atomic int64_t blocks;     /* number of blocks that are allocated and not freed */
+static _Atomic int64_t blocks;     /* number of allocated blocks that are not freed yet */
 static const char *_Atomic failed; /* the call that was made to fail, or NULL */
 
 /* Count a call. If it must fail, set errno and return true. */

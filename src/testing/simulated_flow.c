@@ -196,7 +196,7 @@ static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
 }
 
 /*
- * One of the hosts is cut off: retransmit the packet, like TCP, until the sender times
+ * Retransmit a packet while one of the hosts is cut off, like TCP, until the sender times
  * out.
  */
 static void hold_packet(struct coil__sim *sim, struct coil__sim_end *end,

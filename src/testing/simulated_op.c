@@ -254,7 +254,7 @@ ssize_t coil__sim_attempt(struct coil__sim *sim, struct coil__op *op)
     return result == -EAGAIN ? -EINPROGRESS : result;
 }
 
-/* The operation ends immediately, because a waiting operation has had no effect yet. */
+/* End the operation immediately: a waiting operation has had no effect yet. */
 void coil__sim_cancel(struct coil__sim *sim, struct coil__op *op)
 {
     finish_op(sim, coil__sim_find(sim, op->fd), op, -ECANCELED);

@@ -17,7 +17,7 @@ ssize_t coil__sim_submit(struct coil__sim *sim, struct coil__op *op);
 ssize_t coil__sim_attempt(struct coil__sim *sim, struct coil__op *op);
 void coil__sim_cancel(struct coil__sim *sim, struct coil__op *op);
 
-/* Try the socket's waiting operations again: coil__sim.retry_ops. */
+/* The function coil__sim.retry_ops: try the socket's waiting operations again. */
 void coil__sim_retry_ops(struct coil__sim *sim, struct coil__sim_socket *socket);
 
 /* End the socket's operations with -EBADF. */

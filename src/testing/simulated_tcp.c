@@ -163,7 +163,7 @@ static void end_was_reset(struct coil__sim *sim, struct coil__sim_end *end)
 
     if (!end->open || end->dead)
         return;
-    /* half open: no program has this connection */
+    /* half open: no program has a socket for this connection */
     if (end == server_of(c) && !end->established) {
         leave_listener(c);
         mark_closed(end);

@@ -57,8 +57,8 @@ COIL__NO_SANITIZE static bool clear_cloexec(int fd)
 
 /*
  * Set the standard descriptors. A source below 3 could be overwritten before it is
- * copied, so it is moved first. If a descriptor keeps its number, it may be closed in the
- * parent, and stays closed.
+ * copied, so it is moved first. A descriptor that keeps its number may be closed in the
+ * parent; it stays closed in the child.
  */
 COIL__NO_SANITIZE static bool set_up_stdio(struct coil__child *child)
 {

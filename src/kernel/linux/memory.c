@@ -95,9 +95,9 @@ void coil__memory_unguard_all(const struct iovec *ranges, size_t n)
 }
 
 /*
- * Emulators (qemu-user) accept any advice and ignore it, so let the kernel read the page:
- * nanosleep(2) fails with EFAULT if the page is a guard, and returns immediately if it
- * contains zeros.
+ * Emulators (qemu-user) accept any advice and ignore it, so test the guard by making the
+ * kernel read the page: nanosleep(2) fails with EFAULT if the page is a guard, and
+ * returns immediately if the page contains zeros.
  */
 bool coil__memory_has_guards(void *page, size_t page_bytes)
 {

@@ -3,8 +3,8 @@
  *
  * In a container the affinity mask often contains all processors of the machine, but a
  * quota of the control group limits their time (cgroups(7), version 2). Each group on the
- * path to the root may have a quota, and the smallest quota applies. If a quota's file
- * cannot be read, there is no limit.
+ * path to the root may have a quota, and the smallest quota applies. If the file of a
+ * quota cannot be read, no limit applies.
  */
 #include "../processors.h"
 

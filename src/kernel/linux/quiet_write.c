@@ -6,9 +6,9 @@
  * is blocked on this thread, because a write sends SIGPIPE to the writing thread, and a
  * pending SIGPIPE is consumed before the signal is unblocked. This is necessary even if
  * the call returns a count: if the peer closes during a sendfile(2), the thread gets the
- * signal, and the call returns the number of bytes sent before. If the program itself
- * blocks SIGPIPE, none of this is necessary. The disposition is not changed, because it
- * belongs to the whole process.
+ * signal, and the call returns the number of bytes sent before. Nothing is blocked or
+ * consumed if the program itself blocks SIGPIPE. The disposition is not changed, because
+ * it belongs to the whole process.
  */
 #include "../quiet_write.h"
 

@@ -73,14 +73,14 @@ void coil__thread_wake_all(_Atomic uint32_t *word)
 }
 
 /*
- * Marks the wait of coil__thread_wait_own() for is_own_wait(). FUTEX_WAKE ends a wait
- * with any bits.
+ * The bits by which is_own_wait() recognises a wait of coil__thread_wait_own().
+ * FUTEX_WAKE wakes waiters with any bits.
  */
 #define OWN_BITS 0x434f494cu
 
 /*
- * A late wake-up for an earlier wait must not end this wait. So the wait is repeated, and
- * its time-out is absolute.
+ * A late wake-up for an earlier wait must not end this wait. So the futex wait is
+ * repeated, with an absolute time-out.
  */
 void coil__thread_wait_own(_Atomic uint32_t *word, uint32_t value, int64_t until)
 {

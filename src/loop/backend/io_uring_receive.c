@@ -8,8 +8,8 @@
  *                              at QUEUED_MOST buffers the receive is cancelled
  *   a large read ------------> the receive is cancelled; bytes go to the read directly
  *
- * If small reads have followed a wait for readability (READABLE), the next such wait
- * waits for queued bytes. Otherwise it is a poll.
+ * A wait for readability (READABLE) is a poll at first. Once such a wait has been
+ * followed by small reads, the next one waits for queued bytes.
  *
  * So a request-response server needs neither a queue entry nor a system call to get the
  * next request.
@@ -23,13 +23,13 @@
  * 4. If there are no free buffers (ENOBUFS), plain reads are used.
  *
  * The kernel uses the buffers in the order in which they were offered. If coil offered
- * all buffers, the kernel would cycle through them, and no buffer would still be in a
- * cache when it is used again. So coil offers only a few buffers, those returned last,
- * and more only if these are not enough.
+ * all buffers, the kernel would cycle through all of them, and each buffer would have
+ * left the caches before its next use. So coil offers only the few buffers that were
+ * returned last, and more only if these are not enough.
  *
- * Only stream sockets use multishot receives: a datagram must not be truncated, nor its
- * rest be queued. The first read of a connection is plain, because many connections have
- * only one. After repeated large reads a connection uses only plain reads.
+ * Only stream sockets use multishot receives, because a datagram must be received as a
+ * whole. The first read of a connection is plain, because many connections are read only
+ * once. After repeated large reads a connection uses only plain reads.
  */
 #include "io_uring_receive.h"
 
@@ -75,7 +75,7 @@ static void offer_buffer(struct coil__uring_buffers *b, unsigned id)
 {
     struct io_uring_buf *slot = &b->ring->bufs[b->tail & (BUFFERS - 1)];
 
-    /* Do not set slot->resv: in the first slot it is the ring's tail. */
+    /* Do not set slot->resv, because in the first slot this member is the ring's tail. */
     slot->addr = (uintptr_t)memory_of(b, id);
     slot->len = BUFFER_BYTES;
     slot->bid = (uint16_t)id;

@@ -185,8 +185,8 @@ static int set_up_best(struct coil__uring *u, unsigned without)
 }
 
 /*
- * With a registered number the kernel need not look up the descriptor on each call. The
- * number also works if the program closes all descriptors that it did not open.
+ * With a registered number, the kernel need not look up the descriptor on each call, and
+ * the ring stays usable even if the program closes all descriptors that it did not open.
  */
 static void register_ring(struct coil__uring *u)
 {
@@ -370,8 +370,8 @@ int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns)
                                sizeof arg)));
     coil__loop_leave_kernel();
     /*
-     * EAGAIN, EBUSY: no memory at the moment, or no room for completions. Handling the
-     * current completions ends either condition.
+     * EAGAIN, EBUSY: no memory at the moment, or no room for completions. Both conditions
+     * end when the current completions are handled.
      */
     if (rc >= 0 || errno == EINTR || errno == ETIME || errno == EAGAIN || errno == EBUSY)
         return 0;

@@ -95,10 +95,10 @@ static void prefetch(const struct coil__uring *u, unsigned n, unsigned i, unsign
 }
 
 /*
- * With many connections, all memory that is used here is out of the caches, and each
- * piece contains the address of the next. So a completion is handled in four steps,
- * `ahead` completions apart. While one completion is handled, the memory for later
- * completions is being fetched.
+ * With many connections, the memory used here is no longer in the caches, and each piece
+ * contains the address of the next. So a completion is handled in four steps, `ahead`
+ * completions apart. While one completion is handled, the memory for later completions is
+ * being fetched.
  */
 int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
 {

@@ -103,8 +103,8 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
 }
 
 /*
- * The watch for which ppoll(2) waited is ready. If the watch's descriptor was closed, its
- * watcher is made ready only this once.
+ * Make the watcher ready, because ppoll(2) found its descriptor ready. If the descriptor
+ * was closed, this happens only once.
  */
 static void found_alone(struct coil__uring *u, const struct pollfd *entry)
 {
