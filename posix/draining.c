@@ -1,9 +1,9 @@
 /*
  * draining.c - tcdrain(3), tcsendbreak(3), and tcsetattr(3) when it waits for output.
  *
- * The kernel has no event for the time at which all output is sent. The call is therefore
- * made on a thread of the waiting lane, with a duplicate of the descriptor. If the task
- * is cancelled, it abandons the call, which the thread completes.
+ * The kernel does not report when all output has been sent. The call is therefore made on
+ * a thread of the waiting lane, with a duplicate of the descriptor. If the task is
+ * cancelled, it abandons the call, which the thread completes.
  *
  * If a background process makes such a call, the kernel stops the process (SIGTTOU). The
  * lane's threads block this signal, so in a background process the task's own thread
@@ -109,8 +109,7 @@ INTERPOSE int tcsendbreak(int fd, int duration)
                : NEXT(tcsendbreak)(fd, duration);
 }
 
-/* Wait until the output is sent, so that the C library's function does not have to
- * wait. */
+/* Wait until the output is sent, so that the C library's function need not wait. */
 INTERPOSE int tcsetattr(int fd, int when, const struct termios *settings)
 {
     int rc;

@@ -36,7 +36,10 @@
 #define PLACES 256
 #define BEFORE_FIRST_LOOK COIL_USEC(500) /* doubled before the first check */
 
-/* Every fourth wake-up at a place wakes threads before tasks, so that neither starves. */
+/*
+ * Every fourth wake-up at a place wakes threads before tasks, so that neither kind of
+ * waiter starves.
+ */
 #define THREADS_FIRST 4
 
 struct posix__futex_place {
@@ -164,7 +167,7 @@ static int list_if_equal(struct posix__futex_wait *w)
 
     w->woken = false;
     lock(place);
-    list_wait(place, w); /* counted before the value is read: see has_tasks() */
+    list_wait(place, w); /* count the wait before reading the value: see has_tasks() */
     rc = compare(w->address, w->value, w->private_flag);
     if (rc != 0)
         unlist_wait(place, w);

@@ -13,8 +13,8 @@
  * library's constructor ran: allocators and sanitizers identify their threads by such
  * keys.
  *
- * The number of a deleted key may be reused. Each creation of a key therefore has its own
- * number, which shows which values belong to a deleted key and must be dropped.
+ * The number of a deleted key may be reused. Each creation of a key therefore gets a
+ * unique number, which identifies values of a deleted key, so that they are dropped.
  */
 #include "interpose.h"
 
@@ -110,7 +110,10 @@ static bool destroy_values(void)
     return any;
 }
 
-/* Call the destructors as when a thread ends. A destructor may set values again. */
+/*
+ * Call the destructors of the task's values, as when a thread ends. A destructor may set
+ * values again.
+ */
 static void end(void *state, void *data)
 {
     for (int i = 0; i < PTHREAD_DESTRUCTOR_ITERATIONS && destroy_values(); i++)

@@ -345,7 +345,7 @@ INTERPOSE int gethostbyaddr_r(const void *restrict address, socklen_t address_by
 
 /*
  * gethostbyname(), gethostbyname2() and gethostbyaddr() return memory of the library.
- * Each task has its own answers. An answer is valid until the task's next call of the
+ * Each task has answers of its own. An answer is valid until the task's next call of the
  * same function, and is freed when the task ends.
  */
 struct answer {

@@ -1,8 +1,8 @@
 /*
  * messages.c - System V message queues and semaphores.
  *
- * The kernel has no event that reports a change to either. Therefore each call is tried
- * with IPC_NOWAIT, at growing intervals.
+ * No descriptor becomes ready when one of them changes. Therefore each call is tried with
+ * IPC_NOWAIT, at growing intervals.
  */
 #include "waiting.h"
 

@@ -5,7 +5,8 @@
  * libnss_systemd, which may query a server. The calls of the module are interposed like
  * those of any library, so they suspend the task. But during the call, most of these
  * functions hold a lock of the C library, and a second task that waited for this lock
- * would block the thread. Therefore the second task waits for `service` instead.
+ * would block the thread. Therefore such a second task waits for the mutex `service`
+ * instead.
  *
  * A lock is held by functions that return the C library's own memory, and by functions
  * that walk through a database, even if they use the caller's buffer. Functions that

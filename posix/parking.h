@@ -108,7 +108,10 @@ int64_t posix__next_look(int64_t *length_ns, int64_t left);
  */
 void posix__expect_posts(void);
 
-/* Record that the semaphore was posted. May be called in a signal handler. */
+/*
+ * Record that the semaphore was posted, so that a task is woken. May be called in a
+ * signal handler.
+ */
 void posix__unpark_poster(sem_t *sem);
 
 /*

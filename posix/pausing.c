@@ -1,11 +1,12 @@
 /*
  * pausing.c - pause(2), sigsuspend(2), sigpause(3): wait until a signal handler has run.
  *
- * The kernel has no event for this. Therefore, during the wait, the thread blocks the
- * signals that have a handler and would end the wait, and a signalfd reports when one of
- * them is pending. A ppoll(2) that does not wait then installs the caller's mask: the
- * handler runs, and ppoll() fails with EINTR. If several tasks of a thread wait, each
- * signal ends the wait of one task, just as it would end the wait of one thread.
+ * No descriptor reports that a handler has run. Therefore, during the wait, the thread
+ * blocks the signals that have a handler and would end the wait, and a signalfd reports
+ * when one of them is pending. A ppoll(2) that does not wait then installs the caller's
+ * mask: the handler runs, and ppoll() fails with EINTR. If several tasks of a thread
+ * wait, each signal ends the wait of one task, just as it would end the wait of one
+ * thread.
  *
  * Two kinds of signals stay unblocked: faults (SIGSEGV), which another process does not
  * send, and signals with one of libcoil's own handlers, such as that of Ctrl-\, which
@@ -91,7 +92,7 @@ static void release_signals(struct pausing *p)
     errno = saved;
 }
 
-/* Let the kernel deliver the pending signals. Returns true if a handler ran. */
+/* Make the kernel deliver the pending signals. Returns true if a handler ran. */
 static bool run_handlers(const sigset_t *mask)
 {
     static const struct timespec none;

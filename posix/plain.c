@@ -22,8 +22,10 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-/* If poll(2) reports a pipe as writable, it accepts this many bytes without blocking:
- * pipe(7). */
+/*
+ * The number of bytes that a pipe accepts without blocking if poll(2) reports it as
+ * writable: pipe(7).
+ */
 #define SURE_TO_FIT ((size_t)PIPE_BUF)
 
 bool posix__is_always_ready(int fd)

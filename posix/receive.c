@@ -55,7 +55,8 @@ static int socket_option(int fd, int option)
 }
 
 /*
- * The kernel obeys MSG_WAITALL on stream sockets, but combined with MSG_PEEK only on TCP.
+ * The kernel obeys MSG_WAITALL on all stream sockets, but the combination with MSG_PEEK
+ * only on TCP sockets.
  */
 static bool waits_for_all(int fd, int flags)
 {

@@ -2,7 +2,7 @@
  * sleeping.c - nanosleep(2) and its relatives, on the loop's clock.
  *
  * An absolute time is converted to a span once, when the function is called. Setting the
- * clock during the sleep therefore has no effect. A cancelled sleep reports the remaining
+ * clock during the sleep therefore has no effect. A cancelled sleep returns the remaining
  * time.
  */
 #include "waiting.h"

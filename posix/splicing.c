@@ -11,7 +11,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-/* A socket or pipe accepts this many bytes if poll(2) reports that it is writable. */
+/* The number of bytes that a socket or pipe accepts if poll(2) reports it as writable. */
 #define SURE_TO_FIT ((size_t)PIPE_BUF)
 
 static bool is_of_type(int fd, mode_t type)

@@ -39,7 +39,7 @@
 #include <sys/auxv.h>
 
 #define LOOK_AGAIN COIL_MSEC(100)
-#define RARELY COIL_SEC(1) /* the interval of checks after a wait of this duration */
+#define RARELY COIL_SEC(1) /* the interval of checks once the wait has lasted this long */
 
 _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
@@ -106,7 +106,7 @@ static void remove_wait(struct coil__deadlock *deadlock, struct coil__lock_wait 
 {
     coil__list_remove(&wait->link);
     deadlock->lock_wait_count--;
-    if (deadlock->lapsed_step != 0) /* that task has not waited again */
+    if (deadlock->lapsed_step != 0) /* the task of the lapsed wait has not waited again */
         deadlock->locked_since = 0;
 }
 

@@ -17,7 +17,7 @@ struct coil__deadlock {
     size_t lock_wait_count;
     int64_t locked_since; /* when tasks began to wait only for locks; 0: they do not */
     int64_t next_check;   /* time at which to count the threads again */
-    uint64_t lapsed_step; /* the step in which a wait has lapsed; 0: none */
+    uint64_t lapsed_step; /* number of the step in which a wait lapsed; 0: none */
     uint32_t rounds;      /* number of times the loop became quiet: see is_quiet() */
     bool quiet;           /* nothing outside of the tasks has run in this round */
     bool was_outside;     /* in this round, code outside the loop can release a lock */
@@ -30,7 +30,7 @@ void coil__deadlock_init(struct coil__deadlock *deadlock);
 struct coil__lock_wait {
     struct coil__list link;
     const void *caller;
-    uint32_t checked_round; /* the round in which the task has checked its lock */
+    uint32_t checked_round; /* the last round in which the task checked its lock */
     bool outside;
 };
 

@@ -1,8 +1,8 @@
 /*
  * guest.c - a loop inside another event loop (the host).
  *
- * The host gets a descriptor and a time-out from coil and waits for them in its own poll.
- * After the wait it calls coil to take one turn of the loop, which itself does not wait.
+ * The host gets a descriptor and a time-out from coil, and includes them in its own wait.
+ * After that wait it calls coil to take one turn of the loop, which itself does not wait.
  * Outside of guest mode a busy loop may take several turns without a poll. In guest mode
  * each step polls, and returns to the host after one turn, however busy the tasks are.
  */

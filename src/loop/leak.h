@@ -12,7 +12,7 @@
 
 struct coil__leak_kind {
     const char *noun;   /* "a stream" */
-    const char *number; /* the meaning of its number, such as "descriptor", or NULL */
+    const char *number; /* name of the object's number, such as "descriptor", or NULL */
     const char *verb;   /* the participle in "was not destroyed" */
 };
 

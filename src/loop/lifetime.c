@@ -151,7 +151,7 @@ static void run_close_hooks(coil_loop *loop)
 }
 
 /*
- * Run all runnables that are ready or timed, so that they free their objects: see struct
+ * Run all ready runnables and all timers, so that they free their objects: see struct
  * coil__runnable.
  */
 static void drop_everything(coil_loop *loop)

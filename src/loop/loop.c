@@ -18,8 +18,8 @@
  *    never contain cancelled runnables that would have to be skipped.
  *
  * A poll that waits for a timer may wait longer, up to the loop's slack, so timers that
- * are due at almost the same time cost only one wake-up. The deadlines of these timers
- * stay the same.
+ * are due at almost the same time cost only one wake-up. The deadlines themselves do not
+ * change.
  *
  * A poll is a system call, and reading the clock takes time, too. While runnables are
  * ready, polls are skipped: for up to 64 turns, 256 runnables or 250 us in a row. While
@@ -27,8 +27,8 @@
  * long as turns are short, reading the clock is skipped, too (is_poll_due()). If a task
  * has done a lot of I/O in one step, the next turn polls (task/budget.h). With a virtual
  * clock every turn polls, as in asyncio, unless skip_polls is set. A turn without a poll
- * need not begin in this file: if a task is suspended when the batch is empty, it begins
- * the turn and switches to the next task directly (task.c).
+ * need not begin in this file: a task that is suspended while the batch is empty begins
+ * the turn itself, and switches directly to the next task (task.c).
  *
  * There is no poll within a turn, however many runnables the turn has and however long
  * they take. So the order of events is the same as in asyncio, where each turn polls
@@ -90,7 +90,10 @@ static int64_t poll_timeout(coil_loop *loop)
     if (next == COIL_NEVER)
         return COIL_NEVER;
     now = coil__loop_now(loop);
-    /* `next` may be centuries away and the clock below 0: the difference may overflow. */
+    /*
+     * The difference may overflow, because `next` may be centuries away and the clock
+     * below 0.
+     */
     return next > now
                ? coil__loop_wait_for(loop, next - now, loop->backend->waits_exactly)
                : 0;
@@ -121,7 +124,7 @@ int coil__loop_poll(coil_loop *loop, int64_t timeout_ns)
     return rc;
 }
 
-/* Poll without limit, because nothing is ready and no timer is armed. */
+/* Poll without limit. Called when nothing is ready and no timer is armed. */
 static int poll_for_ever(coil_loop *loop)
 {
     int rc = 0;
@@ -130,7 +133,10 @@ static int poll_for_ever(coil_loop *loop)
     return rc < 0 ? rc : coil__loop_poll(loop, timeout);
 }
 
-/* Nothing is ready: set the virtual clock to the next timer instead of waiting for it. */
+/*
+ * Called when nothing is ready: advance the virtual clock to the next timer instead of
+ * waiting for it.
+ */
 static int jump_to_next_timer(coil_loop *loop)
 {
     int64_t next = coil__timers_next(&loop->timers);
@@ -238,8 +244,8 @@ static int poll_and_expire(coil_loop *loop)
  * turn, but here this would take longer than the shortest turns. The next turn reads the
  * clock if a new timer is the earliest, or if this turn took more than 5 us. While turns
  * are shorter, every 2nd turn reads the clock, then every 4th, and so on up to every
- * 64th. If turns suddenly become long, up to 64 of them pass unnoticed. For a second
- * after that, every 8th turn reads the clock.
+ * 64th. If turns suddenly become long, up to 64 of them go unnoticed. During the next
+ * second, at least every 8th turn reads the clock.
  *
  * Return true if the turn must poll: too many turns, runnables or microseconds have
  * passed without a poll, a task has requested a poll, or a timer is due.

@@ -19,21 +19,23 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Functions of the task layer, which is above the loop, that the loop calls. */
+/* Functions of the task layer (the layer above the loop) that the loop calls. */
 struct coil__task_layer {
     const char *(*name)(const coil_task *task);
     struct coil__context_slot *(*context)(coil_task *task);
     coil_task *(*exchange_current)(coil_task *task); /* returns the previous task */
     /* If the runnable is a task's next step, return that task, otherwise NULL. */
     const coil_task *(*stepping)(const struct coil__runnable *runnable);
-    /* Return the return address of the call that spawned the task. */
+    /* Return the address to which the call that spawned the task returns. */
     const void *(*spawned_at)(const coil_task *task);
     /*
      * Called when no event can happen any more. If tasks are waiting, report them and
      * return true.
      */
     bool (*stuck)(coil_loop *loop);
-    /* If the runnable is the next step of a task, return its number, otherwise 0. */
+    /*
+     * If the runnable is the next step of a task, return the task's number, otherwise 0.
+     */
     uint32_t (*number)(const struct coil__runnable *runnable);
     /* Called after a trace has been started or stopped: see trace.h. */
     void (*traced)(coil_loop *loop);
@@ -58,9 +60,9 @@ struct coil__fork {
 };
 
 /*
- * A loop has the fields that its turns need, and one part for each of several other files
- * of this folder, declared in that file's header. loop.c explains turns. Upper layers use
- * the functions below.
+ * A loop. It has the members that its turns need, and parts that belong to other files of
+ * this folder, whose headers declare them. loop.c explains turns. Upper layers use the
+ * functions below.
  */
 struct coil_loop {
     struct coil__list ready; /* runnables of the next turn */
@@ -285,9 +287,9 @@ static inline void coil__loop_check_thread(const coil_loop *loop, const char *ca
 }
 
 /*
- * The thread check for calls that do not always make a runnable ready. `number` is the
- * number of another loop than this thread's. Returns if that loop is closed, because any
- * thread may use and free objects that outlive their loop.
+ * Check the thread in a call that does not always make a runnable ready. `number` is the
+ * number of a loop that is not this thread's loop: abort if that loop is open. Any thread
+ * may use and free objects that outlive their loop.
  */
 void coil__loop_check_foreign(uint32_t number, const char *caller);
 
@@ -301,7 +303,7 @@ static inline void coil__loop_add_ready(coil_loop *loop, struct coil__runnable *
     coil__list_push(&loop->ready, &runnable->link);
 }
 
-/* Append a whole list, in order, and empty the list. */
+/* Append all runnables of a list to the ready queue, in order, and empty the list. */
 static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *runnables)
 {
     coil__loop_check_thread(loop, "completing a future");
@@ -354,8 +356,10 @@ int coil__loop_poll(coil_loop *loop, int64_t timeout_ns);
 
 #define COIL__TURNS_UNPOLLED 64
 #define COIL__RUNS_UNPOLLED 256
-/* The limit without a descriptor and a timer: then only a tool's request for a trace waits
-   for the poll. */
+/*
+ * The limit while the loop has neither a descriptor nor a timer. In that case a poll only
+ * notices a tool's request for a trace.
+ */
 #define COIL__RUNS_UNPOLLED_ALONE 65536
 
 /*
@@ -438,7 +442,7 @@ struct coil__loop_hooks {
     bool (*backend_is_wanted)(void);
     /* Called when a loop is created on this thread: set its `shuffle`. */
     void (*shuffle_begin)(coil_loop *loop);
-    /* Put the batch into random order. */
+    /* Shuffle the batch. */
     void (*shuffle)(coil_loop *loop);
 };
 
@@ -448,8 +452,8 @@ extern const struct coil__loop_hooks *_Atomic coil__loop_hooks;
 /* ---- closing ----------------------------------------------------------------------- */
 
 /*
- * A hook for an upper layer that stores data per loop. When a loop closes, it first calls
- * its hooks, while it is still complete. The hook registered last is called first.
+ * A hook for an upper layer that stores data per loop. A loop that closes calls its hooks
+ * first, while all its parts still exist. The hook registered last is called first.
  */
 struct coil__close_hook {
     struct coil__list link;

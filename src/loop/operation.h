@@ -36,8 +36,8 @@ enum coil__op_kind {
                     * hold */
     /*
      * Operations on files: any descriptor, attached or not, and any number of operations
-     * at a time. A backend that could only block returns -EOPNOTSUPP, and a thread of the
-     * file lane then makes the call (io/file_op.c).
+     * at a time. If a backend could perform the operation only by blocking, it returns
+     * -EOPNOTSUPP, and a thread of the file lane makes the call (io/file_op.c).
      */
     COIL__OP_PREAD,    /* pread(fd, buf, len, offset); offset -1: read() */
     COIL__OP_PWRITE,   /* pwrite(fd, buf, len, offset); offset -1: write() */
@@ -152,7 +152,7 @@ struct coil__op_row {
      * be that of libcoil-posix, which interposes it.
      */
     ssize_t (*run)(const struct coil__op *op);
-    const char *call; /* the name of the call in the message of an injected failure */
+    const char *call; /* the call as shown in the message of an injected failure */
     const char *what; /* what a waiting task does, in reports: "read" */
     const char *user; /* on files: the public function that submits it */
     int error;        /* the errno of an injected failure; 0: inject none */
@@ -184,9 +184,9 @@ static inline enum coil__direction coil__op_direction(const struct coil__op *op)
 ssize_t coil__op_call(const struct coil__op *op);
 
 /*
- * Prefetch the operation and the memory around it. The memory around an operation is
- * usually the stack frames of the waiting task, which is about to continue. NULL is
- * accepted.
+ * Prefetch the operation and the memory around it. An operation is usually in a stack
+ * frame of the waiting task, which is about to continue and needs the neighbouring
+ * frames. NULL is accepted.
  */
 static inline void coil__op_prefetch(const struct coil__op *op)
 {

@@ -14,8 +14,8 @@
 /*
  * The numbers of the open loops. An object may outlive its loop, so it stores the loop's
  * number. The loop's address is not enough, because the next loop may have the same
- * address. There is no lock, because a child of fork(2) might find it held. If the array
- * is full, misuse of any further loop is not detected.
+ * address. The array has atomic entries instead of a lock, which a child of fork(2) might
+ * find held. If the array is full, misuse of any further loop is not detected.
  */
 static _Atomic uint32_t open_loops[64]; /* 0: unused */
 static _Atomic uint32_t last_number;

@@ -44,7 +44,7 @@
 #define ANSWER_WITHIN COIL_MSEC(200) /* how long to wait for the signal handler */
 
 #define STACK_WORDS 2048                 /* the part of the stack that is copied */
-#define WINDOW ((size_t)8 * 1024 * 1024) /* no frame is larger: the usual RLIMIT_STACK */
+#define WINDOW ((size_t)8 * 1024 * 1024) /* the usual RLIMIT_STACK: no frame is larger */
 #define COPY_BYTES (2 * WINDOW)
 
 /*
@@ -186,7 +186,10 @@ static bool copy_running_stack(struct coil__sampler *s)
 
 /* ---- unwinding the copy ------------------------------------------------------------ */
 
-/* Find the nearest library above the stack: the stack ends below it. */
+/*
+ * Limit `extent` by the nearest library above the stack, because the stack ends below
+ * that library.
+ */
 static int end_below_library(struct dl_phdr_info *library, size_t size, void *arg)
 {
     struct stack_copy *copy = arg;
@@ -391,8 +394,8 @@ static void create_key(void)
 }
 
 /*
- * Under Valgrind there is no sampling, because the kernel would report a position in
- * Valgrind's own code.
+ * Do not sample under Valgrind, because the kernel would report a position in Valgrind's
+ * own code.
  */
 struct coil__sampler *coil__sampler_start(void)
 {

@@ -2,9 +2,9 @@
  * stall.c - reports a loop whose thread has waited for a lock for a long time.
  *
  * A task that waits for a lock with its own system call (futex(2)) blocks the thread. If
- * another task of the thread holds that lock, this is a deadlock. So one of coil's
- * threads checks the watched loops once a second. A loop that waits for events is in
- * another system call, or in a futex wait that differs from waits for locks
+ * another task of the same thread holds that lock, the thread is deadlocked. So one of
+ * coil's threads checks the watched loops once a second. A loop that waits for events is
+ * in another system call, or in a futex wait that differs from waits for locks
  * (coil__thread_wait_own()). If LOOKS checks in a row find a thread in the same wait for
  * a lock, the loop is reported, once per wait. The cause may be a deadlock, or another
  * thread that holds the lock for a long time.
@@ -82,7 +82,7 @@ COIL__NO_SANITIZE static bool check_loop(struct coil__stall *stall)
 /* The result of a check of all loops. */
 struct found {
     pid_t waits;       /* the thread of a loop that waits for a lock, or 0 */
-    int64_t waited_ns; /* for how long it has waited */
+    int64_t waited_ns; /* how long that thread has waited */
     pid_t to_report;   /* the thread of a loop to report, or 0 */
 };
 
@@ -164,8 +164,8 @@ static void *run_watching_thread(void *arg)
 }
 
 /*
- * Start the watching thread. If this fails, nothing is ever reported. The caller holds
- * the lock.
+ * Start the watching thread. If this fails, no stall is reported. The caller holds the
+ * lock.
  */
 static void start_thread(void)
 {

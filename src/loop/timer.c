@@ -4,8 +4,8 @@
  * With four children per node, the heap has half the depth of a binary heap. An entry is
  * a deadline and a pointer, and the array is aligned so that entry 1 begins a cache line,
  * so the four children of a node share one line. A timer stores its index in the heap, so
- * cancelling removes it immediately. Unlike asyncio's heap, this heap never contains
- * cancelled timers, which would have to be removed later.
+ * a cancelled timer can be removed immediately. Unlike asyncio's heap, this heap never
+ * contains cancelled timers, which would have to be removed later.
  *
  * Sequence numbers ensure that timers with equal deadlines fire first in, first out. The
  * number shares its memory with the link, which is unused while the timer is in the heap,
