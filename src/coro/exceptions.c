@@ -18,8 +18,8 @@
  *
  * A thread begins with `always`. Under a sanitizer every thread always uses `always`: see
  * sanitizer.h. A runtime is found by its name, or through a weak reference if the program
- * was linked with the runtime. A copy hidden in a plugin is not found, nor is a second
- * runtime that is opened after the first was found.
+ * was linked with the runtime. Two kinds of runtimes are not found: a copy hidden in a
+ * plugin, and a second runtime that is opened after the first was found.
  */
 #include "exceptions.h"
 

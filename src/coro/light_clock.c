@@ -9,8 +9,8 @@
  * ready or pinned, the limit rises by an eighth, so checks stay rare. When the loop next
  * becomes idle, the limit is lowered again.
  *
- * A task that used much of its stack also has resident pages below the top one, and their
- * number is unknown. So after every 512 pages, mincore(2) measures some of the stacks
+ * A task that has used much of its stack also has an unknown number of resident pages
+ * below the top page. So after every 512 pages, mincore(2) measures some of the stacks
  * touched last, and the cap is divided by the average number of pages per stack.
  */
 #include "light_slab.h"

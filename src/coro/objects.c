@@ -3,10 +3,10 @@
  *
  * The loader has a list of the objects (link.h), in the order in which they were opened.
  * `l_next` of the last object is NULL until another object is opened, so one load detects
- * a change. However, this memory is freed when the object is unloaded. So `l_next` is
- * used only if the last object certainly stays loaded as long as libcoil: it is marked as
- * never unloaded, or the program or libcoil's object depends on it. dl_iterate_phdr(3)
- * counts the opened objects, and locks the list during the callback.
+ * a change. However, the memory of `l_next` is freed when its object is unloaded. So
+ * `l_next` is used only if the last object certainly stays loaded as long as libcoil: it
+ * is marked as never unloaded, or the program or libcoil's object depends on it.
+ * dl_iterate_phdr(3) counts the opened objects, and locks the list during the callback.
  */
 #include "objects.h"
 
@@ -24,9 +24,9 @@ struct search {
 };
 
 /*
- * These functions read the loader's list under the loader's lock, which TSan does not
- * know. So they do not call strcmp() and strrchr(), which would report the accesses to
- * TSan.
+ * The functions below read the loader's list under the loader's lock, of which TSan is
+ * unaware. They do not call strcmp() and strrchr(), because TSan would see the accesses
+ * and report races.
  */
 COIL__NO_SANITIZE static bool same(const char *a, const char *b)
 {

@@ -36,14 +36,15 @@
  * than the frame of nearly every function that does not probe its frame
  * (-fstack-clash-protection probes page by page). On aarch64 the guard is 68 KiB long,
  * because gcc probes each 64 KiB there. A guard costs only entries in a page table that
- * the stack's own pages need anyway: 8 bytes for each 4 KiB, 120 bytes for each stack.
+ * the stack's own pages need anyway: 8 bytes for each 4 KiB, or 120 bytes for each guard
+ * of 60 KiB.
  *
- * Wide guards. A frame that jumps over a guard of 60 KiB would write to another stack. So
- * the guards of the first 112 slots of a pool are 1020 KiB long, unless the stacks
- * themselves are that long. A wide guard takes 2 KiB of page tables and, when its slot is
- * used for the first time, 4 us. So programs with few tasks have wide guards, and a
- * million tasks take hardly more memory. In debug mode the first 4096 slots of each pool
- * have wide guards.
+ * Wide guards. A frame that reaches beyond a guard of 60 KiB would write to another
+ * stack. So the guards of the first 112 slots of a pool are 1020 KiB long, unless the
+ * stacks themselves are that long. A wide guard takes 2 KiB of page tables and, when its
+ * slot is used for the first time, 4 us. So all tasks of a small program have wide
+ * guards, while a million tasks take hardly more memory. In debug mode the first 4096
+ * slots of each pool have wide guards.
  *
  * Colours. If all control blocks had the same distance from the end of their slot, the
  * tops of all stacks would share a few sets of the cache, each of which holds about a
@@ -57,14 +58,14 @@
  * access to a top would walk the page tables. (On Zen 5, accessing 1,000 stacks of 128
  * KiB in turn takes 21 ns per access if they are at multiples of 128 KiB, and 5 ns at
  * multiples of 132 KiB. In an echo server with 1,000 connections, this is 2 to 4 % of a
- * request.) The odd size also gives 16 consecutive slots 16 different colours.
+ * request.) The odd size also gives any 16 consecutive slots 16 different colours.
  *
  * Guards. coil__memory_guard() makes pages fault without splitting the mapping. The guard
- * is set when a slot is first used, and never again, because it survives reuse and
- * coil__memory_discard(). Older kernels do not support it, and before Linux 6.15 they
- * refuse it for locked memory (mlockall(2)). In these cases mprotect(2) makes the guards.
- * Each such guard costs two mappings, so guards take at most a quarter of the mappings
- * that a process may have. Any further stacks have no guard, and coil reports this once.
+ * is installed when a slot is first used, and survives reuse and coil__memory_discard().
+ * Older kernels do not support such guards, and before Linux 6.15 the kernel refuses them
+ * for locked memory (mlockall(2)). In these cases mprotect(2) makes the guards. Each such
+ * guard costs two mappings, so guards take at most a quarter of the mappings that a
+ * process may have. Any further stacks have no guard, and coil reports this once.
  *
  * Overflows. An access to a guard raises SIGSEGV, and overflow.c prints the coroutine's
  * name. Two more checks are made. When a coroutine is suspended, its stack pointer is
@@ -72,12 +73,12 @@
  * beyond the guard. When the coroutine has ended, the canary is checked: 16 bytes at the
  * top of the slot below, which no stack may write.
  *
- * If a stack has no guard, the guard's addresses are unused memory. An overflow by
- * recursion writes there first, at least one return address per frame, and these bytes
- * stay. So when the coroutine is suspended, the highest 4 KiB of this memory must still
- * be zero. Reading untouched pages commits no memory, because the kernel maps its page of
- * zeros. The check takes about 50 ns, and finds any overflow by frames smaller than 4
- * KiB, whether or not they have returned.
+ * If a stack has no guard, the addresses of the missing guard are unused memory. An
+ * overflow by recursion writes there first, at least one return address per frame, and
+ * these bytes stay. So when the coroutine is suspended, the highest 4 KiB of this memory
+ * must still be zero. Reading untouched pages commits no memory, because the kernel maps
+ * its page of zeros. The check takes about 50 ns, and finds any overflow by frames
+ * smaller than 4 KiB, whether or not they have returned.
  *
  * One overflow goes undetected: a frame larger than the guard that writes beyond it,
  * misses the canary, and returns before the coroutine is suspended. Code compiled with

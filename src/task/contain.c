@@ -8,14 +8,14 @@
  *     create an error with the message; close the scopes and groups; call longjmp(3)
  *
  * The groups are closed before the jump, because their children may use the frames that
- * the jump leaves. If the function returns with a scope or a group open, coil__contain()
- * detects that only when the function's frames no longer exist. So all scopes and groups
- * that such a task enters are on the heap (scope.c, group.c).
+ * the jump leaves. If the function returns with a scope or a group open, its frames no
+ * longer exist when coil__contain() detects this. So all scopes and groups that such a
+ * task enters are on the heap (scope.c, group.c).
  *
- * Misuse is contained only if coil's state is certainly intact. The program still aborts
- * if the task is beginning a wait, runs a generator or a signal handler, or must not wait
- * because coil is calling a function of the program. Locks, memory and descriptors that
- * the misusing function owns are lost.
+ * Misuse is contained only if coil's state is known to be intact. The program still
+ * aborts if the task is beginning a wait, runs a generator or a signal handler, or must
+ * not wait because coil is calling a function of the program. Locks, memory and
+ * descriptors that the misusing function owns are lost.
  */
 #include "failure.h"
 #include "task.h"

@@ -1,18 +1,20 @@
 /*
  * failure.c - stores the last error of each task, and of each thread.
  *
- * A task has one error in its future. While the task runs, this is the latest failure
- * that has a message, either of one of its calls or of a future that it awaited. After
- * the task's function has returned, the error belongs to the result. A C function returns
- * only an rc, so an error with another rc is dropped.
+ * A task has one error in its future. While the task runs, this is the error of its
+ * latest failure with a message: of one of its calls, or of a future that it awaited.
+ * After the task's function has returned, the error belongs to the task's result. A C
+ * function returns only an rc, so the error is dropped if its rc differs from the
+ * returned rc.
  *
- * A message must not describe a later failure that has the same rc but no message. So
- * each call that fails without a message calls coil__failed(), which drops the task's
- * error if the two have the same rc. An error with another rc is kept but marked as
- * older, because the task may still return that rc after cleaning up.
+ * The message of one failure must not be taken for that of a later failure with the same
+ * rc but without a message. So each call that fails without a message calls
+ * coil__failed(), which drops the task's error if the two have the same rc. An error with
+ * another rc is kept but marked as older, because the task may still return that rc after
+ * cleaning up.
  *
- * In debug mode such a call creates an error that has no message, only the location of
- * the failure (a "bare" error).
+ * In debug mode, a call that fails without a message creates an error that has only the
+ * location of the failure (a "bare" error).
  *
  * If no task runs (in a callback, or outside of coil_run()), the error is stored for the
  * thread.
@@ -21,7 +23,10 @@
 
 #include "../error/error.h"
 
-/* Where a failure happened: the call's return address, and the running task, if any. */
+/*
+ * Return where a failure happened: the call's return address, and the running task, if
+ * any.
+ */
 static struct coil__error_place place_of(const void *from)
 {
     const coil_task *task = coil__scheduler.current;
@@ -111,7 +116,7 @@ void coil__failure_loop_closes(void)
 
 /* ---- failures without a message ---------------------------------------------------- */
 
-/* Record a bare error. Returns false if there is no memory. */
+/* Record a bare error. Returns false if memory ran out. */
 static bool keep_bare_error(int rc, const void *from)
 {
     const struct coil__error_place place = place_of(from);
@@ -294,8 +299,10 @@ void coil__failure_hand_on_error(coil_error *error, int rc, const void *from)
     store_last_error(error);
 }
 
-/* Copy the reason of the awaited task's cancellation to the awaiter, as asyncio's
-   CancelledError does. */
+/*
+ * Copy the reason for the cancellation of the awaited task to the awaiter, as asyncio's
+ * CancelledError does.
+ */
 static void hand_on_reason(const coil_future *future)
 {
     coil_task *task = coil__scheduler.current;

@@ -78,8 +78,10 @@ static coil_task *task_of(coil_future *future)
     return COIL__CONTAINER(future, coil_task, future);
 }
 
-/* destroy() must not wait: the code that releases the reference may be in the middle of
-   an operation. */
+/*
+ * Call destroy(), which must not wait, because the code that releases the reference may
+ * be in the middle of an operation.
+ */
 static void destroy_future_value(const struct valued *valued)
 {
     struct coil__no_suspend region;
@@ -111,8 +113,8 @@ void coil__future_report_unseen(coil_future *future, const char *message)
 }
 
 /*
- * The last reference was released: report an unretrieved failure. If the handler takes a
- * new reference, the future is not freed.
+ * Report an unretrieved failure when the last reference was released. If the handler
+ * takes a new reference, the future is not freed.
  */
 static void report_at_the_end(coil_future *future)
 {
@@ -343,7 +345,7 @@ struct awaiting {
     coil_future *future;
 };
 
-/* Cancel the awaited future. The completion of that future makes the task ready. */
+/* Cancel the awaited future, whose completion makes the task ready. */
 static bool cancel_awaited(struct coil__wait *wait)
 {
     struct coil__cancel_origin origin = coil__task_cancel_origin(wait->task);
@@ -399,8 +401,8 @@ static inline int wait_for_future(coil_task *task, coil_future *future)
 }
 
 /*
- * A separate function, so that awaiting a completed future needs neither a frame nor a
- * canary.
+ * Await a pending future. This is a separate function, so that awaiting a completed
+ * future needs neither a frame nor a canary.
  */
 static COIL__NO_CANARY COIL__NOINLINE int await_pending(coil_future *future, void *caller)
 {

@@ -3,9 +3,9 @@
  *
  * Each future has a runnable in its list of callbacks. All runnables are in one block,
  * which is allocated before the wait begins. When a future completes, its runnable counts
- * it. As soon as the result is decided, the runnable completes the wait: two trips
- * through the ready queue, as in asyncio. After the wait the remaining runnables are
- * removed from their futures.
+ * the future. As soon as the result is decided, the runnable completes the wait. So the
+ * result takes two trips through the ready queue, as in asyncio. After the wait the
+ * remaining runnables are removed from their futures.
  */
 #include "failure.h"
 #include "task.h"

@@ -10,8 +10,8 @@
  *
  * The lock guards all members of a promise except its rc, and is held only for a few
  * instructions. An awaiting task adds a post on its own stack to the promise's list, so
- * setting the result allocates nothing. Once posted, the result takes two trips through
- * the ready queue like a future's: one for the post, one for the task. (asyncio:
+ * setting the result allocates nothing. Like the result of a future, the posted result
+ * takes two trips through the ready queue: one for the post, one for the task. (asyncio:
  * _chain_future)
  *
  * A task that is started from another thread has an `origin`, a block on the heap. The
@@ -22,8 +22,9 @@
  * 1. rc is written once, under the lock, after value and destroy. A thread that has read
  *    an rc other than -EINPROGRESS may read the value without the lock. Taking the value
  *    requires the lock.
- * 2. An awaiter in the list has a reference to its loop, because the task is lost if the
- *    loop closes. The thread that removes the awaiter from the list uses this reference
+ * 2. An awaiter in the list has a reference to its loop, because the loop may close
+ *    before the result is set, without resuming the task. The thread that removes the
+ *    awaiter from the list uses this reference
  *    and then drops it.
  * 3. promise.origin is NULL unless the task exists, so no thread posts to a freed origin
  *    or a closed loop. Lock order: the promise's lock, then the lock of the loop's posts.
@@ -282,8 +283,10 @@ static void enlist_awaiter(struct awaiter *awaiter, coil_promise *promise)
     pthread_mutex_unlock(&promise->lock);
 }
 
-/* Withdraw an awaiter whose wait was cancelled before the post has run. Either the
-   awaiter is still in the promise's list, or it was already posted. */
+/*
+ * Withdraw an awaiter whose wait was cancelled before its post has run. The awaiter is
+ * either still in the promise's list, or already posted.
+ */
 static void leave_promise(struct awaiter *awaiter)
 {
     bool listed;
@@ -371,7 +374,7 @@ static void detach_origin(struct origin *origin)
     coil__list_remove(&origin->link);
 }
 
-/* Called with the promise's lock held; posts the cancellation. */
+/* Post the cancellation. Called with the promise's lock held. */
 static void cancel_origin(struct origin *origin)
 {
     origin->cancelled = true;

@@ -103,7 +103,8 @@ COIL__OUTSIDE(
 
 /*
  * Report each task that is still waiting when the loop closes. These tasks can no longer
- * be resumed, and are never killed. All resources that their frames own are lost.
+ * be resumed. Their functions are not ended either, so all resources that their frames
+ * own are lost.
  */
 static void report_pending(coil_loop *loop)
 {
@@ -157,7 +158,10 @@ static const void *spawned_at(const coil_task *task)
 
 /* ---- a deadlock -------------------------------------------------------------------- */
 
-/* Dump all tasks after the one line that the default handler prints. */
+/*
+ * Report the deadlock. If the default handler is set, it prints only one line, so dump
+ * all tasks after that line.
+ */
 static bool report_deadlock(coil_loop *loop)
 {
     void (*dump)(FILE *) = atomic_load(&coil__dump);
@@ -183,8 +187,8 @@ static bool report_deadlock(coil_loop *loop)
 /* ---- a fork ------------------------------------------------------------------------ */
 
 /*
- * After fork(2) the child process has no tasks. If a task called fork(2), the child keeps
- * that task's context.
+ * Called in a child of fork(2), which has no tasks. If a task called fork(2), the child
+ * keeps that task's context.
  */
 static void leave_tasks_to_parent(void)
 {
@@ -252,7 +256,7 @@ void coil__scheduler_attach_slowly(coil_loop *loop)
     scheduler->has_hooks = false;
     scheduler->trace = loop->trace;
     scheduler->careful = coil__scheduler_is_careful();
-    /* after a fork the child inherits these two from its parent */
+    /* a forked child inherits these two from its parent */
     scheduler->current = NULL;
     scheduler->eager_return = NULL;
 }

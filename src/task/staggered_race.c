@@ -7,11 +7,11 @@
  * order. There is one racer more than there are works: the last racer finds no work and
  * ends. The owner waits until all racers have ended.
  *
- * The owner waits in rounds, like a loop of asyncio.wait(): it waits for all racers that
- * exist, and again if more racers were started meanwhile. So the owner takes as many
- * trips through the ready queue as in asyncio. But asyncio 3.13 returns as soon as the
- * owner is cancelled. Here the owner still waits until the works have ended, because they
- * may use its stack.
+ * The owner waits in rounds, like a loop around asyncio.wait(): it waits for all existing
+ * racers, and again if more racers were started during that wait. So the owner takes as
+ * many trips through the ready queue as in asyncio. But asyncio 3.13 returns as soon as
+ * the owner is cancelled. Here the owner still waits until the works have ended, because
+ * they may use its stack.
  */
 #include "staggered_race.h"
 
@@ -90,8 +90,8 @@ static void record(struct race *race, size_t i, int rc)
 }
 
 /*
- * Wait as long as asyncio does for a delay of 0. asyncio cancels a task that has not
- * begun and waits for it, which takes three trips through the ready queue.
+ * Wait for a delay of 0, which takes three trips through the ready queue in asyncio:
+ * asyncio cancels a task that has not begun, and waits for it.
  */
 static int wait_no_time(void)
 {
@@ -143,8 +143,8 @@ static void record_loss(struct racer *racer)
 }
 
 /*
- * Record the winner and cancel the other racers. If there is a winner already, ignore the
- * success: that work has ignored its cancellation.
+ * Record the winner and cancel the other racers. If there already is a winner, ignore the
+ * success of this work, which has ignored its cancellation.
  */
 static void record_win(struct race *race, size_t i, int result)
 {

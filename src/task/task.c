@@ -2,9 +2,9 @@
  * task.c - tasks: coroutines that the loop steps, each with a future for its result.
  *
  * A task consists of a stack with the control block at its top: one mapping, one page of
- * memory while it waits, nothing on the heap. This file steps tasks and ends them.
- * create.c creates them, block.c recycles their control blocks, scheduler.c attaches them
- * to a loop, and wait.c covers the time between two steps.
+ * memory while it waits, nothing on the heap. This file steps and ends tasks. create.c
+ * creates them, block.c recycles their control blocks, scheduler.c attaches them to a
+ * loop, and wait.c covers the time between two steps.
  *
  * Invariants
  * 1. From the beginning of a wait until the task is resumed, `step` is in at most one
@@ -76,7 +76,7 @@ static COIL__NOINLINE void check_all_is_closed(const coil_task *task)
                      coil__no_suspend_describe(region, open, sizeof open));
 }
 
-/* The last part of every way to end a task. */
+/* Finish a task with the result rc: the last step of every way to end a task. */
 static inline void finish_task(coil_task *task, int rc)
 {
     COIL__PROBE2(task_done, task->coro.number, rc);
@@ -102,7 +102,7 @@ static COIL__NOINLINE void end_task(coil_task *task, int rc)
     if (COIL__UNLIKELY(coil__scheduler.trace != NULL))
         coil__trace_put(coil__scheduler.trace, COIL__TRACE_END, (uint64_t)rc,
                         task->coro.number, 0);
-    /* a report of a failure needs the context */
+    /* after a failure keep the context, which a report needs */
     if (COIL__LIKELY(rc >= 0 || rc == -ECANCELED))
         coil__context_slot_finish(&task->context);
     if (COIL__UNLIKELY(task->future.error != NULL))
@@ -167,9 +167,9 @@ static void begin(coil_task *task)
 }
 
 /*
- * Switch from the loop's stack to a task's. Control returns when a task waits and the
- * next runnable is not a task, or when a task ends. The task that waits or ends need not
- * be the task that was entered: see coil__task_switch_out().
+ * Run a task's step: switch from the loop's stack to the task's stack. Control returns
+ * when a task waits and the next runnable is not a task, or when a task ends. The task
+ * that waits or ends need not be the task that was entered: see coil__task_switch_out().
  */
 COIL__HOT void coil__task_step(struct coil__runnable *runnable)
 {
@@ -195,8 +195,8 @@ void coil__task_end_unbegun(coil_task *task)
 }
 
 /*
- * A task that has not begun has this step function, so coil__task_step() need not test
- * whether the task has begun.
+ * The step function of a task that has not begun. Because of this separate function,
+ * coil__task_step() need not test whether the task has begun.
  */
 COIL__HOT void coil__task_first_step(struct coil__runnable *runnable)
 {
@@ -222,8 +222,8 @@ void coil__task_prepare_frames(coil_task *task)
 }
 
 /*
- * Write the first frames only now, because a light task that has not begun should occupy
- * no page of its stack.
+ * Prepare a light task's stack just before its first step, because a light task that has
+ * not begun should occupy no page of its stack.
  */
 void coil__task_begin(coil_task *task)
 {
@@ -235,10 +235,10 @@ void coil__task_begin(coil_task *task)
 /*
  * With many tasks the memory that the next steps use is no longer in the caches, and
  * loading it takes longer than the switches. So prefetch this memory while other tasks
- * run: for the step after next (`first`), whose control block is loaded by now, the top
- * of its stack; for the step after that, the control block. The cast of `first->next` is
- * unchecked: it may be the head of the batch, or not belong to a task. The address is
- * only prefetched, never read.
+ * run: the top of the stack for the step after next (`first`), whose control block is
+ * loaded by now, and the control block for the step after that. `first->next` is cast
+ * without a check, although it may be the head of the batch, or may not belong to a task:
+ * the address is only prefetched, never read.
  */
 static void prefetch_steps(const coil_loop *loop, const struct coil__list *first,
                            bool traced)
