@@ -164,8 +164,10 @@ static int copy_piece(struct copy *c)
     return end < 0 ? (int)end : copy_until(c, end < size ? end : size);
 }
 
-/* Copy one step. The copy ends at the size that the source had when it was opened. If
-   that size is 0, the copy ends where a read returns 0. */
+/*
+ * Copy one step. The copy ends at the size that the source had when it was opened. If
+ * that size is 0, the copy ends when a read returns 0.
+ */
 static int copy_step(struct copy *c)
 {
     int64_t size = (int64_t)c->source.stx_size;

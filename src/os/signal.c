@@ -5,7 +5,7 @@
  *                         `--> every task that waits for the signal
  *                         `--> stored, if no task waits now but one has waited before
  *
- * A loop gets a struct signals, which contains its inbox, when it first wants a signal.
+ * When a loop first wants a signal, it gets a struct signals, which contains its inbox.
  * The loop watches the inbox's pipe like any descriptor, so the loop is not reported as
  * deadlocked while all tasks wait for signals.
  */

@@ -2,8 +2,8 @@
  * watch_folders.c - watches and lists the folders of a watch.
  *
  * A new folder in a tree is first watched and then listed, so that no entry is missed. A
- * listed entry may also cause a notice. So its name is recorded until the kernel's queue
- * is empty (watched.h), and a notice with that name is dropped.
+ * listed entry may also cause a notice. So the entry's name is recorded until the
+ * kernel's queue is empty (watched.h), and a notice with that name is dropped.
  */
 #include "watch_folders.h"
 

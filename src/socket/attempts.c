@@ -325,8 +325,8 @@ static void reset_stream(coil_stream *stream)
 /*
  * If a port of this machine has no listener but is in the kernel's range of local ports,
  * TCP may connect a socket to itself (RFC 9293, 3.5, simultaneous open). In that case try
- * again, and fail in the end as for any other port without a listener. But if the caller
- * chose the local port, such a connection is intended. (Go: net.Dial)
+ * again, and finally fail as for any other port without a listener. If the caller chose
+ * the local port, however, such a connection is intended. (Go: net.Dial)
  */
 int coil__attempt_connect(coil_loop *loop, const coil_address *to,
                           const coil_address *local, coil_stream **out)

@@ -12,9 +12,9 @@
  * which then stops accepting and cancels the handlers at once, without the grace time.
  *
  * Handlers start eagerly, within the acceptor's step: a task that is cancelled before its
- * first step never runs, so it could not destroy its stream. A connection needs no memory
- * except its stream and its task. With idle_ns it also needs a record, which is not on
- * the handler's stack, because other tasks read it while the handler waits.
+ * first step never runs, so it could not destroy its stream. The only memory of a
+ * connection is its stream and its task. With idle_ns it also has a record, which is not
+ * on the handler's stack, because other tasks read the record while the handler waits.
  *
  * One task checks for idle connections LOOKS times per `idle_ns`, so a connection needs
  * no timer and a call need not read the clock. A connection is idle if LOOKS checks in a
@@ -64,7 +64,7 @@ struct coil_server {
     struct coil__list requests;              /* handlers that wait for a request */
     size_t acceptor_count, connection_count; /* running tasks */
     size_t handshake_count;                  /* connections in the TLS handshake */
-    /* set and cleared at once, to wake the tasks that are waiting */
+    /* set and cleared at once, to wake all waiting tasks */
     coil_event changed;
     coil_event stopped;
     bool stopping;
@@ -216,7 +216,7 @@ static void end_requests(coil_server *s)
 }
 
 /*
- * Cancel the acceptors. No connection is lost, because a waiting acceptor has not
+ * Cancel the acceptors. This loses no connection, because a waiting acceptor has not
  * accepted one.
  */
 static void stop_accepting(coil_server *s)

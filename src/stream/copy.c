@@ -7,9 +7,9 @@
  * sends little.
  *
  * splice(2) is not used, because between two sockets it moves the bytes through a pipe.
- * If the task is cancelled, the bytes in the pipe must be read back, which needs memory
- * that may not be available. Also, io_uring may already have received the bytes. (Go:
- * io.Copy)
+ * If the task were cancelled, the bytes in the pipe would have to be read back, which
+ * needs memory that may not be available. Also, io_uring may already have received the
+ * bytes. (Go: io.Copy)
  */
 #include "stream.h"
 

@@ -7,8 +7,8 @@
  *
  * A search examines each byte only once, except the last few bytes before a refill, which
  * may be the beginning of a separator. Bytes are removed from the buffer only when it
- * contains the whole result, so a call that fails or is cancelled takes nothing. At the
- * end of the stream the call fails, but stores the remaining bytes.
+ * contains the whole result, so a call that fails or is cancelled consumes nothing. At
+ * the end of the stream the call fails, but stores the remaining bytes.
  */
 #include "stream.h"
 

@@ -9,9 +9,10 @@
  *          v |
  *        RESETTING
  *
- * A barrier is a condition variable: its tasks wait for the state to change. Each task
- * holds the lock when that wait returns, so the tasks leave one by one, in the order in
- * which they arrived. `count` is the number of tasks that have arrived and not left.
+ * A barrier contains a condition variable, with which its tasks wait for the state to
+ * change. Each task holds the lock when that wait returns, so the tasks leave one by one,
+ * in the order in which they arrived. `count` is the number of tasks that have arrived
+ * and have not left yet.
  *
  * A task gets its index when it leaves: the last task to arrive gets the last index, the
  * others are numbered from 0. asyncio numbers tasks when they arrive, so after a
@@ -121,8 +122,10 @@ int coil_barrier_wait(coil_barrier *barrier)
     return rc;
 }
 
-/* Change the state. Waits for the lock, which the leaving tasks hold one after
-   another. */
+/*
+ * Change the state. This waits for the lock, which the leaving tasks hold one after
+ * another.
+ */
 static int change_state(coil_barrier *barrier, enum state state)
 {
     int rc = coil_lock_acquire(&barrier->lock);

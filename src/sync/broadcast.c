@@ -16,7 +16,9 @@
 /* The value of `sent` in a channel that is finished. */
 #define FINISHED UINT64_MAX
 
-/* A receiver contains this number combined with the address of its channel. */
+/*
+ * A receiver contains this number, combined with the address of its channel, as a mark.
+ */
 #define RECEIVER_KEY UINT64_C(0x7265636569766572)
 
 static void check_channel(const coil_broadcast *b, const char *caller)

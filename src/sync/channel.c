@@ -4,7 +4,7 @@
  * One mutex guards the whole channel, and is held only for a few instructions at a time.
  * Items are handed over: a put copies its item to the memory of the first waiting getter,
  * and a get moves the item of the first waiting putter to the slot that it has freed. So
- * no waiter is overtaken, and a waiter has its result when it is woken.
+ * waiters are served in order, and a waiter already has its result when it is woken.
  *
  *     a task     is suspended until a post to its loop wakes it; the post is on its stack
  *     a thread   blocks on its own condition variable
@@ -16,8 +16,8 @@
  *    cancellation or
  *    deadline does not change the rc; the cancellation is delivered to the task's next
  *    wait.
- * 3. A task in a queue has a reference to its loop. If the loop has closed, it does not
- *    accept the post, and the item goes to the next waiter.
+ * 3. A task in a queue has a reference to its loop. A closed loop does not accept the
+ *    post; in that case the item goes to the next waiter.
  * 4. Lock order: the channel's mutex, then the mutex of the loop's posts.
  * 5. Static functions only return error codes. The public functions record the failure.
  */
@@ -382,7 +382,7 @@ static bool wake_thread(struct waiter *waiter)
 }
 
 /*
- * Block the thread until its waiter is complete: its link is in no queue. Called with the
+ * Block the thread until its waiter is complete, that is, in no queue. Called with the
  * mutex held.
  */
 static int block_thread(coil_channel *channel, const struct side *side, void *item,

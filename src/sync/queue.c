@@ -123,7 +123,7 @@ COIL__HOT static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
 
 /*
  * Put the item. If memory runs out, this putter does not use its place, so wake the next
- * one.
+ * putter.
  */
 static int put_or_wake_next(coil_queue *queue, const void *item)
 {

@@ -2,8 +2,8 @@
  * semaphore.c - a counting semaphore for tasks. (asyncio: locks.Semaphore)
  *
  * Waking a waiter decrements the value on the waiter's behalf. A waiter that is cancelled
- * after it was woken increments the value again. Each task whose wait ends wakes as many
- * other waiters as the value allows.
+ * after it was woken increments the value again. When the wait of a task ends, the task
+ * wakes as many other waiters as the value allows.
  */
 #include "waiters.h"
 

@@ -9,10 +9,10 @@
  *         __cxa_guard_release(&guard);
  *     }
  *
- * The C++ runtime also defines these functions. There, a thread that finds the guard
- * taken blocks, which is a deadlock if a suspended task of the same thread has the guard.
- * Here only the task waits. Programs are linked with libcoil before the runtime, so they
- * use these functions.
+ * The C++ runtime also defines these functions. The runtime's version blocks a thread
+ * that finds the guard taken, which is a deadlock if a suspended task of the same thread
+ * holds the guard. With this version only the task waits. Programs are linked with
+ * libcoil before the runtime, so they use these functions.
  *
  * A guard has two words. `state` has the format of libstdc++, in case another module uses
  * libstdc++'s functions for the same guard. `owner` is coil's own: the task that runs the
@@ -198,8 +198,8 @@ static int wait_and_try(struct guard *guard)
 }
 
 /*
- * Acquire the guard, shielded: even a cancelled task must be able to initialise a
- * variable.
+ * Acquire the guard in a shielded scope, because even a cancelled task must be able to
+ * initialise a variable.
  */
 static int acquire_in_task(struct guard *guard)
 {

@@ -33,7 +33,7 @@ static inline void coil__waiters_check(const coil_waiters *waiters, const char *
         coil__waiters_check_with_care(waiters, caller);
 }
 
-/* Called when the object is initialised: at that time no other loop uses the memory. */
+/* Called when the object is initialised, at which time no other loop uses the memory. */
 static inline void coil__waiters_bind_in_debug_mode(coil_waiters *waiters)
 {
     if (COIL__UNLIKELY(coil__loop_number_of_thread == COIL__LOOP_CAREFUL))
@@ -94,7 +94,7 @@ static inline bool coil__waiter_woken(const struct coil__waiter *waiter)
     return waiter->wait.done && !waiter->wait.cancelled;
 }
 
-/* True if the running task's last coil__waiters_wait() ended because it was woken. */
+/* True if the running task's last coil__waiters_wait() ended with a wake-up. */
 static inline bool coil__waiter_was_woken(void)
 {
     return coil__waiter_woken(&coil__scheduler.current->room.waiter);

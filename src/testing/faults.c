@@ -3,7 +3,7 @@
  *
  * Once a public function of this file was called, libcoil calls the hooks in this file
  * before each allocation and system call (base/fault.h). All threads share one count, so
- * exactly one call on one thread fails.
+ * exactly one call of one thread fails.
  */
 #include "inside.h"
 

@@ -6,7 +6,7 @@
  *     a simulated socket: ops, watchers <--- changed() --- connections, datagrams
  *     all other descriptors: the poll backend
  *
- * Waiting operations are tried again whenever their socket has changed. Watchers are
+ * A waiting operation is tried again whenever its socket has changed. Watchers are
  * level-triggered: each poll checks all watchers.
  *
  * The other files, in order (each uses only earlier ones):

@@ -18,8 +18,8 @@ static struct coil__sim_cut *cut_of(struct coil__sim *sim, const struct in6_addr
 }
 
 /*
- * Return the host's cut. If it has none, return an expired cut, or else a new one.
- * Returns NULL if memory ran out.
+ * Return the host's cut, or else an expired cut, or else a new cut. Returns NULL if
+ * memory ran out.
  */
 static struct coil__sim_cut *cut_for(struct coil__sim *sim, const struct in6_addr *host)
 {

@@ -2,10 +2,10 @@
  * simulated_events.h (internal) - the simulated network's state, future events and random
  * numbers.
  *
- * The files of the network have an order: events, address, cut, socket, flow, tcp, udp,
- * op, calls, and last simulated.c, which explains how the network works. Each file uses
- * only earlier ones, except through two pointers: coil__sim.retry_ops, and the class of a
- * connection.
+ * The files of the network are layers, from the bottom: events, address, cut, socket,
+ * flow, tcp, udp, op, calls, and simulated.c, which explains how the network works. Each
+ * file uses only the files below it, except through two pointers: coil__sim.retry_ops,
+ * and the class of a connection.
  */
 #ifndef COIL_TESTING_SIMULATED_EVENTS_H
 #define COIL_TESTING_SIMULATED_EVENTS_H

@@ -181,7 +181,7 @@ static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
         other->connection->class->greeted(sim, other);
         break;
     case COIL__SIM_FIN:
-        /* otherwise receive() would return 0 instead of the reset's error */
+        /* otherwise receive() would return 0, not the reset's error */
         if (!other->dead)
             other->fin_received = true;
         coil__sim_changed(sim, other->socket);

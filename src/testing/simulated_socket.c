@@ -2,8 +2,8 @@
  * simulated_socket.c - sockets of the simulated network: descriptors and names.
  *
  * A new socket gets the lowest free descriptor, as in the kernel. So a closed descriptor
- * is soon reused, which reveals programs that still use it. Ephemeral ports are assigned
- * in ascending order.
+ * is soon reused, which reveals code that still uses it. Ephemeral ports are assigned in
+ * ascending order.
  */
 #include "simulated_socket.h"
 

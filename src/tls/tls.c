@@ -87,8 +87,8 @@ static int give_password(char *buf, int size, int writing, void *arg)
 }
 
 /*
- * Check that the key belongs to the certificate. OpenSSL accepts a key of another type,
- * and never uses it.
+ * Check that the key belongs to the certificate. OpenSSL would accept a key of another
+ * type, and never use it.
  */
 static int check_pair(const SSL_CTX *ctx, const char *path)
 {
@@ -402,7 +402,7 @@ static int choose_context(SSL *ssl, int *alert, void *arg)
     t->chosen = let_choose(t);
     if (t->chosen == NULL)
         t->chosen = has_name ? coil__tls_for_name(t->tls, t->name) : t->tls;
-    /* If memory runs out, fail, because otherwise the wrong certificate would be sent. */
+    /* Fail if memory runs out, because otherwise the wrong certificate would be sent. */
     if (SSL_set_SSL_CTX(ssl, t->chosen->ctx) == NULL) {
         *alert = SSL_AD_INTERNAL_ERROR;
         return SSL_CLIENT_HELLO_ERROR;

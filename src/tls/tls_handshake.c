@@ -50,9 +50,10 @@ static bool lost_only_tickets(const struct coil__tls_stream *t, int rc)
 
 /*
  * Make the kernel acknowledge the client's last message at once. Otherwise the kernel
- * would delay the acknowledgement by up to 40 ms, and until then Nagle's algorithm keeps
- * a client from sending its first data. If such a client closes the connection meanwhile,
- * the data is lost. The setting is valid until the server next sends.
+ * would delay the acknowledgement by up to 40 ms, and until it arrives, Nagle's algorithm
+ * would keep the client from sending its first data. If the client closed the connection
+ * during this time, the data would be lost. The setting is valid until the server next
+ * sends.
  */
 static void acknowledge_at_once(const struct coil__tls_stream *t)
 {

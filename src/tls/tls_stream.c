@@ -14,13 +14,14 @@
  * OpenSSL never waits: it returns if `in` is empty, and `out` grows as necessary. A task
  * that needs bytes fills `in`, a task that has produced bytes flushes `out`, and tasks
  * wait only while they do this. So a reader and a writer can use one connection
- * concurrently, although OpenSSL's object does not support that. Either task can be
- * cancelled, and OpenSSL's state stays consistent.
+ * concurrently, although OpenSSL's connection object does not support concurrent use.
+ * Either task can be cancelled, and OpenSSL's state stays consistent.
  *
  * Invariants
  * 1. No task is suspended inside OpenSSL.
- * 2. The kernel uses the bytes in `sending` during a call, so that buffer does not grow
- *    or move. Meanwhile OpenSSL writes to `out`. The next task that flushes sends the
+ * 2. The kernel uses the bytes in `sending` during a call, so that buffer must not grow
+ *    or move. During the call OpenSSL writes to `out` instead. The next task that flushes
+ *    sends the
  *    rest of `sending` before `out`, so it completes a record that a cancelled call has
  *    sent only in part.
  * 3. Only one task flushes at a time (`flushing`). A writer waits for its turn. A reader
