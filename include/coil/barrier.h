@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-/* The caller's memory; the fields are coil's own. */
+/* Allocated by the caller; all members are private to coil. */
 typedef struct coil_barrier {
     coil_lock lock;
     coil_waiters changed;

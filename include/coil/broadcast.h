@@ -43,7 +43,7 @@ typedef struct coil_broadcast {
     {COIL_WAITERS_INIT, NULL, (item_bytes), (capacity), 0, false}
 /* clang-format on */
 
-/* The caller's memory; all fields are coil's own. */
+/* Allocated by the caller; all members are private to coil. */
 typedef struct coil_receiver {
     coil_broadcast *broadcast;
     uint64_t next;

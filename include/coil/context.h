@@ -59,8 +59,8 @@ typedef struct coil_var {
 /* clang-format on */
 
 /*
- * Stores the value that a call of coil_var_set() replaced, for coil_var_reset(). The
- * caller's memory; all fields are coil's own.
+ * Stores the value that a call of coil_var_set() replaced, for coil_var_reset().
+ * Allocated by the caller; all members are private to coil.
  */
 typedef struct coil_var_token {
     void *private_[4];

@@ -154,7 +154,7 @@ COIL_API void coil_set_slow_callback_ns(int64_t ns);
  */
 COIL_API void coil_watch_locks(void);
 
-/* The caller's memory; all fields are coil's own. */
+/* Allocated by the caller; all members are private to coil. */
 typedef struct coil_lock_wait {
     void *private_[4];
 } coil_lock_wait;
@@ -189,8 +189,8 @@ COIL_API void coil_lock_wait_end(coil_lock_wait *wait);
 COIL_API void coil_lock_wait_checked(coil_lock_wait *wait);
 
 /*
- * End a wait because the task wakes up spuriously, so that the caller of the waiting
- * function can check its condition.
+ * End a wait with a spurious wake-up, after which the caller of the waiting function
+ * checks its condition again.
  *
  * If the caller waits for the same condition again in the same step, begin that wait with
  * COIL_LOCK_WAIT_AGAIN. The loop then treats the two waits as one wait, during which the
@@ -207,7 +207,7 @@ COIL_API void coil_lock_helper(void);
 
 /* ---- code that must not wait ------------------------------------------------------- */
 
-/* The caller's memory; all fields are coil's own. */
+/* Allocated by the caller; all members are private to coil. */
 typedef struct coil_no_suspend {
     void *private_[4];
 } coil_no_suspend;

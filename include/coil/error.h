@@ -149,7 +149,7 @@ __attribute__((always_inline)) static inline int coil__through_frame(int rc)
 COIL_API coil_error *coil_last_error(void);
 
 /*
- * Clear the last error, because the failure was handled. (Python: the end of an except
+ * Clear the last error. Call this after handling a failure. (Python: the end of an except
  * block)
  *
  * Usually this call is not necessary. However, if the body later returns the same rc

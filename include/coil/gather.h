@@ -82,7 +82,7 @@ COIL_SUSPENDS int coil_wait_for(coil_future *future, int64_t deadline);
 
 /* ---- each future as it completes --------------------------------------------------- */
 
-/* The caller's memory; all fields are coil's own. */
+/* Allocated by the caller; all members are private to coil. */
 typedef struct coil_as_completed {
     void *private_[16];
 } coil_as_completed;

@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/* The caller's memory; all fields are coil's own. */
+/* Allocated by the caller; all members are private to coil. */
 typedef struct coil_group {
     void *private_[25];
 } coil_group;

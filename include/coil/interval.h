@@ -19,7 +19,10 @@
 extern "C" {
 #endif
 
-/* The caller's memory; the fields are coil's own. An interval need not be finished. */
+/*
+ * Allocated by the caller; all members are private to coil. An interval need not be
+ * finished.
+ */
 typedef struct coil_interval {
     int64_t period_ns;
     int64_t next; /* when the next tick is due */

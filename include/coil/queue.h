@@ -38,7 +38,7 @@ typedef enum coil_queue_order {
     COIL_QUEUE_PRIORITY /* smallest first */
 } coil_queue_order;
 
-/* The caller's memory; the fields are coil's own. */
+/* Allocated by the caller; all members are private to coil. */
 typedef struct coil_queue {
     coil_waiters getters, putters;
     coil_event finished;

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* The caller's memory, usually on its stack; all fields are coil's own. */
+/* Allocated by the caller, usually on its stack; all members are private to coil. */
 typedef struct coil_scope {
     void *private_[18];
 } coil_scope;

@@ -11,17 +11,18 @@
  *     coil_stream_destroy(s);
  *
  * One task may read a stream while another task writes it; a second reader or writer gets
- * -EBUSY. Each call tries its operation first, and waits only if necessary; with
- * io_uring, reads are submitted to the kernel instead. Even calls that need not wait
- * yield now and then, so that a peer that is always ready cannot block other tasks.
- * Otherwise the calls follow read(2), write(2), connect(2) and accept(2). (asyncio:
- * streams, sock_recv, sock_sendall, sock_accept)
+ * -EBUSY. Each call first tries its operation without waiting, and waits only if
+ * necessary. With io_uring, reads are submitted to the kernel immediately. A task whose
+ * calls never need to wait still yields now and then, so that a peer that is always ready
+ * cannot starve other tasks. Otherwise the calls follow read(2), write(2), connect(2) and
+ * accept(2). (asyncio: streams, sock_recv, sock_sendall, sock_accept)
  *
- * If coil_read() or coil_accept() is cancelled, it has consumed nothing. A call that
- * completed before the cancellation returns its result, and the next call that would wait
- * returns -ECANCELED. Calls that need not wait still succeed. coil_write() and
+ * If coil_read() or coil_accept() is cancelled, no data or connection is lost. A call
+ * that completed before the cancellation returns its result, and the next call that would
+ * wait returns -ECANCELED. Calls that need not wait still succeed. coil_write() and
  * coil_read_exact() may have transferred some bytes when they fail or are cancelled;
- * coil_stream_write_transferred() and coil_stream_read_transferred() return the number.
+ * coil_stream_write_transferred() and coil_stream_read_transferred() then return how
+ * many.
  *
  * Calls that look for a line or a separator may read ahead, into the stream's buffer. All
  * other reads first return the bytes in that buffer. Writes are not buffered.
@@ -42,14 +43,14 @@ typedef struct coil_stream coil_stream;
 typedef struct coil_listener coil_listener;
 
 /*
- * Connect to a host and a port. Each is a name or a number: "::1", "http".
+ * Connect to a host and a port, each given as a name or a number: "::1", "http".
  *
- * coil tries every address of the name, and uses the first that connects; see
- * coil/connect.h. If all addresses fail, coil_connect() returns the first error that
- * describes the host. The message of coil_last_error() lists all errors.
+ * coil tries the addresses of the host until one of them connects; see coil/connect.h. If
+ * all addresses fail, coil_connect() returns the first error that tells something about
+ * the host, and the message of coil_last_error() lists all errors.
  *
- * Fails like connect(2) and coil_getaddrinfo(), with -ECANCELED, -ENOMEM. *out is the
- * caller's.
+ * The caller owns *out. Fails like connect(2) and coil_getaddrinfo(), and with -ECANCELED
+ * or -ENOMEM.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_connect(const char *host, const char *port,
                                             coil_stream **out);
@@ -81,10 +82,11 @@ COIL_SUSPENDS COIL_CHECKED int coil_connect_unix(const char *path, coil_stream *
  * Make a stream from a connected stream socket, pipe end or tty. The stream owns the
  * descriptor. (asyncio: connect_read_pipe, connect_write_pipe, open_connection(sock=))
  *
- * The descriptor becomes non-blocking. Other processes may share a pipe end or tty: for
- * example, the shell shares the program's standard input. So coil reopens the file under
- * the same descriptor number, which does not affect the other processes. If reopening is
- * impossible, the shared open file is non-blocking until the stream is closed.
+ * The descriptor becomes non-blocking. A pipe end or tty may be shared with other
+ * processes: for example, the program's standard input is shared with the shell. So coil
+ * reopens the file under the same descriptor number, and only the new open file becomes
+ * non-blocking. If the file cannot be reopened, the shared open file is non-blocking
+ * until the stream is closed.
  *
  * Standard input may also be a regular file or /dev/null. Such files are always ready, so
  * reading a regular file may block the loop until the disk has answered; to avoid that,
@@ -97,16 +99,16 @@ COIL_SUSPENDS COIL_CHECKED int coil_connect_unix(const char *path, coil_stream *
 COIL_API COIL_CHECKED int coil_stream_adopt(int fd, coil_stream **out);
 
 /*
- * Create a pipe, whose ends[0] reads what ends[1] writes, or a pair of connected local
- * sockets. The caller owns both ends. Fail like pipe2(2) and socketpair(2), and with
- * -ENOMEM.
+ * Create a pipe, in which ends[0] reads the data written to ends[1], or a pair of
+ * connected local sockets. The caller owns both ends. Fail like pipe2(2) and
+ * socketpair(2), and with -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_pipe(coil_stream *ends[2]);
 COIL_API COIL_CHECKED int coil_stream_pair(coil_stream *ends[2]);
 
 /*
- * Close the descriptor. A task that waits in a call on the stream gets -EBADF. A second
- * call has no effect.
+ * Close the descriptor. A task that is waiting in a call on the stream gets -EBADF.
+ * Closing a stream again has no effect.
  *
  * Returns 0, or the error of close(2). Never suspends and never blocks: the kernel sends
  * the remaining data in the background. A time in SO_LINGER is ignored, except that 0
@@ -115,8 +117,8 @@ COIL_API COIL_CHECKED int coil_stream_pair(coil_stream *ends[2]);
 COIL_API int coil_stream_close(coil_stream *stream);
 
 /*
- * Close the stream if it is open, and free it; NULL is accepted. A task that waits in a
- * call on it gets -EBADF and must not use the stream again.
+ * Close the stream if it is open, and free it; NULL is accepted. A task that is waiting
+ * in a call on the stream gets -EBADF, and must not use the stream again.
  */
 COIL_API void coil_stream_destroy(coil_stream *stream);
 
@@ -130,21 +132,21 @@ COIL_API void coil_stream_destroy(coil_stream *stream);
 COIL_API int coil_stream_fd(const coil_stream *stream);
 
 /*
- * Return the address of the peer, or of this end. Fail like getpeername(2) and
- * getsockname(2): -ENOTCONN once the peer is gone, -ENOTSOCK for pipes; -EBADF. (asyncio:
- * get_extra_info)
+ * Return the address of the peer (coil_stream_peer) or of this end (coil_stream_name).
+ * Fail like getpeername(2) and getsockname(2): -ENOTCONN once the peer is gone, -ENOTSOCK
+ * for pipes; -EBADF. (asyncio: get_extra_info)
  */
 COIL_API int coil_stream_peer(const coil_stream *stream, coil_address *out);
 COIL_API int coil_stream_name(const coil_stream *stream, coil_address *out);
 
 /*
- * Limit how long a call on the stream may wait while no other call transfers bytes; after
- * that time it fails with -ETIMEDOUT. 0, the default, means no limit. (SO_RCVTIMEO, Go:
+ * Limit how long a call on the stream may wait without any transfer on the stream; the
+ * call then fails with -ETIMEDOUT. 0, the default, means no limit. (SO_RCVTIMEO, Go:
  * SetDeadline)
  *
- * Any operation in the other direction restarts the timeout. With TLS, the connection
- * cannot be used after a read or a write has failed in this way. The limit applies from
- * the next call on. To limit a whole request, use a scope.
+ * An operation in the other direction restarts the timeout, too. With TLS, the connection
+ * cannot be used after a read or a write has timed out. The limit applies from the next
+ * call on. To limit a whole request, use a scope.
  */
 COIL_API void coil_stream_set_idle_timeout(coil_stream *stream, int64_t timeout_ns);
 
@@ -152,11 +154,11 @@ COIL_API void coil_stream_set_idle_timeout(coil_stream *stream, int64_t timeout_
  * Send bytes over a local socket, with copies of `fd_count` descriptors. (unix(7),
  * SCM_RIGHTS; Python: socket.send_fds)
  *
- * Suspends until at least one byte is sent. The descriptors are sent with the first
- * byte. Returns how many bytes were sent; use coil_write() for the rest. The descriptors
- * remain the caller's. n must not be 0. Fails like sendmsg(2): -EINVAL for more than 253
- * descriptors; -EOPNOTSUPP for any other stream, also with TLS; -EBADF, -EBUSY,
- * -ECANCELED.
+ * Suspends until at least one byte is sent. The descriptors are sent with the first byte.
+ * Returns the number of bytes sent; send the rest with coil_write(). The caller keeps its
+ * descriptors. n must not be 0. Fails like sendmsg(2): -EINVAL for more than 253
+ * descriptors; -EOPNOTSUPP if the stream is not a local socket, or uses TLS; -EBADF,
+ * -EBUSY, -ECANCELED.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_send_fds(coil_stream *stream, const void *buf,
                                                  size_t n, const int *fds,
@@ -168,8 +170,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_send_fds(coil_stream *stream, const void
  *
  * Before the call, *fd_count is the size of `fds`, at most 253; after the call, it is the
  * number of received descriptors. The descriptors belong to the caller and are
- * close-on-exec. Returns the number of received bytes; 0 at the end. One call never
- * returns the descriptors of two sends. All other calls that read from the stream drop
+ * close-on-exec. Returns the number of received bytes; 0 at the end. A call never
+ * combines the descriptors of two sends. All other calls that read from the stream drop
  * descriptors, so use only this function while descriptors may arrive. If more
  * descriptors arrive than fit into `fds`, the call closes all of them and fails with
  * -EMSGSIZE. Fails as coil_send_fds().
@@ -196,7 +198,7 @@ COIL_API int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_
 COIL_API int coil_stream_set_no_delay(coil_stream *stream, bool on);
 
 /*
- * Make the kernel probe a silent peer, to detect that it is gone. (SO_KEEPALIVE)
+ * Make the kernel probe a silent peer, to detect a lost connection. (SO_KEEPALIVE)
  *
  * After `idle_ns` of silence, rounded up to seconds, the kernel sends ten probes within
  * another `idle_ns`. If none is answered, reading fails with -ETIMEDOUT. 0, the default,
@@ -212,15 +214,15 @@ COIL_API int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns);
  * While a stream is detached, it may only be attached, closed or destroyed, on any
  * thread. Data that was read ahead and the TLS session move with the stream. Fail with
  * -EBUSY while a call is in progress on the stream, or for coil_stream_attach(), if the
- * stream is attached. Also fail with -EBADF if it is closed, -ENOMEM; -EOPNOTSUPP in a
- * simulated network.
+ * stream is attached. Also fail with -EBADF if the stream is closed, -ENOMEM; -EOPNOTSUPP
+ * in a simulated network.
  */
 COIL_API int coil_stream_detach(coil_stream *stream);
 COIL_API int coil_stream_attach(coil_stream *stream);
 
 /*
- * Return the descriptor, which then belongs to the caller, and free the stream. If the
- * descriptor was adopted and was blocking before, it becomes blocking again.
+ * Return the descriptor, which then belongs to the caller, and free the stream. A
+ * descriptor that was blocking when it was adopted becomes blocking again.
  *
  * Fails with -EBUSY while a call is in progress, or if received bytes or an error have
  * not been read yet. Also fails with -EBADF, and with -EOPNOTSUPP for TLS and in a
@@ -242,16 +244,16 @@ COIL_API int coil_stream_release_fd(coil_stream *stream);
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_read(coil_stream *stream, void *buf, size_t n);
 
 /*
- * Wait until coil_read() would not wait: for a byte, for the end of the stream, or for a
- * failure, which the read then returns. (tokio: TcpStream::readable)
+ * Wait until coil_read() can return immediately, with data, the end of the stream, or a
+ * failure. (tokio: TcpStream::readable)
  *
  * Consumes nothing. Bytes that were read ahead count as readable. With TLS, only
  * decrypted bytes count. Returns 0. Fails with -EBADF, -EBUSY while another task reads or
  * waits here, -ECANCELED, -ENOMEM. Fails immediately, like coil_read(), on a descriptor
  * that cannot be read.
  *
- * While the task waits, the stream needs no buffer, and the kernel uses no memory of the
- * task. So this call is the cheapest way to wait for a peer that is mostly silent.
+ * The task need not provide a buffer while it waits. So this call takes the least memory
+ * when waiting for a peer that is mostly silent.
  *
  *     while ((rc = coil_stream_wait_readable(stream)) == 0)
  *         if ((rc = answer(stream)) <= 0)         // reads into a buffer of its own frame
@@ -269,8 +271,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_exact(coil_stream *stream, void *bu
                                                    size_t n);
 
 /*
- * Write all n bytes, suspending as often as necessary. When the call returns, the kernel
- * has accepted all of them. (asyncio: write and drain)
+ * Write all n bytes, suspending as often as necessary. When the call succeeds, the kernel
+ * has accepted all n bytes. (asyncio: write and drain)
  *
  * Returns n, or fails like write(2) (without SIGPIPE), -EBADF, -EBUSY, -ECANCELED. On a
  * lost connection a write fails with the connection's error, or with -EPIPE.
@@ -279,8 +281,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_exact(coil_stream *stream, void *bu
 COIL_SUSPENDS ssize_t coil_write(coil_stream *stream, const void *buf, size_t n);
 
 /*
- * Like coil_write(), for the contents of `count` buffers one after the other. Fails with
- * -EINVAL if the total size overflows. (asyncio: writelines and drain)
+ * Write the contents of `count` buffers in order, like coil_write(). Fails with -EINVAL
+ * if the total size overflows. (asyncio: writelines and drain)
  */
 COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts,
                                   int count);
@@ -289,8 +291,8 @@ COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts
  * Write n bytes of a regular file, starting at *offset. SIZE_MAX means up to the end of
  * the file. (asyncio: sendfile)
  *
- * If `offset` is NULL, the file's own position is used. In any case the offset or
- * position is advanced by the number of bytes sent.
+ * If `offset` is NULL, the call starts at the file's position. The offset or position is
+ * advanced by the number of bytes sent, even after a failure.
  *
  * Returns the number of bytes sent, which is less than n if the file ends earlier or
  * shrinks meanwhile. If the stream is a socket, data in the page cache is sent with
@@ -301,16 +303,19 @@ COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset
                                     size_t n);
 
 /*
- * Copy one stream to another until the end, or at most n bytes. (Go: io.Copy, io.CopyN)
+ * Copy data from one stream to another, until `from` ends or (coil_copy_n) n bytes are
+ * copied. (Go: io.Copy, io.CopyN)
  *
  * Returns the number of bytes; for coil_copy_n() that is less than n if the stream ended
- * earlier. The end is not passed on to `to`: see coil_stream_shutdown_write(). `from` and
- * `to` may be the same stream. A proxy needs one task for each direction.
+ * earlier. When `from` ends, `to` remains open for writing: see
+ * coil_stream_shutdown_write(). `from` and `to` may be the same stream. A proxy needs one
+ * task for each direction.
  *
  * Fails like coil_read() on `from` and coil_write() on `to`, with -ENOMEM, -ECANCELED.
  * After a failure, coil_stream_write_transferred() of `to` returns how many bytes were
  * written, and coil_stream_read_transferred() of `from` returns the same number. No bytes
- * are lost: bytes that were read but not written are the next to be read from `from`.
+ * are lost: bytes that were read but not written remain in the buffer of `from`, and the
+ * next read returns them.
  *
  * The copy uses the look-ahead buffer of `from`, whose size is 4 KiB at first, and grows
  * up to the stream's limit while reads fill it.
@@ -319,18 +324,20 @@ COIL_SUSPENDS ssize_t coil_copy(coil_stream *from, coil_stream *to);
 COIL_SUSPENDS ssize_t coil_copy_n(coil_stream *from, coil_stream *to, size_t n);
 
 /*
- * Signal to the peer that nothing more will be written. (asyncio: write_eof)
+ * Shut down the sending side, so that the peer reads the end of the stream. (asyncio:
+ * write_eof)
  *
  * Suspends only for TLS, which sends a message (coil/tls.h). The write end of a pipe is
- * closed, as by coil_stream_close(). The reader of that pipe sees the end once all
- * processes that share that end have closed it. Fails like shutdown(2), -EBADF, -EBUSY,
- * -ECANCELED. Fails with -ENOTSOCK for a terminal, the read end of a pipe, or a FIFO that
- * is also open for reading.
+ * closed, as by coil_stream_close(). The pipe's reader reads the end of the stream once
+ * all processes that share the write end have closed it. Fails like shutdown(2), -EBADF,
+ * -EBUSY, -ECANCELED. Fails with -ENOTSOCK for a terminal, the read end of a pipe, or a
+ * FIFO that is also open for reading.
  */
 COIL_SUSPENDS int coil_stream_shutdown_write(coil_stream *stream);
 
 /*
- * Return how many bytes the latest call transferred, whether it completed or failed.
+ * Return how many bytes were transferred by the latest call in this direction, even if it
+ * failed.
  *
  * For reading, these calls count: coil_read_exact(), coil_read_line(), coil_read_until(),
  * and coil_copy() from the stream. For writing: coil_write(), coil_writev(),
@@ -366,8 +373,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_until(coil_stream *stream,
                                                    void *buf, size_t size);
 
 /*
- * Wait until at least `at_least` bytes have arrived, and return them in place without
- * consuming them.
+ * Wait until the buffer contains at least `at_least` bytes, and return a pointer to the
+ * buffered bytes without consuming them.
  *
  * *data is borrowed until the next call that reads or closes the stream. Returns the
  * number of bytes, which is less than `at_least` only at the end of the stream. If
@@ -401,9 +408,9 @@ COIL_API bool coil_stream_at_end(const coil_stream *stream);
 /*
  * Listen on a host (NULL for all addresses) and a port ("0" for a free port).
  *
- * Uses the first address that works, with SO_REUSEADDR. `backlog` is as in listen(2); 0
- * means 1024. Suspends only to look up names. Fails like bind(2), listen(2),
- * coil_getaddrinfo().
+ * Binds to the first address of the host that works, with SO_REUSEADDR. `backlog` is as
+ * in listen(2); 0 means 1024. Suspends only to look up names. Fails like bind(2),
+ * listen(2), coil_getaddrinfo().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_listen(const char *host, const char *port,
                                            int backlog, coil_listener **out);
@@ -413,8 +420,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_listen_port(const char *host, uint16_t port,
                                                 int backlog, coil_listener **out);
 
 /*
- * Listen on an address of the kinds that coil_connect_address() takes; a local socket
- * behaves as for coil_listen_unix(). Does not suspend.
+ * Listen on an IPv4 address, an IPv6 address, or a local socket as with
+ * coil_listen_unix(). Does not suspend.
  *
  * Fails like coil_listen(), with -EINVAL for an incomplete address, -EAFNOSUPPORT.
  */
@@ -425,8 +432,8 @@ COIL_API COIL_CHECKED int coil_listen_address(const coil_address *at, int backlo
  * Listen on a local socket: a path, or "@name" in the abstract namespace. Does not
  * suspend. (asyncio: start_unix_server)
  *
- * A socket that already exists at the path is replaced, whether its server has crashed or
- * still runs. If any other file exists there, the result is -EADDRINUSE. Closing the
+ * A socket that already exists at the path is replaced, even if its server is still
+ * running. If any other file exists there, the result is -EADDRINUSE. Closing the
  * listener removes the file, unless another program has replaced it. Fails like bind(2),
  * listen(2), with -ENAMETOOLONG (108 bytes or more), -ENOMEM.
  */
@@ -442,14 +449,14 @@ typedef struct coil_listen_options {
      */
     bool reuse_port;
     bool v6_only;     /* IPv6 only: "::" does not serve IPv4 */
-    const char *path; /* for a local socket: see coil_listen_unix() */
+    const char *path; /* path of a local socket: see coil_listen_unix() */
     /*
      * Mode of the socket's file, set before any client can connect; 0 means the default
      * according to umask(2).
      */
     unsigned mode;
     bool keep_file;              /* closing the listener does not remove the file */
-    const coil_address *address; /* replaces host and port, or path */
+    const coil_address *address; /* used instead of host and port, or path */
 } coil_listen_options;
 
 /*
@@ -483,12 +490,12 @@ COIL_SUSPENDS COIL_CHECKED int coil_listen_all(const coil_listen_options *opts,
 COIL_API COIL_CHECKED int coil_listener_adopt(int fd, coil_listener **out);
 
 /*
- * Wait for a connection, and return it in *out, which is the caller's.
+ * Accept a connection, suspending until one arrives. The caller owns *out.
  *
  * Fails like accept(2), with -EBADF when closed, -ECANCELED. Connections that the peer
  * aborted before they were accepted are skipped. After -EMFILE, similar errors and
- * -ENOMEM, the connection is still queued for the next call. If the select(2) backend
- * cannot watch the connection, it is closed, and the result is -EINVAL.
+ * -ENOMEM, the connection is still queued for the next call. A connection that the
+ * select(2) backend cannot watch is closed, and the result is -EINVAL.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_accept(coil_listener *listener, coil_stream **out);
 
@@ -511,8 +518,8 @@ COIL_API void coil_listener_destroy(coil_listener *listener);
  * Wait until `fd` is readable or writable. `events` is COIL_READABLE, COIL_WRITABLE or
  * both. (Python: select.select)
  *
- * Returns the events that occurred; errors and hang-ups count as both. Fails with -EBUSY
- * if a stream, a reader or a writer uses the descriptor; otherwise like
+ * Returns the events that occurred; an error or a hang-up counts as both events. Fails
+ * with -EBUSY if a stream, a reader or a writer uses the descriptor; otherwise like
  * coil_add_reader(). Regular files, /dev/null and the like are always ready.
  */
 COIL_SUSPENDS int coil_wait_fd(int fd, unsigned events);

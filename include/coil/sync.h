@@ -25,7 +25,9 @@
 extern "C" {
 #endif
 
-/* Waiting tasks, oldest first. A list of zeroes is empty; the fields are coil's own. */
+/*
+ * Waiting tasks, oldest first. A zeroed list is empty; all members are private to coil.
+ */
 typedef struct coil_waiters {
     void *first, *last;
     /*

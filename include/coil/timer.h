@@ -24,8 +24,8 @@ extern "C" {
 #endif
 
 /*
- * The caller's memory; the fields are coil's own. A started timer must be neither moved
- * nor freed.
+ * Allocated by the caller; all members are private to coil. A started timer must be
+ * neither moved nor freed.
  */
 typedef struct coil_timer {
     void *private_[4];
