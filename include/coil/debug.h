@@ -1,5 +1,6 @@
 /*
- * coil/debug.h - inspect the program's tasks: what they wait for, where, and since when.
+ * coil/debug.h - inspect the program's tasks: the reason, the place and the beginning of
+ * each wait.
  *
  *     static int show(coil_task *task, void *arg)
  *     {
@@ -15,8 +16,8 @@
  *
  *     coil_task_each(show, NULL);
  *
- * No function here suspends. All functions work in every build and at any time, because
- * coil records nothing in advance for them.
+ * No function here suspends. All functions work in every build and at any time, without
+ * any preparation.
  */
 #ifndef COIL_DEBUG_H
 #define COIL_DEBUG_H
@@ -29,10 +30,10 @@
 extern "C" {
 #endif
 
-/* Why a task waits. */
+/* The reason for a task's wait. */
 typedef struct coil_waiting {
     /*
-     * The kind of wait, one of these:
+     * The kind of wait, which is one of the following:
      *
      * "future", "task", "shield", "gather", "wait", "sleep", "park", "group",
      * "group.spawn", "lock", "promise", "event", "condition", "semaphore", "queue.get",
@@ -40,34 +41,34 @@ typedef struct coil_waiting {
      * "write", "accept", "connect", "wait_fd", "poll", "blocking.dns" (name lookups),
      * "blocking.file", "blocking.cpu".
      *
-     * Calls on files also have the kinds "open", "close", "stat", "fsync" and so on,
-     * after the functions in coil/file.h and coil/path.h. "file.close" means that
-     * coil_file_close() waits for calls in progress.
+     * Calls on files have further kinds: "open", "close", "stat", "fsync" and so on,
+     * named after the functions in coil/file.h and coil/path.h. "file.close" means that
+     * coil_file_close() is waiting for calls in progress.
      */
     const char *what;
     const void *object; /* the lock, event, queue, group, ... or NULL */
     /*
-     * The future, borrowed: if the task waits for several futures, this is the first one
+     * The future for which the task waits, borrowed; of several futures, the first one
      * that is not done. NULL for other waits.
      */
     coil_future *future;
     /*
-     * The time at which the wait ends without an event, as in coil_sleep() and
-     * coil_wait(); else COIL_NEVER. Deadlines of scopes are not included.
+     * The time at which the wait ends even without an event, as set by coil_sleep() or
+     * coil_wait(); otherwise COIL_NEVER. Deadlines of scopes are not included.
      */
     int64_t deadline;
     int64_t since; /* coil_now() at the last poll before the wait */
-    int fd;        /* the descriptor of a read, a write, ... or -1 */
+    int fd;        /* descriptor of a read, a write, and so on; or -1 */
 } coil_waiting;
 
 /*
- * Return why the task waits. Returns false if the task does not wait because it is
- * running, ready to run, or has ended.
+ * Store the reason for the task's wait in *out, and return true. Returns false if the
+ * task is not waiting: it is running, ready to run, or has ended.
  */
 COIL_API bool coil_task_waiting(const coil_task *task, coil_waiting *out);
 
 /*
- * Call visit(awaiter, arg) for every task that waits for the future. (asyncio:
+ * Call visit(awaiter, arg) for every task that is waiting for the future. (asyncio:
  * FutureCallGraph.awaited_by)
  *
  * The awaiters are tasks in coil_await(), coil_shield(), coil_gather() or coil_wait(). If
@@ -84,15 +85,15 @@ COIL_API int coil_task_awaiters(coil_task *task,
                                 int (*visit)(coil_task *awaiter, void *arg), void *arg);
 
 /*
- * Return the call stack of a task: at most n return addresses, innermost first. Returns
- * their number. (asyncio: Task.get_stack)
+ * Store the call stack of a task in `addresses`: at most n return addresses, innermost
+ * first. Returns the number of addresses. (asyncio: Task.get_stack)
  *
- * For the running task the stack begins with the caller. The stack of a waiting task is
- * read without running the task. The frames of generators in which the task runs are
- * included, but coil's own frames inside the waiting function are omitted.
+ * The stack of the running task begins with the caller of this function. The stack of a
+ * waiting task is read without running the task. It includes the frames of generators in
+ * which the task runs, but not coil's own frames inside the waiting function.
  *
- * Returns 0 for a task that has not begun or has ended. Fails with -ENOSPC if the caller
- * has less than 8 KiB of its own stack left.
+ * Returns 0 for a task that has not begun or has ended. Fails with -ENOSPC if less than 8
+ * KiB of the caller's stack is left.
  */
 COIL_API int coil_task_backtrace(coil_task *task, void *addresses[], int n);
 
@@ -111,9 +112,9 @@ COIL_API const void *coil_task_spawned_at(const coil_task *task);
  * Debug mode measures each step of a task, each callback and each poll. A step of 100 ms
  * or longer is reported to the exception handler, with its name, its duration and the
  * code that was running. The report also names the code that spawned the task or, if
- * debug mode was already on, requested the callback. To find that code, an additional
- * thread samples the position of the loop's thread. The additional thread also prints a
- * message on standard error if a step takes longer than a second.
+ * debug mode was already on, requested the callback. To find the code that was running,
+ * an additional thread samples the position of the loop's thread. That thread also prints
+ * a message on standard error if a step takes longer than a second.
  *
  * COIL_DEBUG=1 in the environment, or coil_loop_opts.debug, switches debug mode on from
  * the beginning. In debug mode each turn polls, and each step reads the clock twice and
@@ -122,11 +123,11 @@ COIL_API const void *coil_task_spawned_at(const coil_task *task);
 COIL_API void coil_set_debug(bool on);
 
 /*
- * When a loop closes, its exception handler gets a report for each object that was
- * created in debug mode and still exists. The report names the line that created the
+ * When a loop closes, each object that was created in debug mode and still exists is
+ * reported to the loop's exception handler. The report names the line that created the
  * object. These objects are streams, listeners, datagram sockets, files, processes,
- * executors, started timers, readers and writers, and unreleased references to tasks.
- * An object is reported even if the program would destroy it later.
+ * executors, started timers, readers and writers, and unreleased references to tasks. An
+ * object is reported even if the program would destroy it later.
  */
 
 /* True if the thread has a loop in debug mode. (asyncio: loop.get_debug) */
@@ -139,14 +140,14 @@ COIL_API bool coil_debug(void);
 COIL_API void coil_set_slow_callback_ns(int64_t ns);
 
 /*
- * Until this thread's loop closes, watch it for locks that block the thread. Aborts
+ * Watch this thread's loop, until it closes, for locks that block the thread. Aborts
  * without a loop.
  *
- * If a step of a task, or a callback, has waited for a lock (a futex) for five seconds,
- * its position is printed on standard error. Such a wait blocks the thread. If another
- * task of the same thread holds the lock, the wait never ends. If all threads of the
- * process wait for locks without a timeout, the program aborts after three seconds,
- * unless a signal handler or another process may release a lock.
+ * If a step of a task, or a callback, has blocked its thread for five seconds in a wait
+ * for a lock (a futex), its position is printed on standard error. If another task of the
+ * same thread holds the lock, the wait never ends. If all threads of the process are
+ * waiting for locks without a timeout, the program aborts after three seconds, unless a
+ * signal handler or another process might release a lock.
  *
  * libcoil-posix calls this function for each loop with tasks that wait in libcoil-posix.
  * While any loop is watched, the process has one additional thread, which examines the
@@ -167,17 +168,17 @@ enum {
 
 /*
  * Mark the beginning and the end of a task's wait for a lock. During this wait the task
- * has only one timer, which makes the task check the lock again. Both functions abort
+ * has only one timer, which wakes it to check the lock again. Both functions abort
  * without a loop.
  *
  * If all tasks of the loop wait, and all its timers are such timers, the loop is stuck
- * unless code outside the loop releases a lock. If there is no other thread, the loop
- * reports a deadlock once every task has checked its lock again: coil_run() returns
- * -EDEADLK, as if the loop had no timers. If another thread, another process or a signal
- * handler may release a lock, the wait is reported once on standard error, after five
- * seconds, and the loop continues.
+ * unless code outside the loop releases a lock. If another thread, another process or a
+ * signal handler might release a lock, the wait is reported once on standard error, after
+ * five seconds, and the loop continues. Otherwise the loop reports a deadlock once every
+ * task has checked its lock again: coil_run() returns -EDEADLK, as if the loop had no
+ * timers.
  *
- * `caller` is an address in the library that waits, for the report; it may be NULL.
+ * `caller` is an address in the waiting library, which the report names; it may be NULL.
  * libcoil-posix calls these functions. Any number of waits may be open at once, and they
  * may end in any order.
  */
@@ -185,7 +186,9 @@ COIL_API void coil_lock_wait_begin(coil_lock_wait *wait, const void *caller,
                                    unsigned flags);
 COIL_API void coil_lock_wait_end(coil_lock_wait *wait);
 
-/* Note that the task has checked the lock during the wait, and still waits for it. */
+/*
+ * Record that the task has checked the lock during the wait, and is still waiting for it.
+ */
 COIL_API void coil_lock_wait_checked(coil_lock_wait *wait);
 
 /*
@@ -193,15 +196,15 @@ COIL_API void coil_lock_wait_checked(coil_lock_wait *wait);
  * checks its condition again.
  *
  * If the caller waits for the same condition again in the same step, begin that wait with
- * COIL_LOCK_WAIT_AGAIN. The loop then treats the two waits as one wait, during which the
- * lock was checked.
+ * COIL_LOCK_WAIT_AGAIN. The loop then treats the two waits as a single wait, during which
+ * the lock was checked.
  */
 COIL_API void coil_lock_wait_lapse(coil_lock_wait *wait);
 
 /*
- * Declare that until the process ends, the calling thread only wakes tasks that wait for
- * locks. Such a thread does not prevent the report of a deadlock. libcoil-posix calls
- * this function.
+ * Declare that the calling thread, until the process ends, only wakes tasks that are
+ * waiting for locks. Such a thread does not prevent a deadlock from being reported.
+ * libcoil-posix calls this function.
  */
 COIL_API void coil_lock_helper(void);
 
@@ -213,21 +216,20 @@ typedef struct coil_no_suspend {
 } coil_no_suspend;
 
 /*
- * Mark a region of code in which the running task must not wait. If the task would wait,
- * the program aborts. The message contains `why` (not copied), the place where the region
- * was entered, and the object for which the task would wait.
+ * Begin or end a region of code in which the running task must not wait. If a call inside
+ * the region would wait, the program aborts. The message contains `why` (not copied), the
+ * place where the region was entered, and the object for which the task would wait.
  *
  * Use a region for code that must not be interleaved with other tasks. Calls that need
- * not wait work as usual. Regions close last in, first out, in the function or task that
- * opened them. A callback, which cannot wait at all, may enter a region, too.
+ * not wait work as usual. Regions must be exited in reverse order, by the callback or
+ * task that entered them. A callback, which cannot wait at all, may enter a region, too.
  */
 COIL_API void coil_no_suspend_enter(coil_no_suspend *region, const char *why);
 COIL_API void coil_no_suspend_exit(coil_no_suspend *region);
 
 /*
- * True if a call may wait here: a task is running, and is not in a region in which it
- * must not wait. Use this function in code that behaves differently inside and outside
- * tasks.
+ * True if a call may wait here: a task is running, and it is not in a coil_no_suspend
+ * region. Use this function in code that behaves differently inside and outside tasks.
  */
 COIL_API bool coil_may_suspend(void);
 
@@ -239,12 +241,11 @@ COIL_API bool coil_may_suspend(void);
 COIL_API bool coil_on_task_stack(void);
 
 /*
- * True if this is the return address of a call that coil itself made to the C library.
- * May be called on any thread, and in signal handlers.
+ * True if `return_address` lies in coil, so that coil itself made the call to the C
+ * library that will return there. May be called on any thread, and in signal handlers.
  *
- * Libraries that replace functions of the C library, such as libcoil-posix, need this
- * function. They pass __builtin_return_address(0), to distinguish coil's own calls from
- * other calls.
+ * Libraries that replace functions of the C library, such as libcoil-posix, pass
+ * __builtin_return_address(0), to distinguish coil's own calls from other calls.
  */
 COIL_API bool coil_is_own_call(const void *return_address);
 
@@ -252,26 +253,26 @@ COIL_API bool coil_is_own_call(const void *return_address);
 
 typedef struct coil_stats {
     uint64_t turns;   /* turns of the loop since its creation */
-    uint64_t polls;   /* turns with a poll; other turns skipped it */
-    uint64_t runs;    /* callbacks and steps of tasks that ran */
+    uint64_t polls;   /* turns that polled; the others skipped the poll */
+    uint64_t runs;    /* number of callbacks and steps of tasks that have run */
     uint64_t spawned; /* tasks */
     /*
      * Reads, writes, accepts and so on; one call may need several operations.
-     * `operations_waited` counts the operations that had to wait; the others completed
+     * `operations_waited` counts the operations that had to wait; all others completed
      * immediately. On io_uring most operations wait for the next poll.
      */
     uint64_t operations, operations_waited;
     size_t tasks;  /* tasks that have not ended */
     size_t timers; /* started timers: sleeps, deadlines, delayed callbacks */
     /*
-     * The number of the thread's light tasks that are not freed yet, and of those with
-     * swapped-out stacks. The size of the swapped-out stacks in bytes, without control
-     * blocks, and of the other stacks of light tasks.
+     * Number of the thread's light tasks that are not freed yet; number of these whose
+     * stacks are swapped out; size of the swapped-out stacks in bytes, without control
+     * blocks; size of the stacks of light tasks that are not swapped out.
      */
     size_t light_tasks, light_stored, light_stored_bytes, light_resident_bytes;
     /*
-     * A short text that says why this loop creates light tasks as ordinary tasks; NULL if
-     * light tasks work.
+     * The reason why this loop creates light tasks as ordinary tasks, a short text; NULL
+     * if light tasks work.
      */
     const char *light_off;
 } coil_stats;
@@ -283,7 +284,7 @@ COIL_API void coil_stats_get(coil_stats *out);
 
 /*
  * Print the stack of a task, then the stacks of the tasks that await it, then the stacks
- * of the tasks that await those tasks, and so on. (asyncio: print_call_graph)
+ * of their awaiters, and so on. (asyncio: print_call_graph)
  *
  * `future` may be any future; NULL means the running task. A task with several awaiters
  * is printed once. Cycles of tasks that await each other are detected and marked.

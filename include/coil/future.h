@@ -47,8 +47,8 @@ COIL_API coil_future *coil_future_retain(coil_future *future);
  * Drop a reference; NULL is accepted.
  *
  * The last release destroys the value. If the future's failure was never retrieved, by
- * awaiting or with coil_future_result(), the failure is then reported on stderr. The last
- * release of a pending future reports nothing.
+ * awaiting or with coil_future_result(), the last release reports the failure to the
+ * exception handler. Releasing a pending future reports nothing.
  */
 COIL_API void coil_future_release(coil_future *future);
 

@@ -1,5 +1,6 @@
 /*
- * coil/guard.h - scopes, groups, locks and handles that cannot be left open.
+ * coil/guard.h - close scopes and groups, release locks and handles at the end of a
+ * block.
  *
  *     static int greet(coil_stream *stream, void *arg)
  *     {
@@ -20,15 +21,14 @@
  * lock that is not released blocks every task that tries to acquire it. The macros of
  * this header close scopes and groups and release locks whenever control leaves the
  * block: at its last line, or by `break`, `return` or `goto`. The macros use the
- * attribute `cleanup` of GCC and Clang, and call the ordinary functions after which they
- * are named.
+ * attribute `cleanup` of GCC and Clang, and call the ordinary functions of coil.
  *
- * BLOCKS. COIL_WITH_...() is followed by a statement. In that statement `break` and
- * `continue` leave the block only, not a loop around the block.
+ * BLOCKS. COIL_WITH_...() is followed by a statement. Inside that statement, `break` and
+ * `continue` leave only the block, not a loop around it.
  *
- * GUARDS. COIL_..._GUARD(&object) is a declaration. Write the guard after the call that
- * opened, entered or acquired the object. The guard acts at the end of the enclosing
- * block. Guards act in reverse order.
+ * GUARDS. COIL_..._GUARD(&object) is a declaration, to be written after the call that
+ * entered the scope or group, or acquired the lock. The guard leaves or releases the
+ * object at the end of the enclosing block. Guards run in reverse order.
  *
  * HANDLES. COIL_AUTO(type) declares a pointer whose object is released at the end of the
  * block.
@@ -97,10 +97,10 @@ extern "C" {
  * Run the statement that follows with a deadline, `span_ns` from now. (asyncio: timeout)
  *
  * `rc` is a variable of the type int or ssize_t. The macro sets `rc` to 0 at the start of
- * the block, and the block sets it to its result. After the block, `rc` is the result of
+ * the block; the block stores its result in `rc`. After the block, `rc` is the result of
  * coil_scope_exit_count(): -ETIMEDOUT if the deadline cancelled the block. If
  * coil_scope_enter() fails, the block does not run, and `rc` is -ENOMEM. A `return` in
- * the block closes the scope, too, but the returned value is not translated: -ECANCELED
+ * the block closes the scope, too, but does not translate the returned value: -ECANCELED
  * remains -ECANCELED.
  */
 #define COIL_WITH_DEADLINE(span_ns, rc)                                                  \
@@ -174,7 +174,7 @@ extern "C" {
 /* ---- guards ------------------------------------------------------------------------ */
 
 /*
- * Call coil_scope_leave() at the end of the block around this line, to exit the scope.
+ * Exit the scope at the end of the enclosing block, with coil_scope_leave().
  *
  *     coil_scope s;
  *     ssize_t n = coil_scope_enter(&s, coil_in(COIL_SEC(2)));
@@ -190,14 +190,14 @@ extern "C" {
 #define COIL_SCOPE_GUARD(scope) COIL__GUARD(coil_scope, scope, COIL__UNIQUE(coil__guard))
 
 /*
- * Call coil_group_leave() at the end of the block around this line, which cancels the
- * children and ends the group. To wait for the children's results, call
- * coil_group_exit(); after that, the guard does nothing.
+ * End the group at the end of the enclosing block, with coil_group_leave(), which cancels
+ * the children. To wait for the children's results, call coil_group_exit(); after that,
+ * the guard does nothing.
  */
 #define COIL_GROUP_GUARD(group) COIL__GUARD(coil_group, group, COIL__UNIQUE(coil__guard))
 
 /*
- * At the end of the block around this line, release a lock that the task has acquired.
+ * Release a lock, which the task has acquired, at the end of the enclosing block.
  *
  *     int rc = coil_lock_acquire(&lock);
  *
@@ -218,9 +218,8 @@ extern "C" {
 /* ---- handles ----------------------------------------------------------------------- */
 
 /*
- * Declare a pointer to an object of coil's type `type`. At the end of the block the
- * object is destroyed or released, unless the pointer is NULL. (GLib: g_autoptr; systemd:
- * _cleanup_)
+ * Declare a pointer to an object of coil's type `type`, which is destroyed or released at
+ * the end of the block unless the pointer is NULL. (GLib: g_autoptr; systemd: _cleanup_)
  *
  *     COIL_AUTO(coil_stream) stream = NULL;
  *     int rc = coil_connect("localhost", "7", &stream);
@@ -238,8 +237,8 @@ extern "C" {
 #define COIL_AUTO(type) COIL__CLEANUP(coil__auto_##type) type *
 
 /*
- * Return the pointer and set the variable to NULL, so that the end of the block does not
- * release the object. (GLib: g_steal_pointer; systemd: TAKE_PTR)
+ * Return the pointer and set the variable to NULL, so that the object is not released at
+ * the end of the block. (GLib: g_steal_pointer; systemd: TAKE_PTR)
  *
  *     *out = COIL_TAKE(stream);
  */

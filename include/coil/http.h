@@ -18,11 +18,11 @@
  *     coil_http_response_destroy(response);
  *     coil_http_session_destroy(session);
  *
- * libcurl implements HTTP/1.1 and HTTP/2, TLS, proxies and compression; coil implements
- * the waiting. A session keeps connections open between requests. A session belongs to
- * the loop in which it was created, and must be destroyed before that loop. Any number of
- * tasks may use a session at the same time. The functions are in a separate library:
- * pkg-config coil-http.
+ * libcurl implements HTTP/1.1 and HTTP/2, TLS, proxies and compression; coil suspends the
+ * calling task while a transfer is in progress. A session keeps connections open between
+ * requests. A session belongs to the loop in which it was created, and must be destroyed
+ * before that loop. Any number of tasks may use a session at the same time. The functions
+ * are in a separate library: pkg-config coil-http.
  *
  * To set a deadline, use a scope (coil/scope.h). Cancelling a call ends its transfer; the
  * session remains usable. (aiohttp: ClientSession)
@@ -49,8 +49,8 @@ typedef struct coil_http_session_opts {
     /*
      * The proxy's URL: "http://proxy:3128" or "socks5://...". "" means no proxy. NULL
      * means the proxy that the environment specifies when the session is created
-     * (http_proxy, https_proxy, HTTPS_PROXY, all_proxy, ALL_PROXY). In any case, hosts
-     * that are listed in the environment variable no_proxy are contacted directly.
+     * (http_proxy, https_proxy, HTTPS_PROXY, all_proxy, ALL_PROXY). Hosts that are listed
+     * in the environment variable no_proxy are always contacted directly.
      */
     const char *proxy;
     /*
@@ -59,19 +59,19 @@ typedef struct coil_http_session_opts {
      * is read when the session is created.
      */
     const char *ca_file;
-    unsigned max_connections; /* the session's limit; 0: the limit of descriptors */
+    unsigned max_connections; /* maximum for the session; 0: the limit of descriptors */
     /*
-     * Return whether the session may connect to this address, which is the proxy's
-     * address if a proxy is used. If all addresses of a host are refused, the request
-     * fails with -EACCES. NULL allows all addresses. The function must not suspend.
+     * Returns whether the session may connect to this address (the proxy's address if a
+     * proxy is used). If all addresses of a host are refused, the request fails with
+     * -EACCES. NULL allows all addresses. The function must not suspend.
      */
     bool (*allows_address)(const struct sockaddr *address, void *arg);
     void *allows_address_arg;
-    bool insecure; /* accept any certificate for any name: TLS without protection */
+    bool insecure; /* accept any certificate for any name: no protection from attackers */
     /*
      * Store the cookies that servers set, and send them back (RFC 6265). If a request has
-     * its own Cookie header, the stored cookies are added to it. For a name that is in
-     * both, the stored value is sent.
+     * its own Cookie header, the stored cookies are added to it. If a cookie's name
+     * occurs in both, the stored value is sent.
      */
     bool cookies;
 } coil_http_session_opts;
@@ -84,18 +84,18 @@ COIL_API COIL_CHECKED int coil_http_session_create(const coil_http_session_opts 
                                                    coil_http_session **out);
 
 /*
- * Return the proxy that a session created now would take from the environment, for URLs
- * of this scheme, "http" or "https". Returns NULL if the environment does not specify a
- * proxy. The string belongs to the environment.
+ * Return the proxy that the environment currently specifies for URLs of this scheme,
+ * "http" or "https". Returns NULL if the environment does not specify a proxy. The string
+ * belongs to the environment.
  */
 COIL_API const char *coil_http_proxy_of_environment(const char *scheme);
 
 /*
  * Close all connections of the session and free it; NULL is accepted. Never suspends.
  *
- * Calls that wait for one of the session's transfers get -ESHUTDOWN; if such a call waits
- * for a name lookup, it returns when the lookup ends. The responses still belong to the
- * callers, who must destroy them in the same loop.
+ * Calls that are waiting for one of the session's transfers fail with -ESHUTDOWN; a call
+ * that is waiting for a name lookup returns only when the lookup ends. The responses
+ * still belong to the callers, who must destroy them in the same loop.
  */
 COIL_API void coil_http_session_destroy(coil_http_session *session);
 
@@ -132,32 +132,31 @@ typedef void (*coil_http_wire_fn)(enum coil_http_wire what, const char *bytes, s
 typedef struct coil_http_request {
     const char *url; /* http or https; user:password@ is sent as credentials */
     /*
-     * NULL means GET, or POST with a body. The response to HEAD has headers that describe
-     * a body (coil_http_content_length()), but the body is empty: coil_http_read()
-     * returns 0.
+     * NULL means GET, or POST with a body. The headers of a response to HEAD describe a
+     * body (coil_http_content_length()), but no body is sent: coil_http_read() returns 0.
      */
     const char *method;
     /*
      * A NULL-terminated array of "Name: value"; may be NULL. "Name:" omits a header that
-     * would otherwise be sent. The body is normally decompressed. The body is not
-     * decompressed if the request has its own Range or Accept-Encoding header, or if
-     * libcurl does not support the Content-Encoding. (Fetch: handle content codings)
+     * would otherwise be sent. The response's body is decompressed, unless the request
+     * has its own Range or Accept-Encoding header, or libcurl does not support the
+     * Content-Encoding. (Fetch: handle content codings)
      */
     const char *const *headers;
     const void *body; /* copied */
     size_t body_bytes;
-    size_t body_limit; /* a longer response fails with -EMSGSIZE; 0 means no limit */
+    size_t body_limit; /* a longer body fails with -EMSGSIZE; 0 means no limit */
     /*
      * Follow at most this many redirects (301, 302, 303, 307, 308). With 0, a redirect is
      * returned to the caller as an ordinary response with a Location header.
      */
     unsigned max_redirects;
     /*
-     * End the request with -ETIMEDOUT if it makes no progress for this long. Progress
-     * means the result of the name lookup, the connection, and each byte of the TLS
-     * handshake, the headers or the body. Time does not count while the request waits for
-     * a free connection (max_connections), or, once the body has begun, while no task
-     * reads. 0 means no limit. To limit the whole request, use a scope.
+     * End the request with -ETIMEDOUT if it makes no progress for this long. Progress is
+     * the end of the name lookup, the connection, and each byte of the TLS handshake, the
+     * headers or the body. Time does not count while the request waits for a free
+     * connection (max_connections), or, once the body has begun, while no task reads. 0
+     * means no limit. To limit the whole request, use a scope.
      */
     int64_t idle_timeout_ns;
     /*
@@ -170,28 +169,28 @@ typedef struct coil_http_request {
     /*
      * Receives all bytes sent and received, unencrypted, including passwords. May be
      * NULL. The CONNECT request to a proxy is not included. A request with on_wire uses
-     * HTTP/1.1. An interim response (1xx) has its own head, before the head of the final
-     * response. If a reused connection turns out to be closed, libcurl sends the request
-     * again, and on_wire receives its bytes again.
+     * HTTP/1.1. The head of an interim response (1xx) is passed before the head of the
+     * final response. If a reused connection turns out to be closed, libcurl sends the
+     * request again, and on_wire receives its bytes again.
      */
     coil_http_wire_fn on_wire;
     void *on_wire_arg;
 } coil_http_request;
 
 /*
- * Send a request and wait for the headers of the response; with on_body, for the end of
- * the body.
+ * Send a request and wait for the headers of the response, or, with on_body, for the end
+ * of the body.
  *
  * Any response counts as success, whatever its status: the call returns 0. The request
  * may be freed when the call returns.
  *
  * *out is set before the call suspends, and the caller destroys it, also after a failure.
  * *out is NULL only if memory ran out. After a failure, coil_http_error() returns the
- * message; the status and headers are available if they were received. To get only the
- * headers, destroy the response immediately, which never waits.
+ * message; the status and headers are available if they were received. If only the
+ * headers are needed, destroy the response without reading it, which never waits.
  *
- * After a 303, and after a POST that got 301 or 302, a redirect is followed with GET and
- * without the body. Other redirects keep the method and the body. If the target has
+ * A redirect is followed with GET and without the body after status 303, and after a POST
+ * also with 301 or 302. Other redirects keep the method and the body. If the target has
  * another scheme, host or port, the headers Authorization, Cookie, Proxy-Authorization
  * and Host are not sent to it.
  *
@@ -224,12 +223,12 @@ COIL_SUSPENDS COIL_CHECKED int coil_http_get(coil_http_session *session,
  * Read at most n bytes of the body, suspending until at least one is available. Returns
  * the number of bytes; 0 at the end. Only one task may read at a time.
  *
- * If no task reads the body, coil stores up to 64 KiB of it; after that the peer has to
- * wait. Bytes that arrived before a failure are returned first. Fails with -ENODATA (the
- * body was cut off), -EMSGSIZE (body_limit, or a limit of libcurl: a trailer, or 64 MiB
- * out of one compressed piece). Fails with -ETIMEDOUT (idle_timeout_ns), -ECONNRESET,
- * -EPROTO, -ECANCELED (which ends the transfer), -ESHUTDOWN, -EBUSY, -ENOMEM. Further
- * calls return the same error.
+ * While no task reads the body, coil buffers up to 64 KiB of it, and then stops
+ * receiving. Bytes that arrived before a failure are returned first. Fails with -ENODATA
+ * (the body was cut off), and -EMSGSIZE (body_limit, or a limit of libcurl: the size of a
+ * trailer, or 64 MiB decompressed from one piece). Fails with -ETIMEDOUT
+ * (idle_timeout_ns), -ECONNRESET, -EPROTO, -ECANCELED (which ends the transfer),
+ * -ESHUTDOWN, -EBUSY, -ENOMEM. Further calls return the same error.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_http_read(coil_http_response *response, void *buf,
                                                   size_t n);
@@ -242,8 +241,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_http_read_all(coil_http_response *response,
                                                   char **body, size_t *n);
 
 /*
- * Read and discard the rest of the body, so that the connection can be reused. If the
- * rest is longer than n bytes, end the transfer instead.
+ * Read and discard up to n bytes of the rest of the body, so that the connection can be
+ * reused. If more bytes remain, end the transfer.
  *
  * Returns 0, or fails like coil_http_read(). After -EBUSY the task that is reading still
  * gets the whole body.
@@ -260,16 +259,16 @@ COIL_SUSPENDS int coil_http_discard(coil_http_response *response, size_t n);
  */
 COIL_API void coil_http_response_destroy(coil_http_response *response);
 
-/* Return the status, such as 200; 0 without a response. */
+/* Return the status, such as 200; 0 if no response was received. */
 COIL_API int coil_http_status(const coil_http_response *response);
 
-/* Return the HTTP version: 10, 11 or 20; 0 without a response. */
+/* Return the HTTP version as 10, 11 or 20; 0 if no response was received. */
 COIL_API int coil_http_version(const coil_http_response *response);
 
 /*
  * Return the value of a header, or NULL; borrowed until the response is destroyed. Names
- * are not case-sensitive. coil_http_header_at() returns the index-th of several headers
- * with the same name.
+ * are not case-sensitive. If several headers have the same name, coil_http_header_at()
+ * returns the one with this index.
  */
 COIL_API const char *coil_http_header(const coil_http_response *response,
                                       const char *name);
@@ -290,8 +289,8 @@ COIL_API int64_t coil_http_body_bytes(const coil_http_response *response);
 COIL_API int64_t coil_http_received_bytes(const coil_http_response *response);
 
 /*
- * Return the URL of the response: the URL of the request, or the target of the last
- * redirect. Borrowed.
+ * Return the URL from which the response came: the URL of the request, or the target of
+ * the last redirect that was followed. Borrowed.
  */
 COIL_API const char *coil_http_url(const coil_http_response *response);
 
@@ -299,9 +298,9 @@ COIL_API const char *coil_http_url(const coil_http_response *response);
 COIL_API unsigned coil_http_redirect_count(const coil_http_response *response);
 
 /*
- * Return the message of the failure; "" without one. Borrowed. NULL is accepted. The
- * message contains neither the user name or password of a URL or proxy, nor the value of
- * a header.
+ * Return the message of the failure, or "" if the request did not fail. Borrowed. NULL is
+ * accepted. The message contains neither the user name or password of a URL or proxy, nor
+ * the value of a header.
  */
 COIL_API const char *coil_http_error(const coil_http_response *response);
 

@@ -1,5 +1,5 @@
 /*
- * coil/loop.h - the event loop: callbacks, timers, descriptors. No coroutines here.
+ * coil/loop.h - the event loop: callbacks, timers and descriptors, without coroutines.
  *
  *     static void tick(void *arg)
  *     {
@@ -8,7 +8,7 @@
  *         coil_loop_stop(coil_loop_current());
  *     }
  *
- * A program without tasks uses it like this:
+ * A program without tasks uses the loop like this:
  *
  *     coil_loop *loop;
  *     int rc = coil_loop_create(NULL, &loop);
@@ -31,17 +31,17 @@
  *
  * ONE TURN. First the loop polls for I/O, without waiting if a callback is ready or the
  * loop is stopping. Otherwise the poll waits until the earliest timer and up to 50 us
- * longer (timer_slack_ns), at most a day. Then the callbacks for that I/O become ready,
- * followed by the callbacks of due timers. Timers are ordered by deadline, and by
- * creation if the deadlines are equal. Finally the loop runs the callbacks that are ready
- * at this point, first in, first out. Callbacks that become ready meanwhile run in the
- * next turn. (asyncio: BaseEventLoop._run_once)
+ * longer (timer_slack_ns), at most a day. Then the callbacks for I/O that has occurred
+ * become ready, followed by the callbacks of due timers. Timers are ordered by deadline,
+ * and by creation if the deadlines are equal. Finally the loop runs the callbacks that
+ * are ready at this point, first in, first out. Callbacks that become ready meanwhile run
+ * in the next turn. (asyncio: BaseEventLoop._run_once)
  *
  * While callbacks are ready, the loop may skip polls for up to 64 turns, 256 callbacks or
- * 250 us. Reading the clock may be skipped, too, as long as turns take less than 5 us
- * each. With a virtual clock, polls are skipped only if skip_polls is set. A turn always
- * completes: however long its callbacks take, the next poll finds the I/O that happened
- * meanwhile.
+ * 250 us. The loop may also skip reading the clock, as long as each turn takes less than
+ * 5 us. With a virtual clock, polls are skipped only if skip_polls is set. A turn is
+ * never cut short: however long its callbacks take, all of them run, and the next poll
+ * finds the I/O that happened meanwhile.
  */
 #ifndef COIL_LOOP_H
 #define COIL_LOOP_H
@@ -78,34 +78,34 @@ typedef struct coil_loop_opts {
     const char *backend;
     /*
      * Use a clock that starts at 0 and advances only when nothing is ready, by jumping to
-     * the next timer. Use this clock in tests: sleeping takes no time, and every run is
+     * the next timer. With this clock, tests sleep without taking time, and every run is
      * the same. The loop still waits for blocking work and posts.
      */
     bool virtual_clock;
     /*
      * With a virtual clock, skip polls as with a real clock, but never while a timer is
-     * due. The order of all events except I/O stays the same, so tests that compare
-     * orders can use the same code path as programs.
+     * due. Only the order of I/O events changes, so tests that compare orders can use the
+     * same code path as programs.
      */
     bool skip_polls;
     bool debug; /* debug mode, like COIL_DEBUG=1: see coil_set_debug() in coil/debug.h */
     /*
-     * How long an idle loop may wait beyond the deadline of the next timer, so that
-     * timers with close deadlines fire in one turn. 0 means 50 us, and COIL_NO_SLACK
-     * means no slack; at most a day.
+     * How far beyond the deadline of the next timer an idle loop may wait, so that timers
+     * with close deadlines fire in one turn. 0 means 50 us, and COIL_NO_SLACK means no
+     * slack; at most a day.
      *
-     * Deadlines do not change: due timers fire in order, and immediately if anything else
-     * has woken the loop. With epoll, poll and select the kernel adds the thread's own
-     * slack to each wait (PR_SET_TIMERSLACK in prctl(2), usually also 50 us). The
-     * kernel's slack counts as part of this value, and is its minimum. Ignored with a
-     * virtual clock.
+     * The slack does not change deadlines: due timers fire in order, and immediately if
+     * anything else has woken the loop. With epoll, poll and select the kernel adds the
+     * thread's own slack to each wait (PR_SET_TIMERSLACK in prctl(2), usually also 50
+     * us). The kernel's slack counts as part of this value, and is its minimum. Ignored
+     * with a virtual clock.
      */
     int64_t timer_slack_ns;
 } coil_loop_opts;
 
 /*
- * Create the calling thread's loop. `opts` may be NULL. The loop is the caller's, to be
- * closed by coil_loop_close().
+ * Create the calling thread's loop. `opts` may be NULL. The caller owns the loop, and
+ * closes it with coil_loop_close().
  *
  * Fails with -EBUSY if the thread has a loop, -EINVAL for an unknown backend, -ENOSYS for
  * a backend that does not work here, -ENOMEM, -EMFILE.
@@ -115,9 +115,9 @@ COIL_API COIL_CHECKED int coil_loop_create(const coil_loop_opts *opts, coil_loop
 /*
  * Close the loop and drop the creator's reference. NULL is accepted. (asyncio: close)
  *
- * From now on coil_post() to the loop fails with -ESHUTDOWN. Functions that were posted
- * before are called now. All other pending callbacks are dropped and never run. Aborts if
- * the loop is running.
+ * From now on coil_post() to the loop fails with -ESHUTDOWN. Functions that are already
+ * posted are called now. All other pending callbacks are dropped. Aborts if the loop is
+ * running.
  */
 COIL_API void coil_loop_close(coil_loop *loop);
 
@@ -142,9 +142,10 @@ COIL_API const char *coil_backend_name(void);
  * poll.
  *
  * Fails with -EDEADLK if the loop would wait forever, and reports this with a list of all
- * tasks. A loop would wait forever if there are tasks, all of them wait, and nothing
- * could wake one of them: there is no watched descriptor, timer or blocking work, and no
- * other thread could post. (Signal handlers can only write to a watched descriptor.)
+ * tasks. A loop would wait forever if tasks exist, all of them wait, and nothing can wake
+ * them: the loop watches no descriptor, the loop is without timers and blocking work, and
+ * no other thread can post. (A signal handler can wake a task only by writing to a
+ * watched descriptor.)
  */
 COIL_API int coil_loop_run_forever(coil_loop *loop);
 
@@ -156,15 +157,16 @@ COIL_API int coil_loop_run_forever(coil_loop *loop);
 COIL_API void coil_loop_stop(coil_loop *loop);
 
 /*
- * True while the loop is running, that is, in its callbacks and tasks. (asyncio:
- * is_running)
+ * True while coil_loop_run_forever() is running, so always in the loop's callbacks and
+ * tasks. (asyncio: is_running)
  */
 COIL_API bool coil_loop_running(const coil_loop *loop);
 
 /* ---- callbacks --------------------------------------------------------------------- */
 
 /*
- * Call fn(arg) in the next turn, after everything that is ready now. (asyncio: call_soon)
+ * Call fn(arg) in the next turn, after all callbacks and tasks that are ready now.
+ * (asyncio: call_soon)
  *
  * *out receives a handle to release; `out` may be NULL if the call is never cancelled.
  * Fails with -ENOMEM. coil_call_soon(), coil_call_later() and coil_call_at() abort if the
@@ -184,11 +186,12 @@ COIL_API COIL_CHECKED int coil_call_at(int64_t deadline, coil_callback fn, void 
                                        coil_handle **out);
 
 /*
- * Cancel the function call to which the handle belongs. (asyncio: Handle.cancel)
+ * Cancel the call of coil_call_soon(), coil_call_later() or coil_call_at() that returned
+ * the handle, so that its function does not run. (asyncio: Handle.cancel)
  *
- * The memory and the timer of the call are freed immediately. If the function is running
- * or has run, or the call was cancelled before, the only effect is that
- * coil_handle_cancelled() returns true.
+ * The call's memory and timer are freed immediately. If the function is running or has
+ * run, or the call was cancelled before, the only effect is that coil_handle_cancelled()
+ * returns true.
  */
 COIL_API void coil_handle_cancel(coil_handle *handle);
 
@@ -203,14 +206,14 @@ COIL_API bool coil_handle_cancelled(const coil_handle *handle);
  */
 COIL_API int64_t coil_handle_when(const coil_handle *handle);
 
-/* Drop the reference; NULL is accepted. The call is not cancelled. */
+/* Drop the reference; NULL is accepted. The function is still called. */
 COIL_API void coil_handle_release(coil_handle *handle);
 
 /*
  * Call fn(arg) on the loop's thread. May be called on any thread, but not in a signal
  * handler. (asyncio: call_soon_threadsafe)
  *
- * Every posted function is called exactly once, in the order of posting, if necessary
+ * Every posted function is called exactly once, in the order of posting, at the latest
  * while the loop closes. Fails with -ESHUTDOWN if the loop is closed, -ENOMEM. A thread
  * other than the loop's must hold its own reference (coil_loop_retain()).
  */
@@ -218,7 +221,7 @@ COIL_API int coil_post(coil_loop *loop, coil_callback fn, void *arg);
 
 /* ---- readers and writers ----------------------------------------------------------- */
 
-/* Events on a descriptor, for calls that handle both events, such as coil_wait_fd(). */
+/* Events on a descriptor, for functions such as coil_wait_fd(). */
 #define COIL_READABLE 1u
 #define COIL_WRITABLE 2u
 
@@ -229,16 +232,16 @@ COIL_API int coil_post(coil_loop *loop, coil_callback fn, void *arg);
  * The watch is level-triggered; end of file and errors count as ready. A second call
  * replaces the first. Regular files and /dev/null are always ready.
  *
- * Remove the callback before you close the descriptor. If the descriptor's number is
- * reused, a second call applies to the new descriptor. Fails with -EBUSY if a stream uses
- * the descriptor, -EBADF, -EINVAL (select and descriptors of 1024 or more), -ENOMEM.
+ * Remove the callback before you close the descriptor. If the number is reused for a new
+ * descriptor, a second call applies to the new descriptor. Fails with -EBUSY if a stream
+ * uses the descriptor, -EBADF, -EINVAL (select and descriptors of 1024 or more), -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_add_reader(int fd, coil_callback fn, void *arg);
 COIL_API COIL_CHECKED int coil_add_writer(int fd, coil_callback fn, void *arg);
 
 /*
- * Remove the callback, even if it is ready to be called. Returns 1 if a callback was set,
- * else 0. (asyncio: remove_reader, remove_writer)
+ * Remove the callback; if it is already ready, it is not called. Returns 1 if a callback
+ * was set, else 0. (asyncio: remove_reader, remove_writer)
  */
 COIL_API int coil_remove_reader(int fd);
 COIL_API int coil_remove_writer(int fd);
@@ -250,10 +253,11 @@ COIL_API int coil_remove_writer(int fd);
  * retrieved, or a task that is still pending when the loop closes.
  *
  * Members that do not apply are 0 or NULL. All pointers are borrowed for the duration of
- * the call. The task or future may be about to be freed; the handler may retain it.
+ * the call. The task or future may be freed after the call, unless the handler retains
+ * it.
  */
 typedef struct coil_exception {
-    const char *message; /* as asyncio's: "Task exception was never retrieved" */
+    const char *message; /* same as asyncio's: "Task exception was never retrieved" */
     int rc;              /* the failure, a negative errno */
     coil_error *error;   /* message and stack: coil/error.h */
     coil_task *task;
@@ -281,8 +285,8 @@ COIL_API void coil_set_exception_handler(coil_exception_handler handler, void *a
 COIL_API coil_exception_handler coil_get_exception_handler(void **arg);
 
 /*
- * Report a problem to the current loop's exception handler, or without a loop, to the
- * default handler. (asyncio: call_exception_handler)
+ * Report a problem to the current loop's exception handler, or to the default handler if
+ * the thread has no loop. (asyncio: call_exception_handler)
  */
 COIL_API void coil_call_exception_handler(const coil_exception *exception);
 

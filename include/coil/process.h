@@ -1,5 +1,5 @@
 /*
- * coil/process.h - start other programs, communicate with them, wait until they end.
+ * coil/process.h - start other programs, communicate with them, and wait for them to end.
  *
  *     const char *argv[] = {"sort", "-n", NULL};
  *     coil_output sorted = {0};
@@ -15,9 +15,9 @@
  *     coil_process_destroy(p);
  *
  * coil refers to a child by a pidfd (Linux 5.4). So coil neither needs a SIGCHLD handler
- * nor interferes with one, and a signal never reaches another process that got the same
- * PID. A child is reaped as soon as it has ended, whether a task waits for it or not.
- * Call all functions here on the thread of the loop that spawned the child. (asyncio:
+ * nor interferes with one, and never sends a signal to another process that has got the
+ * same PID. A child is reaped as soon as it has ended, even if no task waits for it. Call
+ * all functions here on the thread of the loop that spawned the child. (asyncio:
  * subprocess)
  */
 #ifndef COIL_PROCESS_H
@@ -68,46 +68,52 @@ typedef struct coil_process_opts {
     size_t pass_fd_count;
     bool new_session; /* setsid(2) */
     bool new_group;   /* setpgid(2): Ctrl-C does not reach the child */
-    /* The group to join, without new_group, new_session and pty; 0: none. */
+    /*
+     * Process group that the child joins; 0: none. Cannot be combined with new_group,
+     * new_session or pty.
+     */
     pid_t process_group;
     /*
-     * The child's identity; NULL means the program's. coil sets the identity in this
-     * order: supplementary groups (an empty list drops all of them), group, user. The
-     * child cannot return to the old identity. A root program that starts a child as
-     * another user should set all three.
+     * The child's identity. NULL means that the program's is inherited. coil sets the
+     * identity in this order: supplementary groups (an empty list drops all of them),
+     * group, user. The child cannot regain the old identity. A program that runs as root
+     * and starts a child as another user should set all three members.
      */
     const gid_t *extra_groups;
     size_t extra_group_count;
     const gid_t *group;
     const uid_t *user;
     const mode_t *umask; /* umask(2); NULL: the program's */
-    int kill_signal;     /* the signal of coil_process_destroy(); 0: SIGKILL */
-    /* The child inherits all other limits. Raising a hard limit needs privileges. */
+    int kill_signal;     /* sent by coil_process_destroy(); 0: SIGKILL */
+    /*
+     * Limits to set; the child inherits all others. Raising a hard limit needs
+     * privileges.
+     */
     const coil_process_limit *limits;
     size_t limit_count;
     /*
      * Give the child a pseudo-terminal; coil_process_terminal() returns the other end.
      * The child gets a new session, with this terminal as its controlling terminal. The
-     * terminal replaces those standard descriptors that are COIL_INHERIT. Its window has
-     * 24 rows and 80 columns unless the sizes are set. The child gets SIGHUP when coil
-     * closes the other end in coil_process_detach().
+     * terminal replaces the standard descriptors for which COIL_INHERIT is given. Its
+     * window has 24 rows and 80 columns unless pty_rows and pty_columns are set. When
+     * coil_process_detach() closes the other end, the child gets SIGHUP.
      */
     bool pty;
     unsigned short pty_rows, pty_columns;
 } coil_process_opts;
 
 /*
- * Start a program. *out is the caller's, to be destroyed. Does not suspend. (asyncio:
+ * Start a program. The caller destroys *out. Does not suspend. (asyncio:
  * create_subprocess_exec)
  *
  * A program name without '/' is searched for in the PATH of envp, or of the program if
- * envp is NULL. A name with '/' is relative to `cwd`, if that is set. No shell is used,
- * not even for a script without "#!" (-ENOEXEC).
+ * envp is NULL. A relative name with '/' is resolved in `cwd`, if that is set. No shell
+ * is used, so a script without "#!" fails with -ENOEXEC.
  *
- * The child's pipes are blocking, as most programs expect. If an inherited or given pipe
- * or terminal is non-blocking, coil reopens it for the child. So the child may inherit
- * the program's stdin even if a stream has adopted it. The descriptor of one child's
- * output, coil_stream_fd(coil_process_stdout(p)), may also be another child's `in`.
+ * The child's pipes are blocking, as most programs expect. If a pipe or terminal that the
+ * child inherits or is given is non-blocking, coil reopens it for the child. So the child
+ * may inherit the program's stdin even if a stream has adopted it. To connect two
+ * children, pass coil_stream_fd(coil_process_stdout(p)) as the second child's `in`.
  *
  * The child's signal mask is empty. Signals that the program ignores remain ignored
  * (nohup(1)), except SIGPIPE and SIGXFSZ, as in Python.
@@ -119,8 +125,8 @@ typedef struct coil_process_opts {
  *
  * Fails like execve(2), with -ENOENT, -EACCES, -E2BIG and so on, if the program was not
  * started. The message of coil_last_error() says whether the program, the directory, the
- * limits or the identity (-EPERM) was the cause. Also fails with -EINVAL, -EBADF for a
- * descriptor, -EMFILE, -EAGAIN, -ENOMEM; -ENOSYS before Linux 5.4.
+ * limits or the identity (-EPERM) caused the failure. Also fails with -EINVAL, -EBADF for
+ * a descriptor, -EMFILE, -EAGAIN, -ENOMEM; -ENOSYS before Linux 5.4.
  */
 COIL_API COIL_CHECKED int coil_process_spawn(const coil_process_opts *opts,
                                              coil_process **out);
@@ -128,8 +134,9 @@ COIL_API COIL_CHECKED int coil_process_spawn(const coil_process_opts *opts,
 /*
  * Start `sh -c command`. (asyncio: create_subprocess_shell)
  *
- * opts->argv and opts->program are ignored; `opts` may be NULL. Destroying the shell does
- * not end the programs that it started: see coil_process_kill_group().
+ * opts->argv and opts->program are ignored; `opts` may be NULL. Destroying the
+ * coil_process ends the shell, but not the programs that the shell started: see
+ * coil_process_kill_group().
  */
 COIL_API COIL_CHECKED int coil_process_shell(const char *command,
                                              const coil_process_opts *opts,
@@ -149,11 +156,11 @@ COIL_API coil_stream *coil_process_stderr(const coil_process *process);
  * Return the program's end of the child's terminal, borrowed; NULL without opts.pty.
  * (Python: pty.openpty, pty.fork)
  *
- * The child reads what the program writes, and vice versa. The terminal echoes input and
- * supports line editing, unless the child changes these settings; the bytes 3 and 4 are
- * Ctrl-C and Ctrl-D. A '\n' that the child writes arrives as "\r\n". Once the last
- * process has closed the terminal, or the child (the session's leader) has ended, a read
- * returns 0, and a write fails with -EPIPE.
+ * Data that the program writes is the child's input, and data that the child writes can
+ * be read here. The terminal echoes input and supports line editing, unless the child
+ * changes these settings; the bytes 3 and 4 are Ctrl-C and Ctrl-D. A '\n' that the child
+ * writes arrives as "\r\n". Once the last process has closed the terminal, or the child
+ * (the session's leader) has ended, a read returns 0, and a write fails with -EPIPE.
  */
 COIL_API coil_stream *coil_process_terminal(const coil_process *process);
 
@@ -176,15 +183,16 @@ COIL_API pid_t coil_process_pid(const coil_process *process);
 COIL_API COIL_CHECKED int coil_process_open_pidfd(const coil_process *process);
 
 /*
- * Wait until the child has ended. Any number of tasks may wait, repeatedly. (asyncio:
- * wait, whose returncode is -N for signal N)
+ * Wait until the child has ended. Any number of tasks may wait, any number of times.
+ * (asyncio: wait, whose returncode is -N for signal N)
  *
  * Returns the exit status, 0 to 255, or 128 plus the number of the signal that ended the
- * child, as shells do. The call does not wait until the child's pipes are empty: their
- * data can still be read afterwards.
+ * child, as shells do. Data that is left in the child's pipes can still be read
+ * afterwards.
  *
- * If other code has consumed the child's status, with waitpid(-1) or by ignoring SIGCHLD,
- * the result is 255, and the problem is reported to the exception handler, as in asyncio.
+ * If the child's status was lost, because other code called waitpid(-1) or ignored
+ * SIGCHLD, the result is 255, and the problem is reported to the exception handler, as in
+ * asyncio.
  *
  * Fails with -ECANCELED, which does not affect the child; -EBADF if the child is
  * destroyed meanwhile.
@@ -198,23 +206,23 @@ COIL_SUSPENDS int coil_process_wait(coil_process *process);
 COIL_API int coil_process_status(const coil_process *process);
 
 /*
- * Send a signal to the child; signal 0 only checks whether that is possible. Fails with
- * -ESRCH once the loop has noticed the child's end; -EINVAL, -EPERM as kill(2). (asyncio:
- * send_signal, terminate, kill)
+ * Send a signal to the child; signal 0 only checks whether a signal can be sent. Fails
+ * with -ESRCH once the loop has noticed the child's end; -EINVAL, -EPERM as kill(2).
+ * (asyncio: send_signal, terminate, kill)
  */
 COIL_API int coil_process_kill(coil_process *process, int signo);
 
 /*
- * Send a signal to the child's process group: to the child, and to its descendants that
- * did not leave the group, also after the child has ended.
+ * Send a signal to the child's process group, even after the child has ended. The group
+ * contains the child and those of its descendants that did not leave the group.
  *
  * Fails with -EINVAL if the child was started without new_group and new_session. Fails
  * with -ESRCH if no process is left in the group; -EPERM as kill(2).
  *
- * The signal never reaches another group that got the same number. Before Linux 6.9 the
- * kernel guarantees this only until the leader is reaped. So on such kernels a leader
- * that has ended remains a zombie until the coil_process is destroyed, and counts as a
- * process of the group.
+ * The signal never reaches another group that has got the same number. Before Linux 6.9
+ * the kernel guarantees this only until the leader is reaped. So on older kernels a
+ * leader that has ended remains a zombie, which counts as a process of the group, until
+ * the coil_process is destroyed.
  */
 COIL_API int coil_process_kill_group(coil_process *process, int signo);
 
@@ -235,27 +243,26 @@ COIL_API void coil_output_finish(coil_output *output);
 /*
  * Write the n bytes of `input` to the child's stdin and close it, read its stdout and
  * stderr to the end, and then wait for the child. All three transfers run concurrently.
- * Returns as coil_process_wait(). (asyncio: communicate)
+ * Returns the result of coil_process_wait(). (asyncio: communicate)
  *
  * A terminal counts as the child's stdin and stdout: `input` is written to it, and `out`
  * receives its output. The terminal stays open after the input. So end the input with
- * Ctrl-D, "\4".
- * Standard streams that are not pipes, or are closed, are skipped. If an output is NULL,
- * its data is discarded. A child that closes its stdin early is not a failure. A pipe
- * ends when all processes that inherited it have closed it. If the child may leave a
- * daemon behind, use a scope with a deadline around this call; coil_process_wait() does
- * not need one.
+ * Ctrl-D, "\4". Standard streams that are not pipes, or are closed, are skipped. If an
+ * output is NULL, its data is discarded. If the child closes its stdin early, the call
+ * does not fail. A pipe ends only when all processes that inherited it have closed it. So
+ * if the child may leave a daemon behind, call this function in a scope with a deadline;
+ * coil_process_wait() does not need a deadline.
  *
- * Fails with -EMSGSIZE if an output exceeds `limit` bytes (0: no limit): the output has
- * the first bytes, and the pipe is closed. A terminal stays open, and the next read
- * returns the bytes after the limit. Also fails with -ECANCELED, -ENOMEM, or as
- * coil_read(). In each case the outputs contain the data that was read before the
+ * Fails with -EMSGSIZE if an output exceeds `limit` bytes (0: no limit): the output then
+ * contains the first `limit` bytes, and the pipe is closed. A terminal stays open, and
+ * the next read returns the bytes after the limit. Also fails with -ECANCELED, -ENOMEM,
+ * or as coil_read(). In each case the outputs contain the data that was read before the
  * failure, and the child continues.
  *
- * After a failure the call may be repeated, and appends to the outputs. Pass the rest of
- * the input: coil_stream_write_transferred() on the child's stdin returns how many bytes
- * were written. Fails with -EBUSY if another call is in progress on one of the child's
- * streams.
+ * After a failure the call may be repeated with the rest of the input, and then appends
+ * to the outputs: coil_stream_write_transferred() on the child's stdin returns how many
+ * bytes were written. Fails with -EBUSY if another call is in progress on one of the
+ * child's streams.
  */
 COIL_SUSPENDS int coil_process_communicate(coil_process *process, const void *input,
                                            size_t n, coil_output *out, coil_output *err,
@@ -266,16 +273,16 @@ COIL_SUSPENDS int coil_process_communicate(coil_process *process, const void *in
 /*
  * Close the child's pipes and free the object; NULL is accepted.
  *
- * A running child is sent opts.kill_signal. The call does not wait; the child is reaped
- * when it has ended. A child that still runs when the loop closes is killed. Tasks that
- * wait for the child get -EBADF.
+ * If the child is running, the call sends opts.kill_signal to it and does not wait; the
+ * child is reaped when it has ended. A child that is still running when the loop closes
+ * is killed. Tasks that are waiting for the child get -EBADF.
  */
 COIL_API void coil_process_destroy(coil_process *process);
 
 /*
- * Close the child's pipes and free the object, but let the child continue. The child is
- * reaped when it ends, even after the loop has closed, as long as the program runs. NULL
- * is accepted.
+ * Close the child's pipes and free the object, but let the child continue. As long as the
+ * program runs, the child is reaped when it ends, even after the loop has closed. NULL is
+ * accepted.
  */
 COIL_API void coil_process_detach(coil_process *process);
 
