@@ -1,7 +1,7 @@
 /*
  * coil/context.h - task-local variables.
  *
- * Such variables hold, for example, the request's ID, the user or the language, for
+ * Task-local variables hold, for example, the request's ID, the user or the language, for
  * functions that do not get these values as arguments. (Python: contextvars)
  *
  *     static coil_var request_id = COIL_VAR_INIT("request_id", NULL);
@@ -17,15 +17,14 @@
  * of its spawner's. The task sees the values that were set before the spawn. Values that
  * the task sets are visible only to itself and to its children.
  *
- * Callbacks run in a copy of the context in which they were requested. Such callbacks
- * come from coil_call_soon(), coil_call_later(), coil_call_at(), coil_post(),
- * coil_blocking(), done callbacks, readers and writers. A runner (coil/run.h) has one
- * context for all its runs. All other code, including the callbacks of coil_timer, uses
- * its thread's context.
+ * Callbacks run in a copy of the context in which they were requested. This applies to
+ * coil_call_soon(), coil_call_later(), coil_call_at(), coil_post(), coil_blocking(), done
+ * callbacks, readers and writers. A runner (coil/run.h) has one context for all its runs.
+ * All other code, including the callbacks of coil_timer, uses its thread's context.
  *
- * Copying is O(1). Setting a variable is O(n) in the number of variables that are set. So
- * use only a few variables, and set them rarely. A program that sets no variables does
- * not pay for them.
+ * Copying a context is O(1). Setting a variable is O(n) in the number of variables that
+ * are set. So use only a few variables, and set them rarely. Contexts cost nothing in a
+ * program that sets no variables.
  */
 #ifndef COIL_CONTEXT_H
 #define COIL_CONTEXT_H
@@ -78,8 +77,8 @@ COIL_API void *coil_var_get(const coil_var *var);
  * Set the variable in the current context, which retains the value. (Python:
  * ContextVar.set)
  *
- * If `token` is not NULL, it keeps the old value, and must be passed to coil_var_reset().
- * Fails with -ENOMEM, without any change.
+ * If `token` is not NULL, the old value is stored in it, and the token must be passed to
+ * coil_var_reset(). Fails with -ENOMEM without changing the variable.
  */
 COIL_API COIL_CHECKED int coil_var_set(const coil_var *var, void *value,
                                        coil_var_token *token);
@@ -95,8 +94,8 @@ COIL_API COIL_CHECKED int coil_var_set(const coil_var *var, void *value,
 COIL_API int coil_var_reset(const coil_var *var, coil_var_token *token);
 
 /*
- * Copy the current context, in O(1). Returns a reference to release, or NULL if memory
- * runs out. (Python: copy_context)
+ * Copy the current context, in O(1). Returns a reference, which the caller releases, or
+ * NULL if memory runs out. (Python: copy_context)
  *
  * Pass the copy to coil_context_run() or coil_spawn_opts.context. Code that runs in the
  * copy sets its variables in the copy. Only one thread at a time may use the copy.
@@ -112,9 +111,8 @@ COIL_API void coil_context_release(coil_context *context);
 /*
  * Call fn(arg) in the context and return its result. (Python: Context.run)
  *
- * `fn` may suspend if the caller may. Unlike in Python, a context may be entered several
- * times at once, even by several tasks: each task sees the values that the other tasks
- * set.
+ * `fn` may suspend if the caller may. Unlike in Python, a context may be in use several
+ * times at once, even by several tasks, which then see each other's values.
  */
 COIL_API int coil_context_run(coil_context *context, int (*fn)(void *arg), void *arg);
 

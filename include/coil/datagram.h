@@ -8,13 +8,13 @@
  *         rc = coil_send_to(d, buf, rc, &from.any, from.length);      // echo
  *     coil_datagram_destroy(d);
  *
- * Each call transfers one whole datagram: a result of 0 means an empty datagram, not the
+ * Each call transfers one whole datagram. A result of 0 means an empty datagram, not the
  * end of a stream. Any number of tasks may send and receive; in each direction they are
  * served in the order in which they called. UDP may lose and reorder datagrams; local
  * sockets do neither. (asyncio: create_datagram_endpoint, sock_sendto, sock_recvfrom)
  *
- * A call that is cancelled transfers nothing. A call that need not wait returns its
- * result, even if the task was cancelled.
+ * A cancelled call transfers nothing. A call that need not wait returns its result, even
+ * if the task was cancelled.
  */
 #ifndef COIL_DATAGRAM_H
 #define COIL_DATAGRAM_H
@@ -39,26 +39,26 @@ typedef struct coil_datagram coil_datagram;
  * Open a socket bound to a host (NULL for all addresses, IPv6 and IPv4) and a port (NULL
  * or "0" for a free one). The socket is bound to the host's first address that works.
  *
- * Suspends only to look up names. Fails like bind(2) and coil_getaddrinfo(), with -EINVAL
- * for an unknown flag, -EMFILE, -ENOMEM. *out is the caller's.
+ * Suspends only to look up names. The caller owns *out. Fails like bind(2) and
+ * coil_getaddrinfo(), with -EINVAL for an unknown flag, -EMFILE, -ENOMEM.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_datagram_open(const char *host, const char *port,
                                                   unsigned flags, coil_datagram **out);
 
 /*
- * Open a connected socket: coil_send() sends to this peer, and only datagrams from the
- * peer are received.
+ * Open a connected socket: coil_send() sends to this host and port, and only datagrams
+ * from there are received.
  *
  * If ICMP later reports that no socket is bound at the peer, the next call in either
- * direction fails with -ECONNREFUSED and transfers nothing. After this failure calls work
- * again. Fails like connect(2) and coil_datagram_open().
+ * direction fails with -ECONNREFUSED and transfers nothing. Later calls work again. Fails
+ * like connect(2) and coil_datagram_open().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_datagram_connect(const char *host, const char *port,
                                                      coil_datagram **out);
 
 /*
- * Open or connect a socket by its address: IPv4, IPv6 or a local socket's. No name is
- * looked up.
+ * Open or connect a socket with an IPv4 address, an IPv6 address, or the address of a
+ * local socket. No name is looked up.
  *
  * coil_datagram_name(), coil_receive_from(), coil_address_of_numbers() and
  * coil_address_of_path() produce such addresses. Fail with -EINVAL if the address is
@@ -74,9 +74,9 @@ COIL_SUSPENDS COIL_CHECKED int coil_datagram_connect_address(const coil_address 
  * Open or connect a local socket (unix(7)). The name of such a socket is a path, or
  * "@name" in the abstract namespace.
  *
- * Opening creates a file, which the caller removes with unlink(2). NULL opens a socket
- * without a name, which can only send. A connected socket gets an abstract name, so that
- * the peer can reply. Fail like bind(2), connect(2) and coil_address_of_path().
+ * Opening a path creates a file, which the caller removes with unlink(2). NULL opens a
+ * socket without a name, which can only send. A connected socket gets an abstract name,
+ * so that the peer can reply. Fail like bind(2), connect(2) and coil_address_of_path().
  */
 COIL_API COIL_CHECKED int coil_datagram_open_unix(const char *path, coil_datagram **out);
 COIL_API COIL_CHECKED int coil_datagram_connect_unix(const char *path,
@@ -84,12 +84,16 @@ COIL_API COIL_CHECKED int coil_datagram_connect_unix(const char *path,
 
 /*
  * Make a coil_datagram from a socket. The coil_datagram then owns the socket, which
- * becomes non-blocking. Fails with -EPROTOTYPE if it is not a datagram socket, -ENOTSOCK,
- * -EBADF, -ENOMEM. After a failure the caller still owns the descriptor.
+ * becomes non-blocking. Fails with -EPROTOTYPE if the descriptor is not a datagram
+ * socket, -ENOTSOCK, -EBADF, -ENOMEM. After a failure the caller still owns the
+ * descriptor.
  */
 COIL_API COIL_CHECKED int coil_datagram_adopt(int fd, coil_datagram **out);
 
-/* Like coil_stream_close() and coil_stream_destroy(): tasks in a call get -EBADF. */
+/*
+ * Close, or close and free, like coil_stream_close() and coil_stream_destroy(). Tasks in
+ * a call get -EBADF.
+ */
 COIL_API int coil_datagram_close(coil_datagram *datagram);
 COIL_API void coil_datagram_destroy(coil_datagram *datagram);
 
@@ -137,9 +141,10 @@ COIL_SUSPENDS ssize_t coil_send_to(coil_datagram *datagram, const void *buf, siz
  * Wait for a datagram and return its size, which may be 0. If `from` is not NULL, *from
  * receives the sender's address, whose length is 0 for a local socket without a name.
  *
- * A datagram that is larger than the buffer fails with -EMSGSIZE. In that case the buffer
- * contains the first n bytes, the other bytes are lost, and coil_datagram_size() returns
- * the full size. Also fails like recvmsg(2), and with -EBADF, -ECANCELED.
+ * If the datagram is larger than the buffer, the call fails with -EMSGSIZE. In that case
+ * the buffer contains the first n bytes, the other bytes are lost, and
+ * coil_datagram_size() returns the full size. Also fails like recvmsg(2), and with
+ * -EBADF, -ECANCELED.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive(coil_datagram *datagram, void *buf,
                                                 size_t n);
@@ -152,9 +157,9 @@ COIL_API size_t coil_datagram_size(const coil_datagram *datagram);
 /* ---- the address at this machine ---------------------------------------------------- */
 
 /*
- * For a received datagram: the address to which it was sent, and the interface at which
- * it arrived. For a datagram to send: the address to send from, and the interface to send
- * through.
+ * The local address and the interface of a datagram. For a received datagram: the address
+ * to which it was sent, and the interface at which it arrived. For a datagram to send:
+ * the source address, and the interface through which it is sent.
  *
  * If a machine has several addresses and a socket is bound to all of them, the socket
  * answers from the address that the routing table chooses. A client that has sent its
@@ -181,9 +186,9 @@ typedef struct coil_datagram_info {
  * before you reply.
  *
  * With COIL_DATAGRAM_INFO the kernel saves the info of every datagram. Without this flag
- * the first call requests the info; datagrams that arrived before that may have no info.
- * The info is empty on local sockets. The info is also empty if other options of the
- * socket request so much control data that it does not fit.
+ * the first call requests the info, which may be missing for datagrams that arrived
+ * earlier. The info is empty on local sockets. The info is also empty if other options of
+ * the socket request so much control data that it does not fit.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_info(coil_datagram *datagram, void *buf,
                                                      size_t n, coil_address *from,
@@ -191,8 +196,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_info(coil_datagram *datagram, vo
 
 /*
  * Like coil_send_to(), but send from the address info->local and through the interface.
- * The port of info->local is ignored. NULL for `info` is like coil_send_to(); NULL for
- * `to` sends to the connected peer.
+ * The port of info->local is ignored. If `info` is NULL, the call is like coil_send_to().
+ * If `to` is NULL, the datagram is sent to the connected peer.
  *
  * An IPv6 socket also accepts an IPv4 address. Also fails with -EINVAL or -ENETUNREACH if
  * info->local does not belong to this machine, -ENODEV for an unknown interface,
@@ -214,8 +219,8 @@ typedef struct coil_message {
 } coil_message;
 
 /*
- * Send the messages in order, suspending as often as necessary. One system call sends
- * many messages. (sendmmsg)
+ * Send the messages in order, many with each system call, suspending as often as
+ * necessary. (sendmmsg)
  *
  * Returns how many messages were sent: all of them, or the messages before the first
  * failure. If the first message fails, its error is returned.
@@ -224,8 +229,8 @@ COIL_SUSPENDS int coil_send_batch(coil_datagram *datagram, coil_message *message
                                   int count);
 
 /*
- * Wait for a datagram, and also receive other datagrams that have already arrived, up to
- * `count`. One or two system calls receive many datagrams. (recvmmsg)
+ * Wait for a datagram, and receive up to `count` datagrams that have arrived, with one or
+ * two system calls. (recvmmsg)
  *
  * Returns how many datagrams were received, at least 1. Fails like coil_receive(), but
  * never with -EMSGSIZE.

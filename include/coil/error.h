@@ -10,11 +10,11 @@
  *         return port;
  *     }
  *
- * A failure is a negative errno, which carries little information. coil_fail() adds a
- * message and the call stack. The errno, the message and the call stack become the
- * running task's error. A task that awaits the failed task receives the error, too, with
- * the call stack of the await added, and passes it on in the same way. A failure that is
- * never retrieved is reported with all of these stacks:
+ * A negative errno alone says little about a failure. coil_fail() adds a message and the
+ * call stack, and stores all three as the running task's error. A task that awaits the
+ * failed task receives the error, too, with the call stack of the await added, and passes
+ * it on in the same way. A failure that is never retrieved is reported with all of these
+ * stacks:
  *
  *     coil: Task exception was never retrieved (task 'server')
  *     'http' is not a port (Invalid argument)
@@ -24,8 +24,8 @@
  *       awaited by task 'server'
  *         start at server.c:40
  *
- * All of this costs time only when something fails. An error may be used only on its
- * loop's thread. (Python: exceptions, __cause__, traceback.print_exception)
+ * Errors cost time only when a call fails. An error may be used only on its loop's
+ * thread. (Python: exceptions, __cause__, traceback.print_exception)
  */
 #ifndef COIL_ERROR_H
 #define COIL_ERROR_H
@@ -44,11 +44,11 @@ typedef struct coil_future coil_future;
 /* ---- failing ----------------------------------------------------------------------- */
 
 /*
- * "The application failed": a code for failures that no errno describes. (raise
+ * An error code for failures of the application that no errno describes. (raise
  * RuntimeError)
  *
- * The message describes the failure, and reports print only the message. coil itself and
- * system calls never fail with this code: coil only passes on the application's failures.
+ * Reports print only the message, without a text for the code. Neither coil itself nor
+ * system calls fail with this code, but coil passes on the application's failures.
  *
  *     return coil_fail(-COIL_EFAILED, "the build has %d errors", count);
  */
@@ -59,13 +59,13 @@ typedef struct coil_future coil_future;
  *
  * The error has the message that `format` produces (NULL for none) and at most 64 frames
  * of the stack. If the task's body returns the same rc, its future fails with this error.
- * If the body handles the failure, it simply continues.
+ * A body that handles the failure simply continues.
  *
- * Outside tasks (in a callback, a generator without a loop or main()), the error belongs
- * to the thread, until the thread fails again or ends. The call allocates one block of
- * memory; if that fails, only the rc remains. Walking the stack takes 5 KiB of stack. If
- * less than 8 KiB are left, the frames are omitted. The call preserves errno, and %m
- * prints it.
+ * Outside tasks (in a callback, a generator without a loop or main()), the error is
+ * stored for the thread, until the next failure on the thread or the thread's end. The
+ * call allocates one block of memory; if that fails, only the rc remains. Recording the
+ * frames takes 5 KiB of stack, and is skipped if less than 8 KiB are left. The call
+ * preserves errno, which %m in `format` prints.
  */
 COIL_API int coil_fail(int rc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -74,7 +74,7 @@ COIL_API int coil_fail(int rc, const char *format, ...)
  * Like coil_fail(), with a cause, which is printed before the new error. (Python: raise
  * ... from cause)
  *
- * `cause` is retained. NULL is accepted.
+ * The new error retains `cause`, which may be NULL.
  *
  *     rc = load(path);
  *     if (rc < 0)
@@ -95,23 +95,24 @@ COIL_API int coil_fail_again(coil_error *error);
  * exception, set *thrown to an error with the stack of the throw; otherwise set *thrown
  * to NULL.
  *
- * This function is for bindings to languages with exceptions, such as coil.hpp. When a
- * function has caught an exception, the stack of the throw is gone, so pass the error to
- * coil_fail_traced() instead of calling coil_fail(). The error is NULL if memory ran out,
- * or if the exception is forced unwinding.
+ * This function is for bindings to languages with exceptions, such as coil.hpp. Once an
+ * exception is caught, the stack of the throw is lost, so pass the error to
+ * coil_fail_traced() instead of calling coil_fail(). *thrown is also NULL if memory ran
+ * out, or if the exception is a forced unwind.
  */
 COIL_API int coil_call_traced(int (*fn)(void *arg), void *arg, coil_error **thrown);
 
 /*
- * Like coil_fail(), but with the stack of `thrown`, which is released. NULL means the
- * current stack.
+ * Like coil_fail(), but record the stack of `thrown`, and release `thrown`. If `thrown`
+ * is NULL, record the current stack.
  */
 COIL_API int coil_fail_traced(coil_error *thrown, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * Like coil_future_set(), with a failure and a message, from a task or a callback.
- * Returns 0, or -EALREADY if the future is done. If memory runs out, only the rc is set.
+ * Set a failure with a message as the result of a future, like coil_future_set(), from a
+ * task or a callback. Returns 0, or -EALREADY if the future is done. If memory runs out,
+ * only the rc is set.
  */
 COIL_API int coil_future_set_error(coil_future *future, int rc, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -139,8 +140,8 @@ __attribute__((always_inline)) static inline int coil__through_frame(int rc)
  *
  * A failure is a call of coil_fail(), an error received by awaiting, or the failure of
  * one of coil's functions. A successful call leaves the error unchanged, so read it
- * immediately after a failure. The error is borrowed until the next failure. NULL if the
- * latest failure had an errno but no message, as after most of coil's own functions. A
+ * immediately after a failure. The error is borrowed until the next failure. Returns NULL
+ * if the latest failure had only an errno, like most failures of coil's own functions. A
  * cancellation and -EAGAIN do not count as failures here.
  *
  * In debug mode every failed call creates an error with its call stack, and with
@@ -165,8 +166,8 @@ COIL_API void coil_clear_error(void);
 COIL_API coil_error *coil_future_error(const coil_future *future);
 
 /*
- * Return the text of a negative errno: the text of strerror(3), or a text of coil's for
- * COIL_EFAILED.
+ * Return the text of a negative errno: that of strerror(3), or coil's own text for
+ * -COIL_EFAILED.
  */
 COIL_API const char *coil_strerror(int rc);
 
@@ -189,9 +190,9 @@ COIL_API coil_error *coil_error_cause(const coil_error *error);
  * Print the error as shown at the top of this file: the root cause first, then the tasks
  * that awaited it. In each stack the innermost function comes first.
  *
- * Source lines are printed if coil was built with libdw, which this call loads, and the
- * program has debug information. Otherwise the report has names of functions, or
- * addresses for addr2line(1).
+ * The report has source lines if coil was built with libdw, which this call loads, and
+ * the program has debug information. Otherwise it has names of functions, or addresses
+ * for addr2line(1).
  */
 COIL_API void coil_error_print(const coil_error *error, FILE *out);
 

@@ -12,20 +12,22 @@
  *         rc = coil_file_close(f);                  // its failure is a lost write
  *     coil_file_destroy(f);
  *
- * poll(2) reports a disk file as always ready, and read(2) then blocks. So coil submits
- * calls on files to io_uring, or with any other backend, makes them on a thread of the
- * file lane (coil/executor.h). Only the task waits. Any number of tasks may use one file
- * at the same time. Calls with an offset (pread, pwrite) run concurrently. Calls at the
- * file's position run one after the other, in the order in which they were made.
+ * poll(2) always reports a disk file as ready, but read(2) may still block. So coil
+ * submits calls on files to io_uring or, with any other backend, makes them on a thread
+ * of the file lane (coil/executor.h). Only the calling task waits. Any number of tasks
+ * may use one file at the same time. Calls with an offset (pread, pwrite) run
+ * concurrently. Calls at the file's position run one after the other, in the order in
+ * which they were made.
  *
- * A call that is cancelled still waits for its operation, because the kernel may be using
- * its buffer. The cancelled call returns the operation's result, and the next call that
- * would wait returns -ECANCELED. Calls on files always wait. If no thread has begun the
- * operation yet, it is withdrawn: -ECANCELED. A task that is already cancelled begins no
- * operation: -ECANCELED.
+ * A cancelled call still waits for its operation, because the kernel may be using its
+ * buffer. The cancelled call returns the operation's result, and the next call that would
+ * wait returns -ECANCELED. Calls on files always wait. If no thread has begun the
+ * operation yet, the operation is withdrawn and the call returns -ECANCELED. A call that
+ * is made by a task that is already cancelled returns -ECANCELED without beginning an
+ * operation.
  *
- * A coil_file does not belong to a loop: while no call is in progress it may be passed to
- * another thread. Use a coil_file for regular files and block devices. For a FIFO, a
+ * A coil_file does not belong to a loop, and may be passed to another thread while no
+ * call is in progress. Use a coil_file for regular files and block devices. For a FIFO, a
  * terminal or a socket, use coil_stream_adopt(). A coil_file works for a FIFO or
  * terminal, too, but each call occupies one of the 8 threads of the file lane, and cannot
  * be cancelled.
@@ -50,7 +52,8 @@ typedef struct coil_file coil_file;
 struct statx; /* declared in <sys/stat.h> with _GNU_SOURCE */
 
 /*
- * Open a file like open(2), with O_CLOEXEC. `mode` is for O_CREAT. *out is the caller's.
+ * Open a file like open(2), with O_CLOEXEC. `mode` is used with O_CREAT. The caller owns
+ * *out.
  *
  * Opening a FIFO waits for the other end, unless O_NONBLOCK is given. Except on io_uring,
  * neither a deadline nor a cancellation ends that wait. For a FIFO use open(2) with
@@ -60,8 +63,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_file_open(const char *path, int flags, mode_
                                               coil_file **out);
 
 /*
- * Make a coil_file from a descriptor, which the coil_file then owns. After -EBADF or
- * -ENOMEM the descriptor remains the caller's.
+ * Make a coil_file from a descriptor, which the coil_file then owns. After a failure,
+ * -EBADF or -ENOMEM, the caller still owns the descriptor.
  */
 COIL_API COIL_CHECKED int coil_file_adopt(int fd, coil_file **out);
 
@@ -74,19 +77,19 @@ COIL_SUSPENDS COIL_CHECKED int coil_file_open_temporary(const char *directory,
                                                         coil_file **out);
 
 /*
- * Create a new file with mode 0600, open for reading and writing. `name` ends in six X,
- * which are replaced to make the name unique. Fails with -EINVAL if `name` ends
- * otherwise. (mkstemp(3))
+ * Create a new file with mode 0600, open for reading and writing. `name` must end in six
+ * X, which are replaced to make the name unique; otherwise the call fails with -EINVAL.
+ * (mkstemp(3))
  */
 COIL_SUSPENDS COIL_CHECKED int coil_mkstemp(char *name, coil_file **out);
 
 /*
- * Close the file, and return 0 or the error of close(2). For a file that was written,
- * this is the last chance to learn of an error.
+ * Close the file, and return 0 or the error of close(2). The result is the last
+ * opportunity to detect a write error.
  *
- * Waits until the calls in progress have ended. If a call in progress needs another
- * operation, it fails with -EBADF instead. A second call has no effect. Fails with -EBUSY
- * if another task is closing the file. If the task is cancelled while it waits for other
+ * Waits until the calls in progress have ended. A call in progress that needs another
+ * operation fails with -EBADF. Closing a closed file has no effect. Fails with -EBUSY if
+ * another task is closing the file. If the task is cancelled while it waits for other
  * calls, the result is -ECANCELED, and the call may be repeated. Once close(2) has begun,
  * it always completes.
  */
@@ -96,8 +99,8 @@ COIL_SUSPENDS int coil_file_close(coil_file *file);
  * Free the file; NULL is accepted. Never suspends.
  *
  * An open file is closed by close(2): immediately, or when the last call in progress
- * ends. On a network file system close(2) may block while it sends written data. So for
- * such files, and wherever errors matter, call coil_file_close() first.
+ * ends. On a network file system close(2) may block while it sends written data. So call
+ * coil_file_close() first for such files, and wherever errors matter.
  */
 COIL_API void coil_file_destroy(coil_file *file);
 
@@ -107,8 +110,8 @@ COIL_API int coil_file_fd(const coil_file *file);
 /* ---- reading and writing ----------------------------------------------------------- */
 
 /*
- * Read at most n bytes at the file's position, or at `offset`, which does not move the
- * position. (read(2), pread(2))
+ * Read at most n bytes, at the file's position (coil_file_read), or at `offset` without
+ * moving the position (coil_file_pread). (read(2), pread(2))
  *
  * Returns the number of bytes, which may be less than n; 0 at the end. Reading at an
  * offset fails with -ESPIPE for pipes and similar files.
@@ -141,10 +144,10 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_pread_exact(coil_file *file, void *
  * a size of 0. Also fails with -ESPIPE for a FIFO or terminal: use coil_stream_adopt()
  * for those.
  *
- * The file is read in pieces of 64 KiB, so most lines do not wait. A call that does not
+ * The file is read in pieces of 64 KiB, so most calls do not wait. A call that does not
  * wait may still let other tasks run. Writes through this coil_file are visible to later
- * reads. If a piece that was already read is changed in any other way, or the file is
- * truncated, the change may not be visible until the position is moved elsewhere.
+ * reads. Any other change to a piece that was already read, including truncation of the
+ * file, may not be visible until the position is moved elsewhere.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_read_line(coil_file *file, char *line,
                                                        size_t size);
@@ -160,8 +163,8 @@ COIL_SUSPENDS ssize_t coil_file_pwrite(coil_file *file, const void *buf, size_t 
 
 /*
  * Return how many bytes the latest completed call on this file transferred. Call this
- * function immediately after the call in question: no other task runs in between, so the
- * number belongs to that call.
+ * function immediately after that call, before any call that may suspend, because other
+ * tasks may use the file meanwhile.
  */
 COIL_API size_t coil_file_transferred(const coil_file *file);
 
@@ -189,7 +192,7 @@ COIL_SUSPENDS int coil_file_allocate(coil_file *file, int mode, int64_t offset,
 /* fchmod(2). */
 COIL_SUSPENDS int coil_file_chmod(coil_file *file, mode_t mode);
 
-/* fchown(2). -1 leaves the user or the group as it is. */
+/* fchown(2). -1 leaves the user or the group unchanged. */
 COIL_SUSPENDS int coil_file_chown(coil_file *file, uid_t user, gid_t group);
 
 /*
@@ -204,9 +207,9 @@ COIL_SUSPENDS int coil_file_utimens(coil_file *file, const struct timespec times
 /*
  * Read a whole file. (Python: Path.read_bytes)
  *
- * *data is the caller's, to be freed by coil_free(). A '\0' follows the *n bytes, so the
- * contents of a text file can be used as a C string. Fails with -EFBIG if the file has
- * more than `max` bytes (0: no limit).
+ * The caller frees *data with coil_free(). A '\0' follows the *n bytes, so the contents
+ * of a text file can be used as a C string. Fails with -EFBIG if the file has more than
+ * `max` bytes (0: no limit).
  */
 COIL_SUSPENDS COIL_CHECKED int coil_read_file(const char *path, size_t max, void **data,
                                               size_t *n);
@@ -218,8 +221,8 @@ enum {
      * and rename(2) it to `path`. Readers of `path` find either the old content or the
      * new content, also after a crash. A failure or cancellation leaves the old file in
      * place. A symbolic link is replaced, not followed. With COIL_FILE_SYNC the directory
-     * is synced last. If the sync fails, as on a broken disk (-EIO), `path` has the new
-     * content, but may have the old content after a crash.
+     * is synced last. If that sync fails, for example with -EIO on a broken disk, `path`
+     * has the new content, but may have the old content again after a crash.
      */
     COIL_FILE_ATOMIC = 1,
     COIL_FILE_EXCLUSIVE = 2, /* -EEXIST if the file exists */
@@ -228,12 +231,12 @@ enum {
 };
 
 /*
- * Replace the content of the file at `path` with these n bytes. (Python:
- * Path.write_bytes)
+ * Replace the content of the file at `path` with the n bytes at `data`, or append them
+ * with COIL_FILE_APPEND. (Python: Path.write_bytes)
  *
- * A new file gets the mode `mode`, less the umask; an existing file keeps its mode.
- * Without COIL_FILE_ATOMIC, a failure may leave a part of the data in the file. Fails
- * with -EINVAL for flags that cannot be combined.
+ * A new file gets the mode `mode`, modified by the umask; an existing file keeps its
+ * mode. Without COIL_FILE_ATOMIC, a failure may leave a part of the data in the file.
+ * Fails with -EINVAL for flags that cannot be combined.
  */
 COIL_SUSPENDS int coil_write_file(const char *path, const void *data, size_t n,
                                   mode_t mode, unsigned flags);
@@ -241,9 +244,8 @@ COIL_SUSPENDS int coil_write_file(const char *path, const void *data, size_t n,
 typedef struct coil_copy_opts {
     unsigned flags; /* COIL_FILE_ATOMIC, COIL_FILE_EXCLUSIVE, COIL_FILE_SYNC */
     /*
-     * Reports the progress of a copy. Called in the copying task after every few
-     * megabytes, and at the end; may suspend. `total` is the size of the file at the
-     * beginning.
+     * Called every few megabytes and at the end of the copy, in the copying task, to
+     * report progress. May suspend. `total` is the size of the file at the beginning.
      */
     void (*progress)(int64_t done, int64_t total, void *arg);
     void *arg;

@@ -1,15 +1,14 @@
 /*
- * coil/gather.h - wait for several futures at once, one after the other, or with a
- * deadline.
+ * coil/gather.h - wait for several futures, for each as it completes, or with a deadline.
  *
  *     coil_future *parts[] = {coil_task_future(a), coil_task_future(b)};
  *     int rcs[2];
  *     rc = coil_gather(parts, 2, 0, rcs);
  *
- * coil_gather() waits for all futures, and coil_wait() may wait for only some of them.
- * With coil_as_completed a task gets each future when it completes. Use coil_wait_for()
+ * coil_gather() waits for all futures, and coil_wait() for all or for the first one. With
+ * coil_as_completed a task gets each future as soon as it completes. Use coil_wait_for()
  * for one future with a deadline, and coil_staggered_race() for the first success among
- * alternatives. For tasks that belong together prefer a group (coil/group.h).
+ * alternatives. Prefer a group (coil/group.h) for tasks that belong together.
  *
  * The arguments of these calls are futures. A task is a future, too: coil_task_future().
  * To wait for any other event, spawn a task that waits for it. (asyncio: ensure_future)
@@ -33,15 +32,15 @@ extern "C" {
  * Wait until all futures are done, or until one of them has failed. (asyncio: await
  * gather(...))
  *
- * rcs[i], if rcs is not NULL, receives the rc of futures[i]. With COIL_GATHER_ALL the
+ * If `rcs` is not NULL, rcs[i] receives the rc of futures[i]. With COIL_GATHER_ALL the
  * call returns 0 when all are done. Without COIL_GATHER_ALL, the first failure is
  * returned immediately; the other futures continue, and their rcs are -EINPROGRESS. The
  * same future may occur more than once. The call does not suspend if n is 0 or all
  * futures are done.
  *
- * Cancelling the waiting task cancels all futures. With COIL_GATHER_ALL the call returns
- * -ECANCELED when all futures have ended, and without it when the first future has ended.
- * The call allocates a single block, and fails with -ENOMEM before it awaits anything.
+ * Cancelling the waiting task cancels all futures. The call then returns -ECANCELED when
+ * all futures have ended, or, without COIL_GATHER_ALL, when the first one has ended. The
+ * call allocates one block of memory; if that fails, it returns -ENOMEM without waiting.
  */
 COIL_SUSPENDS int coil_gather(coil_future *const futures[], size_t n, unsigned flags,
                               int rcs[]);
@@ -55,8 +54,8 @@ typedef enum coil_wait_mode {
 
 /*
  * Wait until the condition that `mode` specifies is met, or until `deadline` (COIL_NEVER
- * for no deadline). Returns how many futures are done; coil_future_done() shows which.
- * (asyncio: wait)
+ * for no deadline). Returns the number of futures that are done; coil_future_done() tells
+ * which. (asyncio: wait)
  *
  * Reaching the deadline is not an error. The futures are never cancelled, not even when
  * the waiting task is cancelled; the call then returns -ECANCELED. Fails with -EINVAL if
@@ -71,8 +70,8 @@ COIL_SUSPENDS int coil_wait(coil_future *const futures[], size_t n, coil_wait_mo
  *
  * Returns the future's rc, or -ETIMEDOUT if the deadline cancelled it. If the future
  * completes in spite of the cancellation, its rc is returned. A deadline in the past
- * cancels the future immediately, unless the future is done. To limit a call rather than
- * a future, use a scope (coil/scope.h).
+ * cancels the future immediately, unless the future is done. To limit the time of a call
+ * rather than a future, use a scope (coil/scope.h).
  *
  * Cancelling the waiting task cancels the future, and the call returns -ECANCELED. To
  * keep the future running, await it with coil_shield() in a scope. Fails with -ENOMEM if
@@ -100,9 +99,9 @@ typedef struct coil_as_completed {
  *
  * The iteration belongs to the running task's loop. This call does not wait. The same
  * future must not occur twice. The futures are retained until coil_as_completed_finish();
- * the array may be freed earlier. `deadline` applies to all futures; COIL_NEVER means
- * none. n may be 0. Fails with -ENOMEM; coil_as_completed_finish() may be called even
- * after a failure.
+ * the array may be freed earlier. `deadline` applies to the whole iteration; COIL_NEVER
+ * means no deadline. n may be 0. Fails with -ENOMEM; coil_as_completed_finish() may be
+ * called even after a failure.
  */
 COIL_API COIL_CHECKED int coil_as_completed_init(coil_as_completed *each,
                                                  coil_future *const futures[], size_t n,
@@ -112,9 +111,9 @@ COIL_API COIL_CHECKED int coil_as_completed_init(coil_as_completed *each,
  * Wait for the next future that is done. (asyncio: async for, where a cancelled wait
  * consumes a future)
  *
- * Returns 1 and the future in *out, borrowed until coil_as_completed_finish(). Returns 0
- * when all futures have been returned. The call does not suspend if a future is already
- * done.
+ * Returns 1 and stores the future in *out, borrowed until coil_as_completed_finish().
+ * Returns 0 when all futures have been returned. The call does not suspend if a future is
+ * already done.
  *
  * After the deadline, futures that completed in time are returned first. Then the call
  * returns -ETIMEDOUT once for each future that did not complete in time; such futures are
@@ -140,13 +139,14 @@ typedef struct coil_work {
 } coil_work;
 
 /*
- * Start alternatives one after the other, until one succeeds. (asyncio:
+ * Start the alternatives one after another, until one succeeds. (asyncio:
  * staggered.staggered_race)
  *
  * The next alternative starts when the latest alternative has failed, or `delay_ns` after
  * that alternative started. After the first success the other alternatives are cancelled.
- * When all have ended, the winner's rc is returned. For example, a client can try several
- * addresses without waiting long for an address that does not answer (RFC 8305).
+ * When all alternatives have ended, the winner's rc is returned. For example, a client
+ * can try several addresses of a server without waiting long for an address that does not
+ * answer (RFC 8305).
  *
  * Each alternative runs in its own task and may use the caller's stack frame. If delay_ns
  * is COIL_NEVER, each alternative starts only when the previous one has failed. If

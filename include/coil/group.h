@@ -27,7 +27,9 @@ typedef struct coil_group {
     void *private_[25];
 } coil_group;
 
-/* How many failures a group stores; it counts all of them. */
+/*
+ * The maximum number of failures that a group stores. Further failures are only counted.
+ */
 #define COIL_GROUP_ERRORS 8
 
 /* Open a group owned by the running task. Aborts outside a task. */
@@ -38,8 +40,8 @@ COIL_API void coil_group_enter(coil_group *group);
  * coil_group_exit() returns. (asyncio: TaskGroup.create_task)
  *
  * The owner and the children may call this function. Fails with -ESHUTDOWN if the group
- * is being cancelled, or is at its exit without children. Fails with -EAGAIN at the
- * group's limit, and like coil_spawn().
+ * is being cancelled, or if coil_group_exit() was called and all children have ended.
+ * Fails with -EAGAIN at the group's limit, and like coil_spawn().
  */
 COIL_API COIL_CHECKED int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
                                            const coil_spawn_opts *opts, coil_task **out);
@@ -55,7 +57,7 @@ COIL_API void coil_group_set_limit(coil_group *group, size_t limit);
 
 /*
  * Start a child as soon as the limit allows it, suspending until then. Callers are served
- * in order. (Go: errgroup.Go)
+ * in the order in which they called. (Go: errgroup.Go)
  *
  *     coil_group_enter(&g);
  *     coil_group_set_limit(&g, 10);
@@ -64,8 +66,8 @@ COIL_API void coil_group_set_limit(coil_group *group, size_t limit);
  *     rc = coil_group_exit(&g, rc);
  *
  * Fails with -ECANCELED (no child is started) and like coil_group_spawn(). -ESHUTDOWN
- * also means that the group was cancelled meanwhile. If all running children wait in this
- * call, none of them can end, and they wait forever.
+ * also means that the group was cancelled meanwhile. If all running children are waiting
+ * in this call, they wait forever, because none of them can end.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_group_spawn_when_free(coil_group *group,
                                                           coil_task_fn fn, void *arg,
@@ -104,24 +106,24 @@ COIL_SUSPENDS COIL_CHECKED int coil_group_start(coil_group *group, coil_task_fn 
                                                 coil_task **out);
 
 /*
- * Report that the running task is ready: the call of coil_group_start() that started it
- * returns `value`, which must be 0 or more. (trio: task_status.started)
+ * Report that the running task is ready, so that the coil_group_start() that started the
+ * task returns `value`, which must be 0 or more. (trio: task_status.started)
  *
- * Returns 0, also in a task that was not started by coil_group_start(). A second call
+ * Returns 0, even in a task that was not started by coil_group_start(). A second call
  * fails with -EALREADY, and a negative value with -EINVAL.
  */
 COIL_API int coil_group_started(int value);
 
 /*
- * End the group early: cancel its children, and the wait of the owner's body. (asyncio
- * 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
+ * End the group early: cancel its children and, if the owner is still in the body, the
+ * owner. (asyncio 3.15: TaskGroup.cancel; trio: cancel_scope.cancel)
  *
  * After this call, coil_group_exit() returns 0, with two exceptions. If a child or the
  * body failed, coil_group_exit() returns that failure. If another caller also cancelled
  * the owner, in the body or in the exit, coil_group_exit() returns -ECANCELED. Any code
  * on the loop's thread may call this function, any number of times. The call has no
- * effect on a group that is already being cancelled, or that is at its exit without
- * children. `reason` is as for coil_task_cancel().
+ * effect if the group is already being cancelled, or if coil_group_exit() was called and
+ * all children have ended. `reason` is as for coil_task_cancel().
  */
 COIL_API void coil_group_cancel(coil_group *group, const char *reason);
 
@@ -129,19 +131,19 @@ COIL_API void coil_group_cancel(coil_group *group, const char *reason);
  * Wait for all children and close the group. `rc` is the result of the body: if it is
  * negative, the children are cancelled first.
  *
- * Returns the earliest failure of a child; without one, returns rc. The owner may also be
- * cancelled from outside the group: by coil_task_cancel(), by the deadline of a scope
- * around the group, or by a group around it. In that case the children are cancelled, and
- * the exit returns -ECANCELED, even after coil_group_cancel(). If a child has also
- * failed, its failure is returned, and the cancellation is delivered again at the owner's
- * next wait. The exit always waits until the last child has ended.
+ * Returns the earliest failure of a child, or `rc` if no child has failed. The owner may
+ * also be cancelled from outside the group: by coil_task_cancel(), by the deadline of a
+ * scope around the group, or by a group around it. In that case the children are
+ * cancelled, and the call returns -ECANCELED, even after coil_group_cancel(). If a child
+ * has also failed, the call returns that failure, and the owner's next wait is cancelled.
+ * The call always waits until the last child has ended.
  */
 COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc);
 
 /*
- * End the group if it is still open; else do nothing. The call cancels the children and
- * waits until all have ended. Use this call for cleanup that runs whenever control leaves
- * a block: see COIL_GROUP_GUARD() in coil/guard.h.
+ * End the group if it is still open: cancel the children and wait until all have ended.
+ * Use this function for cleanup that runs whenever control leaves a block: see
+ * COIL_GROUP_GUARD() in coil/guard.h.
  *
  * Because the call returns no result, the first failure of a child is reported to the
  * exception handler. Call this function only after coil_group_enter().
@@ -149,8 +151,8 @@ COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc);
 COIL_SUSPENDS void coil_group_leave(coil_group *group);
 
 /*
- * Return the number of failures so far: how many children failed, plus one after the exit
- * if the body failed.
+ * Return the number of failures so far: the number of children that failed, plus one if
+ * coil_group_exit() was called with a failure of the body.
  */
 COIL_API size_t coil_group_error_count(const coil_group *group);
 

@@ -9,10 +9,10 @@
  *         rc = coil_spawn(run_script, "b", &opts, NULL);
  *
  * Many libraries keep state for each thread: the current interpreter, the last error, the
- * locale. All tasks of a thread share that state, so one task finds the values that
- * another task has set. Hooks are called when coil switches to a task and when it leaves
- * the task. When a task begins to run, its hooks install the task's own state in the
- * thread, and when it stops running, they save that state.
+ * locale. All tasks of a thread share that state, so one task would see the values that
+ * another task has set. coil calls a task's hooks whenever it switches to the task or
+ * away from it. When the task begins to run, its hooks install the task's own state in
+ * the thread; when the task stops running, its hooks save that state.
  *
  * Hooks cost nothing if no task of the thread uses them. errno and C++ exceptions need no
  * hooks: coil saves them for each task.
@@ -31,30 +31,29 @@ extern "C" {
  *
  * coil calls `enter` before the task's body begins, and each time before the task
  * continues. coil calls `leave` each time the task begins to wait, also inside a
- * generator. After the body and its deferred calls have returned, it calls `end`, or
- * `leave` if `end` is NULL. So a call of `enter` is always followed by a call of `leave`
- * or `end`. Hooks run on the task's own stack, as the running task. Hooks must not spawn,
- * and the program aborts if they would wait. Hooks may change errno.
+ * generator. After the body and its deferred calls have returned, coil calls `end`, or
+ * `leave` if `end` is NULL. So each call of `enter` is followed by a call of `leave` or
+ * `end`. Hooks run on the task's own stack, as the running task. Hooks must not spawn
+ * tasks, and the program aborts if a hook would wait. Hooks may change errno.
  *
- * If a task is cancelled before its first step, its hooks are never called. If a task
- * still waits when its loop is closed, `leave` was the last call, and `end` is not
- * called.
+ * If a task is cancelled before its first step, its hooks are never called. If a task is
+ * still waiting when its loop is closed, `end` is not called.
  */
 typedef struct coil_task_hooks {
     /*
-     * Memory for each task, to which `state` points: zeroed at first, aligned to 16
-     * bytes, and stored on the task's stack.
+     * Size of the state of each task, to which `state` points. The state is stored on the
+     * task's stack, zeroed at first and aligned to 16 bytes.
      */
     size_t state_bytes;
     void (*enter)(void *state, void *data);
     void (*leave)(void *state, void *data);
     void (*end)(void *state, void *data);
-    void *data; /* passed to each call, for all tasks */
+    void *data; /* passed to each call; the same for all tasks */
 } coil_task_hooks;
 
 /*
- * The limit for the total size of the states of a task's hooks; beyond it, spawning the
- * task fails with -EINVAL.
+ * The maximum total size of the states of a task's hooks. If a task's hooks need more,
+ * spawning the task fails with -EINVAL.
  *
  * Tasks get hooks from coil_spawn_opts.hooks (coil/task.h), and the main task from
  * coil_run_opts.hooks (coil/run.h): a NULL-terminated array. coil calls the `enter`
@@ -76,16 +75,16 @@ typedef struct coil_task_hooks {
 COIL_API const coil_task_hooks *coil_hooks_openssl_errors(void);
 
 /*
- * Hooks for uselocale(3): a task begins with the locale of its thread, and keeps the
- * locale that it sets.
+ * Hooks for uselocale(3): each task begins with the locale of its thread, and has its own
+ * locale from then on.
  */
 COIL_API const coil_task_hooks *coil_hooks_locale(void);
 
 /*
- * Hooks for the signal mask: a task begins with the mask of its thread, and keeps the
- * mask that it sets with pthread_sigmask(3) or sigprocmask(2). Each wait costs two more
- * system calls. A signal to the process is delivered to a thread whose current mask does
- * not block the signal.
+ * Hooks for the signal mask: each task begins with the mask of its thread, and has its
+ * own mask from then on, which it sets with pthread_sigmask(3) or sigprocmask(2). Each
+ * wait costs two more system calls. A signal to the process is delivered to a thread
+ * whose current mask does not block the signal.
  */
 COIL_API const coil_task_hooks *coil_hooks_signal_mask(void);
 

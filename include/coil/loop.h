@@ -157,7 +157,7 @@ COIL_API int coil_loop_run_forever(coil_loop *loop);
 COIL_API void coil_loop_stop(coil_loop *loop);
 
 /*
- * True while coil_loop_run_forever() is running, so always in the loop's callbacks and
+ * True while the loop is running, which is always the case inside its callbacks and
  * tasks. (asyncio: is_running)
  */
 COIL_API bool coil_loop_running(const coil_loop *loop);

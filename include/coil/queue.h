@@ -19,9 +19,9 @@
  *     rc = coil_queue_join(&q);
  *     coil_queue_shutdown(&q, false);         // the workers' gets return -ESHUTDOWN
  *
- * The queue copies items in and out, `item_bytes` each. The queue's memory grows as
- * needed, up to maxsize items. The initialiser chooses the order: oldest first, newest
- * first, or smallest first. (asyncio: Queue, LifoQueue, PriorityQueue)
+ * Items of `item_bytes` each are copied into and out of the queue. The queue's memory
+ * grows as needed, up to maxsize items. The initialiser chooses the order: oldest first,
+ * newest first, or smallest first. (asyncio: Queue, LifoQueue, PriorityQueue)
  */
 #ifndef COIL_QUEUE_H
 #define COIL_QUEUE_H
@@ -86,13 +86,13 @@ COIL_API void coil_queue_init_priority(coil_queue *queue, size_t item_bytes,
 /*
  * Free the queue's memory and the remaining items.
  *
- * All calls on the queue must have returned: after coil_queue_shutdown(), waiting tasks
- * are only ready, and must still run. NULL and a queue of zeroes are accepted.
+ * All calls on the queue must have returned. Note that coil_queue_shutdown() only makes
+ * waiting tasks ready; their calls return later. NULL and a queue of zeroes are accepted.
  */
 COIL_API void coil_queue_finish(coil_queue *queue);
 
 /*
- * Put a copy of *item in, suspending while the queue is full. (asyncio: put)
+ * Put a copy of *item into the queue, suspending while the queue is full. (asyncio: put)
  *
  * Putters are served in the order in which they called. Fails with -ECANCELED or -ENOMEM
  * (the item is not added), or -ESHUTDOWN once the queue is shut down.
@@ -100,8 +100,8 @@ COIL_API void coil_queue_finish(coil_queue *queue);
 COIL_SUSPENDS int coil_queue_put(coil_queue *queue, const void *item);
 
 /*
- * Put a copy of *item in without waiting: -EAGAIN if the queue is full. (asyncio:
- * put_nowait)
+ * Put a copy of *item into the queue without waiting. Fails with -EAGAIN if the queue is
+ * full. (asyncio: put_nowait)
  */
 COIL_API int coil_queue_put_nowait(coil_queue *queue, const void *item);
 
@@ -114,7 +114,10 @@ COIL_API int coil_queue_put_nowait(coil_queue *queue, const void *item);
  */
 COIL_SUSPENDS COIL_CHECKED int coil_queue_get(coil_queue *queue, void *item);
 
-/* Take an item without waiting: -EAGAIN if the queue is empty. (asyncio: get_nowait) */
+/*
+ * Take an item without waiting. Fails with -EAGAIN if the queue is empty. (asyncio:
+ * get_nowait)
+ */
 COIL_API COIL_CHECKED int coil_queue_get_nowait(coil_queue *queue, void *item);
 
 /*
@@ -165,7 +168,7 @@ COIL_API void coil_queue_shutdown(coil_queue *queue, bool immediate);
 COIL_API size_t coil_queue_count(const coil_queue *queue);
 
 /*
- * Return the maxsize that the queue was initialised with; 0 means no limit. (asyncio:
+ * Return the maxsize with which the queue was initialised; 0 means no limit. (asyncio:
  * maxsize)
  */
 COIL_API size_t coil_queue_maxsize(const coil_queue *queue);

@@ -38,7 +38,7 @@ typedef struct coil_run_opts {
      * Handle SIGTERM and SIGHUP in the same way as SIGINT. The first signal cancels the
      * main task; a second signal with the same number kills the program. Service managers
      * send SIGTERM to stop a service, and a terminal sends SIGHUP when it closes.
-     * docs/manual/server.md has the recipe.
+     * docs/manual/server.md shows how to use this option.
      */
     bool take_sigterm;
     /*
@@ -47,7 +47,7 @@ typedef struct coil_run_opts {
      */
     int *signo;
     /*
-     * How long closing the loop waits for abandoned blocking work
+     * How long a closing loop waits for abandoned blocking work
      * (coil_blocking_abandonable()). 0 means 5 minutes, COIL_NEVER means no limit. Work
      * that is not finished by then is reported, and its threads continue.
      */
@@ -58,10 +58,11 @@ typedef struct coil_run_opts {
      * loop has closed: see coil/error.h.
      */
     coil_error **error;
-    bool no_report; /* do not report the main task's failure: the caller does */
+    /* do not print the main task's failure, because the caller reports it */
+    bool no_report;
     /*
-     * Tasks are light unless their coil_spawn_opts.light says otherwise. The main task is
-     * never light. See docs/manual/light.md.
+     * Make all tasks light, except those whose coil_spawn_opts.light is COIL_NOT_LIGHT.
+     * The main task is never light. See docs/manual/light.md.
      */
     bool light;
     /*
@@ -79,9 +80,9 @@ typedef struct coil_run_opts {
  *
  * After the main task has ended, coil_run() cancels the remaining tasks, awaits them, and
  * reports their failures. Then coil_run() waits for blocking work and closes the loop.
- * Tasks that are spawned during this cleanup are not cancelled, but have six turns of the
- * loop to end, as in CPython. A task that waits for longer is reported ("Task was
- * destroyed but it is pending!") and its frames are lost.
+ * Tasks that are spawned during this cleanup are not cancelled, but get six turns of the
+ * loop to end, as in CPython. A task that is still waiting after that is reported ("Task
+ * was destroyed but it is pending!") and abandoned: its functions never continue.
  *
  * On the main thread, coil_run() handles SIGINT if the signal's disposition is the
  * default. With opts->take_sigterm coil_run() handles SIGTERM and SIGHUP in the same way.
@@ -90,14 +91,13 @@ typedef struct coil_run_opts {
  * prints all tasks: see coil/debug.h.
  *
  * On any thread, coil_run() handles SIGSEGV unless the program has its own handler. If a
- * task has overflowed its stack, the handler prints the name of the task. Then the
- * program ends by SIGSEGV. coil_run() restores all dispositions before it returns.
+ * task has overflowed its stack, the handler prints the name of the task before the
+ * program is killed by SIGSEGV. coil_run() restores all dispositions before it returns.
  *
- * The main task has failed if its rc is negative and neither -EINTR nor -ECANCELED. After
- * the cleanup such a failure is printed with its traceback, unless opts->error receives
- * the error, or opts->no_report leaves the report to the caller. coil_runner_run() and
- * coil_run_threads() report failures in the same way. (Python: an exception that leaves
- * asyncio.run())
+ * The main task has failed if its rc is negative and neither -EINTR nor -ECANCELED. Such
+ * a failure is printed with its traceback after the cleanup, unless opts->error or
+ * opts->no_report is set. coil_runner_run() and coil_run_threads() report failures in the
+ * same way. (Python: an exception that leaves asyncio.run())
  *
  * Fails like coil_loop_create() and coil_spawn(). Aborts if called inside a running loop.
  */
@@ -115,9 +115,9 @@ COIL_API COIL_CHECKED int coil_run(coil_task_fn fn, void *arg, const coil_run_op
  *         rc = coil_runner_run(runner, execute, &state);
  *     coil_runner_destroy(runner);
  *
- * coil_run() creates a runner that it uses once. Tasks that are left when a run ends
- * pause until the next run. All runs share one context (coil/context.h), which begins as
- * a copy of the caller's. A value that is set in one run is visible in the next run.
+ * coil_run() uses a runner for a single run. When a run ends, the remaining tasks pause
+ * until the next run. All runs share one context (coil/context.h), which begins as a copy
+ * of the caller's. A value that is set in one run is visible in the next run.
  */
 typedef struct coil_runner coil_runner;
 

@@ -9,10 +9,10 @@
  *     n = coil_read(stream, buf, sizeof buf);
  *     n = coil_scope_exit_count(&s, n);          // -ETIMEDOUT after two seconds
  *
- * A deadline applies to a region of code; it is not a parameter of each call. When the
- * deadline passes, coil cancels the task's wait inside the region. Scopes nest, and the
- * earliest deadline applies. Scopes close last in, first out, in the task that opened
- * them. (asyncio: timeout, timeout_at)
+ * A deadline applies to a region of code, instead of being a parameter of each call. When
+ * the deadline passes, coil cancels the call in which the task is waiting inside the
+ * region. Scopes nest, and the earliest deadline applies. Scopes close last in, first
+ * out, in the task that opened them. (asyncio: timeout, timeout_at)
  */
 #ifndef COIL_SCOPE_H
 #define COIL_SCOPE_H
@@ -39,8 +39,8 @@ typedef struct coil_scope {
 COIL_API COIL_CHECKED int coil_scope_enter(coil_scope *scope, int64_t deadline);
 
 /*
- * Open a shielded scope, for cleanup: inside, requests from outside do not cancel the
- * task. (trio: CancelScope(shield=True))
+ * Open a shielded scope, for cleanup: cancellation requests from outside the scope do not
+ * cancel the calls inside. (trio: CancelScope(shield=True))
  *
  *     if (coil_scope_enter_shielded(&s, coil_in(COIL_SEC(1))) == 0) {
  *         coil_write(stream, "bye\n", 4);          // although the task was cancelled
@@ -48,19 +48,19 @@ COIL_API COIL_CHECKED int coil_scope_enter(coil_scope *scope, int64_t deadline);
  *     }
  *
  * A request that arrives meanwhile is counted (coil_task_cancelling()) and delayed until
- * the exit. A cancellation that was requested or delivered before is suspended, too:
+ * the exit. A cancellation that was requested or delivered earlier is suspended, too:
  * calls inside wait normally. After the exit, every call that would wait returns
  * -ECANCELED again. The calls inside can still be cancelled by the scope's own deadline,
- * and by scopes and groups that are opened inside. Always set a deadline; otherwise the
- * cleanup could last forever. Fails like coil_scope_enter().
+ * and by scopes and groups that are opened inside. Always set a deadline, because the
+ * cleanup could otherwise last forever. Fails like coil_scope_enter().
  */
 COIL_API COIL_CHECKED int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline);
 
 /*
  * Close the scope and return the resulting rc. Never suspends.
  *
- * If only this scope's deadline cancelled the task, -ECANCELED becomes -ETIMEDOUT, and
- * afterwards the task can wait normally. Any other rc is returned unchanged.
+ * If `rc` is -ECANCELED and only this scope's deadline cancelled the task, the result is
+ * -ETIMEDOUT, and the task can wait normally again. Otherwise the result is `rc`.
  */
 COIL_API int coil_scope_exit(coil_scope *scope, int rc);
 
@@ -71,9 +71,8 @@ COIL_API int coil_scope_exit(coil_scope *scope, int rc);
 COIL_API ssize_t coil_scope_exit_count(coil_scope *scope, ssize_t count);
 
 /*
- * Close the scope if it is still open; else do nothing. Never suspends. Use this call for
- * cleanup that runs whenever control leaves a block: see COIL_SCOPE_GUARD() in
- * coil/guard.h.
+ * Close the scope if it is still open. Never suspends. Use this function for cleanup that
+ * runs whenever control leaves a block: see COIL_SCOPE_GUARD() in coil/guard.h.
  *
  * Call this function only after coil_scope_enter() or coil_scope_enter_shielded() of this
  * scope, even if that call failed.
@@ -84,7 +83,7 @@ COIL_API void coil_scope_leave(coil_scope *scope);
  * Move the deadline. (asyncio: Timeout.reschedule)
  *
  * Returns 0. Fails with -ETIMEDOUT if the old deadline has already passed: in that case
- * the code inside is still cancelled. Fails with -EINVAL if the scope was closed before
+ * the calls inside remain cancelled. Fails with -EINVAL if the scope was closed before
  * its deadline, and with -ENOMEM when setting the scope's first deadline.
  */
 COIL_API int coil_scope_set_deadline(coil_scope *scope, int64_t deadline);
@@ -100,8 +99,8 @@ COIL_API bool coil_scope_expired(const coil_scope *scope);
  * entered last. This function is for languages with exceptions: see coil.hpp.
  *
  * The attachment lasts until the scope or group exits. When an exception passes through
- * scopes and groups, the binding uses it to find their objects. Aborts if no scope or
- * group is open.
+ * scopes and groups, the binding calls coil_region_bound() to find their objects. Aborts
+ * if no scope or group is open.
  */
 COIL_API void coil_region_bind(void *object);
 

@@ -1,5 +1,5 @@
 /*
- * coil/server.h - a task for each connection.
+ * coil/server.h - serve each connection in a task of its own.
  *
  *     static int echo(coil_stream *stream, void *arg)
  *     {
@@ -23,13 +23,12 @@
  *     rc = coil_serve(listener, echo, NULL, NULL);      // until it is cancelled: Ctrl-C
  *     coil_listener_destroy(listener);
  *
- * A server accepts connections and spawns a handler for each, in its group. Accepting a
- * connection may fail, usually because descriptors or memory ran out. The server then
+ * A server accepts connections and spawns a handler for each connection, in its own
+ * group. If accepting fails, usually because descriptors or memory ran out, the server
  * pauses and tries again: after 50 ms, doubled with each failure up to 1 s, or when one
- * of its connections ends. Meanwhile connections wait in the listener's queue. The
- * failure is reported to the exception handler once. The next failure is reported only
- * after accepting has worked for two seconds, even if single connections were accepted in
- * between. (asyncio: start_server, Server)
+ * of its connections ends. Meanwhile connections wait in the listener's queue. Only the
+ * first failure is reported to the exception handler. Another failure is reported only if
+ * accepting has worked for two seconds in between. (asyncio: start_server, Server)
  */
 #ifndef COIL_SERVER_H
 #define COIL_SERVER_H
@@ -58,7 +57,7 @@ typedef struct coil_server_opts {
      */
     size_t max_connections;
     /*
-     * How long handlers may continue after the server begins to stop, before they are
+     * How long handlers may continue, once the server begins to stop, before they are
      * cancelled. 0 means that handlers are cancelled immediately; COIL_NEVER means no
      * limit.
      */
@@ -67,7 +66,7 @@ typedef struct coil_server_opts {
     const char *name;   /* name of the handlers' tasks; copied, at most 31 bytes */
     /*
      * Serve TLS with this context, which the server retains; NULL means no TLS. The
-     * handler is called after the handshake. A failed handshake is not reported, because
+     * handler is called after the handshake. Failed handshakes are not reported, because
      * any client could fill the log with such reports.
      */
     coil_tls *tls;
@@ -82,9 +81,9 @@ typedef struct coil_server_opts {
      */
     size_t max_handshakes;
     /*
-     * Cancel a handler if it waits in a call on its stream, and no byte has been
-     * transferred in either direction for this long. The cancellation may be up to a
-     * quarter of that time late. Other waits of the handler do not count. After the
+     * Cancel a handler if it is waiting in a call on its stream, and no byte has been
+     * transferred in either direction for this long. The cancellation may be late by up
+     * to a quarter of that time. Other waits of the handler are not limited. After the
      * cancellation the handler's calls return -ECANCELED, and nothing is reported. 0
      * means never. (Go: http.Server.IdleTimeout)
      */
@@ -107,12 +106,12 @@ typedef struct coil_server_opts {
 } coil_server_opts;
 
 /*
- * Start to serve a listener: fn(stream, arg) is called for each connection, from the next
- * turn on.
+ * Create a server that serves a listener: from the next turn on, it calls fn(stream, arg)
+ * for each connection, in a new task.
  *
  * `opts` may be NULL. The server closes the listener when it stops; the caller still
- * destroys it. If other code closes the listener, the server no longer serves it. *out is
- * the caller's, to be destroyed. Call this function from a task. Fails with -ENOMEM.
+ * destroys it. If other code closes the listener, the server no longer serves it. The
+ * caller destroys *out. Call this function from a task. Fails with -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_server_create(coil_listener *listener, coil_handler fn,
                                              void *arg, const coil_server_opts *opts,
@@ -128,10 +127,10 @@ COIL_API COIL_CHECKED int coil_server_add(coil_server *server, coil_listener *li
  * cancel the remaining handlers, and wait for all of them. (asyncio: close and
  * wait_closed)
  *
- * Returns 0. A second call also waits until the server has stopped. In one of the
- * server's own handlers, the call begins the stop but does not wait, because the stop
- * waits for that handler. If the caller is cancelled, the call returns -ECANCELED, and
- * the server still stops.
+ * Returns 0. A second call also waits until the server has stopped. If one of the
+ * server's own handlers makes the call, the call begins the stop but does not wait,
+ * because the stop waits for that handler. If the caller is cancelled, the call returns
+ * -ECANCELED, and the server still stops.
  */
 COIL_SUSPENDS int coil_server_stop(coil_server *server);
 
@@ -154,7 +153,10 @@ COIL_SUSPENDS int coil_server_wait(coil_server *server);
  */
 COIL_API void coil_server_destroy(coil_server *server);
 
-/* True once the server has begun to stop: handlers should end after their request. */
+/*
+ * True once the server has begun to stop. Handlers should then end after the current
+ * request.
+ */
 COIL_API bool coil_server_is_stopping(const coil_server *server);
 
 /*
@@ -171,9 +173,9 @@ COIL_API coil_server *coil_server_current(void);
  *             break;
  *
  * Returns 0 as soon as a read would return immediately, because a byte, the end or a
- * failure has arrived. Fails with -ESHUTDOWN if the server stops first. So a graceful
- * stop ends idle connections immediately, and waits at most grace_ns for busy
- * connections. Bytes that have arrived count as a request, even if the server is
+ * failure has arrived. Fails with -ESHUTDOWN if the server begins to stop first. So a
+ * graceful stop ends idle connections immediately, and waits at most grace_ns for busy
+ * connections. If bytes have already arrived, the call returns 0 even if the server is
  * stopping. Also fails like coil_stream_wait_readable(), with -ENOMEM, and with -EINVAL
  * outside a handler.
  */

@@ -46,8 +46,8 @@ typedef struct coil_listener coil_listener;
  * Connect to a host and a port, each given as a name or a number: "::1", "http".
  *
  * coil tries the addresses of the host until one of them connects; see coil/connect.h. If
- * all addresses fail, coil_connect() returns the first error that tells something about
- * the host, and the message of coil_last_error() lists all errors.
+ * all addresses fail, coil_connect() returns the first error that is specific to the
+ * host, rather than "no route", and the message of coil_last_error() lists all errors.
  *
  * The caller owns *out. Fails like connect(2) and coil_getaddrinfo(), and with -ECANCELED
  * or -ENOMEM.

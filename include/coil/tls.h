@@ -10,14 +10,14 @@
  *         fwrite(buf, 1, rc, stdout);
  *     coil_stream_destroy(s);
  *
- * A TLS stream is a coil_stream, with the same calls and the same rules. It needs OpenSSL
- * 3; if coil was built without it, functions that create or begin TLS return -ENOSYS.
- * (asyncio: ssl=, start_tls; Python: ssl.SSLContext)
+ * A TLS stream is a coil_stream, with the same calls and the same rules. TLS needs
+ * OpenSSL 3; if coil was built without OpenSSL, functions that create a context or start
+ * TLS return -ENOSYS. (asyncio: ssl=, start_tls; Python: ssl.SSLContext)
  *
- * VERIFICATION. A client checks the server's certificate. An authority must have signed
- * it that the system, or the context, trusts. The certificate must be valid now, and must
- * be issued for the requested name or address (RFC 6125: only subject alternative names,
- * not the common name). Each kind of failure has its own errno, and a message with the
+ * VERIFICATION. A client checks the server's certificate. The certificate must be signed
+ * by an authority that the system or the context trusts, must be valid now, and must be
+ * issued for the requested name or address (RFC 6125: only subject alternative names, not
+ * the common name). Each kind of failure has its own errno, and a message with the
  * certificate's subject, issuer and depth (coil_last_error()):
  *
  *     -ENOKEY        no trusted authority has signed it; or it is self-signed
@@ -26,20 +26,20 @@
  *     -EKEYREJECTED  it is for another name or address, or for another purpose, or wrong
  *                    in some other way
  *
- * OTHER FAILURES. -EPROTO means that the session failed. Possible causes are that the
- * peer does not speak TLS, that there is no common version, cipher or protocol, that the
- * peer sent an alert, which the message names, or that received data was altered. The
- * code -ECONNABORTED means that the connection ended without the peer's close_notify. In
- * that case an attacker may have truncated the data; see allow_truncation. After a
- * handshake that failed or was cancelled, every call on the stream returns -ENOTCONN.
+ * OTHER FAILURES. -EPROTO means that the session failed: for example, the peer does not
+ * use TLS, both sides have no version, cipher or protocol in common, the peer sent an
+ * alert (which the message names), or received data was altered. -ECONNABORTED means that
+ * the connection ended without the peer's close_notify. In that case an attacker may have
+ * truncated the data; see allow_truncation. After a handshake that failed or was
+ * cancelled, every call on the stream returns -ENOTCONN.
  *
  * CLOSING. coil_stream_shutdown_write() sends close_notify; nothing can be written after
  * that. Reading continues until the peer's close_notify, which is the end of the stream:
- * coil_read() returns 0. The calls coil_stream_close() and coil_stream_destroy() also
- * send close_notify if that is possible without waiting and no write was interrupted.
- * These two calls do not wait for the peer. If received data is unread, even a session
- * ticket, the kernel resets the connection, and the peer may lose data that it has not
- * read yet. To be sure that the last write arrives, call coil_tls_stop() first.
+ * coil_read() returns 0. coil_stream_close() and coil_stream_destroy() also send
+ * close_notify if that is possible without waiting and no write was interrupted, but they
+ * do not wait for the peer. If received data is still unread, even if it is only a
+ * session ticket, the kernel resets the connection, and the peer may lose data that it
+ * has not read yet. To be sure that the last write arrives, call coil_tls_stop() first.
  *
  * EARLY ENDS. A client of TLS 1.3 may send all of its data and disconnect before the
  * server has sent its session tickets. In that case coil_accept_tls() succeeds, and the
@@ -51,8 +51,8 @@
  *
  * CANCELLING. Data that coil_write() has encrypted into records cannot be withdrawn. Such
  * data is included in coil_stream_write_transferred(), and is sent before the next write
- * or shutdown. So continue writing after that number of bytes. A handshake fits into a
- * stack of 32 KiB.
+ * or shutdown. So after a cancelled write, continue after that number of bytes. A
+ * handshake fits into a stack of 32 KiB.
  */
 #ifndef COIL_TLS_H
 #define COIL_TLS_H
@@ -66,13 +66,13 @@ extern "C" {
 /* ---- contexts ---------------------------------------------------------------------- */
 
 /*
- * A context: what connections have in common, such as certificates, trusted authorities
- * and resumable sessions. (ssl.SSLContext)
+ * A context: certificates, trusted authorities, resumable sessions and other data that
+ * connections share. (ssl.SSLContext)
  *
  * One context may serve clients and servers, any number of connections, and all loops of
- * the process. From the first connection on, the context does not change. To replace
+ * the process. A context cannot be changed after its first connection. To replace
  * certificates, create a new context for new connections; existing connections keep the
- * old one. A server gives the new context to new connections by coil_tls_opts.choose.
+ * old one. A server passes the new context to new connections with coil_tls_opts.choose.
  */
 typedef struct coil_tls coil_tls;
 
@@ -93,15 +93,15 @@ typedef struct coil_tls_opts {
      * The trusted authorities: a file, and a directory prepared by openssl-rehash(1). If
      * both are NULL, coil uses SSL_CERT_FILE and SSL_CERT_DIR from the environment, else
      * the authorities that the system trusts. A context with a certificate_file loads the
-     * default authorities only when it first connects as a client, because servers do not
-     * need them. If the file contains a certificate that is not an authority's, only this
+     * default authorities only when it is first used as a client, because servers do not
+     * need them. If ca_file contains a certificate that is not an authority's, only that
      * certificate itself is trusted.
      */
     const char *ca_file, *ca_path;
     /*
      * Certificate revocation lists. The file must have one list for each authority in a
-     * chain, including the root; otherwise the chain is refused. The file is read once: a
-     * new list needs a new context.
+     * chain, including the root; otherwise the chain is refused. The file is read only
+     * once, so a new list needs a new context.
      */
     const char *crl_file;
     /* Protocols, best first, NULL-terminated: "h2", "http/1.1". */
@@ -115,7 +115,7 @@ typedef struct coil_tls_opts {
     const char *ciphersuites; /* of TLS 1.3; NULL: OpenSSL's default */
     int min_version;          /* 0: COIL_TLS_1_2, the lowest supported version */
     int max_version;          /* 0: the latest */
-    bool no_verify;           /* a client accepts any certificate: for tests */
+    bool no_verify;           /* a client accepts any certificate; for tests only */
     /* a server requires a certificate; needs ca_file or ca_path (mTLS) */
     bool verify_client;
     /*
@@ -149,8 +149,9 @@ typedef struct coil_tls_opts {
 /*
  * Create a context; `opts` may be NULL. May be called on any thread.
  *
- * The call reads files, so make it before the server has connections, or on a thread
- * (coil_blocking()). In a task, a failure sets the message of coil_last_error().
+ * The call blocks while it reads files, so make the call before the server has
+ * connections, or on a thread (coil_blocking()). In a task, a failure sets the message of
+ * coil_last_error().
  *
  * Fails with -ENOENT, -EACCES and the like for a file. Fails with -EINVAL for a file's
  * content, an option, or a key that does not belong to the certificate. Fails with
@@ -183,8 +184,8 @@ COIL_API int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
 /* ---- connections ------------------------------------------------------------------- */
 
 /*
- * Call coil_connect(), and then coil_start_tls() on the new stream. If `tls` is NULL, a
- * context with the defaults is used, which the whole process shares. (asyncio:
+ * Connect like coil_connect(), and then start TLS like coil_start_tls(). If `tls` is
+ * NULL, a default context is used, which the whole process shares. (asyncio:
  * open_connection(ssl=True))
  */
 COIL_SUSPENDS COIL_CHECKED int coil_connect_tls(const char *host, const char *port,
@@ -200,14 +201,14 @@ COIL_SUSPENDS COIL_CHECKED int coil_connect_tls(const char *host, const char *po
  * the same context as coil_connect_tls(); a server fails with -EINVAL.
  *
  * On a stream that was already used (STARTTLS), all data that was read ahead must have
- * been consumed; otherwise the result is -EPROTO. Otherwise an attacker could insert
- * commands before the handshake, which would later look like data from the authenticated
- * peer (CVE-2011-0411).
+ * been consumed; otherwise the result is -EPROTO. This prevents an attacker from
+ * inserting commands before the handshake that would later look like data from the
+ * authenticated peer (CVE-2011-0411).
  *
- * Fail with -EBUSY while another call is in progress on the stream, -EALREADY if it
- * already uses TLS, and -EINVAL for an invalid name or a server without a certificate.
- * Also fail with -EBADF, -ECANCELED, -ENOMEM, and as described at the top of this file.
- * The caller still destroys the stream.
+ * Fail with -EBUSY while another call is in progress on the stream, -EALREADY if the
+ * stream already uses TLS, and -EINVAL for an invalid name or a server without a
+ * certificate. Also fail with -EBADF, -ECANCELED, -ENOMEM, and as described at the top of
+ * this file. The caller still destroys the stream.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_start_tls(coil_stream *stream, coil_tls *tls,
                                               const char *server_name);
@@ -217,7 +218,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_accept_tls(coil_stream *stream, coil_tls *tl
  * End TLS cleanly: send close_notify, then read and discard data until the peer's
  * close_notify. (asyncio: transport.close, ssl_shutdown_timeout; ssl: unwrap)
  *
- * After a successful call, both peers know that all data was received, and the stream can
+ * After a successful call, both sides know that all data was received, and the stream can
  * be destroyed. Use a scope with a deadline. Returns 0, or fails like
  * coil_stream_shutdown_write() and coil_read(); -EINVAL without TLS.
  */
@@ -227,11 +228,11 @@ COIL_SUSPENDS int coil_tls_stop(coil_stream *stream);
 
 /*
  * Results of the handshake. The strings belong to the stream. NULL means that the stream
- * does not use TLS, or that the value does not exist.
+ * does not use TLS or does not have this value.
  *
  * coil_tls_server_name() is the name that the client requested. coil_tls_peer() is the
- * subject of the peer's certificate, "CN = client, O = Example". For a server the subject
- * proves nothing more than that the certificate was valid for the name.
+ * subject of the peer's certificate, "CN = client, O = Example". Do not use a server's
+ * subject to identify the server: only the requested name was verified.
  */
 COIL_API const char *coil_tls_version(const coil_stream *stream); /* "TLSv1.3" */
 COIL_API const char *coil_tls_cipher(const coil_stream *stream);
@@ -239,7 +240,7 @@ COIL_API const char *coil_tls_alpn(const coil_stream *stream);
 COIL_API const char *coil_tls_server_name(const coil_stream *stream);
 COIL_API const char *coil_tls_peer(const coil_stream *stream);
 
-/* True if the handshake resumed an earlier session, which makes it shorter. */
+/* True if the handshake was shortened by resuming an earlier session. */
 COIL_API bool coil_tls_resumed(const coil_stream *stream);
 
 /*
