@@ -27,10 +27,10 @@ extern "C" {
  * the calling task. (asyncio: loop.getaddrinfo)
  *
  * The caller frees the list with freeaddrinfo(); the best address comes first (RFC 6724).
- * Numeric hosts ("192.0.2.7", "fe80::1%eth0") are answered immediately. The same applies
- * to "localhost", which is always this machine (RFC 6761). The loop's resolver looks up
- * other hosts, first in the hosts file and then by querying the name servers: see
- * coil/resolver.h. Concurrent identical lookups are combined.
+ * Numeric hosts ("192.0.2.7", "fe80::1%eth0") and "localhost", which is always this
+ * machine (RFC 6761), are answered immediately. The loop's resolver looks up other hosts,
+ * first in the hosts file and then by querying the name servers: see coil/resolver.h.
+ * Concurrent identical lookups are combined.
  *
  * Whatever the engine, coil calls getaddrinfo(3) on a thread for lookups with the hint
  * AI_V4MAPPED (for AF_INET6) or AI_IDN. The same applies to a NULL host with a named
@@ -54,9 +54,9 @@ COIL_SUSPENDS COIL_CHECKED int coil_getaddrinfo(const char *host, const char *po
  * Look up the names of a host and a service, like getnameinfo(3), but suspend only the
  * calling task. (asyncio: loop.getnameinfo)
  *
- * `host` and `service` may each be NULL with a size of 0. To get numbers (NI_NUMERICHOST,
- * NI_NUMERICSERV), no lookup is necessary. Names are always looked up by the C library,
- * on a thread of the dns lane, whatever the resolver's engine and servers. Fails like
+ * `host` and `service` may each be NULL with a size of 0. Numbers (NI_NUMERICHOST,
+ * NI_NUMERICSERV) need no lookup. Names are always looked up by the C library, on a
+ * thread of the dns lane, whatever the resolver's engine and servers. Fails like
  * coil_getaddrinfo(), and with -EMSGSIZE if a name does not fit.
  */
 COIL_SUSPENDS int coil_getnameinfo(const struct sockaddr *address,

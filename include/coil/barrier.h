@@ -52,9 +52,9 @@ COIL_API void coil_barrier_finish(coil_barrier *barrier);
  * task gets no index, and no two tasks of a round get the same index.
  *
  * Fails with -ECANCELED if the task is cancelled. If the other tasks are still waiting,
- * another task must call coil_barrier_wait() in its place. Fails with -EPIPE if the
- * barrier is broken, or is reset or broken while the task waits; with -EINVAL if the
- * barrier is for 0 parties.
+ * another task must then call coil_barrier_wait() in place of the cancelled task. Fails
+ * with -EPIPE if the barrier is broken, or is reset or broken while the task waits; with
+ * -EINVAL if the barrier was initialised for 0 parties.
  */
 COIL_SUSPENDS int coil_barrier_wait(coil_barrier *barrier);
 

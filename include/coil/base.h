@@ -20,8 +20,8 @@
  * If coil detects a bug in the caller, it aborts the program with a message. Examples of
  * such bugs are a task that awaits itself, a call on the wrong thread, a NULL argument,
  * and a call that would suspend outside a task. The message names the function that was
- * called. If another thread calls exit(3) at the same time, exit(3) waits, so the program
- * is still killed by SIGABRT.
+ * called. If another thread calls exit(3) at the same time, exit(3) waits, so that the
+ * program is still killed by SIGABRT.
  *
  * TIME is int64_t nanoseconds of a monotonic clock. A parameter named delay_ns or
  * timeout_ns is a duration; a parameter named deadline is a point in time, on the clock
@@ -57,8 +57,8 @@ extern "C" {
 /*
  * Marks a function whose failure the caller must handle, because a failed call does not
  * provide the lock, object or bytes that the caller needs. The compiler warns if the
- * result of a call is not used. To turn the warning off, define the macro as empty before
- * including any header.
+ * result of such a call is ignored. To turn the warning off, define the macro as empty
+ * before including any header.
  */
 #ifndef COIL_CHECKED
 #define COIL_CHECKED __attribute__((warn_unused_result))
@@ -92,7 +92,7 @@ COIL_API const char *coil_version(void);
  * The source of coil's heap memory.
  *
  * realloc(context, NULL, n) allocates n bytes, where n is never 0. realloc(context, p, 0)
- * frees and returns NULL. Otherwise the function behaves like realloc(3). Stacks come
+ * frees p and returns NULL. Otherwise the function behaves like realloc(3). Stacks come
  * from mmap(2) instead. The records of debug mode come from malloc(3), so that debug mode
  * does not change which allocation fails.
  */
@@ -122,8 +122,8 @@ COIL_API void coil_free(void *block);
 
 /*
  * Allocate or resize memory, like realloc(3), to be freed with coil_free(). Returns NULL
- * if memory runs out; the block at `block` is then unchanged. Libraries built on coil use
- * this function.
+ * and leaves `block` unchanged if memory runs out. Libraries built on coil use this
+ * function.
  */
 COIL_API COIL_CHECKED void *coil_realloc(void *block, size_t size);
 

@@ -15,10 +15,10 @@
  *         return rc == -ESHUTDOWN ? 0 : rc;
  *     }
  *
- * Another task of the same loop calls coil_broadcast_send(&news, &item). The channel copies
- * items in and out, `item_bytes` each, and stores the last `capacity` items. A send never
- * waits: it overwrites the oldest item. A receiver that is too slow continues with the
- * oldest item that is still stored, and gets the number of items that it missed. (tokio:
+ * Another task of the same loop calls coil_broadcast_send(&news, &item). The channel
+ * stores copies of the last `capacity` items, `item_bytes` each. A send never waits: it
+ * overwrites the oldest item. A receiver that is too slow continues with the oldest item
+ * that is still stored, and gets the number of items that it missed. (tokio:
  * sync::broadcast)
  */
 #ifndef COIL_BROADCAST_H
@@ -32,7 +32,7 @@ extern "C" {
 
 typedef struct coil_broadcast {
     coil_waiters waiters;
-    char *items; /* private, as all fields are */
+    char *items; /* private, like all members */
     size_t item_bytes, capacity;
     uint64_t sent;
     bool is_shut_down;
@@ -55,8 +55,8 @@ COIL_API void coil_broadcast_init(coil_broadcast *broadcast, size_t item_bytes,
                                   size_t capacity);
 
 /*
- * Free the stored items; no task may still be waiting for an item. NULL is accepted. The
- * receivers of a freed broadcast must not be used again.
+ * Free the stored items; no task may still be waiting for an item. NULL is accepted.
+ * Receivers must not be used after their channel is finished.
  */
 COIL_API void coil_broadcast_finish(coil_broadcast *broadcast);
 
@@ -81,8 +81,8 @@ COIL_API void coil_broadcast_subscribe(coil_broadcast *broadcast,
                                        coil_receiver *receiver);
 
 /*
- * Receive the next item, suspending until there is one. Only one task at a time may use a
- * receiver.
+ * Receive the next item, suspending until an item is available. Only one task at a time
+ * may use a receiver.
  *
  * Returns how many items the receiver missed before this item: 0 unless the receiver was
  * too slow. Fails with -ECANCELED (no item is received), -ESHUTDOWN, or -EINVAL like
@@ -92,7 +92,7 @@ COIL_API void coil_broadcast_subscribe(coil_broadcast *broadcast,
 COIL_SUSPENDS COIL_CHECKED int coil_broadcast_receive(coil_receiver *receiver,
                                                       void *item);
 
-/* Receive the next item without waiting: -EAGAIN if there is no item. */
+/* Like coil_broadcast_receive(), but fail with -EAGAIN instead of waiting. */
 COIL_API COIL_CHECKED int coil_broadcast_receive_nowait(coil_receiver *receiver,
                                                         void *item);
 

@@ -28,10 +28,10 @@
  *
  *     rc = coil_channel_create(sizeof(struct frame *), 16, &frames);
  *
- * The channel copies items in and out in first-in, first-out order, `item_bytes` each. A
- * put waits while the channel is full, a get while it is empty. A task suspends (_put,
- * _get); a thread without a running loop blocks (_put_wait, _get_wait). Tasks and threads
- * are served in the order in which they called.
+ * Items of `item_bytes` each are copied into and out of the channel, in first-in,
+ * first-out order. A put waits while the channel is full, and a get waits while it is
+ * empty. A task suspends (_put, _get); a thread without a running loop blocks (_put_wait,
+ * _get_wait). Tasks and threads are served in the order in which they called.
  *
  * Between tasks of one thread use a coil_queue (coil/queue.h), which belongs to one loop
  * and needs no lock. All functions here may be called on any thread, but not in a signal
@@ -97,8 +97,8 @@ COIL_API COIL_CHECKED int coil_channel_get_wait(coil_channel *channel, void *ite
                                                 int64_t timeout_ns);
 
 /*
- * Put or get an item without waiting, inside or outside a task: -EAGAIN if the channel is
- * full or empty.
+ * Put or get an item without waiting, inside or outside a task. Fail with -EAGAIN if the
+ * channel is full or empty.
  */
 COIL_API int coil_channel_put_nowait(coil_channel *channel, const void *item);
 COIL_API COIL_CHECKED int coil_channel_get_nowait(coil_channel *channel, void *item);

@@ -1,5 +1,6 @@
 /*
- * coil/coro.h - bare coroutines: a separate stack and a switch, no loop.
+ * coil/coro.h - bare coroutines: separate stacks and switches between them, without a
+ * loop.
  *
  *     static void *twice(void *arg)
  *     {
@@ -42,7 +43,9 @@ typedef struct coil_coro_opts {
     size_t stack_bytes; /* 0 means COIL_STACK_BYTES; rounded up to a power of two */
 } coil_coro_opts;
 
-/* The default size of a stack's address space; memory is committed when it is used. */
+/*
+ * The default size of a stack in address space. Memory is committed only when it is used.
+ */
 #define COIL_STACK_BYTES ((size_t)128 * 1024)
 
 /*
@@ -58,9 +61,9 @@ COIL_API COIL_CHECKED int coil_coro_create(coil_coro_fn fn, void *arg,
  * Run the coroutine until it suspends or returns, and return the value that it passed to
  * coil_coro_suspend() or returned.
  *
- * `value` becomes the result of the coil_coro_suspend() in which the coroutine waits. The
- * value of the first resume is ignored. Aborts if the coroutine is done or already
- * running: check with coil_coro_done() and coil_coro_running().
+ * `value` becomes the result of the coil_coro_suspend() in which the coroutine is
+ * suspended. The value of the first resume is ignored. Aborts if the coroutine is done or
+ * already running: check with coil_coro_done() and coil_coro_running().
  */
 COIL_API void *coil_coro_resume(coil_coro *coro, void *value);
 
@@ -81,9 +84,8 @@ COIL_API bool coil_coro_done(const coil_coro *coro);
 COIL_API bool coil_coro_running(const coil_coro *coro);
 
 /*
- * Free the coroutine and its stack. NULL is accepted. A coroutine is never killed: the
- * program aborts if it has begun and is not done, because the resources of its frames
- * would leak.
+ * Free the coroutine and its stack. NULL is accepted. The program aborts if the coroutine
+ * has begun and is not done, because the resources of its frames would leak.
  */
 COIL_API void coil_coro_destroy(coil_coro *coro);
 

@@ -13,9 +13,9 @@
  *
  *     rc = coil_blocking(COIL_LANE_CPU, digest, &file);
  *
- * A lane is a pool of threads with a queue of jobs. The lanes have separate threads, so
- * slow name lookups never delay files. Threads are started as needed, are shared by all
- * loops of the process, and end after some idle time. (asyncio: to_thread,
+ * A lane is a pool of threads with a queue of jobs. Each lane has its own threads, so
+ * slow name lookups never delay calls on files. Threads are started as needed, are shared
+ * by all loops of the process, and end after some idle time. (asyncio: to_thread,
  * run_in_executor)
  */
 #ifndef COIL_EXECUTOR_H
@@ -36,17 +36,17 @@ typedef enum coil_lane {
 /*
  * Run fn(arg) on a thread of the lane while this task waits; return the result of `fn`.
  *
- * `fn` must call only those functions of coil that any thread may call: coil_post(),
- * promises, and coil_var_get(), because the function runs in a copy of the task's
+ * `fn` may call only those functions of coil that any thread may call: coil_post(), the
+ * functions of promises, and coil_var_get(), because `fn` runs in a copy of the task's
  * context. `arg` may be on the caller's stack, because the call always waits until a
  * started job has ended, even if the task is cancelled meanwhile. After such a
  * cancellation the job's result is returned, and the next call that would wait returns
  * -ECANCELED.
  *
- * Fails with -ECANCELED if the task is cancelled before a thread has begun the job (the
- * job is withdrawn), or was already cancelled before the call. Also fails with -EAGAIN if
- * no thread could be started, or if abandoned jobs occupy all threads. The first job of a
- * loop may fail with -ENOMEM.
+ * Fails with -ECANCELED if the task is cancelled before a thread has begun the job, which
+ * is then withdrawn, or if the task was already cancelled before the call. Also fails
+ * with -EAGAIN if no thread could be started, or if abandoned jobs occupy all threads.
+ * The first job of a loop may fail with -ENOMEM.
  */
 COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg);
 
@@ -61,9 +61,9 @@ COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
  *
  * The thread of an abandoned job does not count towards the lane's limit until the job is
  * done, so jobs that hang do not delay other jobs. This applies to the first 64 abandoned
- * jobs in a lane; further abandoned jobs count. If abandoned jobs occupy all threads,
- * blocking calls in that lane fail with -EAGAIN, including calls that are already queued.
- * Also fails with -ENOMEM.
+ * jobs in a lane; the threads of further abandoned jobs count. If abandoned jobs occupy
+ * all threads, blocking calls in that lane fail with -EAGAIN, including calls that are
+ * already queued. Also fails with -ENOMEM.
  */
 COIL_SUSPENDS int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg),
                                             void *arg, void (*discard)(void *arg));
@@ -82,10 +82,10 @@ COIL_API int coil_executor_set_limit(coil_lane lane, unsigned max_threads);
  *     rc = coil_executor_create("thumbnails", 2, &thumbnails);
  *     rc = coil_blocking(thumbnails, make_thumbnail, &picture);
  *
- * *out is a lane for the functions above, on any thread. The lane has at most max_threads
- * threads (0: as many as COIL_LANE_CPU), called `name`, of which up to 15 bytes are
- * copied. Fails with -EINVAL, -EMFILE (61 lanes exist already). After a failure *out is
- * not a lane; using it aborts.
+ * The functions above accept the lane in *out on any thread. The lane has at most
+ * max_threads threads (0: as many as COIL_LANE_CPU), whose name is a copy of up to 15
+ * bytes of `name`. Fails with -EINVAL, -EMFILE (61 lanes exist already). After a failure
+ * *out is not a lane; using it aborts.
  */
 COIL_API COIL_CHECKED int coil_executor_create(const char *name, unsigned max_threads,
                                                coil_lane *out);
@@ -95,7 +95,7 @@ COIL_API COIL_CHECKED int coil_executor_create(const char *name, unsigned max_th
  *
  * All calls of coil_blocking() with the lane must have returned; otherwise the program
  * aborts. The call blocks until abandoned jobs have ended. So do not call this function
- * on a loop's thread while abandoned jobs may exist.
+ * on a loop's thread if abandoned jobs may be running.
  */
 COIL_API void coil_executor_destroy(coil_lane lane);
 

@@ -10,11 +10,11 @@
  *         rc = coil_await(f);                   // 42
  *     coil_future_release(f);
  *
- * A future leaves the state COIL_PENDING once, by set or by cancel. All tasks that await
- * it then continue in the next turn of the loop, in the order in which they began to
- * wait. Awaiting tasks never continue inside the setter. A task is a future, too:
- * coil_task_future(). Futures are reference-counted, and may be used only on their loop's
- * thread. (asyncio: Future)
+ * A future leaves the state COIL_PENDING once, when it is set or cancelled. All tasks
+ * that await the future then continue in the next turn of the loop, in the order in which
+ * they began to wait, and never inside the call that set the future. A task is a future,
+ * too: coil_task_future(). Futures are reference-counted, and may be used only on their
+ * loop's thread. (asyncio: Future)
  */
 #ifndef COIL_FUTURE_H
 #define COIL_FUTURE_H
@@ -128,8 +128,8 @@ COIL_SUSPENDS int coil_await(coil_future *future);
 COIL_SUSPENDS int coil_shield(coil_future *future);
 
 /*
- * Call fn(future, arg) through the ready queue when the future is done; if it is already
- * done, in the next turn. (asyncio: add_done_callback)
+ * Call fn(future, arg) in the turn after the future is done; if it is already done, in
+ * the next turn. (asyncio: add_done_callback)
  *
  * The future is retained until the callback has run. So before abandoning a pending
  * future, cancel it or remove its callbacks. Fails with -ENOMEM.
@@ -138,8 +138,8 @@ COIL_API int coil_future_add_callback(coil_future *future, coil_done_callback fn
                                       void *arg);
 
 /*
- * Remove every callback with this fn and arg that is not yet in the ready queue; return
- * how many were removed. (asyncio: remove_done_callback)
+ * Remove every callback with this `fn` and `arg` that is not yet in the ready queue.
+ * Returns the number of callbacks that were removed. (asyncio: remove_done_callback)
  */
 COIL_API int coil_future_remove_callback(coil_future *future, coil_done_callback fn,
                                          void *arg);
@@ -147,8 +147,8 @@ COIL_API int coil_future_remove_callback(coil_future *future, coil_done_callback
 /* ---- custom awaitables ------------------------------------------------------------- */
 
 /*
- * Base of types that can be awaited: a struct whose first member is a coil_awaitable.
- * (Python: __await__)
+ * The base of types that can be awaited, which are structs whose first member is a
+ * coil_awaitable. (Python: __await__)
  *
  * `await` is called in the awaiting task and returns the rc. `await` suspends by calling
  * coil_park() or by awaiting something else.

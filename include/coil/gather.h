@@ -5,10 +5,11 @@
  *     int rcs[2];
  *     rc = coil_gather(parts, 2, 0, rcs);
  *
- * coil_gather() waits for all futures, and coil_wait() for all or for the first one. With
- * coil_as_completed a task gets each future as soon as it completes. Use coil_wait_for()
- * for one future with a deadline, and coil_staggered_race() for the first success among
- * alternatives. Prefer a group (coil/group.h) for tasks that belong together.
+ * coil_gather() waits for all futures; coil_wait() waits for all, for the first one, or
+ * until one fails. With coil_as_completed a task gets each future as soon as it
+ * completes. Use coil_wait_for() for one future with a deadline, and
+ * coil_staggered_race() for the first success among alternatives. Prefer a group
+ * (coil/group.h) for tasks that belong together.
  *
  * The arguments of these calls are futures. A task is a future, too: coil_task_future().
  * To wait for any other event, spawn a task that waits for it. (asyncio: ensure_future)

@@ -1,5 +1,5 @@
 /*
- * coil/gen.h - generators with all features of Python's, without a loop.
+ * coil/gen.h - generators with all features of Python's generators, without a loop.
  *
  *     static int count(coil_gen *g, void *arg)
  *     {
@@ -25,9 +25,9 @@
  *
  * A generator is a coroutine that also supports throw, close and delegation. A generator
  * runs on the thread that created it. Any function that has a pointer to the generator
- * may resume it, inside or outside a task. The body may call functions, which may yield
- * values for the generator, at any depth. A body may also wait: this suspends the task
- * that resumed the generator, and that task later continues inside the generator.
+ * may resume it, inside or outside a task. The body may call functions that yield values
+ * for the generator, at any depth. If the body waits, the task that resumed the generator
+ * is suspended, and later continues inside the generator.
  *
  * Where Python raises an exception, coil returns a negative errno. coil_gen_throw() makes
  * the yield return that errno. If the body returns a negative errno, the generator has
@@ -45,9 +45,9 @@ extern "C" {
 typedef struct coil_gen coil_gen;
 
 /*
- * The body. A body that returns 0 or more ends normally (StopIteration), with the value
- * set by coil_gen_return(). A negative errno is the body's failure, which the caller that
- * resumed the generator receives.
+ * The body of a generator. A body that returns 0 or more ends normally (StopIteration),
+ * with the value set by coil_gen_return(). A negative errno is the body's failure, which
+ * the caller that resumed the generator receives.
  */
 typedef int (*coil_gen_fn)(coil_gen *gen, void *arg);
 
@@ -56,8 +56,8 @@ typedef struct coil_gen_opts {
 } coil_gen_opts;
 
 /*
- * Results of resuming a generator: it has yielded a value and is suspended, or it has
- * ended.
+ * Results of resuming a generator: the generator has yielded a value and is suspended, or
+ * the body has ended.
  */
 #define COIL_GEN_YIELDED 1
 #define COIL_GEN_ENDED 0
@@ -77,11 +77,11 @@ COIL_API COIL_CHECKED int coil_gen_create(coil_gen_fn fn, void *arg,
                                           const coil_gen_opts *opts, coil_gen **out);
 
 /*
- * Run to the next yield. (Python: next(gen))
+ * Resume the generator until it yields or ends. (Python: next(gen))
  *
  * Returns COIL_GEN_YIELDED with the yielded value in *value. When the body ends, returns
  * COIL_GEN_ENDED with its return value, or the body's negative errno. Later calls return
- * COIL_GEN_ENDED with NULL, like Python's StopIteration.
+ * COIL_GEN_ENDED with NULL, where Python raises StopIteration.
  *
  * Fails with -EBUSY if the generator is running, if the task that resumed it is suspended
  * inside it, or if it delegates to such a generator. `value` may be NULL. Suspends only
@@ -108,7 +108,7 @@ COIL_SUSPENDS int coil_gen_send(coil_gen *gen, void *sent, void **value);
 COIL_SUSPENDS int coil_gen_throw(coil_gen *gen, int error, void **value);
 
 /*
- * Throw -ECANCELED and expect the body to end. (Python: gen.close)
+ * Make the body end, by throwing -ECANCELED into it. (Python: gen.close)
  *
  * Returns 0 if the body ended normally or with -ECANCELED, and also if it had not begun
  * or had already ended. If the body failed with another errno, returns that errno. If the
@@ -143,7 +143,7 @@ COIL_API int coil_gen_yield(void *value, void **sent);
  *
  * Returns COIL_GEN_ENDED with the return value of `inner` in *result (which may be NULL),
  * or its negative errno. Fails with -EBUSY if `inner` is running, or another generator
- * delegates to it; -EPERM outside a generator. `inner` remains the caller's.
+ * delegates to it; -EPERM outside a generator. The caller still owns `inner`.
  */
 COIL_API int coil_gen_yield_from(coil_gen *inner, void **result);
 

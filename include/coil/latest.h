@@ -1,5 +1,5 @@
 /*
- * coil/latest.h - the latest value of something, for tasks that follow it.
+ * coil/latest.h - a value whose changes tasks can follow.
  *
  *     static int level;
  *     static coil_latest latest = COIL_LATEST_INIT(&level, sizeof level);
@@ -15,10 +15,10 @@
  *         return rc == -ESHUTDOWN ? 0 : rc;
  *     }
  *
- * Another task of the same loop calls coil_latest_set(&latest, &value). Values that are
- * replaced before a follower runs are not seen. Use this object if followers need only
- * the newest value, such as a configuration or the progress of a job. If every value
- * matters, use coil/broadcast.h. Nothing is allocated. (tokio: sync::watch)
+ * Another task of the same loop calls coil_latest_set(&latest, &value). A follower misses
+ * values that are replaced before it runs. Use a coil_latest if followers need only the
+ * newest value, such as a configuration or the progress of a job. If every value matters,
+ * use coil/broadcast.h. A coil_latest allocates no memory. (tokio: sync::watch)
  */
 #ifndef COIL_LATEST_H
 #define COIL_LATEST_H
@@ -31,7 +31,7 @@ extern "C" {
 
 typedef struct coil_latest {
     coil_waiters waiters;
-    void *value; /* private, as all fields are */
+    void *value; /* private, like all members */
     size_t bytes;
     uint64_t version;
     bool is_shut_down;
@@ -69,7 +69,7 @@ COIL_API void coil_latest_get(const coil_latest *latest, void *value);
 COIL_SUSPENDS COIL_CHECKED int coil_latest_wait(coil_latest *latest, uint64_t *seen,
                                                 void *value);
 
-/* Shut the object down: there will be no further value. */
+/* Shut the object down: coil_latest_set() fails from now on. */
 COIL_API void coil_latest_shutdown(coil_latest *latest);
 
 #ifdef __cplusplus

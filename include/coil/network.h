@@ -1,5 +1,5 @@
 /*
- * coil/network.h - a network inside the process, for tests of programs.
+ * coil/network.h - a simulated network inside the process, for tests of programs.
  *
  *     for (uint64_t seed = 1; seed <= 1000; seed++) {
  *         coil_network_opts opts = coil_network_hostile(seed);
@@ -25,7 +25,7 @@
  * refused connections, backlogs, half-closes, resets, full buffers, ICMP answers to
  * datagrams. Every address exists in this network, but only the program's own listeners
  * answer. A network belongs to one loop. coil_stream_fd() returns a number that
- * identifies the stream, but it is not a descriptor of the kernel. Names are looked up as
+ * identifies the stream, but is not a descriptor of the kernel. Names are looked up as
  * usual; numeric addresses, such as "127.0.0.1", need no lookup.
  *
  * NOT INCLUDED. Sockets that the program opens with socket(2), pipes, local sockets and
@@ -45,9 +45,9 @@ extern "C" {
 #endif
 
 /*
- * The behaviour of the network. Zeroes mean a fast network without failures. `x_ppm` is
- * the probability of an event, in millionths. Arrays of two are a range, from minimum to
- * maximum.
+ * The behaviour of the network. Zeroes mean a fast network without failures. A member
+ * `..._ppm` is the probability of an event, in millionths. Arrays of two are a range,
+ * from minimum to maximum.
  */
 typedef struct coil_network_opts {
     uint64_t seed; /* seed of all random decisions */
@@ -63,7 +63,7 @@ typedef struct coil_network_opts {
      * KiB each; values below 256 mean 256.
      */
     size_t send_buffer_bytes, receive_buffer_bytes;
-    size_t segment_bytes; /* the most data in one packet of a connection; 0: 16 KiB */
+    size_t segment_bytes; /* maximum data in one packet of a connection; 0: 16 KiB */
     size_t socket_limit;  /* maximum number of sockets (-EMFILE); 0: no limit */
 
     unsigned short_ppm; /* a read or write transfers less than it could */
@@ -76,8 +76,8 @@ typedef struct coil_network_opts {
     unsigned accept_limit_ppm;
     unsigned reset_ppm; /* a data packet is lost, and its connection is reset */
     /*
-     * The destination of a packet is cut off for a time within cut_ns, as with
-     * coil_network_cut().
+     * A packet's destination is cut off, as by coil_network_cut(), for a random time
+     * within the range cut_ns.
      */
     unsigned cut_ppm;
     int64_t cut_ns[2];
@@ -94,17 +94,17 @@ typedef struct coil_network_opts {
  *
  * The calm network has up to 2 ms of latency, and no failures, but calls may transfer
  * less than they could or wait unnecessarily. The hostile network has small buffers and
- * segments, up to 40 ms of latency, and all of the above events.
+ * segments, up to 40 ms of latency, and all events of coil_network_opts.
  */
 COIL_API coil_network_opts coil_network_calm(uint64_t seed);
 COIL_API coil_network_opts coil_network_hostile(uint64_t seed);
 
 /*
- * Give a simulated network to the loops that this thread creates from now on, except
- * loops that specify a backend other than "simulated".
+ * Use a simulated network in the loops that this thread creates from now on, except loops
+ * that specify a backend other than "simulated".
  *
- * `opts` is copied; NULL ends the effect. Without this call, a loop with the backend
- * "simulated" has a network whose options are all zero.
+ * `opts` is copied; NULL switches the simulation off for later loops. Without this call,
+ * a loop with the backend "simulated" has a network whose options are all zero.
  */
 COIL_API void coil_testing_network(const coil_network_opts *opts);
 

@@ -6,8 +6,8 @@
  *         rc = coil_rename("today.log", "archive/today.log", 0);
  *
  * Each function makes the system call of the same name, with io_uring or on a thread of
- * the file lane. coil/file.h describes the two methods, and how calls are cancelled. All
- * return 0 or a negative errno.
+ * the file lane. coil/file.h describes these two methods and the cancellation of calls.
+ * All functions except coil_readlink() return 0 or a negative errno.
  */
 #ifndef COIL_PATH_H
 #define COIL_PATH_H
@@ -45,7 +45,7 @@ COIL_SUSPENDS int coil_chmod(const char *path, mode_t mode);
 
 /*
  * Change the owner, like fchownat(2). `flags` is 0, or AT_SYMLINK_NOFOLLOW for a symbolic
- * link itself (lchown(2)). -1 leaves the user or the group as it is. (Python: os.chown)
+ * link itself (lchown(2)). -1 leaves the user or the group unchanged. (Python: os.chown)
  */
 COIL_SUSPENDS int coil_chown(const char *path, uid_t user, gid_t group, int flags);
 
@@ -57,8 +57,8 @@ COIL_SUSPENDS int coil_utimens(const char *path, const struct timespec times[2],
                                int flags);
 
 /*
- * Create a new directory with mode 0700. `name` ends in six X, which are replaced to make
- * the name unique. Fails with -EINVAL if `name` ends otherwise. (mkdtemp(3))
+ * Create a new directory with mode 0700. `name` must end in six X, which are replaced to
+ * make the name unique; otherwise the call fails with -EINVAL. (mkdtemp(3))
  */
 COIL_SUSPENDS int coil_mkdtemp(char *name);
 

@@ -8,16 +8,16 @@
  *     if (n > 0 && fds[0].revents != 0)
  *         take_input(in);
  *
- * Use these calls for descriptors that belong to other code: a library that reports the
- * descriptors for which it waits, or a library that runs on libcoil-posix. Polling does
- * not change a descriptor. Other tasks, readers, writers or a stream may wait for the
- * descriptor at the same time.
+ * Use these calls for descriptors that belong to other code, such as a library that
+ * reports the descriptors for which it waits, or a library that runs on libcoil-posix.
+ * Polling does not change a descriptor. Other tasks, readers, writers or a stream may
+ * wait for the descriptor at the same time.
  *
- * A stream's own descriptor is readable when the connection has more bytes. That includes
- * bytes that io_uring has received ahead; after such a poll coil no longer receives ahead
- * for that stream. The stream itself may also hold bytes that were read ahead, decrypted,
- * or moved from another loop with the stream. poll(2) never reports such bytes: use
- * coil_peek().
+ * A stream's own descriptor is readable when the connection has more bytes. This includes
+ * bytes that io_uring has received ahead; after such a poll, coil no longer receives
+ * ahead for that stream. The stream itself may also hold bytes that were read ahead,
+ * decrypted, or moved from another loop with the stream. poll(2) never reports such
+ * bytes: use coil_peek().
  */
 #ifndef COIL_POLL_H
 #define COIL_POLL_H
@@ -64,12 +64,12 @@ COIL_SUSPENDS int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns);
 COIL_SUSPENDS int coil_poll_retry(int fd, short events, int64_t timeout_ns);
 
 /*
- * Report that `fd` will be closed by code that cannot wait. This thread's tasks that wait
- * for it in coil_poll(), with at most four descriptors, or in coil_poll_retry(), return
- * -EBADF.
+ * Wake this thread's tasks that are waiting for `fd`, because code that cannot wait will
+ * close it. Their calls of coil_poll(), with at most four descriptors, or of
+ * coil_poll_retry(), return -EBADF.
  *
  * The function is necessary because the backends cannot detect that a descriptor is
- * closed. Returns the number of such tasks.
+ * closed. Returns the number of tasks that were woken.
  */
 COIL_API int coil_poll_end(int fd);
 

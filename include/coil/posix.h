@@ -22,14 +22,14 @@ extern "C" {
 #endif
 
 /*
- * True if blocking calls in the calling code suspend only its task. This has two
- * conditions: the calls reach libcoil-posix, and libcoil-posix uses the same libcoil as
- * the calling code. May be called on any thread.
+ * True if blocking calls in the calling code suspend only the calling task. This requires
+ * that the calls reach libcoil-posix, and that libcoil-posix uses the same libcoil as the
+ * calling code. May be called on any thread.
  *
  * So the result is false if libcoil-posix was loaded with dlopen(3) or linked after the C
  * library. The result is also false if the calling library was loaded with RTLD_DEEPBIND,
- * or if libcoil-posix does not see the program's libcoil.a. Linking the program with
- * libcoil-posix avoids the last case.
+ * or if libcoil-posix does not see the program's libcoil.a. To avoid the last case, link
+ * the program with libcoil-posix.
  *
  * In C and C++ this name is a macro. Other languages call the function, whose result
  * applies to the program.
@@ -37,8 +37,8 @@ extern "C" {
 COIL_API bool coil_posix_active(void);
 
 /*
- * Like coil_posix_active(), for the code whose own calls of close(2) and
- * coil_may_suspend() reach the functions at these addresses. Calls close_function(-1).
+ * Like coil_posix_active(), for code whose calls of close(2) and coil_may_suspend() reach
+ * the functions at these addresses. Calls close_function(-1).
  */
 COIL_API bool coil_posix_reached(int (*close_function)(int fd),
                                  bool (*may_suspend)(void));
@@ -55,8 +55,8 @@ COIL_API bool coil_posix_reached(int (*close_function)(int fd),
  *     hooks[0] = coil_hooks_thread_keys();
  *     rc = coil_run(app, NULL, &(coil_run_opts){.hooks = hooks});
  *
- * Keys of 128 or more (pthread_key_t) keep one value per thread. A destructor must not
- * wait.
+ * Keys (pthread_key_t) of 128 or more still have one value per thread. A destructor must
+ * not wait.
  */
 COIL_API const coil_task_hooks *coil_hooks_thread_keys(void);
 

@@ -1,5 +1,5 @@
 /*
- * coil/promise.h - a result that crosses threads.
+ * coil/promise.h - a result that one thread sets and other threads or tasks await.
  *
  *     #include <pthread.h>
  *
@@ -28,9 +28,10 @@
  *
  * In the other direction, coil_spawn_threadsafe() starts a task on another thread's loop,
  * and returns a promise for the task's result. A future (coil/future.h) belongs to one
- * loop and needs no lock; a promise is for results that cross threads. All functions here
- * may be called on any thread, but not in a signal handler, because they take a lock.
- * (asyncio: concurrent.futures.Future, wrap_future, run_coroutine_threadsafe)
+ * loop and needs no lock; use a promise if the result comes from another thread. All
+ * functions here may be called on any thread, but not in a signal handler, because they
+ * take a lock. (asyncio: concurrent.futures.Future, wrap_future,
+ * run_coroutine_threadsafe)
  */
 #ifndef COIL_PROMISE_H
 #define COIL_PROMISE_H
@@ -73,9 +74,9 @@ COIL_API int coil_promise_set(coil_promise *promise, int rc, void *value,
  * (concurrent.futures: Future.cancel)
  *
  * `reason` is not copied and must stay valid; NULL is allowed. Returns false if the
- * promise already had a result. The code that will set the promise is not notified, but
- * can call coil_promise_done(); its call of coil_promise_set() then returns -EALREADY.
- * Never allocates.
+ * promise already had a result. The code that is computing the result is not notified,
+ * but can check coil_promise_done(). Its later call of coil_promise_set() returns
+ * -EALREADY. Never allocates.
  */
 COIL_API bool coil_promise_cancel(coil_promise *promise, const char *reason);
 
@@ -93,9 +94,9 @@ COIL_API void *coil_promise_value(const coil_promise *promise);
 
 /*
  * Return the value and pass its ownership to the caller. coil no longer destroys it, and
- * coil_promise_value() returns NULL from now on. If several threads take the value, only
- * one of them gets it. Returns NULL while pending, without a value, or if the value was
- * already taken.
+ * coil_promise_value() returns NULL from now on. If several threads call this function,
+ * only one of them gets the value. Returns NULL while pending, without a value, or if the
+ * value was already taken.
  */
 COIL_API void *coil_promise_take_value(coil_promise *promise);
 
@@ -104,8 +105,8 @@ COIL_API void *coil_promise_take_value(coil_promise *promise);
  * Future.result)
  *
  * Fails with -ETIMEDOUT after `timeout_ns`. COIL_NEVER means no limit; with 0, the call
- * does not wait. On a thread whose loop is running, blocking would stop the loop, so the
- * program aborts unless the promise is done.
+ * does not wait. On a thread whose loop is running, the program aborts unless the promise
+ * is done, because blocking would stop the loop.
  */
 COIL_API int coil_promise_wait(coil_promise *promise, int64_t timeout_ns);
 
@@ -123,9 +124,9 @@ COIL_SUSPENDS int coil_promise_await(coil_promise *promise);
  * turns. (asyncio: run_coroutine_threadsafe)
  *
  * If `out` is not NULL, *out receives a promise for the task's result, which the caller
- * releases. Cancelling the promise cancels the task only after it has begun, so the body
- * always starts to run, unless the loop closes first. If the loop closes before the task
- * begins, or while the task waits, the promise fails with -ESHUTDOWN.
+ * releases. Cancelling the promise cancels the task only after its body has begun, so the
+ * body always runs up to its first wait, unless the loop closes first. If the loop closes
+ * before the task begins, or while the task waits, the promise fails with -ESHUTDOWN.
  *
  * The task begins in a copy of the caller's context. The options are copied, and so are
  * opts->arg_bytes bytes of *arg. The caller must hold a reference to the loop during the

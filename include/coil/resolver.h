@@ -10,11 +10,11 @@
  * first lookup. There are two engines:
  *
  * "c-ares" queries the name servers itself, through sockets that the loop watches. This
- * engine looks up any number of names at the same time, without a thread. The engine
- * reads /etc/hosts, and resolv.conf for the servers, search domains and options. The
- * engine checks at most once a second whether these files have changed. Answers are
- * cached for their TTL. The engine does not support other sources of names (LDAP, mDNS).
- * If nsswitch.conf(5) lists such a source, the engine "getaddrinfo" is chosen.
+ * engine looks up any number of names at the same time, without threads. It reads
+ * /etc/hosts, and resolv.conf for the servers, search domains and options, and checks at
+ * most once a second whether these files have changed. Answers are cached for their TTL.
+ * The engine does not support other sources of names (LDAP, mDNS): if nsswitch.conf(5)
+ * lists such a source, coil uses the engine "getaddrinfo".
  *
  * "getaddrinfo" calls the C library's getaddrinfo(3) on at most 8 threads of the dns
  * lane. This engine does not cache answers, because the C library does not return the
@@ -49,10 +49,10 @@ typedef struct coil_resolver_opts {
     const char *hosts_file;       /* instead of /etc/hosts */
     const char *resolv_conf_file; /* instead of /etc/resolv.conf */
     /*
-     * The timeout for a server's answer in the first round, which is doubled in each
-     * further round, and the number of rounds over all servers. The defaults come from
-     * resolv.conf and $RES_OPTIONS ("options timeout:5 attempts:2"; at most 30 s and 5),
-     * else 5 s and 2.
+     * timeout_ns is the timeout for a server's answer in the first round, which doubles
+     * in each further round. `tries` is the number of rounds over all servers. The
+     * defaults come from resolv.conf and $RES_OPTIONS ("options timeout:5 attempts:2"; at
+     * most 30 s and 5), else 5 s and 2.
      */
     int64_t timeout_ns;
     unsigned tries;

@@ -12,15 +12,15 @@
  * The kernel sends a signal to the process, and any number of loops on any threads may
  * handle it. Each of these loops gets every signal, and delivers it to the loop's handler
  * and to all tasks that wait for the signal. While at least one loop handles a signal,
- * coil sets its disposition. Afterwards coil restores the former disposition, unless the
- * program has set another meanwhile. coil_run() handles SIGINT only if its disposition is
- * the default. So a SIGINT that is handled here does not cancel the main task. After a
- * fork the child has the former dispositions.
+ * coil's own handler is its disposition. Afterwards coil restores the former disposition,
+ * unless the program has set another one meanwhile. coil_run() handles SIGINT only if its
+ * disposition is the default. So a SIGINT that is handled here does not cancel the main
+ * task. After a fork the child has the former dispositions.
  *
  * At least one thread must not block the signal. The functions return -EINVAL for invalid
  * numbers and signals that cannot be caught (SIGKILL, SIGSTOP). They also return -EINVAL
- * for SIGSEGV, SIGBUS, SIGFPE and SIGILL, because a fault cannot wait until a task
- * handles it.
+ * for SIGSEGV, SIGBUS, SIGFPE and SIGILL, because the faulting code cannot continue until
+ * a task has run.
  *
  * Signals below SIGRTMIN are not counted: if several arrive before the loop checks, at
  * least one is delivered (signal(7)). Realtime signals are queued, each with its
@@ -61,25 +61,27 @@ COIL_SUSPENDS int coil_signal_wait(const sigset_t *set, siginfo_t *info);
 /*
  * Stop handling these signals for the loop's tasks. Handlers are not affected.
  *
- * Saved signals are dropped. A task that waits only for these signals waits until it is
- * cancelled. If the loop was the last to handle a signal, its disposition is restored:
- * for example, the next SIGTERM ends the program.
+ * Saved signals are dropped. A task that is waiting only for these signals keeps waiting
+ * until it is cancelled. If the loop was the last to handle a signal, its disposition is
+ * restored: for example, the next SIGTERM ends the program.
  */
 COIL_API void coil_signal_restore(const sigset_t *set);
 
 #endif
 
 /*
- * Call fn(arg) in the loop for each such signal, in the context of this call. A second
- * call replaces the first. (asyncio: add_signal_handler, there only on the main thread)
+ * Call fn(arg) as a callback of the loop for each signal `signo`, in the context of this
+ * call. A second call replaces the first. (asyncio: add_signal_handler, there only on the
+ * main thread)
  *
  * Fails with -EINVAL, -EMFILE, -ENOMEM.
  */
 COIL_API int coil_add_signal_handler(int signo, coil_callback fn, void *arg);
 
 /*
- * Remove the handler, even if a signal has arrived for which it was not called yet.
- * Returns 1 if a handler was set, else 0, or -EINVAL. (asyncio: remove_signal_handler)
+ * Remove the handler. It is no longer called, not even for a signal that has already
+ * arrived. Returns 1 if a handler was set, else 0, or -EINVAL. (asyncio:
+ * remove_signal_handler)
  */
 COIL_API int coil_remove_signal_handler(int signo);
 

@@ -29,10 +29,11 @@
  * cost nothing. To assert that code does not suspend, see coil_no_suspend (coil/debug.h).
  *
  * INJECTED FAILURES. coil counts the allocations and the system calls of all threads.
- * Each of the two counts begins with the first call of a function below that concerns it.
- * A request makes one call fail; a new request replaces the old one. To try all failures,
- * run the program repeatedly and make the 1st, 2nd, 3rd, ... call fail. Stop when
- * coil_testing_failed() returns NULL, because the program made fewer calls.
+ * Each count begins at the first call of one of its functions below. A request makes one
+ * allocation or system call fail; a new request replaces the old one. To try all
+ * failures, run the program repeatedly and make the 1st, 2nd, 3rd, ... call fail. Once
+ * coil_testing_failed() returns NULL, the program has made fewer calls than that, and
+ * every call has failed once.
  */
 #ifndef COIL_TESTING_H
 #define COIL_TESTING_H
@@ -76,7 +77,7 @@ COIL_SUSPENDS int coil_wait_all_blocked(void);
  *
  *     rc = coil_sequencer_wait(&order, 1);
  *
- * A sequencer is the caller's memory, and need not be finished.
+ * The caller allocates a sequencer, which need not be finished.
  */
 typedef struct coil_sequencer {
     coil_waiters waiters;
@@ -96,8 +97,8 @@ COIL_API void coil_sequencer_init(coil_sequencer *sequencer);
  * testing.Sequencer)
  *
  * The task at the next position continues in the next turn. So the code after this call,
- * up to the task's next wait, runs before that task. Each position is for one task; the
- * program aborts if a second task waits at it.
+ * up to the calling task's next wait, runs before that task continues. The program aborts
+ * if two tasks wait at the same position.
  *
  * Fails with -ECANCELED. A cancelled call breaks the sequence: all other current and
  * later calls fail with -EPIPE.
@@ -152,15 +153,15 @@ COIL_API const char *coil_testing_failed(void);
 
 /*
  * Return the number of allocations or system calls until now, including those that were
- * made to fail.
+ * made to fail on request.
  */
 COIL_API uint64_t coil_testing_allocations(void);
 COIL_API uint64_t coil_testing_system_calls(void);
 
 /*
  * Return the number of blocks of memory that are allocated and not freed. Blocks that
- * were allocated before the counting began are not included. So compare two values: if
- * the program cleans up, they are equal.
+ * were allocated before the counting began are not included. So compare the values before
+ * and after an operation: if the operation frees all its memory, they are equal.
  */
 COIL_API int64_t coil_testing_blocks(void);
 

@@ -14,11 +14,11 @@
  *         return rc;
  *     }
  *
- * A watch reports changes that any process makes, in order, from inotify(7). In a tree, a
+ * A watch reports changes made by any process, in order, from inotify(7). In a tree, a
  * watch also follows new folders, and reports files that were created in a new folder
- * before coil began to watch it. The two events of a rename become one change with both
- * paths. If the kernel's queue overflows, changes are lost: the watch reports that, and
- * the caller compares the files itself.
+ * before coil began to watch that folder. The two events of a rename become one change
+ * with both paths. If the kernel's queue overflows, changes are lost. The watch then
+ * reports COIL_OVERFLOW, and the caller must compare the files itself.
  *
  * On network and FUSE file systems, the kernel does not report changes that were made by
  * other machines. The kernel reports no changes in /proc and /sys. Symbolic links in a
@@ -59,17 +59,16 @@ typedef struct coil_change {
 enum coil_watch_depth { COIL_WATCH_ONE, COIL_WATCH_TREE };
 
 /*
- * Create an empty watch. *out is the caller's, to be destroyed. Fails with -EMFILE,
- * -ENFILE, -ENOMEM.
+ * Create an empty watch. The caller destroys *out. Fails with -EMFILE, -ENFILE, -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_watch_create(coil_watch **out);
 
 /*
- * Watch a file, or a folder and its entries. The current entries are not reported.
+ * Watch a file, or a folder and its entries. Existing entries are not reported.
  *
- * Suspends while it reads a tree's folders. To follow a file that programs replace, watch
- * its folder. Adding a path a second time has no effect. Fails like inotify_add_watch(2):
- * -ENOENT, -EACCES, -ENOSPC at the limit of watches
+ * Suspends while reading the folders of a tree. To follow a file that programs replace,
+ * watch its folder. Adding a path a second time has no effect. Fails like
+ * inotify_add_watch(2): -ENOENT, -EACCES, -ENOSPC at the limit of watches
  * (/proc/sys/fs/inotify/max_user_watches); -ENOMEM, -ECANCELED, -EBUSY while another call
  * on the watch is in progress. After a failure the path is not watched.
  */
@@ -82,7 +81,7 @@ COIL_API int coil_watch_remove(coil_watch *watch, const char *path);
 /*
  * Wait for the next change. (Rust: notify; Python: watchfiles.awatch)
  *
- * Equal changes that follow each other are reported once. A file that is moved out of all
+ * Identical consecutive changes are reported once. A file that is moved out of all
  * watched folders is reported as deleted after 10 ms. Returns 0. Fails with -ECANCELED
  * (no change is lost), -EBUSY while another call on the watch is in progress, -ENOMEM,
  * and -ENOSPC if a new folder cannot be watched. After a failure the call can be
