@@ -1,6 +1,7 @@
 /*
- * coil.hpp - coil for C++17: handles that release objects, lambdas as tasks, exceptions
- * that reach the waiting code. Header only; works with everything in coil.h.
+ * coil.hpp - coil for C++17: handles that release objects, lambdas as tasks, and
+ * exceptions that are passed to the awaiting task. The library is header-only, and can be
+ * combined with all functions of coil.h.
  *
  *     #include <coil.hpp>
  *
@@ -22,15 +23,15 @@
  * Calls return a negative errno for a failure, as in C. To get an exception instead, use
  * coil::check(), which throws the errno as a coil::error. A body may return an int, which
  * has the same meaning as in C, or nothing. An exception thrown by a body never
- * propagates through coil's own code. The task fails with the exception's errno if it is
- * a std::system_error, and with -EIO otherwise. The task's group, or run(), throws the
- * exception again.
+ * propagates through coil's own code. Instead, the task fails with the errno of a
+ * std::system_error, or with -EIO for any other exception, and the task's group, or
+ * run(), throws the exception again.
  *
- * A cancellation also becomes an exception: coil::check(-ECANCELED) throws it. Scopes and
- * groups translate this exception in the same way as coil_scope_exit() and
- * coil_group_exit() translate an rc. If the deadline of a coil::scope caused the
- * cancellation, the exception that leaves the scope has the code -ETIMEDOUT. If a child's
- * exception caused the cancellation, coil::check() throws that exception instead.
+ * coil::check(-ECANCELED) turns a cancellation into an exception. Scopes and groups
+ * translate this exception in the same way as coil_scope_exit() and coil_group_exit()
+ * translate an rc. If the deadline of a coil::scope caused the cancellation, the
+ * exception that leaves the scope has the code -ETIMEDOUT. If a child's exception caused
+ * the cancellation, coil::check() throws that exception instead.
  */
 #ifndef COIL_HPP
 #define COIL_HPP
@@ -72,8 +73,8 @@ namespace detail
 inline thread_local char this_thread;
 
 /*
- * Points to an exception in flight, and is shared with the regions that the exception
- * passes through. Null once the exception has been destroyed.
+ * A pointer to an exception in flight, shared with the regions through which the
+ * exception passes. Null once the exception is destroyed.
  */
 using flying = std::shared_ptr<std::atomic<error *>>;
 
@@ -95,7 +96,7 @@ class region
     virtual bool has_expired() const noexcept { return false; }
 
     /*
-     * Record a cancellation that was thrown in this region, or that left an inner region.
+     * Record a cancellation that was thrown in this region or has left an inner region.
      */
     void note_cancellation(flying cancellation) noexcept
     {
@@ -120,14 +121,14 @@ class region
         return std::uncaught_exceptions() > exceptions_;
     }
 
-    /* Return the cancellation that is leaving this region, if coil::check() threw it. */
+    /* If a cancellation thrown by coil::check() is leaving this region, return it. */
     error *cancellation() const noexcept
     {
         return is_left_by_exception() && cancellation_ ? cancellation_->load() : nullptr;
     }
 
   private:
-    int exceptions_; /* exceptions in flight on entry */
+    int exceptions_; /* number of exceptions in flight on entry */
     flying cancellation_;
 };
 
@@ -137,14 +138,14 @@ class region
 
 /*
  * The exception that coil::check() throws. code().value() is the errno, and what() is
- * coil's message. While the exception is in flight, it belongs to its thread.
+ * coil's message. An exception in flight must stay on its thread.
  */
 class __attribute__((visibility("default"))) error : public std::system_error
 {
   public:
     /*
-     * `rc` is a negative errno. If coil_last_error() has the same rc, the new exception
-     * has the error's message.
+     * Create an exception for the negative errno `rc`, with the message of
+     * coil_last_error() if that error has the same rc.
      */
     explicit error(int rc) : std::system_error(-rc, std::generic_category())
     {
@@ -177,8 +178,8 @@ class __attribute__((visibility("default"))) error : public std::system_error
     }
 
     /*
-     * Return the message and the stack of the throw, for coil_error_print(); NULL for a
-     * cancellation, or if memory ran out.
+     * Return the error with the message and the stack of the throw, for
+     * coil_error_print(); NULL for a cancellation, or if memory ran out.
      */
     coil_error *failure() const noexcept
     {
@@ -198,8 +199,8 @@ class __attribute__((visibility("default"))) error : public std::system_error
     friend class scope;
 
     /*
-     * Turn a cancellation into the failure that caused it: set the code to `rc`, and the
-     * cause to `cause`, which may be null.
+     * Turn this cancellation into the failure that caused it, with the code `rc` and the
+     * cause `cause`, which may be null.
      */
     void become(int rc, const std::exception_ptr &cause) noexcept
     {
@@ -253,7 +254,8 @@ class __attribute__((visibility("default"))) error : public std::system_error
     }
 
     /*
-     * Record the current stack, because this cancellation will probably become a timeout.
+     * Record the current stack for -ETIMEDOUT, because this cancellation will probably
+     * become a timeout.
      */
     void note_time_out() noexcept
     {
@@ -272,7 +274,7 @@ class __attribute__((visibility("default"))) error : public std::system_error
 
     std::shared_ptr<coil_error> failure_;
     std::exception_ptr cause_;
-    detail::flying self_; /* shared with the regions that the exception passes through */
+    detail::flying self_; /* shared with the regions through which the exception passes */
 };
 
 namespace detail
@@ -309,7 +311,10 @@ template <typename Rc> COIL__INLINED Rc check(Rc rc)
 
 /* ---- handles ----------------------------------------------------------------------- */
 
-/* Owns an object and releases it. Converts to the pointer that coil's functions take. */
+/*
+ * Owns an object, and releases it when destroyed. A handle converts to the pointer that
+ * coil's functions take.
+ */
 template <typename T, void (*give_back)(T *)> class handle
 {
   public:
@@ -365,8 +370,8 @@ namespace detail
 {
 
 /*
- * Return the negative errno of an exception's code. Return -EIO if the code has another
- * category, or if a task must not end with this errno.
+ * Return the negative errno of an exception's code, or -EIO if the code is not an errno,
+ * or is one with which a task must not end.
  */
 inline int rc_of(const std::error_code &code) noexcept
 {
@@ -378,8 +383,8 @@ inline int rc_of(const std::error_code &code) noexcept
 }
 
 /*
- * True if coil has already recorded this failure, for example when a group returns its
- * child's error.
+ * True if this failure is already the last error, for example because a group has
+ * returned its child's error.
  */
 inline bool is_noted(int rc, const char *message) noexcept
 {
@@ -438,7 +443,8 @@ template <typename Body> int enter(void *arg)
 }
 
 /*
- * Call the body. If the body throws, store the exception in `kept` and return its errno.
+ * Call the body and return its rc. If the body throws an exception, store it in `kept`
+ * and return its errno.
  */
 template <typename Body> int call(Body &body, std::exception_ptr &kept) noexcept
 {
@@ -472,8 +478,9 @@ template <typename Body> struct main_body {
         int rc = call(self->body, self->thrown);
 
         /*
-         * run() throws the exception, so coil_run() must not print a failure. However,
-         * coil_run() must see a cancellation, which may come from Ctrl-C.
+         * Return 0 for an exception, which run() throws again, so that coil_run() does
+         * not print a failure. However, return a cancellation, which may come from
+         * Ctrl-C, to coil_run().
          */
         return self->thrown && rc != -ECANCELED ? 0 : rc;
     }
@@ -529,8 +536,8 @@ template <typename Body> struct lone_body {
 };
 
 /*
- * Spawn a task whose body has a destructor: the body is on the heap until the task has
- * ended.
+ * Spawn a task whose body has a destructor. The body is stored on the heap until the task
+ * has ended.
  */
 template <typename Body>
 COIL__INLINED int spawn_owned(Body &&body, const coil_spawn_opts *opts, coil_task **out)
@@ -590,7 +597,7 @@ COIL__INLINED int spawn_plain(Body body, const coil_spawn_opts *opts, coil_task 
     return coil_spawn(enter_plain<Body>, std::addressof(body), &with_body, out);
 }
 
-/* The argument is not a pointer, but contains the bytes of the body. */
+/* Call a small body, whose bytes are stored in `arg` itself. */
 template <typename Body> int enter_small(void *arg)
 {
     return enter_plain<Body>(std::addressof(arg));
@@ -639,8 +646,8 @@ COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
 /*
  * A coil_queue of objects owned by std::unique_ptr: `coil::queue<message> inbox(16);`.
  *
- * The queue owns an item from a successful put to the get that returns it. Destroying the
- * queue destroys the remaining items; at that time no task may wait for the queue. The
+ * The queue owns each item from the put to the get that returns the item. Destroying the
+ * queue destroys the remaining items; no task may be waiting for the queue then. The
  * coil_queue functions also accept this queue, with items of type `T *`.
  */
 template <typename T> class queue
@@ -679,7 +686,7 @@ template <typename T> class queue
     int task_done() { return coil_queue_task_done(&queue_); }
     COIL__INLINED int join() { return coil_queue_join(&queue_); }
 
-    /* `immediate` destroys the items in the queue. */
+    /* If `immediate` is true, the items in the queue are destroyed. */
     void shutdown(bool immediate = false)
     {
         if (immediate)
@@ -838,9 +845,9 @@ class group : private detail::region
     }
 
     /*
-     * Leave the block without exit(). The type of an exception in flight cannot change.
-     * So if the exception is a cancellation by coil, its code is changed; other
-     * exceptions are not changed.
+     * End the group when control leaves the block without exit(). An exception in flight
+     * cannot be replaced with another one. So if the exception is a cancellation by coil,
+     * its code is changed; any other exception continues unchanged.
      */
     COIL__INLINED void leave()
     {
@@ -901,7 +908,7 @@ class group : private detail::region
 
     coil_group group_;
     bool open_ = true, reported_ = false;
-    std::exception_ptr thrown_; /* first exception of a child, except cancellations */
+    std::exception_ptr thrown_; /* first exception from a child, except cancellations */
     std::list<std::unique_ptr<any_body>> bodies_; /* bodies that have not returned */
 };
 
@@ -927,8 +934,8 @@ class scope : private detail::region
     operator coil_scope *() { return &scope_; }
 
     /*
-     * Close the scope and return the resulting rc: -ETIMEDOUT if its deadline caused an
-     * rc of -ECANCELED.
+     * Close the scope and return the resulting rc: -ETIMEDOUT if `rc` is -ECANCELED
+     * because of the scope's deadline, else `rc`.
      */
     COIL__INLINED int exit(int rc)
     {
@@ -975,8 +982,8 @@ class lock_guard
 };
 
 /*
- * Hold a coil_rwlock for reading or for writing. Like lock_guard, both throw if the task
- * is cancelled.
+ * read_guard and write_guard hold a coil_rwlock for reading or for writing. Like
+ * lock_guard, both throw if the task is cancelled while it waits for the lock.
  */
 class read_guard
 {

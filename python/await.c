@@ -1,9 +1,9 @@
 /*
  * await.c - implements Python's `await` for C functions that run on one of coil's stacks.
  *
- * This file drives the awaitable's iterator. The object that the iterator yields, such as
- * an asyncio.Future, is passed to the code that drives the stack. At the end of this
- * chain, an asyncio.Task resumes the stack when the future is done. This is PEP 380's
+ * This file drives the awaitable's iterator. Each object that the iterator yields, such
+ * as an asyncio.Future, is passed to the code that resumed the stack, and from there to
+ * an asyncio.Task, which resumes the stack when the future is done. This is PEP 380's
  * `yield from`, with stack_suspend() in place of yield.
  */
 #include "run.h"
@@ -50,7 +50,8 @@ static PyObject *awaitable_iterator(PyObject *awaitable)
 }
 
 /*
- * Return the value of the StopIteration that is set, or NULL if another exception is set.
+ * Clear the current StopIteration and return its value. Returns None if no exception is
+ * set, or NULL if another exception is set.
  */
 static PyObject *take_return_value(void)
 {

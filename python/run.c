@@ -8,13 +8,13 @@
  *                        suspended
  *
  * close() throws GeneratorExit into a suspended run. Deallocating a suspended run also
- * throws it. Only the thread that owns a stack can resume it, but the garbage collector
- * may run on any thread. So a run that is collected on another thread is passed to its
- * own thread, which closes the run at its next coil.run().
+ * throws GeneratorExit into it. Only the thread that owns a stack can resume the stack,
+ * but the garbage collector may run on any thread. So a run that is collected on another
+ * thread is passed to its own thread, which closes the run at its next coil.run().
  *
- * The collector does not see the references that a C stack holds. If only its own stack
- * refers to a suspended run, the run is never collected. When the interpreter begins to
- * exit, the main thread closes its suspended runs.
+ * The collector does not see references on a C stack. So a suspended run to which only
+ * its own stack refers is never collected. When the interpreter begins to exit, the main
+ * thread closes its suspended runs.
  */
 #include "run.h"
 #include "stack.h"
@@ -23,9 +23,9 @@
 
 enum run_state { CREATED, RUNNING, SUSPENDED, CLOSED };
 
-/* The data that a thread shares with the runs that it began. The GIL guards the data. */
+/* Data shared by a thread and the runs that began on it, guarded by the GIL. */
 struct home {
-    Py_ssize_t references; /* the thread, and each run that has begun */
+    Py_ssize_t references; /* held by the thread and by each run that has begun */
     struct run *begun;     /* runs that have begun but not ended; not owned */
     struct run *abandoned; /* runs that the thread has to close; owned */
     bool is_gone;          /* the thread has ended */
@@ -88,8 +88,8 @@ static struct home *create_home(void)
 }
 
 /*
- * The job of the stack. As in PEP 479, StopIteration is replaced by another exception,
- * because it would look like a result.
+ * The job of the run's stack: call the function. As in PEP 479, StopIteration is replaced
+ * with another exception, because it would look like a result.
  */
 static PyObject *call_function(void *arg)
 {
@@ -216,14 +216,17 @@ static PySendResult run_send(struct run *run, PyObject *value, PyObject **result
     return resume(run, value, result);
 }
 
-/* Convert the result into the return value of a method that advances an iterator. */
+/* Convert the result of a step into the return value of send(), throw() or __next__(). */
 static PyObject *step_result(PySendResult state, PyObject *result)
 {
     PyObject *stop;
 
     if (state != PYGEN_RETURN)
         return result;
-    /* PyErr_SetObject() would treat a tuple as the constructor's arguments. */
+    /*
+     * Create the exception explicitly: PyErr_SetObject() would treat a tuple as the
+     * constructor's arguments.
+     */
     stop = PyObject_CallOneArg(PyExc_StopIteration, result);
     Py_DECREF(result);
     if (stop != NULL) {
@@ -253,7 +256,7 @@ static PyObject *run_send_method(struct run *run, PyObject *value)
     return step_result(state, result);
 }
 
-/* Throw the current exception into the run. */
+/* Resume the run by raising the current exception in it. */
 static PySendResult throw_exception(struct run *run, PyObject **result)
 {
     *result = NULL;
@@ -267,7 +270,10 @@ static PySendResult throw_exception(struct run *run, PyObject **result)
     return PYGEN_ERROR;
 }
 
-/* Set the exception of throw(value) or throw(type, value, traceback). */
+/*
+ * Set the current exception from the arguments of throw(value) or throw(type, value,
+ * traceback).
+ */
 static int set_thrown(PyObject *type, PyObject *value, PyObject *traceback)
 {
     if (traceback == Py_None)

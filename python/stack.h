@@ -38,9 +38,10 @@ bool stack_is_done(const struct stack *stack);
 /* Return a stack to its pool. Its job must have returned, or must not have begun. */
 void stack_release(struct stack *stack);
 
-/* Suspend the running job: the stack_resume() that resumed it returns `value`. Returns
- * the value that the
-   next stack_resume() passes; NULL means that an exception is set. */
+/*
+ * Suspend the running job: the stack_resume() that resumed it returns `value`. Returns
+ * the value that the next stack_resume() passes; NULL means that an exception is set.
+ */
 PyObject *stack_suspend(PyObject *value);
 
 /*

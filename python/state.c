@@ -8,8 +8,8 @@
 #include <internal/pycore_frame.h>
 
 /*
- * The number of bytes of C stack that one level of C recursion may use. On the main
- * thread, CPython 3.13 assumes 8 MiB for 10,000 levels.
+ * Assumed size in bytes of one level of C recursion on the C stack. On the main thread,
+ * CPython 3.13 assumes 8 MiB for 10,000 levels.
  */
 #define BYTES_PER_C_LEVEL 800
 

@@ -1,5 +1,5 @@
 /*
- * state.h - the part of CPython's thread state that each stack needs for itself.
+ * state.h - the part of CPython's thread state that is separate for each stack.
  *
  * CPython assumes that a thread has one C stack and stores pointers into it in
  * PyThreadState: the current frame, the exceptions that are being handled, the recursion
@@ -49,7 +49,7 @@ struct python_state {
     PyObject **datastack_limit;
     _PyErr_StackItem *exc_info;
     PyObject *context; /* NULL: the stack uses the resumer's context */
-    int depth;         /* the depth of Python calls on this stack only */
+    int depth;         /* depth of Python calls on this stack only */
 #if PY_VERSION_HEX >= 0x030c0000
     int c_recursion_remaining;
 #endif
@@ -68,13 +68,12 @@ struct stack_state {
     _PyCFrame bottom_cframe;
 #endif
     _PyErr_StackItem bottom_exception;
-    struct _PyInterpreterFrame
-        *bottom_frame; /* the outermost frame of a suspended stack */
+    struct _PyInterpreterFrame *bottom_frame; /* outermost frame of a suspended stack */
     /* the resumer's fields, while the stack runs */
     struct _PyInterpreterFrame *outer_frame;
 };
 
-/* Prepare the state of a new stack that has this many bytes for C functions. */
+/* Initialise the state of a new stack with `stack_bytes` bytes for C functions. */
 void coil_python_state_init(struct stack_state *state, size_t stack_bytes);
 
 /*
@@ -82,10 +81,12 @@ void coil_python_state_init(struct stack_state *state, size_t stack_bytes);
  */
 void coil_python_state_finish(struct stack_state *state);
 
-/* Save the resumer's fields and install the stack's, before the switch to it. */
+/*
+ * Before a switch to the stack, save the resumer's fields and install the stack's fields.
+ */
 void coil_python_state_enter(PyThreadState *thread, struct stack_state *state);
 
-/* Save the stack's fields and install the resumer's, after the switch back. */
+/* After the switch back, save the stack's fields and install the resumer's fields. */
 void coil_python_state_leave(PyThreadState *thread, struct stack_state *state);
 
 #endif

@@ -41,9 +41,8 @@ COIL_API void coil_condition_finish(coil_condition *condition);
  * Release the lock, wait until the condition is notified, and acquire the lock again.
  * (asyncio: wait)
  *
- * A task may wake without a reason: test the condition in a loop. Returns 0, or
- * -ECANCELED; in both cases the task holds the lock. Fails with -EPERM if the lock was
- * not locked.
+ * Wake-ups may be spurious, so test the condition in a loop. Returns 0, or -ECANCELED; in
+ * both cases the task holds the lock again. Fails with -EPERM if the lock is not locked.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_condition_wait(coil_condition *condition);
 
@@ -51,15 +50,16 @@ COIL_SUSPENDS COIL_CHECKED int coil_condition_wait(coil_condition *condition);
  * Wait until predicate(arg) is not 0, and return its value. (asyncio: wait_for)
  *
  * The predicate is called immediately, and after each notification, with the lock held. A
- * negative value means that the predicate failed. Fails like coil_condition_wait().
+ * negative value ends the wait as a failure of the predicate. Fails like
+ * coil_condition_wait().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_condition_wait_for(coil_condition *condition,
                                                        int (*predicate)(void *arg),
                                                        void *arg);
 
 /*
- * Wake up to n waiters, or all; each continues when it has acquired the lock. Fail with
- * -EPERM if the lock is not locked. (asyncio: notify, notify_all)
+ * Wake up to n waiting tasks, or all of them. Each task continues when it has acquired
+ * the lock. Fail with -EPERM if the lock is not locked. (asyncio: notify, notify_all)
  */
 COIL_API int coil_condition_notify(coil_condition *condition, size_t n);
 COIL_API int coil_condition_notify_all(coil_condition *condition);

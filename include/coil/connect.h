@@ -15,11 +15,11 @@
  *
  * If no program listens on a local port of this machine, TCP may connect a socket to
  * itself. coil resets such a connection and tries again. The result is -ECONNREFUSED, as
- * for any port without a listener. coil does not reset the connection if the caller has
- * chosen the local port.
+ * for any port without a listener. If the caller has chosen the local port, coil keeps
+ * the connection.
  *
  * Concurrent attempts run in their own tasks, started by coil_staggered_race(). A single
- * address needs no extra task.
+ * address is attempted in the calling task.
  */
 #ifndef COIL_CONNECT_H
 #define COIL_CONNECT_H
@@ -45,13 +45,13 @@ typedef struct coil_connect_options {
      * (RFC 8305, 5)
      */
     int64_t attempt_delay_ns;
-    /* timeout for each address; by default that of connect(2) */
+    /* timeout for each address; 0 means that of connect(2) */
     int64_t attempt_timeout_ns;
 } coil_connect_options;
 
 /*
- * coil_connect() with options; NULL means the defaults. (asyncio: create_connection with
- * family, local_addr, happy_eyeballs_delay)
+ * Connect like coil_connect(), with options; NULL means the defaults. (asyncio:
+ * create_connection with family, local_addr, happy_eyeballs_delay)
  *
  * Fails like coil_connect(). Fails with -EINVAL if an option is out of range or the local
  * address is not numeric. Also fails with -EADDRNOTAVAIL if no address of the host has

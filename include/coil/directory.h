@@ -12,7 +12,7 @@
  *
  * The order of entries is not defined; "." and ".." are omitted. An entry that is created
  * or removed during the listing may be included or not; every other entry is included
- * once. One system call returns many entries. (readdir(3); Python: os.scandir)
+ * once. Each system call reads many entries. (readdir(3); Python: os.scandir)
  */
 #ifndef COIL_DIRECTORY_H
 #define COIL_DIRECTORY_H
@@ -36,7 +36,7 @@ typedef struct coil_directory_entry {
 } coil_directory_entry;
 
 /*
- * Open a directory. *out is the caller's. Fails with -ENOTDIR if the path is not a
+ * Open a directory. The caller owns *out. Fails with -ENOTDIR if the path is not a
  * directory, or like coil_file_open().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_directory_open(const char *path,
@@ -52,7 +52,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_directory_open(const char *path,
 COIL_SUSPENDS COIL_CHECKED int coil_directory_next(coil_directory *directory,
                                                    coil_directory_entry *out);
 
-/* Start again from the first entry: list the directory as it is now. */
+/* Start again from the first entry of the directory's current content. */
 COIL_SUSPENDS int coil_directory_rewind(coil_directory *directory);
 
 /* Return the descriptor, borrowed, for openat(2) and similar calls. */

@@ -1,5 +1,5 @@
 /*
- * coil/event.h - a flag; tasks wait until it is set.
+ * coil/event.h - a flag for which tasks can wait.
  *
  *     static coil_event ready = COIL_EVENT_INIT;
  *
@@ -11,8 +11,8 @@
  *
  *     coil_event_set(&ready);
  *
- * An event is the caller's memory, and belongs to the loop of the tasks that wait for it.
- * (asyncio: Event)
+ * An event is allocated by the caller, and belongs to the loop of the tasks that wait for
+ * it. (asyncio: Event)
  */
 #ifndef COIL_EVENT_H
 #define COIL_EVENT_H
@@ -32,7 +32,7 @@ typedef struct coil_event {
 #define COIL_EVENT_INIT {COIL_WAITERS_INIT, false}
 /* clang-format on */
 
-/* Initialise an event that is not set at run time, like COIL_EVENT_INIT. */
+/* Initialise an event at run time, like COIL_EVENT_INIT. The event is not set. */
 COIL_API void coil_event_init(coil_event *event);
 
 /* Destroy the event; no task may still be waiting for it. NULL is accepted. */
@@ -51,7 +51,7 @@ COIL_SUSPENDS int coil_event_wait(coil_event *event);
 COIL_API void coil_event_set(coil_event *event);
 
 /*
- * Clear the event: a task that waits from now on waits until the event is set again.
+ * Clear the event: later calls of coil_event_wait() wait until the event is set again.
  * (asyncio: clear)
  */
 COIL_API void coil_event_clear(coil_event *event);

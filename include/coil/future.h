@@ -128,8 +128,8 @@ COIL_SUSPENDS int coil_await(coil_future *future);
 COIL_SUSPENDS int coil_shield(coil_future *future);
 
 /*
- * Call fn(future, arg) in the turn after the future is done; if it is already done, in
- * the next turn. (asyncio: add_done_callback)
+ * Call fn(future, arg) from the ready queue once the future is done; if it is already
+ * done, in the next turn. (asyncio: add_done_callback)
  *
  * The future is retained until the callback has run. So before abandoning a pending
  * future, cancel it or remove its callbacks. Fails with -ENOMEM.

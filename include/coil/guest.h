@@ -1,5 +1,5 @@
 /*
- * coil/guest.h - run a loop inside another loop: GLib's, Qt's, a game's.
+ * coil/guest.h - run a loop inside another event loop, such as GLib's, Qt's or a game's.
  *
  *     rc = coil_loop_create(NULL, &loop);
  *     if (rc == 0)
@@ -12,13 +12,13 @@
  *             rc = coil_guest_step(loop);                   // 1 after coil_loop_stop()
  *     }
  *
- * Host and guest share one thread. Between two steps the host may call everything that a
- * callback may call: coil_spawn(), coil_future_set(), coil_task_cancel(). Tasks that
- * become ready run in the next step.
+ * Host and guest share one thread. Between two steps the host may call every function
+ * that a callback may call: coil_spawn(), coil_future_set(), coil_task_cancel(). Tasks
+ * that become ready run in the next step.
  *
- * A guest loop does not handle SIGINT, report deadlocks or cancel the remaining tasks at
- * the end; the host must do this. A runner (coil/run.h) makes that easier: step the loop
- * of coil_runner_loop(), and clean up with coil_runner_close(), which waits as long as
+ * The host must handle SIGINT, and cancel the remaining tasks at the end. Deadlocks are
+ * not reported. A runner (coil/run.h) makes the cleanup easier: step the loop of
+ * coil_runner_loop(), and clean up with coil_runner_close(), which waits as long as
  * necessary. (trio: start_guest_run)
  */
 #ifndef COIL_GUEST_H
@@ -43,20 +43,20 @@ COIL_API int coil_guest_fd(coil_loop *loop);
  * Return the longest time, in ns, that the host may wait. Call this function before each
  * wait, because it also passes pending requests to the kernel.
  *
- * This is the time until the next timer, or longer if the loop's timer_slack_ns is above
- * the thread's own slack. A result of 0 means that something is ready; COIL_NEVER means
- * that the host need only wait for the descriptor.
+ * The result is the time until the next timer, or longer if the loop's timer_slack_ns is
+ * above the thread's own slack. 0 means that a task or callback is ready; COIL_NEVER
+ * means that the host need only wait for the descriptor.
  */
 COIL_API int64_t coil_guest_timeout(coil_loop *loop);
 
 /*
- * Run one turn without waiting: handle I/O that happened, posts, due timers, and
- * everything that was ready. A step never runs more than one turn, so control soon
+ * Run one turn without waiting: poll for I/O, and run posted functions, due timers, and
+ * all ready tasks and callbacks. A step never runs more than one turn, so control soon
  * returns to the host.
  *
- * Returns 0, or 1 if coil_loop_stop() was called, which means that the host should end,
- * too. Fails with -EBUSY inside a turn, that is, in a task or callback of this loop. Also
- * fails with -EOPNOTSUPP if the clock is virtual, or with the error of the poll.
+ * Returns 0, or 1 if coil_loop_stop() was called: the host should then stop, too. Fails
+ * with -EBUSY inside a turn, that is, in a task or callback of this loop. Also fails with
+ * -EOPNOTSUPP if the clock is virtual, or with the error of the poll.
  */
 COIL_API int coil_guest_step(coil_loop *loop);
 

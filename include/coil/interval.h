@@ -25,7 +25,7 @@ extern "C" {
  */
 typedef struct coil_interval {
     int64_t period_ns;
-    int64_t next; /* when the next tick is due */
+    int64_t next; /* time at which the next tick is due */
 } coil_interval;
 
 /*
@@ -35,11 +35,11 @@ typedef struct coil_interval {
 COIL_API void coil_interval_init(coil_interval *interval, int64_t period_ns);
 
 /*
- * Wait for the next tick, and return how many ticks were due since the last call: 1, or
- * more if the caller missed some. Missed ticks are counted but do not fire later.
+ * Wait for the next tick, and return the number of ticks since the last call: 1, or more
+ * if the caller missed some. Missed ticks are only counted, and do not fire later.
  *
- * Always suspends, for at least one turn of the loop. The only failure is -ECANCELED, and
- * then no tick is lost.
+ * Always suspends, for at least one turn of the loop. Fails only with -ECANCELED; no tick
+ * is lost in that case.
  */
 COIL_SUSPENDS int coil_interval_wait(coil_interval *interval);
 

@@ -8,9 +8,9 @@
  *     rc = save(&state);                     // waits while it holds the lock
  *     coil_lock_release(&lock);
  *
- * A task needs a lock only for code that waits, because between two waits no other task
- * runs. A lock is not recursive. Any task may release the lock, even if another task
- * acquired it. (asyncio: Lock)
+ * A task needs a lock only for code that waits, because no other task runs while the task
+ * does not wait. A lock is not recursive. Any task may release the lock, even if another
+ * task acquired it. (asyncio: Lock)
  */
 #ifndef COIL_LOCK_H
 #define COIL_LOCK_H
@@ -24,7 +24,7 @@ extern "C" {
 typedef struct coil_lock {
     coil_waiters waiters;
     bool locked;
-    uint32_t owner; /* the number of the task that holds the lock, for coil-ps; or 0 */
+    uint32_t owner; /* number of the task that holds the lock, for coil-ps; or 0 */
 } coil_lock;
 
 /* clang-format off */

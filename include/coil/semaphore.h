@@ -8,7 +8,7 @@
  *     rc = download(url);                // ten at a time
  *     coil_semaphore_release(&slots);
  *
- * A bounded semaphore reports a release without an acquire. (asyncio: Semaphore,
+ * A bounded semaphore detects releases without a matching acquire. (asyncio: Semaphore,
  * BoundedSemaphore)
  */
 #ifndef COIL_SEMAPHORE_H
@@ -29,7 +29,7 @@ typedef struct coil_semaphore {
 #define COIL_SEMAPHORE_INIT(n) {COIL_WAITERS_INIT, (n)}
 /* clang-format on */
 
-/* Initialise a semaphore for `value` tasks at run time, like COIL_SEMAPHORE_INIT. */
+/* Initialise a semaphore with this value at run time, like COIL_SEMAPHORE_INIT. */
 COIL_API void coil_semaphore_init(coil_semaphore *semaphore, size_t value);
 
 /* Destroy the semaphore; no task may still be waiting for it. NULL is accepted. */

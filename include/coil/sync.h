@@ -1,11 +1,12 @@
 /*
- * coil/sync.h - the list of waiting tasks, which all synchronisation objects contain.
+ * coil/sync.h - the list of waiting tasks in each synchronisation object.
  *
- * Locks, events and queues are the caller's memory and have a fixed size. Such an object
- * is not thread-safe: only tasks of one thread may use it. Between threads, use
- * coil_post() or coil/channel.h. A node on the waiting task's own stack links it into the
- * list, so waiting and waking never allocate and never fail. Tasks are served in the
- * order in which they called, except where a header says otherwise.
+ * Locks, events, queues and similar objects are allocated by the caller and have a fixed
+ * size. Such an object is not thread-safe: only tasks of one thread may use it. Between
+ * threads, use coil_post() or coil/channel.h. The node that links a waiting task into the
+ * list is on the task's own stack, so waiting and waking never allocate memory and never
+ * fail. Tasks are served in the order in which they called, except where a header says
+ * otherwise.
  *
  * An object belongs to the loop of the first task that waits for it, until that loop is
  * closed. If coil detects a call on another thread, the program aborts
@@ -31,11 +32,10 @@ extern "C" {
 typedef struct coil_waiters {
     void *first, *last;
     /*
-     * The first task that may not have been woken yet; all tasks before it have been
-     * woken.
+     * The first waiter that may still be asleep; all waiters before it have been woken.
      */
     void *asleep;
-    uint32_t loop; /* the number of the last waiter's loop; 0 before any wait */
+    uint32_t loop; /* number of the last waiter's loop; 0 before any wait */
 } coil_waiters;
 
 /* clang-format off */

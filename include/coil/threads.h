@@ -1,5 +1,5 @@
 /*
- * coil/threads.h - a program on many processors: a loop on each of several threads.
+ * coil/threads.h - use many processors, with a loop on each of several threads.
  *
  *     static int serve(void *port)                  // on every thread
  *     {
@@ -36,14 +36,14 @@ extern "C" {
  * Call coil_run() on n threads at the same time, including the calling thread. 0 means
  * coil_processor_count().
  *
- * Returns when all have ended: the earliest failure, or else 0. A failure cancels the
- * main tasks of all other threads. The first SIGINT cancels all main tasks, and the call
- * then fails with -EINTR, like coil_run().
+ * Returns when all main tasks have ended, with the earliest failure, or 0 if none failed.
+ * A failure cancels the main tasks of all other threads. The first SIGINT cancels all
+ * main tasks, and the call then fails with -EINTR, like coil_run().
  *
- * Each main task has a copy of the caller's context. On threads 1 to n - 1, the name of
- * the main task is opts->name followed by "-1" and so on, and the threads are named
- * "coil-1" and so on. If opts->error is set, it receives the error of the failure that is
- * returned.
+ * Each main task begins with a copy of the caller's context. On threads 1 to n - 1, the
+ * name of the main task is opts->name followed by "-1" and so on, and the threads are
+ * named "coil-1" and so on. If opts->error is set, it receives the error of the failure
+ * that is returned.
  *
  * Fails like coil_run(), with -EINVAL (n above 1024), and with -EAGAIN if a thread could
  * not be started; in that case main tasks that have begun are cancelled.
@@ -52,16 +52,16 @@ COIL_API int coil_run_threads(unsigned n, coil_task_fn fn, void *arg,
                               const coil_run_opts *opts);
 
 /*
- * Return the index of this thread, from 0, or the number of threads of
- * coil_run_threads(). On other threads the results are 0 and 1.
+ * Return the index of this thread among the threads of coil_run_threads(), beginning with
+ * 0, or the number of these threads. On all other threads the results are 0 and 1.
  */
 COIL_API unsigned coil_thread_index(void);
 COIL_API unsigned coil_thread_count(void);
 
 /*
- * Return how many processors this process may use, at least 1. The number comes from the
- * process's affinity mask, limited by the processor time of its control group (cpu.max),
- * rounded up.
+ * Return the number of processors that this process may use, at least 1. The number comes
+ * from the process's affinity mask, limited by the processor time of its control group
+ * (cpu.max), rounded up.
  */
 COIL_API unsigned coil_processor_count(void);
 

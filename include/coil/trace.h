@@ -1,5 +1,5 @@
 /*
- * coil/trace.h - record what a loop and its tasks do, for a timeline.
+ * coil/trace.h - record a timeline of a loop and its tasks.
  *
  *     static int trace_work(int (*work)(void *arg), void *arg)
  *     {
@@ -16,11 +16,11 @@
  *
  * A trace contains each step of a task, each wait with its reason, each poll and each
  * callback. For each task that was woken, it also shows the task that woke it. Perfetto
- * (https://ui.perfetto.dev) displays it, with a track for the loop and a track for each
- * task.
+ * (https://ui.perfetto.dev) displays the trace, with a track for the loop and a track for
+ * each task.
  *
- * The records are in a ring in memory: the newest records replace the oldest. A switch
- * between tasks takes about 10 ns longer while the loop is traced.
+ * The records are stored in a ring buffer in memory, in which the newest records replace
+ * the oldest. A switch between tasks takes about 10 ns longer while the loop is traced.
  *
  * A program can also be traced without these calls. With COIL_TRACE=FILE in the
  * environment, each loop is traced from its creation, and the file is written when the
@@ -57,7 +57,7 @@ COIL_API void coil_trace_stop(void);
 /*
  * Write the records of the thread's loop to a file, as JSON in the format of Chrome's
  * trace events. An existing file is overwritten. The call does not suspend: it blocks the
- * thread until the file is written. A trace that was not stopped continues.
+ * thread until the file is written. If tracing was not stopped, it continues.
  *
  * Fails with -ENOENT if the loop was not traced, -ENOMEM, or with the error of opening or
  * writing the file.
