@@ -3,7 +3,7 @@
  *
  *     coil-ps [OPTION...] PID|CORE
  *
- * coil-ps reads the memory of the process, which is not stopped and need not cooperate.
+ * coil-ps reads the memory of the process from outside, normally while the process runs.
  * snapshot.c explains how. docs/manual/ps.md describes the options.
  */
 #include "freeze.h"
@@ -39,7 +39,7 @@ static void free_snapshots(const struct inspected *inspected, struct snapshot *s
         snapshot_free(&snapshots[i]);
 }
 
-/* Print the busiest tasks again and again. */
+/* Print the busiest tasks at regular intervals. */
 static void watch(const struct options *o, struct inspected *inspected)
 {
     struct snapshot before[TABLES_MAX], now[TABLES_MAX];

@@ -5,10 +5,10 @@
 
 #define OWN_STACK_BYTES_MAX ((size_t)64 << 10)
 #define PAGE ((size_t)4096)
-/* Below the stack pointer a function that returns still has saved registers. */
+/* The area below the stack pointer in which a returning function still has data. */
 #define RED_ZONE_BYTES 128
 
-/* The stack of a light task that is swapped out: its bytes are in a cell. */
+/* Find the cell that contains the bytes of a light task's stack if it is swapped out. */
 static void find_stored(const struct reading *r, const unsigned char *coro,
                         uint64_t *from, uint64_t *bytes)
 {
@@ -21,8 +21,8 @@ static void find_stored(const struct reading *r, const unsigned char *coro,
              row(r, COIL__STACK_STEP_BYTES);
 }
 
-/* Copy a part of a stack, which is found at `address`. Returns false if it is too long, or
-   cannot be read. */
+/* Copy a part of a stack. Its bytes belong at `address`, but are read at `from`. Returns
+   false if the part is too long or unreadable. */
 static bool copy_part(struct reading *r, uint64_t address, uint64_t from, size_t bytes,
                       size_t *used)
 {
@@ -39,7 +39,8 @@ static bool copy_part(struct reading *r, uint64_t address, uint64_t from, size_t
     return true;
 }
 
-/* A stack of the program's own, whose end is not known: copy what can be read. */
+/* Copy a stack that the program switched to itself. Its end is unknown, so try smaller
+   and smaller sizes until one is readable. */
 static bool copy_own_stack(struct reading *r, uint64_t sp, size_t *used)
 {
     for (size_t bytes = OWN_STACK_BYTES_MAX; bytes >= PAGE; bytes /= 2) {
@@ -51,8 +52,8 @@ static bool copy_own_stack(struct reading *r, uint64_t sp, size_t *used)
     return false;
 }
 
-/* Copy the part of a stack that is in use, and record its coroutine. The bytes from the
-   stack pointer up are in the cell if the stack is swapped out. */
+/* Copy the used part of a stack, and record its coroutine. If the stack is swapped out,
+   the bytes above the stack pointer are in a cell. */
 static bool copy_stack(struct reading *r, const unsigned char *coro, struct task *task,
                        size_t *used)
 {
@@ -69,7 +70,7 @@ static bool copy_stack(struct reading *r, const unsigned char *coro, struct task
         sp -= sp - c->low < RED_ZONE_BYTES ? sp - c->low : RED_ZONE_BYTES;
     r->coroutine_count++;
     if (sp == 0)
-        return false; /* it runs, or is about to */
+        return false; /* the coroutine is running, or about to run */
     if (sp < c->low || sp >= c->high) {
         r->unreadable = !copy_own_stack(r, sp, used);
         return !r->unreadable;
@@ -97,7 +98,7 @@ static unsigned kind_of(const struct reading *r, uint64_t class)
     return kind;
 }
 
-/* Move to the coroutine that resumed this coroutine: see coil__coro_outer(). */
+/* Return the coroutine that resumed this coroutine: see coil__coro_outer(). */
 static uint64_t outer_coroutine(const struct reading *r, uint64_t coro, uint64_t *leaf)
 {
     uint64_t at = row(r, COIL__AT_GEN_CORO);

@@ -1,9 +1,9 @@
 /*
  * core.c - the memory of a core file.
  *
- * A core does not contain pages of files that the process has not written. These bytes
- * are read from the files in the core's list of mappings (NT_FILE), if the files still
- * exist. A core may be truncated; reading the missing part fails.
+ * A core does not contain the pages of mapped files to which the process has not written.
+ * These pages are read from the files in the core's list of mappings (NT_FILE), if the
+ * files still exist. If the core is truncated, reading the missing part fails.
  */
 #include "module.h"
 
@@ -35,11 +35,11 @@ struct core {
     struct image image;
     int fd;
     uint64_t file_bytes;
-    struct segment *segments; /* by address */
+    struct segment *segments; /* sorted by address */
     size_t segment_count;
     char *notes;
     size_t note_bytes;
-    uint64_t program_headers; /* their address in the program, or 0 */
+    uint64_t program_headers; /* address of the program's headers, or 0 */
     struct thread *threads;
     size_t thread_count;
 };
@@ -105,8 +105,8 @@ static struct mapping *find_mapping(const struct core *core, uint64_t address)
 }
 
 /*
- * Open a file that is stored under its build-id: see gdb's manual, "Separate Debug
- * Files".
+ * Open the file stored under this build-id in /usr/lib/debug: see gdb's manual, "Separate
+ * Debug Files".
  */
 static int open_by_id(const struct module_note *id)
 {
@@ -132,7 +132,7 @@ static int open_module(struct image *image, uint64_t start)
 }
 
 /*
- * Read from the file that was mapped at this address. Returns the number of bytes, or 0.
+ * Read from the file that was mapped at this address. Returns the number of bytes read.
  */
 static size_t read_mapped(struct core *core, uint64_t address, void *to, size_t bytes)
 {
@@ -141,7 +141,7 @@ static size_t read_mapped(struct core *core, uint64_t address, void *to, size_t 
     if (m == NULL)
         return 0;
     if (m->fd == -2) {
-        m->fd = -1; /* opening the file reads this mapping, too */
+        m->fd = -1; /* prevents recursion: open_module() reads this mapping too */
         m->fd = open_module(&core->image, m->start);
         if (m->fd < 0 && core->image.damage == NULL)
             core->image.damage = "the program, or a library, is missing or was replaced "
@@ -272,7 +272,7 @@ static bool add_mappings(struct core *core, const char *data, size_t bytes)
     return true;
 }
 
-/* Read NT_AUXV, which has pairs of a key and a value. */
+/* Read NT_AUXV, an array of pairs of a key and a value. */
 static void read_auxiliary(struct core *core, const char *data, size_t bytes)
 {
     uint64_t pair[2];
@@ -323,8 +323,8 @@ static int compare_mappings(const void *a, const void *b)
 }
 
 /*
- * Find the module of each mapping: the last mapping before it of the beginning of the
- * same file.
+ * Set the module of each mapping: the nearest mapping, at or below this one, of the
+ * beginning of the same file.
  */
 static bool find_modules(struct core *core)
 {
@@ -414,8 +414,8 @@ static bool load(struct core *core)
 }
 
 /*
- * If a core has no list of mappings, search for modules: they begin with the magic bytes
- * of ELF.
+ * If a core lacks a list of mappings, find the segments that begin with the magic bytes
+ * of ELF: a module may begin there.
  */
 static bool find_starts(struct core *core)
 {

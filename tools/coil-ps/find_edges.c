@@ -1,12 +1,12 @@
 /*
- * find_edges.c - which task waits for which.
+ * find_edges.c - finds which tasks each task waits for.
  *
  * While a task is read, each pointer to a future or a group is recorded as a link. Once
  * all tasks are known, the links are turned into edges between tasks.
  */
 #include "reading.h"
 
-#define EDGE_STEPS_MIN ((uint64_t)1 << 20) /* for groups with members read twice */
+#define EDGE_STEPS_MIN ((uint64_t)1 << 20) /* groups are walked twice */
 
 void edges_add_children(struct reading *r, uint64_t group, bool is_member)
 {
@@ -49,7 +49,7 @@ static bool add_edge(struct snapshot *s, struct task *task, uint32_t below,
     return true;
 }
 
-/* Walk through a group's children, using the links that were read with the children. */
+/* Add an edge to each task in a group, using the group's links read with the tasks. */
 static bool add_group_edges(struct snapshot *s, struct task *task,
                             const struct link *link)
 {
@@ -80,7 +80,7 @@ static bool add_awaited_edge(struct snapshot *s, struct task *task, uint64_t fut
     return add_edge(s, task, below, false);
 }
 
-/* The links are in the order of the tasks, so the links of a task are adjacent. */
+/* The links are in the order of the tasks, so all links of a task are adjacent. */
 bool edges_find(struct snapshot *s)
 {
     struct private *p = s->private;

@@ -1,8 +1,8 @@
 /*
- * freeze.c - stops the threads of loops for a moment, using ptrace(2).
+ * freeze.c - briefly stops threads of another process, with ptrace(2).
  *
- * PTRACE_INTERRUPT stops a thread without a signal to the process. If this program dies,
- * the kernel lets the threads continue. Three kinds of stops can come first:
+ * PTRACE_INTERRUPT stops a thread without sending the process a signal. If this program
+ * dies, the kernel lets the threads continue. Another event may be reported first:
  *
  *     a signal is about to be delivered    it is delivered when the thread continues
  *     the process is stopped by SIGSTOP    it stays stopped
@@ -21,11 +21,10 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#define STOP_SECONDS 2 /* a thread may be in the kernel, where it does not stop */
+#define STOP_SECONDS 2 /* a thread in an uninterruptible system call does not stop */
 
 /* ---- ids --------------------------------------------------------------------------- */
 
-/* The id is the last word of the line "NSpid". */
 int frozen_id_inside(int pid, int id)
 {
     char path[64], line[256];
@@ -98,7 +97,7 @@ static void set_id(void *arg, int inside, int id)
     for (size_t i = 0; i < list->count; i++)
         if (list->threads[i].thread == inside && list->threads[i].id == 0) {
             list->threads[i].id = id;
-            return; /* duplicates keep 0 */
+            return; /* the ID of a duplicate stays 0 */
         }
 }
 
@@ -127,8 +126,8 @@ static void be_late(int signal)
 }
 
 /*
- * Interrupt waitpid() after a while, and then repeatedly, because it may not have begun
- * at the first signal.
+ * Interrupt waitpid() after STOP_SECONDS. The signal is repeated, because the first one
+ * may arrive just before waitpid() begins.
  */
 static void limit_time(bool on)
 {
@@ -158,11 +157,11 @@ static bool wait_for_stop(struct frozen *thread)
     if (id < 0)
         return false;
     if (!WIFSTOPPED(status)) {
-        errno = ESRCH; /* it has ended */
+        errno = ESRCH; /* the thread has ended */
         return false;
     }
     /*
-     * A stop with an event comes from PTRACE_INTERRUPT, or the whole process was stopped.
+     * Without an event, the thread has stopped because a signal is about to arrive.
      */
     thread->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
     return true;

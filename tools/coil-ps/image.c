@@ -13,8 +13,8 @@
 #define PAGE 4096u
 
 /*
- * A task has a size of a thousand bytes or more, and is read in about 40 steps, at most
- * 16 times. STEPS_MIN is for futures that are awaited by many tasks.
+ * A task has a thousand bytes or more, and is read at most 16 times, in about 40 steps
+ * each. STEPS_MIN allows for futures that many tasks await.
  */
 #define STEPS_MIN (UINT64_C(1) << 23)
 #define STEPS_PER_BYTE(bytes) ((bytes) / 2)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A part of the image, and the memory for a copy. */
+/* A range of the image, and the memory to which it is copied. */
 struct piece {
     uint64_t address;
     void *to;
@@ -17,7 +17,7 @@ struct piece {
 
 #define PIECES_MAX 8
 
-/* The registers of a thread, in the order of DWARF. */
+/* The registers of a thread, numbered as in DWARF. */
 #define REGISTERS_MAX 33
 
 struct registers {
@@ -30,8 +30,8 @@ struct user_regs_struct;
 void registers_set(struct registers *registers, const struct user_regs_struct *from);
 
 /*
- * The limits for one read of the image. The image may have any contents, such as endless
- * lists, so a read takes at most as many steps as a process of this size needs, and stops
+ * The limits of one read of the image. A damaged image may contain endless lists, so the
+ * number of steps is limited to what a process of this size can need, and the read stops
  * at a deadline.
  */
 struct budget {
@@ -47,28 +47,26 @@ struct frozen;
 /* A part of a file that is mapped into the image. */
 struct mapping {
     uint64_t begin, end, offset;
-    uint64_t start; /* the module: where the beginning of the file is mapped */
+    uint64_t start; /* of the module: where the beginning of the file is mapped */
     const char *path;
     int fd; /* -1: cannot be opened; -2: not tried yet */
 };
 
 struct image {
     /*
-     * Copy at most PIECES_MAX pieces, in this order. Returns false unless all bytes could
-     * be read.
+     * Copy up to PIECES_MAX pieces, in this order. Returns true if all bytes were read.
      */
     bool (*read)(struct image *image, const struct piece *pieces, size_t count);
-    /* Copy many pieces. Sets the bytes of those to 0 that cannot be read. NULL: by read. */
+    /* Copy many pieces; unreadable ones are filled with 0. NULL: `read` is used. */
     void (*read_many)(struct image *image, struct piece *pieces, size_t count);
-    /* Return a copy that stays valid while the image is open, or NULL. */
+    /* Return memory that stays valid while the image is open, or NULL. */
     void *(*borrow)(struct image *image, uint64_t address, size_t bytes);
-    /* Return the registers of a stopped thread. NULL: unknown. */
+    /* Read the registers of a stopped thread. NULL: registers are not available. */
     bool (*registers)(struct image *image, int thread, struct registers *out);
     void (*close)(struct image *image); /* or NULL */
     /*
-     * Open the file of the module that begins at this address: the file with its build-id.
-     * Returns -1 if there is no such file. The member is NULL if the image belongs to a
-     * process.
+     * Open the file of the module that begins at this address, if its build-id matches.
+     * Returns -1 if no such file exists. NULL for the image of a process.
      */
     int (*open_module)(struct image *image, uint64_t start);
     struct mapping *mappings; /* a core's mappings, sorted by address */
@@ -77,52 +75,51 @@ struct image {
     const struct frozen *frozen; /* the threads that are stopped */
     size_t frozen_count;
     bool stands;    /* true if the image cannot change: a core, or a stopped process */
-    uint64_t bytes; /* memory that the image really has: determines the budget */
+    uint64_t bytes; /* of memory that exists; determines the budget */
     struct budget budget;
     /*
-     * Addresses at which a module may begin, because the first bytes of a file are mapped
-     * there.
+     * Addresses at which a module may begin: the first page of a file is mapped there.
      */
     uint64_t *starts;
     size_t start_count;
 };
 
-/* Begin a read, which ends after `limit_ns`. */
+/* Begin a read, with a new budget and a deadline after `limit_ns`. */
 void image_begin(struct image *image, int64_t limit_ns);
 
-/* End the read. */
+/* End the read early. `why` becomes the reason in the budget's `cut`. */
 void image_end(struct image *image, const char *why);
 
-/* Allow more steps after the end of a read, to process the data. */
+/* Set a new budget without a deadline, for processing the data after a read. */
 void image_grant(struct image *image, uint64_t steps);
 
-/* Spend some steps. Returns false if the read is over. */
+/* Take steps from the budget. Returns false if the budget is exhausted. */
 bool image_spend(struct image *image, uint64_t steps);
 
-/* Copy pieces. Returns false unless all bytes could be read, within the budget. */
+/* Copy pieces. Returns true if all bytes were read within the budget. */
 bool image_read_pieces(struct image *image, const struct piece *pieces, size_t count);
 
 /* Copy one piece. */
 bool image_read(struct image *image, uint64_t address, void *to, size_t bytes);
 
-/* Return a copy that stays valid while the image is open, or NULL: then copy the piece. */
+/* Return memory that stays valid while the image is open. NULL: use image_read(). */
 void *image_borrow(struct image *image, uint64_t address, size_t bytes);
 
 /* Add to `starts`. Returns false if memory ran out. */
 bool image_add_start(struct image *image, uint64_t start);
 
 /*
- * Copy a text with its null byte, at most `size` bytes. Replaces bytes that are not
- * printable ASCII. Returns false if it cannot be read.
+ * Copy a string with its terminating NUL, truncated to `size` bytes. Bytes that are not
+ * printable ASCII are replaced with '?'. Returns false if the string cannot be read.
  */
 bool image_read_text(struct image *image, uint64_t address, char *text, size_t size);
 
-/* The number of this machine in ELF files. */
+/* Return the machine type (e_machine) of this machine's ELF files. */
 unsigned short image_machine(void);
 
 /*
- * Open the memory of a process. Returns NULL with a message in `why`, which names the
- * missing permission.
+ * Open the memory of a process. On failure, returns NULL with a message in `why`, which
+ * names the missing permission.
  */
 struct image *image_of_process(int pid, char *why, size_t size);
 
@@ -131,7 +128,7 @@ uint64_t process_memory_bytes(int pid);
 
 /*
  * Open a core file. `program` is the program's file; NULL means the file that the core
- * names. Returns NULL with a message in `why`.
+ * names. On failure, returns NULL with a message in `why`.
  */
 struct image *image_of_core(const char *path, const char *program, char *why,
                             size_t size);

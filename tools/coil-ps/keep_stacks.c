@@ -1,9 +1,9 @@
 /*
  * keep_stacks.c - keeps copies of stacks until the process continues.
  *
- * To find the functions on a stack takes longer than to copy it. So while the process is
- * stopped, stacks are only copied. The copies of a task are one entry: its coroutines,
- * then the pieces, then their bytes, then registers. Entries follow each other in chunks of memory.
+ * Finding the functions on a stack takes longer than copying it. So while the process is
+ * stopped, stacks are only copied. The copies for a task form one entry: its coroutines,
+ * pieces, the pieces' bytes, and registers. Entries are stored in chunks of memory.
  */
 #include "reading.h"
 
@@ -44,7 +44,7 @@ static void *reserve(struct private *p, size_t bytes)
     return last->memory + (last->used - bytes);
 }
 
-/* The bytes of a piece that must be copied: others are borrowed from the image. */
+/* Return how many bytes of a piece must be copied: none if they are borrowed memory. */
 static size_t own_bytes(const struct private *p, const struct piece *piece)
 {
     const unsigned char *at = piece->to;
@@ -53,7 +53,7 @@ static size_t own_bytes(const struct private *p, const struct piece *piece)
                                                           : 0;
 }
 
-/* Skip the first copy, the control block: it does not contain frames. */
+/* The first piece, the control block, is skipped: it does not contain frames. */
 void stacks_keep(const struct reading *r, uint32_t task)
 {
     struct private *p = r->snapshot->private;
@@ -116,7 +116,7 @@ static void use_entry(struct snapshot *s, const struct entry *entry,
 
 void stacks_use(struct snapshot *s)
 {
-    struct image closed = {.read = NULL}; /* without a budget: nothing can be read */
+    struct image closed = {.read = NULL}; /* nothing can be read: the budget is 0 */
     struct copies copies = {.image = &closed};
 
     for (struct chunk *chunk = s->private->kept_first; chunk != NULL; chunk = chunk->next)

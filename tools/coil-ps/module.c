@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define SEGMENTS_MAX 64
-#define NOTES_MAX ((size_t)4096) /* the maximum size of a segment of notes */
+#define NOTES_MAX ((size_t)4096) /* maximum size of a segment of notes */
 
 struct wanted {
     const char *name;
@@ -26,7 +26,7 @@ static size_t padded(size_t n)
     return (n + 3) / 4 * 4;
 }
 
-/* Search a segment of notes. Returns false if the note is not in it. */
+/* Find the wanted note in a segment of notes. Returns false if it is not there. */
 static bool search(const char *notes, size_t bytes, const struct wanted *wanted,
                    struct module_note *found)
 {
@@ -66,7 +66,7 @@ static bool search_segment(struct image *image, uint64_t segment, uint64_t bytes
     return true;
 }
 
-/* Read the program headers of a module. Returns their number; 0 without a module. */
+/* Read a module's program headers. Returns their number, or 0 if this is not a module. */
 static size_t read_headers(struct image *image, uint64_t start,
                            Elf64_Phdr headers[SEGMENTS_MAX])
 {
@@ -108,7 +108,7 @@ bool module_find_id(struct image *image, uint64_t start, struct module_note *not
 
 /* ---- files ------------------------------------------------------------------------- */
 
-/* An image that consists of a file: addresses are offsets in the file. */
+/* A file that is read like an image: the addresses are offsets in the file. */
 struct file_image {
     struct image image;
     int fd;

@@ -17,8 +17,7 @@ struct module_note {
 
 /*
  * Find a note by its name and type in the module that begins at this address. Returns
- * false if the module has no such note, or if the note has more than MODULE_NOTE_MAX
- * bytes.
+ * false if the note is missing, or longer than MODULE_NOTE_MAX bytes.
  */
 bool module_find_note(struct image *image, uint64_t start, const char *name,
                       uint32_t type, struct module_note *note);
@@ -27,9 +26,9 @@ bool module_find_note(struct image *image, uint64_t start, const char *name,
 bool module_find_id(struct image *image, uint64_t start, struct module_note *note);
 
 /*
- * Open a regular file for reading. The names of files in an image are not trusted,
- * because opening any other kind of file may block or have side effects. Returns -1 with
- * errno set; EINVAL means that the file is not a regular file.
+ * Open a regular file for reading. File names in an image are not trusted, and opening
+ * another kind of file may block or have side effects. On failure, returns -1 with errno
+ * set; EINVAL means that the file is not a regular file.
  */
 int module_open(const char *path);
 

@@ -62,7 +62,7 @@ static int64_t parse_time(const char *text)
     exit(2);
 }
 
-/* Return the number of a process, or 0 for the name of a file. */
+/* Parse a PID. Returns 0 if the text is the name of a file instead. */
 static int parse_pid(const char *text)
 {
     char *end;

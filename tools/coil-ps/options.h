@@ -15,13 +15,13 @@ struct options {
     int64_t trace_ns;
     const char *output; /* the file for the trace; NULL: standard output */
     int64_t watch_ns;   /* 0: print once */
-    int pid;            /* or 0: */
+    int pid;            /* 0: read `core` */
     const char *core;
     const char *program; /* of the core, or NULL */
     const char *save;    /* the file of a new core, or NULL */
 };
 
-/* Parse the arguments. Ends the program after a wrong option, or after its help. */
+/* Parse the arguments. After an invalid option, or --help, this ends the program. */
 void parse_options(struct options *options, int argc, char *argv[]);
 
 #endif

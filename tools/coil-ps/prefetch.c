@@ -1,13 +1,13 @@
 /*
- * prefetch.c - an image that reads ahead, so that a process is stopped for a short time.
+ * prefetch.c - an image that reads ahead, to keep the stop of a process short.
  *
  *     while the process runs   take a snapshot, and record each read
  *     stop it                  read all of that again, with few system calls
  *                              take the snapshot that counts: nearly all is there already
  *     it continues
  *
- * The second snapshot reads nearly the same parts in the same order as the first. So a
- * read is usually the one after the last one; otherwise a hash table finds it.
+ * The second snapshot reads nearly the same parts as the first, in the same order. So the
+ * next record is tried first, and then a hash table.
  */
 #include "prefetch.h"
 
@@ -19,8 +19,8 @@
 #define RECORD_BYTES_MAX ((size_t)64 << 10) /* longer reads are not recorded */
 #define BATCH 1024
 #define THREADS_MAX 4
-#define PART_MIN 5000    /* ranges for which a thread is worth its cost */
-#define GAP_BYTES_MAX 64 /* between the records of a range */
+#define PART_MIN 5000    /* the fewest ranges for which another thread pays off */
+#define GAP_BYTES_MAX 64 /* between two records of a range */
 #define RANGE_BYTES_MAX ((size_t)64 << 10)
 
 struct record {
@@ -29,7 +29,7 @@ struct record {
     uint32_t range;
 };
 
-/* Records that are read at once, because they are close to each other. */
+/* Records that are so close to each other that they are read together. */
 struct range {
     uint64_t address;
     size_t offset; /* in `copies` */
@@ -132,7 +132,7 @@ static void *find_copy(struct prefetch *p, const struct piece *piece)
             return NULL;
         i = found;
     }
-    if (i > p->cursor) /* parts that several tasks have in common lie before it */
+    if (i > p->cursor) /* records before the cursor are shared by several tasks */
         p->cursor = i;
     range = &p->ranges[p->records[i].range];
     return range->is_read ? p->copies + range->offset + (piece->address - range->address)
@@ -208,14 +208,14 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* A gap cannot contain a whole page, so it can be read if the records around it can. */
+/* A gap is smaller than a page, so it is readable if the records on both sides are. */
 static bool is_near(const struct range *range, const struct record *r)
 {
     return r->address - range->address <= range->bytes + GAP_BYTES_MAX &&
            r->address - range->address + r->bytes <= RANGE_BYTES_MAX;
 }
 
-/* Find the ranges of records in the order of addresses. */
+/* Combine the records, in the order of their addresses, into ranges. */
 static void find_ranges(struct prefetch *p, const uint32_t *order)
 {
     for (size_t i = 0; i < p->count; i++) {
@@ -237,7 +237,7 @@ static void find_ranges(struct prefetch *p, const uint32_t *order)
     }
 }
 
-/* The kernel provides memory when it is first written, which takes time. */
+/* Also writes to the memory, because the first write to each page is slow. */
 bool prefetch_prepare(struct image *image)
 {
     struct prefetch *p = (struct prefetch *)image;
@@ -301,7 +301,7 @@ void prefetch_refresh(struct image *image)
         n = (size_t)processors;
     p->image.stands = true;
     p->is_recording = false;
-    for (size_t i = n; i-- > 0;) { /* this thread reads the first part, and at the end */
+    for (size_t i = n; i-- > 0;) { /* this thread reads the first part, last */
         parts[i] = (struct part){
             .p = p, .begin = p->range_count * i / n, .end = p->range_count * (i + 1) / n};
         parts[i].has_thread =

@@ -1,5 +1,5 @@
 /*
- * prefetch.h - an image that reads ahead, so that a process is stopped for a short time.
+ * prefetch.h - an image that reads ahead, to keep the stop of a process short.
  */
 #ifndef COIL_PS_PREFETCH_H
 #define COIL_PS_PREFETCH_H
@@ -7,8 +7,8 @@
 #include "image.h"
 
 /*
- * Create an image that reads another one, and records what is read. image_close() does
- * not close the other image. Returns NULL if memory ran out.
+ * Create an image that reads from `inner`, and records which parts are read.
+ * image_close() does not close `inner`. Returns NULL if memory ran out.
  */
 struct image *prefetch_open(struct image *inner);
 
@@ -16,8 +16,8 @@ struct image *prefetch_open(struct image *inner);
 bool prefetch_prepare(struct image *image);
 
 /*
- * Read the recorded parts again, all at once. From then on they are taken from these
- * copies, and `stands` is set.
+ * Read all recorded parts again. Later reads of these parts return the copies. Sets
+ * `stands`.
  */
 void prefetch_refresh(struct image *image);
 

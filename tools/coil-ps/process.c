@@ -37,7 +37,7 @@ static bool read_process(struct image *image, const struct piece *pieces, size_t
 
 #define BATCH 1024 /* UIO_MAXIOV */
 
-/* The kernel stops at the first piece that cannot be read: continue behind it. */
+/* The kernel stops at the first unreadable piece. Continue with the piece after it. */
 static void read_many(struct image *image, struct piece *pieces, size_t count)
 {
     const struct process *p = (const struct process *)image;
@@ -76,7 +76,7 @@ static bool read_registers(struct image *image, int thread, struct registers *ou
     return false;
 }
 
-/* A module may begin wherever the beginning of a file is mapped readable. */
+/* Find the readable mappings of the beginning of a file: a module may begin there. */
 static bool find_starts(struct process *p)
 {
     char path[64], line[4400];
@@ -129,7 +129,7 @@ static int yama_scope(void)
     return scope;
 }
 
-/* True for a zombie and for a thread of the kernel, whose list of mappings is empty. */
+/* True for zombies and kernel threads: their list of mappings is empty. */
 static bool has_no_memory(pid_t pid)
 {
     char path[64];

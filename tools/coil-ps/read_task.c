@@ -1,8 +1,8 @@
 /*
  * read_task.c - copies a task until the copy is consistent: docs/design/ps.md.
  *
- *     copy the control block, the stacks, and the control block again; accept if it is
- *     the same, and if it was quick enough
+ *     copy the control block, the stacks, and the control block again; accept the copy if
+ *     both control blocks are of the same step, and copying took at most QUICK_NS
  */
 #include "reading.h"
 
@@ -24,7 +24,7 @@ static bool is_linked(const struct reading *r)
     return next != 0 && next != self;
 }
 
-/* True if the task waits or is in the ready queue: its stack does not change. */
+/* True if the task waits or is in the ready queue, so that its stack does not change. */
 static bool stands_still(const struct reading *r)
 {
     return !r->current && (u64(member(r, COIL__AT_TASK_WAIT)) != 0 || is_linked(r));
@@ -43,7 +43,7 @@ static bool has_ended(const struct reading *r)
     return rc != -EINPROGRESS;
 }
 
-/* Compare the members that a step of the task changes. */
+/* True if the members that a step of the task changes are equal in both copies. */
 static bool same_step(const struct reading *r, const unsigned char *other)
 {
     static const struct {
@@ -181,7 +181,7 @@ static void begin_task(struct reading *r, struct task *task)
 
 enum attempt { ATTEMPT_FAILED, ATTEMPT_CHANGED, ATTEMPT_WORKED };
 
-/* Copy the task's block and stacks once. */
+/* Try to copy the task's control block and stacks. */
 static enum attempt copy_task(struct reading *r, struct task *task)
 {
     struct image *image = r->snapshot->image;
@@ -200,7 +200,7 @@ static enum attempt copy_task(struct reading *r, struct task *task)
     if (is_started(r) && !has_ended(r) && !r->current)
         copied = stacks_copy(r, task, leaf);
     else if (is_started(r) && r->current &&
-             r->loop->registers.sp != 0) /* it may have just begun */
+             r->loop->registers.sp != 0) /* it fails if the task has just begun */
         copied = stacks_copy(r, task, running_coroutine(r)) || stacks_copy(r, task, leaf);
     if (image->stands)
         return copied ? ATTEMPT_WORKED : ATTEMPT_CHANGED;
@@ -220,14 +220,14 @@ static void read_facts(struct reading *r, struct task *task)
     if (task->state == TASK_WAITS)
         wait_read(r, task, wait);
     /*
-     * The stack may have changed, because the end of another task's eager start does not
-     * count as a step.
+     * Ignore the stack, which may have changed: when the started task returns control,
+     * this task continues without a new step.
      */
     if (task->state == TASK_HAS_STARTED_ANOTHER && !r->snapshot->image->stands)
         r->coroutine_count = 0;
 }
 
-/* Read the task at r->address, and add it. Returns false if it cannot be read at all. */
+/* Read the task at r->address, and add it. Returns false if no part of it is readable. */
 bool task_read(struct reading *r)
 {
     struct snapshot *s = r->snapshot;

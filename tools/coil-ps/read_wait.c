@@ -1,9 +1,8 @@
 /*
  * read_wait.c - reads the details of a task's wait.
  *
- * A wait has a class, which specifies where to find the data about the wait: paths to its
- * description, to the object, the descriptor, the deadline, and to the futures that are
- * awaited.
+ * The class of a wait contains paths to the data about the wait: its description, object,
+ * descriptor and deadline, and the futures that it awaits.
  */
 #include "reading.h"
 
@@ -29,8 +28,8 @@ static const char *intern(struct snapshot *s, const char *text)
 }
 
 /*
- * Read a constant text of the process. The latest text is cached, because most tasks wait
- * for the same kind of event.
+ * Read a constant string of the process. The latest string is cached, because most tasks
+ * wait for the same kind of event.
  */
 static const char *read_words(struct snapshot *s, uint64_t address)
 {
@@ -47,8 +46,8 @@ static const char *read_words(struct snapshot *s, uint64_t address)
 }
 
 /*
- * Return a copy of a class, or NULL if the class cannot be read. A class never changes in
- * the process, so copies are cached.
+ * Return a copy of a class, or NULL if the class cannot be read. Copies are cached,
+ * because classes are constant.
  */
 static const struct wait_class *find_class(struct reading *r, uint64_t address)
 {
@@ -98,7 +97,7 @@ static uint64_t follow_to_pointer(const struct reading *r, const struct wait_cla
     return copies_pointer(&r->copies, follow(r, class, wait, key));
 }
 
-/* True if the future is pending; only such a future is recorded as awaited. */
+/* True if the future is pending. Only pending futures are recorded as awaited. */
 static bool is_pending(const struct reading *r, uint64_t future)
 {
     int32_t rc;

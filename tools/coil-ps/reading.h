@@ -1,12 +1,12 @@
 /*
- * reading.h - types and functions that the files that read a snapshot share.
+ * reading.h - shared by the files that read a snapshot.
  *
  *     snapshot.c      the loops, and the lists of their tasks
  *     task_index.c    finds a task by its address
  *     read_task.c     copies a task until the copy is consistent
- *     copy_stacks.c   ... with its stacks
- *     read_wait.c     what a task waits for
- *     find_edges.c    which task waits for which
+ *     copy_stacks.c   copies the task's stacks
+ *     read_wait.c     reads the details of a task's wait
+ *     find_edges.c    finds which tasks each task waits for
  */
 #ifndef COIL_PS_READING_H
 #define COIL_PS_READING_H
@@ -17,7 +17,7 @@
 
 #define BLOCK_MAX 4096
 #define CORO_BYTES 96
-#define STACK_BYTES_MAX ((size_t)1 << 20) /* of one stack that are copied */
+#define STACK_BYTES_MAX ((size_t)1 << 20) /* copied of one stack at most */
 #define COPY_BYTES (2 * STACK_BYTES_MAX)  /* for the stacks of one task */
 #define STACK_STEPS 8                     /* of the budget, to unwind a stack */
 #define EDGES_MAX ((size_t)1 << 24)
@@ -26,7 +26,7 @@
 struct link {
     uint32_t task;
     bool is_group;  /* `address` is the first link of a group; else an awaited future */
-    bool is_member; /* a member of a group for which the task need not wait */
+    bool is_member; /* `task` need not wait for the group: EDGE_IS_MEMBER */
     uint64_t address, end;
 };
 
@@ -96,7 +96,7 @@ static inline uint16_t u16(const void *at)
     return value;
 }
 
-/* Spend some steps of the budget. Returns false if the read is over. */
+/* Take steps from the budget. Returns false if the budget is exhausted. */
 static inline bool spend(const struct reading *r, uint64_t steps)
 {
     return image_spend(r->snapshot->image, steps);
@@ -113,7 +113,7 @@ static inline bool has_row(const struct reading *r, enum coil__outside_key key)
     return r->table->has[key];
 }
 
-/* Return a member of the copied control block. */
+/* Return the address of a member in the copied control block. */
 static inline const unsigned char *member(const struct reading *r,
                                           enum coil__outside_key key)
 {
@@ -126,13 +126,13 @@ static inline const unsigned char *coro_member(const struct reading *r,
     return r->block + row(r, COIL__AT_TASK_CORO) + row(r, key);
 }
 
-/* If the array is full, make it larger. */
+/* Make an array larger if `count` has reached `*room`. Returns false without memory. */
 bool array_grow(void *array, size_t *room, size_t count, size_t bytes);
 
-/* Return CLOCK_MONOTONIC. */
+/* Return the time of CLOCK_MONOTONIC. */
 int64_t read_clock_ns(void);
 
-/* Copy the pointer at an address. Returns 0 if it cannot be read. */
+/* Return the pointer stored at an address, or 0 if it cannot be read. */
 uint64_t copies_pointer(const struct copies *copies, uint64_t address);
 
 /* ---- the index of tasks ------------------------------------------------------------ */
@@ -143,24 +143,24 @@ bool tasks_index(struct snapshot *s);
 /* Return the index of the task at this address, or NONE. */
 uint32_t tasks_find(const struct snapshot *s, uint64_t address);
 
-/* Returns NULL if memory ran out. */
+/* Add a task to the snapshot and to the index. Returns NULL if memory ran out. */
 struct task *tasks_add(struct snapshot *s, const struct task *task);
 
-/* Remove the tasks from index `first` on, and the links from index `links` on. */
+/* Remove tasks from index `first` on, and links from index `links` on. */
 bool tasks_drop(struct snapshot *s, size_t first, size_t links);
 
 /* ---- a task ------------------------------------------------------------------------ */
 
-/* Read the task at r->address, and add it. Returns false if it cannot be read at all. */
+/* Read the task at r->address, and add it. Returns false if no part of it is readable. */
 bool task_read(struct reading *r);
 
 /* Copy the stacks of the task and of its generators, the innermost coroutine first. */
 bool stacks_copy(struct reading *r, struct task *task, uint64_t coro);
 
-/* Keep the copies of the task's stacks for stacks_use(). */
+/* Store the copies of the task's stacks for stacks_use(). */
 void stacks_keep(const struct reading *r, uint32_t task);
 
-/* Call on_stack for the stacks that were kept. */
+/* Call on_stack for the stored copies. */
 void stacks_use(struct snapshot *s);
 
 void stacks_forget(struct private *p);

@@ -2,8 +2,8 @@
  * ring.c - traces the loops of a process from outside, or reads their traces in a core.
  *
  * A process is traced while coil__debug.trace_until is in the future. Each loop then has
- * a ring, which this file reads every 5 ms, without a lock: what may have been
- * overwritten during a read is discarded and counted. The image is not trusted.
+ * a ring, which this file reads every 5 ms, without a lock. Records that may have been
+ * overwritten during a read are discarded and counted. The image is not trusted.
  */
 #include "ring.h"
 
@@ -24,20 +24,20 @@
 #define RECORDS_MAX ((size_t)1 << 19) /* of one loop: about 120 MB of JSON */
 #define KINDS_MAX 256
 #define MARGIN 64         /* records that the loop may be writing */
-#define BYTES_OF_TABLE 72 /* with `trace_until`, which is at its end */
+#define BYTES_OF_TABLE 72 /* up to and including its last member, `trace_until` */
 #define TRACE_UNTIL_AT 64
 
 struct ring {
     uint64_t loop, trace; /* addresses */
     uint32_t number;
     int pid, thread;
-    uint64_t next; /* the first record that was not read yet */
+    uint64_t next; /* number of the first record that was not read yet */
     struct coil__trace_clock clock;
     struct coil__trace_record *records;
     size_t count, room;
 };
 
-/* The kind of a wait, read at once: the process may end before the file is written. */
+/* A kind of wait. Its text is read early, because the process may end before writing. */
 struct kind {
     uint64_t address;
     char text[40];
@@ -49,7 +49,7 @@ struct reader {
     size_t kind_count;
     struct ring *rings;
     size_t ring_count;
-    struct snapshot before, after; /* `before` only of a process */
+    struct snapshot before, after; /* `before` is unused for a core */
     bool is_full;                  /* RECORDS_MAX were read */
     bool failed;                   /* memory ran out */
 };
@@ -111,7 +111,7 @@ static bool reserve(struct reader *r, struct ring *ring, size_t more)
     return true;
 }
 
-/* Copy the records from `first` up to `end`, which are in one or two parts of the ring. */
+/* Copy the records from `first` up to `end`, in two parts if they wrap around. */
 static bool copy_records(struct reader *r, struct ring *ring, uint64_t first,
                          uint64_t end, uint64_t mask)
 {
@@ -132,7 +132,7 @@ static bool copy_records(struct reader *r, struct ring *ring, uint64_t first,
     return true;
 }
 
-/* The oldest record that the loop has not begun to overwrite, if `count` are written. */
+/* Return the oldest record that cannot be overwritten yet after `count` records. */
 static uint64_t oldest(uint64_t count, uint64_t mask)
 {
     return count + MARGIN > mask ? count + MARGIN - mask : 0;
@@ -163,7 +163,7 @@ static void take_records(struct reader *r, struct ring *ring, uint64_t first,
     struct coil__trace_record *loss;
     uint64_t count, whole;
 
-    /* One record more, for the number of those that are lost. */
+    /* one more record, for the number of lost records */
     if (!reserve(r, ring, (size_t)(end - first) + 1))
         return;
     loss = ring->records + ring->count++;
@@ -185,7 +185,7 @@ static void take_records(struct reader *r, struct ring *ring, uint64_t first,
     ring->next = end;
 }
 
-/* Read what a ring has since the last time. */
+/* Read the records that were added to a ring since the last call. */
 static void read_ring(struct reader *r, struct ring *ring)
 {
     uint64_t trace = 0, count, mask, first;
@@ -370,7 +370,7 @@ static size_t count_records(const struct reader *r)
     return n;
 }
 
-/* Find the names of the tasks that exist. */
+/* Take a snapshot of the existing tasks, for their names. */
 static bool read_names(const struct reader *r, struct snapshot *snapshot)
 {
     return snapshot_take(r->tracing->image, r->tracing->table, &r->tracing->circumstances,

@@ -11,14 +11,14 @@
 struct tracing {
     struct image *image;
     const struct table *table;
-    int pid;             /* of a process; 0: a core */
-    int64_t duration_ns; /* of the trace of a process */
+    int pid;             /* 0: a core */
+    int64_t duration_ns; /* of the trace; unused for a core */
     struct circumstances circumstances;
 };
 
 /*
- * Trace a process, or read the traces in a core, and write the events to `out`. A signal
- * SIGINT ends the trace of a process early. Returns false with a message in `why`.
+ * Trace a process, or read the traces in a core, and write the events to `out`. SIGINT
+ * ends the trace of a process early. On failure, returns false with a message in `why`.
  */
 bool ring_trace(const struct tracing *tracing, FILE *out, char *why, size_t size);
 

@@ -1,11 +1,11 @@
 /*
  * save.c - writes the memory of a process to a core file.
  *
- * gcore of gdb reads 1 MiB at a time. If a part of that cannot be read, such as a guard
- * page between two stacks, it writes zeros instead of the whole. Here memory is copied
- * page by page: all pages that the process has written, and the first page of each file,
- * which contains coil's note. /proc/PID/pagemap tells which pages these are. All other
- * pages are holes of the file.
+ * gdb's gcore reads 1 MiB at a time. If a part of it is unreadable, such as a guard page
+ * between two stacks, gcore writes zeros for the whole MiB. This file instead copies
+ * memory page by page: all pages to which the process has written, as reported by
+ * /proc/PID/pagemap, and the first page of each mapped file, which contains coil's note.
+ * All other pages become holes in the core file.
  *
  *     header | program headers | section header | notes | memory
  */
@@ -28,7 +28,7 @@
 
 #define PAGE UINT64_C(4096)
 #define COPY_PAGES ((size_t)256)
-#define ENTRIES ((size_t)4096) /* of a page map, read at once */
+#define ENTRIES ((size_t)4096) /* of a page map, read in one call */
 #define FP_BYTES_MAX 4096
 
 /* Bits of /proc/PID/pagemap. */
@@ -52,7 +52,7 @@ struct saving {
     size_t thread_count, thread_room;
     unsigned char *notes;
     size_t note_bytes, note_room;
-    uint64_t at; /* in the file */
+    uint64_t at; /* offset in the file */
     struct saved *saved;
     char *why;
     size_t size;
@@ -100,7 +100,7 @@ static bool is_stopped(const struct saving *s, int id)
     return false;
 }
 
-/* Stop the threads that are not stopped yet. Sets `more` if there were any. */
+/* Stop the threads that are still running. Sets *more if any were. */
 static bool stop_more(struct saving *s, bool *more)
 {
     struct frozen *ids = NULL;
@@ -126,7 +126,7 @@ static bool stop_more(struct saving *s, bool *more)
     return true;
 }
 
-/* A thread that runs may create new ones. */
+/* Stop all threads. Repeat, because a running thread may create new threads. */
 static bool stop_all(struct saving *s)
 {
     bool more = true;
@@ -179,7 +179,7 @@ static bool find_areas(struct saving *s)
     return s->area_count > 0 || complain(s, "process %d has no memory", s->pid);
 }
 
-/* Memory of the kernel's, and of devices, is not saved. */
+/* False for memory that belongs to the kernel or to a device. */
 static bool is_saved(const struct area *area)
 {
     return (area->flags & PF_R) != 0 && area->path != NULL &&
@@ -195,11 +195,11 @@ static bool is_shared_memory(const struct area *area)
                                  strncmp(area->path, "/SYSV", 5) == 0);
 }
 
-/* True if the page must be saved: it is not in a file, or not in a file that stays. */
+/* True if the page must be saved, because no lasting file contains its data. */
 static bool is_wanted(const struct area *area, uint64_t entry)
 {
     if (strcmp(area->path, "[vdso]") == 0)
-        return true; /* it is not in the page map */
+        return true; /* the page map does not list the vDSO */
     if ((entry & (IS_PRESENT | IS_SWAPPED)) == 0)
         return false;
     if (area->is_private && area->has_file)
@@ -207,7 +207,7 @@ static bool is_wanted(const struct area *area, uint64_t entry)
     return area->is_private || is_shared_memory(area);
 }
 
-/* Call a function for each run of wanted pages. */
+/* Called for each run of consecutive wanted pages. */
 typedef bool run_fn(struct saving *s, struct area *area, uint64_t begin, uint64_t end);
 
 static bool for_each_run(struct saving *s, struct area *area, run_fn *fn)
@@ -244,7 +244,7 @@ static bool note_end(struct saving *s, struct area *area, uint64_t begin, uint64
     return true;
 }
 
-/* Find how much of each area is saved. */
+/* Set how much of each area is saved. */
 static bool measure(struct saving *s)
 {
     for (size_t i = 0; i < s->area_count; i++) {
@@ -289,7 +289,7 @@ static bool add_thread(struct saving *s, const struct frozen *thread)
 
     status.pr_cursig = (short)thread->signal;
     if (ptrace(PTRACE_GETREGSET, thread->id, (void *)NT_PRSTATUS, &regs) < 0)
-        return true; /* it is dying */
+        return true; /* the thread is dying */
     if (!add_note(s, NT_PRSTATUS, &status, sizeof status))
         return false;
     return ptrace(PTRACE_GETREGSET, thread->id, (void *)NT_PRFPREG, &fp) < 0 ||
@@ -327,7 +327,7 @@ static bool add_process(struct saving *s)
     return add_note(s, NT_PRPSINFO, &info, sizeof info) && add_note(s, NT_AUXV, bytes, n);
 }
 
-/* The list of files that are mapped: see core.c. */
+/* Add the list of mapped files, NT_FILE: see core.c. */
 static bool add_files(struct saving *s)
 {
     size_t n = 0, path_bytes = 0, at;
@@ -407,7 +407,7 @@ static size_t read_memory(const struct saving *s, uint64_t address, void *to,
     return n > 0 ? (size_t)n : 0;
 }
 
-/* Copy a run of pages. A page that cannot be read stays a hole. */
+/* Copy a run of pages. An unreadable page becomes a hole. */
 static bool copy_run(struct saving *s, struct area *area, uint64_t begin, uint64_t end)
 {
     static unsigned char pages[COPY_PAGES * PAGE];
@@ -425,8 +425,8 @@ static bool copy_run(struct saving *s, struct area *area, uint64_t begin, uint64
     return true;
 }
 
-/* Pages of a private file that were not written are in the file, unless they lie between
-   pages that were. */
+/* Copy an area. For a private mapping of a file, this includes unwritten pages between
+   written ones. */
 static bool copy_area(struct saving *s, struct area *area)
 {
     if (area->is_private && area->has_file)

@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 struct saved {
-    uint64_t bytes;     /* of memory */
+    uint64_t bytes;     /* of memory in the core file */
     int64_t stopped_ns; /* how long the process was stopped */
 };
 
 /*
- * Stop all threads of a process, and write a core file of it, which must not exist yet.
- * Returns false with a message in `why`.
+ * Stop all threads of a process, and write its memory to a core file. The file must not
+ * exist yet. On failure, returns false with a message in `why`.
  */
 bool save_core(int pid, const char *path, struct saved *saved, char *why, size_t size);
 

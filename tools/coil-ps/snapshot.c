@@ -3,8 +3,8 @@
  *
  *     loops --> scheduler --> list of tasks --> task_read() for each
  *
- * After that, the edges are found: the tasks in a task's groups, and the tasks that it
- * awaits.
+ * Then find_edges.c finds the edges from each task: to the tasks in its groups, and to
+ * the tasks that it awaits.
  */
 #include "reading.h"
 
@@ -62,7 +62,7 @@ uint64_t copies_pointer(const struct copies *copies, uint64_t address)
 
 /* ---- a loop ------------------------------------------------------------------------ */
 
-/* Return the link after that of a task which was read before, or 0 if it has ended. */
+/* Return the link that follows an already read task in the list, or 0 if it has ended. */
 static uint64_t link_after(struct reading *r, const struct task *task)
 {
     uint64_t link = task->address + row(r, COIL__AT_TASK_LINK), next = 0;
@@ -78,8 +78,8 @@ static uint64_t link_after(struct reading *r, const struct task *task)
                : 0;
 }
 
-/* After the process has run: find the first task that was not read yet. The tasks before
-   it in the list may have ended. */
+/* Return the link of the first task that was not read yet. Called after the process has
+   run, so tasks that were already read may have ended. */
 static uint64_t find_place(struct reading *r, uint64_t head)
 {
     const struct snapshot *s = r->snapshot;
@@ -91,7 +91,7 @@ static uint64_t find_place(struct reading *r, uint64_t head)
                      : copies_pointer(&r->copies, head + row(r, COIL__AT_LIST_NEXT));
 }
 
-/* True if a task is new that has the address of another one. That one has ended while the
+/* True if the task is new, and has the address of a known task, which ended while the
    process ran. */
 static bool replaces(struct reading *r, uint32_t known)
 {
@@ -116,7 +116,7 @@ static void read_registers(struct reading *r)
         r->loop->registers.sp = 0;
 }
 
-/* Walk through the list of tasks. Returns false if it changed so that the end was not
+/* Read all tasks in the list. Returns false if the list changed so that its end was not
    reached. */
 static bool walk_tasks(struct reading *r)
 {

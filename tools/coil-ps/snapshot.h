@@ -2,9 +2,9 @@
  * snapshot.h - the tasks of an image: what each task waits for, since when, and which
  * tasks it awaits.
  *
- * A task is copied while its process may run, and the copy is accepted only if the task
- * did not run meanwhile: docs/design/ps.md. Nothing in the image is trusted: the read
- * has a budget, and each address is checked.
+ * The process may run while a task is copied. The copy is accepted only if the task did
+ * not run meanwhile: docs/design/ps.md. The image is not trusted: the read has a budget,
+ * and each address is checked.
  */
 #ifndef COIL_PS_SNAPSHOT_H
 #define COIL_PS_SNAPSHOT_H
@@ -14,7 +14,7 @@
 #define NONE UINT32_MAX
 
 /*
- * Marks an edge to a task in a group: the task that owns the group need not wait for it.
+ * Set for an edge to a task in a group whose owner need not be waiting for that task.
  */
 #define EDGE_IS_MEMBER (UINT32_C(1) << 31)
 
@@ -25,14 +25,14 @@ enum task_state {
     TASK_HAS_STARTED_ANOTHER,
     TASK_HAS_NOT_BEGUN,
     TASK_HAS_ENDED,
-    TASK_CHANGES,      /* the task ran while it was read */
-    TASK_IS_INCOMPLETE /* a part of it cannot be read */
+    TASK_CHANGES,      /* the task ran during each attempt to copy it */
+    TASK_IS_INCOMPLETE /* a part of the task is unreadable */
 };
 
 struct task {
     uint64_t address;
     uint32_t number;
-    uint32_t spawned_by; /* a number, or 0 */
+    uint32_t spawned_by; /* number of the parent task, or 0 */
     uint32_t loop;       /* index in snapshot.loops */
     enum task_state state;
     char name[32];
@@ -42,10 +42,10 @@ struct task {
     int64_t since, deadline; /* INT64_MAX: none */
     int fd;                  /* or -1 */
     uint32_t cancelling;
-    uint32_t job_thread; /* 0: none, or not begun */
-    bool is_job;         /* waits for a job of an executor */
+    uint32_t job_thread; /* 0: no job, or the job has not begun */
+    bool is_job;         /* the task waits for an executor's job */
     bool is_stored;      /* the task's stack is swapped out */
-    uint32_t lock_owner; /* the number of the task that holds the lock, or 0 */
+    uint32_t lock_owner; /* number of the task that holds the lock, or 0 */
     uint32_t stored_bytes;
     uint16_t steps;
     uint64_t future;            /* the first pending future, unless it is a task; or 0 */
@@ -58,22 +58,22 @@ struct loop {
     uint64_t address, scheduler;
     uint32_t number;
     int pid, thread;
-    int64_t now; /* the loop's clock, or the system's */
+    int64_t now; /* time of the loop's clock, or of the system's */
     bool is_virtual;
     const char *partial;        /* why some tasks are missing, or NULL */
-    struct registers registers; /* of its thread, if that is stopped */
+    struct registers registers; /* of the loop's thread, if it is stopped */
     size_t tasks, task_count;   /* in snapshot.tasks */
 };
 
 /* A stack of a suspended task: the task's own stack, or a generator's. */
 struct coroutine {
     uint64_t sp, low, high;
-    bool runs; /* its registers are those of the thread, and not on the stack */
+    bool runs; /* its registers are in the thread, not on the stack */
 };
 
 #define COROUTINES_MAX 64
 
-/* Copies of parts of memory, which are read instead of the image. */
+/* Copied parts of memory, which are used instead of the image. */
 struct copies {
     struct image *image;
     const struct registers *registers; /* of the loop's thread */
@@ -85,8 +85,8 @@ struct copies {
 bool copies_read(const struct copies *copies, uint64_t address, void *to, size_t bytes);
 
 /*
- * Called for each task with a stack that was copied. Returns a number for the stack, or
- * NONE.
+ * Called for each task whose stacks were copied. Returns a number that identifies the
+ * stack, or NONE.
  */
 typedef uint32_t stack_fn(void *arg, const struct task *task,
                           const struct coroutine *coroutines, size_t count,
@@ -95,13 +95,13 @@ typedef uint32_t stack_fn(void *arg, const struct task *task,
 /* Facts about the process, for snapshot_take(). */
 struct circumstances {
     int pid;            /* PID in its own namespace; 0: unknown */
-    int64_t limit_ns;   /* the maximum duration of the read */
+    int64_t limit_ns;   /* maximum duration of the read */
     int64_t monotonic;  /* current time if the process is alive, or 0 */
     stack_fn *on_stack; /* or NULL */
-    bool keeps_stacks;  /* on_stack is called by snapshot_finish() */
+    bool keeps_stacks;  /* call on_stack later, in snapshot_finish() */
     void *on_stack_arg;
     /*
-     * Called between two tasks, or NULL. Returns true if the process has run meanwhile.
+     * Called between two tasks, or NULL. Returns true if it let the process run.
      */
     bool (*between)(void *arg);
     void *between_arg;
@@ -117,22 +117,22 @@ struct snapshot {
     size_t task_count;
     uint32_t *edges; /* indices of tasks, with EDGE_IS_MEMBER */
     size_t edge_count;
-    size_t inherited; /* loops of a parent, inherited by fork(2) */
+    size_t inherited; /* number of the parent's loops after fork(2) */
     const char *cut;  /* why the read ended early, or NULL */
     struct private *private;
 };
 
 /*
- * Read the tasks. From then on the process may continue. Returns false if memory ran out.
- * snapshot_free() must be called in any case.
+ * Read the tasks. After that, a stopped process may continue. Returns false if memory ran
+ * out. In either case, call snapshot_free() in the end.
  */
 bool snapshot_take(struct image *image, const struct table *table,
                    const struct circumstances *circumstances, struct snapshot *snapshot);
 
-/* Read them again, with the memory of this snapshot: that is faster. */
+/* Read the tasks again into the snapshot's existing memory, which is faster. */
 bool snapshot_take_again(struct snapshot *snapshot);
 
-/* Find the edges, and the stacks that were kept. Returns false if memory ran out. */
+/* Find the edges, and unwind the stored stacks. Returns false if memory ran out. */
 bool snapshot_finish(struct snapshot *snapshot);
 
 void snapshot_free(struct snapshot *snapshot);

@@ -1,8 +1,8 @@
 /*
  * table.c - finds coil in an image, and reads its table.
  *
- * The image may belong to any program, and its memory may have any contents, so every
- * number is checked before it is used.
+ * The image may be damaged or belong to any program, so every number is checked before it
+ * is used.
  */
 #include "module.h"
 #include "table.h"
@@ -44,7 +44,7 @@ static bool complain(char *why, size_t size, const char *text)
     return false;
 }
 
-/* If parts of the image are missing, that is the reason of an error. */
+/* Return the reason for an error: the image's damage if it is damaged, else `text`. */
 static const char *damage(const struct image *image, const char *text)
 {
     return image->damage != NULL ? image->damage : text;
@@ -75,7 +75,7 @@ static int compare_ranges(const void *a, const void *b)
 }
 
 /*
- * With link-time optimisation, all records have the same range, the whole program. Such
+ * With link-time optimisation, the range of each record is the whole program. Such
  * records are ignored, as in error/symbol.c.
  */
 static void read_own_text(struct image *image, struct table *table, uint64_t begin,
@@ -125,7 +125,7 @@ bool table_is_own(const struct table *table, uint64_t address)
     return false;
 }
 
-/* The keys that are required to read any task. */
+/* The keys without which no task can be read. */
 static const uint8_t needed[] = {
     COIL__AT_STACK_LOW,       COIL__AT_STACK_HIGH,        COIL__AT_CORO_SP,
     COIL__AT_CORO_CALLER,     COIL__AT_CORO_DONE,         COIL__AT_CORO_NUMBER,
@@ -154,7 +154,7 @@ static const struct {
     {COIL__AT_TASK_GROUP_LINK, 16}, {COIL__AT_TASK_CANCELLING, 4},
 };
 
-/* Offsets of a coroutine, which are read from a copy of CORO_BYTES. */
+/* Offsets within a coroutine, which must be less than CORO_BYTES. */
 static const uint8_t coro_members[] = {
     COIL__AT_STACK_LOW,   COIL__AT_STACK_HIGH,         COIL__AT_STACK_SIZE_CLASS,
     COIL__AT_STACK_STATE, COIL__AT_STACK_STORED_STEPS, COIL__AT_STACK_CELL,

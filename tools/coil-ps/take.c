@@ -5,8 +5,8 @@
  *                 at once
  *     stopped     prefetch.c reads ahead, then the process stops, everything is copied,
  *                 the process continues, and then the stacks are unwound
- *     in pauses   the same without reading ahead; the process continues for a while
- *                 whenever a pause was long enough
+ *     in pauses   like `stopped`, without reading ahead; whenever the pause has lasted
+ *                 long enough, the process continues for a while
  */
 #include "take.h"
 
@@ -26,7 +26,7 @@ struct taking {
     struct taken *taken;
     struct frozen *threads;
     size_t thread_count;
-    struct image *image; /* that is read: of the process, or one that reads ahead */
+    struct image *image; /* the process's image, or an image that reads ahead */
     int64_t begun, first;
     int error;
 };
@@ -47,7 +47,7 @@ void sleep_ns(int64_t ns)
         ;
 }
 
-/* Return the id that the process has in its own namespace, or 0. */
+/* Return the ID that the process has in its own namespace; 0 for a core. */
 static int inner_pid(int pid)
 {
     return pid == 0 ? 0 : frozen_id_inside(pid, pid);
@@ -107,12 +107,12 @@ static void resume(struct taking *t)
     t->taken->span_ns = now - t->first;
 }
 
-/* Let the process continue for a while, if it has stood for long enough. */
+/* Let the process continue for a while if it has been stopped for long enough. */
 static bool breathe(void *arg)
 {
     struct taking *t = arg;
 
-    /* Leave some time to read the last task, and to let the threads continue. */
+    /* the last quarter of the pause is for one more task and for resuming the threads */
     if (t->error != 0 || monotonic_ns() - t->begun < t->how->pause_ns / 4 * 3)
         return false;
     resume(t);

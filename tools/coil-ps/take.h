@@ -6,7 +6,7 @@
 
 #include "unwind.h"
 
-/* A process or a core. A program may contain coil more than once; each copy has a table. */
+/* A process or a core, with a table for each copy of coil that it contains. */
 struct inspected {
     struct image *image;
     int pid; /* 0: a core */
@@ -16,16 +16,16 @@ struct inspected {
 };
 
 struct how_to_take {
-    bool stop;        /* the threads of the loops meanwhile */
-    int64_t pause_ns; /* stop them for at most so long at a time; 0: once */
-    int64_t limit_ns; /* the read may take so long */
+    bool stop;        /* stop the threads of the loops during the read */
+    int64_t pause_ns; /* maximum duration of one stop; 0: stop only once */
+    int64_t limit_ns; /* maximum duration of the read */
 };
 
 /* How long a snapshot took. */
 struct taken {
     unsigned pauses;
-    int64_t longest_ns; /* pause */
-    int64_t span_ns;    /* from the first to the last */
+    int64_t longest_ns; /* duration of the longest pause */
+    int64_t span_ns;    /* from the first pause to the last */
 };
 
 /*
@@ -36,10 +36,10 @@ bool take_snapshots(struct inspected *inspected, const struct how_to_take *how,
                     struct snapshot snapshots[TABLES_MAX], struct taken *taken, char *why,
                     size_t size);
 
-/* Return CLOCK_MONOTONIC. */
+/* Return the time of CLOCK_MONOTONIC. */
 int64_t monotonic_ns(void);
 
-/* Sleep for so long, whatever signals arrive. */
+/* Sleep for `ns`, even if signals arrive. */
 void sleep_ns(int64_t ns);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* The seed differs in each run, so that no program can choose addresses that collide. */
+/* The seed is random, so that a hostile program cannot choose colliding addresses. */
 static size_t place_of(const struct private *p, uint64_t address)
 {
     uint64_t h = (address ^ p->seed) * UINT64_C(0x9e3779b97f4a7c15);
@@ -59,7 +59,7 @@ struct task *tasks_add(struct snapshot *s, const struct task *task)
     at = place_of(p, task->address);
     while (p->index[at] != NONE && s->tasks[p->index[at]].address != task->address)
         at = (at + 1) & (p->index_size - 1);
-    p->index[at] = (uint32_t)s->task_count; /* in place of a task that has ended */
+    p->index[at] = (uint32_t)s->task_count; /* may replace a task that has ended */
     s->tasks[s->task_count] = *task;
     p->group_next[s->task_count] = 0;
     return &s->tasks[s->task_count++];

@@ -1,8 +1,8 @@
 /*
  * tree.c - prints a snapshot.
  *
- * The tree has the same wording as that of coil_dump(): src/debug/dump.c. Both use the
- * same functions to format reports, look up symbols and choose frames.
+ * The tree is worded like that of coil_dump() in src/debug/dump.c. Both use the same
+ * functions to format reports, look up symbols and choose frames.
  */
 #include "tree.h"
 
@@ -31,7 +31,7 @@ enum { AWAITED = 1, PRINTED = 2 };
 
 /* ---- a task ------------------------------------------------------------------------ */
 
-/* Because the times may have any value, subtract without signed overflow. */
+/* Subtract without signed overflow, because the times may have any value. */
 static int64_t difference(int64_t later, int64_t earlier)
 {
     return (int64_t)((uint64_t)later - (uint64_t)earlier);
@@ -119,7 +119,7 @@ static void print_state(struct printing *p, const struct task *task)
 
     if (task->state == TASK_WAITS)
         print_wait(p, task);
-    else if (task->state == TASK_HAS_NOT_BEGUN) /* because the look-up subtracts 1 */
+    else if (task->state == TASK_HAS_NOT_BEGUN) /* the look-up subtracts 1 */
         coil__symbol_print(&p->report, "body", "has not begun: %s",
                            (const void *)(uintptr_t)(task->fn + 1));
     else
@@ -196,7 +196,7 @@ static void print_task(struct printing *p, uint32_t index)
 }
 
 /*
- * Print the tasks that do not have the mark `but_marked`, each with the tasks below it.
+ * Print the tasks without the mark `but_marked`, each with the tasks below it.
  */
 static void print_tasks(struct printing *p, unsigned but_marked)
 {
@@ -323,7 +323,7 @@ static void print_groups(struct printing *p)
 
 /* ---- cycles of waits --------------------------------------------------------------- */
 
-/* Return the next task for which a task waits, or NONE; `step` counts the calls. */
+/* Return the next task for which `task` waits, or NONE. *step is the current position. */
 static uint32_t next_awaited(const struct printing *p, const struct task *task,
                              uint32_t *step)
 {
@@ -360,9 +360,8 @@ static void print_cycle(struct printing *p, const struct visit *path, size_t fro
 }
 
 /*
- * Find cycles by a depth-first search, without recursion. `place` is 0 for a task that
- * was not visited, the task's index on the path plus 1, or UINT32_MAX after the search
- * has left the task.
+ * Find cycles by a depth-first search, without recursion. A task's `place` is 0 until the
+ * search reaches the task, then its index on the path plus 1, and finally UINT32_MAX.
  */
 static void print_cycles(struct printing *p)
 {
@@ -472,7 +471,7 @@ static int compare_lines(const void *a, const void *b)
 }
 
 /*
- * Return the number of steps that a task has made since `before`. Both snapshots are
+ * Return how many steps a task has made since `before`. The tasks of both snapshots are
  * sorted by number.
  */
 static uint16_t count_steps(const struct snapshot *before, size_t *at,

@@ -32,7 +32,7 @@ void tree_print_top(const struct snapshot *snapshot, const struct snapshot *befo
 /* Print how often and how long the process was stopped. */
 void tree_print_pauses(unsigned pauses, int64_t longest_ns, int64_t span_ns, FILE *out);
 
-/* Print one JSON object per task, each on a line. */
+/* Print each task as a JSON object on its own line. */
 void tree_print_json(const struct snapshot *snapshot, struct unwinder *unwinder,
                      const struct filter *filter, FILE *out);
 

@@ -6,8 +6,8 @@
  * resumes, and the saved stack pointer. The call frame information provides all other
  * registers. Memory is read from the copies of the task's stacks.
  *
- * libdw looks for the files of modules by name, which fails if the process is in another
- * mount namespace, or if a file was deleted. So find_elf() opens them through
+ * libdw opens the files of modules by name, which fails if the process is in another
+ * mount namespace, or if the file was deleted. So find_elf() opens them through
  * /proc/PID/map_files.
  */
 #include "unwind.h"
@@ -60,7 +60,7 @@ struct unwinding {
 
 /* ---- the files of modules ---------------------------------------------------------- */
 
-/* Find the mapping of the module's first page, for the name in map_files. */
+/* Return the end of the mapping that begins at `start`, for its name in map_files. */
 static uint64_t end_of_mapping(int pid, uint64_t start)
 {
     char path[64], line[4400];
@@ -92,7 +92,7 @@ static bool is_program(int pid, const char *name)
 }
 
 /*
- * Open the file of a process's module. The names in map_files also work for other mount
+ * Open the file of a process's module. /proc/PID/map_files also works across mount
  * namespaces.
  */
 static int open_module(const struct unwinding *u, const char *name, uint64_t start)
@@ -138,7 +138,7 @@ static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Ad
     return fd;
 }
 
-/* Use only local files unless debuginfod is requested, which may take minutes. */
+/* Find debug information, in local files unless debuginfod (slow) is requested. */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name,
                           Dwarf_Addr base, const char *file, const char *link,
                           GElf_Word crc, char **debug_file)
@@ -207,7 +207,7 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {.next_thread = next_threa
                                                        .set_initial_registers =
                                                            set_registers};
 
-/* The innermost frames of a suspended coroutine are coil's switch. */
+/* Record a frame. The innermost frame of a suspended coroutine is the switch: skip it. */
 static int add_frame(Dwfl_Frame *frame, void *arg)
 {
     struct unwinding *u = arg;
@@ -220,7 +220,7 @@ static int add_frame(Dwfl_Frame *frame, void *arg)
     if (!u->coroutine->runs && u->depth == 1)
         return DWARF_CB_OK;
     if (is_activation)
-        pc++; /* like a return address, from which printing subtracts 1 */
+        pc++; /* printing subtracts 1, as for a return address */
     if (u->count < FRAMES_MAX)
         u->addresses[u->count++] = pc;
     return u->count < FRAMES_MAX ? DWARF_CB_OK : DWARF_CB_ABORT;
@@ -328,7 +328,7 @@ static bool is_switch(const struct unwinding *u, uint64_t address)
 }
 
 /*
- * If the coroutine has resumed a generator, drop its innermost frames, which are coil's
+ * Drop the innermost frames of a coroutine that has resumed a generator: they are coil's
  * switch.
  */
 static void drop_switch(struct unwinding *u, size_t first)

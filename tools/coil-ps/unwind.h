@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* A stack, which several tasks may have in common: return addresses, innermost first. */
+/* The return addresses of a stack, innermost first. Tasks with equal stacks share one. */
 struct stack {
     uint64_t *addresses;
     uint32_t count;
@@ -21,14 +21,14 @@ struct unwinder {
 };
 
 /*
- * Open the modules of an image: a process, or if `pid` is 0, the file `core`. After this
- * call, the functions of error/symbol.h use the image's symbols. Returns false with a
- * message in `why`.
+ * Open the modules of a process, or of the file `core` if `pid` is 0. After this call,
+ * the functions of error/symbol.h use the image's symbols. On failure, returns false with
+ * a message in `why`.
  */
 bool unwinder_open(struct unwinder *unwinder, struct image *image, int pid,
                    const char *core, char *why, size_t size);
 
-/* Use this table from now on, for the stacks and the names of its tasks. */
+/* Unwind stacks with this table from now on. */
 void unwinder_use_table(struct unwinder *unwinder, const struct table *table);
 
 void unwinder_close(struct unwinder *unwinder);
