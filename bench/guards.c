@@ -1,5 +1,5 @@
 /*
- * guards.c - measure the cost of a scope guard, compared with the same calls without a
+ * guards.c - measures the cost of a scope guard, compared with the same calls without a
  * guard:
  *
  *     guards [ROUNDS]

@@ -27,7 +27,7 @@ static char *escaped(void (*escape)(const char *text, escape_put put, void *to),
     return whole;
 }
 
-/* Decode "&#60;" into "<", in place. */
+/* Decode character references such as "&#60;", in place. */
 static void decode_references(char *text)
 {
     char *to = text;

@@ -42,7 +42,7 @@ static void look_up(struct coil__hosts *hosts, const char *name)
     }
 }
 
-/* Look up all words of the file in lower case. */
+/* Look up each word of the file, converted to lower case. */
 static void look_up_words(struct coil__hosts *hosts, char *text)
 {
     char *rest = NULL;

@@ -9,7 +9,7 @@
 #include "../crawler/scope/robots.h"
 #include "../crawler/base/text.h"
 
-/* Encode each letter, digit and non-ASCII octet of the path. */
+/* Percent-encode each letter, digit and non-ASCII octet of the path. */
 static char *spell_otherwise(const char *path)
 {
     char *out = malloc(3 * strlen(path) + 1), *to = out;

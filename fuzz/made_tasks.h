@@ -1,5 +1,5 @@
 /*
- * made_tasks.h - makes memory with tasks that coil-ps can read, without a loop.
+ * made_tasks.h - fills memory with tasks that coil-ps can read, without a loop.
  *
  * The memory has its own table of offsets. A task takes MADE_TASK bytes: its control
  * block, its wait, and space for a region.
@@ -15,7 +15,7 @@
 
 #define MADE_TASK 512u
 
-/* The offsets of members from the beginning of a task. */
+/* Offsets of members from the beginning of a task. */
 enum {
     MADE_LINK = 96,
     MADE_STEP_LINK = 112,
@@ -32,7 +32,7 @@ enum {
     MADE_THE_REGION = 320
 };
 
-/* The offsets of the other objects from the beginning of the memory. */
+/* Offsets of the other objects from the beginning of the memory. */
 enum { MADE_LOOP = 0x600, MADE_SCHEDULER = 0x700, MADE_CLASS = 0x800, MADE_TEXT = 0x880 };
 
 /* Keys and values. */

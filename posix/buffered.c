@@ -56,7 +56,7 @@ struct waiter {
 };
 
 static THREAD_LOCAL struct posix__use *uses;
-static THREAD_LOCAL struct waiter *waiters; /* first come, first served */
+static THREAD_LOCAL struct waiter *waiters; /* in the order of their arrival */
 
 static struct posix__use *use_of(const FILE *file)
 {

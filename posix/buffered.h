@@ -29,7 +29,7 @@
 struct posix__use {
     FILE *file;
     const coil_task *task;
-    unsigned depth; /* the number of uses that are nested in this one */
+    unsigned depth; /* number of uses nested in this one */
     struct posix__use *outer, *next;
 };
 

@@ -158,7 +158,7 @@ INTERPOSE size_t fread_unlocked(void *restrict to, size_t size, size_t n,
     return read_in_task(to, size, n, file);
 }
 
-/* True if the bytes do not fit. In that case the C library's checking function aborts. */
+/* True if the bytes do not fit. The C library's checking function then aborts. */
 static bool exceeds_room(size_t room, size_t size, size_t n)
 {
     return size != 0 && n > room / size;

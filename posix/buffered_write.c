@@ -412,9 +412,8 @@ static void *pclose_on_own_thread(void *stream)
 }
 
 /*
- * Take care of the stream after a cancellation. If no thread of the lane has begun the
- * pclose(), start a separate thread that closes the stream, so that the child does not
- * remain a zombie.
+ * Called after a cancellation. If no thread of the lane has begun the pclose(), start a
+ * separate thread that closes the stream, so that the child does not remain a zombie.
  */
 static void abandon_command(void *arg)
 {
@@ -442,7 +441,7 @@ static int pclose_in_task(FILE *file)
     }
     if (rc < 0) {
         free(c);
-        return NEXT(pclose)(file); /* there is no thread or no lane: block this thread */
+        return NEXT(pclose)(file); /* without a thread or a lane, block this thread */
     }
     status = c->status;
     errno = c->error;

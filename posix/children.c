@@ -20,12 +20,12 @@
 
 #define FIRST_LOOK COIL_MSEC(1)
 #define LOOK_AT_TRACED COIL_MSEC(100)
-#define LAST_LOOK COIL_SEC(120) /* about two minutes, including the earlier ones */
+#define LAST_LOOK COIL_SEC(120) /* all time-outs together take about two minutes */
 
 /* A wait for children, between two attempts of wait4(). */
 struct child_wait {
-    pid_t pid; /* -1 for any of several children */
-    int pidfd; /* -1 if there is none, so that the task naps */
+    pid_t pid; /* -1: any of several children */
+    int pidfd; /* -1: none, so the task naps instead */
     int64_t nap, look;
 };
 

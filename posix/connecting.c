@@ -83,7 +83,7 @@ static int attempt_blocking(void *arg)
     return 0;
 }
 
-/* Connect on a thread of the lane, or on this thread if the lane cannot start one. */
+/* Connect on a thread of the lane. If none can be started, block this thread. */
 static int connect_on_lane(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
 {
     struct attempt a = {.fd = fd, .to = to, .bytes = bytes};
@@ -111,7 +111,7 @@ static int wait_for_room_in_queue(int64_t deadline, int64_t *nap)
     return -1;
 }
 
-/* Returns 0 when the connection was made or refused, or -1. */
+/* Returns 0 once the connection is made or refused. Returns -1 on failure. */
 static int wait_for_connection(struct posix__waiting *w)
 {
     int rc = posix__await(w);

@@ -196,8 +196,8 @@ static long wake_or_pass_on(const struct posix__futex_call *call)
 /* ---- the later system calls -------------------------------------------------------- */
 
 /*
- * True if the kernel has this system call. In that case a call with a null address and no
- * flags fails with another error than ENOSYS.
+ * True if the kernel has this system call: a call with a null address and no flags then
+ * fails with an error other than ENOSYS.
  */
 static bool kernel_has(long number)
 {

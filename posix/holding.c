@@ -83,7 +83,7 @@ static bool double_table(void)
     return true;
 }
 
-/* Empty a slot, and move up the entries that probing would no longer reach. */
+/* Empty a slot, and move later entries into it that probing could no longer find. */
 static void remove_holding(struct holding *place)
 {
     size_t mask = held.room - 1, hole = (size_t)(place - held.places);

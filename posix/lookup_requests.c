@@ -17,7 +17,7 @@ static int count_pending(const struct gaicb *const *list, int n)
     return count;
 }
 
-/* Wait until a request is no longer pending. Fails with EAI_INTR if the task is
+/* Wait until one of the requests completes. Fails with EAI_INTR if the task is
  * cancelled. */
 static int suspend_in_task(const struct gaicb *const *list, int n, int64_t deadline)
 {

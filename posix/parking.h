@@ -10,12 +10,12 @@
 
 #include <stdatomic.h>
 
-/* A task that waits. The entry is on the task's stack. */
+/* A waiting task. The struct is on the task's stack. */
 struct posix__parked {
     struct posix__parked *next, *previous;
     const void *address;
     coil_promise *promise; /* set to wake the task */
-    unsigned long ticket;  /* the number of its arrival at its place, in order */
+    unsigned long ticket;  /* sequence number of its arrival at the place */
     bool listed, woken;    /* guarded by the place's lock */
 };
 
@@ -55,8 +55,8 @@ extern _Atomic unsigned posix__woken_counts[];
 
 /*
  * True if a task that was woken at this address may not have run yet. A task that locks
- * again then lets the woken task go first. Otherwise a task that unlocks a lock only to
- * lock it again would keep the lock forever.
+ * again then lets the woken task go first. Otherwise a task that repeatedly unlocks and
+ * locks could keep the lock forever.
  */
 static inline bool posix__may_be_woken(const void *address)
 {

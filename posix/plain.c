@@ -119,8 +119,8 @@ INTERPOSE ssize_t readv(int fd, const struct iovec *parts, int count)
 
 /*
  * True if the call can be made in a task: the offset is -1 ("the current position"),
- * because other offsets are for regular files. The listed flags have no effect on pipes
- * and sockets. The kernel checks all other flags.
+ * because other offsets are for regular files. The flags below do not affect pipes and
+ * sockets. The kernel checks all other flags.
  */
 static bool may_wait_at(off64_t offset, int flags)
 {

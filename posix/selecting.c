@@ -1,7 +1,7 @@
 /*
  * selecting.c - select(2) and pselect(2).
  *
- * The C library's pselect() with a time-out of 0 reports what is ready, and invalid
+ * The C library's pselect() with a time-out of 0 reports ready descriptors and invalid
  * arguments. Between two such calls, the task waits with coil_poll(). select() and poll()
  * differ in one point: a hang-up always ends poll(), but it ends select() only if the
  * descriptor is in the read set. So if poll() has returned but select() still reports
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define FEW 64
-#define MOST 1048576 /* with more descriptors the C library makes the call */
+#define MOST 1048576 /* with more descriptors, the C library makes the call */
 
 struct selecting {
     int n;

@@ -32,8 +32,9 @@ static bool is_shared(const sem_t *sem)
 
 /*
  * Let another task go first if it is waiting for the semaphore, which was already posted:
- * our thread is about to wake that task. Otherwise a task that posts a semaphore only to
- * wait for it again would keep it forever. Returns 0, or -1 if the task is cancelled.
+ * our thread is about to wake that task. Otherwise a task that repeatedly posts the
+ * semaphore and waits for it could keep it forever. Returns 0, or -1 if the task is
+ * cancelled.
  */
 static int let_others_go_first(sem_t *sem)
 {

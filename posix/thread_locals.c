@@ -197,8 +197,8 @@ static bool has_own_variables(const void *address)
     return false;
 }
 
-/* Report once that a task waits in thread::park() without its own thread-local variables,
- * which contain the state of park(). */
+/* Report once that a task waits in thread::park() although it lacks its own thread-local
+ * variables, in which park() keeps its state. */
 void posix__note_park(const void *caller)
 {
     static _Atomic bool reported;

@@ -295,8 +295,8 @@ void posix__nap_shielded(int64_t *length_ns, int64_t deadline)
 /* ---- the waiting lane -------------------------------------------------------------- */
 
 /*
- * The maximum number of threads in a lane. Jobs of this lane may wait forever, so a new
- * job must not depend on a free thread.
+ * The largest number of threads that a lane may have. Jobs of this lane may wait forever,
+ * so a new job should never have to wait for a free thread.
  */
 #define WAITING_THREADS 1024
 

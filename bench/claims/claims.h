@@ -31,8 +31,7 @@ static inline double wall_ns(void)
 }
 
 /*
- * The processor time, the elapsed time, and the number of context switches of this
- * process.
+ * This process's processor time, elapsed time, and number of context switches.
  */
 struct stopwatch {
     double cpu_ns, wall_ns;
@@ -71,7 +70,7 @@ static inline double memory_now(void)
     return bench_status("VmRSS") + bench_status("VmPTE");
 }
 
-/* Compute a number with this many steps, which the compiler cannot shorten. */
+/* Compute for this many steps. The compiler cannot optimise them away. */
 static inline uint64_t compute(long steps)
 {
     uint64_t x = 1;
@@ -81,7 +80,7 @@ static inline uint64_t compute(long steps)
     return x;
 }
 
-/* Parse a number among the arguments. */
+/* Parse an argument as a number. */
 static inline long argument(int argc, char **argv, int i)
 {
     bench_must(i < argc && atol(argv[i]) > 0, "reading the arguments");

@@ -57,7 +57,8 @@ static int yield_often(void *arg)
     return 0;
 }
 
-/* Run two tasks with the same body, n times each. Print the time of each repetition. */
+/* Run `fn`, which repeats its work n times, in two tasks at once. Print the time per
+   repetition. */
 static int in_two_tasks(coil_task_fn fn, void *arg, double n)
 {
     struct stopwatch watch = stopwatch_start();

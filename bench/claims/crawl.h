@@ -1,6 +1,6 @@
 /*
- * crawl.h - how both crawlers in C store and parse pages. The crawlers differ only in how
- * they wait.
+ * crawl.h - stores and parses pages, for both crawlers in C. The crawlers differ only in
+ * how they wait.
  */
 #ifndef COIL_CRAWL_H
 #define COIL_CRAWL_H

@@ -3,8 +3,8 @@
  *
  *     libcurl_fetch URL-PREFIX PAGES CONNECTIONS
  *
- * The program fetches PREFIXp0.html and so on, and does not parse them. The program fails
- * if a page does not arrive.
+ * The program fetches PREFIXp0.html and so on, and does not parse them. If a page
+ * does not arrive, the program fails.
  */
 #include <curl/curl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static size_t discard(char *bytes, size_t size, size_t n, void *arg)
     return size * n;
 }
 
-/* Begin the next page. Returns false if no page is left. */
+/* Begin to fetch the next page. Returns false if no pages are left. */
 static int begin_next(CURLM *multi, CURL *easy)
 {
     char url[256];

@@ -45,7 +45,7 @@ struct connection {
     uint32_t sequence;
     size_t got;
     int64_t sent_at;
-    char answer[MESSAGE + 1]; /* one byte more, to detect a surplus byte */
+    char answer[MESSAGE + 1]; /* one more byte, to detect a surplus byte */
 };
 
 struct server {

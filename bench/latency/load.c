@@ -11,8 +11,8 @@
  *
  *     P50-US  P99-US
  *
- * The first fifth of the time is not counted. SERVER-PID is not used; it is there because
- * echo/load.c has the same arguments.
+ * The first fifth of the time is not counted. SERVER-PID is unused: this program takes
+ * the same arguments as echo/load.c.
  */
 #include <coil.h>
 

@@ -10,7 +10,7 @@
 
 #define BATCH 64
 
-/* Turn the query into its answer, in place. Returns its length. */
+/* Overwrite the query with its answer. Returns its length. */
 static size_t answer(unsigned char *m, size_t n)
 {
     static const unsigned char address[] = {0xc0, 12, 0, 1, 0,   1, 0, 0,
