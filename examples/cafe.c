@@ -59,7 +59,7 @@ static int cafe(void *arg)
         rc = coil_group_spawn(&group, guest, &dishes[i], &opts, NULL);
     }
     if (rc == 0)
-        rc = coil_sleep(COIL_MSEC(10)); // at that time all guests have begun
+        rc = coil_sleep(COIL_MSEC(10)); // by then, all guests have begun
     fprintf(stderr, "open: press Ctrl-\\ to see who waits for what\n");
     rc = coil_group_exit(&group, rc);
     coil_queue_finish(&counter);

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-/* Clean up although the task was cancelled, but with a time limit. */
+/* Clean up, even if the task was cancelled, but with a time limit. */
 static void clean_up(void)
 {
     int rc = -ENOMEM;

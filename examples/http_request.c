@@ -1,6 +1,6 @@
 /*
- * http_request.c - parses HTTP/1.1 requests and writes responses, as far as a file server
- * needs it. (RFC 9110, RFC 9112)
+ * http_request.c - parses the HTTP/1.1 requests and writes the responses that a file
+ * server needs. (RFC 9110, RFC 9112)
  */
 #include "http_request.h"
 

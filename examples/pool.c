@@ -33,7 +33,7 @@ static void check_in(coil_stream *stream, bool is_good)
 
     if (!is_good)
         coil_stream_destroy(stream);
-    // needs no memory, because the get has freed a slot
+    // needs no memory, because coil_queue_get() has freed a slot
     coil_queue_put_nowait(&pool, &kept);
 }
 /* [end] */

@@ -17,7 +17,7 @@ static int take_one(void)
         return rc;
     COIL_RWLOCK_GUARD(&lock); // released whenever the function returns
     shelf--;
-    rc = coil_sleep(COIL_MSEC(1)); // simulates a database: counting must wait
+    rc = coil_sleep(COIL_MSEC(1)); // simulates a slow database; readers must wait
     ++*(rc == 0 ? &cart : &shelf);
     return rc < 0 ? rc : coil_latest_set(&display, &cart);
 }
@@ -44,7 +44,7 @@ static int count_all(void *arg)
             return rc;
         COIL_RWLOCK_GUARD(&lock);
         sum = shelf;
-        rc = coil_yield(); // meanwhile, other tasks may count
+        rc = coil_yield(); // meanwhile, other readers may count
         sum += cart;
     }
     return rc == 0 && sum != 20 ? -EPROTO : rc;

@@ -3,8 +3,8 @@
  *
  *     virtual_hosts PORT a.example b.example     reads a.example.pem and b.example.pem
  *
- * A file has a certificate and its key; unknown names get the first. With
- * SSLKEYLOGFILE=keys in the environment, coil writes the keys to that file for Wireshark.
+ * Each file has a certificate and its key. Unknown names get the first certificate. If
+ * SSLKEYLOGFILE=keys is set, coil writes the session keys to that file for Wireshark.
  */
 #include <coil.h>
 
