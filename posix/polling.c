@@ -3,7 +3,7 @@
  *
  * Each function first calls the C library's function with a time-out of 0, which reports
  * invalid arguments and descriptors that are ready. For poll(2), coil_poll() makes this
- * call. If none is ready, the task waits with coil_poll(). An epoll descriptor is readable
+ * call. If none is ready, the task waits in coil_poll(). An epoll descriptor is readable
  * when one of its descriptors is ready. A signal mask is in force only during the C
  * library's calls. If a signal is otherwise blocked but the mask unblocks it, the signal
  * ends the wait, and the next call of the C library delivers it.

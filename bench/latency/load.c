@@ -3,7 +3,7 @@
  *
  *     load CONNECTIONS MILLISECONDS PORT SERVER-PID
  *
- * Each connection has a task. The task pauses for a random time of up to PAUSE_MOST, sends
+ * Each connection has a task. The task pauses for a random time up to PAUSE_MOST, sends
  * a request of 64 bytes, and waits for the answer. Because of the pauses, requests are
  * not synchronised with the server's turns. The program prints "ready" after it has
  * connected. After that, for each line that it reads, it makes requests for MILLISECONDS,

@@ -27,8 +27,8 @@ RC = 110
 NAME_SHARED, NAME_NUMBER, SHARED_TEXT = 121, 122, 124
 CLASS, WAIT_DONE, WHAT, WHAT_PATH, PATH_OFFSETS = 140, 143, 145, 147, 163
 
-# The registers that a switch saves, with their offsets from the saved stack pointer; the stack
-# pointer's name; and the size of the saved area.
+# For each architecture: the registers that a switch saves, with their offsets from the saved stack
+# pointer, the stack pointer's name, and the size of the saved area.
 SAVED = {
     'i386:x86-64': ({'r15': 8, 'r14': 16, 'r13': 24, 'r12': 32, 'rbx': 40, 'rbp': 48, 'rip': 56}, 'rsp', 64),
     'aarch64': ({**{f'x{19 + i}': 8 * i for i in range(11)}, 'pc': 88}, 'sp', 176),
