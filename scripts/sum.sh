@@ -1,12 +1,12 @@
 # sum.sh - run parts that each end with `N passed, N failed`, and add up their results.
 #
 # Source this file from the top of the tree. part [-n] [-t SECONDS] NAME COMMAND... runs one part. part_folded does
-# the same, but prints its output only if it failed, and names its own parts that took 20 s or more. At the end,
-# print_sum prints the total, and fails if any part failed. For each part, the output shows the elapsed time, and
-# the processor time of all processes that the part started.
+# the same, but prints the part's output only if the part failed. Its summary line lists the nested parts that took
+# 20 s or more. At the end, print_sum prints the total, and fails if any part failed. For each part, the script
+# prints the elapsed time, and the processor time of all processes that the part started.
 #
-# A part that prints no such line counts as one test. If a part reports no failure but ends with an
-# error, this counts as a further failure: a sum is never better than its parts. If a part takes
+# A part that does not print such a line counts as one test. If a part reports no failures but ends with an
+# error, the error counts as a failure: a sum is never better than its parts. If a part takes
 # longer than its SECONDS (900), scripts/limited prints where it hangs, and ends it.
 #
 # When everything else is done, failed parts are run again, one at a time. If a part passes the second time, it

@@ -57,7 +57,7 @@ static void send_query(struct sender *sender)
         client_stop(PQerrorMessage(sender->connection));
 }
 
-/* Read the answer, as far as it has arrived. Returns whether it was the last one. */
+/* Read the data that has arrived. Returns true after the last answer. */
 static int receive(struct sender *sender)
 {
     PGresult *result;

@@ -139,8 +139,8 @@ class Task:
         return number(self.member(LEAF) + self.table[SP])
 
     def stack(self):
-        """Return where the stack is read, and how far that is from where the task uses it: the stack of a light task
-        may be swapped out."""
+        """Return the place at which the stack is read, and its distance from the task's stack pointer. The distance is
+        not 0 if the stack of a light task is swapped out."""
         table, leaf, sp = self.table, self.member(LEAF), self.sp()
         if IS_LIGHT not in table.rows or not number(leaf + table[SIZE_CLASS], 1) & table[IS_LIGHT] or (
                 number(leaf + table[STATE], 1) != table[IS_STORED]):
@@ -180,7 +180,7 @@ def task_of(argument):
 
 
 class Stack:
-    """A stack pointer. The memory from there up was moved by some bytes."""
+    """A stack pointer, and the distance by which the memory above it was moved."""
 
     def __init__(self, sp, moved=0, low=0, high=0):
         self.sp, self.moved, self.low, self.high = sp + moved, moved, low, high
@@ -191,7 +191,7 @@ class Stack:
         return value if name in ('rip', 'pc') else self.moved_pointer(value)
 
     def moved_pointer(self, value):
-        """Turn a pointer into the stack to one into its copy."""
+        """Convert a pointer into the stack to a pointer into its copy."""
         return value + self.moved if self.low <= value < self.high else value
 
 
@@ -209,7 +209,7 @@ class Unwinder(gdb.unwinder.Unwinder):
     def __init__(self):
         super().__init__('coil')
         self.chosen = None
-        self.inserted = set()  # levels of frames that are there twice
+        self.inserted = set()  # levels of frames that appear twice
 
     def choose(self, stack):
         self.chosen = stack
