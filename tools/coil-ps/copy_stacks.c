@@ -5,7 +5,7 @@
 
 #define OWN_STACK_BYTES_MAX ((size_t)64 << 10)
 #define PAGE ((size_t)4096)
-/* The area below the stack pointer in which a returning function still has data. */
+/* A returning function may still have saved registers below the stack pointer. */
 #define RED_ZONE_BYTES 128
 
 /* Find the cell that contains the bytes of a light task's stack if it is swapped out. */
@@ -39,7 +39,7 @@ static bool copy_part(struct reading *r, uint64_t address, uint64_t from, size_t
     return true;
 }
 
-/* Copy a stack that the program switched to itself. Its end is unknown, so try smaller
+/* Copy a stack that the program itself has allocated. Its end is unknown, so try smaller
    and smaller sizes until one is readable. */
 static bool copy_own_stack(struct reading *r, uint64_t sp, size_t *used)
 {
