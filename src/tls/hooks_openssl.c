@@ -80,8 +80,8 @@ static void put_back_error(const struct kept_errors *kept, const struct kept_err
 }
 
 /*
- * Put the task's errors back. Errors in the queue belong to no task with these hooks, so
- * drop them first.
+ * Put the task's errors back. First clear the queue: its errors do not belong to any task
+ * that uses these hooks.
  */
 static void put_back_errors(void *state, void *data)
 {

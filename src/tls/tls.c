@@ -1,8 +1,8 @@
 /*
  * tls.c - TLS contexts, which several connections share.
  *
- * A context does not change after it was created, so loops on all threads can share it.
- * Only its sessions, which a lock protects, and its atomic reference count change. One
+ * After its creation, a context is immutable except for its sessions, which a lock
+ * protects, and its atomic reference count. So loops on all threads can share it. One
  * context serves both clients and servers: the differences are set on each connection
  * (tls_verify.c). Loading the system's authorities takes 30 ms and a megabyte, and a
  * server never needs them. So a context with a certificate loads the authorities when it
@@ -87,8 +87,8 @@ static int give_password(char *buf, int size, int writing, void *arg)
 }
 
 /*
- * Check that the key belongs to the certificate. OpenSSL would accept a key of another
- * type, and never use it.
+ * Check that the key belongs to the certificate. OpenSSL itself accepts a key of another
+ * type than the certificate's, but never uses that key.
  */
 static int check_pair(const SSL_CTX *ctx, const char *path)
 {
@@ -136,8 +136,8 @@ static int load_certificate(SSL_CTX *ctx, const coil_tls_opts *opts)
 }
 
 /*
- * A server sends the names of the authorities that it trusts, so that clients can choose
- * a certificate.
+ * Set the authorities whose names a server sends, so that clients can choose a
+ * certificate that one of them has issued.
  */
 static int name_authorities(SSL_CTX *ctx, const char *ca_file)
 {
@@ -200,9 +200,9 @@ static int load_authorities(coil_tls *tls, const coil_tls_opts *opts)
 
 /*
  * Load revocation lists. Once a list is loaded, each authority in a chain needs one. The
- * flags are set in the store, not in SSL_CTX_get0_param(), because a connection copies
- * those parameters when it is created, so it would ignore the flags of a context that
- * choose_context() selects later.
+ * flags are set in the store, not in SSL_CTX_get0_param(): a connection copies the latter
+ * when it is created, and would ignore the flags of a context that choose_context()
+ * selects later.
  */
 static int load_revoked(SSL_CTX *ctx, const char *crl_file)
 {
@@ -282,8 +282,8 @@ static int set_protocols(coil_tls *tls, const char *const *protocols)
 }
 
 /*
- * Select the first of the server's protocols that the client supports. If there is none,
- * the handshake fails (RFC 7301, 3.2).
+ * Select the first of the server's protocols that the client supports. If the client
+ * supports none of them, the handshake fails (RFC 7301, 3.2).
  */
 static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_bytes,
                            const unsigned char *offered, unsigned offered_bytes,
@@ -354,8 +354,9 @@ int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
 }
 
 /*
- * Read the name in a ClientHello (RFC 6066, 3), which consists of a list's length, 0, a
- * length, and the name.
+ * Read the server name from a ClientHello and normalize it. The extension (RFC 6066, 3)
+ * consists of the list's length (2 bytes), a 0, the name's length (2 bytes), and the
+ * name.
  */
 static bool read_name(SSL *ssl, char *name)
 {
@@ -375,7 +376,10 @@ static bool read_name(SSL *ssl, char *name)
     return coil__tls_normalize(asked, name) == COIL__TLS_HOST;
 }
 
-/* Let the program choose the context. NULL means that coil chooses by name. */
+/*
+ * Call the program's coil_tls_opts.choose. Returns its context, or NULL to choose by
+ * name.
+ */
 static coil_tls *let_choose(struct coil__tls_stream *t)
 {
     struct coil__no_suspend region;
@@ -383,7 +387,7 @@ static coil_tls *let_choose(struct coil__tls_stream *t)
 
     if (tls->choose == NULL)
         return NULL;
-    /* may be set by an earlier ClientHello, which was refused */
+    /* set if this is the second ClientHello of the handshake */
     coil_tls_release(t->given);
     coil__no_suspend_enter(&region, "coil_tls_opts.choose is called");
     t->given = tls->choose(t->name, tls->choose_arg);
@@ -402,7 +406,7 @@ static int choose_context(SSL *ssl, int *alert, void *arg)
     t->chosen = let_choose(t);
     if (t->chosen == NULL)
         t->chosen = has_name ? coil__tls_for_name(t->tls, t->name) : t->tls;
-    /* Fail if memory runs out, because otherwise the wrong certificate would be sent. */
+    /* If memory runs out, fail, so that the wrong certificate is not sent. */
     if (SSL_set_SSL_CTX(ssl, t->chosen->ctx) == NULL) {
         *alert = SSL_AD_INTERNAL_ERROR;
         return SSL_CLIENT_HELLO_ERROR;
@@ -411,7 +415,7 @@ static int choose_context(SSL *ssl, int *alert, void *arg)
     return SSL_CLIENT_HELLO_SUCCESS;
 }
 
-/* Confirm to the client that its server name was used. */
+/* Acknowledge the client's server name. */
 static int accept_name(SSL *ssl, int *alert, void *arg)
 {
     (void)ssl;
@@ -423,8 +427,8 @@ static int accept_name(SSL *ssl, int *alert, void *arg)
 /* ---- sessions ---------------------------------------------------------------------- */
 
 /*
- * Called when a client receives a session during a read. Returns 1 if it takes over the
- * reference.
+ * Called when a client has received a session: store it. Returns 1 if the table has taken
+ * over the reference to the session.
  */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
@@ -437,7 +441,7 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
 
 /* ---- creating and releasing contexts ----------------------------------------------- */
 
-/* Make the settings that do not depend on options. */
+/* Apply the settings that do not depend on the options. */
 static int prepare_context(coil_tls *tls)
 {
     unsigned char id[SSL_MAX_SID_CTX_LENGTH];
@@ -566,8 +570,8 @@ void coil_tls_release(coil_tls *tls)
 /* ---- the default context ----------------------------------------------------------- */
 
 /*
- * The default context, which is never freed, so its memory is not from coil__alloc(). A
- * thread creates it, because some systems have all authorities in one large file.
+ * The default context. It is static, because it is never freed. It is set up on a thread
+ * of the file lane, because some systems have all authorities in one large file.
  */
 static coil_tls the_default = {.references = 1};
 static pthread_mutex_t making_default = PTHREAD_MUTEX_INITIALIZER;

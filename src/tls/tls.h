@@ -37,8 +37,8 @@ void coil__tls_sessions_init(struct coil__tls_sessions *sessions);
 void coil__tls_sessions_finish(struct coil__tls_sessions *sessions);
 
 /*
- * Store a session, and take over its reference. If memory ran out, return false: the
- * caller still owns the reference.
+ * Store a session, and take over its reference. Returns false if memory ran out; the
+ * caller then still owns the reference.
  */
 bool coil__tls_sessions_put(struct coil__tls_sessions *sessions, const char *name,
                             SSL_SESSION *session);
@@ -70,18 +70,20 @@ struct coil_tls {
     void *choose_arg;
     void (*key_log)(const char *line, void *arg);
     void *key_log_arg;
-    char *key_file; /* the file of SSLKEYLOGFILE, or NULL */
+    char *key_file; /* the path in $SSLKEYLOGFILE, or NULL */
     struct coil__tls_sessions sessions;
 };
 
 /* Return the default context of the process, borrowed. May wait while files are read. */
 int coil__tls_default(coil_tls **out);
 
-/* Load the system's authorities, if that was postponed. Must be called before connecting
- * as a client. Reads a file. May be called on any thread. */
+/*
+ * Load the system's authorities if the context has postponed this. Must be called before
+ * connecting as a client, on any thread. May block while it reads a file.
+ */
 int coil__tls_trust_system(coil_tls *tls);
 
-/* Write a line to the key log, for a connection of any context. */
+/* Write the line to the key log of the context with which the connection was created. */
 void coil__tls_log_key(const SSL *ssl, const char *line);
 
 /* Set up the key log of a new context. Returns 0 or -ENOMEM. */
@@ -99,8 +101,8 @@ coil_tls *coil__tls_for_name(coil_tls *tls, const char *name);
 enum coil__tls_name_kind { COIL__TLS_NO_NAME, COIL__TLS_HOST, COIL__TLS_ADDRESS };
 
 /*
- * Copy the name in that form to `out`, which has COIL__TLS_NAME_MAX + 1 bytes, and return
- * its kind.
+ * Copy the name, without a trailing dot or zone, to `out`, which has COIL__TLS_NAME_MAX +
+ * 1 bytes. Returns the kind of the name.
  */
 enum coil__tls_name_kind coil__tls_normalize(const char *name, char *out);
 
@@ -120,7 +122,7 @@ struct coil__tls_stream {
     coil_stream *stream;
     struct coil__tls_bytes in;  /* received, not yet decrypted */
     struct coil__tls_bytes out; /* encrypted, not yet written */
-    /* being written, or left over from a failed write: sent before `out` */
+    /* being written, or left over from a failed write: must be sent before `out` */
     struct coil__tls_bytes sending;
     size_t next_read; /* size of the next read */
     int failed;       /* 0, or the error with which all further calls fail */
@@ -156,15 +158,15 @@ void coil__tls_destroy(struct coil__tls_stream *t);
 ssize_t coil__tls_fill(struct coil__tls_stream *t);
 
 /*
- * Write all encrypted bytes. Only one task may call this function at a time: after the
- * handshake, the task that has set `flushing`.
+ * Write all encrypted bytes. Only one task may call this function at a time. After the
+ * handshake this is the task that has set `flushing`.
  */
 int coil__tls_flush(struct coil__tls_stream *t);
 
 /*
  * Write the bytes that OpenSSL has produced, unless a task is already flushing. Waits at
- * most `patience_ns`. Waiting is worthwhile only for fatal alerts, which tell the peer
- * the reason.
+ * most `patience_ns` for room. Callers wait only to send fatal alerts, which tell the
+ * peer why the connection failed.
  */
 void coil__tls_answer(struct coil__tls_stream *t, int64_t patience_ns);
 #define COIL__TLS_LAST_WORDS_NS COIL_SEC(1)

@@ -57,8 +57,8 @@ static const char *alert_of(unsigned long error)
     const char *text = SSL_alert_desc_string_long(number);
 
     /*
-     * SSL_alert_desc_string_long() does not support the alerts of TLS 1.3. For these, use
-     * the reason.
+     * SSL_alert_desc_string_long() does not support the alerts of TLS 1.3. For these
+     * alerts, use the text of the error's reason.
      */
     return strcmp(text, "unknown") != 0 ? text : reason_of(error);
 }

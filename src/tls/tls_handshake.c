@@ -37,10 +37,10 @@ static int take_step(struct coil__tls_stream *t)
 }
 
 /*
- * True if a server could not send its session tickets after the TLS 1.3 handshake,
- * because the client has already closed the connection. The bytes that the client sent
- * can still be read, so this error is ignored. OpenSSL's SSL_accept() would ignore such
- * write errors, too, but coil's BIO never fails.
+ * True if the error only means that a server could not send its session tickets after the
+ * TLS 1.3 handshake, because the client has already closed the connection. The bytes that
+ * the client has sent can still be read, so the error is ignored. OpenSSL's SSL_accept()
+ * would ignore such write errors, too, but coil's BIO never fails.
  */
 static bool lost_only_tickets(const struct coil__tls_stream *t, int rc)
 {
@@ -50,10 +50,9 @@ static bool lost_only_tickets(const struct coil__tls_stream *t, int rc)
 
 /*
  * Make the kernel acknowledge the client's last message at once. Otherwise the kernel
- * would delay the acknowledgement by up to 40 ms, and until it arrives, Nagle's algorithm
- * would keep the client from sending its first data. If the client closed the connection
- * during this time, the data would be lost. The setting is valid until the server next
- * sends.
+ * would delay the acknowledgement by up to 40 ms, and Nagle's algorithm would keep the
+ * client from sending its first data until then. If the client closed the connection
+ * meanwhile, that data would be lost. The setting lasts until the server next sends.
  */
 static void acknowledge_at_once(const struct coil__tls_stream *t)
 {
@@ -159,7 +158,10 @@ static int begin_handshake(coil_stream *stream, struct coil__tls_stream *t)
     return 0;
 }
 
-/* Start TLS as the client of `server_name`, or as the server. */
+/*
+ * Start TLS: if `as_server` is true, as the server, otherwise as a client of
+ * `server_name`.
+ */
 static int start_tls(coil_stream *stream, coil_tls *tls, bool as_server,
                      const char *server_name)
 {
@@ -181,7 +183,10 @@ static int start_tls(coil_stream *stream, coil_tls *tls, bool as_server,
     return begin_handshake(stream, t);
 }
 
-/* The handshake occupies both directions. */
+/*
+ * Call start_tls() within a reading and a writing call, because the handshake occupies
+ * both directions.
+ */
 static int enter_and_start(coil_stream *stream, coil_tls *tls, bool as_server,
                            const char *server_name, const char *caller)
 {

@@ -60,8 +60,9 @@ int coil__tls_set_up_key_log(coil_tls *tls, const coil_tls_opts *opts)
         strcpy(tls->key_file, path);
     }
     /*
-     * Set the callback on every context, even without a log: a context that another
-     * context has chosen writes to the log of that other context.
+     * Set the callback on every context, even if it has no log. If a server's context
+     * chooses another context for a connection, the keys are still written to the log of
+     * the server's context.
      */
     SSL_CTX_set_keylog_callback(tls->ctx, coil__tls_log_key);
     return 0;

@@ -1,9 +1,10 @@
 /*
  * tls_sessions.c - the sessions that a client may resume.
  *
- * The table has a fixed size and is searched linearly, because a handshake costs a
- * thousand times as much. A new session replaces the oldest one. Each server has only a
- * few entries, so a server that sends many tickets does not evict all other sessions.
+ * The table has a fixed size and is searched linearly: a handshake costs a thousand times
+ * as much as a search. A new session replaces the oldest one. The number of entries per
+ * server is limited (SESSIONS_OF_ONE), so a server that sends many tickets does not evict
+ * all other sessions.
  *
  * The key is the verified name: when a session is resumed, the certificate is not
  * verified again, so a session for another name must not be used.
@@ -17,7 +18,7 @@
 
 struct coil__tls_session {
     SSL_SESSION *session; /* NULL: the entry is free */
-    /* the table's counter when the session was stored, to find the oldest */
+    /* value of the table's counter when the session was stored */
     uint64_t kept;
     char name[COIL__TLS_NAME_MAX + 1];
 };
@@ -38,8 +39,9 @@ void coil__tls_sessions_finish(struct coil__tls_sessions *sessions)
 }
 
 /*
- * Return the entry for a new session of this server: the server's oldest entry if it has
- * its maximum number, otherwise a free entry or the oldest entry of all.
+ * Return the entry for a new session of this server: the server's oldest entry if the
+ * server already has SESSIONS_OF_ONE entries, otherwise a free entry or the oldest entry
+ * in the table.
  */
 static struct coil__tls_session *find_place(struct coil__tls_sessions *sessions,
                                             const char *name)

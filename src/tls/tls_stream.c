@@ -12,23 +12,22 @@
  *                       '------ descriptor ------'
  *
  * OpenSSL never waits: it returns if `in` is empty, and `out` grows as necessary. A task
- * that needs bytes fills `in`, a task that has produced bytes flushes `out`, and tasks
- * wait only while they do this. So a reader and a writer can use one connection
- * concurrently, although OpenSSL's connection object does not support concurrent use.
- * Either task can be cancelled, and OpenSSL's state stays consistent.
+ * that needs bytes fills `in`, and a task that has produced bytes flushes `out`. Tasks
+ * wait only while they fill or flush. So a reader and a writer can use one connection
+ * concurrently, although OpenSSL's object does not support that. Either task can be
+ * cancelled, and OpenSSL's state stays consistent.
  *
  * Invariants
  * 1. No task is suspended inside OpenSSL.
- * 2. The kernel uses the bytes in `sending` during a call, so that buffer must not grow
- *    or move. During the call OpenSSL writes to `out` instead. The next task that flushes
- *    sends the
- *    rest of `sending` before `out`, so it completes a record that a cancelled call has
- *    sent only in part.
+ * 2. The kernel uses the bytes in `sending` during a call, so that buffer does not grow
+ *    or move. Meanwhile OpenSSL writes to `out`. A cancelled call may leave a record that
+ *    was sent only in part; the next task that flushes sends the rest of `sending` before
+ *    `out`, and so completes that record.
  * 3. Only one task flushes at a time (`flushing`). A writer waits for its turn. A reader
- *    flushes OpenSSL's answers (alerts, key updates), unless a writer is flushing, which
- *    then also sends the answers. The reader does not wait for room, because a peer that
- *    does not read must not stop coil from reading. According to RFC 8446, 4.6.3, such an
- *    answer may wait for the next write.
+ *    flushes OpenSSL's answers (alerts, key updates), unless a writer is already
+ *    flushing: then the writer sends them, too. The reader does not wait for room,
+ *    because a peer that does not read must not stop coil from reading. Answers that do
+ *    not fit are sent with the next write, as RFC 8446, 4.6.3, allows.
  * 4. Only one task fills at a time (`filling`). Meanwhile the kernel writes to `in`,
  *    which is empty, and no other task uses it. This task may be a reader or a writer:
  *    OpenSSL encrypts nothing while it has received only a part of a handshake message,
@@ -37,9 +36,9 @@
  * 5. At most AT_ONCE bytes are encrypted at a time, and only when all earlier bytes have
  *    been written.
  *
- * OpenSSL does not use the socket itself, because it would need readiness events, but
- * coil's backends perform operations. With kernel TLS, OpenSSL would have to own the
- * socket: see docs/decisions/0004.
+ * OpenSSL does not use the socket itself, because it would need readiness events, whereas
+ * coil's backends perform whole operations. With kernel TLS, OpenSSL would have to own
+ * the socket: see docs/decisions/0004.
  */
 #include "tls.h"
 
@@ -54,7 +53,7 @@
 #define READ_MIN ((size_t)4096)
 #define READ_MAX ((size_t)65536)
 #define AT_ONCE ((size_t)65536)
-#define GATHER 4096 /* smaller parts are joined in one record */
+#define GATHER 4096 /* parts smaller than this are joined in one record */
 
 /* ---- bytes ------------------------------------------------------------------------- */
 
@@ -198,9 +197,8 @@ static void end_filling(struct coil__tls_stream *t)
 }
 
 /*
- * Wait until no other task is filling. Returns 0 if the caller may fill, or a negative
- * errno. If another task filled during the wait, return 1, because there may be bytes to
- * decrypt.
+ * Begin filling, or wait until another task has filled. Returns 0 if the caller may fill,
+ * 1 if another task has filled, so there may be bytes to decrypt, or a negative errno.
  */
 static int begin_filling(struct coil__tls_stream *t)
 {
@@ -220,8 +218,8 @@ static int begin_filling(struct coil__tls_stream *t)
 }
 
 /*
- * Wait until no other task is filling, then call coil__tls_fill(). If another task filled
- * during the wait, return 1 instead.
+ * Call coil__tls_fill() and return its result. If another task is already filling, only
+ * wait until it has ended, and return 1.
  */
 static ssize_t fill_in_turn(struct coil__tls_stream *t)
 {
@@ -571,7 +569,7 @@ static int encrypt_close_notify(struct coil__tls_stream *t)
         return coil__failed(-ENOMEM);
     ERR_clear_error();
     t->shut_down =
-        /* the BIO always has room, so this can only fail if memory runs out */
+        /* the BIO always has room, so only a lack of memory makes this fail */
         SSL_shutdown(t->ssl) >= 0;
     ERR_clear_error();
     return t->shut_down ? 0 : coil__failed(-ENOMEM);
@@ -603,8 +601,8 @@ static void ignore_completion(struct coil__op *op)
 }
 
 /*
- * Try once to send close_notify, before the descriptor is closed. Nothing is sent after a
- * truncated record, so that the peer notices the truncation.
+ * Try once to send close_notify, before the descriptor is closed. If an earlier write has
+ * left a record incomplete, nothing is sent, so that the peer notices the truncation.
  */
 static void close_tls(coil_stream *stream)
 {

@@ -1,9 +1,9 @@
 /*
  * tls_verify.c - verifies the peer's certificate, and explains why it was rejected.
  *
- * OpenSSL verifies the certificate. This file adds the message. OpenSSL passes each
- * rejected certificate to note_complaint(). Later only an error number would be
- * available.
+ * OpenSSL verifies the certificate. This file adds the message. OpenSSL calls
+ * note_complaint() for each rejected certificate; after the handshake only an error
+ * number would be available.
  */
 #include "tls.h"
 
@@ -67,7 +67,7 @@ char *coil__tls_name_text(const X509_NAME *name)
     return text_of_bio(bio);
 }
 
-/* If the expected name is missing, print the names in the certificate. */
+/* Print the names in a certificate that is not valid for the expected name. */
 static void print_names(BIO *bio, const X509 *certificate)
 {
     GENERAL_NAMES *names =
@@ -120,8 +120,9 @@ static void print_complaint(BIO *bio, const struct coil__tls_stream *t,
 }
 
 /*
- * Record the error of a certificate in the chain, without changing the result. OpenSSL
- * calls this function for each certificate.
+ * If OpenSSL has rejected a certificate of the chain, record the error and a message.
+ * OpenSSL calls this function for each certificate; its result is OpenSSL's verdict,
+ * unchanged.
  */
 static int note_complaint(int is_fine, X509_STORE_CTX *context)
 {
