@@ -1,6 +1,6 @@
 /*
- * attempts.c - connects to a host: its addresses are attempted one after another, and the
- * first address that accepts wins. (RFC 8305, Happy Eyeballs)
+ * attempts.c - connects to a host by attempting its addresses one after another until one
+ * accepts (Happy Eyeballs, RFC 8305).
  *
  *     questions -> addresses, by family -> attempts -> the winner's stream
  *
@@ -8,8 +8,8 @@
  * the previous attempt has failed, or `delay_ns` after the previous attempt began. The
  * first attempt begins as soon as an IPv6 address is known. If only IPv4 addresses are
  * known, it begins once the IPv6 query is answered or 50 ms have passed. The families
- * alternate. If both are known, the family of the better address is first. Later answers
- * add their addresses to the running race.
+ * alternate. If addresses of both families are known at the start, the family of the
+ * better address is first. Later answers add their addresses to the running race.
  *
  * If all answers have arrived and contain only one address, the calling task connects to
  * it directly, without a race.
@@ -40,7 +40,7 @@
 struct coil__attempt {
     struct coil__list link; /* coil__attempts.begun */
     coil_address address;
-    coil_stream *stream; /* set once connected; NULL after it was closed or returned */
+    coil_stream *stream; /* NULL unless connected, and once closed or returned */
     int rc;
 };
 
@@ -297,8 +297,8 @@ static int bind_and_connect(coil_loop *loop, int fd, const coil_address *to,
 }
 
 /*
- * True if the kernel chose the destination port as the socket's local port, so the socket
- * is connected to itself.
+ * True if the socket is connected to itself, because the kernel chose the destination
+ * port as the socket's local port.
  */
 static bool is_connected_to_itself(coil_loop *loop, int fd, const coil_address *to)
 {
@@ -325,8 +325,8 @@ static void reset_stream(coil_stream *stream)
 /*
  * If a port of this machine has no listener but is in the kernel's range of local ports,
  * TCP may connect a socket to itself (RFC 9293, 3.5, simultaneous open). In that case try
- * again, and finally fail as for any other port without a listener. If the caller chose
- * the local port, however, such a connection is intended. (Go: net.Dial)
+ * again, and after SELF_CONNECTS tries fail as for any other port without a listener. But
+ * if the caller chose the local port, such a connection is intended. (Go: net.Dial)
  */
 int coil__attempt_connect(coil_loop *loop, const coil_address *to,
                           const coil_address *local, coil_stream **out)

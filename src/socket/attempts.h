@@ -23,13 +23,13 @@ struct coil__attempts_side {
 struct coil__attempts {
     const char *given_host, *given_port; /* may be NULL */
     const char *host, *port;             /* for messages */
-    in_port_t port_number;               /* port of the addresses that queries find */
+    in_port_t port_number;               /* port for the addresses that queries find */
     int64_t delay_ns, timeout_ns;
     bool binds;
     coil_address local[2]; /* one per family; length 0 if there is none */
 
     struct coil__attempts_side sides[2]; /* by kind */
-    /* a wait for an answer, until the deadline `until` */
+    /* the wait for an answer, and its deadline */
     struct coil__wait wait;
     bool waits;
     int64_t until;

@@ -1,8 +1,8 @@
 /*
  * datagram.c - sends and receives single datagrams.
  *
- * A stream refuses a second reader, because bytes divided between two readers make no
- * sense. A datagram, however, is complete in itself, so several tasks may wait for
+ * A stream refuses a second reader, because bytes that are divided between two readers
+ * are useless. A datagram, however, is complete in itself, so several tasks may wait for
  * datagrams. The tasks of each direction form a queue, and only the first task has an
  * operation on the descriptor.
  */
@@ -28,7 +28,7 @@ int coil__datagram_enter(coil_datagram *datagram, enum coil__direction direction
     coil__endpoint_check(endpoint, caller);
     if (endpoint->fd < 0)
         return coil__failed(-EBADF);
-    /* keep the socket: it may be destroyed while this task waits for the lock */
+    /* keeps the datagram object if it is destroyed while this task waits for the lock */
     endpoint->references++;
     rc = coil_lock_acquire(&datagram->line[direction]);
     if (rc == 0) {
@@ -55,7 +55,8 @@ void coil__datagram_leave(coil_datagram *datagram, enum coil__direction directio
  * reported as writable, even if the receiver's queue is full (unix(7), poll(2)). So
  * connect a second socket to the receiver, and wait until that socket is writable.
  * coil_datagram_close() ends the wait by shutting down the second socket, which makes it
- * readable. (select(2) does not report a socket that was shut down as writable.)
+ * readable. So wait for this, too: select(2) does not report a socket that was shut down
+ * as writable.
  */
 static int wait_for_room(coil_datagram *datagram, const struct sockaddr *to,
                          socklen_t to_bytes)

@@ -9,7 +9,7 @@
 
 struct coil_datagram {
     struct coil__endpoint endpoint;
-    coil_lock line[2]; /* one per direction: held by the task that sends, or receives */
+    coil_lock line[2]; /* one per direction: held by the task that is using it */
     int family;
     /* the second socket of wait_for_room(), or -1 if no task waits there */
     int room_fd;
@@ -21,8 +21,8 @@ struct coil_datagram {
 };
 
 /*
- * Wait until all earlier calls in this direction have ended, and begin a call.
- * coil__datagram_leave() ends it. Fails with -EBADF or -ECANCELED.
+ * Wait until all earlier calls in this direction have ended, and begin a call, which
+ * coil__datagram_leave() ends. Fails with -EBADF or -ECANCELED.
  */
 int coil__datagram_enter(coil_datagram *datagram, enum coil__direction direction,
                          const char *caller);
@@ -30,7 +30,7 @@ void coil__datagram_leave(coil_datagram *datagram, enum coil__direction directio
 
 /*
  * Send or receive one datagram within a call, for coil_send_to() and coil_receive_from().
- * If a datagram is truncated, return its whole size; this is not an error.
+ * Return the size of the whole datagram, even if it was truncated; this is not an error.
  */
 ssize_t coil__datagram_send(coil_datagram *datagram, const void *buf, size_t n,
                             const struct sockaddr *to, socklen_t to_bytes,
@@ -51,15 +51,18 @@ int coil__info_enable(coil_loop *loop, int fd, int family);
 /* Call coil__info_enable(), unless that has been done or the family has no info. */
 int coil__info_request(coil_datagram *datagram);
 
-/* Prepare a message for receiving info in `control`, and read the received info. */
+/*
+ * Prepare a message for receiving info in `control`, and later read the info from the
+ * received message.
+ */
 void coil__info_prepare(const coil_datagram *datagram, struct coil__control *control,
                         struct msghdr *message);
 void coil__info_read(coil_datagram *datagram, struct msghdr *message,
                      coil_datagram_info *out);
 
 /*
- * Make the kernel send the message as `info` specifies. NULL has no effect. Fails with
- * -EAFNOSUPPORT or -EOPNOTSUPP.
+ * Add control data to the message, so that the kernel sends it as `info` specifies. If
+ * `info` is NULL, do nothing. Fails with -EAFNOSUPPORT or -EOPNOTSUPP.
  */
 int coil__info_write(const coil_datagram *datagram, const coil_datagram_info *info,
                      struct coil__control *control, struct msghdr *message);

@@ -16,7 +16,8 @@
 #define AT_ONCE 16
 
 /*
- * Headers for sendmmsg(2) and recvmmsg(2). The batch is small because stacks are small.
+ * The arguments of one sendmmsg(2) or recvmmsg(2). The batch is small because stacks are
+ * small.
  */
 struct message_batch {
     struct mmsghdr headers[AT_ONCE];
@@ -27,7 +28,7 @@ struct message_batch {
 /*
  * Fill in the headers of the next messages. Returns the number of messages. If the info
  * of a message is invalid, returns the number of messages before it, or the error if it
- * is the first message.
+ * belongs to the first message.
  */
 static int fill_headers(const coil_datagram *d, struct message_batch *batch,
                         coil_message *messages, int count, bool to_send)

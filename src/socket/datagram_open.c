@@ -63,7 +63,7 @@ static int create_or_close(coil_loop *loop, int fd, int family, const char *call
     return rc;
 }
 
-/* Like create_or_close(), for a socket with these flags. */
+/* Like create_or_close(), for a bound socket that was opened with these flags. */
 static int create_bound(coil_loop *loop, int fd, int family, unsigned flags,
                         const char *caller, coil_datagram **out)
 {
@@ -108,7 +108,7 @@ static int close_datagram(coil_datagram *datagram, const char *caller)
     coil__endpoint_check(&datagram->endpoint, caller);
     if (datagram->endpoint.fd >= 0 && datagram->room_fd >= 0 &&
         !coil__endpoint_is_parents(&datagram->endpoint))
-        /* this ends the wait in wait_for_room() */
+        /* end the wait in wait_for_room() */
         shutdown(datagram->room_fd, SHUT_RDWR);
     return coil__endpoint_close(&datagram->endpoint, caller);
 }
@@ -172,7 +172,10 @@ static int bind_at(coil_loop *loop, const struct addrinfo *address, unsigned fla
     return rc;
 }
 
-/* Bind to the first address of the family that works. AF_UNSPEC means any family. */
+/*
+ * Return a socket bound to the first possible address of the family, or a negative errno.
+ * AF_UNSPEC means any family.
+ */
 static int bind_at_first(coil_loop *loop, const struct addrinfo *list, int family,
                          unsigned flags, int *found)
 {

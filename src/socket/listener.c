@@ -185,7 +185,10 @@ static int listen_at(coil_loop *loop, const struct addrinfo *address,
     return rc;
 }
 
-/* Listen at the first address of the family that works. AF_UNSPEC means any family. */
+/*
+ * Return a socket that listens at the first possible address of the family, or a negative
+ * errno. AF_UNSPEC means any family.
+ */
 static int listen_at_first(coil_loop *loop, const struct addrinfo *list, int family,
                            const coil_listen_options *opts)
 {
@@ -396,7 +399,10 @@ static bool was_given_up(ssize_t result)
     }
 }
 
-/* Return a connected socket, or a negative errno. */
+/*
+ * Accept a connection, or take the one that was stored. Returns its socket, or a negative
+ * errno.
+ */
 static int accept_one(coil_listener *listener, coil_address *peer)
 {
     struct coil__op op = {.kind = COIL__OP_ACCEPT};
@@ -417,9 +423,9 @@ static int accept_one(coil_listener *listener, coil_address *peer)
 }
 
 /*
- * Store a connection that could not be attached for the next coil_accept(). Exception:
- * after -EINVAL, close it, because the descriptor is too large for select(2), so another
- * try would fail, too.
+ * Store a connection that could not be attached to the loop, so that the next
+ * coil_accept() tries again. But after -EINVAL close it: the descriptor is too large for
+ * select(2), so another try would fail, too.
  */
 static void keep_or_close(coil_listener *listener, int fd, int rc)
 {

@@ -16,7 +16,7 @@
 
 /* ---- addresses --------------------------------------------------------------------- */
 
-/* coil__socket_name() or coil__socket_peer(), which fail for a pipe. */
+/* The type of coil__socket_name() and coil__socket_peer(). Both fail for a pipe. */
 typedef int (*address_call)(coil_loop *loop, int fd, struct sockaddr *address,
                             socklen_t *address_bytes);
 

@@ -5,11 +5,11 @@
  *                               +--- handle()       one for each connection
  *
  * run_server() is a task that the server spawns. This task waits until the server is
- * asked to stop, or until neither acceptors nor connections are left. After that it
- * closes the listeners, waits for the handlers during the grace time, cancels the
- * remaining handlers, and leaves the group, which waits until all have ended. Every
- * server ends this way. Destroying the server or closing the loop cancels run_server(),
- * which then stops accepting and cancels the handlers at once, without the grace time.
+ * asked to stop, or until neither acceptors nor connections are left. Then it closes the
+ * listeners, waits up to the grace time for the handlers, cancels the remaining handlers,
+ * and waits until they have ended, by leaving the group. Every server ends this way.
+ * Destroying the server or closing the loop cancels run_server(), which then stops
+ * accepting and cancels the handlers at once, without the grace time.
  *
  * Handlers start eagerly, within the acceptor's step: a task that is cancelled before its
  * first step never runs, so it could not destroy its stream. The only memory of a
@@ -19,13 +19,13 @@
  * One task checks for idle connections LOOKS times per `idle_ns`, so a connection needs
  * no timer and a call need not read the clock. A connection is idle if LOOKS checks in a
  * row find that its handler is waiting and has begun no operation on its stream. The
- * scope of an idle connection is cancelled, as at a deadline.
+ * scope of an idle connection is then cancelled, as at a deadline.
  *
  * Invariants
  * 1. run_server() has a reference until the group is closed, so acceptors and handlers
  *    need none.
- * 2. After a change to a condition for which tasks wait, wake_waiters() must be called:
- *    the waiting tasks check the condition again.
+ * 2. Code that changes a condition for which tasks wait must call wake_waiters(), so that
+ *    these tasks check the condition again.
  */
 #include "listener.h"
 #include "../stream/stream.h"
@@ -64,7 +64,7 @@ struct coil_server {
     struct coil__list requests;              /* handlers that wait for a request */
     size_t acceptor_count, connection_count; /* running tasks */
     size_t handshake_count;                  /* connections in the TLS handshake */
-    /* set and cleared at once, to wake all waiting tasks */
+    /* set and immediately cleared by wake_waiters() */
     coil_event changed;
     coil_event stopped;
     bool stopping;
@@ -107,8 +107,8 @@ struct connection {
 };
 
 /*
- * A handler in coil_server_wait_request(). Like struct connection, this is not on the
- * handler's stack.
+ * A handler that is waiting in coil_server_wait_request(). Like struct connection, this
+ * struct is not on the handler's stack.
  */
 struct request {
     struct coil__list link; /* coil_server.requests */
@@ -122,7 +122,10 @@ static void wake_waiters(coil_server *s)
     coil_event_clear(&s->changed);
 }
 
-/* NOINLINE, here and below, keeps the stack frames of waiting handlers small. */
+/*
+ * NOINLINE, here and below, keeps this function's local variables out of the stack frames
+ * of waiting handlers.
+ */
 static COIL__NOINLINE void report_failure(const char *message, int rc)
 {
     coil_call_exception_handler(&(coil_exception){.message = message,
@@ -216,8 +219,8 @@ static void end_requests(coil_server *s)
 }
 
 /*
- * Cancel the acceptors. This loses no connection, because a waiting acceptor has not
- * accepted one.
+ * End the waits for requests, cancel the acceptors, and close the listeners. No
+ * connection is lost, because an acceptor that is waiting has not accepted one.
  */
 static void stop_accepting(coil_server *s)
 {
@@ -267,8 +270,8 @@ static int call_handler_contained(const struct accepted *a)
 }
 
 /*
- * Call the handler in a scope that is cancelled when the connection is idle. An idle peer
- * is not an error of the server.
+ * Call the handler in a scope that is cancelled when the connection is idle. In that case
+ * return 0, because an idle peer is not an error of the server.
  */
 static COIL__NOINLINE int call_until_idle(const struct accepted *a)
 {
@@ -371,8 +374,8 @@ coil_server *coil_server_current(void)
 }
 
 /*
- * Return the result of coil_server_wait_request(): -ESHUTDOWN if only the server has
- * cancelled the task, else rc.
+ * Convert the result of the wait: if only the server has cancelled the task, replace
+ * -ECANCELED with -ESHUTDOWN and clear the cancellation.
  */
 static int end_of_request(const struct request *request, int rc)
 {
@@ -428,9 +431,8 @@ static bool is_over(int rc)
 }
 
 /*
- * Accepting has failed with `why`. Before the next try, wait until a connection has ended
- * or a time-out has passed. The time-out doubles with each failure. Returns 0 or
- * -ECANCELED.
+ * Report that accepting has failed with `why`, and wait until a connection has ended or a
+ * time-out has passed. The time-out doubles with each failure. Returns 0 or -ECANCELED.
  */
 static int pause_accepting(struct acceptor *a, int why)
 {
@@ -553,8 +555,8 @@ static int wait_for_stop_request(coil_server *s)
 }
 
 /*
- * Wait for the handlers during the grace time. The grace time is skipped if there is no
- * memory for its timer.
+ * Wait until all handlers have ended, at most for the grace time. Does not wait if memory
+ * for the timer cannot be allocated.
  */
 static int wait_for_handlers(coil_server *s)
 {
@@ -688,10 +690,7 @@ void coil_server_destroy(coil_server *server)
     if (server->destroyed)
         coil__misuse_gone("coil_server_destroy");
     if (coil__loop_is_parents(server->loop)) {
-        /*
-         * in a forked child, close the copies of the descriptors, and do not free the
-         * memory
-         */
+        /* In a forked child, only close the copies of the descriptors. */
         stop_accepting(server);
         return;
     }
@@ -721,8 +720,8 @@ size_t coil_server_connections(const coil_server *server)
 }
 
 /*
- * Stop the server and wait, even if the caller is cancelled repeatedly, because the
- * handlers use `arg`.
+ * Stop the server and wait until it has ended, even if the caller is cancelled again: the
+ * caller may free `arg`, which the handlers use, as soon as coil_serve() returns.
  */
 static void stop_although_cancelled(coil_server *s)
 {

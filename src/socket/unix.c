@@ -25,7 +25,7 @@
 
 /*
  * Connect. If the listener's queue is full, connect(2) fails with EAGAIN. No event
- * reports when the queue has room again, so try again at growing intervals.
+ * reports that the queue has room again, so try again at growing intervals.
  */
 static int connect_patiently(coil_stream *stream, const coil_address *address)
 {
