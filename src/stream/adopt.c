@@ -206,8 +206,8 @@ static int receive_into(struct coil__buffer **received, const coil_stream *strea
 }
 
 /*
- * Move the bytes that the backend has received ahead into the stream, where reads take
- * them first. Even if this function fails halfway, no byte is lost.
+ * Move the bytes that the backend has received ahead into the stream; later reads take
+ * them first. If this function fails halfway, no byte is lost.
  */
 static int move_received_bytes(coil_stream *stream)
 {

@@ -90,8 +90,8 @@ void coil__buffer_drop(struct coil__buffer **buffer)
 /* ---- bytes ------------------------------------------------------------------------- */
 
 /*
- * Move the unread bytes to the front of the buffer, but only if at least as many bytes
- * were given out, or if the buffer has no other room.
+ * Move the unread bytes to the front of the buffer, but only if this frees at least as
+ * many bytes as it moves, or if the buffer has no other room.
  */
 static void move_to_front(struct coil__buffer *b)
 {

@@ -7,8 +7,9 @@
  * 2. After a suspension fd may be -1, and its old number may belong to another file. So
  *    coil__endpoint_do() reads fd before each operation, and closing the endpoint ends
  *    the waiting operations.
- * 3. A call may consist of several operations. `busy` excludes other calls in the same
- *    direction between two operations, when the backend would allow them.
+ * 3. A call may consist of several operations. Between two of them the backend would
+ *    allow an operation of another call; `busy` excludes other calls in the same
+ *    direction.
  */
 #include "endpoint.h"
 
@@ -66,7 +67,7 @@ void coil__endpoint_detach(struct coil__endpoint *endpoint)
 {
     coil_loop *loop = endpoint->loop;
 
-    coil__leak_forget(endpoint); /* another loop may use it */
+    coil__leak_forget(endpoint); /* another loop may attach it */
     endpoint->lost = coil__descriptor_find(loop->descriptors, endpoint->fd)->lost;
     loop->backend->class->detach(loop->backend, endpoint->fd);
     coil_loop_release(endpoint->loop);
@@ -179,8 +180,8 @@ bool coil__endpoint_was_used(const struct coil__endpoint *endpoint, unsigned ope
 }
 
 /*
- * Perform the operation. Cancel it after idle_ns, but begin it again if the endpoint was
- * used meanwhile.
+ * Perform the operation, and fail with -ETIMEDOUT if the endpoint is idle for idle_ns. If
+ * another operation has begun meanwhile, begin this operation and its time again.
  */
 static COIL__NOINLINE ssize_t await_until_idle(struct coil__endpoint *endpoint,
                                                const struct coil__op *op)

@@ -1,10 +1,10 @@
 /*
  * readable.c - waits until a stream is readable.
  *
- * This wait is designed for large numbers of idle connections. The operation is in the
- * stream, its wait is in the task's control block, and the stream has no buffer. So no
- * pointer refers to the task's stack, which can be swapped out. With io_uring the kernel
- * may still be receiving ahead for the stream (io_uring_receive.c).
+ * This wait is designed for large numbers of idle connections. The operation is stored in
+ * the stream, its wait in the task's control block, and the stream's empty buffer is
+ * released. So no pointer refers to the task's stack, which can be swapped out. With
+ * io_uring the kernel may still be receiving ahead for the stream (io_uring_receive.c).
  */
 #include "stream.h"
 
@@ -13,10 +13,9 @@
 #include <sys/socket.h>
 
 /*
- * Check that the descriptor can be read. The write end of a pipe, a pidfd and a listening
- * socket cannot, and a wait for such a descriptor would end late or never. Returns 0, or
- * the error of a read. No bytes are read: a listening socket has none, and readv(2) with
- * 0 parts only checks the descriptor.
+ * Check that the descriptor is of a kind that can be read, unlike the write end of a
+ * pipe, a pidfd or a listening socket. A wait for these would end late or never. Returns
+ * 0, or the error that a read would return.
  */
 static int check_that_it_may_be_read(coil_stream *stream)
 {

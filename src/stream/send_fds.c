@@ -132,9 +132,7 @@ static ssize_t receive_fds(coil_stream *stream, void *buf, size_t n, int *fds,
     return rc < 0 ? rc : result;
 }
 
-/*
- * If bytes were read ahead, return these bytes. Descriptors that came with them are lost.
- */
+/* Bytes that were read ahead come first. Descriptors that came with them were lost. */
 static ssize_t receive_buffered_first(coil_stream *stream, void *buf, size_t n, int *fds,
                                       size_t *fd_count)
 {

@@ -3,15 +3,14 @@
  *
  * sendfile(2) moves pages from the kernel's cache to a socket without copying them to the
  * program. If pages are not cached, sendfile(2) reads the disk, which would block the
- * loop. So each piece is probed first, by testing whether reading its first and its last
- * byte would block. A cached piece is sent with sendfile(2). A piece that is not cached
- * is read by the file lane or the backend, and then written, while the kernel reads
- * ahead. With pipes, with TLS, and if sendfile(2) refuses the file, the bytes are always
- * read and written.
+ * loop. So each piece is probed first: would a read of its first or last byte block? A
+ * cached piece is sent with sendfile(2). A piece that is not cached is read by the file
+ * lane or the backend, and then written, while the kernel reads ahead. With pipes, with
+ * TLS, and if sendfile(2) refuses the file, the bytes are always read and written.
  *
- * The file is read at explicit offsets. If the caller has passed no offset, the file's
- * own position is set at the end of the call, so even after a failure it shows how much
- * was sent. (asyncio: loop.sendfile, sock_sendfile)
+ * The file is read at explicit offsets. If the caller has not passed an offset, the call
+ * sets the file's own position when it ends. So the position shows how much was sent,
+ * even after a failure. (asyncio: loop.sendfile, sock_sendfile)
  */
 #include "stream.h"
 
@@ -61,8 +60,8 @@ static ssize_t read_cached(int fd, void *buf, size_t n, int64_t position)
 }
 
 /*
- * True if the next n bytes are cached. If the file ends within them, probe the file's
- * last byte, because a read past the end never waits.
+ * True if the first and the last of the next n bytes are cached. If the file ends
+ * earlier, the file's last byte is probed, because a read past the end never waits.
  */
 static bool is_cached(const struct sending *s, size_t n)
 {
@@ -185,7 +184,7 @@ ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset, size_t n)
     if (result == 0) {
         for (result = 1; result > 0 && s.left > 0;)
             result = send_some(&s);
-        /* TLS may still send bytes of a cancelled write, which also count. */
+        /* This includes bytes of a cancelled write that TLS will still send. */
         s.position = s.start + (int64_t)stream->transferred[COIL__OUT];
         if (offset != NULL)
             *offset = s.position;

@@ -97,9 +97,9 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out)
 /*
  * Switch SO_LINGER off. With this option close(2) waits until the peer has the bytes or
  * the time is up, even on a non-blocking socket. Without it the kernel still sends the
- * bytes. A time of 0 is not changed, because it requests that the connection be reset. In
- * a forked child the option must not be changed, because it belongs to the parent. The
- * number of a simulated socket is not a descriptor, so getsockopt(2) fails.
+ * bytes. A time of 0 is not changed, because it requests that the connection be reset. A
+ * forked child does not change the option, because the parent shares it. Simulated
+ * sockets do not have the option: getsockopt(2) fails for their numbers.
  */
 static void do_not_linger(const coil_stream *stream)
 {
@@ -174,8 +174,8 @@ static ssize_t take_from(struct coil__buffer *buffer, coil_stream *stream, void 
 }
 
 /*
- * Return bytes that the previous loop received ahead. If an error follows the bytes, it
- * is returned once.
+ * Return bytes that the previous loop received ahead. Once these are used up, return the
+ * error that followed them, but only once.
  */
 static ssize_t take_received_bytes(coil_stream *stream, void *buf, size_t n)
 {
@@ -226,10 +226,7 @@ ssize_t coil__stream_write_fd(coil_stream *stream, const struct iovec *parts,
     return coil__endpoint_do(&stream->endpoint, &op);
 }
 
-/*
- * True for the write end of a pipe. A pipe is shut down by closing it, so that the reader
- * sees the end.
- */
+/* True for the write end of a pipe, which is shut down by closing it. */
 static bool is_write_end(int fd)
 {
     struct stat about;
@@ -298,7 +295,10 @@ ssize_t coil_read(coil_stream *stream, void *buf, size_t n)
     return result;
 }
 
-/* If another call is in progress, the count belongs to that call, so do not change it. */
+/*
+ * Does not change the count while another call is in progress, because the count belongs
+ * to that call.
+ */
 int coil__stream_refuse(coil_stream *stream, enum coil__direction direction, int rc)
 {
     if (!stream->endpoint.busy[direction])

@@ -69,11 +69,11 @@ struct coil__received_ahead {
 struct coil_stream {
     struct coil__endpoint endpoint;
     const struct coil__transport *transport;
-    struct coil__received_ahead *received_ahead; /* by the previous loop, or NULL */
+    struct coil__received_ahead *received_ahead; /* by the previous loop; may be NULL */
     struct coil__buffer *buffer;
     size_t transferred[2]; /* bytes transferred by the last call in each direction */
     bool is_socket;
-    bool may_read; /* known to be a kind of descriptor that can be read: readable.c */
+    bool may_read; /* the kind of descriptor is known to be readable: readable.c */
     bool ended;    /* the last read returned 0 */
     /*
      * blocked: the descriptor was blocking when the stream adopted it.
