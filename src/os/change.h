@@ -13,7 +13,7 @@ struct coil__change {
     struct coil__list link; /* coil_watch.changes */
     enum coil_change_kind kind;
     bool is_directory;
-    bool is_open;    /* the first half of a rename, whose second half may follow */
+    bool is_open;    /* first half of a rename; the second half may follow */
     uint32_t cookie; /* the cookie of that rename */
     int64_t until;   /* time at which the wait for the second half ends */
     char *path, *old_path;
@@ -34,8 +34,8 @@ int coil__changes_add(struct coil__list *changes, enum coil_change_kind kind, ch
 struct coil__change *coil__changes_first(const struct coil__list *changes);
 
 /*
- * Return the change for the first half of this rename if it is still waiting for the
- * second half, otherwise NULL.
+ * Return the change for the first half of this rename, if the second half is still
+ * awaited, or NULL.
  */
 struct coil__change *coil__changes_find_open(const struct coil__list *changes,
                                              uint32_t cookie);

@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 /*
- * Move the descriptor above 2. If the program has closed 0, 1 or 2, open(2) returns these
- * numbers, and a child that should inherit a closed stdin would get that descriptor.
- * Closes `fd` if it was moved or moving failed.
+ * Make sure that a new descriptor is above 2: return `fd`, or a copy of it. If the
+ * program has closed 0, 1 or 2, open(2) returns these numbers, and a child that should
+ * inherit a closed stdin would get `fd` instead. Closes `fd` unless it is returned.
  */
 static int above_stdio(int fd)
 {
@@ -96,10 +96,10 @@ static int open_again(int fd, int flags)
 }
 
 /*
- * With O_NONBLOCK the child's reads from a pipe or terminal would fail with EAGAIN. The
- * flag belongs to the open file description, which other processes may share, so do not
- * clear it, but open the file again. Returns the new descriptor, or `fd` if reopening is
- * unnecessary or impossible (a socket).
+ * If `fd` is non-blocking, open its file again, so that the child's reads do not fail
+ * with EAGAIN. O_NONBLOCK is not cleared on `fd`, because it belongs to the open file
+ * description, which other processes may share. Returns the new descriptor, or `fd` if
+ * reopening is unnecessary or impossible (a socket).
  */
 static int open_blocking(int fd)
 {
@@ -118,8 +118,9 @@ static int open_blocking(int fd)
 }
 
 /*
- * Return a descriptor for the child to inherit. `fd` may be non-blocking, because of
- * coil_stream_adopt(). If `fd` is closed, it is also closed in the child.
+ * Return a blocking descriptor for the child to inherit: coil_stream_adopt() may have
+ * made `fd` non-blocking. If `fd` is closed, return it, so that it is also closed in the
+ * child.
  */
 static int open_inherited(int fd)
 {

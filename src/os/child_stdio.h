@@ -11,7 +11,7 @@ enum { COIL__TERMINAL = 3, COIL__ENDS };
 
 struct coil__stdio {
     int fd[3];    /* the child's standard descriptors */
-    bool ours[3]; /* opened here, so closed after the child has started */
+    bool ours[3]; /* fd[i] was opened here, so it is closed after the child has started */
     int terminal; /* the child's end of the pseudo-terminal; -1: none */
     /* the parent's ends of pipes and of the terminal, or NULL */
     coil_stream *ends[COIL__ENDS];

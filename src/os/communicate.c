@@ -1,12 +1,13 @@
 /*
  * communicate.c - writes a child's input, reads its output, and waits until it ends.
  *
- * All pipes are served at the same time, because a child may not read its input until its
- * output is read. Each open pipe is a job, and a terminal is two jobs. The calling task
- * does the last job, and tasks of a group do the others. In the common case there is only
- * one pipe, and no group is needed.
+ * All pipes are served concurrently: a child may stop reading its input until its output
+ * is read. Each open pipe is a job, and a terminal is two jobs. The calling task does the
+ * last job, and tasks of a group do the others. In the common case there is only one
+ * pipe, and no group is needed.
  *
- * After a failure a job does not use its stream, which may have been destroyed.
+ * After a failure a job does not use its stream again, because the stream may have been
+ * destroyed.
  */
 #include "process.h"
 #include "../stream/stream.h"
@@ -33,7 +34,7 @@ static int write_input(const struct pipe_job *job)
     ssize_t rc = job->n > 0 ? coil_write(job->stream, job->input, job->n) : 0;
 
     /*
-     * A child may close its input without reading it. In that case the failed write is
+     * If the child has closed its input without reading all of it, the failed write is
      * not an error.
      */
     if (rc < 0 && rc != -EPIPE && rc != -ECONNRESET)
@@ -188,7 +189,7 @@ int coil_process_communicate(coil_process *process, const void *input, size_t n,
     if (is_terminal)
         in = coil_process_terminal(process);
     /*
-     * Clear the byte count of an earlier call, because this call may fail before its own
+     * Set the count of transferred bytes to 0, because this call may fail before its
      * writer starts.
      */
     if (in != NULL)

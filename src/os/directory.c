@@ -1,9 +1,9 @@
 /*
  * directory.c - reads the entries of a directory.
  *
- * getdents64(2) fills a buffer with entries: a few hundred in one call, which a thread
- * makes. The kernel gives each entry an offset, so entries may be created or removed
- * between two calls.
+ * getdents64(2), called on a thread, fills a buffer with a few hundred entries. The
+ * kernel gives each entry an offset, so entries may be created or removed between two
+ * calls.
  */
 #include "file.h"
 

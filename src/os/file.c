@@ -9,8 +9,8 @@
  *     `------ coil_file_destroy() ---'  `-- the last reference goes ------'
  *
  * Invariants
- * 1. The descriptor is not closed while a call on the file is running. Otherwise a thread
- *    could use the number after the kernel has given it to another file.
+ * 1. The descriptor is not closed while a call on the file is running: a thread may be
+ *    about to use the number, which after close(2) the kernel could give to another file.
  * 2. A call that consists of several steps checks before each step whether the file was
  *    closed, so coil_file_close() waits for at most one step.
  * 3. leave_file() sets `transferred`, and the call returns without suspending after that,
@@ -41,7 +41,7 @@ struct coil_file {
     int fd;             /* -1: the descriptor is closed */
     bool closed;        /* no new call may begin */
     bool has_position;  /* false for a FIFO, a socket or a terminal */
-    coil_lock position; /* held by a call at the file's position */
+    coil_lock position; /* held by the call at the file's position */
     unsigned references, calls;
     bool destroyed; /* the owner has dropped its reference */
     size_t transferred;
@@ -289,7 +289,10 @@ ssize_t coil__file_step(coil_file *file, struct coil__op *op)
         return coil__failed(-EBADF);
     op->fd = file->fd;
     result = coil__file_do(op);
-    /* after the write, because a read during the write may have returned the old bytes */
+    /*
+     * counted after the write, because a read during the write may have returned old
+     * bytes
+     */
     if (changes_bytes(op->kind))
         file->ahead.changes++;
     return result;

@@ -20,7 +20,7 @@ struct coil__ahead {
     char *bytes; /* NULL until the first read */
     size_t size, count;
     int64_t offset;   /* offset of bytes[0] in the file */
-    unsigned changes; /* how many calls on the file have changed its bytes */
+    unsigned changes; /* number of calls that have changed the file's bytes */
     /* `changes` when `bytes` was read: if the two differ, `bytes` is stale */
     unsigned seen;
 };
@@ -36,13 +36,14 @@ int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead,
 void coil__file_leave_position(coil_file *file, size_t transferred);
 
 /*
- * Perform one operation of a call. Sets op->fd. Fails with -EBADF if the file is closed.
+ * Perform one operation of a call on the file. Sets op->fd. Fails with -EBADF if the file
+ * is closed.
  */
 ssize_t coil__file_step(coil_file *file, struct coil__op *op);
 
 /*
- * Perform a whole call that consists of one operation. Sets op->fd. Fails with -EBADF if
- * the file is closed.
+ * Perform a call on the file that consists of one operation. Sets op->fd. Fails with
+ * -EBADF if the file is closed.
  */
 ssize_t coil__file_op(coil_file *file, struct coil__op *op, const char *caller);
 
@@ -71,8 +72,9 @@ struct coil__target {
 int coil__target_look(const char *path, struct statx *out);
 
 /*
- * Open the target. A new file gets `mode`, but if it will replace an existing file, it
- * gets that file's mode. open_flags is O_TRUNC or O_APPEND, for an existing file.
+ * Open the target. A new file gets `mode`, or, if it will replace an existing file, the
+ * mode of that file. Without COIL_FILE_ATOMIC, open_flags (such as O_TRUNC or O_APPEND)
+ * are passed to open(2).
  */
 int coil__target_open(struct coil__target *target, const char *path, mode_t mode,
                       unsigned flags, int open_flags);

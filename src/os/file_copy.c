@@ -8,9 +8,9 @@
  *
  * Holes of the source are not copied.
  *
- * No backend can copy files, so a thread of the file lane copies a file in steps. A small
- * file is opened, copied and closed in one step. Between two steps the task calls
- * `progress`, and can be cancelled.
+ * The backends cannot copy files, so a thread copies a file in steps. A small file is
+ * opened, copied and closed in one step. After each step the task calls `progress`, and
+ * between two steps it can be cancelled.
  *
  * Start reading at coil_copy_file() and copy_in_task().
  */
@@ -43,8 +43,10 @@ struct copy {
 
 /* ---- data -------------------------------------------------------------------------- */
 
-/* True if the result means that copy_file_range(2) cannot copy between these two files,
- * not that reading or writing has failed. */
+/*
+ * True if the result of copy_file_range(2) means that it does not support these two
+ * files, not that reading or writing has failed.
+ */
 static bool needs_buffer(const struct copy *c, ssize_t result)
 {
     switch (-result) {
@@ -64,8 +66,8 @@ static bool needs_buffer(const struct copy *c, ssize_t result)
 }
 
 /*
- * Copy in the kernel. Preserves the task's last error, because if the kernel cannot copy,
- * the caller uses a buffer instead.
+ * Copy up to n bytes in the kernel. Preserves the task's last error: if the kernel cannot
+ * copy, this is not a failure, because the caller then uses a buffer.
  */
 static ssize_t copy_by_kernel(struct copy *c, int64_t n)
 {
@@ -137,8 +139,10 @@ static bool has_holes(const struct copy *c)
     return S_ISREG(c->target.stx_mode) && c->source.stx_blocks * 512 < c->source.stx_size;
 }
 
-/* coil_file_seek() cannot be used, because it may wait until no other call is at the
- * file's position, and only a task can wait. */
+/*
+ * Call lseek(2) on the source. coil_file_seek() cannot be used on a thread, because it
+ * may have to wait until no other call is at the file's position.
+ */
 static int64_t seek_in_source(struct copy *c, int64_t offset, int whence)
 {
     return coil__file_op(
@@ -147,7 +151,10 @@ static int64_t seek_in_source(struct copy *c, int64_t offset, int whence)
         "coil_copy_file");
 }
 
-/* Copy data from the next piece at or after `done`, at most STEP_BYTES. */
+/*
+ * Skip a hole at `done`, if there is one, and copy up to STEP_BYTES of the data after it.
+ * If only a hole is left, extend the target to the source's size.
+ */
 static int copy_piece(struct copy *c)
 {
     int64_t size = (int64_t)c->source.stx_size, end;
@@ -205,7 +212,7 @@ static int open_target(struct copy *c)
 
     /*
      * If `to` is another name of the source, an atomic copy would replace that name with
-     * a copy. No data would be lost, but the caller has made a mistake.
+     * a copy. No data would be lost, but this is probably a mistake of the caller.
      */
     if (c->flags & COIL_FILE_ATOMIC && coil__target_look(c->to_path, &there) == 0 &&
         is_same_file(&c->source, &there))
@@ -250,8 +257,8 @@ static int finish_copy(struct copy *c)
 /* ---- steps ------------------------------------------------------------------------- */
 
 /*
- * Take one step: the first step opens the files, the last one closes them. Runs on a
- * thread.
+ * Perform one step, on a thread. The first step also opens the files, and the last one
+ * closes them.
  */
 static int copy_in_task(void *arg)
 {

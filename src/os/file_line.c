@@ -6,14 +6,14 @@
  *
  * pread(2) reads a large piece ahead and does not change the file's position. Returning a
  * line within that piece costs one memchr(3) and two calls of lseek(2), which do not
- * block. No backend operation is needed. The kernel's position is always right after the
- * last line that was returned. So coil_file_read_line() can be mixed with all other
- * calls, of this process and of other processes that share the open file. The bytes that
- * were read ahead are used only while the position is within them, and until a call on
- * this file changes its bytes.
+ * block, but no backend operation. The kernel's position is always right after the last
+ * line that was returned. So coil_file_read_line() can be mixed with all other calls on
+ * the file, in this process and in other processes that share the open file. The bytes
+ * that were read ahead are discarded if the position is outside of them, or if a call on
+ * this file has changed its bytes.
  *
- * The alternative, a separate reader object, would have its own position in addition to
- * the file's, and users would have to keep track of both.
+ * A separate reader object would have a second position, which users would have to keep
+ * in mind.
  */
 #include "file.h"
 
@@ -66,7 +66,7 @@ static ssize_t find_end(coil_file *file, struct coil__ahead *a, int64_t position
         a->count = 0;
         a->offset = position;
     }
-    /* set before the read, because a change during the read makes the bytes stale */
+    /* set before the read, so that a change during the read makes the bytes stale */
     a->seen = a->changes;
     for (;;) {
         size_t begin = (size_t)(position - a->offset), there = a->count - begin;

@@ -5,8 +5,9 @@
  *                                          |             ^
  *                                   folders to scan -- coil__folders_scan()
  *
- * A notice of the kernel contains the number of a watched folder and a name. A new folder
- * in a tree is listed when its notice is handled: see watch_folders.c.
+ * A notice of the kernel contains the number of a watched folder and the name of an
+ * entry. When the notice of a new folder in a tree is handled, the new folder is listed:
+ * see watch_folders.c.
  *
  * A rename consists of two notices with the same cookie, usually one right after the
  * other. The change for the first notice stays in the list, and delays the changes after
@@ -14,8 +15,8 @@
  * moved out of the watched folders.
  *
  * Invariants
- * 1. New folders are listed before the next notice is handled, so a notice finds its
- *    folder.
+ * 1. New folders are listed before the next notice is handled, so the folder of a notice
+ *    is always known.
  * 2. If handling a notice fails with -ENOMEM, it is handled again. coil__changes_add()
  *    drops a change that is equal to the last one, so the caller sees no duplicate.
  * 3. `busy` excludes other calls, so no folder is removed while the listing suspends.
@@ -40,7 +41,7 @@
 
 struct coil_watch {
     struct coil__folders folders;
-    struct coil__change *given; /* the latest change that the caller received */
+    struct coil__change *given; /* the change that the caller received last */
     unsigned alive;             /* 0 in freed memory */
     bool busy;
     size_t position, filled;
@@ -107,7 +108,7 @@ static int move_folders(coil_watch *watch, const struct coil__watched *into,
     rc = coil__folders_rename(&watch->folders, old_path, path);
     if (rc == 0)
         rc = coil__folders_watch(&watch->folders, path,
-                                 false); /* no effect if it is already watched */
+                                 false); /* no effect if already watched */
     return rc < 0 ? rc : 0;
 }
 
@@ -121,7 +122,7 @@ static int handle_moved_to(coil_watch *watch, struct coil__watched *folder,
 
     if (change == NULL)
         return handle_created(watch, folder, notice);
-    /* a listing has already reported it */
+    /* a listing has already reported the new name */
     if (coil__watched_forget(folder, notice->name)) {
         end_rename(watch, change);
         return 0;
@@ -142,7 +143,10 @@ static int handle_moved_to(coil_watch *watch, struct coil__watched *folder,
     return rc;
 }
 
-/* A file or folder given to coil_watch_add() was deleted or renamed. */
+/*
+ * Add a change if the folder itself, which was deleted or renamed, was given to
+ * coil_watch_add().
+ */
 static int handle_gone(coil_watch *watch, struct coil__watched *folder)
 {
     if (!folder->is_root)
@@ -170,8 +174,8 @@ static int handle_overflow(coil_watch *watch)
 }
 
 /*
- * Add any other change. A change of a folder itself is ignored in a tree, because the
- * parent folder reports it, too.
+ * Add a change of any other kind. Ignores a notice about a folder inside a tree itself,
+ * because its parent folder reports the change, too.
  */
 static int handle_other(coil_watch *watch, const struct coil__watched *folder,
                         const struct coil__notice *notice, enum coil_change_kind kind)
@@ -240,8 +244,8 @@ static int forget_names(struct coil__watched *folder, void *arg)
 }
 
 /*
- * Wait for notices. If the first change is waiting for the second half of a rename, wait
- * at most for the rest of that wait.
+ * Wait for notices. If the first change is the first half of a rename, wait at most until
+ * its time is up.
  */
 static int wait_for_notices(coil_watch *watch)
 {
@@ -277,7 +281,7 @@ static int fill(coil_watch *watch)
     return rc < 0 ? rc : 0;
 }
 
-/* True if the first change can be given to the caller. */
+/* True if the first change is complete, so it can be given to the caller. */
 static bool has_change(coil_watch *watch)
 {
     struct coil__change *first = coil__changes_first(&watch->folders.changes);
@@ -379,8 +383,8 @@ int coil_watch_add(coil_watch *watch, const char *path, enum coil_watch_depth de
 }
 
 /*
- * From now on, treat the folder with that path like any other folder inside a tree.
- * Returns -EEXIST.
+ * If the folder was given to coil_watch_add() with this path, from now on treat it like
+ * any other folder inside a tree. Returns -EEXIST.
  */
 static int unmark_root(struct coil__watched *folder, void *arg)
 {

@@ -42,9 +42,9 @@ static int make_room_in_contents(struct contents *c, size_t size)
 }
 
 /*
- * Make room for one byte more than the size that statx(2) returns: if a read does not
- * fill it, it has reached the end, and no other allocation is necessary. Files of /proc
- * have size 0.
+ * Make room for one byte more than the size that statx(2) returns: a read that does not
+ * fill this room has reached the end, so usually one allocation is enough. For files of
+ * /proc, whose size is reported as 0, begin with FIRST_BYTES.
  */
 static int make_first_room(struct contents *c, coil_file *file)
 {
@@ -162,8 +162,8 @@ int coil__target_look(const char *path, struct statx *out)
 }
 
 /*
- * Open a new file for an atomic write. If it will replace another file, it gets that
- * file's mode, whatever the umask.
+ * Open a new file for an atomic write. If it will replace an existing file, give it the
+ * mode of that file, regardless of the umask.
  */
 static int open_atomic(struct coil__target *target, mode_t mode)
 {
@@ -210,8 +210,8 @@ static int open_directory(const char *path, coil_file **out)
 }
 
 /*
- * Sync the directory. A cancellation must not make the call fail, because the new content
- * is already in place.
+ * Sync the directory, even if the task is cancelled: the new content is already in place,
+ * so the call must not fail with -ECANCELED.
  */
 static int sync_directory(const coil_file *directory)
 {

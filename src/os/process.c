@@ -18,8 +18,8 @@
  * 1. The handle (kernel/child.h) is open while status is -EINPROGRESS. While the process
  *    is in its loop's list, either the loop watches the handle, or a timer tries again to
  *    reap the child. The handle of a group leader stays open until the process is
- *    destroyed, because the group may outlive its leader.
- * 2. Only tasks of the loop wait. After the wait they read their result from the wait and
+ *    destroyed, because the group may outlive its leader and still be signalled.
+ * 2. Only tasks of the loop wait. After the wait they take the result from their wait and
  *    do not use the process, which may be freed before they run.
  * 3. A forked child does not touch its copy of a process: the watch belongs to the
  *    parent, and removing it here would also remove it in the parent.
@@ -50,7 +50,9 @@ struct coil_process {
     coil_loop *loop;             /* a reference */
     struct coil__list link;      /* children.list, until the child is reaped */
     struct coil__runnable ended; /* ready when the handle is readable */
-    /* replaces the watch while a tracer prevents reaping */
+    /*
+     * replaces the watch of the handle while a tracer keeps the child from being reaped
+     */
     struct coil__timer look_again;
     int64_t pause_ns;              /* the last delay of look_again */
     struct coil__list waits;       /* waiting.link */
@@ -59,7 +61,10 @@ struct coil_process {
     int handle;
     int status; /* -EINPROGRESS while it runs */
     int kill_signal;
-    /* the owner has one reference; for an orphan, the loop has it until the child ends */
+    /*
+     * the owner has one reference, which for an orphan passes to the loop until the child
+     * ends
+     */
     unsigned references;
     bool leads_group;
     bool orphan;   /* destroyed or detached: freed when the child has ended */
@@ -93,8 +98,7 @@ static void close_ends(coil_process *p)
 }
 
 /*
- * Close the handle. Reaps the child first, because reap() may have left a group leader as
- * a zombie.
+ * Close the handle. Before that, reaps the child, which reap() may have left as a zombie.
  */
 static void close_handle(coil_process *p)
 {
@@ -152,10 +156,10 @@ static void wake_waiting(coil_process *p, int rc)
 }
 
 /*
- * Reap the child. Exception: a group may outlive its leader, and after the leader is
- * reaped, its pid no longer identifies the group; only its handle does. So if the kernel
- * cannot signal a group through a handle, a group leader stays a zombie until the process
- * is destroyed.
+ * Reap the child and store its status. Exception: a group may outlive its leader, and
+ * once the leader is reaped, only its handle still identifies the group, not its pid. If
+ * the kernel cannot signal a group through a handle, do not reap a group leader: it stays
+ * a zombie until the process is destroyed.
  */
 static int reap(const coil_process *p, int *status)
 {
@@ -165,10 +169,10 @@ static int reap(const coil_process *p, int *status)
 }
 
 /*
- * Stop watching the handle of a dead child to which a tracer is still attached, and try
- * again after a delay. The kernel does not return the status yet, the handle stays
- * readable, and no event occurs when the tracer detaches. If there is no memory for the
- * timer, the watch stays, and the loop spins.
+ * Stop watching the handle, and try again after a delay. Called when the child is dead
+ * but a tracer is still attached: the kernel does not return the status yet, the handle
+ * stays readable, and no event occurs when the tracer detaches. If there is no memory for
+ * the timer, the watch stays, and the loop spins.
  */
 static void wait_for_tracer(coil_process *p)
 {
@@ -254,8 +258,10 @@ static void on_loop_closing(coil_loop *loop)
     (void)loop;
 }
 
-/* Return the loop's children, which the first call creates. In a forked child
- * this_children belongs to the parent, so it is replaced, not changed. */
+/*
+ * Return the loop's children; the first call creates the struct. In a forked child the
+ * parent's struct is replaced, not changed.
+ */
 static struct children *find_children(coil_loop *loop)
 {
     struct children *children = this_children;
@@ -482,7 +488,7 @@ int coil_process_wait(coil_process *process)
     return rc;
 }
 
-/* True in a forked child: the process is not its child, but its parent's. */
+/* True in a forked child, whose parent has started the process. */
 static bool belongs_to_parent(const coil_process *p)
 {
     return p->loop->pid != getpid();
@@ -511,7 +517,8 @@ int coil_process_kill_group(coil_process *process, int signo)
     if (rc != -EINVAL)
         return (int)coil__result(rc);
     /*
-     * Use the pid: while the leader runs or is a zombie, no other group can have its pid.
+     * The kernel cannot signal the group through the handle, so use the pid. While the
+     * leader is running or a zombie, no other group can have its pid.
      */
     if (coil__child_look(process->handle, &status) == -ECHILD)
         return coil__failed(-ESRCH);
@@ -532,7 +539,10 @@ void coil__process_leave(coil_process *process)
     release(process);
 }
 
-/* Called when the owner has destroyed or detached the process. */
+/*
+ * Make the process an orphan, because its owner has destroyed or detached it: it is freed
+ * when the child has ended.
+ */
 static void orphan_process(coil_process *p, bool detached)
 {
     if (p->orphan)

@@ -3,7 +3,7 @@
  *
  * An open loop watches the handles of its children (os/process.c). When the loop closes,
  * each destroyed or detached child that is still running gets a thread, which sleeps
- * until the child ends. There are few such children, because killed children usually end
+ * until the child ends. Few children need a thread, because killed children usually end
  * at once. When the program ends, init(1) reaps the remaining children.
  */
 #include "reap.h"

@@ -6,8 +6,8 @@
  *                         `--> stored, if no task waits now but one has waited before
  *
  * When a loop first wants a signal, it gets a struct signals, which contains its inbox.
- * The loop watches the inbox's pipe like any descriptor, so the loop is not reported as
- * deadlocked while all tasks wait for signals.
+ * The loop watches the inbox's pipe like any descriptor, so it does not report a deadlock
+ * while all tasks wait for signals.
  */
 #include "signal.h"
 
@@ -35,7 +35,7 @@ struct signals {
     struct coil__runnable arrived;
     struct coil__list waits; /* waiting.link */
     bool for_tasks
-        [COIL__SIGNALS]; /* wanted from coil_signal_wait() until coil_signal_restore() */
+        [COIL__SIGNALS]; /* true from coil_signal_wait() until coil_signal_restore() */
     struct handler handlers[COIL__SIGNALS];
     siginfo_t kept[KEPT]; /* oldest first */
     size_t kept_count;
@@ -115,9 +115,9 @@ static void on_signals(struct coil__runnable *runnable)
             call_handler(&s->handlers[info.si_signo]);
     }
     /*
-     * A large number of signals must not block the loop, so continue in its next turn.
-     * The watch alone would not do this, because signals in inbox.overflow do not make
-     * the pipe readable.
+     * Continue in the loop's next turn, so that many signals do not block the loop. The
+     * watch would not be enough, because signals in inbox.overflow do not make the pipe
+     * readable.
      */
     coil__loop_add_ready(s->loop, &s->arrived);
 }
@@ -170,8 +170,10 @@ failed:
     return rc;
 }
 
-/* Find the loop's signals, which the first call creates. In a forked child this_signals
- * belongs to the parent, so it is replaced, not changed. */
+/*
+ * Find the loop's struct signals; the first call creates it. In a forked child the
+ * parent's struct is replaced, not changed.
+ */
 static int find_signals(const char *caller, struct signals **out)
 {
     coil_loop *loop = coil__loop_require(caller);
@@ -183,7 +185,10 @@ static int find_signals(const char *caller, struct signals **out)
     return rc;
 }
 
-/* If neither a task nor a handler wants the signal any more, restore its disposition. */
+/*
+ * If neither tasks nor a handler of this loop want the signal any more, stop delivering
+ * it to the inbox.
+ */
 static void forget_unused(struct signals *s, int signo)
 {
     if (!s->for_tasks[signo] && s->handlers[signo].fn == NULL)
@@ -218,8 +223,8 @@ static bool is_valid(const sigset_t *set)
 }
 
 /*
- * Start delivering all signals of the set to tasks. If this fails for one signal, undo
- * the others.
+ * Start delivering all signals of the set to tasks. If this fails for one signal, undo it
+ * for the others.
  */
 static int want_all(struct signals *s, const sigset_t *set)
 {

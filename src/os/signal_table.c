@@ -11,18 +11,18 @@
  * signals is not lost.
  *
  * signalfd(2) is not used, because the signal would have to be blocked in all threads of
- * the program, which a library cannot require, and would then also be blocked in all
+ * the program. A library cannot require this, and the signal would also be blocked in all
  * children.
  *
  * Invariants
- * 1. The list of inboxes is changed under `lock`. The handler cannot take the lock, so it
- *    reads the atomic links. After an inbox was unlinked and the running handlers have
+ * 1. The list of inboxes is changed under `lock`. The handler cannot take the lock, so
+ *    the links are atomic. After an inbox was unlinked and the running handlers have
  *    returned (wait_for_handlers()), no handler uses it, so its pipe may be closed.
  * 2. While users[signo] is not 0, on_signal() is the signal's handler, unless the program
  *    has replaced it.
- * 3. In a forked child the pipes belong to the parent. If a signal arrives in the child
- *    before empty_table_in_child() has run, the handler restores the previous disposition
- *    and raises the signal again.
+ * 3. A forked child must not write to the pipes, which belong to the parent. If a signal
+ *    arrives in the child before empty_table_in_child() has run, the handler restores the
+ *    previous disposition and raises the signal again.
  */
 #include "signal.h"
 
@@ -74,9 +74,9 @@ static bool put(struct coil__inbox *inbox, const siginfo_t *info)
 }
 
 /*
- * Write the signal to the pipe. If the pipe is full, set the bit and write again: the
- * loop may have emptied the pipe and read `overflow` before the bit was set. Without the
- * second write, the loop would not wake up.
+ * Write the signal to the pipe. If the pipe is full, set the bit in `overflow` and write
+ * again. The loop may have emptied the pipe and read `overflow` before the bit was set;
+ * in that case the second write wakes the loop.
  */
 static void deliver(struct coil__inbox *inbox, int signo, const siginfo_t *info)
 {
@@ -127,9 +127,9 @@ static int install_handler(int signo)
     if (COIL__CALL(EINVAL, sigaction(signo, &action, &table.previous[signo])) < 0)
         return coil__failed(-errno);
     /*
-     * The previous handler may be this handler itself: the program replaced it earlier,
-     * and restored it after coil had given up the signal. In that case the real previous
-     * disposition is the default.
+     * The previous handler may already be on_signal(): the program replaced it earlier,
+     * and put it back after coil had restored the disposition. In that case take the
+     * default as the previous disposition.
      */
     if (table.previous[signo].sa_flags & SA_SIGINFO &&
         table.previous[signo].sa_sigaction == on_signal)

@@ -11,10 +11,10 @@
  * not the child's.
  *
  * The child shares the parent's memory until it runs the program (vfork). A child that
- * changes its user or groups is started with fork(2) instead, and the parent waits for it
- * in the same way. If it shared memory, the other user could trace it and so access the
- * parent's memory, and the kernel would clear the parent's dumpable flag. Its block is in
- * a shared mapping.
+ * changes its user or groups must not share it: the other user could trace the child
+ * meanwhile, and the kernel would clear the parent's dumpable flag. Such a child is
+ * started with fork(2), and the parent waits for it in the same way. The block of data
+ * for this child is in a shared mapping.
  *
  * Under Valgrind and QEMU's user mode vfork is the same as fork, so a failed exec is
  * reported only as exit status 127, as with posix_spawn(3).
@@ -118,8 +118,8 @@ struct launch {
     struct coil__child child;
     size_t bytes;
     /*
-     * The child is started with fork(2), so the block, to which it writes, is a shared
-     * mapping.
+     * The child is started with fork(2). The block is a shared mapping, because the child
+     * writes its result there.
      */
     bool forks;
     char *stack_end;
@@ -179,9 +179,9 @@ static struct launch *prepare(const struct coil__spawn *what)
 {
     const char *name = what->program;
     /*
-     * A name with a '/' is not searched for: it is the only path to try. An empty name is
-     * not searched for either, so it fails with ENOENT. A search would try the
-     * directories themselves.
+     * A name with a '/' is the only path to try. An empty name is not searched for
+     * either, because the search would try the directories themselves; instead it fails
+     * with ENOENT.
      */
     bool searched = name[0] != '\0' && strchr(name, '/') == NULL;
     const char *path = searched ? path_of(what->envp) : "";
@@ -236,10 +236,7 @@ static int set_failure_message(const struct launch *launch,
     return coil_fail(rc, "cannot run '%s'", what->program);
 }
 
-/*
- * Check for pidfds first, because without them a child that was started could not be
- * reaped.
- */
+/* Checks for pidfds first: without them, a child could be started but not reaped. */
 int coil__spawn(const struct coil__spawn *what, pid_t *pid, int *handle)
 {
     struct launch *launch;

@@ -14,13 +14,15 @@ struct coil__folders {
     int fd;                    /* the descriptor of kernel/notices.h */
 };
 
-/* Watch a folder inside a tree, and list it later. Returns 1 if it no longer exists. */
+/*
+ * Watch a folder inside a tree, and list it later. Returns 1 if the folder no longer
+ * exists or must not be read.
+ */
 int coil__folders_watch(struct coil__folders *folders, const char *path, bool quiet);
 
 /*
- * Watch a folder inside `folder`. If it is not found, `folder` or a folder above it may
- * have been renamed. In that case the inner folder is watched when `folder` gets its new
- * path.
+ * Watch the folder `name` inside `folder`. If it is not found, `folder` or a folder above
+ * may have been renamed, so the inner folder is watched when `folder` gets its new path.
  */
 int coil__folders_watch_inner(struct coil__folders *folders, struct coil__watched *folder,
                               const char *name);

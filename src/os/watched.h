@@ -20,9 +20,9 @@ struct coil__watched {
     int number;
     bool is_root;  /* given to coil_watch_add() */
     bool is_tree;  /* inner folders are watched, too */
-    bool quiet;    /* the next listing reports nothing */
+    bool quiet;    /* the next listing does not report the entries */
     bool unlisted; /* must be listed, possibly again under a new path */
-    /* an inner folder whose name is recorded could not be watched */
+    /* an inner folder whose name is recorded in `seen` could not be watched */
     bool has_unwatched;
     bool was_begun; /* a listing has failed after recording names */
     char *path;
