@@ -117,8 +117,8 @@ int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
     if (waiting.job == NULL)
         return rc;
     /*
-     * The job was withdrawn: after any cancellation, `arg` no longer belongs to the
-     * caller.
+     * The job was withdrawn, so discard `arg` here: after any cancellation it no longer
+     * belongs to the caller.
      */
     if (rc == -ECANCELED && !job->finished && discard != NULL)
         discard(arg);

@@ -1,6 +1,6 @@
 /*
- * desk.c - the loop's side of the executor. A desk holds the jobs that the loop's tasks
- * have enqueued, and the finished jobs that threads have returned. See lane.h.
+ * desk.c - the loop's side of the executor. A desk lists the jobs that tasks of the loop
+ * have enqueued, and the jobs that threads have finished. See lane.h.
  */
 #include "lane.h"
 
@@ -12,8 +12,8 @@
 static COIL__THREAD_LOCAL struct coil__desk
     *this_desk; /* NULL until the loop's first job */
 /*
- * After a fork: the parent's desk. Without this pointer LeakSanitizer would report the
- * desk.
+ * In a forked child, the parent's desk. LeakSanitizer would report the desk without this
+ * pointer.
  */
 static COIL__THREAD_LOCAL struct coil__desk *parents_desk;
 
@@ -45,8 +45,8 @@ static void free_desk(struct coil__desk *desk)
 }
 
 /*
- * Free a job that has ended after its task abandoned it. Decrement the counts last,
- * because the desk exists only as long as they include the job.
+ * Free an abandoned job that has ended. The desk's counts are decremented last, because
+ * the desk may be freed once they no longer include the job.
  */
 static void finish_abandoned_job(struct coil__job *job)
 {
@@ -87,7 +87,7 @@ void coil__job_finish(struct coil__job *job)
 
 /* ---- enqueueing and giving up, on the loop's thread -------------------------------- */
 
-/* Remove a job that no thread will run from the counts. */
+/* Remove the job from the desk's counts, because no thread will run it. */
 static void uncount_unstarted_job(struct coil__job *job)
 {
     pthread_mutex_lock(&job->desk->lock);
@@ -112,7 +112,7 @@ int coil__job_enqueue(struct coil__job *job)
     return 0;
 }
 
-/* Unlink the job from its desk. */
+/* Remove the job from its desk and from the number of events that the loop expects. */
 static void leave_desk(struct coil__job *job)
 {
     coil__list_remove(&job->in_desk);
@@ -128,7 +128,10 @@ bool coil__job_withdraw(struct coil__job *job)
     return true;
 }
 
-/* Finish each job of the list with -EAGAIN, as if a thread had run it. */
+/*
+ * Finish each job of the list with -EAGAIN, as a thread would finish a job that has
+ * returned -EAGAIN.
+ */
 static void finish_unstarted_jobs(struct coil__list *undone)
 {
     struct coil__list *link;
@@ -183,7 +186,7 @@ static void collect_finished_jobs(struct coil__runnable *runnable)
     }
 }
 
-/* The loop is closing: drop the job, or its result. */
+/* Withdraw the job, abandon it, or drop its result, because the loop is closing. */
 static void give_up_job(struct coil__desk *desk, struct coil__job *job)
 {
     bool begun = !coil__job_withdraw(job);
@@ -208,7 +211,7 @@ static void give_up_job(struct coil__desk *desk, struct coil__job *job)
 /*
  * Wait for the threads while the loop is closing: for abandoned jobs until `deadline`,
  * for other jobs without a limit, because they may use a task's stack. Returns the number
- * of remaining jobs. If it is 0, no thread uses the desk again.
+ * of remaining jobs. If this number is 0, threads no longer use the desk.
  */
 static size_t drain(struct coil__desk *desk, int64_t deadline)
 {

@@ -1,6 +1,6 @@
 /*
- * executor.h (internal) - for the library's own blocking calls, which reports describe
- * with names that users know.
+ * executor.h (internal) - coil_blocking() for calls inside the library, with names for
+ * reports that users know.
  */
 #ifndef COIL_IO_EXECUTOR_H
 #define COIL_IO_EXECUTOR_H
@@ -12,13 +12,13 @@
 struct coil__job;
 
 /*
- * The wait of coil_blocking(), on the task's stack. The wait remains valid even if its
- * job is abandoned.
+ * The wait of coil_blocking(). It is on the task's stack, so it stays valid when its job
+ * is abandoned.
  */
 struct coil__job_waiting {
     struct coil__wait wait;
     struct coil__job *job; /* NULL: abandoned, or dropped because the loop is closing */
-    /* the name, if the class has none; `fd` is a descriptor or -1 */
+    /* the name for reports if the class has none; `fd` is a descriptor or -1 */
     const char *what;
     int fd;
 };
@@ -29,8 +29,8 @@ struct coil__job_waiting {
 
 /*
  * Like coil_blocking(), but reports describe the wait with `class`, which must contain
- * COIL__JOB_CLASS, and with `what` and `fd`. Returns a negative errno if the job did not
- * run, so fn must return 0 and store its result in `arg`.
+ * COIL__JOB_CLASS, and with `what` and `fd`. A negative result means that the job did not
+ * run, so fn must return 0, and store its own result in `arg`.
  */
 int coil__blocking(coil_lane lane, int (*fn)(void *arg), void *arg,
                    const struct coil__wait_class *class, const char *what, int fd);

@@ -5,11 +5,11 @@
  *                          |
  *                          `- -EOPNOTSUPP --> file lane: coil__file_call
  *
- * Readiness is meaningless for files: a file is always ready, but its system calls may
- * still block. So if the backend does not support an operation, a thread of the file lane
- * makes the system call. The operation, its path and its buffer may be on the task's
- * stack, because the backend and coil_blocking() return only when neither the kernel nor
- * a thread uses them any more.
+ * Readiness is meaningless for files: a file is always ready, and its system calls still
+ * block. So if the backend does not support an operation, a thread of the file lane makes
+ * the system call. The operation, its path and its buffer may be on the task's stack: the
+ * backend and coil_blocking() return only when neither the kernel nor a thread uses them
+ * any more.
  */
 #include "file_op.h"
 
@@ -53,9 +53,9 @@ static int do_on_thread(void *arg)
 }
 
 /*
- * True if the operation must not use io_uring. After a partial write at the file's
- * position, at a limit or on a full disk, io_uring does not advance the position (Linux
- * 6.18), so the next write would overwrite the bytes.
+ * True if the operation must not use io_uring. If a write at the file's position is
+ * partial (because of a limit or a full disk), io_uring does not advance the position
+ * (Linux 6.18), so the next write would overwrite the bytes.
  */
 static bool is_for_threads(const struct coil__op *op)
 {
@@ -93,8 +93,8 @@ ssize_t coil__file_do(struct coil__op *op)
 }
 
 /*
- * True if the error usually means that no system call was made. If the call was made and
- * failed with this error, it can safely be repeated.
+ * True if the error usually means that the system call was not made. If it was made and
+ * has failed with this error, it can safely be repeated.
  */
 static bool was_not_done(ssize_t result)
 {

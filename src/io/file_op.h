@@ -18,7 +18,7 @@
  */
 ssize_t coil__file_do(struct coil__op *op);
 
-/* Abort with `caller` in the message if called neither by a task nor in a batch. */
+/* Abort, with `caller` in the message, unless called by a task or in a batch. */
 void coil__file_require_task(const char *caller);
 
 /* Make the operation's system call on this thread. The call may block. */

@@ -20,7 +20,7 @@
 /* The smallest default limit of threads, because jobs may sleep. */
 #define LEAST_THREADS 4
 /*
- * The maximum number of threads of a lane that are replaced while they run abandoned
+ * The maximum number of threads of one lane that may be replaced while they run abandoned
  * jobs.
  */
 #define MAX_REPLACED 64
@@ -107,8 +107,8 @@ static unsigned counted_threads(const struct coil__lane *lane)
 }
 
 /*
- * Wait up to IDLE_SECONDS for the next job. Returns NULL if the thread must exit; the
- * thread is no longer counted.
+ * Take the next job from the queue, and wait up to IDLE_SECONDS for one. Returns NULL if
+ * the thread must exit, and no longer counts the thread.
  */
 static struct coil__job *take_job(struct coil__lane *lane)
 {
@@ -212,9 +212,9 @@ static unsigned usual_limit(void)
 }
 
 /*
- * Start a thread for the queue if no thread is idle. If *wake is set, the caller must
- * wake an idle thread after releasing the lane's lock. Returns false if no thread will
- * serve the queue, because none can be started.
+ * Choose an idle thread for a new job, or start a thread if too few are idle. Sets *wake
+ * if the caller must wake an idle thread after releasing the lane's lock. Returns false
+ * if the lane's only threads run abandoned jobs, and no other thread can be started.
  */
 static bool start_or_choose_thread(struct coil__lane *lane, bool *wake)
 {
@@ -223,7 +223,9 @@ static bool start_or_choose_thread(struct coil__lane *lane, bool *wake)
     if (lane->limit == 0)
         lane->limit = usual_limit();
     if (lane->idle < lane->queue_length && counted_threads(lane) < lane->limit) {
-        /* count it before it starts, because it decrements the count itself */
+        /*
+         * count the thread before it starts, because it decrements the count when it ends
+         */
         lane->threads++;
         atomic_fetch_add(&coil__pool_threads, 1);
         if (start_thread(lane) != 0) {

@@ -12,9 +12,9 @@
  * need only one post, and so only one wake-up of the loop. The task's side is in
  * blocking.c, and the lanes that a program creates are in executor.c.
  *
- * A job is on the stack of the task that waits for it. If a job may be abandoned, it is
- * on the heap; once abandoned, it belongs to its thread. Jobs run in a copy of their
- * task's context (asyncio: to_thread).
+ * A job is on the stack of the task that waits for it. A job that may be abandoned is on
+ * the heap instead, and belongs to its thread once it is abandoned. Jobs run in a copy of
+ * their task's context (asyncio: to_thread).
  *
  * Invariants
  * 1. `queued` is guarded by the lane's lock, `finished` and `abandoned` by the desk's
@@ -23,8 +23,8 @@
  *    access the job again. Once the thread has released the desk's lock, it does not
  *    access the desk again.
  * 3. Only the loop's thread uses desk.jobs and job.wait.
- * 4. A loop does not close while a thread runs a job for it. Exception: the loop waits at
- *    most loop->drain_ns for abandoned jobs. Abandoned jobs refer to the desk and
+ * 4. A loop does not close while a thread runs one of its jobs. Exception: abandoned jobs
+ *    that are not finished within loop->drain_ns. Abandoned jobs refer to the desk and
  *    not to the loop, and the last of them frees the desk.
  *
  * A fork does not copy the threads, so the child starts with empty lanes.
@@ -51,12 +51,12 @@ struct coil__lane {
     char own_name[16], own_what[32];
     _Atomic bool exists; /* changed under the lock; already false while the threads end */
     pthread_mutex_t lock;
-    pthread_cond_t work;     /* signalled for a job, or if fewer threads are allowed */
+    pthread_cond_t work;     /* signalled for a new job or a lower limit */
     pthread_cond_t left;     /* signalled when a thread has ended */
     struct coil__list queue; /* job.in_queue */
     size_t queue_length;
     unsigned threads, idle;
-    unsigned waking;    /* idle threads that were signalled and do not run yet */
+    unsigned waking;    /* idle threads that were signalled, not running yet */
     unsigned abandoned; /* threads with an abandoned job */
     unsigned limit;     /* 0: the default, by the number of processors */
 };
@@ -114,9 +114,9 @@ bool coil__lane_enqueue(struct coil__lane *lane, struct coil__job *job);
 bool coil__lane_withdraw(struct coil__lane *lane, struct coil__job *job);
 
 /*
- * Allow the lane to replace a thread whose job was abandoned. If the lane has no thread
- * left and cannot start one, move all queued jobs to *undone. The caller holds the desk's
- * lock.
+ * Stop counting a thread whose job was abandoned towards the lane's limit, so that
+ * another thread can replace it. If the lane has no thread left and cannot start one,
+ * move all queued jobs to *undone. The caller holds the desk's lock.
  */
 void coil__lane_give_place_back(struct coil__lane *lane, struct coil__list *undone);
 
@@ -126,7 +126,7 @@ void coil__lane_give_place_back(struct coil__lane *lane, struct coil__list *undo
  */
 void coil__lane_take_place_again(struct coil__lane *lane);
 
-/* Returns false, without a change, if the lane does not exist. */
+/* Returns false if the lane does not exist. */
 bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads);
 
 /*
@@ -163,7 +163,7 @@ bool coil__job_abandon(struct coil__job *job);
 
 /* ---- blocking.c: the task's side --------------------------------------------------- */
 
-/* Called when the loop closes: detach the job from its waiting task. */
+/* Clear the pointer from the waiting task to the job, because the loop is closing. */
 void coil__job_forget_task(struct coil__job *job);
 
 #endif

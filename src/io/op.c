@@ -3,11 +3,11 @@
  *
  * The operation and its wait are on the waiting task's stack. The operation ends when the
  * kernel completes it, when the task is cancelled, or when the descriptor is closed. Each
- * of these completes the wait, so no pointer to the operation or the wait remains after
- * the wait. This is also true for coil__readable_await(), whose operation and wait are
- * not on the stack.
+ * of these completes the wait, and after the wait no pointers to the operation or the
+ * wait remain. This is also true for coil__readable_await(), although its operation and
+ * wait are not on the stack.
  *
- * The operation of a cancelled task is never put in flight. Instead, attempt() makes the
+ * An operation of a cancelled task is never put in flight. Instead, attempt() makes the
  * system call, and refuses the operation if the call would have to wait
  * (docs/decisions/0008-a-call-that-need-not-wait.md).
  */
@@ -32,7 +32,10 @@ static bool cancel_operation(struct coil__wait *wait)
     return true;
 }
 
-/* Perform the operation for a cancelled task if it need not wait, otherwise refuse it. */
+/*
+ * Perform an operation of a cancelled task if this does not require waiting; otherwise
+ * fail.
+ */
 static COIL__NOINLINE ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
 {
     ssize_t result = backend->class->attempt(backend, op);

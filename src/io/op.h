@@ -12,8 +12,8 @@
 /*
  * Submit an operation, wait for it if necessary, and return its result. If the task is
  * cancelled, this function still waits until neither the kernel nor the backend uses the
- * operation and its buffer any more. In that case it returns the result if the operation
- * has taken effect, otherwise -ECANCELED.
+ * operation and its buffer any more. In that case it returns the operation's result if
+ * the operation has taken effect, otherwise -ECANCELED.
  */
 ssize_t coil__op_await(struct coil__op *op);
 

@@ -8,8 +8,8 @@
  *
  * The events always come from poll(2) itself ("ask"), called with a timeout of 0. So a
  * regular file is ready on every backend, and if another task or process empties a
- * descriptor first, the task waits for it again. coil_poll_retry() does not call poll(2),
- * because its caller has made a call that would block, and repeats that call.
+ * descriptor first, the task waits for it again. coil_poll_retry() does not call poll(2):
+ * its caller has made a call that would block, and repeats this call afterwards.
  *
  * A call with up to DIRECT descriptors submits one operation per descriptor to the
  * backend. Other calls create a set of descriptors in the kernel. The set becomes
@@ -25,8 +25,8 @@
  * 1. Operations are in the waiting task's frame, so all must have ended when
  *    wait_for_change() returns. A backend may need time to end an operation. In that case
  *    the task waits again, even if it was cancelled: see end().
- * 2. complete() only makes the task ready. The backend calls it while polling, when no
- *    other operation may be cancelled.
+ * 2. complete() only makes the task ready: the backend calls it while polling, when other
+ *    operations must not be cancelled.
  */
 #include "../base/fault.h"
 #include "../kernel/descriptors.h"
@@ -45,7 +45,7 @@
 
 struct polling;
 
-/* One of the operations of a call. */
+/* One of the operations of a call to coil_poll(). */
 struct part {
     struct coil__op op;
     struct polling *polling;
@@ -82,8 +82,8 @@ static COIL__THREAD_LOCAL struct coil__list buckets[BUCKETS];
 #define IN (POLLIN | POLLRDNORM)
 
 /*
- * True if the backend has received bytes of the descriptor ahead. Also makes it stop
- * receiving ahead.
+ * True if the backend has received bytes of the descriptor ahead of a read. Makes the
+ * backend stop receiving ahead on this descriptor.
  */
 static bool was_received(struct coil__backend *backend, int fd)
 {
@@ -94,8 +94,8 @@ static bool was_received(struct coil__backend *backend, int fd)
 }
 
 /*
- * Mark the descriptors whose bytes were received ahead as readable, because poll(2) does
- * not see these bytes. Returns the new count.
+ * Mark descriptors as readable if the backend has received bytes ahead, which poll(2)
+ * does not see. Returns the new count of descriptors with events.
  */
 static int add_received(struct pollfd *fds, nfds_t n, int count)
 {
@@ -259,9 +259,7 @@ static bool refuse_cancel(struct coil__wait *wait)
     return false;
 }
 
-/*
- * Cancel the operations, and wait until none is in flight, even if the task is cancelled.
- */
+/* Cancel the operations, and wait until all have ended, even if the task is cancelled. */
 static void end(struct polling *p)
 {
     static const struct coil__wait_class class = {.what = "poll",

@@ -13,7 +13,7 @@
 /* Open a non-blocking, close-on-exec socket. */
 int coil__socket_open(coil_loop *loop, int family, int type, int protocol);
 
-/* True if `fd` is a socket of a simulated network, not a descriptor. */
+/* True if `fd` is the number of a simulated socket, not a descriptor of the kernel. */
 bool coil__socket_is_simulated(coil_loop *loop, int fd);
 
 /*
