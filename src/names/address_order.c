@@ -3,14 +3,14 @@
  *
  * Each address is rated together with the source address that this machine would use.
  * Connecting a UDP socket reveals that source address, without sending anything.
- * Unreachable addresses are last (rule 1). After that the criteria are matching scope,
- * matching label and precedence, and for IPv6 the longest common prefix. Rules 3, 4 and 7
- * (deprecated addresses, home addresses, tunnels) need kernel data; the kernel applies
- * them when it chooses the source.
+ * Unreachable addresses are last (rule 1). The next criteria are matching scope, matching
+ * label and precedence. The last criterion, for IPv6, is the longest common prefix. Rules
+ * 3, 4 and 7 (deprecated addresses, home addresses, tunnels) need data that only the
+ * kernel has; the kernel applies them when it chooses the source.
  *
- * Rule 9 is not applied to IPv4: these addresses stay in the server's order, so a server
- * that rotates them distributes the load. glibc does the same, except for its own
- * subnets.
+ * Rule 9 is not applied to IPv4 addresses: they stay in the server's order, so that a
+ * server can distribute the load by rotating them. glibc does the same, except for its
+ * own subnets.
  */
 #include "resolver.h"
 
@@ -151,8 +151,8 @@ void coil__addresses_sort(coil_loop *loop, coil_address addresses[], size_t coun
     struct judged *all;
 
     /*
-     * Addresses of a simulated network cannot be sorted, because the kernel does not know
-     * its routes.
+     * Do not sort addresses of a simulated network, because the kernel does not know its
+     * routes.
      */
     if (n < 2 || loop->backend->class->network != NULL)
         return;

@@ -177,8 +177,8 @@ static bool is_configured(const struct ifaddrs *list, int family)
 }
 
 /*
- * Drop families that are not configured. If none is configured, or if getifaddrs(3)
- * fails, keep all.
+ * Clear wanted[] for families that are not configured on this machine. If none of the
+ * wanted families is configured, or if getifaddrs(3) fails, change nothing.
  */
 static void drop_unconfigured_families(bool wanted[2])
 {
@@ -275,7 +275,7 @@ int coil__addrinfo_fail(const char *host, struct coil__question *const questions
     const struct coil__question *worst = NULL;
     const char *why;
 
-    /* If one query failed, return its error, not the other's -ENOENT. */
+    /* If one query has failed, prefer its error to the -ENOENT of the other query. */
     for (int i = 0; i < 2; i++) {
         const struct coil__question *q = questions[i];
 
@@ -406,7 +406,7 @@ bool coil__addrinfo_suits_questions(const struct coil__resolver *r, const char *
         return true;
     if (getaddrinfo(host, NULL, &numeric, &list) != 0)
         return true;
-    freeaddrinfo(list); /* a service name of a numeric host needs getaddrinfo(3) */
+    freeaddrinfo(list); /* only getaddrinfo(3) converts the service name */
     return false;
 }
 

@@ -6,24 +6,24 @@
  *                     |    `----------- the timer --------------'                |
  *                     `------------- the next name of the search ----------------'
  *
- * c-ares opens sockets and reports the events to watch for. The loop notifies c-ares of
- * ready sockets, and of time-outs that have passed. c-ares opens, uses and closes its
- * sockets with functions of this file, which never block, and which tests can make fail.
+ * c-ares opens sockets and reports the events to watch for. The loop notifies c-ares when
+ * sockets are ready and when time-outs have passed. c-ares opens, uses and closes its
+ * sockets with functions of this file, which never block; tests can make them fail.
  *
  * c-ares handles at most IN_FLIGHT questions at a time. The other questions are queued.
  * All queries share one socket, whose buffer must hold all answers that arrive at the
- * same time. An answer that does not fit is lost, and is queried again only after
- * seconds.
+ * same time. If an answer does not fit, it is lost, and c-ares repeats the query only
+ * after seconds.
  *
  * TIME-OUTS. There is one timer, which the first question starts. When the timer expires,
  * it is set to the next time-out of c-ares. c-ares reads the real clock. A virtual clock
  * does not advance while a question is in progress, so with a virtual clock an alarm
  * (kernel/descriptors.h) replaces the timer.
  *
- * LIFE. When resolv.conf has changed, a new channel replaces the old one, which is
- * retired, and destroyed once its questions are answered. A callback of c-ares must not
- * destroy a channel, so after_cares(), which is called after each call to c-ares,
- * destroys it.
+ * LIFE. When resolv.conf has changed, a new channel is opened. The old channel is
+ * retired, and is destroyed once its questions are answered. A callback of c-ares must
+ * not destroy c-ares, so the channel is destroyed by after_cares(), which is called after
+ * each call to c-ares.
  *
  * Start reading at coil__channel_ask() and answered().
  */
@@ -218,7 +218,7 @@ static const struct ares_socket_functions socket_functions = {
     .asendv = send_parts,
 };
 
-/* c-ares calls this with the events to watch for on a socket. */
+/* Called by c-ares: watch the socket for these events. */
 static void socket_state(void *arg, ares_socket_t fd, int for_reading, int for_writing)
 {
     struct coil__channel *channel = arg;
@@ -312,8 +312,8 @@ static int set_timer_for_next(struct coil__channel *channel)
     if (next == NULL)
         return 0;
     /*
-     * c-ares truncates to milliseconds, so the time-out may be up to 1 ms later than it
-     * reports.
+     * c-ares truncates times to milliseconds, so the real time-out may be up to 1 ms
+     * later.
      */
     return start_timer(channel,
                        COIL_SEC(next->tv_sec) + COIL_USEC(next->tv_usec) + COIL_MSEC(1));
@@ -373,8 +373,8 @@ static const char *phrase_of_status(int status)
 }
 
 /*
- * Return the rank of a failure. Of a search's failures, the one with the highest rank is
- * reported, as in res_search(3).
+ * Return the rank of a failure. A search reports the failure with the highest rank, as
+ * res_search(3) does.
  */
 static int rank_of_failure(int status)
 {
@@ -390,8 +390,8 @@ static int rank_of_failure(int status)
 }
 
 /*
- * True if the search continues with its next name after this failure. The search ends if
- * no server answered.
+ * True if the search continues with its next name after this failure. If no server has
+ * answered, the search ends.
  */
 static bool continues_search(int status)
 {
@@ -400,8 +400,8 @@ static bool continues_search(int status)
 }
 
 /*
- * Record the failure of one name. If the first name was the host itself, its failure
- * becomes the failure of the whole search.
+ * Record the failure of one name. The search's failure is the one with the highest rank,
+ * but if the first name was the host itself, always the failure of that name.
  */
 static void note_failure(struct coil__search_state *search, int status, int64_t ttl_ns)
 {
@@ -489,7 +489,7 @@ static void start_question(struct coil__channel *channel, struct coil__question 
     }
     channel->in_flight++;
     coil__loop_expect(channel->loop, 1);
-    query_next(channel, q); /* does not fail: a search has at least one name */
+    query_next(channel, q); /* always succeeds: a search has at least one name */
 }
 
 /* Start queued questions, until IN_FLIGHT questions are in progress. */
@@ -498,8 +498,8 @@ static void advance_line(struct coil__channel *channel)
     struct coil__list *link;
 
     /*
-     * Prevent recursion, because this function is called again if a question is answered
-     * immediately.
+     * A question that is answered immediately calls this function again: prevent a
+     * recursion.
      */
     if (channel->starting)
         return;

@@ -94,8 +94,8 @@ struct record {
 };
 
 /*
- * Take a record's time to live into account. If its highest bit is set, it counts as 0.
- * (RFC 2181, 8)
+ * Reduce r->ttl to the record's time to live, if that is shorter. A value whose highest
+ * bit is set counts as 0. (RFC 2181, 8)
  */
 static void shorten_ttl(struct reading *r, uint32_t ttl)
 {

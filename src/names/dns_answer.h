@@ -14,9 +14,9 @@ int coil__dns_parse(enum coil__question_kind kind, const unsigned char *data, in
                     struct coil__answer *answer);
 
 /*
- * Return the time to live of a negative answer: the lesser of the SOA record's own time
- * to live and its `minimum` (RFC 2308, 5), but at most a minute. Without an SOA record it
- * is 5 s. `data` may be NULL.
+ * Return the time to live of a negative answer: the SOA record's own time to live or its
+ * `minimum`, whichever is less (RFC 2308, 5), but at most a minute. Without an SOA record
+ * it is 5 s. `data` may be NULL.
  */
 int64_t coil__dns_negative_ttl(const unsigned char *data, int n);
 

@@ -49,7 +49,10 @@ void coil__question_release(struct coil__question *q)
     coil__free(q);
 }
 
-/* Remove the question from the table, which drops the table's reference. */
+/*
+ * Remove the question from the table, and drop the table's reference. Does nothing if the
+ * question is not in the table.
+ */
 static void forget_question(struct coil__question *q)
 {
     if (coil__list_empty(&q->in_table))
@@ -94,7 +97,10 @@ static struct coil__question *find_known_question(struct coil__resolver *r,
 
 /* ---- answers ----------------------------------------------------------------------- */
 
-/* Decide whether the answer is cached, and for how long. */
+/*
+ * Set the time at which the cached answer expires, or remove the question from the table
+ * if its answer must not be cached.
+ */
 static void cache_or_remove(struct coil__question *q)
 {
     struct coil__resolver *r = q->resolver;
@@ -169,8 +175,9 @@ static bool is_loopback(const coil_address *address)
 }
 
 /*
- * "localhost" and "*.localhost" always mean this machine (RFC 6761, 6.3): answer with the
- * loopback addresses of the hosts file, or else with 127.0.0.1 or ::1.
+ * "localhost" and "*.localhost" always mean this machine (RFC 6761, 6.3): keep the answer
+ * of the hosts file if it consists of loopback addresses, otherwise answer with 127.0.0.1
+ * or ::1.
  */
 static int answer_localhost(enum coil__question_kind kind, struct coil__answer *answer)
 {
@@ -206,7 +213,7 @@ static int find_here(struct coil__question *q)
     if (rc == 0 && coil__host_is_in(q->host, "localhost"))
         rc = answer_localhost(q->kind, &q->answer);
     if (rc == 0 && q->answer.rc == -EINPROGRESS && strchr(q->host, ':') != NULL) {
-        /* A host such as "fe80::1%eth9" whose interface does not exist. */
+        /* for example "fe80::1%eth9", if the interface does not exist */
         q->answer.rc = -ENOENT;
         q->answer.why = "a host name cannot contain a colon";
     }

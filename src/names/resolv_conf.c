@@ -1,7 +1,7 @@
 /*
  * resolv_conf.c - reads the options and the search list of resolv.conf(5).
  *
- * c-ares itself reads the servers and the other options. It supports `timeout` and
+ * c-ares itself reads the servers and all other options. It supports `timeout` and
  * `attempts` only since 1.23. Older versions call these options `retrans` and `retry`,
  * which the C library does not support. The search list of c-ares is not used: see
  * search.c.
@@ -56,7 +56,7 @@ static void take_options(char *words, struct coil__resolv_conf *conf, unsigned *
 
 /* ---- the search list --------------------------------------------------------------- */
 
-/* Replace the list with n bytes of the text. An empty text changes nothing. */
+/* Replace the search list with n bytes of the text, unless n is 0. */
 static int take_domains(struct coil__resolv_conf *conf, const char *text, size_t n)
 {
     char *domains;
@@ -74,8 +74,8 @@ static int take_domains(struct coil__resolv_conf *conf, const char *text, size_t
 }
 
 /*
- * Replace the list with the one domain of a "domain" line. The last "search" or "domain"
- * line applies.
+ * Replace the search list with the domain of a "domain" line. The last "search" or
+ * "domain" line in the file applies.
  */
 static int take_one_domain(struct coil__resolv_conf *conf, const char *text)
 {
@@ -83,7 +83,7 @@ static int take_one_domain(struct coil__resolv_conf *conf, const char *text)
     return take_domains(conf, text, strcspn(text, " \t\n"));
 }
 
-/* Use the default, which is the domain of this machine's name. */
+/* Set the search list to the default: the domain of this machine's name. */
 static int take_domain_of_host(struct coil__resolv_conf *conf)
 {
     char name[HOST_NAME_MAX + 1] = "";

@@ -150,7 +150,7 @@ static int create_settings(const coil_resolver_opts *opts,
 
 /* ---- creating and destroying ------------------------------------------------------- */
 
-/* Drop everything that depends on the settings and the files. */
+/* Drop all data that was derived from the settings and the files. */
 static void reset_resolver(struct coil__resolver *r)
 {
     coil__questions_forget(r);
@@ -205,9 +205,7 @@ int coil__resolver_get(struct coil__resolver **out, const char *caller)
     coil_loop *loop = coil__loop_require(caller);
     int rc = 0;
 
-    /*
-     * After a fork this_resolver may be the parent's, because the child has a new loop.
-     */
+    /* In a forked child, which has a new loop, this_resolver may be the parent's. */
     if (this_resolver == NULL || this_resolver->loop != loop)
         rc = create_resolver(loop, &this_resolver);
     *out = this_resolver;
@@ -267,7 +265,7 @@ static int look_at_files(struct coil__resolver *r)
     const char *resolv_conf =
         s->resolv_conf_file != NULL ? s->resolv_conf_file : COIL__RESOLV_CONF_FILE;
 
-    /* The channel was configured by the old file. */
+    /* The open channel was configured with the old file. */
     if (has_changed(resolv_conf, &r->resolv_conf_changed)) {
         coil__questions_forget(r);
         coil__channel_retire(r->channel);

@@ -40,7 +40,7 @@ struct coil__answer {
      */
     int rc;
     int64_t ttl_ns;          /* time to live */
-    const char *why;         /* if it failed, the reason: a static string */
+    const char *why;         /* reason of a failure: a static string */
     char *name;              /* canonical name; from coil__alloc(), or NULL */
     coil_address *addresses; /* without ports; from coil__alloc(), or NULL */
     size_t count;
@@ -66,7 +66,7 @@ struct coil__question {
     struct coil__channel *channel; /* while a query runs */
     unsigned references;
     enum coil__question_kind kind;
-    bool asked; /* name servers were queried */
+    bool asked; /* name servers were queried for this question */
     struct coil__answer answer;
     struct coil__search_state search;
     int64_t expires;
@@ -82,15 +82,18 @@ struct coil__answer_listener {
 };
 
 /*
- * Start a query, unless the answer is known or a query is in progress. *out is set to a
- * reference to the question, which is already answered if answer.rc is not -EINPROGRESS.
- * Returns 0 or -ENOMEM.
+ * Look up a name and a kind of address: start a query, unless the answer is known or a
+ * query is already in progress. *out is set to a reference to the question. If answer.rc
+ * is not -EINPROGRESS, the question is already answered. Returns 0 or -ENOMEM.
  */
 int coil__question_ask(struct coil__resolver *resolver, const char *host,
                        enum coil__question_kind kind, struct coil__question **out);
 void coil__question_release(struct coil__question *question);
 
-/* Called by the channel. The question takes ownership of the answer's memory. */
+/*
+ * Store the answer, and call the listeners. The question takes ownership of the answer's
+ * memory.
+ */
 void coil__question_answer(struct coil__question *question,
                            const struct coil__answer *answer);
 

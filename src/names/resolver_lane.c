@@ -1,9 +1,9 @@
 /*
  * resolver_lane.c - calls the C library's getaddrinfo(3) and getnameinfo(3) on a thread.
  *
- * These functions may block: they read files, use the network, or do anything else that
- * nsswitch.conf(5) specifies. If the task is cancelled, its look-up continues, so the
- * look-up has copies of all arguments.
+ * These functions block: they may read files, use the network, or do anything else that
+ * nsswitch.conf(5) specifies. If the task is cancelled, its look-up continues on the
+ * thread, so the look-up has copies of all arguments.
  */
 #include "resolver.h"
 
@@ -70,7 +70,7 @@ static int run_getaddrinfo(void *arg)
     return coil__errno_of_eai(eai, errno);
 }
 
-/* Free the look-up of a task that was cancelled. The look-up may not have begun. */
+/* Free the look-up, whose task was cancelled, with its result, if it has one. */
 static void discard(void *arg)
 {
     struct lookup *l = arg;

@@ -3,10 +3,10 @@
  *
  *     resolv.conf: fe80::1%eth0 --> c-ares: 100::1 --> connect_socket(): fe80::1%2
  *
- * c-ares 1.18 ignores such a server, and its interface has no field for a zone. So c-ares
- * gets a stand-in for the server's address, from a prefix whose addresses are never used
- * (RFC 6666). coil's socket functions for c-ares translate between the stand-in and the
- * address.
+ * c-ares 1.18 ignores a server with a zone, and its interface cannot represent zones. So
+ * c-ares gets a stand-in for the server's address, from a prefix whose addresses are
+ * never used (RFC 6666). The socket functions that coil gives to c-ares translate between
+ * the stand-in and the server's address.
  */
 #include "zones.h"
 
@@ -42,8 +42,9 @@ void coil__zones_resolve(const struct coil__zones *zones, struct sockaddr_in6 *a
 }
 
 /*
- * If the address is a server's, replace it with the stand-in. The kernel reports a zone
- * only for link-local addresses.
+ * If the address belongs to a server with a zone, replace it with the stand-in. An
+ * address without a zone also matches, because the kernel reports zones only for
+ * link-local addresses.
  */
 void coil__zones_disguise(const struct coil__zones *zones, struct sockaddr_in6 *address)
 {
@@ -77,9 +78,10 @@ static int add_server(struct coil__zones *zones, const char *host, size_t n)
 }
 
 /*
- * Copy one server of n bytes, but replace an address with a zone, such as
- * "[fe80::1%2]:53" or "fe80::1%2", with a stand-in. Returns the number of bytes written,
- * or a negative errno. c-ares 1.18 accepts brackets only with a port.
+ * Copy one server of a list, n bytes, to `to`. If its address has a zone, such as
+ * "[fe80::1%2]:53" or "fe80::1%2", write a stand-in instead, with brackets only if there
+ * is a port, as c-ares 1.18 requires. Returns the number of bytes written, or a negative
+ * errno.
  */
 static int replace_one(struct coil__zones *zones, const char *server, size_t n, char *to)
 {
@@ -104,7 +106,10 @@ static int replace_one(struct coil__zones *zones, const char *server, size_t n, 
     return sprintf(to, "100::%zx", zones->count);
 }
 
-/* A stand-in may be a few bytes longer than "[::1%1]". */
+/*
+ * The number of bytes by which a stand-in may be longer than a short address such as
+ * "[::1%1]".
+ */
 #define LONGER 8
 
 int coil__zones_replace(struct coil__zones *zones, const char *servers, char **out)
