@@ -1,9 +1,9 @@
 /*
  * faults.c - makes the n-th allocation or system call fail.
  *
- * Once a public function of this file was called, libcoil calls the hooks in this file
- * before each allocation and system call (base/fault.h). All threads share one count, so
- * exactly one call of one thread fails.
+ * A public function of this file installs hooks, which libcoil then calls before each
+ * allocation and system call (base/fault.h). All threads share one counter per kind of
+ * call, so exactly one call on one thread fails.
  */
 #include "inside.h"
 

@@ -1,9 +1,9 @@
 /*
  * inside.h (internal) - gives libcoil-testing access to libcoil's hidden functions.
  *
- * This folder is a separate library, so it cannot link to libcoil's hidden functions.
- * libcoil-testing calls these functions through the table `coil__inside`. Inline
- * functions of libcoil's headers that call a hidden function are in that table, too.
+ * libcoil-testing is a separate library, which cannot be linked to hidden functions of
+ * libcoil. It calls them through the table `coil__inside`. The table also contains inline
+ * functions of libcoil's headers that call hidden functions.
  */
 #ifndef COIL_TESTING_INSIDE_H
 #define COIL_TESTING_INSIDE_H

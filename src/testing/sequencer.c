@@ -1,9 +1,9 @@
 /*
  * sequencer.c - makes several tasks pass marked points in a fixed order.
  *
- * Each waiting task is in a list, together with the position of its point. A task that
- * passes its point wakes the task at the next position. If a task is cancelled at its
- * point, the order is broken for all tasks.
+ * Waiting tasks are in a list, with the positions of their points. A task that passes its
+ * point wakes the task at the next position. If a task is cancelled while it waits at its
+ * point, the sequence is broken for all tasks.
  */
 #include "inside.h"
 

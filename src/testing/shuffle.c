@@ -1,11 +1,12 @@
 /*
  * shuffle.c - runs the runnables of each turn of the loop in random order.
  *
- * A program may deliberately rely on the order in which runnables become ready. Shuffling
- * reveals code that relies on that order by accident. The shuffle is a radix sort by 32
- * random bits per runnable, without additional memory: eight times, the batch is divided
- * at random into 16 lists, and the lists are joined. While shuffling is on, every turn
- * begins in loop.c, so the code that switches directly between tasks is not affected.
+ * A program may rely on the order in which runnables become ready, but only on purpose.
+ * Shuffling reveals where a program relies on that order by accident. The shuffle is a
+ * radix sort by 32 random bits per runnable, without additional memory: eight times, the
+ * batch is divided at random into 16 lists, and the lists are joined. While shuffling is
+ * on, every turn begins in loop.c, so the code that switches directly between tasks is
+ * not affected.
  */
 #include "inside.h"
 

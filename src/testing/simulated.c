@@ -23,11 +23,11 @@
  *
  * Invariants
  * 1. A call on one socket never changes another socket directly. A call sends packets.
- *    The arrival of a packet is an event, which the loop's timer runs between the steps
- *    of tasks.
- * 2. in_use counts only the real descriptors. While the network has a future event, its
- *    timer is armed. So if there are neither timers nor real descriptors, the waiting
- *    tasks can never continue, and the loop reports a deadlock.
+ *    The arrival of a packet is an event, which a timer of the loop triggers between the
+ *    steps of tasks.
+ * 2. in_use counts only the kernel's descriptors. While the network has a future event,
+ *    its timer is armed. So if the loop has neither timers nor descriptors in use, the
+ *    waiting tasks can never continue, and the loop reports a deadlock.
  * 3. Random numbers are drawn in an order that depends only on the program, so tables are
  *    traversed by descriptor, never by address.
  *
@@ -98,7 +98,10 @@ static void destroy(struct coil__backend *backend)
     coil__inside->free(sim);
 }
 
-/* Add the change of the poll backend's in_use to the in_use of this backend. */
+/*
+ * Called after a call to the poll backend: change this backend's in_use by as much as the
+ * poll backend's in_use has changed since it was `before`.
+ */
 static void update_in_use(struct coil__sim *sim, size_t before)
 {
     sim->backend.in_use += sim->real->in_use - before;

@@ -31,8 +31,10 @@ bool coil__sim_host_equal(const struct in6_addr *a, const struct in6_addr *b);
 /* True for 0.0.0.0 and ::. */
 bool coil__sim_host_any(const struct in6_addr *host);
 
-/* Return the source host of an unbound socket that sends to this host. Linux makes the
- * same choice for its own addresses. */
+/*
+ * Return the source address for an unbound socket that sends to this host. Linux makes
+ * the same choice for addresses of the local machine.
+ */
 struct in6_addr coil__sim_host_facing(const struct in6_addr *host);
 
 /* Write a line to the log: time, source, destination, and the text. */

@@ -18,8 +18,8 @@ static struct coil__sim_cut *cut_of(struct coil__sim *sim, const struct in6_addr
 }
 
 /*
- * Return the host's cut, or else an expired cut, or else a new cut. Returns NULL if
- * memory ran out.
+ * Return the host's cut. If the host does not have one, return an expired cut for reuse,
+ * or otherwise a new one. Returns NULL if memory ran out.
  */
 static struct coil__sim_cut *cut_for(struct coil__sim *sim, const struct in6_addr *host)
 {
@@ -89,7 +89,7 @@ void coil__sim_perhaps_cut(struct coil__sim *sim, const struct in6_addr *host)
     until =
         coil__inside->time_add(coil__sim_now(), coil__sim_between(sim, sim->opts.cut_ns));
     cut = cut_for(sim, host);
-    /* if there is no memory, the host is not cut off */
+    /* without memory the host is not cut off */
     if (cut != NULL && cut->until < until)
         cut->until = until;
 }

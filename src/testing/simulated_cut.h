@@ -27,7 +27,8 @@ int64_t coil__sim_cut_until(struct coil__sim *sim, const struct in6_addr *a,
                             const struct in6_addr *b);
 
 /*
- * Called when a packet is sent to the host: at random, cut the host off (opts.cut_ppm).
+ * Called when a packet is sent to the host: with a probability of opts.cut_ppm in a
+ * million, cut the host off.
  */
 void coil__sim_perhaps_cut(struct coil__sim *sim, const struct in6_addr *host);
 

@@ -3,9 +3,9 @@
  * numbers.
  *
  * Events are in a pairing heap, ordered by time. The links are members of the events:
- * each event has a list of children, which are due later. A timer of the loop is set to
- * the first event, so a virtual clock advances to this event. If there is no memory for
- * the timer, the network checks for due events in every turn.
+ * each event has a list of children, which are not due before it. A timer of the loop is
+ * set to the first event, so a virtual clock advances to this event. If there is no
+ * memory for the timer, the network checks for due events in every turn.
  *
  * The random number generator is xoshiro256** by Blackman and Vigna; splitmix64
  * initializes its state, as the authors recommend. The generator gives the same numbers
@@ -45,8 +45,8 @@ static uint64_t draw_random(struct coil__sim *sim)
 }
 
 /*
- * The modulus makes small numbers more likely by a factor of n / 2^64, which does not
- * matter.
+ * The modulus makes small numbers slightly more likely, at most by a factor of 1 + n /
+ * 2^64, which does not matter.
  */
 uint64_t coil__sim_random(struct coil__sim *sim, uint64_t n)
 {
@@ -223,7 +223,7 @@ static void timer_is_due(struct coil__runnable *runnable)
         run_due_events(sim);
 }
 
-/* Called in every turn while there is no memory for the timer. */
+/* Run in every turn of the loop while memory for the timer cannot be allocated. */
 static void check_untimed(struct coil__runnable *runnable)
 {
     if (!coil_loop_current()->closing)

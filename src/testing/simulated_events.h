@@ -25,7 +25,7 @@ struct coil__sim_socket;
 struct coil__sim_event {
     void (*happen)(struct coil__sim *sim, struct coil__sim_event *event);
     int64_t when;
-    uint64_t order; /* random; decides the order of events at the same time */
+    uint64_t order; /* random: the order of events that are due at the same time */
     bool queued;
     struct coil__sim_event *child, *next, *prev; /* in the heap */
 };
@@ -58,7 +58,7 @@ static inline struct coil__sim *coil__sim_of(struct coil__backend *backend)
 
 void coil__sim_events_init(struct coil__sim *sim);
 
-/* Schedule the event for `when`, even if it is already scheduled for another time. */
+/* Schedule the event for `when`. If it is already scheduled, change its time. */
 void coil__sim_schedule(struct coil__sim *sim, struct coil__sim_event *event,
                         int64_t when);
 
@@ -82,7 +82,7 @@ int64_t coil__sim_between(struct coil__sim *sim, const int64_t range[2]);
 /* Return the random latency of a packet. */
 int64_t coil__sim_latency(struct coil__sim *sim);
 
-/* Return how many of n possible bytes a call transfers: n, or at random fewer. */
+/* Return how many of n possible bytes a call transfers: all n, or fewer, at random. */
 size_t coil__sim_shorten(struct coil__sim *sim, size_t n);
 
 #endif

@@ -9,12 +9,12 @@
  * Invariants
  * 1. Flying packets arrive in order: no packet is due before its predecessor, and only
  *    the first one has an event.
- * 2. The sum of flying_bytes and the bytes that the other end has not read is at most the
- *    other end's receive limit, except if a single packet is larger. All other packets
- *    are waiting.
+ * 2. Flying bytes and bytes that the other end has not read together do not exceed the
+ *    other end's receive limit, unless they are a single packet that is larger. All other
+ *    packets are waiting.
  * 3. `unacknowledged` is the number of bytes that are waiting, flying, or arrived and not
- *    yet acknowledged. This number is at most send_limit: a sender that would exceed the
- *    limit waits.
+ *    yet acknowledged. This number does not exceed send_limit: a sender waits until there
+ *    is room.
  * 4. Memory is allocated only when bytes are sent. The packets of handshakes, FINs and
  *    resets are members of the connection, so neither arrivals nor closing needs memory.
  */
@@ -196,8 +196,8 @@ static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
 }
 
 /*
- * Retransmit a packet while one of the hosts is cut off, like TCP, until the sender times
- * out.
+ * Delay the packet, because one of the hosts is cut off: schedule the next
+ * retransmission, or end the connection if the sender has timed out, as TCP does.
  */
 static void hold_packet(struct coil__sim *sim, struct coil__sim_end *end,
                         const struct coil__sim_packet *packet, int64_t until)
@@ -274,9 +274,9 @@ void coil__sim_flow_init(struct coil__sim_end *end)
 /* ---- sending ----------------------------------------------------------------------- */
 
 /*
- * Return and clear the pending error of a connection. Store it in `lost`: Linux reports
- * it only once, but coil's other backends return it from each receive, and so does this
- * backend.
+ * Return and clear the connection's pending error, and store it in `lost`. Linux reports
+ * such an error only once, but like coil's other backends, this backend returns it from
+ * each later receive.
  */
 static int take_error(struct coil__sim_end *end)
 {
@@ -288,7 +288,10 @@ static int take_error(struct coil__sim_end *end)
     return error;
 }
 
-/* Add a waiting packet with the n bytes from `offset` on. Fails with -ENOBUFS. */
+/*
+ * Add a waiting packet with n bytes of the parts, beginning at `offset`. Fails with
+ * -ENOBUFS.
+ */
 static int add_packet(struct coil__sim_end *end, const struct iovec *parts, size_t count,
                       size_t offset, size_t n)
 {

@@ -13,7 +13,7 @@ enum coil__sim_packet_kind {
     COIL__SIM_HELLO,
     COIL__SIM_FIN,
     COIL__SIM_RST,
-    COIL__SIM_CONTROLS, /* the number of control packets; they are members of the end */
+    COIL__SIM_CONTROLS, /* number of the kinds above, whose packets are in the end */
     COIL__SIM_DATA
 };
 
@@ -42,12 +42,12 @@ struct coil__sim_end {
     struct coil__list received; /* packets */
     size_t received_bytes, receive_limit;
 
-    /* packets not sent yet, because the other end's receive buffer is full */
+    /* packets that are not sent yet, because the other end does not have room */
     struct coil__list waiting;
     struct coil__list flying; /* sent, not arrived */
     size_t flying_bytes;
     size_t unacknowledged; /* bytes in the send buffer */
-    size_t acknowledging;  /* arrived bytes whose acknowledgement is in transit */
+    size_t acknowledging;  /* bytes that have arrived, not acknowledged yet */
     size_t send_limit;
     int64_t last_due, wire_free;
     struct coil__sim_event arrival; /* arrival of the first packet in `flying` */
@@ -55,7 +55,9 @@ struct coil__sim_end {
     struct coil__sim_packet controls[COIL__SIM_CONTROLS];
 };
 
-/* The connection's functions that the flow calls. Each may free the connection. */
+/*
+ * Functions of the connection that the flow calls. Each of them may free the connection.
+ */
 struct coil__sim_connection_class {
     /* A HELLO or a reset has arrived at the end. */
     void (*greeted)(struct coil__sim *sim, struct coil__sim_end *end);

@@ -136,8 +136,10 @@ static void try_late_out(struct coil__sim *sim, struct coil__sim_event *event)
              COIL__OUT);
 }
 
-/* Make the operation wait until its socket changes. If `late` is true, the operation was
- * not tried yet, so it waits at most for a random time. */
+/*
+ * Make the operation wait until its socket changes. If `late` is true, the operation was
+ * not tried yet: try it after a random time, even if the socket does not change.
+ */
 static ssize_t defer_op(struct coil__sim *sim, struct coil__sim_socket *socket,
                         struct coil__op *op, bool late)
 {
@@ -160,7 +162,10 @@ static ssize_t defer_op(struct coil__sim *sim, struct coil__sim_socket *socket,
     return -EINPROGRESS;
 }
 
-/* Make the call, which may be connect(). Returns -EAGAIN if the operation must wait. */
+/*
+ * Try the operation, which may be connect(), once. Returns -EAGAIN if the operation must
+ * wait.
+ */
 static ssize_t call_once(struct coil__sim *sim, struct coil__sim_socket *socket,
                          struct coil__op *op)
 {
@@ -174,7 +179,7 @@ static ssize_t call_once(struct coil__sim *sim, struct coil__sim_socket *socket,
         return coil__sim_udp_connect(sim, socket, &to);
     if (rc == 0)
         rc = coil__sim_tcp_connect(sim, socket, &to);
-    /* An earlier connect() may have begun the attempt. */
+    /* -EALREADY: an earlier connect() has begun the attempt. */
     return rc == -EINPROGRESS || rc == -EALREADY ? -EAGAIN : rc;
 }
 
@@ -183,7 +188,7 @@ static bool has_injected_failure(const struct coil__op *op)
 {
     const struct coil__op_row *row = &coil__inside->op_rows[op->kind];
 
-    /* Ignore an injected EINTR, because callers of the kernel would repeat the call. */
+    /* Ignore an injected EINTR, after which real backends would repeat the call. */
     return coil__sim_call_fails(row->error, row->call) && errno != EINTR;
 }
 
@@ -202,7 +207,7 @@ static ssize_t perform(struct coil__sim *sim, struct coil__sim_socket *socket,
 
 /*
  * Return 0 if a COIL__OP_POLL may use the socket, or a negative errno. This operation
- * works without attach(), and borrows a socket that is not used otherwise.
+ * does not need attach(): it borrows a socket that is otherwise unused.
  */
 static int check_poll(const struct coil__sim_socket *socket, const struct coil__op *op)
 {
@@ -254,7 +259,7 @@ ssize_t coil__sim_attempt(struct coil__sim *sim, struct coil__op *op)
     return result == -EAGAIN ? -EINPROGRESS : result;
 }
 
-/* End the operation immediately: a waiting operation has had no effect yet. */
+/* The operation can end immediately: while it was waiting, it had no effect. */
 void coil__sim_cancel(struct coil__sim *sim, struct coil__op *op)
 {
     finish_op(sim, coil__sim_find(sim, op->fd), op, -ECANCELED);

@@ -1,9 +1,9 @@
 /*
  * simulated_socket.c - sockets of the simulated network: descriptors and names.
  *
- * A new socket gets the lowest free descriptor, as in the kernel. So a closed descriptor
- * is soon reused, which reveals code that still uses it. Ephemeral ports are assigned in
- * ascending order.
+ * A new socket gets the lowest free descriptor, as in the kernel. So the number of a
+ * closed descriptor is soon reused, which reveals programs that still use the closed one.
+ * Ephemeral ports are assigned in ascending order.
  */
 #include "simulated_socket.h"
 
@@ -90,8 +90,10 @@ void coil__sim_socket_free(struct coil__sim *sim, struct coil__sim_socket *socke
 
 /* ---- names ------------------------------------------------------------------------- */
 
-/* True if a packet to the host reaches the socket. The socket's name may be a wildcard,
- * and without IPV6_V6ONLY "::" also receives packets to IPv4 addresses. */
+/*
+ * True if the socket receives packets that are sent to the host: its name is that host or
+ * a wildcard. Without IPV6_V6ONLY, "::" also receives packets to IPv4 addresses.
+ */
 static bool name_covers(const struct coil__sim_socket *socket,
                         const struct in6_addr *host)
 {
@@ -203,8 +205,8 @@ int coil__sim_socket_listen(struct coil__sim *sim, struct coil__sim_socket *sock
 }
 
 /*
- * Return how specifically the socket's name matches that address, or 0 if it does not
- * match.
+ * Return how well the socket's name matches the address: 0 if it does not match, and more
+ * for a more specific name.
  */
 static unsigned match_rank(const struct coil__sim_socket *socket,
                            const struct coil__sim_address *to)

@@ -10,7 +10,7 @@ enum coil__sim_state {
     COIL__SIM_FRESH,
     COIL__SIM_LISTENING,
     COIL__SIM_CONNECTING,
-    /* also after the connection has ended; or a datagram socket that has a peer */
+    /* connected, even if the connection has ended; or a datagram socket with a peer */
     COIL__SIM_CONNECTED
 };
 
@@ -43,7 +43,7 @@ struct coil__sim_socket {
 };
 
 /*
- * Return the real size of a buffer if a program has requested the size `asked`. 0 means
+ * Return the size that a buffer gets if a program requests the size `asked`; 0 requests
  * the default.
  */
 size_t coil__sim_buffer_bytes(size_t asked);

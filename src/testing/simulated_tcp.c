@@ -34,7 +34,10 @@ static struct coil__sim_end *server_of(struct coil__sim_connection *c)
 
 /* ---- creating and freeing connections ---------------------------------------------- */
 
-/* Remove the connection from its listener: it is no longer half open or in the queue. */
+/*
+ * Remove the connection from its listener, because it is no longer half open or in the
+ * queue.
+ */
 static void leave_listener(struct coil__sim_connection *c)
 {
     if (c->listener == NULL)
@@ -93,8 +96,8 @@ static void fail_end(struct coil__sim *sim, struct coil__sim_end *end, int error
 /* ---- connecting -------------------------------------------------------------------- */
 
 /*
- * The SYN arrives, or is lost. If it is lost, the next SYN is sent 1, 2, 4, ... seconds
- * later.
+ * Called when a SYN arrives or is lost: continue the handshake, or send the next SYN 1,
+ * 2, 4, ... seconds later.
  */
 static void attempt_arrives(struct coil__sim *sim, struct coil__sim_event *event)
 {

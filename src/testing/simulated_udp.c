@@ -2,18 +2,15 @@
  * simulated_udp.c - datagrams of the simulated network.
  *
  * Each datagram has its own latency. A datagram may be lost or duplicated, or may
- * overtake another. If a datagram reaches no socket, its sender gets an ICMP
- * "unreachable", but only if it is connected. The datagram itself is sent back as this
- * ICMP message.
+ * overtake another. If a datagram does not reach a socket and its sender is connected,
+ * the sender gets an ICMP "unreachable": the datagram itself is sent back as this
+ * message.
  */
 #include "simulated_udp.h"
 
 #include <string.h>
 
-/*
- * 65,535 minus the headers: for IPv4, its own header and that of UDP, for IPv6, only that
- * of UDP.
- */
+/* 65,535 bytes minus the headers: IPv4 and UDP for IPv4, only UDP for IPv6. */
 enum { LARGEST_V4 = 65507, LARGEST_V6 = 65527 };
 
 static struct coil__sim_datagram *first_received(struct coil__sim_socket *socket)
