@@ -33,7 +33,7 @@ void coil_set_allocator(const coil_allocator *replacement)
 
 const struct coil__fault_hooks *_Atomic coil__fault_hooks;
 
-/* Like realloc(3). Used while a test counts allocations, or makes one fail. */
+/* Like realloc(3). Set while a test counts allocations or makes one fail. */
 static COIL__NOINLINE void *realloc_counted(void *block, size_t size)
 {
     void *moved;
@@ -81,7 +81,8 @@ void coil__free(void *block)
 #define KEPT_MAX 1024
 
 /*
- * The objects freed last. The memory of this struct is from malloc(3): see coil/base.h.
+ * The last objects that were freed, whose memory is kept for a while. The struct itself
+ * is from malloc(3): see coil/base.h.
  */
 struct kept {
     size_t next;
@@ -97,8 +98,8 @@ static void free_uncounted(void *block)
 }
 
 /*
- * Free an object. In debug mode its memory is kept for a while (the last KEPT_MAX
- * objects), but tests that count blocks count it as freed at once.
+ * Free an object. In debug mode its memory is kept until KEPT_MAX other objects were
+ * freed, but tests that count blocks count it as freed at once.
  */
 void coil__free_object(void *block)
 {
@@ -178,13 +179,14 @@ void (*_Atomic coil__misuse_contain)(const char *, const void *);
 
 /* ---- aborting ---------------------------------------------------------------------- */
 
-/* How long exit(3) waits for a report, and after that for abort(). */
+/* How long exit(3) waits until a report is complete, and after that for abort(). */
 #define REPORT_MS 10000
 #define ABORT_MS 1000
 
 /*
  * The id of the process in which a thread is reporting misuse and will abort. A child
- * forked during the report has another id, and does not have that thread.
+ * that is forked meanwhile does not have that thread, so it compares this id with its
+ * own.
  */
 static _Atomic pid_t aborting_process;
 static atomic_bool abort_is_next; /* the report is complete */
@@ -203,10 +205,10 @@ static void print_misuse(const char *sentence, const void *from)
 }
 
 /*
- * exit(3) calls this function before the process ends. A report takes up to a second, and
- * during that time main() may return on another thread. The process must still end with
- * SIGABRT. If a handler of SIGABRT does not return to abort(), the process does not end,
- * and exit(3) continues.
+ * Called by exit(3): if another thread is reporting misuse, wait until it aborts. A
+ * report takes up to a second, and main() may return meanwhile, but the process must
+ * still end with SIGABRT. If a handler of SIGABRT does not return to abort(), the process
+ * does not end, so exit(3) continues after ABORT_MS.
  */
 COIL__AT_EXIT static void wait_for_abort(void)
 {

@@ -25,8 +25,8 @@ void coil__free(void *block);
 void coil__free_object(void *block);
 
 /*
- * For debug mode. If `on` is true, delay freeing this thread's objects from now on.
- * Otherwise free the delayed objects, and stop delaying.
+ * For debug mode. If `on` is true, from now on keep the memory of objects that this
+ * thread frees. Otherwise free this memory, and stop keeping it.
  */
 void coil__keep_freed_objects(bool on);
 
@@ -39,9 +39,9 @@ int64_t coil__time_add(int64_t a, int64_t b);
 void coil__note_failure(int rc) COIL__COLD;
 
 /*
- * Drop the message of an older failure with the same rc. Called before a public function
- * fails with `rc`, a negative errno, without a message. Every public function that fails
- * calls this function or creates an error (coil_fail()).
+ * Called before a public function fails with `rc`, a negative errno, without a message of
+ * its own: drop the message of an older failure with the same rc. Every public function
+ * that fails calls this function or creates an error (coil_fail()).
  */
 static inline int coil__failed(int rc)
 {
@@ -106,7 +106,7 @@ extern void (*_Atomic coil__misuse_contain)(const char *sentence, const void *fr
 /*
  * If set, coil__misuse() calls this hook instead of printing the message. The hook prints
  * the message, and the stack from the call to coil__misuse() on. Any thread may set the
- * hook, but all threads set the same function.
+ * hook: all of them set the same function.
  */
 extern void (*_Atomic coil__misuse_report)(const char *sentence, const void *from);
 

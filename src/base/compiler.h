@@ -11,8 +11,8 @@
 #define COIL__ONE_LINE                                                                   \
     __attribute__((aligned(64))) /* keeps a short function in one cache line */
 /*
- * For functions that every task switch calls. The linker places these functions next to
- * each other, so changes to other code do not affect their relative positions.
+ * For functions that every task switch calls. The linker places them in one section, so
+ * changes to other code do not change their distances.
  */
 #define COIL__HOT __attribute__((hot))
 #define COIL__WEAK __attribute__((weak))
@@ -46,8 +46,7 @@
 #define COIL__STOP_EXCEPTIONS(personality)                                               \
     __asm__ volatile(".cfi_personality 0x1b, " #personality)
 
-/* Hides the size and the type of the object from the compiler, to avoid false
-   warnings. */
+/* Makes the compiler forget what it knows about the value, to avoid false warnings. */
 #define COIL__FORGET(pointer) __asm__("" : "+r"(pointer))
 
 /* For thread-local variables. A task never moves to another thread, so the compiler may

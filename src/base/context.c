@@ -13,9 +13,9 @@
  * bindings in a slot: either the slot's own bindings, or those of a context that was
  * entered.
  *
- * The token of a coil_var_set() has a reference to the old bindings. If the reset is the
- * next change, it restores them without an allocation. (Bindings are an array, which
- * suits few variables. Python uses a hash tree, which suits many.)
+ * The token of a coil_var_set() has a reference to the old bindings. If no other variable
+ * was set meanwhile, the reset restores these bindings without an allocation. (Bindings
+ * are an array, which suits few variables. Python uses a hash tree, which suits many.)
  */
 #include "context.h"
 
@@ -48,8 +48,8 @@ void coil__context_set_tasks(const struct coil__context_tasks *of_thread)
 }
 
 /*
- * Call fn, which retains or releases values, in a region in which the running task must
- * not wait, because fn iterates over shared bindings.
+ * Call fn(arg), which retains or releases the values of bindings, in a region in which
+ * the running task must not wait, because other code may use the same bindings.
  */
 static void call_unsuspended(void (*fn)(void *arg), void *arg)
 {
@@ -166,7 +166,7 @@ struct coil__bindings *coil__context_capture_used(void)
     return coil__bindings_retain(*current_bindings());
 }
 
-/* Its destructor releases a thread's own bindings when the thread ends. */
+/* The key whose destructor releases a thread's own bindings when the thread ends. */
 static pthread_key_t exit_key;
 
 static void finish_slot(void *slot)

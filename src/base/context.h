@@ -29,7 +29,7 @@ struct coil__bindings;
 /* The context of a task, a callback or a thread. In a zeroed slot no variable is set. */
 struct coil__context_slot {
     struct coil__bindings *own;
-    coil_context *entered; /* if not NULL, used instead of `own`; a reference */
+    coil_context *entered; /* NULL, or a reference to the context used instead of `own` */
 };
 
 /* True once the process has set a variable. Until then all contexts are empty. */
@@ -68,7 +68,7 @@ static inline void coil__context_slot_finish(struct coil__context_slot *slot)
 extern COIL__THREAD_LOCAL struct coil__context_slot *coil__context_ambient;
 
 /*
- * Make `slot` current. It takes over the caller's reference to the bindings. Returns the
+ * Make `slot` current. Takes over the caller's reference to the bindings. Returns the
  * slot to restore.
  */
 static inline struct coil__context_slot *
@@ -89,7 +89,7 @@ static inline void coil__context_leave(struct coil__context_slot *slot,
         coil__bindings_release(slot->own);
 }
 
-/* Functions of the task layer, a higher layer, that this layer calls. */
+/* Functions that the task layer provides to this lower layer. */
 struct coil__context_tasks {
     /*
      * Return the slot of the running task, or NULL if no task is running. The task's slot

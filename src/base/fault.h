@@ -28,13 +28,13 @@ struct coil__fault_hooks {
      */
     bool (*allocation_fails)(void);
     bool (*call_fails)(int error, const char *what);
-    /* Return true if the next call, which can only fail with EINTR, must fail. */
+    /* Like call_fails(), for a system call that can only fail with EINTR. */
     bool (*call_is_interrupted)(const char *what);
     void (*block_came)(void); /* called after a successful allocation */
     void (*block_went)(void); /* called when a block is freed */
 };
 
-/* If NULL, calls are not counted, and none is made to fail. Set once, by any thread. */
+/* NULL unless a test counts calls or makes them fail. Set once, by any thread. */
 extern const struct coil__fault_hooks *_Atomic coil__fault_hooks;
 
 static inline const struct coil__fault_hooks *coil__faults(void)

@@ -1,7 +1,7 @@
 /*
  * line.h - printf(3) for signal handlers: writes lines to standard error with write(2).
  *
- * Formats may contain %s, %zu and %zx, which need no lock and no memory.
+ * Formats may contain only %s, %zu and %zx, because these need neither locks nor memory.
  */
 #ifndef COIL_BASE_LINE_H
 #define COIL_BASE_LINE_H

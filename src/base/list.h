@@ -2,8 +2,8 @@
  * list.h - a circular, doubly linked list. The links are members of the listed structs.
  *
  * A list's head is a link, too. A link that is in no list points to itself, so a link may
- * be removed twice. A link can be removed without knowing its list, which may be the
- * ready queue, the batch of the current turn, or the callbacks of a future.
+ * be removed twice. A link can be removed without knowing which list contains it: the
+ * ready queue, the batch of the current turn, or a future's callbacks.
  */
 #ifndef COIL_BASE_LIST_H
 #define COIL_BASE_LIST_H
