@@ -112,7 +112,9 @@ int coil__job_enqueue(struct coil__job *job)
     return 0;
 }
 
-/* Remove the job from its desk and from the number of events that the loop expects. */
+/*
+ * Remove the job from its desk, and no longer count it among the loop's jobs on threads.
+ */
 static void leave_desk(struct coil__job *job)
 {
     coil__list_remove(&job->in_desk);
