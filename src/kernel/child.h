@@ -21,7 +21,7 @@ struct coil__spawn {
     const char *program;     /* a name without '/' is searched for in PATH */
     const char *const *envp; /* NULL: the parent's environment */
     const char *cwd;         /* or NULL */
-    int stdio[3];            /* the descriptors that become its 0, 1 and 2 */
+    int stdio[3];            /* descriptors that become 0, 1 and 2 in the child */
     const int *pass_fds;
     size_t pass_fd_count;
     bool new_session, new_group;
@@ -48,7 +48,10 @@ enum coil__child_step {
     COIL__CHILD_EXEC
 };
 
-/* The data of a child. The parent prepares it in memory that both access. */
+/*
+ * The data of a child, in memory that parent and child share. The parent fills it in
+ * before the child starts.
+ */
 struct coil__child {
     struct coil__spawn what; /* envp is not NULL here */
     /* the program's possible paths, tried in order; NULL ends the list */
@@ -62,7 +65,7 @@ struct coil__child {
 
 /*
  * Check whether this kernel has handles for child processes. Returns 0 or a negative
- * errno, such as -ENOSYS. The check is made only once.
+ * errno, such as -ENOSYS. A success is remembered, so later calls are fast.
  */
 int coil__child_handles(void);
 
@@ -91,7 +94,10 @@ int coil__child_signal(int handle, int signo);
  */
 int coil__child_signal_group(int handle, int signo);
 
-/* Like coil__child_signal(), but ignore a failure, which the caller could not handle. */
+/*
+ * Like coil__child_signal(), for callers that could not handle a failure. Failures are
+ * ignored.
+ */
 void coil__child_end(int handle, int signo);
 
 /* ---- reaping ----------------------------------------------------------------------- */
@@ -113,8 +119,8 @@ int coil__child_look(int handle, int *status);
 int coil__child_reap_now(int handle, int *status);
 
 /*
- * Like coil__child_reap_now(), for a dedicated thread, whose calls coil's tests do
- * not count.
+ * Like coil__child_reap_now(), for a thread that only reaps. Its system calls are hidden
+ * from tests that count calls (base/fault.h).
  */
 void coil__child_reap_apart(int handle);
 

@@ -1,9 +1,9 @@
 /*
  * files.h (internal) - file operations that are not in POSIX.
  *
- * Each returns a count or 0, or -1 with errno, like a system call. ENOSYS, EOPNOTSUPP and
- * EINVAL mean that the kernel, or this kind of file, does not support the call. In that
- * case callers may use other calls instead.
+ * Like a system call, each function returns a count or 0, or -1 with errno. ENOSYS,
+ * EOPNOTSUPP and EINVAL mean that the kernel or the file does not support the operation;
+ * callers may then use other calls instead.
  */
 #ifndef COIL_KERNEL_FILES_H
 #define COIL_KERNEL_FILES_H

@@ -28,8 +28,8 @@ pid_t coil__thread_id_in(pid_t pid);
 void coil__thread_set_name(const char *name);
 
 /*
- * Return the time in ns by which the kernel may prolong this thread's timed waits, such
- * as poll(2). (It does not prolong io_uring_enter(2).)
+ * Return the timer slack in ns: by up to this time the kernel may prolong timed waits of
+ * this thread, such as poll(2). (It does not prolong io_uring_enter(2).)
  */
 int64_t coil__thread_timer_slack(void);
 
@@ -66,7 +66,7 @@ bool coil__thread_others_wait_for_locks(unsigned long *sleeps);
  */
 bool coil__thread_count_exceeds(unsigned n);
 
-/* True if another thread of this process is running, or can run. */
+/* True if another thread of this process is running or runnable. */
 bool coil__thread_others_run(void);
 
 /*

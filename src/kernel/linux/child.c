@@ -3,11 +3,11 @@
  * child shares the parent's memory, unless it changes its user or groups.
  *
  * During this time the parent's calling thread is blocked, but its other threads are
- * running, and may hold any lock. So the child only makes system calls, and makes them
- * directly, because a sanitizer's version of close(2) or sigaction(2) would change the
- * sanitizer's data, which belongs to the parent. All signals are blocked when the child
- * starts. If a step fails, the child writes the step and the errno to its struct
- * coil__child, where the parent reads them.
+ * running, and may hold any lock. So the child only makes system calls. These calls
+ * bypass the C library: a sanitizer's version of close(2) or sigaction(2) would change
+ * the sanitizer's data, which belongs to the parent. All signals are blocked when the
+ * child starts. If a step fails, the child stores the step and the errno in its struct
+ * coil__child for the parent.
  *
  * Order of the steps: set the standard descriptors first, while their sources are open.
  * Change the directory before executing the program, whose path may be relative to it,
@@ -57,8 +57,8 @@ COIL__NO_SANITIZE static bool clear_cloexec(int fd)
 
 /*
  * Set the standard descriptors. A source below 3 could be overwritten before it is
- * copied, so it is moved first. A descriptor that keeps its number may be closed in the
- * parent; it stays closed in the child.
+ * copied, so it is moved first. A source that is equal to its target may be closed in the
+ * parent; in that case it stays closed.
  */
 COIL__NO_SANITIZE static bool set_up_stdio(struct coil__child *child)
 {
@@ -206,8 +206,10 @@ COIL__NO_SANITIZE static bool enter_directory(const struct coil__child *child)
            COIL__CALL(EACCES, syscall(SYS_chdir, child->what.cwd)) == 0;
 }
 
-/* Like execvp(3), but without its fall-back to a shell. Skips paths that do not exist or
- * are not permitted. */
+/*
+ * Like execvp(3), but without its fall-back to a shell. Tries the next path if a path
+ * does not exist or is not permitted.
+ */
 COIL__NO_SANITIZE static void exec_first(const struct coil__child *child)
 {
     bool denied = false;

@@ -1,11 +1,10 @@
 /*
  * child_handle.c - starts children, and uses pidfds (Linux 5.4) as their handles.
  *
- * A child is started with clone(2) and the flags CLONE_VM, so that the parent's memory is
- * not copied, and CLONE_VFORK, which blocks the parent until the child has its own
- * memory. vfork(2) is not used, because it runs the child on the parent's stack without
- * the compiler's knowledge. posix_spawn(3) is not used, because it returns no pidfd
- * before glibc 2.39.
+ * A child is started with clone(2). The flag CLONE_VM avoids copying the parent's memory,
+ * and CLONE_VFORK blocks the parent until the child has its own memory. vfork(2) is not
+ * used, because it runs the child on the parent's stack without the compiler's knowledge.
+ * posix_spawn(3) is not used, because before glibc 2.39 it cannot return a pidfd.
  *
  * clone(2) returns the pidfd together with the child's pid, so the pidfd cannot refer to
  * another process.
@@ -45,8 +44,8 @@ int coil__child_handles(void)
     if (fd < 0)
         return -errno;
     /*
-     * A process is not its own child, so if the kernel supports P_PIDFD, waitid() fails
-     * with ECHILD.
+     * A process is not its own child, so with support for P_PIDFD, waitid() fails with
+     * ECHILD, and without it with EINVAL.
      */
     if (COIL__CALL(EINVAL, waitid(COIL__P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG)) < 0)
         error = errno;

@@ -1,14 +1,13 @@
 /*
  * quiet_write.c - writes without causing SIGPIPE.
  *
- * Sockets have MSG_NOSIGNAL, other files RWF_NOSIGNAL since Linux 6.18. Older kernels
- * have no such flag for pipes, and sendfile(2) still has none. In these cases the signal
- * is blocked on this thread, because a write sends SIGPIPE to the writing thread, and a
- * pending SIGPIPE is consumed before the signal is unblocked. This is necessary even if
- * the call returns a count: if the peer closes during a sendfile(2), the thread gets the
- * signal, and the call returns the number of bytes sent before. Nothing is blocked or
- * consumed if the program itself blocks SIGPIPE. The disposition is not changed, because
- * it belongs to the whole process.
+ * For sockets there is MSG_NOSIGNAL, for other files, since Linux 6.18, RWF_NOSIGNAL. For
+ * pipes on older kernels, and for sendfile(2), the signal is blocked instead, on this
+ * thread, to which a write would send it. A pending SIGPIPE is consumed before the signal
+ * is unblocked. The signal may be pending even if the call has returned a count: if the
+ * peer closes during a sendfile(2), the thread gets the signal, and the call returns the
+ * number of bytes sent before that. If the program itself blocks SIGPIPE, none of this is
+ * necessary. The disposition is not changed, because it belongs to the whole process.
  */
 #include "../quiet_write.h"
 

@@ -61,7 +61,9 @@ bool coil__thread_signal(pid_t id, int signo)
 
 /* ---- waiting for a word of memory: futex(2) ---------------------------------------- */
 
-/* FUTEX_PRIVATE_FLAG is not used, because libstdc++ waits and wakes without it. */
+/*
+ * FUTEX_PRIVATE_FLAG is not used, because libstdc++ waits for the same words without it.
+ */
 void coil__thread_wait_while(_Atomic uint32_t *word, uint32_t value)
 {
     syscall(SYS_futex, word, FUTEX_WAIT, value, NULL);
@@ -73,14 +75,14 @@ void coil__thread_wake_all(_Atomic uint32_t *word)
 }
 
 /*
- * The bits by which is_own_wait() recognises a wait of coil__thread_wait_own().
- * FUTEX_WAKE wakes waiters with any bits.
+ * The bit set by which is_own_wait() recognises a wait of coil__thread_wait_own().
+ * FUTEX_WAKE ends waits with any bit set.
  */
 #define OWN_BITS 0x434f494cu
 
 /*
- * A late wake-up for an earlier wait must not end this wait. So the futex wait is
- * repeated, with an absolute time-out.
+ * Repeats the wait until the word has changed, because a late wake-up for an earlier wait
+ * must not end this wait. For this the time-out is absolute.
  */
 void coil__thread_wait_own(_Atomic uint32_t *word, uint32_t value, int64_t until)
 {
