@@ -5,8 +5,8 @@
  * The compiler's unwinder walks the stack. The unwinder reads the tables that C++
  * exceptions use. Optimised and stripped programs have these tables, too, and so do
  * libraries built without coil. The unwinder is in libgcc_s, which C programs rarely
- * need. coil loads it for the first backtrace, so that it does not slow down the start of
- * programs that print none.
+ * need. coil loads this library for the first backtrace, so it does not slow down the
+ * start of programs that print no backtraces.
  *
  * A suspended coroutine is not resumed for its backtrace. The switch has saved its
  * registers on its stack, and coil__switch_look() passes them to the unwinder.
@@ -38,7 +38,9 @@ COIL__WEAK __typeof__(_Unwind_GetCFA) _Unwind_GetCFA;
 COIL__WEAK __typeof__(_Unwind_GetIPInfo) _Unwind_GetIPInfo;
 COIL__WEAK __typeof__(_Unwind_GetRegionStart) _Unwind_GetRegionStart;
 
-/* Use the unwinder with which the program was linked. A static program has no other. */
+/*
+ * Use the unwinder with which the program was linked, the only one in a static program.
+ */
 static bool take_linked_unwinder(void)
 {
     unwinder.walk = _Unwind_Backtrace;
@@ -90,12 +92,12 @@ struct walk {
     uintptr_t bottom; /* coil's function that calls the task's function: the walk ends
                          there. If it has made a tail call, the walk ends at
                          coil__coro_main() or at the entry of the stack */
-    size_t to_skip;   /* if the walk runs on another stack, its own frames */
+    size_t to_skip;   /* frames of the walk itself, if on another stack */
     size_t depth;     /* number of frames visited */
     bool (*is_machinery)(uintptr_t function);
 };
 
-/* The frames of the switch are among the innermost MACHINERY_DEPTH frames. */
+/* The frames that is_machinery() accepts are among this number of innermost frames. */
 #define MACHINERY_DEPTH 8
 
 static bool is_bottom(const struct walk *w, uintptr_t function)
@@ -146,8 +148,8 @@ struct search {
 };
 
 /*
- * The unwinder marks frames that were interrupted by a signal, because their addresses
- * are not return addresses.
+ * Look for a frame that a signal has interrupted. The unwinder marks such a frame,
+ * because its address is not a return address.
  */
 static _Unwind_Reason_Code look_for_interruption(struct _Unwind_Context *frame, void *arg)
 {
@@ -206,8 +208,8 @@ COIL__NOINLINE size_t coil__backtrace(void *addresses[], size_t max, const void 
 }
 
 /*
- * The walk skips exactly one frame for this function, so this function must neither be
- * inlined nor end in a tail call.
+ * Walk the stack that coil__switch_look() shows. The walk skips exactly one frame for
+ * this function, so the function must neither be inlined nor end in a tail call.
  */
 static COIL__NOINLINE void walk_frames(void *arg)
 {
@@ -242,9 +244,10 @@ struct slot_search {
 };
 
 /*
- * The frames of one stack have ascending addresses, so the walk ends if an address is not
- * above the previous one. This happens at the bottom of a stack that was not terminated
- * for unwinders.
+ * Visit frames until one is above the start of the coroutine's stack slot. The frames of
+ * one stack have ascending addresses, so the walk also ends at a frame that is not above
+ * the previous one: this happens at the bottom of a stack without an end mark for
+ * unwinders.
  */
 static _Unwind_Reason_Code look_for_slot(struct _Unwind_Context *frame, void *arg)
 {
@@ -287,7 +290,9 @@ __attribute__((constructor)) static void offer_search(void)
 
 /* ---- through coroutines ------------------------------------------------------------ */
 
-/* True for the functions between the function that resumed a generator and the switch. */
+/*
+ * True for coil's functions between the function that resumes a generator and the switch.
+ */
 static bool is_switch(uintptr_t function)
 {
     return function == (uintptr_t)coil__coro_transfer ||
@@ -311,7 +316,7 @@ COIL__NOINLINE size_t coil__backtrace_through(void *addresses[], size_t max,
 /* ---- exceptions -------------------------------------------------------------------- */
 
 struct throw_search {
-    const void *found; /* the return address of the last function found that throws */
+    const void *found; /* return address of the throwing function found last */
     bool is_next;
     size_t depth;
 };

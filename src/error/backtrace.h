@@ -48,7 +48,7 @@ const void *coil__backtrace_throw(void);
 
 /*
  * Return the stack pointer of the frame whose personality routine was called with
- * `context`. `caller` is the routine's return address. Returns 0 if it is not in the
+ * `context`. `caller` is the routine's return address. Returns 0 if `from` is not in the
  * unwinder that coil uses.
  */
 struct _Unwind_Context;

@@ -4,7 +4,7 @@
  * An error is one immutable block. A task that awaits a failed task gets a new error with
  * the failed task's error as its cause. The failed task's error itself is not changed,
  * because other tasks may await the same task. So errors form trees with shared causes. A
- * chain of causes is as long as the chain of tasks that awaited each other, so it is
+ * chain of causes can be as long as a chain of tasks that await each other, so it is
  * walked in loops, never by recursion.
  */
 #include "error.h"
@@ -28,7 +28,7 @@ struct coil_error {
     unsigned refs;       /* 0 once freed: see coil__misuse_gone() */
     bool handed_on;
     bool is_bare;
-    /* exists only in debug mode: memory from malloc(3), see base.h */
+    /* created only in debug mode: its memory is from malloc(3), see base.h */
     bool is_for_debugging;
     char task[TASK_BYTES];
     size_t frame_count;
@@ -176,7 +176,7 @@ void coil_error_release(coil_error *error)
     while (error != NULL && --error->refs == 0) {
         coil_error *cause = error->cause;
 
-        /* no deep recursion: only a bare error has an earlier error */
+        /* not a deep recursion: only a bare error has an earlier error */
         coil_error_release(error->earlier);
         if (error->is_for_debugging)
             free(error);
@@ -302,8 +302,8 @@ static void print_chain(void *arg)
 }
 
 /*
- * Print on a larger stack, because a task's stack may be too small. If there is no memory
- * for a larger stack, print only the message of the root cause.
+ * Print on a larger stack, because the stack of a small task does not suffice. If memory
+ * for that stack cannot be allocated, print only the message of the root cause.
  */
 void coil__error_print(struct coil__report *report, const coil_error *error)
 {

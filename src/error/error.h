@@ -30,9 +30,9 @@ coil_error *coil__error_create(const struct coil__error_place *place, int rc,
 coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_error *cause);
 
 /*
- * In debug mode, create an error without a message, which records where a failure
- * happened. The task may still return its previous failure, so the new error retains that
- * failure's error, `earlier`, which may be NULL.
+ * In debug mode, create an error that only records where a failure happened, without a
+ * message. The task may still return an earlier failure instead, so the new error retains
+ * the error of that failure, `earlier`, which may be NULL.
  */
 coil_error *coil__error_create_bare(const struct coil__error_place *place, int rc,
                                     coil_error *earlier);
@@ -50,7 +50,10 @@ coil_error *coil__error_create_at(const coil_error *where, int rc, const char *f
 /* Print the error as part of the report. */
 void coil__error_print(struct coil__report *report, const coil_error *error);
 
-/* For coil__misuse_report: print the message, and the running stack from `from` on. */
+/*
+ * The function for coil__misuse_report: print the message, and the running stack from
+ * `from` on.
+ */
 void coil__error_print_misuse(const char *sentence, const void *from);
 
 /* The number of bytes of stack that printing errors needs, for coil__coro_call(). */

@@ -8,8 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Find out whether the program is dynamically linked: in that case it has a PT_INTERP
-   segment, which names the loader. dl_iterate_phdr(3) begins with the program. */
+/*
+ * Find out whether the program, with which dl_iterate_phdr(3) begins, is dynamically
+ * linked: then it has a PT_INTERP segment, which names the loader.
+ */
 static int look_for_loader(struct dl_phdr_info *program, size_t size, void *found)
 {
     (void)size;

@@ -134,8 +134,8 @@ void coil__lines_close(struct coil__lines *lines)
 
 /*
  * Return the compilation unit that contains `address`, and make the address relative to
- * its module. If there is no index of addresses (.debug_aranges), which clang does not
- * write, search each unit.
+ * its module. Without an index of addresses (.debug_aranges), which clang does not write,
+ * search each unit.
  */
 static Dwarf_Die *find_unit(Dwfl_Module *module, Dwarf_Addr *address)
 {
@@ -208,10 +208,9 @@ static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 }
 
 /*
- * Find a function of a class that is defined inside another function, such as a lambda
- * compiled without optimisation. The code of such a function is not inside the code of
- * the outer function, so all functions and blocks must be searched, which takes ten times
- * as long.
+ * Find a member function of a class that is defined inside another function, such as a
+ * lambda. Without optimisation, its code is outside of the outer function's code, so all
+ * functions and blocks must be searched, which takes ten times as long.
  */
 static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 {
@@ -249,7 +248,7 @@ static void find_nest(Dwarf_Die unit, Dwarf_Addr address, struct nest *nest)
         int tag = dw.dwarf_tag(&die);
 
         if (tag == DW_TAG_subprogram)
-            nest->count = 0; /* a nested function is not inlined: drop the outer ones */
+            nest->count = 0; /* not inlined: drop the functions around it */
         if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine)
             nest->functions[nest->count++] = die;
         found = find_child(&die, address, &die);
@@ -284,8 +283,8 @@ static struct coil__line call_site(Dwarf_Die *inlined)
 }
 
 /*
- * Store names and lines. `line` is the innermost line; `nest` has the functions and the
- * lines of their calls.
+ * Store the functions of `nest`, innermost first: the innermost function with `line`,
+ * each other function with the line of its inlined call. Returns their number.
  */
 static size_t name_functions(struct nest *nest, struct coil__line line,
                              struct coil__line found[COIL__LINES_MAX])
@@ -303,7 +302,10 @@ static size_t name_functions(struct nest *nest, struct coil__line line,
     return count;
 }
 
-/* With -gsplit-dwarf the unit is a skeleton: return the unit in the .dwo file. */
+/*
+ * Return the unit itself, or, if it is a skeleton (-gsplit-dwarf), the unit in the .dwo
+ * file.
+ */
 static Dwarf_Die whole_unit(const Dwarf_Die *unit)
 {
     Dwarf_Die split;

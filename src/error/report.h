@@ -1,9 +1,8 @@
 /*
  * report.h - reports about errors and tasks, as text or as JSON.
  *
- * A report consists of values, records and lists. Each call passes the value's key for
- * JSON and a printf(3) pattern. The words of the pattern are printed only in text, not in
- * JSON:
+ * A report consists of values, records and lists. A value is printed with its key for
+ * JSON and a printf(3) pattern, whose words are printed only in text, not in JSON:
  *
  *     coil__report_begin(&r, stderr, "example");
  *     coil__report_value(&r, "task", "Task '%s'", name);
@@ -26,7 +25,7 @@
 
 struct coil__report {
     FILE *out;
-    struct coil__message *line; /* used instead of `out` in a signal handler */
+    struct coil__message *line; /* replaces `out` in a signal handler */
     bool json;
     bool follows; /* in JSON, the next value needs a comma before it */
 };

@@ -56,7 +56,7 @@ struct printing {
     void *const *addresses;
     size_t n;
     const char *key; /* key of the record of a single function */
-    bool cramped;    /* the running stack is too small for libdw: print only modules */
+    bool cramped;    /* running stack too small for libdw: print only modules */
 };
 
 static const char *base_name(const char *path)
@@ -67,8 +67,7 @@ static const char *base_name(const char *path)
 }
 
 /*
- * True for a function of coil.hpp. Reports show the code that calls such a function
- * instead.
+ * True for a function of coil.hpp. Reports omit such functions, and show their callers.
  */
 static bool is_wrapper(const struct coil__line *line)
 {
@@ -105,8 +104,8 @@ static size_t find_lines(const struct printing *p, uintptr_t address,
 /* ---- one address ------------------------------------------------------------------- */
 
 /*
- * Return the length of the name without a suffix: compilers rename functions that they
- * split or clone, such as "parse" to "parse.part.0".
+ * Return the length of the name without a compiler's suffix: a function that is split or
+ * cloned is renamed, such as "parse" to "parse.part.0".
  */
 static int length_of_name(const char *function)
 {
@@ -168,9 +167,9 @@ static const char *last_names(const char *path, int count)
 }
 
 /*
- * If a file is compiled in a build folder, its path begins with "../". If the build
- * folder is outside of the project, the path begins with several "../" and contains the
- * folders above the project. In both cases return only the last three names of the path.
+ * Remove each "../" from the beginning of the path, which is relative to the build
+ * folder. After several "../" the build folder is outside of the project, and the path
+ * contains folders above the project, so return only its last three names.
  */
 static const char *without_leading_folders(const char *file)
 {
@@ -215,8 +214,8 @@ static void print_innermost(void *arg)
 /* ---- a stack ----------------------------------------------------------------------- */
 
 /*
- * True for one of coil's functions, except coil_call_traced(), which calls the functions
- * of tasks and does not wait.
+ * True if the name is that of one of coil's functions, except coil_call_traced(), which
+ * calls the functions of tasks and does not wait.
  */
 static bool is_coils(const struct coil__line *line)
 {
@@ -238,9 +237,9 @@ static const void *library_of(const void *address)
 }
 
 /*
- * True if the address is in one of the ranges that own.h records, which stripped programs
- * still have. With link-time optimisation (gcc -flto) all records contain the range of
- * the whole program, so they are ignored: they begin at the same address.
+ * True if the address is in one of the ranges that own.h records, which exist even in
+ * stripped programs. With link-time optimisation (gcc -flto) all records contain the
+ * range of the whole program. So records that begin at the same address are ignored.
  */
 static bool in_own_text(uintptr_t address)
 {
@@ -317,9 +316,9 @@ static bool is_wrapper_frame(const struct printing *p, uintptr_t address)
 }
 
 /*
- * Return the number of frames, without coil's frames at the outer end, which called the
- * program's code: a server that calls its handler, or coil.hpp, which calls a task's
- * function.
+ * Return the number of frames without coil's frames at the outer end, which called the
+ * program's code. These belong, for example, to a server that calls its handler, or to
+ * coil.hpp, which calls a task's function.
  */
 static size_t without_outer_end(const struct printing *p)
 {
@@ -354,7 +353,10 @@ static void print_waiting(void *arg)
     for (size_t i = 0; i < p->n && i <= HELPERS_MAX; i++) {
         size_t n = find_lines(p, call_of(p->addresses[i]), found);
 
-        /* The outermost of the inlined functions decides whether the code is coil's. */
+        /*
+         * Of functions inlined into each other, the outermost decides whether the code is
+         * coil's.
+         */
         if (n == 0 || !is_coils(&found[n - 1]))
             continue;
         p->addresses += i + 1;
@@ -382,9 +384,8 @@ static bool is_coils_frame(const struct printing *p, uintptr_t address)
 }
 
 /*
- * Print the caller of coil's outermost frame, which belongs to the public function that
- * was called. The inner frames belong to static functions, whose names mean nothing to
- * users.
+ * Print the caller of coil's outermost frame, that is, the code that called a public
+ * function of coil.
  */
 static void print_caller(void *arg)
 {
@@ -399,8 +400,10 @@ static void print_caller(void *arg)
     print_innermost(p);
 }
 
-/* Print the function whose source contains the call, not an inline wrapper in a system
-   header (such as poll() with _FORTIFY_SOURCE). */
+/*
+ * Print the function in whose source the call is, not an inline wrapper in a system
+ * header, such as poll() with _FORTIFY_SOURCE.
+ */
 static void print_calling(const struct printing *p)
 {
     struct coil__line found[COIL__LINES_MAX];
