@@ -9,10 +9,9 @@
  *          v |
  *        RESETTING
  *
- * A barrier contains a condition variable, with which its tasks wait for the state to
- * change. Each task holds the lock when that wait returns, so the tasks leave one by one,
- * in the order in which they arrived. `count` is the number of tasks that have arrived
- * and have not left yet.
+ * A barrier uses a condition variable: its tasks wait until its state changes. Each task
+ * holds the lock when that wait returns, so the tasks leave one by one, in the order in
+ * which they arrived. `count` is the number of tasks that have arrived and not left.
  *
  * A task gets its index when it leaves: the last task to arrive gets the last index, the
  * others are numbered from 0. asyncio numbers tasks when they arrive, so after a
@@ -123,7 +122,7 @@ int coil_barrier_wait(coil_barrier *barrier)
 }
 
 /*
- * Change the state. This waits for the lock, which the leaving tasks hold one after
+ * Change the state. May wait for the lock, which the leaving tasks hold one after
  * another.
  */
 static int change_state(coil_barrier *barrier, enum state state)

@@ -3,8 +3,8 @@
  * sync::broadcast)
  *
  * The items are in a ring buffer: item i is at i % capacity, and `sent` is the number of
- * the next item. A receiver stores only the number of the item that it gets next, so the
- * cost of a send depends only on the number of waiting receivers.
+ * the next item. A receiver stores only the number of its next item, so the cost of a
+ * send depends only on the number of receivers that are waiting.
  */
 #include "waiters.h"
 
@@ -16,9 +16,7 @@
 /* The value of `sent` in a channel that is finished. */
 #define FINISHED UINT64_MAX
 
-/*
- * A receiver contains this number, combined with the address of its channel, as a mark.
- */
+/* The mark of a valid receiver: this number combined with the address of its channel. */
 #define RECEIVER_KEY UINT64_C(0x7265636569766572)
 
 static void check_channel(const coil_broadcast *b, const char *caller)
@@ -109,7 +107,7 @@ void coil_broadcast_subscribe(coil_broadcast *broadcast, coil_receiver *receiver
                                 .key = (uintptr_t)broadcast ^ RECEIVER_KEY};
 }
 
-/* Skip the items that were overwritten. Returns their number. */
+/* Move the receiver past items that were overwritten. Returns their number. */
 static int skip_missed(coil_receiver *receiver)
 {
     const coil_broadcast *b = receiver->broadcast;

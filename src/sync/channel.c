@@ -16,8 +16,8 @@
  *    cancellation or
  *    deadline does not change the rc; the cancellation is delivered to the task's next
  *    wait.
- * 3. A task in a queue has a reference to its loop. A closed loop does not accept the
- *    post; in that case the item goes to the next waiter.
+ * 3. A waiting task has a reference to its loop. If the loop has closed, it refuses the
+ *    post, and the item goes to the next waiter.
  * 4. Lock order: the channel's mutex, then the mutex of the loop's posts.
  * 5. Static functions only return error codes. The public functions record the failure.
  */
@@ -35,7 +35,7 @@
 
 struct coil_channel {
     pthread_mutex_t lock;
-    _Atomic unsigned refs; /* 0 in free memory: coil__misuse_gone() */
+    _Atomic unsigned refs; /* 0 in freed memory: coil__misuse_gone() */
     struct coil__list getters, putters;
     char *items; /* a ring buffer: the oldest item is at `first` */
     size_t item_bytes, maxsize;
@@ -43,12 +43,12 @@ struct coil_channel {
     bool is_shutdown;
 };
 
-/* A waiting task or thread. This struct is on its stack. */
+/* A waiting task or thread. This struct is on the stack of that task or thread. */
 struct waiter {
     struct coil__list link; /* channel.getters or channel.putters, until it is complete */
     void *item;
     int rc;
-    bool (*wake)(struct waiter *waiter); /* false: its loop is closed */
+    bool (*wake)(struct waiter *waiter); /* false: the task's loop has closed */
 };
 
 /* ---- life -------------------------------------------------------------------------- */
@@ -171,8 +171,8 @@ static int push_item(coil_channel *channel, const void *item)
 /* ---- put and get, with the mutex held ---------------------------------------------- */
 
 /*
- * Wake the waiter with the result rc. Do not use the waiter afterwards, because it is on
- * the stack of the task or thread that was woken.
+ * Wake the waiter with the result rc. The waiter must not be used afterwards, because it
+ * is on the stack of the task or thread that was woken.
  */
 static bool complete_waiter(struct waiter *waiter, int rc)
 {
@@ -291,7 +291,7 @@ static bool wake_task(struct waiter *waiter)
     return taken;
 }
 
-/* The post: runs on the task's loop. */
+/* The callback of the post: runs on the task's loop. */
 static void complete_task_wait(struct coil__runnable *runnable)
 {
     struct task_waiter *t = COIL__CONTAINER(runnable, struct task_waiter, post.runnable);
@@ -302,8 +302,9 @@ static void complete_task_wait(struct coil__runnable *runnable)
 }
 
 /*
- * Handle a cancellation of the task before its post has run. Either the waiter is still
- * in the queue, or it is complete and its post was sent.
+ * End the wait of a task that was cancelled before its post has run. If the waiter is
+ * still in a queue, remove it; otherwise it is complete, so withdraw its post and return
+ * its rc.
  */
 static int withdraw_task(struct task_waiter *t)
 {
@@ -356,7 +357,7 @@ static int wait_in_task(coil_channel *channel, const struct side *side, void *it
     if (rc != -EAGAIN)
         return rc;
     if (!listed) {
-        /* this may suspend, so the mutex must not be held */
+        /* called without the mutex, because this may suspend */
         coil__task_refuses(t.wait.task);
         return -ECANCELED;
     }
@@ -382,8 +383,8 @@ static bool wake_thread(struct waiter *waiter)
 }
 
 /*
- * Block the thread until its waiter is complete, that is, in no queue. Called with the
- * mutex held.
+ * Block the thread until its waiter is complete, which means that its link is not in a
+ * queue. Called with the mutex held.
  */
 static int block_thread(coil_channel *channel, const struct side *side, void *item,
                         int64_t timeout_ns)

@@ -9,7 +9,7 @@
 #include <coil/condition.h>
 
 /*
- * Like coil_condition_wait() and coil_condition_notify(), but for a list of waiters and a
+ * Like coil_condition_wait() and coil_condition_notify(), but with separate waiters and
  * lock. Task dumps describe the wait with `class` and `object`.
  */
 int coil__condition_wait(coil_waiters *waiters, coil_lock *lock,

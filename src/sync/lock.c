@@ -2,9 +2,9 @@
  * lock.c - a mutex for tasks. (asyncio: locks.Lock)
  *
  * A release does not hand the lock over: it wakes the first waiter, which takes the lock
- * when it runs. Until then no other task can take the lock: an acquire queues behind any
- * waiter that was not cancelled. A waiter that is cancelled after it was woken wakes the
- * next waiter.
+ * when it runs. Until then other tasks cannot take the lock: as long as a waiter is in
+ * the line that was not cancelled, an acquire queues behind it. A waiter that is
+ * cancelled after it was woken wakes the next waiter.
  */
 #include "waiters.h"
 

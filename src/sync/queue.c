@@ -75,8 +75,8 @@ bool coil_queue_full(const coil_queue *queue)
 /* ---- waking ------------------------------------------------------------------------ */
 
 /*
- * Wake the first waiter in line that was not cancelled. Remove it and all waiters before
- * it from the line.
+ * Remove waiters from the front of the line until one is woken, that is, was not
+ * cancelled.
  */
 static inline void wake_next(coil_waiters *line, const char *caller)
 {
@@ -122,8 +122,8 @@ COIL__HOT static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
 }
 
 /*
- * Put the item. If memory runs out, this putter does not use its place, so wake the next
- * putter.
+ * Put the item. If memory runs out, this putter does not use the room for which it was
+ * woken, so wake the next putter.
  */
 static int put_or_wake_next(coil_queue *queue, const void *item)
 {
@@ -136,7 +136,7 @@ static int put_or_wake_next(coil_queue *queue, const void *item)
 
 static inline int get_now(coil_queue *queue, void *item, const char *caller)
 {
-    /* check the thread only here: a check of each get costs 5 % */
+    /* the thread is checked only here, because checking it in each get would cost 5 % */
     if (queue->count == 0) {
         coil__waiters_check(&queue->getters, caller);
         return queue->is_shutdown ? coil__failed(-ESHUTDOWN) : -EAGAIN;
@@ -178,12 +178,12 @@ static inline bool must_wait(const coil_queue *queue, enum side side)
                         : queue->maxsize > 0 && queue->count >= queue->maxsize;
 }
 
-/* The return address of coil__queue_wait() in the task that last waited in a queue. */
+/* The return address of the latest call to coil__queue_wait() that had to wait. */
 static COIL__THREAD_LOCAL const void *last_caller;
 
 /*
- * Wait in line until the operation can be performed, and perform it. If a waiter is
- * cancelled after it was woken, and the operation is possible, it wakes the next waiter.
+ * Wait in line until the operation is possible, and perform it. If the task is cancelled
+ * after it was woken, and the operation is possible, it wakes the next waiter instead.
  */
 static inline int put_or_get(coil_queue *queue, void *item, enum side side,
                              const void *caller)
@@ -193,7 +193,7 @@ static inline int put_or_get(coil_queue *queue, void *item, enum side side,
     while (must_wait(queue, side)) {
         int rc;
 
-        /* keeps gcc from generating a loop and a call for each side */
+        /* keeps gcc from generating a separate loop and call for each side */
         COIL__FORGET(side);
         if (queue->is_shutdown)
             return coil__failed(-ESHUTDOWN);
@@ -218,16 +218,17 @@ __attribute__((used)) struct coil__queue_waited
 coil__queue_put_or_get(coil_queue *queue, void *item, enum side side, const void *caller);
 
 /*
- * Call coil__queue_put_or_get(), and return the rc: queue_wait_x86_64.S.
+ * Call coil__queue_put_or_get() and return its rc. Implemented in queue_wait_x86_64.S and
+ * queue_wait_aarch64.S.
  *
  * If a putter and a getter take turns, the processor predicts that each returns to where
  * the other was called (see coil__switch_alike()). Because both wait by the same call of
  * coil__waiters_wait(), the prediction is correct up to the return from
- * coil__queue_wait(). So unless `is_alike` is set, that function does not return, but
- * jumps to its return address. A jump is predicted by its history. (Zen: 20 ns less for
- * an item that passes through a queue of 1.) Tasks that all wait at the same place, such
- * as workers, return, because a jump would make the predictions of their callers' returns
- * wrong.
+ * coil__queue_wait(). So unless `is_alike` is set, this function does not end with a
+ * return, but with a jump to its return address, which is predicted by the history of
+ * jumps. (Zen: 20 ns less for an item that passes through a queue of 1.) For tasks that
+ * all wait at the same place, such as workers, it returns, because a jump would make the
+ * predictions of their callers' returns wrong.
  */
 int coil__queue_wait(coil_queue *queue, void *item, enum side side);
 

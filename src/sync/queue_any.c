@@ -2,9 +2,9 @@
  * queue_any.c - gets an item from the first of several queues that has one.
  *
  * The task has a waiter in the line of each queue. All of them complete the same wait,
- * `any.wait`, so only one queue wakes the task. A put that wakes this task wakes no other
- * getter of its queue. So if the task takes an item from another queue, or none at all,
- * it wakes the next getter of the queue that woke it.
+ * `any.wait`, so only one queue wakes the task. The put that wakes the task does not wake
+ * another getter of its queue. So if the task then takes an item from a different queue,
+ * or no item, it wakes the next getter of the queue that has woken it.
  */
 #include "queue_items.h"
 #include "waiters.h"

@@ -71,7 +71,7 @@ static COIL__NOINLINE int grow_items(coil_queue *queue)
     queue->items = items;
     queue->capacity = capacity;
     queue->first = 0;
-    coil__queue_be_careful(queue); /* a queue with a static initialiser needs this */
+    coil__queue_be_careful(queue); /* for a queue with a static initialiser */
     return 0;
 }
 
@@ -89,7 +89,10 @@ void coil__queue_items_free(coil_queue *queue)
 
 /* ---- the heap ---------------------------------------------------------------------- */
 
-/* Insert *item somewhere on the path from the free slot at the end to the top. */
+/*
+ * Insert *item on the path from the free slot at the end to the top: on this path, move
+ * items that must come after it down.
+ */
 static void sift_up(coil_queue *queue, const void *item)
 {
     size_t hole = queue->count;
@@ -105,7 +108,10 @@ static void sift_up(coil_queue *queue, const void *item)
     copy_item(queue, slot(queue, hole), item);
 }
 
-/* Insert *item, formerly the last item. The top's slot is free. */
+/*
+ * Insert *item, formerly the last item, at or below the free slot at the top: move items
+ * that must come before it up.
+ */
 static void sift_down(coil_queue *queue, const void *item)
 {
     size_t hole = 0, child;

@@ -3,9 +3,9 @@
  * sync::RwLock)
  *
  * Waking a waiter acquires the lock on its behalf: a waiter that is cancelled after it
- * was woken releases the lock again. Waiters are woken in order while the lock admits the
- * next one: several readers, or one writer. The class of a wait shows whether it is a
- * reader's or a writer's.
+ * was woken releases the lock again. Waiters are woken in order, as long as the lock
+ * admits the next one: several readers, or one writer. The class of a wait shows whether
+ * it is a reader's or a writer's.
  */
 #include "waiters.h"
 

@@ -9,9 +9,9 @@
  *         __cxa_guard_release(&guard);
  *     }
  *
- * The C++ runtime also defines these functions. The runtime's version blocks a thread
+ * The C++ runtime also defines these functions. The runtime's functions block a thread
  * that finds the guard taken, which is a deadlock if a suspended task of the same thread
- * holds the guard. With this version only the task waits. Programs are linked with
+ * has the guard. The functions in this file block only the task. Programs are linked with
  * libcoil before the runtime, so they use these functions.
  *
  * A guard has two words. `state` has the format of libstdc++, in case another module uses
@@ -65,8 +65,8 @@ static uint32_t own_identity(void)
 }
 
 /*
- * Abort if a task of this thread runs the initialiser, because the thread would block
- * forever.
+ * Abort if a task of this thread is running the initialiser, because the thread would
+ * block forever.
  */
 static void check_thread_may_block(const struct guard *guard)
 {
@@ -181,8 +181,11 @@ static void wake_waiters(const struct guard *guard)
 
 /* ---- waiting ----------------------------------------------------------------------- */
 
-/* Add a waiter to the list, try again, and wait. The second attempt is necessary because
-   a release between the first attempt and the addition did not wake this task. */
+/*
+ * Add a waiter to the list, try to acquire the guard, and if this fails, wait and try
+ * again. The first attempt must follow the addition: an earlier release has not woken
+ * this task.
+ */
 static int wait_and_try(struct guard *guard)
 {
     struct guard_waiter *waiter = add_waiter(guard);
@@ -198,8 +201,8 @@ static int wait_and_try(struct guard *guard)
 }
 
 /*
- * Acquire the guard in a shielded scope, because even a cancelled task must be able to
- * initialise a variable.
+ * Acquire the guard, even if the task is cancelled, because it must still be able to use
+ * the variable.
  */
 static int acquire_in_task(struct guard *guard)
 {

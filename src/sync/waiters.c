@@ -1,10 +1,9 @@
 /*
  * waiters.c - the queue of tasks ("line") that wait for one object.
  *
- * A waiter that was woken stays in the line until its task runs. The search for the next
- * waiter to wake starts at `asleep`: all waiters before it are awake, and it may be
- * awake, too. So waking n waiters takes n steps, not a number of steps that grows with
- * the square of n.
+ * A waiter that was woken stays in the line until its task runs. All waiters before
+ * `asleep` are awake (and `asleep` may be awake, too), so the search for the next waiter
+ * to wake starts there. This makes the cost of waking n waiters linear, not quadratic.
  */
 #include "waiters.h"
 

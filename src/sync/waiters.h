@@ -22,9 +22,10 @@ void coil__waiters_check_with_care(const coil_waiters *waiters, const char *call
 
 /*
  * Abort with `caller` in the message if the object is bound to a loop of another thread.
- * The first task that waits binds the object to its loop, until that loop is closed, even
- * if no task waits any more. (asyncio: mixins._LoopBoundMixin) In debug mode the object
- * is also bound when it is initialised on a loop's thread, or first used there.
+ * The first task that waits binds the object to its loop. The object stays bound until
+ * that loop is closed, even if tasks no longer wait. (asyncio: mixins._LoopBoundMixin) In
+ * debug mode the object is also bound when it is initialised on a loop's thread, or first
+ * used there.
  */
 static inline void coil__waiters_check(const coil_waiters *waiters, const char *caller)
 {
@@ -33,7 +34,7 @@ static inline void coil__waiters_check(const coil_waiters *waiters, const char *
         coil__waiters_check_with_care(waiters, caller);
 }
 
-/* Called when the object is initialised, at which time no other loop uses the memory. */
+/* Called when the object is initialised: in debug mode, bind it to the thread's loop. */
 static inline void coil__waiters_bind_in_debug_mode(coil_waiters *waiters)
 {
     if (COIL__UNLIKELY(coil__loop_number_of_thread == COIL__LOOP_CAREFUL))
@@ -100,14 +101,14 @@ static inline bool coil__waiter_was_woken(void)
     return coil__waiter_woken(&coil__scheduler.current->room.waiter);
 }
 
-/* The class of waiters from coil__waiter_init_for(). */
+/* The class of the waits in waiters that coil__waiter_init_for() has prepared. */
 extern const struct coil__wait_class coil__waiter_stands_in;
 
 bool coil__waiter_wake_other(struct coil__waiter *waiter, const char *caller);
 
 /*
- * Wake a waiter. Aborts on a wrong thread with `caller` in the message, the public
- * function that was called.
+ * Wake a waiter. On a wrong thread, abort with the public function `caller` in the
+ * message.
  */
 static inline bool coil__waiter_wake_for(struct coil__waiter *waiter, const char *caller)
 {
