@@ -2,10 +2,10 @@
  * dump.c - prints all tasks as a tree.
  *
  * A task is printed below its parent: the first task found that has it in a group or
- * awaits it. Tasks without a parent are printed first. Tasks that were not printed with
- * them follow: those deeper than COIL__PRINT_DEPTH, and those that await each other in a
- * cycle. The depth is bounded, so a chain of a million tasks is printed in pieces. Each
- * task is visited twice, and each edge of the tree three times.
+ * awaits it. First the tasks without a parent are printed, with the tasks below them. The
+ * remaining tasks follow: tasks deeper than COIL__PRINT_DEPTH, and tasks that await each
+ * other in a cycle. Because the depth is bounded, a chain of a million tasks is printed
+ * in pieces. Each task is visited twice, and each edge of the tree three times.
  */
 #include "print.h"
 

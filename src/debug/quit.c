@@ -4,9 +4,9 @@
  * The SIGQUIT handler requests a dump from the loop and sets a timer of one second. In
  * its next turn the loop prints all tasks, with symbols, and stops the timer. If there is
  * no turn within that second, the timer's signal runs the handler again, on the loop's
- * thread. This time the handler prints the data that it can read without a lock. These
- * data are the name of the running task or the address of the callback, and the return
- * addresses on the stack, as far as the chain of frame pointers can be followed.
+ * thread. This time the handler prints the data that it can read without a lock: the name
+ * of the running task or the address of the callback, and the return addresses on the
+ * stack, as far as frame pointers are available.
  */
 #include "quit.h"
 
@@ -66,9 +66,10 @@ static void print_address(struct coil__report *report, uintptr_t address)
 }
 
 /*
- * A frame begins with the address of the next outer frame, followed by the return
- * address. Code without frame pointers may have any value in the frame pointer's
- * register, so a frame address is accepted only if it is further out on the same stack.
+ * Print the return addresses in a chain of frames. Each frame begins with the address of
+ * the next outer frame, followed by the return address. Code without frame pointers may
+ * use the register for any value, so a frame address is accepted only if it is further
+ * out on the same stack.
  */
 static void print_frame_chain(struct coil__report *report, const char *const *frame,
                               const char *low, const char *high)
@@ -139,8 +140,8 @@ static void on_sigquit(int signo, siginfo_t *info, void *context)
 
     if (quit.loop == NULL || quit.loop->pid != getpid()) {
         /*
-         * Another handler was installed during the run, and restored this handler after
-         * the run.
+         * The run is over: another handler, installed during the run, has restored this
+         * one.
          */
         signal(signo, SIG_DFL);
         raise(signo);

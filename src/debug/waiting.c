@@ -1,8 +1,8 @@
 /*
  * waiting.c - determines what a task is waiting for, and which tasks await a future.
  *
- * No data is recorded for this in advance. A waiting task has a wait, and the wait's
- * class describes where its futures are. The tasks that await a future are found by
+ * Tasks do not record any data for this purpose. A waiting task has a wait, whose class
+ * describes where the awaited futures are. The tasks that await a future are found by
  * searching all tasks.
  */
 #include "../task/task.h"
