@@ -36,7 +36,7 @@ static void stop_loop(struct coil__runnable *runnable)
     coil_loop_stop(COIL__CONTAINER(runnable, struct stopper, runnable)->loop);
 }
 
-/* Sets *deadlock if the loop found, and has already reported, a deadlock. */
+/* Sets *deadlock if the loop has found a deadlock, which it has then already reported. */
 static int run_until_complete(coil_future *future, bool *deadlock)
 {
     struct stopper stopper = {.loop = future->loop};
@@ -84,9 +84,9 @@ static const struct {
 /*
  * The handler only wakes the loop. SA_RESETHAND has already restored the default action,
  * so a second Ctrl-C ends the program at once. A signal after the run or in a forked
- * child also ends the program at once. This handler may still get such a signal, because
- * a handler that was installed during the run may have replaced this one and restored it
- * later (os/signal_table.c).
+ * child also ends the program at once. Such a signal may still reach this handler:
+ * another handler may have replaced it during the run and restored it later
+ * (os/signal_table.c).
  */
 struct interruption {
     struct coil__runnable runnable;
@@ -180,7 +180,7 @@ struct coil_runner {
     coil_loop *loop; /* NULL once closed */
     coil_context *context;
     bool overflow_reported;
-    bool reported; /* the last run's failure was reported */
+    bool reported; /* the failure of the last main task was reported */
     /* the error of the last main task; a reference, until report_result() */
     coil_error *failure;
     bool destroyed;

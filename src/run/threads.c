@@ -8,15 +8,15 @@
  *       wait for the others <------------------- the last one ends
  *       join, in coil_run_threads()
  *
- * Thread 0 is the caller's thread. Thread 0 receives the signals until the last thread
- * has ended. The first member that fails cancels the other members with posts. The posts
- * are in the members' structs, so posting does not allocate.
+ * Thread 0 is the caller's thread. Thread 0 handles the signals until the last thread has
+ * ended. The first member that fails cancels the other members with posts. The posts are
+ * in the members' structs, so posting does not allocate.
  *
  * Invariants
  * 1. The comments in struct team and struct member show what the team's lock guards. A
  *    member's main task is used only by the member's own thread.
- * 2. Other threads can post to a member's loop from when its main task begins until it
- *    has ended. A closed loop refuses posts.
+ * 2. Other threads post to a member's loop only between the beginning and the end of its
+ *    main task. A closed loop refuses posts.
  * 3. The team outlives all threads: coil_run_threads() always joins them.
  */
 #include "run.h"
@@ -58,13 +58,13 @@ struct team {
     unsigned started; /* number of threads to join; only thread 0 uses it */
     struct coil__post all_ended;
 
-    /* guards all members below, and those marked "under the lock" */
+    /* guards the fields below, and those marked "under the lock" */
     pthread_mutex_t lock;
     unsigned running; /* number of started threads that are still running */
     bool failed;
     int rc; /* rc of the first failure */
     struct member *first_failed;
-    coil_loop *waiting; /* thread 0's loop, if it is waiting for all_ended */
+    coil_loop *waiting; /* thread 0's loop while it waits for all_ended */
     struct coil__wait *wait;
     struct member members[];
 };
@@ -243,8 +243,8 @@ struct waiting {
 };
 
 /*
- * Called when thread 0 is cancelled during its wait: cancel the other members, and
- * continue to wait for them.
+ * Called when thread 0 is cancelled while it waits for the other members: cancel them,
+ * and keep waiting.
  */
 static bool cancel_others(struct coil__wait *wait)
 {
