@@ -106,7 +106,7 @@ extern void (*_Atomic coil__misuse_contain)(const char *sentence, const void *fr
 /*
  * If set, coil__misuse() calls this hook instead of printing the message. The hook prints
  * the message, and the stack from the call to coil__misuse() on. Any thread may set the
- * hook: all of them set the same function.
+ * hook, but always to the same function.
  */
 extern void (*_Atomic coil__misuse_report)(const char *sentence, const void *from);
 

@@ -11,8 +11,8 @@
 #define COIL__ONE_LINE                                                                   \
     __attribute__((aligned(64))) /* keeps a short function in one cache line */
 /*
- * For functions that every task switch calls. The linker places them in one section, so
- * changes to other code do not change their distances.
+ * For functions that every task switch calls. The linker places these functions next to
+ * each other, so changes to other code do not affect their relative positions.
  */
 #define COIL__HOT __attribute__((hot))
 #define COIL__WEAK __attribute__((weak))

@@ -13,9 +13,10 @@
  * bindings in a slot: either the slot's own bindings, or those of a context that was
  * entered.
  *
- * The token of a coil_var_set() has a reference to the old bindings. If no other variable
- * was set meanwhile, the reset restores these bindings without an allocation. (Bindings
- * are an array, which suits few variables. Python uses a hash tree, which suits many.)
+ * The token of a coil_var_set() has a reference to the old bindings. If the bindings were
+ * not changed after that call, the reset restores the old ones without an allocation.
+ * (Bindings are an array, which suits few variables. Python uses a hash tree, which suits
+ * many.)
  */
 #include "context.h"
 

@@ -5,11 +5,11 @@
  *                          |
  *                          `- -EOPNOTSUPP --> file lane: coil__file_call
  *
- * Readiness is meaningless for files: a file is always ready, and its system calls still
- * block. So if the backend does not support an operation, a thread of the file lane makes
- * the system call. The operation, its path and its buffer may be on the task's stack: the
- * backend and coil_blocking() return only when neither the kernel nor a thread uses them
- * any more.
+ * Readiness is meaningless for files: a file is always ready, but its system calls may
+ * still block. So if the backend does not support an operation, a thread of the file lane
+ * makes the system call. The operation, its path and its buffer may be on the task's
+ * stack: the backend and coil_blocking() return only when neither the kernel nor a thread
+ * uses them any more.
  */
 #include "file_op.h"
 

@@ -23,9 +23,9 @@
  *    access the job again. Once the thread has released the desk's lock, it does not
  *    access the desk again.
  * 3. Only the loop's thread uses desk.jobs and job.wait.
- * 4. A loop does not close while a thread runs one of its jobs. Exception: abandoned jobs
- *    that are not finished within loop->drain_ns. Abandoned jobs refer to the desk and
- *    not to the loop, and the last of them frees the desk.
+ * 4. A loop does not close while a thread runs one of its jobs. Exception: the loop waits
+ *    at most loop->drain_ns for abandoned jobs. Abandoned jobs refer to the desk and not
+ *    to the loop, and the last of them frees the desk.
  *
  * A fork does not copy the threads, so the child starts with empty lanes.
  *

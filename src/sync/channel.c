@@ -13,9 +13,8 @@
  * 1. Getters wait only while the ring buffer is empty, putters only while it is full.
  * 2. A waiter that is in no queue is complete, and its rc is final. If the rc is 0, its
  *    item was handed over. If the waiter is a task, its post was sent. A later
- *    cancellation or
- *    deadline does not change the rc; the cancellation is delivered to the task's next
- *    wait.
+ *    cancellation or deadline does not change the rc; the cancellation is delivered to
+ *    the task's next wait.
  * 3. A waiting task has a reference to its loop. If the loop has closed, it refuses the
  *    post, and the item goes to the next waiter.
  * 4. Lock order: the channel's mutex, then the mutex of the loop's posts.
