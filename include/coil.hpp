@@ -30,8 +30,8 @@
  * coil::check(-ECANCELED) turns a cancellation into an exception. Scopes and groups
  * translate this exception in the same way as coil_scope_exit() and coil_group_exit()
  * translate an rc. If the deadline of a coil::scope caused the cancellation, the
- * exception that leaves the scope has the code -ETIMEDOUT. If a child's exception caused
- * the cancellation, coil::check() throws that exception instead.
+ * exception leaves the scope with the code -ETIMEDOUT. If a child's exception caused the
+ * cancellation, coil::check() throws that exception instead.
  */
 #ifndef COIL_HPP
 #define COIL_HPP

@@ -69,7 +69,8 @@ COIL_API void coil_broadcast_finish(coil_broadcast *broadcast);
 COIL_API int coil_broadcast_send(coil_broadcast *broadcast, const void *item);
 
 /*
- * Shut the channel down: sends fail, and receives fail once all stored items are received.
+ * Shut the channel down: sends fail from now on, and receives fail once all stored items
+ * are received.
  */
 COIL_API void coil_broadcast_shutdown(coil_broadcast *broadcast);
 

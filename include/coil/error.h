@@ -150,8 +150,8 @@ __attribute__((always_inline)) static inline int coil__through_frame(int rc)
 COIL_API coil_error *coil_last_error(void);
 
 /*
- * Clear the last error. Call this after handling a failure. (Python: the end of an except
- * block)
+ * Clear the last error. Call this function after handling a failure. (Python: the end of
+ * an except block)
  *
  * Usually this call is not necessary. However, if the body later returns the same rc
  * without coil_fail(), the failure is reported with the old message.

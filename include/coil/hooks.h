@@ -90,8 +90,8 @@ COIL_API const coil_task_hooks *coil_hooks_signal_mask(void);
 
 /*
  * Hooks for pthread_setcancelstate(3) and pthread_setcanceltype(3): each task begins with
- * the state and type of its thread, and has its own from then on. pthread_cancel(3) on the
- * thread takes effect in the running task.
+ * the state and type of its thread, and then has its own state and type.
+ * pthread_cancel(3) on the thread takes effect in the running task.
  */
 COIL_API const coil_task_hooks *coil_hooks_cancel_state(void);
 

@@ -143,9 +143,9 @@ COIL_API const char *coil_backend_name(void);
  *
  * Fails with -EDEADLK if the loop would wait forever, and reports this with a list of all
  * tasks. A loop would wait forever if tasks exist, all of them wait, and nothing can wake
- * them: the loop watches no descriptor, the loop is without timers and blocking work, and
- * no other thread can post. (A signal handler can wake a task only by writing to a
- * watched descriptor.)
+ * them: the loop has neither a watched descriptor nor a timer nor blocking work, and no
+ * other thread can post. (A signal handler can wake a task only by writing to a watched
+ * descriptor.)
  */
 COIL_API int coil_loop_run_forever(coil_loop *loop);
 

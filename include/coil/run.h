@@ -133,8 +133,8 @@ COIL_API COIL_CHECKED int coil_runner_create(const coil_run_opts *opts,
  * Run fn(arg) as a main task and return its rc, as coil_run() does. (asyncio: Runner.run)
  *
  * Each run installs the signal handlers and restores the old ones. Afterwards
- * coil_last_error() returns the task's error. Fails like coil_spawn(), and with -ESHUTDOWN
- * once the runner is closed. Aborts if called inside a running loop.
+ * coil_last_error() returns the task's error. Fails like coil_spawn(), and with
+ * -ESHUTDOWN after the runner is closed. Aborts if called inside a running loop.
  */
 COIL_API int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *arg);
 

@@ -73,8 +73,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_connect_address(const coil_address *to,
  * Connect to a local socket: a path, or "@name" in the abstract namespace. (asyncio:
  * open_unix_connection)
  *
- * Waits while the listener's queue is full. Fails like connect(2), with -ENAMETOOLONG (108
- * bytes or more), -ECANCELED, -ENOMEM.
+ * Waits while the listener's queue is full. Fails like connect(2), and with -ENAMETOOLONG
+ * (108 bytes or more), -ECANCELED or -ENOMEM.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_connect_unix(const char *path, coil_stream **out);
 
