@@ -68,8 +68,8 @@ ssize_t coil__op_await(struct coil__op *op)
     }
     loop->operations_waited++;
     /*
-     * Initialise the wait only now: the backend does not use `owner` before the next
-     * poll.
+     * The wait is initialised only now, because the backend does not use `owner` before
+     * the next poll.
      */
     coil__wait_init(&p.wait, &class);
     p.op = op;

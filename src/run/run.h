@@ -11,8 +11,8 @@ void coil__run_report(const coil_run_opts *opts, const char *name, int rc,
                       coil_error *error);
 
 /*
- * Like coil_run(), but for coil_run_threads(). That function reports a failure itself,
- * unless this one sets `*reported` to true.
+ * Like coil_run(), but for coil_run_threads(). coil_run_threads() itself reports a
+ * failure, unless this function has set `*reported` to true.
  */
 int coil__run_quietly(coil_task_fn fn, void *arg, const coil_run_opts *opts,
                       bool *reported);

@@ -130,9 +130,9 @@ static void sift_down(coil_queue *queue, const void *item)
 }
 
 /*
- * Sift with `compare`, which must not suspend: during a sift the heap has a hole, so
- * another task that used the queue would find one item twice. Not inlined, so that puts
- * and gets of FIFO and LIFO queues need no stack frame for `region`.
+ * Sift in a region in which `compare` must not suspend the task: during a sift the heap
+ * has a hole, so another task that used the queue would find one item twice. Not inlined,
+ * so that puts and gets of FIFO and LIFO queues need no stack frame for `region`.
  */
 static COIL__NOINLINE void sift(coil_queue *queue, const void *item,
                                 void (*way)(coil_queue *queue, const void *item))
