@@ -70,8 +70,8 @@
     X(nanosleep) X(clock_nanosleep) X(usleep) X(sleep)                                   \
     /* sleeping.c, 0.1: The call lets the other tasks run */                             \
     X(sched_yield)                                                                       \
-    /* children.c, 0.1: The task waits for one child with a pidfd, and checks at         \
-       intervals for any of several children */                                          \
+    /* children.c, 0.1: To wait for one particular child, the task uses a pidfd. To wait \
+       for any of several children, it polls at intervals */                             \
     X(wait) X(wait3) X(wait4) X(waitpid) X(waitid)                                       \
     /* signals.c, 0.1: The task waits with a signalfd */                                 \
     X(sigwait) X(sigwaitinfo) X(sigtimedwait)                                            \

@@ -134,8 +134,8 @@ int posix__retry_counted(posix__attempt_fn *attempt, void *object, bool shared);
 
 /*
  * Like posix__retry(), but shielded, for calls that cannot fail. A later call reports the
- * cancellation. Preserves errno. If `until` is NULL, the wait counts for the detection of
- * deadlocks. `shared` means that another process may release the lock.
+ * cancellation. Preserves errno. If `until` is NULL, the deadlock detector takes this
+ * wait into account. `shared` means that another process may release the lock.
  */
 int posix__retry_shielded(posix__attempt_fn *attempt, void *object,
                           const struct posix__until *until, bool shared);

@@ -149,8 +149,8 @@ struct timespec posix__timespec(int64_t ns);
 int64_t posix__clock(clockid_t clock);
 
 /*
- * True if the C library accepts `t` as an absolute time, or as a span. A span may be
- * NULL, which means no limit.
+ * Return true if the C library would accept `t` as an absolute time (is_time) or as a
+ * duration (is_span). A duration may be NULL, which means no limit.
  */
 bool posix__is_time(const struct timespec *t);
 bool posix__is_span(const struct timespec *t);

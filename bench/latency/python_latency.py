@@ -25,7 +25,7 @@ def compute(n):
 
 
 def units_of(step):
-    """Return how many units of computation take this long."""
+    """Return how many units of computation take `step` seconds."""
     n, took = 1000, 0
     while took < 0.05:
         n *= 2

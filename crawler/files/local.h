@@ -123,8 +123,8 @@ COIL_SUSPENDS int local_read(const struct local_file *file, size_t max,
                              void *arg);
 
 /*
- * Return the content type for the suffix of a file name, such as "text/html", or NULL if
- * the suffix is unknown.
+ * Return the content type, such as "text/html", for a file name's suffix, or NULL if the
+ * suffix is unknown.
  */
 const char *local_content_type(const char *name);
 

@@ -64,8 +64,8 @@ int out_put_plain(struct out *out, const char *text, size_t n);
  */
 int out_put_url(struct out *out, const char *url);
 
-/* Record an error of the caller, which could not produce all output: set out->rc to `rc`
-   if it is 0. Returns out->rc. */
+/* Record that the caller could not produce all of its output: set out->rc to `rc`, unless
+   it already holds an error. Returns out->rc. */
 int out_fail(struct out *out, int rc);
 
 /* Write the complete lines to the file. */

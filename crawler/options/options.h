@@ -178,10 +178,10 @@ int options_parse(struct options *options, int argc, char *const argv[], FILE *o
                   FILE *complaints);
 
 /*
- * Restore the options of a saved crawl, after options_init(). First set the options and
- * starts with which the crawl began (`decided` and `starts`), then the options of the
- * current command (now->given). Fails with the errors of options_parse(). The texts and
- * `now` must outlive the options.
+ * Restore the options of a saved crawl, after options_init(). The options of the original
+ * command (`decided`) are applied first, then those of the current command (now->given).
+ * The start URLs are those of the original command (`starts`). Fails with the errors of
+ * options_parse(). The texts and `now` must outlive the options.
  */
 int options_restore(struct options *options, const struct options *now,
                     const struct text_list *decided, const struct text_list *starts,

@@ -91,7 +91,7 @@ void report_put_amount(struct view *view, uint64_t n, const char *one, const cha
 
 /* ---- URLs -------------------------------------------------------------------------- */
 
-/* Return the approximate number of columns of UTF-8 text. */
+/* Return approximately how many terminal columns the UTF-8 text occupies. */
 static size_t columns_of(const char *text, size_t n)
 {
     size_t columns = 0;

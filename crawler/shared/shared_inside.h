@@ -12,10 +12,10 @@
 #define RESULTS_AT_ONCE 16
 #define LEASES_MOST 256          /* maximum number of leases while hosts need pauses */
 #define LINGER_NS COIL_MSEC(500) /* time for which a result waits for others */
-#define SENDING_MOST 64          /* while this many tasks are sending, lease no more */
+/* no new leases while this many tasks are sending results */
+#define SENDING_MOST 64
 /* While the task of a lease cannot send its results, the lease is renewed for at most
-   this
- * many lease durations. */
+   this many lease durations. */
 #define SENDING_SPANS_MOST 4
 #define RENEWED_AT_ONCE 64
 #define TEND_NS COIL_SEC(1) /* interval for renewing and reaping leases */

@@ -6,8 +6,8 @@
  * callback, but puts a handle for it into the ready queue. A task is a future, and its
  * step is such a callback. A turn runs the handles that are ready at its beginning.
  * Handles that become ready during a turn run in the next turn. Timers that are due run
- * in the order of their times. (asyncio has a heap for them; here the list is sorted.)
- * The toy does not use coil.
+ * in the order of their times. (asyncio keeps them in a heap; here the list is
+ * sorted.) The toy does not use coil.
  */
 #ifndef TOY_LOOP_H
 #define TOY_LOOP_H

@@ -28,7 +28,7 @@
  *
  *     rc = coil_channel_create(sizeof(struct frame *), 16, &frames);
  *
- * Items of `item_bytes` each are copied into and out of the channel, in first-in,
+ * Items, each `item_bytes` long, are copied into and out of the channel in first-in,
  * first-out order. A put waits while the channel is full, and a get waits while it is
  * empty. A task suspends (_put, _get); a thread without a running loop blocks (_put_wait,
  * _get_wait). Tasks and threads are served in the order in which they called.

@@ -84,8 +84,8 @@ COIL_API int coil_executor_set_limit(coil_lane lane, unsigned max_threads);
  *
  * The functions above accept the lane in *out on any thread. The lane has at most
  * max_threads threads (0: as many as COIL_LANE_CPU), whose name is a copy of up to 15
- * bytes of `name`. Fails with -EINVAL, -EMFILE (61 lanes exist already). After a failure
- * *out is not a lane; using it aborts.
+ * bytes of `name`. Fails with -EINVAL, or with -EMFILE if 61 lanes already exist. After a
+ * failure *out is not a lane; using it aborts.
  */
 COIL_API COIL_CHECKED int coil_executor_create(const char *name, unsigned max_threads,
                                                coil_lane *out);

@@ -140,9 +140,9 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_pread_exact(coil_file *file, void *
  * Fails with -EMSGSIZE if the line and its '\0' do not fit into `size` bytes; in that
  * case the position does not move. Fails with -ENODATA at the end of the file: `line`
  * holds the bytes after the last '\n', and coil_file_transferred() returns how many.
- * Otherwise fails like coil_file_read(), without consuming anything, or with -EINVAL for
- * a size of 0. Also fails with -ESPIPE for a FIFO or terminal: use coil_stream_adopt()
- * for those.
+ * Fails with -EINVAL if size is 0. Fails with -ESPIPE for a FIFO or terminal: use
+ * coil_stream_adopt() for those. Other failures are those of coil_file_read(); nothing is
+ * consumed.
  *
  * The file is read in pieces of 64 KiB, so most calls do not wait. A call that does not
  * wait may still let other tasks run. Writes through this coil_file are visible to later

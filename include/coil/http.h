@@ -196,8 +196,9 @@ typedef struct coil_http_request {
  *
  * Fails with -EINVAL if the URL, or the target of a redirect, is not an http or https
  * URL. Also fails with -EINVAL for a malformed method, header or proxy, and for a missing
- * ca_file. Fails like coil_getaddrinfo() for names (-ENOENT) and like connect(2)
- * (-ECONNREFUSED).
+ * ca_file. If the host name cannot be resolved, fails like coil_getaddrinfo() (for
+ * example -ENOENT). If connecting fails, fails like connect(2) (for example
+ * -ECONNREFUSED).
  *
  * Fails with -ECONNRESET (the connection ended before the end of the headers), and
  * -EPROTO (not HTTP, a TLS failure, a redirect to an invalid URL). Fails with

@@ -59,7 +59,8 @@ typedef struct coil_change {
 enum coil_watch_depth { COIL_WATCH_ONE, COIL_WATCH_TREE };
 
 /*
- * Create an empty watch. The caller destroys *out. Fails with -EMFILE, -ENFILE, -ENOMEM.
+ * Create an empty watch. The caller destroys *out. Fails with -EMFILE, -ENFILE or
+ * -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_watch_create(coil_watch **out);
 

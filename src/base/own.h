@@ -38,7 +38,7 @@
 #define COIL__OWN_CALLS_OF_SEVEN(X) X(getnameinfo)
 
 /*
- * Record the range of this file's code in a section: its start, relative to the record,
+ * Record where this file's code in `section` lies: its start, relative to the record,
  * and its size. Subsection 8191 is the last that assemblers support, so its label is
  * after all code of the file. The flag "o" ties the record to the code: --gc-sections
  * drops both or neither.

@@ -108,8 +108,8 @@ void *coil__coro_reserve(coil__coro *coro, size_t n);
 
 /*
  * Suspend the running coroutine and continue `to`, whose own transfer returns `value`.
- * Returns the value that the transfer back passes. Does not change `caller`: this
- * function is for schedulers, which themselves record which coroutine continues next.
+ * Returns the value that the transfer back passes. Does not change to->caller: this
+ * function is for schedulers, which keep track of the next coroutine themselves.
  */
 void *coil__coro_transfer(coil__coro *to, void *value);
 

@@ -35,9 +35,9 @@ enum coil__op_kind {
     COIL__OP_POLL, /* wait for `events` (COIL_READABLE, COIL_WRITABLE); result: those that
                     * hold */
     /*
-     * Operations on files: any descriptor, attached or not, and any number of operations
-     * at a time. If a backend could perform the operation only by blocking, it returns
-     * -EOPNOTSUPP, and a thread of the file lane makes the call (io/file_op.c).
+     * File operations. They accept any descriptor, attached or not, and any number may be
+     * pending at a time. If a backend could perform the operation only by blocking, it
+     * returns -EOPNOTSUPP, and a thread of the file lane makes the call (io/file_op.c).
      */
     COIL__OP_PREAD,    /* pread(fd, buf, len, offset); offset -1: read() */
     COIL__OP_PWRITE,   /* pwrite(fd, buf, len, offset); offset -1: write() */

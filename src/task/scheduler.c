@@ -187,8 +187,8 @@ static bool report_deadlock(coil_loop *loop)
 /* ---- a fork ------------------------------------------------------------------------ */
 
 /*
- * Called in a child of fork(2), which has no tasks. If a task called fork(2), the child
- * keeps that task's context.
+ * Called in the child after fork(2). The child has no tasks. If a task called fork(2), the
+ * child keeps that task's context.
  */
 static void leave_tasks_to_parent(void)
 {

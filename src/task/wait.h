@@ -127,7 +127,8 @@ struct coil__wait {
     int rc;
     bool done;
     bool parked;
-    bool cancelled; /* completed by a class without `cancel` (asyncio: fut.cancelled()) */
+    bool cancelled; /* a cancellation ended the wait, which happens only if class->cancel
+                       is NULL; like asyncio's fut.cancelled() */
     /*
      * True for operations that cannot be undone (I/O, executor jobs). If the task is
      * cancelled after the wait was completed, the wait returns its result, and the next

@@ -1,10 +1,10 @@
 /*
  * html_text.c - parse the text between tags: ordinary text, scripts and CDATA sections.
  *
- * If the sink does not want text, these states only search for the next '<'. In RCDATA,
- * RAWTEXT and scripts, only the end tag of the current element counts, and any '<' may
- * begin it. Bytes that may belong to this tag are held back until it is known whether
- * they are the tag or text.
+ * The tokenizer states in this file only search for the next '<' if the sink does not
+ * want text. In RCDATA, RAWTEXT and scripts, only the end tag of the current element
+ * counts, and any '<' may begin it. Bytes that may belong to this tag are held back until
+ * it is known whether they are the tag or text.
  *
  * A script has three levels (13.2.5.15 to 31), which are stored in `phase`:
  *

@@ -63,7 +63,7 @@ static bool is_connector(wint_t c)
 
 static void add_lower(struct text *out, wint_t c)
 {
-    if (c == 0x130) /* the only letter with a lower case of two characters */
+    if (c == 0x130) /* the only letter whose lowercase form is two code points */
         text_add(out, "i\u0307", 3);
     else
         add_character(out, unicode != (locale_t)0 ? (wint_t)towlower_l(c, unicode) : c);

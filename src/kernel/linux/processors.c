@@ -1,10 +1,10 @@
 /*
  * processors.c - finds out how many processors this process may use.
  *
- * In a container the affinity mask often contains all processors of the machine, but a
- * quota of the control group limits their time (cgroups(7), version 2). Each group on the
- * path to the root may have a quota, and the smallest quota applies. If the file of a
- * quota cannot be read, no limit applies.
+ * In a container, the affinity mask often contains all processors of the machine, but a
+ * cgroup CPU quota limits how much processor time the container gets (cgroups(7), version
+ * 2). Each group on the path to the root may have a quota, and the smallest quota
+ * applies. If the file of a quota cannot be read, no limit applies.
  */
 #include "../processors.h"
 

@@ -101,7 +101,7 @@ def trace(text, *args):
 
 
 async def outcome(awaitable):
-    """Return the counterpart of an rc in C: a number, which is 0 for None, or the name of an errno."""
+    """Return the rc of the C version: the result as a number (0 for None), or the errno name of the exception."""
     try:
         return result_of(await awaitable)
     except BaseException as error:

@@ -191,8 +191,8 @@ static void deaf_close(struct deaf *deaf)
 }
 
 /*
- * The timeout of a request begins when it gets a connection, however long the request
- * waited for it.
+ * A request's timeout starts only when the request gets a connection, no matter how long
+ * it had to wait for one.
  */
 IO_TEST(http_request_has_its_whole_time_once_it_has_had_its_turn)
 {

@@ -688,7 +688,7 @@ static void cancel_the_waiting(const coil_exception *exception, void *arg)
 }
 
 struct closing {
-    coil_task_fn fn; /* function of the tasks */
+    coil_task_fn fn; /* the function that the tasks run */
     bool cancels;    /* cancel the waiting task when the loop reports an abandoned job */
 };
 

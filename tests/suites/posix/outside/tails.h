@@ -117,7 +117,7 @@ static int run_one(int (*fn)(void *arg), void *arg)
     return 0;
 }
 
-/* A function to call with several arguments, one after the other. */
+/* A function to call repeatedly, each time with the next argument. */
 struct work {
     int (*fn)(void *arg);
     char *args;
