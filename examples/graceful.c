@@ -16,7 +16,7 @@ static int shout(coil_stream *stream, void *arg)
 
     (void)arg;
     while ((n = coil_read_line(stream, line, sizeof line - 1)) >= 0) {
-        memcpy(&line[n], "!\n", 2); // overwrites the '\0', for which there is room
+        memcpy(&line[n], "!\n", 2); // overwrites the '\0'; `- 1` left room for a byte
         if ((n = coil_write(stream, line, (size_t)n + 2)) < 0)
             break;
     }

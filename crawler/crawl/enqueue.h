@@ -35,8 +35,8 @@ struct enqueuer {
 /* Free the members. The struct may be zeroed. */
 void enqueuer_finish(struct enqueuer *enqueuer);
 
-/* Decide whether to fetch a page to which the first link was found. `from` is the URL of
-   the linking page, or NULL. Returns 0, or fails like verdicts_settle(). */
+/* Called when the first link to a page is found: decide whether to fetch the page. `from`
+   is the URL of the linking page, or NULL. Returns 0, or fails like verdicts_settle(). */
 int enqueue_page(struct enqueuer *enqueuer, struct target *page, const char *from);
 
 /* Return why the page is excluded, REASON_NONE if it is not excluded, or -ENOMEM.

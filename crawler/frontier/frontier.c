@@ -401,7 +401,7 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns)
 {
     const struct frontier_above *above = frontier->options.above;
-    /* A target that is due now is only waiting for robots.txt, so keep its lease. */
+    /* Only a target that waited for robots.txt is due now. It keeps its lease. */
     bool is_later = at_ns > coil_now();
     int rc;
 

@@ -190,7 +190,7 @@ COIL_SUSPENDS int frontier_take(struct frontier *frontier, enum frontier_class c
 /* Report that the worker has finished its job. */
 void frontier_done(struct frontier *frontier, const struct frontier_job *job);
 
-/* End the job, and queue its target again at at_ns or later. Returns 0 or -ENOMEM. */
+/* End the job, and queue its target again, not before at_ns. Returns 0 or -ENOMEM. */
 int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns);
 

@@ -134,8 +134,8 @@ struct reading {
     int64_t number;
 };
 
-/* Append bytes, aligned for ids. Returns the offset of the bytes instead of their
-   address, which may still change. */
+/* Append bytes at an 8-byte boundary, because they may be an array of ids (uint64_t).
+   Returns the offset of the bytes instead of their address, which may still change. */
 static size_t copy_bytes(struct text *bytes, const void *at, size_t n)
 {
     size_t offset;

@@ -51,8 +51,8 @@ typedef struct coil_resolver_opts {
     /*
      * timeout_ns is the timeout for a server's answer in the first round, which doubles
      * in each further round. `tries` is the number of rounds over all servers. The
-     * defaults come from resolv.conf and $RES_OPTIONS ("options timeout:5 attempts:2"; at
-     * most 30 s and 5), else 5 s and 2.
+     * defaults are the `timeout` and `attempts` options of resolv.conf or $RES_OPTIONS,
+     * capped at 30 s and 5 rounds. Without these options, they are 5 s and 2 rounds.
      */
     int64_t timeout_ns;
     unsigned tries;

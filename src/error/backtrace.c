@@ -208,8 +208,9 @@ COIL__NOINLINE size_t coil__backtrace(void *addresses[], size_t max, const void 
 }
 
 /*
- * Walk the stack that coil__switch_look() shows. The walk skips exactly one frame for
- * this function, so the function must neither be inlined nor end in a tail call.
+ * Walk the suspended stack. coil__switch_look() calls this function as if from that
+ * stack. The walk skips exactly one frame for this function, so the function must neither
+ * be inlined nor end in a tail call.
  */
 static COIL__NOINLINE void walk_frames(void *arg)
 {

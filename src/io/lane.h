@@ -114,9 +114,9 @@ bool coil__lane_enqueue(struct coil__lane *lane, struct coil__job *job);
 bool coil__lane_withdraw(struct coil__lane *lane, struct coil__job *job);
 
 /*
- * Stop counting a thread whose job was abandoned towards the lane's limit, so that
- * another thread can replace it. If the lane has no thread left and cannot start one,
- * move all queued jobs to *undone. The caller holds the desk's lock.
+ * A thread's job was abandoned: stop counting the thread towards the lane's limit, so
+ * that another thread can replace it. If the lane has no thread left and cannot start
+ * one, move all queued jobs to *undone. The caller holds the desk's lock.
  */
 void coil__lane_give_place_back(struct coil__lane *lane, struct coil__list *undone);
 

@@ -162,7 +162,7 @@ int coil_trace_write(const char *path)
 static struct {
     pthread_mutex_t lock;
     pid_t first;   /* the first process that began to trace */
-    pid_t written; /* the process that last wrote to its file */
+    pid_t written; /* the last process that wrote its file; its next write appends */
 } shared_file = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Parse "FILE" or "FILE,SIZE". The size may end with K, M or G. Returns false if it is

@@ -66,7 +66,7 @@ struct texts {
     size_t count, room;
 };
 
-/* One of coil's callbacks that a task has made ready. */
+/* An internal callback that a task has made ready. */
 struct ready {
     uint64_t runnable;
     uint32_t task;

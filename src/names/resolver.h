@@ -259,7 +259,8 @@ int coil__addrinfo_of_numbers(const char *host, const char *port,
 int coil__addrinfo_of_port(const char *port, const struct addrinfo *hints,
                            struct addrinfo **out);
 
-/* True if questions can look up this name; false if only getaddrinfo(3) can. */
+/* True if coil can resolve this name with its own DNS questions; false if it needs
+   getaddrinfo(3). */
 bool coil__addrinfo_suits_questions(const struct coil__resolver *resolver,
                                     const char *host, const char *port,
                                     const struct addrinfo *hints);

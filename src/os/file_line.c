@@ -5,8 +5,8 @@
  *        | returned       | a line \n, another \n, a par |
  *
  * pread(2) reads a large piece ahead and does not change the file's position. Returning a
- * line within that piece costs one memchr(3) and two calls of lseek(2), which do not
- * block, but no backend operation. The kernel's position is always right after the last
+ * line from that piece needs no backend operation, only one memchr(3) and two calls to
+ * lseek(2), which does not block. The kernel's position is always right after the last
  * line that was returned. So coil_file_read_line() can be mixed with all other calls on
  * the file, in this process and in other processes that share the open file. The bytes
  * that were read ahead are discarded if the position is outside of them, or if a call on

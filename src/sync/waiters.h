@@ -70,7 +70,7 @@ static inline struct coil__waiter *coil__waiters_pop(coil_waiters *waiters)
     return waiter;
 }
 
-/* The class for the waits of one function, for coil__waiters_wait(). */
+/* Initializer for the wait class that a function passes to coil__waiters_wait(). */
 #define COIL__WAITER_CLASS(name, function)                                               \
     {                                                                                    \
         .what = (name), .call = (function),                                              \

@@ -58,7 +58,7 @@ struct loop {
     uint64_t address, scheduler;
     uint32_t number;
     int pid, thread;
-    int64_t now; /* time of the loop's clock, or of the system's */
+    int64_t now; /* on the virtual clock if is_virtual, else on the monotonic clock */
     bool is_virtual;
     const char *partial;        /* why some tasks are missing, or NULL */
     struct registers registers; /* of the loop's thread, if it is stopped */

@@ -1,6 +1,6 @@
 /*
- * coil-cxx.cpp - some rows of coil.c with the C++ wrapper, to measure the cost of the
- * wrapper.
+ * coil-cxx.cpp - some of the benchmarks in coil.c, written with the C++ wrapper, to
+ * measure its cost.
  */
 #include "../../bench.h"
 

@@ -361,8 +361,9 @@ void coil__uring_called_off(struct coil__uring *u, int fd, int result)
 
 /*
  * Perform a plain read with a system call. If there is probably nothing to receive, poll
- * first, but only a socket: a read from another descriptor may fail immediately although
- * the descriptor is not ready, such as a read of four bytes from an eventfd.
+ * first, but only on sockets. On other descriptors a read may fail at once even when
+ * nothing is ready (for example, a read of four bytes from an eventfd), and a poll would
+ * hide that error.
  */
 static ssize_t receive_plainly(struct coil__uring *u, struct coil__descriptor *d,
                                struct coil__op *op)

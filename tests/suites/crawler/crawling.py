@@ -82,7 +82,7 @@ def together(count, answer):
 
 
 def sets(file):
-    """Return the records of a report, sorted, so that they can be compared in any order."""
+    """Return the records of a report, sorted, so that two reports can be compared regardless of their order."""
     with open(file, encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
     return sorted(json.dumps([r["type"], *(r[key] for key in KEPT[r["type"]])])

@@ -521,8 +521,8 @@ def test_what_is_damaged_is_named():
 
 def renumber(file, table, number, other):
     """Overwrite the number of a row in the database file, to create a table that SQLite itself would not write. The
-    table must fit on one page. Both numbers are below 128, so each is stored in a single byte, after the length of the
-    row."""
+    table must fit on one page. Both numbers must be below 128, so each is stored in a single byte, after the length of
+    the row."""
     with contextlib.closing(sqlite3.connect(file)) as reader:
         root, = reader.execute("select rootpage from sqlite_master where name = ?", (table,)).fetchone()
         size, = reader.execute("pragma page_size").fetchone()

@@ -1,6 +1,6 @@
 /*
- * main.c - makes a single allocation by OpenSSL, libcurl, c-ares, the C library or coil
- * fail.
+ * main.c - injects a failure into a single allocation of OpenSSL, libcurl, c-ares, the C
+ * library or coil.
  *
  *     coil-enomem FOLDER HTTP_PORT DNS_PORT SAMPLE [SCENARIO [NTH]]
  *

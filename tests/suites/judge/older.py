@@ -11,7 +11,7 @@ effect, reference.py marks the trace as not comparable:
 - An expired timeout raises a TimeoutError unless another request to cancel was made since the block began. Older
 requests are ignored (since a 3.11 release later than 3.11.2).
 
-- When a TaskGroup fails after its parent was cancelled by another request, it cancels the parent again.
+- Since 3.13, a TaskGroup that fails after someone else has cancelled its parent cancels the parent again.
 """
 
 import program

@@ -254,7 +254,7 @@ IO_TEST(debug_names_the_function_that_computes)
 void block_in_a_large_frame(void);
 
 /*
- * This frame of 60 KiB is larger than the 16 KiB of a stack that the sampler copies.
+ * This frame of 60 KiB is larger than the 16 KiB of stack that the sampler copies.
  * Without a frame pointer, the unwinder computes the frame's end from the stack pointer.
  */
 #if defined(__x86_64__)

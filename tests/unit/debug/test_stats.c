@@ -44,8 +44,8 @@ static int read_one(void *arg)
 }
 
 /*
- * The ends are not TCP sockets. For those, every backend tries to read or write before it
- * waits.
+ * The ends are deliberately not TCP sockets: on other descriptors, every backend tries to
+ * read or write before it waits.
  */
 IO_TEST(stats_tell_how_many_operations_had_to_wait)
 {

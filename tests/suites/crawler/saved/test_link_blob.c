@@ -147,8 +147,8 @@ static int ignore(const struct search_found *found, void *arg)
 }
 
 /*
- * Flip each bit of the blob, or truncate it after each byte. Reading must fail or succeed
- * without an overrun.
+ * Flip each bit of the blob, or truncate it after each byte. Reading may fail or succeed,
+ * but must not overrun the buffer.
  */
 TEST(link_blob_that_is_damaged_is_refused_or_read)
 {
