@@ -209,8 +209,7 @@ void coil__trace_begin(coil_loop *loop)
     if (value == NULL || *value == '\0')
         return;
     if (!parse_environment(value, &length, &bytes) || length == 0) {
-        report_environment(value, "a file, or a file and the bytes of the ring such as "
-                                  "trace.json,4M");
+        report_environment(value, "must be FILE or FILE,SIZE, such as trace.json,4M");
         return;
     }
     if (start(loop, bytes) < 0) {

@@ -886,8 +886,9 @@ int coil__trace_write_file(coil_loop *loop, const char *path, bool append)
             coil__trace_begin_file(out);
         rc = coil__trace_write_events(&copy, out, append);
         coil__trace_end_file(out);
-        if (ferror(out) && rc == 0)
-            rc = -EIO;
+        errno = 0;
+        if ((fflush(out) != 0 || ferror(out)) && rc == 0)
+            rc = errno > 0 ? -errno : -EIO;
         if (fclose(out) != 0 && rc == 0)
             rc = -errno;
     }
