@@ -14,10 +14,10 @@
  */
 #include "interpose.h"
 
+#include <coil/posix.h>
+
 #include <dlfcn.h>
 #include <link.h>
-
-uintptr_t posix__allocator, posix__allocator_bytes;
 
 /* Return the function if the library itself defines it, or NULL if it does not, even if
  * one of its dependencies does. */
@@ -52,31 +52,10 @@ static void *first_malloc(void)
     return NULL;
 }
 
-static int note_if_it_holds(struct dl_phdr_info *object, size_t bytes, void *function)
-{
-    uintptr_t begin = UINTPTR_MAX, end = 0;
-
-    (void)bytes;
-    for (int i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
-        uintptr_t at = object->dlpi_addr + part->p_vaddr;
-
-        if (part->p_type != PT_LOAD)
-            continue;
-        begin = at < begin ? at : begin;
-        end = at + part->p_memsz > end ? at + part->p_memsz : end;
-    }
-    if ((uintptr_t)function < begin || (uintptr_t)function >= end)
-        return 0;
-    posix__allocator = begin;
-    posix__allocator_bytes = end - begin;
-    return 1;
-}
-
 void posix__find_allocator(void)
 {
     void *function = first_malloc();
 
     if (function != NULL)
-        dl_iterate_phdr(note_if_it_holds, function);
+        coil_posix_exclude(function);
 }

@@ -33,6 +33,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,10 +147,26 @@ void *posix__find(enum posix__function function);
 extern THREAD_LOCAL bool posix__asked;
 
 #ifndef POSIX__ALONE
-/* The address and size of the library that defines malloc(), or 0 if that is the C
- * library or the program. */
-extern uintptr_t posix__allocator, posix__allocator_bytes;
+/* The libraries whose calls block the thread: see exclusion.c. */
+#define POSIX__EXCLUDED_MAX 8
+struct posix__range {
+    uintptr_t begin, bytes;
+};
+extern struct posix__range posix__excluded[POSIX__EXCLUDED_MAX];
+extern atomic_uint posix__excluded_count;
+
+/* Exclude the library that defines malloc(), unless it is the C library. */
 void posix__find_allocator(void);
+
+static inline bool posix__is_excluded(const void *address)
+{
+    unsigned n = atomic_load_explicit(&posix__excluded_count, memory_order_acquire);
+
+    for (unsigned i = 0; i < n; i++)
+        if ((uintptr_t)address - posix__excluded[i].begin < posix__excluded[i].bytes)
+            return true;
+    return false;
+}
 
 /*
  * Called when a task waits in Rust's thread::park(), with the return address `caller`. If
@@ -159,14 +176,13 @@ void posix__find_allocator(void);
 void posix__note_park(const void *caller);
 
 /*
- * True for calls by libcoil itself and by the allocator. Such a call may block the
+ * True for calls by libcoil itself and by excluded libraries. Such a call may block the
  * thread. If such a call releases a lock, waiting tasks need not be checked for, because
  * no task waits for such a lock.
  */
 static inline bool posix__may_block(const void *caller)
 {
-    return (uintptr_t)caller - posix__allocator < posix__allocator_bytes ||
-           coil_is_own_call(caller);
+    return posix__is_excluded(caller) || coil_is_own_call(caller);
 }
 
 /*

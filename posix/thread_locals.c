@@ -114,7 +114,7 @@ static bool is_of_thread(const struct library *library)
            library_contains(library, (const void *)coil_loop_current) ||
            library_contains(library, (const void *)coil_hooks_thread_locals) ||
            library_contains(library, (const void *)NEXT(read)) ||
-           library_contains(library, (const void *)posix__allocator);
+           posix__is_excluded((const void *)library->begin);
 }
 
 /* ---- the hooks --------------------------------------------------------------------- */

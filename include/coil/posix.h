@@ -74,11 +74,33 @@ COIL_API const coil_task_hooks *coil_hooks_thread_keys(void);
  *
  * Returns NULL if the library has no thread-local variables, or too many for
  * COIL_HOOK_STATES_BYTES. Also returns NULL for the C library, for libcoil or a program
- * that contains libcoil.a, for the library that defines malloc(), and after 16 libraries.
+ * that contains libcoil.a, for excluded libraries (see below), and after 16 libraries.
  * Each wait of a task copies the variables. A destructor must not wait. The library must
  * not be unloaded while a task has the hooks. May be called on any thread.
  */
 COIL_API const coil_task_hooks *coil_hooks_thread_locals(const void *address);
+
+/*
+ * Let all calls by one library block the thread, as outside of tasks. `address` is any
+ * function or static variable of that library.
+ *
+ * Use this function for a library that must not be entered by a second task while a call
+ * of the first task waits inside it. A garbage collector is such a library: it waits for
+ * its own threads while it marks objects, and another task would change these objects.
+ * The library that defines malloc() is excluded already.
+ *
+ *     rc = coil_posix_exclude((const void *)GC_malloc);
+ *
+ * A task must not be suspended in a callback of such a library while the library holds a
+ * lock, because the next task that locks it would block the thread forever.
+ *
+ * Returns 0, also if the library was excluded before. Fails with -EINVAL if the address
+ * belongs to the program itself or to no library. Fails with -ENOSPC if eight libraries
+ * are excluded, including the one that defines malloc().
+ * The library must not be unloaded afterwards. Does not suspend. May be called on any
+ * thread, and takes effect at once.
+ */
+COIL_API int coil_posix_exclude(const void *address);
 
 /* In C and C++ the macro's result applies to the code that contains the macro. */
 #define coil_posix_active() coil_posix_reached(close, coil_may_suspend)

@@ -14,6 +14,8 @@
 
 - If a library's malloc() locks mutexes, it does not suspend tasks.
 
+- Calls by a library that coil_posix_exclude() was called for do not suspend tasks.
+
 - A lock that hangs the tasks because libcoil-posix cannot interpose it is reported.
 
 - A task that waits in Rust's thread::park() is reported, because the state of the wait belongs to the thread.
@@ -107,7 +109,7 @@ def exports(library):
     names = {line.split()[-1] for line in
              run('nm', '-D', '--defined-only', library).splitlines()}
     wrong = names ^ (table() | {'coil_posix_active', 'coil_posix_reached', 'coil_hooks_thread_keys',
-                             'coil_hooks_thread_locals'})
+                             'coil_hooks_thread_locals', 'coil_posix_exclude'})
     if wrong:
         raise Failure('exported or in the table, not both: ' + ' '.join(sorted(wrong)))
     if wrong := names & table('BLOCKING'):
@@ -309,6 +311,20 @@ def allocators(build):
                     raise Failure(f'{allocator}, {flags}: {done}')
 
 
+def exclusion(build):
+    """Calls by a library that was passed to coil_posix_exclude() block the thread. At most eight can be excluded."""
+    source = ROOT / 'tests' / 'suites' / 'posix' / 'outside' / 'exclude.c'
+    with tempfile.TemporaryDirectory() as folder:
+        copies = [pathlib.Path(folder) / f'lib{i}.so' for i in range(9)]
+        run('cc', '-shared', '-fPIC', '-O2', source, '-o', copies[0])
+        for copy in copies[1:]:
+            shutil.copy(copies[0], copy)
+        program = compile_outside(build, folder, 'exclude.c', ['-O2', '-DPROGRAM', '-Wl,--no-as-needed', copies[0]], False)
+        done = subprocess.run([program, *copies[1:]], timeout=60, text=True, stdout=subprocess.PIPE)
+    if done.returncode != 0 or done.stdout != 'excluded\n':
+        raise Failure(done)
+
+
 def stall(build):
     """If a lock hangs all tasks, the program aborts with a message that names the waiting library."""
     with tempfile.TemporaryDirectory() as folder:
@@ -375,6 +391,7 @@ def cases(build):
         yield 'stall', lambda: stall(build)
     yield 'parks', lambda: parks(build)
     yield 'allocators', lambda: allocators(build)
+    yield 'exclusion', lambda: exclusion(build)
     for name, script in PROGRAMS.items():
         yield name, lambda s=script: same(s, library)
 
