@@ -4,7 +4,8 @@
  *
  * Guile stores its state per thread in a thread-local variable and under a key. Its
  * garbage collector (bdw-gc) scans only the thread's own stack for references. The hooks
- * `stacks` make it scan the stacks of all tasks.
+ * `stacks` make it scan the stacks of all tasks. While it waits for its own threads, no
+ * other task must run, because that task would change objects that are being marked.
  */
 #include "foreign.h"
 
@@ -105,6 +106,7 @@ static void *define(void *unused)
 
 static void before_run(void)
 {
+    coil_posix_exclude((const void *)GC_get_my_stackbottom);
     scm_with_guile(define, NULL);
     scm_with_guile(prepare, __builtin_frame_address(0));
 }
