@@ -1,5 +1,5 @@
-"""Reset the state that a test program in Python inherits from its parent process. surroundings.c is
-the counterpart in C.
+"""Reset the signals, limits and standard streams that a test program in Python inherits from its parent process.
+surroundings.c does this for tests in C.
 
 A shell script starts background jobs with SIGINT and SIGQUIT ignored. Without a reset, every program that a test
 starts would also ignore them.
@@ -19,8 +19,7 @@ PYTHONS_OWN = {signal.SIGPIPE, signal.SIGXFSZ}  # subprocess resets them for its
 
 
 def enough(limit, wanted):
-    """Return true if the limit is at least as high as the wanted one. RLIM_INFINITY is -1, so the
-    numbers alone cannot be compared."""
+    """Return true if limit >= wanted, where RLIM_INFINITY, which is -1 in Python, counts as the highest number."""
     return limit == resource.RLIM_INFINITY or limit >= wanted != resource.RLIM_INFINITY
 
 

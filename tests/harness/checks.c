@@ -1,5 +1,5 @@
 /*
- * checks.c - the checks and the trace of harness.h, and test_dies().
+ * checks.c - implements CHECK() and its variants, the trace, and test_dies().
  */
 #include "run.h"
 
@@ -134,7 +134,10 @@ void test__check_trace(const char *file, int line, const char *expected)
 
 /* ---- programs that abort ----------------------------------------------------------- */
 
-/* Run fn(arg) in the child. The signal must kill the child, without a core file. */
+/*
+ * Run fn(arg), which should kill this child process with the signal. Called in the child.
+ * No core file is written.
+ */
 static void run_to_death(int stderr_fd, void (*fn)(void *), void *arg, int signo)
 {
     struct rlimit none = {0, 0};
@@ -148,8 +151,8 @@ static void run_to_death(int stderr_fd, void (*fn)(void *), void *arg, int signo
 }
 
 /*
- * Read into the buffer up to the end. Once the buffer is full, the rest is discarded, so
- * that the writer never blocks.
+ * Read until end of file, so that the writer never blocks. Data that does not fit into
+ * the buffer is discarded.
  */
 static void read_all(int fd, char *buffer, size_t size)
 {
@@ -177,7 +180,8 @@ void test__dies(const char *file, int line, const char *name, void (*fn)(void *)
 
     fflush(NULL);
     /*
-     * The handlers of fork() would detach the child from the loop, which fn() may need.
+     * fork() would run coil's fork handlers, which detach the child from the loop, but
+     * fn() may need the loop. So use _Fork().
      */
     if (pipe(ends) < 0 || (child = _Fork()) < 0) {
         test__complain("%s:%d: no process for %s()", file, line, name);
@@ -214,8 +218,8 @@ bool test_under_valgrind(void)
 }
 
 /*
- * The compiler drops one "../" from __FILE__ (see meson.build), and src/error/symbol.c
- * shortens longer paths to their last three components. Do the same here.
+ * Shorten a path as reports do: the compiler drops one "../" from __FILE__ (see
+ * meson.build), and src/error/symbol.c drops all but the last three components.
  */
 const char *test__place(const char *function, const char *file)
 {

@@ -1,8 +1,8 @@
 /*
- * hang.c - prints where a test hangs when it has timed out.
+ * hang.c - prints the stacks of a test that has timed out.
  *
- * For each process of the test's session, scripts/stacks prints the C stacks of the
- * threads, and the tasks as coil prints them. The first process is the test itself.
+ * scripts/stacks prints the C stacks of all threads and the stacks of all tasks, for each
+ * process in the test's session, beginning with the test itself.
  */
 #include "run.h"
 

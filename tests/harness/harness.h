@@ -14,8 +14,8 @@
  * A test registers itself. Each test runs in its own process for at most 20 seconds, or
  * 120 seconds if scripts/test, scripts/check or .ci/run start it (coil-tests -t). Time in
  * which the test was ready but had to wait for a processor does not count. A test fails
- * on a failed check, a crash or a timeout. A test also fails if it leaks a descriptor, a
- * byte of coil's memory, a stack, a task or a loop. A failed check does not end the test.
+ * if a check fails, but it continues to run. A test also fails if it crashes, times out,
+ * or leaks a descriptor, memory of coil, a stack, a task or a loop.
  */
 #ifndef TESTS_HARNESS_H
 #define TESTS_HARNESS_H
@@ -30,26 +30,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A test that runs without a loop, unless it creates one. */
+/* Define a test that runs without a loop, unless it creates one itself. */
 #define TEST(name) TEST__DEFINE(name, TEST__PLAIN)
 
-/* A test that runs as the main task of coil_run(), with a virtual clock. */
+/* Define a test that runs as the main task of coil_run(), with a virtual clock. */
 #define TASK_TEST(name) TEST__DEFINE(name, TEST__TASK)
 
 /*
- * Like TASK_TEST, but with the real clock, and run once per backend: name/epoll,
- * name/poll, ...
+ * Define a test that runs as the main task of coil_run(), with the real clock, once per
+ * backend: name/epoll, name/poll, ...
  */
 #define IO_TEST(name) TEST__DEFINE(name, TEST__IO)
 
 /*
- * A test of coil_listen(), coil_connect() or similar calls, which runs like an IO_TEST.
- * In addition, the test runs as name/simulated: on a simulated network (coil/network.h)
- * with the virtual clock, once for each of several seeds. The simulated network is slow,
- * and may transfer only a part of the bytes of a read or write, but it does not make
- * calls fail. Such a test must not use raw descriptors, static variables that have to
- * start as zero (all seeds run in one process), or loops of coil_yield() (the virtual
- * clock does not advance in them).
+ * Define a test of coil_listen(), coil_connect() or similar calls. It runs once per
+ * backend, like an IO_TEST, and also as name/simulated: on a simulated network
+ * (coil/network.h) with the virtual clock, once for each of several seeds. The simulated
+ * network is slow, and may transfer only a part of the bytes of a read or write, but it
+ * does not make calls fail. Such a test must not use raw descriptors, static variables
+ * that have to start as zero (all seeds run in one process), or loops of coil_yield()
+ * (the virtual clock does not advance in them).
  */
 #define NET_TEST(name) TEST__DEFINE(name, TEST__NET)
 
@@ -57,10 +57,10 @@
 bool test_simulated(void);
 
 /*
- * Functions for tests with their own loop over seeds. The first two functions return the
- * first seed and the number of seeds. The number is `usual`, unless the command line sets
- * a different number. test_seed_failed() prints the command that repeats the test with
- * that seed.
+ * Tests with their own loop over seeds call these functions. test_first_seed() returns
+ * the first seed. test_seed_count() returns the number of seeds: `usual`, unless the
+ * command line changes this. test_seed_failed() prints the command that repeats the test
+ * with that seed.
  */
 uint64_t test_first_seed(void);
 int test_seed_count(int usual);
@@ -68,11 +68,10 @@ void test_seed_failed(uint64_t seed, const char *name);
 
 /*
  * Return how many objects a test of very many objects should create. test_many() returns
- * `many`, or a tenth of it under ASan and a hundredth under TSan and Valgrind, which slow
- * down each object. test_hundred_thousand() and test_million() return these numbers only
- * in `make soak` (-n above 8). Otherwise they return test_many(20000) and
- * test_many(30000), because a million stacks need 4 GiB, which some machines provide
- * slowly.
+ * `many`, or a tenth of it under ASan and a hundredth under TSan and Valgrind, because
+ * these tools are slow. test_hundred_thousand() and test_million() return at most the
+ * number in their names in `make soak` (-n above 8), and at most 20,000 and 30,000 in
+ * other runs, because a million stacks need 4 GiB of memory.
  */
 int test_many(int many);
 int test_hundred_thousand(void);
@@ -80,15 +79,16 @@ int test_million(void);
 bool test_in_soak(void);
 
 /*
- * Return true if the test should run case i on this backend. This is for I/O tests with
- * many cases that hardly depend on the backend: their cases are divided among the
- * backends. In `make soak` each backend runs all cases.
+ * Return true if the test should run case i on this backend. An I/O test with many cases
+ * that hardly depend on the backend can divide its cases among the backends in this way.
+ * In `make soak` each backend runs all cases.
  */
 bool test_has_turn(size_t i);
 
 /*
- * Return n bytes of zeros, which the test need not free. For large buffers, because
- * LeakSanitizer would read every page of a static variable in each test.
+ * Return n bytes of zeros, which the test need not free. Use this for large buffers
+ * instead of a static variable, every page of which LeakSanitizer would read in each
+ * test.
  */
 void *test_memory(size_t n);
 
@@ -135,9 +135,9 @@ void test_trace_clear(void);
     test__dies(__FILE__, __LINE__, #fn, (fn), (arg), (signo), (text))
 
 /*
- * Return a function of this file in the format of reports, such as "compute at
- * tests/unit/debug/test_slow.c:", regardless of the build folder. The text is valid until
- * the next call.
+ * Return the text with which reports name a function of this file, such as "compute at
+ * tests/unit/debug/test_slow.c:", for any build folder. The text is valid until the next
+ * call.
  */
 #define test_place(function) test__place((function), __FILE__)
 const char *test__place(const char *function, const char *file);
@@ -171,9 +171,9 @@ const char *test_backend(void);
 bool test_under_valgrind(void);
 
 /*
- * Make the nth allocation of coil from now on fail. 1 means the next allocation, and 0
- * cancels the request. Growing a block counts as an allocation. Stacks do not count,
- * because they are allocated with mmap(2).
+ * Make coil's nth allocation from now on fail: the next one if n is 1, and none if n is
+ * 0. Growing a block counts as an allocation. Stacks do not count, because they are
+ * allocated with mmap(2).
  */
 void test_fail_allocation(int n);
 
@@ -194,7 +194,7 @@ struct test__case {
     const char *name, *file;
     int line;
     enum test__kind kind;
-    bool hidden; /* runs only with -s, and fails on purpose to test the harness */
+    bool hidden; /* only run with -s: fails on purpose, to test the harness */
     void (*body)(void);
     struct test__case *next;
 };

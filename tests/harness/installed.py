@@ -1,5 +1,5 @@
-"""Functions for testing programs outside the source tree. coil is installed in a temporary folder,
-where pkg-config finds it."""
+"""Install coil in a temporary folder, and let pkg-config find it there. For tests that compile programs outside the
+source tree."""
 
 import os
 import pathlib
@@ -18,7 +18,7 @@ def below(build, folder):
 
 
 def pkg_config(pc, folder, *arguments):
-    """Return pkg-config's output as words, with the prefix moved below the folder.
+    """Return pkg-config's output as a list of words. Paths in the output are below the folder.
 
     PKG_CONFIG_SYSROOT_DIR would have the same effect, but does not support folders with a space in their names.
     """

@@ -1,8 +1,10 @@
 /*
- * leaks.c - finds leaks of a test: coil's memory, descriptors, stacks, and loops.
+ * leaks.c - reports what a test leaks: memory allocated by coil, descriptors, stacks and
+ * loops.
  *
- * The harness gives coil an allocator that counts memory, and stores the size in front of
- * each block. It also makes an allocation fail if a test requests that.
+ * coil uses an allocator that counts the allocated bytes and blocks, and stores the size
+ * in front of each block. If a test requests it, this allocator also makes an allocation
+ * fail.
  */
 #include "run.h"
 
@@ -44,8 +46,8 @@ size_t test_blocks_held(void)
 }
 
 /*
- * Return true for the allocation that must fail, to which `fail_in` counts down. Of
- * several threads that allocate at once, exactly one gets true.
+ * Return true if the present allocation must fail, because it counts `fail_in` down to 0.
+ * If several threads allocate at once, exactly one of them gets true.
  */
 static bool must_fail(void)
 {
@@ -92,8 +94,8 @@ static bool is_set(const unsigned char *bits, int fd)
 }
 
 /*
- * Call visit() for each open descriptor, except the one through which this function reads
- * /proc/self/fd.
+ * Call visit() for each open descriptor, except that of /proc/self/fd, which is only open
+ * during this function.
  */
 static void each_descriptor(void (*visit)(int fd))
 {
@@ -159,10 +161,10 @@ static bool has_other_threads(void)
 }
 
 /*
- * Wait until other threads have released their objects. A thread that has just woken a
- * task releases its references a moment later, and a thread that waits for a killed child
- * closes its handle when the child has ended. Objects are leaks if they still exist after
- * a few seconds, or when no other thread exists.
+ * Wait for up to five seconds until other threads have released their objects. For
+ * example, a thread that has just woken a task releases its references a moment later,
+ * and a thread that waits for a killed child process closes its handle when the child has
+ * ended.
  */
 static void wait_for_other_threads(void)
 {

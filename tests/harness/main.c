@@ -1,39 +1,39 @@
 /*
- * main.c - coil-tests: selects tests, runs each of them in its own process, and counts
- * results.
+ * main.c - selects tests, runs each of them in its own process, and counts the results.
  *
  *     coil-tests                all tests, two at a time
- *     coil-tests NAME           this test, in this very process: for a debugger
+ *     coil-tests NAME           only this test, in the same process, for a debugger
  *     coil-tests 'PREFIX*' ...  tests that match a pattern (fnmatch(3)); an I/O test
  *                               matches with and without its backend: NAME, NAME/epoll
  *
- *     -k TEXT   tests with TEXT in FILE/NAME; several: with any of them
- *     -x TEXT   tests without TEXT; several: without any of them
- *     -b NAMES  I/O tests on these backends alone, as `epoll,poll`
- *     -j N      N at a time
- *     -t SEC    time limit of each, 20 by default
- *     -n N      number of seeds for the simulated network, 8 by default, from 1 on
- *     -e N      of each file every Nth alone: a sample that covers all files
- *     -r SEED   shuffled: see coil_testing_shuffle()
+ *     -k TEXT   only tests with TEXT in FILE/NAME; if repeated, with any of the texts
+ *     -x TEXT   only tests without TEXT in FILE/NAME; if repeated, with none of the texts
+ *     -b NAMES  I/O tests only on these backends, such as `epoll,poll`
+ *     -j N      N tests at a time
+ *     -t SEC    time limit of each test, 20 by default
+ *     -n N      seeds 1 to N for the simulated network; N is 8 by default
+ *     -e N      every Nth test of each file: a sample that covers all files
+ *     -r SEED   ready tasks in random order: see coil_testing_shuffle()
  *     -f        fork even for a single NAME
  *     -l        list the tests instead of running them
- *     -q        do not show where a test hangs
- *     -v        print a line with times for each
- *     -s        run the harness's own cases, made to fail, instead of the tests
- *     -w NAME warm up: first run this test in the process that forks all others. The
- *               other tests inherit the code that Valgrind has translated for this one.
+ *     -q        do not print the stacks of a test that has timed out
+ *     -v        print a line with times for each test
+ *     -s        run the SELFTESTs in test_harness.c, which fail on purpose
+ *     -w NAME   first run this test in the process that forks all others, so that they
+ *               inherit the code that Valgrind has translated
  *
- * With COIL_TEST_SEED=SEED in the environment, only that seed is tried. With -n N, a test
- * with its own number of seeds tries N/8 of that number.
+ * With COIL_TEST_SEED=SEED in the environment, tests use only that seed. -n N also
+ * changes the number of seeds of tests with their own loop over seeds: to N/8 of the
+ * usual number.
  *
- * Tests start with the signals, limits and standard streams of a program that a shell
- * starts, whatever coil-tests itself inherited: see surroundings.c.
+ * Tests start with default signals, limits and standard streams, as if started from a
+ * shell, regardless of what coil-tests itself inherited: see surroundings.c.
  *
  * The output of a test is written to an unnamed file, which is shown only if the test
- * fails. Each test is the leader of a session. The session is killed when the test has
- * ended or timed out, so no process outlives its test. If a test times out, the place
- * where it hangs is printed first: see hang.c. After five timeouts, no more tests are
- * started. The last line is `N passed, N failed`.
+ * fails. Each test is the leader of a session, which is killed when the test has ended or
+ * timed out. So no process outlives the test that started it. If a test times out, its
+ * stacks are printed before it is killed: see hang.c. After five timeouts, no more tests
+ * are started. The last line is `N passed, N failed`.
  */
 #include "run.h"
 
@@ -56,19 +56,21 @@
 #include <unistd.h>
 
 /*
- * From task.h. The symbol is weak, because programs that are linked with libcoil.so do
- * not have it.
+ * Declared in task.h. This declaration is weak, because libcoil.so does not export the
+ * variable.
  */
 __attribute__((weak)) extern int coil__task_light_mode;
 
 /*
- * Functions of LeakSanitizer, which reports memory from malloc(3) that was not freed.
- * They are weak, because only some builds contain LeakSanitizer.
+ * Functions of LeakSanitizer, declared weak because only some builds contain
+ * LeakSanitizer.
  */
 __attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
 __attribute__((weak)) size_t __sanitizer_get_current_allocated_bytes(void);
 
-/* Only network tests run on the last backend. */
+/*
+ * All I/O tests run on the first four backends. Only network tests run on the last one.
+ */
 static const char *const backends[] = {"io_uring", "epoll", "poll", "select",
                                        "simulated"};
 
@@ -76,7 +78,7 @@ enum {
     BACKENDS = sizeof backends / sizeof backends[0],
     JOBS_LIMIT = 16,
     TEXTS = 8,
-    /* after this many timeouts, something is generally wrong: stop */
+    /* start no more tests after so many timeouts */
     TIMED_OUT_LIMIT = 5,
 };
 
@@ -245,9 +247,9 @@ static size_t allocated(void)
 }
 
 /*
- * Exit from the process of a test. LeakSanitizer takes longer than most tests. Therefore
- * it checks for leaks outside coil only if memory has grown, and only on one backend. The
- * exit handlers of libraries take time too, and are skipped.
+ * Exit from the process of a test. First check for leaks outside coil with LeakSanitizer,
+ * but only if memory has grown, and only on one backend, because this check takes longer
+ * than most tests. Exit handlers of libraries do not run, because they take time too.
  */
 static _Noreturn void end_child(const struct test__run *run, int status, size_t before)
 {
@@ -261,9 +263,9 @@ static _Noreturn void end_child(const struct test__run *run, int status, size_t 
 }
 
 /*
- * Read all variables of a library. LeakSanitizer reads all variables of all libraries,
- * including 16 MB of its own. If the parent reads them before it forks, a child does not
- * have a page fault on each of their pages.
+ * Read one byte of each page that contains a library's variables. In each test,
+ * LeakSanitizer reads the variables of all libraries, including 16 MB of its own. If the
+ * parent reads them before it forks, the children take fewer page faults.
  */
 COIL__NO_SANITIZE static int read_variables(struct dl_phdr_info *object, size_t size,
                                             void *arg)
@@ -399,9 +401,9 @@ static void end_job(struct job *job, int status, const struct rusage *use)
 }
 
 /*
- * Return how long the first thread of the process was ready, but had to wait for a
- * processor. This time does not count against the limit of a test. Returns 0 if the
- * kernel does not measure this time.
+ * Return how many milliseconds the first thread of the process was ready to run, but had
+ * to wait for a processor. A test's time limit is extended by this time. Returns 0 if the
+ * kernel does not measure it.
  */
 static int64_t starved_ms(pid_t pid)
 {
@@ -434,7 +436,10 @@ static void kill_overdue(int64_t now)
     }
 }
 
-/* Wait until a test has ended or a second has passed. SIGCHLD must be blocked. */
+/*
+ * Wait until a test ends, at most for a second. Handle the tests that have ended, and
+ * kill those that have timed out. SIGCHLD must be blocked.
+ */
 static void await_jobs(void)
 {
     struct timespec second = {.tv_sec = 1};
@@ -600,7 +605,10 @@ static void read_options(int argc, char **argv)
         usage();
 }
 
-/* Return true if the command line is the full name of exactly one test. */
+/*
+ * Return true if the only pattern on the command line is the full name of one test, which
+ * can run in this process.
+ */
 static bool names_one(const struct test__run *runs, size_t count)
 {
     return !options.fork_always && count == 1 && options.pattern_count == 1 &&

@@ -1,5 +1,6 @@
 /*
- * proc.c - large buffers for tests, and figures about this process from /proc.
+ * proc.c - allocates large buffers for tests, and reads numbers about this process from
+ * /proc.
  */
 #include "harness.h"
 

@@ -76,10 +76,7 @@ uint64_t test_first_seed(void)
     return test__first_seed;
 }
 
-/*
- * Return the number of seeds to try: `usual` with the default -n 8, and N/8 of that with
- * -n N; only 1 with -n 1.
- */
+/* With -n N, return `usual` * N/8, or 1 if N is 1. The default is -n 8. */
 int test_seed_count(int usual)
 {
     long long count = (long long)usual * test__seed_count / 8;

@@ -26,7 +26,7 @@ struct test__run {
 /* The seed for coil_testing_shuffle(), or 0 for the normal order. */
 extern uint64_t test__shuffle;
 
-/* Network tests run on the simulated network with these seeds. */
+/* Network tests run on the simulated network once for each of these seeds. */
 extern uint64_t test__first_seed;
 extern int test__seed_count;
 
@@ -36,11 +36,17 @@ extern int test__seed_count;
  */
 int test__run_here(const struct test__run *run);
 
-/* checks.c: print a line, and record that the test has failed. */
+/*
+ * checks.c: test__complain() prints a line and marks the test as failed.
+ * test__complained() returns true if it was called.
+ */
 void test__complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 bool test__complained(void);
 
-/* leaks.c: note the open descriptors before a test, and report leaks after it. */
+/*
+ * leaks.c: test__leaks_begin() records which descriptors are open before a test.
+ * test__leaks_check() reports the test's leaks.
+ */
 void test__leaks_begin(void);
 void test__leaks_check(void);
 
@@ -48,8 +54,8 @@ void test__leaks_check(void);
 void test__begin_afresh(void);
 
 /*
- * hang.c: print to `output` where the processes of the session hang, beginning with the
- * leader.
+ * hang.c: write the stacks of the session's processes to the descriptor `output`,
+ * beginning with the leader.
  */
 void test__show_hang(pid_t session, int output);
 

@@ -1,9 +1,11 @@
 /*
- * surroundings.c - resets the state that coil-tests inherits from its parent process.
+ * surroundings.c - resets the signals, limits and standard streams that coil-tests
+ * inherits from its parent process.
  *
  * A shell script starts background jobs with SIGINT and SIGQUIT ignored, and ignored
  * signals remain ignored after exec(2). Signal masks, limits and closed standard streams
- * are inherited, too. Without a reset, test results would depend on this state.
+ * are inherited, too. Without a reset, test results would depend on how coil-tests was
+ * started.
  */
 #include "run.h"
 
@@ -58,8 +60,8 @@ static void raise_limits(void)
 }
 
 /*
- * Open the descriptors 0, 1 and 2 if they are closed. Without this, the first files that
- * a test opens would get these numbers.
+ * Open the descriptors 0, 1 and 2 if they are closed, so that files that a test opens do
+ * not get these numbers.
  */
 static void open_standard_streams(void)
 {

@@ -1,10 +1,9 @@
 /*
- * test_harness.c - tests of the harness: it must report failed checks, leaks, crashes and
+ * test_harness.c - tests that the harness reports failed checks, leaks, crashes and
  * timeouts.
  *
- * The cases at the top of this file are hidden, and skipped by a normal run. Each does
- * something that a test must not do. Each test below runs coil-tests on one of them, and
- * checks its output.
+ * Each SELFTEST does something that a test must not do, so a normal run skips it. Each
+ * TEST runs coil-tests on a SELFTEST, and checks the output.
  */
 #include "harness.h"
 
@@ -135,7 +134,7 @@ SELFTEST(selftest_exit)
 
 SELFTEST(selftest_hang)
 {
-    /* A child process must not outlive the test. */
+    /* The harness must kill this child when the test times out. */
     if (fork() == 0)
         sleep(1000);
     for (;;)
@@ -212,7 +211,7 @@ SELFTEST(selftest_wrong_words)
 
 /* ---- tests ------------------------------------------------------------------------- */
 
-/* Run coil-tests on the hidden case, and check the exit status and the output. */
+/* Run coil-tests on the SELFTEST `name`, and check the exit status and the output. */
 static void expect(const char *flags, const char *name, int exit_status,
                    const char *words)
 {
@@ -299,8 +298,8 @@ TEST(harness_shows_where_a_test_hangs)
 TEST(harness_stops_when_many_tests_hang)
 {
     /*
-     * Run five tests that hang, on backends that exist everywhere, and a sixth test.
-     * After five timeouts, the sixth must not be started.
+     * Five runs hang on backends that every machine has. After their timeouts, the sixth
+     * test must not be started.
      */
     expect("-f -q -t 1 -j 1 -b epoll,poll,select", "'selftest_*hang*' selftest_skip", 1,
            "so 1 were not begun");
@@ -318,7 +317,8 @@ TEST(harness_counts_skipped_tests)
 }
 
 /*
- * The runner starts with all signals ignored and blocked, low limits and closed streams.
+ * coil-tests is started with all signals ignored and blocked, low limits, and closed
+ * standard streams.
  */
 TEST(harness_starts_tests_from_surroundings_of_their_own)
 {
