@@ -16,7 +16,7 @@ import afresh  # noqa: E402
 
 
 class Skip(Exception):
-    """Raised by a test that cannot run on this machine. The text gives the reason."""
+    """Raised by a test that cannot run on this machine. Its argument is the reason."""
 
 
 def outcome_of(test):

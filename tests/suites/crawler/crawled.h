@@ -1,5 +1,5 @@
 /*
- * crawled.h - builds the outcome of a crawl by hand, for the tests of reports.
+ * crawled.h - builds the result of a crawl without crawling, for tests of reports.
  */
 #ifndef TESTS_CRAWLER_CRAWLED_H
 #define TESTS_CRAWLER_CRAWLED_H
@@ -14,7 +14,7 @@ struct crawled {
     struct references references;
     struct options options; /* the crawl starts at http://h/ */
     struct record_summary summary;
-    bool links_are_known; /* links that are added are in the baseline */
+    bool links_are_known; /* mark the links added from now on as in the baseline */
 };
 
 void crawled_init(struct crawled *crawled);

@@ -31,7 +31,7 @@ KEPT = {"page": ("url", "status", "content_type", "encoding", "size", "links", "
 
 @contextlib.contextmanager
 def started(*arguments, environment=None, **options):
-    """Start coil-crawl. At the end of the block the process is terminated, even if the test fails."""
+    """Start coil-crawl. The process is terminated at the end of the `with` block, even if the test fails."""
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     process = subprocess.Popen([*WRAPPER, PROGRAM, "--no-config", *arguments], text=True,
                                env={**ENVIRONMENT, **(environment or {})}, **options)
@@ -74,7 +74,7 @@ def wait_until(condition, seconds=PATIENCE):
 
 
 def together(count, answer):
-    """Return an answer that the server holds back until it has `count` concurrent requests."""
+    """Return an answer that the server sends only once it has received `count` concurrent requests."""
     def send(_, request):
         wait_until(lambda: request.server.most_active >= count)
         return answer

@@ -1,6 +1,6 @@
 /*
- * digested.h - builds a digest from the records of an invented crawl, for tests of the
- * reports that are written from a digest.
+ * digested.h - builds a digest from records without crawling, for tests of the reports
+ * that are written from a digest.
  */
 #ifndef TESTS_CRAWLER_DIGESTED_H
 #define TESTS_CRAWLER_DIGESTED_H
@@ -13,7 +13,7 @@ struct digested {
     struct digest digest;
     struct options options; /* the crawl starts at http://h/ */
     struct record_sink sink;
-    size_t targets, findings; /* number of records passed so far */
+    size_t targets, findings; /* number of records added so far */
 };
 
 void digested_init(struct digested *digested);
@@ -35,7 +35,10 @@ void digested_redirect(struct digested *digested, const char *url, int status,
                        const char *target);
 void digested_page(struct digested *digested, const char *url);
 
-/* Pass the last record of a crawl, the summary, and sort the digest for the reports. */
+/*
+ * Add the summary, which is the last record of a crawl, and sort the digest for the
+ * reports.
+ */
 void digested_end(struct digested *digested, int exit_status);
 
 /*

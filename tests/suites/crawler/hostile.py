@@ -1,11 +1,11 @@
-"""Hostile servers: a table of what each server does, and of the verdicts that coil-crawl must give.
+"""Define hostile servers, and the verdicts that coil-crawl must give.
 
     CASES               each a Case: what the server does, and the expected result
     with Case.serve() as (site, other): ...
 
-A case is a site with an index that links to a hostile page, "/x" by default, and to "/good". The latter must be OK
-whatever the hostile page does. The hostile page may be on another site ("external"). If docs/design/checker.md does not
-define the verdict, `what` gives the reason for the expected verdict.
+The index of each site links to a hostile page ("/x" by default) and to "/good", which must be OK whatever the hostile
+page does. The hostile page may be on another site ("external"). If docs/design/checker.md does not define the expected
+verdict, `what` gives the reason for it.
 """
 
 import contextlib
@@ -90,7 +90,7 @@ def drips(text, pause):
 
 
 def by_method(head, get):
-    """Return an answer that differs between HEAD and GET."""
+    """Answer a HEAD request with `head`, and other requests with `get`."""
     def answer(connection, request):
         chosen = head if request.method == 'HEAD' else get
         if callable(chosen):

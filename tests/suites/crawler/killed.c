@@ -7,11 +7,11 @@
  *     FULL_AT=N      the disk is full from the N-th operation on
  *     WRITES=FILE    receives the number of such operations at the end
  *
- * Operations on files outside of the folder are not counted.
+ * Only operations on files with ".db" in their paths are counted.
  */
 /*
- * This file defines both pwrite() and pwrite64(), so the headers must not rename one to
- * the other.
+ * This file defines both pwrite() and pwrite64(), so the headers must not rename pwrite()
+ * to pwrite64().
  */
 #undef _FILE_OFFSET_BITS
 
@@ -82,8 +82,9 @@ static void die(void)
 }
 
 /*
- * Count an operation, and kill the process if it is the N-th one. With KILL_TORN, half()
- * performs half of the write before that. Returns true if the simulated disk is full.
+ * Count an operation. Kill the process if this is operation KILL_AT, with KILL_TORN after
+ * a call of half(), which performs half of the write. Returns true if the simulated disk
+ * is full.
  */
 static bool is_full(void (*half)(void *arg), void *arg)
 {

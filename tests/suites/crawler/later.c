@@ -1,11 +1,11 @@
 /*
- * later.c - preloaded into coil-crawl: the clock jumps ahead by a day and a second once
- * FILE exists.
+ * later.c - preloaded into coil-crawl: sets the monotonic clock ahead by a day and a
+ * second as soon as FILE exists.
  *
  *     LATER=FILE
  *
- * Timeouts and sleeps still take their usual time. After the jump, everything that
- * happened before it is a day old.
+ * In this way, tests make cached data a day old. Timeouts and sleeps that begin after the
+ * jump take their usual time.
  */
 #include <dlfcn.h>
 #include <stddef.h>

@@ -58,7 +58,8 @@ def wait_for(path, process, log):
 
 @contextlib.contextmanager
 def redis_server(*options, folder=None, path=None):
-    """Start a server, and yield the path of its socket. Its files are in `folder`, or else in a temporary folder."""
+    """Start a server, and yield the path of its socket. Its files are in `folder`, or in a temporary folder if `folder`
+    is None."""
     if shutil.which("redis-server") is None:
         raise Skip("redis-server is not installed")
     with tempfile.TemporaryDirectory(prefix="coil redis ") as own:

@@ -1,4 +1,4 @@
-"""A web server for tests: each test provides a table of paths and answers.
+"""Run a web server for a test, which provides a table of paths and answers.
 
     with Site({"/": page("a", "b"), "/a": redirect("b"), "/b": status(404)}) as site:
         run(site.url)
@@ -6,9 +6,10 @@
         site.asked           # "GET /a" and "HEAD /a", with robots.txt
         site.times           # the time of each entry of `asked`
 
-An answer is the bytes to send, a list of answers, or a function. Each request takes the next answer of a list, and the
-last one is repeated. A function is called with the connection and the request, and returns the bytes to send, CLOSE or
-None. HEAD is answered with the headers of the answer to GET, unless the table has an entry such as "HEAD /a".
+An answer is the bytes to send, a list of answers, or a function. If it is a list, each request gets the next answer of
+the list, and the last answer is repeated. A function is called with the connection and the request, and returns the
+bytes to send, CLOSE or None. HEAD is answered with the headers of the answer to GET, unless the table has an entry such
+as "HEAD /a".
 """
 
 import contextlib
@@ -107,8 +108,8 @@ class Server:
     def __exit__(self, *_):
         with contextlib.suppress(OSError):
             self.listener.shutdown(socket.SHUT_RDWR)  # ends accept()
-        # Join the thread before the listener is closed: accept() could otherwise use the listener of the next server,
-        # which may get the same descriptor.
+        # Join the thread before closing the listener. Otherwise, accept() could accept a connection to the next server,
+        # whose listener may get the same descriptor.
         self.acceptor.join()
         self.listener.close()
 

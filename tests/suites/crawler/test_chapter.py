@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Run coil-crawl through the tests of the crawler in "A Web Crawler With asyncio Coroutines" (a chapter of "500 Lines
-or Less"). The tests have the same names as in the repository of that crawler. A proxy answers requests for hosts that
-do not exist.
+"""Test coil-crawl with translations of the tests of another crawler: that of "A Web Crawler With asyncio Coroutines", a
+chapter of "500 Lines or Less". The tests have the same names as in that crawler's repository. A proxy answers requests
+for hosts that do not exist.
 
     test_chapter.py COIL_CRAWL [TEST...]
 """
@@ -17,8 +17,8 @@ from test_crawl import Crawl, crawl
 
 
 def crawl_hosts(answers, *arguments):
-    """Crawl hosts that do not exist, through a proxy that answers for them. The keys of `answers` are URLs, and the
-    last argument is the start URL."""
+    """Crawl hosts that do not exist, through a proxy that answers for them. The keys of `answers` are URLs. The last
+    argument is the start URL."""
     with Site(answers) as proxy:
         result = Crawl(arguments[-1], *arguments[:-1],
                        environment={"http_proxy": proxy.url, "no_proxy": ""})
@@ -178,8 +178,8 @@ def test_redirect_met_again_with_more_left():
         requests = result.site.requests
         equal(len(requests), len(set(requests)))
         equal(result.pages["/4"]["status"], 302)
-        # The chain from /1 has more than three redirects, so the crawler gives it up. The chain to which /late links is
-        # followed if it is short enough.
+        # The chain from /1 exceeds the redirect limit. /late links to a later redirect of this chain, from which the
+        # rest of the chain may be within the limit.
         equal((link, result.told["/1"], result.status), (link, "broken/redirect-limit", BROKEN))
         if link == "/2":
             equal(result.told["/2"], "broken/redirect-limit")
@@ -191,8 +191,8 @@ def test_redirect_met_again_with_more_left():
 
 
 def test_max_tasks():
-    """All workers must be able to fetch at the same time: the server holds its answers back until it has a request of
-    each worker."""
+    """All workers must be able to fetch at the same time: the server does not answer before it has received a request
+    from each worker."""
     names = [f"/{n}" for n in range(120)]
     for count in (1, 8, 100):
         answers = {"/": page(*names), **{name: together(count, page()) for name in names}}
@@ -280,7 +280,7 @@ def test_options_as_the_repository_spells_them():
 
 
 def descriptors_of(process):
-    """Return the files that a process has open, and the number of its current system call or ""."""
+    """Return the names of a process's open files, and the number of its current system call, or ""."""
     folder = f"/proc/{process.pid}"
     names = set()
     for name in os.listdir(f"{folder}/fd"):
@@ -329,8 +329,8 @@ def test_a_backend_of_windows_is_refused():
 
 
 def test_multiple_choices_are_a_page():
-    """A 300 response is not followed, as in browsers and the Fetch standard. The crawler of "A Web Crawler With asyncio
-    Coroutines" does follow it."""
+    """As browsers and the Fetch standard do, coil-crawl does not follow a 300 response. The crawler of "A Web Crawler
+    With asyncio Coroutines" follows it."""
     result = crawl({"/": redirect("/foo", 300), "/foo": page()})
     equal((result.status, result.site.requests), (WELL, ["/"]))
     equal(result.told, {"/": "ok"})
@@ -367,7 +367,8 @@ def test_headers_cannot_speak_to_the_terminal():
 
 
 def test_controls_beyond_ascii_and_turned_writing_cannot_either():
-    """The C1 control characters U+009B and U+009D are also CSI and OSC."""
+    """Escape C1 control characters, such as CSI (U+009B) and OSC (U+009D), and U+202E, which reverses the direction of
+    text."""
     result = crawl({"/": page("/a\x9b31m", "/\x9d0;pwned\x9c", "/\u202egnp.exe")}, "-vv")
     for character in "\x9b\x9c\x9d\u202e":
         assert character not in result.out + result.err, (result.out, result.err)

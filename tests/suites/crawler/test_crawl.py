@@ -321,7 +321,7 @@ def test_redirect_circle():
 
 
 def test_redirects_that_wait_for_a_cookie():
-    """After a redirect loop or an endless chain of redirects without --cookies, the report suggests the option."""
+    """Without --cookies, the report of a redirect loop or of an endless chain of redirects suggests this option."""
     class Counting(dict):
         def get(self, path, otherwise=None):
             if not path.startswith("/n"):
@@ -689,7 +689,8 @@ def test_a_chain_that_is_too_long_with_a_link_to_its_middle():
 
 
 def test_a_chain_that_was_given_up_goes_on_if_it_is_met_nearer():
-    """If a page links to the first target beyond the redirect limit, a new chain begins there."""
+    """If a chain of redirects exceeds the limit, and a page links to the first target that was not fetched, this target
+    is fetched as the start of a new chain."""
     result = crawl({"/": page("/1", "/late"), "/late": slow(0.3, page("/4")), **chain(1, 7)},
                    "--max-redirect", "2")
     equal(result.told, {"/": "ok", "/late": "ok", "/1": "broken/redirect-limit", "/4": "broken/redirect-limit"})
@@ -759,7 +760,7 @@ def test_fragments_as_written_or_decoded():
 
 
 def test_fragments_of_ids_with_escapes():
-    """Browsers first compare the fragment as written, and then decode it."""
+    """As in browsers, the fragment is first compared with the ids as written, and then decoded."""
     body = '<h2 id="%e3%83%86">x</h2><i id="impl-AsRef%3C%5BT%5D%3E">y</i><i id="a%20b"></i><i id="%zz"></i>'
     links = ["#%e3%83%86", "#%E3%83%86", "#impl-AsRef%3C%5BT%5D%3E", "#a%20b", "#%zz", "#a%2520b", "#a%21b"]
     result = crawl({"/": html(body + "".join(f'<a href="/{link}">x</a>' for link in links))})
@@ -784,7 +785,8 @@ def texts_of(result):
 
 
 def test_links_to_texts():
-    """A page may be fetched before or after a link to its text is found. The page is fetched at most twice."""
+    """Texts are found whether a page is fetched before or after a link to its text is known. The page is fetched at
+    most twice."""
     links = ["/a#:~:text=A%20text", "/a#x:~:text=Title,end", "/a#:~:text=missing", "/a#x:~:text=gone%20too"]
     body = html("<h1>Title</h1><p id=x>A <b>text</b>, up to its end.")
     missing = {"/a#:~:text=missing", "/a#:~:text=gone too"}
@@ -840,7 +842,7 @@ def test_fragments_that_are_ranges_of_lines():
 
 
 def test_lines_of_files_on_github():
-    """On GitHub, a script handles fragments for lines. On other sites the fragment is an id."""
+    """On GitHub, a fragment such as #L10 is handled by a script, and is not checked. On other sites it is an id."""
     lines = ["L10", "L10-L20", "L10C5-L20C7", "L10-L20-L30"]
     for host, verdict in (("github.com", "unchecked/route"), ("www.github.com", "unchecked/route"),
                           ("github.com.example", "fragment/no-such-id")):
@@ -1337,7 +1339,8 @@ def test_bytes_are_of_all_answers():
 
 
 def test_numbered_pages_are_all_visited():
-    """Numbers from 1990 to 2999 are not treated as years only because they could be years."""
+    """Numbered pages from 1990 to 2999 are visited: numbers in URLs are not treated as years without further
+    evidence."""
     class Tree(dict):
         def get(self, path, otherwise=None):
             n = int(path[3:]) if path.startswith("/n/") else 0
@@ -1350,7 +1353,7 @@ def test_numbered_pages_are_all_visited():
 
 
 def test_a_calendar_is_left_out_whatever_comes_first():
-    """Endless calendars are not followed. A page that another visited page links to is still visited."""
+    """A crawl does not follow an endless calendar, but it visits pages of the calendar that other pages link to."""
     def month(path):
         year, month = int(path[3:7]), int(path[8:10])
         after, before = year * 12 + month, year * 12 + month - 2
@@ -1505,7 +1508,7 @@ def test_a_site_whose_robots_txt_is_refused_at_first():
 
 
 def test_a_refusal_that_is_accepted():
-    """A request whose status --accept names is not retried, and does not slow down the crawl."""
+    """If --accept includes status 429, a page with this status is not requested again."""
     result = crawl({"/": page("/a"), "/a": status(429)}, "--accept", "200..299,429")
     equal((result.told, result.site.requests), ({"/": "ok", "/a": "ok"}, ["/", "/a"]))
 
@@ -1639,7 +1642,7 @@ def test_any_site_in_any_order():
 
 
 def test_any_depth_in_any_order():
-    """The fetched pages and their depths are determined by the shortest paths."""
+    """Which pages are fetched depends only on their shortest paths from the start."""
     for seed in range(20):
         site = RandomSite(seed, 20)
         depths, due, depth = {}, ["/"], 0
@@ -1700,7 +1703,8 @@ def test_interrupt():
 
 
 def test_interrupt_among_new_links():
-    """Interrupt a crawl while pages arrive. Such a page may arrive when the queue for its links is already closed."""
+    """Interrupt a crawl while pages arrive, so that some of them arrive when the queue for their links is already
+    closed."""
     answers = {f"/{n}": page(f"/{2 * n + 1}", f"/{2 * n + 2}") for n in range(3000)}
     for _ in range(5):
         with Site({"/": page("/0"), **answers}) as site:
@@ -1741,8 +1745,7 @@ def test_quiet_and_verbose():
 
 
 def read_to_end(terminal):
-    """Read all output of a terminal. A single read may return only a part of the output. EIO marks the end once no
-    writer is left."""
+    """Read all output of a terminal, until a read fails with EIO because no writer is left."""
     shown = b""
     try:
         while piece := os.read(terminal, 65536):

@@ -4,9 +4,9 @@ same findings as without the failure.
 
     test_enomem.py COIL_CRAWL_ENOMEM [--all | --few]
 
-With sanitizers, the program must not leak. One allocation fails per run. In a crawl of a server, each allocation of a
-sample fails in one of the runs. In other commands, every ninth allocation fails, or every 36th with --few. With --all,
-each allocation fails in one of the runs.
+One allocation fails per run. Crawls of a server are run for a sample of their allocations, and other commands for every
+ninth allocation, or every 36th with --few. With --all, each allocation fails in one of the runs. Builds with sanitizers
+also check for leaks.
 """
 import concurrent.futures
 import gzip
@@ -147,8 +147,8 @@ def kept_crawl(site, folder, nth, *command):
 
 
 def test_a_kept_crawl_loses_nothing_for_want_of_memory():
-    """An allocation fails while a crawl is saved or resumed. When the crawl is resumed again, it must give the result
-    of a crawl without failures."""
+    """If an allocation fails while a crawl is saved or resumed, the crawl can be resumed again, and gives the same
+    result as a crawl without failures."""
     need_program()
     with tempfile.TemporaryDirectory() as folder, Site({"/": html("<i id=x>")}) as other, Site({}) as site:
         site.answers = {path: answer[-1] if isinstance(answer, list) else answer
@@ -187,8 +187,8 @@ def test_a_kept_crawl_loses_nothing_for_want_of_memory():
 
 
 def test_a_shared_crawl_loses_nothing_for_want_of_memory():
-    """A worker must either exit with a message or finish the crawl. If a collector fails, Redis still has the
-    results."""
+    """If an allocation fails, a worker must either exit with a message or finish the crawl. If a collector fails, the
+    results must remain in Redis."""
     need_program()
     with tempfile.TemporaryDirectory() as folder, Site({"/": html("<i id=x>")}) as other, Site({}) as site, \
             redis_server() as path:
@@ -248,9 +248,9 @@ def run(nth, folder, *arguments, **options):
 
 
 def fail_each(try_one):
-    """Call try_one(nth), which returns (exit status, stderr, findings, allocations). Each run with a failure must give
-    the same findings as the run without a failure, or exit with a message. Returns the exit status and findings of the
-    run without a failure."""
+    """Call try_one(nth) for each allocation that should fail. It returns (exit status, stderr, findings, allocations).
+    The run must give the same findings as the run without a failure, or exit with a message. Returns the exit status
+    and findings of the run without a failure."""
     status, err, whole, count = try_one(0)
     assert status != 1 and not err and count > 0, (status, err, count)
     wanted = range(1, count + 1, STEP)
@@ -284,8 +284,8 @@ def report(nth, folder, *options, formats=("text", "github")):
 
 
 def test_a_report_is_whole_or_said_not_to_be():
-    """The text report of these pages has every layout: a target with many links, a folder of targets, a page with
-    many links, more rows than are listed, a long URL, and a password."""
+    """Write a text report with every layout: a target with many links, a folder of targets, a page with many links,
+    more rows than are listed, a long URL, and a password."""
     need_program()
     targets = ["gone", "in/1", "in/2", "in/3", "of/1", "of/2", "of/3", "x%20y", "b.html#no", "http://",
                "http://user:pass@h/" + "x" * 80, "long" * 20, *(f"only{n}/x" for n in range(9))]
@@ -301,8 +301,8 @@ def test_a_report_is_whole_or_said_not_to_be():
 
 
 def test_a_report_of_a_digest_is_whole_or_said_not_to_be():
-    """Reports are written from records: links before and after the verdicts of their targets, texts that are not the
-    end of a URL, fragments, invalid URLs."""
+    """Write reports from records of every kind: links before and after the verdicts of their targets, texts that are
+    not the end of a URL, fragments, and invalid URLs."""
     need_program()
     with tempfile.TemporaryDirectory() as folder:
         make_site(folder, {
@@ -317,7 +317,7 @@ def test_a_report_of_a_digest_is_whole_or_said_not_to_be():
 
 
 def test_a_folder_is_whole_or_said_not_to_be():
-    """The folder contains a symbolic link to a page, and Markdown with every construct."""
+    """Check a folder that contains a symbolic link to a page, and Markdown with every construct."""
     need_program()
     with tempfile.TemporaryDirectory() as folder:
         make_site(folder, {

@@ -167,7 +167,7 @@ def test_cafe():
 
 
 def test_light():
-    """In builds with ASan, SIGSEGV must be handled by coil instead of ASan: see docs/manual/light.md."""
+    """In builds with ASan, coil must handle SIGSEGV instead of ASan: see docs/manual/light.md."""
     options = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0"
     out, err = output_of("light", env={**os.environ, "ASAN_OPTIONS": options})
     equal(out, "100000 awake\n")
@@ -298,7 +298,7 @@ def test_at_most():
         raise Skip("no child processes here")
     equal((done.returncode, done.stdout), (3, "begun\n"))
     # The shell exits at once, but its child must still be killed.
-    for seconds in ("0.5", "5", "50"):  # enough descriptors for the shell to start
+    for seconds in ("0.5", "5", "50"):  # long enough for the shell to start
         done = at_most(seconds, "echo begun; sleep 3600 & echo $!")
         if done.stdout.count("\n") == 2:
             break
@@ -449,7 +449,8 @@ def test_echo():
 
 @contextlib.contextmanager
 def example_server(name, *arguments, **options):
-    """Start an example that prints its port at the end of a line. Ends the example with SIGINT."""
+    """Start an example that prints its port at the end of a line, and end it with SIGINT at the end of the `with`
+    block."""
     with subprocess.Popen([*WRAPPER, os.path.join(FOLDER, name), *arguments],
                           stdout=subprocess.PIPE, text=True, **options) as server:
         try:

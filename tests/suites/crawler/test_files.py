@@ -21,7 +21,7 @@ TOP = pathlib.Path(__file__).resolve().parents[3]
 
 
 class Check:
-    """The exit status, output and records of one run in a folder with the given files."""
+    """Run coil-crawl in a folder with the given files, and store the exit status, output and records."""
 
     def __init__(self, files, *arguments, **options):
         with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +41,7 @@ class Check:
         return (url or "").removeprefix(self.folder.as_uri() + "/")
 
     def verdicts(self):
-        """Return {target#fragment: "verdict reason"}, or only the verdict if there is no reason."""
+        """Return {target#fragment: "verdict reason"}. If there is no reason, the value is only the verdict."""
         found = {}
         for record in self.records:
             if record["type"] == "verdict":
@@ -60,7 +60,7 @@ class Check:
 
 
 def test_files_wait_for_descriptors():
-    """If coil-crawl runs out of descriptors, it tries the files that could not be opened again, one by one."""
+    """If coil-crawl runs out of descriptors, it later retries the files that it could not open, one by one."""
     def limit():
         resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32))
 
@@ -70,7 +70,7 @@ def test_files_wait_for_descriptors():
 
 
 def test_plain_text_is_searched_for_urls():
-    """Text files on the command line are searched for URLs, with a warning, whatever their suffix. Text files in
+    """A text file on the command line is searched for URLs, whatever its suffix, and causes a warning. Text files in
     folders are skipped."""
     with Site({"/a": html("")}) as site:
         text = f"See ({site.url}a), <{site.url}gone> and [x](none.md).\n"
@@ -317,8 +317,7 @@ def test_reports_name_files_as_one_would_from_here():
 
 
 def test_the_documents_of_this_project():
-    """The links and fragments of every Markdown file of this project are OK, except in test
-    data."""
+    """Every Markdown file of this project outside tests/ must have only working links and fragments."""
     documents = [path.relative_to(TOP) for path in sorted(TOP.rglob("*.md"))
                  if not {"tests", "node_modules", ".git"} & set(path.relative_to(TOP).parts[:-1]) and
                  not path.relative_to(TOP).parts[0].startswith("build")]

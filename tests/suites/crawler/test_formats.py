@@ -107,7 +107,8 @@ def crawl(*options):
 
 
 def test_every_format_has_its_own_report():
-    # If the options accepted a name that reports.c does not list, the text report would be written instead.
+    # If the options accepted the name of a format that reports.c does not list, coil-crawl would write the text report
+    # for it.
     refused = run("-f", "none", "http://127.0.0.1:1/")[2]
     names = re.findall("[a-z]+", refused.partition(" is none of ")[2])
     equal(set(FORMATS) <= set(names), True)
@@ -645,7 +646,8 @@ def test_a_browser_searches_and_sorts():
         equal(shown(text, "broken"), ["/dead"])
         contains(text, ">1 of ")
         equal(text.count("<button"), 5 + 6 + 6 + 5)
-        # The report's content security policy would block the test script that clicks, so remove the policy.
+        # The test inserts a script that clicks. So remove the report's content security policy, which would block this
+        # script.
         clicks = """<script>
             const heads = document.querySelectorAll("#broken th");
             heads[3].click(); heads[3].querySelector("button").click();
@@ -675,7 +677,7 @@ def test_a_browser_runs_nothing_that_pages_say():
         contains(title, " links on http://127.0.0.1:")
         equal((text.count("<script"), text.count("<img"), text.count("<h1")), (1, 0, 1))
         equal(re.findall(r'href="(?!#|http://127\.0\.0\.1:)[^"]*', text), [])
-        # The content security policy is the second line of defence if a tag is not escaped.
+        # Even if a tag were not escaped, the content security policy must prevent it from running a script.
         path.write_text(reports.texts["html"].replace(
             "<main>", "<main><script>document.title = 'pwned'</script>"
                       "<img src=x onerror=\"document.title = 'pwned'\">"), encoding="utf-8")

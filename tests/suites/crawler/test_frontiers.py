@@ -93,7 +93,7 @@ SCENARIOS = []
 
 
 def scenario(fn, goes_on=False):
-    """Register a scenario for all frontiers, or only for frontiers whose crawls can be resumed."""
+    """Register a scenario for all frontiers or, if `goes_on` is true, for frontiers whose crawls can be resumed."""
     SCENARIOS.append((fn, [name for name, one in FRONTIERS.items() if one.goes_on or not goes_on]))
     return fn
 
@@ -148,7 +148,7 @@ def what_fails_for_a_while_is_tried_again(frontier):
 
 @scenario
 def the_shortest_way_decides_how_deep_a_page_is(frontier):
-    """A page has a longer and a shorter path from the start. The crawl finds the longer one first."""
+    """A page has two paths from the start, and the crawl finds the longer one first."""
     with Site({"/": page("/a", "/late"), "/a": page("/b"), "/b": page("/x"), "/late": slow(0.3, page("/x")),
                "/x": page("/y"), "/y": page("/z"), "/z": page("/far"), "/far": html("")}) as site:
         found = crawl(frontier, site, "--max-depth", "3")

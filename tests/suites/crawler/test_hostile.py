@@ -30,8 +30,8 @@ with open(PROGRAM, 'rb') as program:
 PATIENCE = 5 if SANITIZED else 1  # plus a reserve for a busy machine
 LOADED = 6
 
-# Measures the peak memory of a program from a small process. ru_maxrss survives exec(), so the child of a large process
-# would seem large.
+# Run a program from a small process, and measure its peak memory. Since ru_maxrss survives exec(), a child of this
+# large process would seem large.
 MEASURE = """
 import os, sys
 child = os.fork()
@@ -167,7 +167,7 @@ def main(names):
     cases = [case for case in hostile.CASES if case.name in names] if names else hostile.CASES[::every]
     begin = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-        # Start the longest cases first to shorten the whole run.
+        # Start the longest cases first, so that the whole run takes less time.
         done = list(pool.map(try_case, sorted(cases, key=lambda case: -case.seconds)))
     failed = 0
     for case, wrong, seconds, peak in done:

@@ -126,7 +126,7 @@ class Crawl:
         return Lease(self, options.get("worker", "worker"), reply)
 
     def pass_time(self):
-        """Change the times in Redis as if enough time had passed for all leases, retries and pauses of hosts."""
+        """Change the times in Redis as if all leases, retries and pauses of hosts had expired."""
         for kind in "leases", "waiting", "w0s", "w1s", "w0x", "w1x":
             for member in redis("ZRANGE", f"{self.key}:{kind}", 0, -1):
                 redis("ZADD", f"{self.key}:{kind}", 0, member)
@@ -436,8 +436,8 @@ def test_a_token_that_comes_twice_is_told_apart_by_its_worker():
 
 
 def test_a_token_does_not_come_twice_though_redis_has_lost_it():
-    """A token is not used twice even if Redis has lost it. The worker of the old lease may still be running, and must
-    not complete the items of another worker."""
+    """Redis must not issue the token of a lease again even if it has lost that lease. Otherwise the worker of the old
+    lease, which may still be running, could complete the items of another worker."""
     crawl = Crawl()
     crawl.add("a/1", "b/1")
     before = redis("GET", crawl.key)
@@ -773,7 +773,7 @@ def test_each_page_is_recorded_once_whatever_becomes_of_the_workers():
 
 
 class Remembering:
-    """A worker that sends each link once and records the results that it collects."""
+    """A worker that sends each link only once, and stores the results that it collects."""
 
     def __init__(self, crawl, site):
         self.crawl, self.site, self.sent = crawl, site, set()
@@ -785,8 +785,8 @@ class Remembering:
         return links(*found)
 
     def work(self, steps=None):
-        """Work until the crawl has ended, or for `steps` leases. In the second case, returns the last lease, which is
-        unfinished."""
+        """Process leases until the crawl has ended, and return None. With `steps`, stop in the middle of that many
+        leases, and return the last lease."""
         while steps is None or steps > 0:
             reply = self.crawl.ask(most=3)
             if reply[0] == b"over":

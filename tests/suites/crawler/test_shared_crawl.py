@@ -294,8 +294,8 @@ def test_a_collector_that_is_killed_goes_on():
 
 
 def test_redis_may_be_started_again_in_the_middle():
-    """If Redis with an append-only file restarts, it may lose the results of the last second. The pages of those
-    results must be fetched again."""
+    """If a Redis with an append-only file restarts, it may lose the results of the last second. The crawl must fetch
+    their pages again."""
     options = ("--appendonly", "yes", "--appendfsync", "everysec")
     with tempfile.TemporaryDirectory(prefix="coil aof ") as data, sites(0.03) as (site, folder), \
             contextlib.ExitStack() as stack:
@@ -361,7 +361,7 @@ def test_a_redis_that_is_not_there():
 
 
 def test_what_redis_says_does_not_speak_to_the_terminal():
-    """coil-crawl prints an error of Redis without its escape sequences."""
+    """If an error message of Redis contains escape sequences, coil-crawl does not print them."""
     def answer():
         with contextlib.suppress(OSError):
             while True:
@@ -401,7 +401,8 @@ def test_a_folder_that_has_another_crawl_is_left_alone():
 
 
 def test_members_wait_while_nobody_collects():
-    """Processes of a shared crawl pause while no collector runs, and continue once one starts. No result is lost."""
+    """Without a collector, the processes of a shared crawl pause. When a collector starts, they continue, and no result
+    is lost."""
     with redis_server() as path, sites() as (site, folder):
         site.answers = {"/": page(*(f"/{n}" for n in range(60))),
                         **{f"/{n}": html(f'<a href="/{n}?{"x" * 1500}">x</a>' * 40) for n in range(60)}}

@@ -275,8 +275,8 @@ def test_sitemaps_that_are_malformed():
 
 
 def test_named_sitemaps_that_are_malformed():
-    """Malformed XML and incomplete gzip data are errors in sitemaps that are named by --sitemap, as a start URL or
-    as a file. XML that is not a sitemap causes a warning."""
+    """If a sitemap is named explicitly, with --sitemap, as a start URL or as a file, malformed XML and incomplete gzip
+    data are errors. XML that is not a sitemap causes a warning."""
     bare = response("<urlset><url><loc>/a?x=1&y=2</loc></url><url><loc>/b</loc></url></urlset>",
                     content_type="application/xml")
     whole = gzip.compress(b"/a\n/b\n" * 9999)

@@ -36,7 +36,7 @@ def summary(file):
 
 
 def told(folder, command, *options, **more):
-    """Run a command. Returns the exit status, the findings and stderr."""
+    """Run a command. Return its exit status, its findings and its stderr."""
     file = os.path.join(folder, "told.jsonl")
     code, _, err = run(*command, "-f", f"jsonl:{file}", "-f", "text", *options, **more)
     return code, sets(file) if os.path.exists(file) else [], err
@@ -272,7 +272,7 @@ def killed_and_resumed(sites, base, expected, start, environment=None, seconds=N
 
 
 class Steady(dict):
-    """Answers that never change, because requests are repeated after a crash."""
+    """Answers that never change, for crawls that repeat requests after a crash."""
 
     def get(self, path, otherwise=None):
         answer = super().get(path, otherwise)
@@ -393,7 +393,7 @@ def test_a_full_disk_is_said_and_loses_nothing():
         code, whole, _ = told(folder, OPTIONS, sites.url)
         for full_at in (1, 9, 60, 120):
             state = os.path.join(folder, f"state{full_at}")
-            # A single worker waits until its results are written.
+            # With a single worker, the crawl waits until its results are written.
             start = [*OPTIONS, "--max-tasks", "1", "--state-interval", "0", "-d", state, sites.url]
             status_then, _, err = run(*start, environment=preloaded(FULL_AT=full_at))
             assert status_then in (FAILED, USAGE), (status_then, err)
@@ -458,7 +458,7 @@ def test_a_damaged_file_is_an_error_or_a_report():
 
 def test_no_flipped_bit_goes_unnoticed():
     """If a bit of the file is flipped, a report is either unchanged or mentions the damage. A resumed crawl either
-    fetches lost data again or fails with a message that does not suggest trying again."""
+    fetches lost data again, or fails with a message that does not suggest to resume it again."""
     chance, outcomes = random.Random(2), collections.Counter()
     names = [f"/a/page-with-a-name-of-some-length/{n}" for n in range(60)]
     with folder_for_test() as folder, Site({"/": page(*names, "/gone#x", "mailto:x@y"),
@@ -520,8 +520,8 @@ def test_what_is_damaged_is_named():
 
 
 def renumber(file, table, number, other):
-    """Overwrite the number of a row in the database file, to create a table that SQLite itself would not write. The
-    table must fit on one page. Both numbers must be below 128, so each is stored in a single byte, after the length of
+    """Replace the number of a row in the database file, to create a table that SQLite itself would not write. The table
+    must fit on one page. Both numbers must be below 128, so that each is a single byte. This byte follows the length of
     the row."""
     with contextlib.closing(sqlite3.connect(file)) as reader:
         root, = reader.execute("select rootpage from sqlite_master where name = ?", (table,)).fetchone()

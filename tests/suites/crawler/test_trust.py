@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Guarantees of coil-crawl: hosts do not delay each other, signals and full disks leave complete output,
+"""Check guarantees of coil-crawl: hosts do not delay each other, output is complete after signals and on full disks,
 and each host gets only its own headers.
 
     test_trust.py COIL_CRAWL [TEST...]
@@ -74,8 +74,8 @@ def time_of(server, path, nth=0):
 
 
 def test_a_retry_holds_no_worker():
-    """Twenty pages on one host are unavailable for three seconds. Meanwhile, pages on another host are fetched,
-    although there are more failing pages than workers."""
+    """While twenty pages on one host are unavailable for three seconds, pages on another host are fetched, although
+    there are more failing pages than workers."""
     with Server(many(20, retry_after("3"), "/bad")) as bad, \
             Server(many(100, page(), "/good"), host="127.0.0.2") as good, \
             Crawl("--max-tasks", "4", bad.origin + "/", good.origin + "/") as crawl:
@@ -90,7 +90,7 @@ def test_a_retry_holds_no_worker():
 
 
 def test_a_failing_host_leaves_the_workers_to_others():
-    """100,000 URLs of one host fail. The good pages on another host must still be fetched."""
+    """If 100,000 URLs of one host fail, the pages on another host must still be fetched."""
     with Server({"/": page(*(f"/bad{n}" for n in range(100000)))},
                 otherwise=html("no", status=503)) as bad, \
             Server(many(100, together(7, page()), "/good"), host="127.0.0.2") as good, \
@@ -161,7 +161,7 @@ def test_max_pages():
 
 
 def test_max_depth_takes_the_shortest_way():
-    """/c is three links away on the path that is found first, and two links away on another."""
+    """The crawl first finds a path of three links to /c, and later a path of two links."""
     with Server({"/": page("/a", "/z"), "/a": page("/b"), "/b": page("/c"), "/c": page("/d"),
                  "/d": page("/e"), "/z": slow(0.3, page("/c"))}) as site, \
             Crawl("--max-depth", "3", site.origin + "/") as crawl:
@@ -215,8 +215,8 @@ def test_sighup_ends_in_order():
 
 
 def check_what_was_told(crawl, status):
-    """The first record is the start, many pages follow, and no target has two verdicts. If the crawl ran to its
-    end, the records are complete."""
+    """Check that the first record is the start, that many pages follow, and that no target has two verdicts. If the
+    crawl ran to its end, the records are complete."""
     equal(crawl.records[0]["type"], "start")
     assert len(crawl.records) > 50 and len(crawl.of("page")) > 10, len(crawl.records)
     verdicts = [(r["target"], r["fragment"]) for r in crawl.of("verdict")]
@@ -226,7 +226,7 @@ def check_what_was_told(crawl, status):
 
 
 def test_two_signals_at_any_distance():
-    """The second signal may end the program at once. All lines that were written before that must be complete."""
+    """The second signal may end the program at once, but all lines that it has written must be complete."""
     numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
     for at, distance in enumerate([0, 0, 0, 0.0005, 0.001, 0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1]):
         first, second = numbers[at % 3], numbers[(at + 1) % 3]

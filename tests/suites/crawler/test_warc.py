@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""--warc writes all requests and responses to an archive that other programs can read.
+"""Check that --warc writes all requests and responses to an archive that other programs can read.
 
     test_warc.py COIL_CRAWL
 
-A few lines in this file parse WARC 1.1. Webrecorder's warcio for Node also parses the archive if npm can install
-warcio in the build folder. Otherwise the test with warcio is skipped.
+This script parses WARC 1.1 itself. In addition, a test parses the archive with Webrecorder's warcio for Node. It is
+skipped if npm cannot install warcio in the build folder.
 """
 
 import base64
@@ -159,8 +159,8 @@ def test_what_is_not_whole_says_so():
 
 
 def test_links_that_leave_the_site():
-    """If a HEAD request fails, a GET request follows, and the archive has both. The archived GET response ends after
-    its headers."""
+    """If a HEAD request fails, a GET request follows, and the archive contains both. The archived GET response ends
+    after its headers."""
     with Site({"/x": html("other"), "/y": html("y" * 400000), "HEAD /y": status(405)}) as other, \
             Site({"/": page(other.url + "x", other.url + "y")}) as site:
         records, index = archive_of(site, "--no-robots", "--max-tasks", "1")
@@ -205,7 +205,8 @@ def test_interim_answers_are_no_part_of_it():
 
 
 def test_a_request_that_is_sent_again_is_one():
-    """The server closes the connection instead of answering, so the request is sent again. The archive has it once."""
+    """If the server closes the connection instead of answering, the request is sent again. The archive contains this
+    request once."""
     def once(connection, request):
         counts[request.path] = counts.get(request.path, 0) + 1
         return CLOSE if counts[request.path] == 1 else html("x")
@@ -336,7 +337,7 @@ def test_warcio_reads_the_same():
     lines = [line["line"] for line in told if "line" in line and line["line"].get("status") != "undefined"]
     ours = {(line["url"], line["offset"], line["length"], line["digest"], line["status"]): (key, date)
             for key, date, line in index}
-    # warcio adds a slash at the end of the key, but other programs do not.
+    # Only warcio adds a slash at the end of the key. Other programs do not.
     theirs = {(line["url"], line["offset"], line["length"], line.get("digest", "").removeprefix("sha1:"),
                line["status"]): (line["urlkey"].replace("/b/", "/b"), line["timestamp"]) for line in lines}
     ours = {(*key[:3], key[3].removeprefix("sha1:"), key[4]): value for key, value in ours.items()}

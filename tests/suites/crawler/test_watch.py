@@ -26,7 +26,7 @@ from server import Site, html, page, status  # noqa: E402
 
 
 class Held:
-    """An answer that the server holds back until the test releases it."""
+    """An answer that the server does not send before the test releases it."""
 
     def __init__(self, answer):
         self.answer, self.asked, self.go = answer, threading.Event(), threading.Event()
@@ -173,8 +173,7 @@ def test_passwords_are_not_told():
 
 
 def test_delays_and_queues_are_told():
-    """The status shows delays and queues. The delay between requests holds back the second page, and the pages behind
-    it in the queue."""
+    """The status page shows delays and queues, here of three pages that wait because of the delay between requests."""
     with Site({"/": page("/a", "/b", "/c"), "/a": html(""), "/b": html(""), "/c": html("")}) as site:
         with watched("--delay", "100s", "--no-robots", site.url) as (process, address):
             wait_until(lambda: json.loads(ask(address, "/status.json")[2])["queued"] == 3)

@@ -19,7 +19,10 @@ static size_t mapped_bytes(void)
     return shared * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Fill the store. Returns the most by which mapped_bytes() grew meanwhile. */
+/*
+ * Allocate `count` pieces and write to them. Returns the maximal growth of
+ * mapped_bytes().
+ */
 static size_t fill(struct cold *cold, char **pieces, size_t count)
 {
     size_t before = mapped_bytes(), most = 0;
@@ -83,8 +86,8 @@ TEST(cold_memory_that_has_no_file_is_memory)
 }
 
 /*
- * When the disk is full, memory that has already been written to the file can be
- * released. The rest stays in RAM.
+ * When the disk is full, memory that is already in the file can still be released, and
+ * new memory stays in RAM.
  */
 TEST(cold_memory_goes_on_in_memory_once_the_disk_is_full)
 {
@@ -92,7 +95,10 @@ TEST(cold_memory_goes_on_in_memory_once_the_disk_is_full)
     struct rlimit limit = {4 * MIB, 4 * MIB};
     struct cold *cold = cold_create(".");
 
-    /* A file size limit simulates a full disk. The kernel sends SIGXFSZ at the limit. */
+    /*
+     * A limit of the file size simulates a full disk. Ignore SIGXFSZ, which the kernel
+     * sends at the limit.
+     */
     signal(SIGXFSZ, SIG_IGN);
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &limit), 0);
     fill(cold, pieces, 600);

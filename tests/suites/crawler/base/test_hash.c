@@ -35,8 +35,8 @@ TEST(hash_of_each_length_bit_and_seed_is_another)
 }
 
 /*
- * Hash tables use the lowest bits of a hash, so these bits must differ even for similar
- * keys.
+ * The lowest bits of a hash, which select a slot of a hash table, must differ even for
+ * similar keys.
  */
 TEST(hash_of_similar_urls_is_spread_evenly)
 {

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* The date in the examples of RFC 9110: 06 Nov 1994 08:49:37 GMT. */
+/* 06 Nov 1994 08:49:37 GMT, the date in the examples of RFC 9110, in Unix time. */
 #define THEN 784111777
 
 TEST(retry_after_header_in_seconds)

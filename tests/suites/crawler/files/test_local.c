@@ -185,8 +185,8 @@ TEST(local_root_is_the_folder_that_is_checked)
 /* ---- files ------------------------------------------------------------------------- */
 
 /*
- * Find a path such as "a.html" in the working directory, and compare the URL or the
- * error.
+ * Call local_find() for a path such as "a.html" in the working directory, and compare the
+ * URL or the error.
  */
 static void check_found(const char *path, const char *expected)
 {

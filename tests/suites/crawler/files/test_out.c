@@ -121,14 +121,14 @@ TEST(out_a_reader_that_has_gone)
 #define LINES 40000
 
 /*
- * A slow reader that expects the lines "0", "1" and so on, and counts them until one
- * differs.
+ * A slow reader, which expects the lines "0", "1" and so on, and counts them up to the
+ * first unexpected line.
  */
 struct reader {
     int fd;
     pthread_t thread;
     atomic_uint lines;
-    bool is_cut; /* the data ended in the middle of a line */
+    bool is_cut; /* the data ends in the middle of a line */
     bool is_wrong;
 };
 
@@ -257,7 +257,7 @@ TEST(out_a_handler_that_ends_the_program_leaves_whole_lines)
         reader.fd = ends[0];
         pthread_create(&reader.thread, NULL, read_lines, &reader);
         while (reader.lines <= 100u * (unsigned)round)
-            usleep(50); /* until the handler is installed and lines arrive */
+            usleep(50); /* wait until lines arrive, so the handler is installed */
         kill(child, SIGTERM);
         CHECK_INT(waitpid(child, &status, 0), child);
         pthread_join(reader.thread, NULL);
@@ -297,7 +297,7 @@ static void wait_until_full(int fd)
         usleep(1000);
 }
 
-/* The pipe is full, because its reader does not read. */
+/* The signal handler must not wait for a reader that leaves the pipe full. */
 TEST(out_a_handler_gives_up_a_reader_that_stands_still)
 {
     int ends[2], status;
@@ -349,8 +349,7 @@ static void wait_until_it_stands_still(const atomic_int *count)
 }
 
 /*
- * The terminal accepts only a part of a line. Signals must not stay blocked until it
- * accepts the rest.
+ * While a terminal has accepted only a part of a line, signals must not remain blocked.
  */
 TEST(out_a_signal_comes_through_while_nobody_reads_the_terminal)
 {

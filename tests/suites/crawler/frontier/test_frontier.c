@@ -1,5 +1,5 @@
 /*
- * test_frontier.c - crawler/frontier/frontier.h: when workers get which targets, and in
+ * test_frontier.c - crawler/frontier/frontier.h: which targets workers get, when, and in
  * which order. Time is virtual, in seconds.
  */
 #include "../../../../crawler/frontier/frontier.h"
@@ -449,7 +449,7 @@ static void check_counts(size_t left, size_t at_work, size_t through)
 }
 
 /*
- * Each target is counted exactly once, so that the numbers in the progress line never
+ * Each target is counted exactly once, so the numbers in the progress line never
  * decrease.
  */
 TASK_TEST(frontier_counts_each_target_in_one_place_whatever_its_class)

@@ -124,10 +124,7 @@ TEST(target_ids_are_found_however_many_there_are)
     targets_finish(&targets);
 }
 
-/*
- * Return how many bytes of the targets have to stay in memory, and cannot be moved to the
- * file.
- */
+/* Return the number of bytes that the targets use in memory and not in the file. */
 static size_t hot_bytes(const struct targets *targets)
 {
     return targets->capacity * sizeof *targets->slots +

@@ -1,7 +1,7 @@
 /*
- * test_throttle.c - crawler/frontier/throttle.h against simulated sites that limit their
- * clients. Time is virtual. As in a crawl, ten workers send requests. Each response takes
- * 20 ms.
+ * test_throttle.c - crawler/frontier/throttle.h: crawls of simulated sites that limit the
+ * rate of requests. Time is virtual. Ten workers send requests, as in a crawl, and each
+ * response takes 20 ms.
  */
 #include "../../../../crawler/frontier/frontier.h"
 #include "../../../harness/harness.h"
@@ -19,14 +19,16 @@
 
 /* How a simulated site answers requests. */
 struct site {
-    /* rate and capacity of the token bucket; a rate of 0 refuses every request */
+    /*
+     * rate and capacity of the token bucket; with rate 0 the site refuses every request
+     */
     double rate, burst;
     /* if not 0, the site allows `burst` requests per window, instead of using a bucket */
     int64_t window_ns;
     int status;             /* the status of a refusal */
     int64_t retry_after_ns; /* 0: no Retry-After */
     double penalty;         /* number of tokens that a refused request takes */
-    unsigned broken_every;  /* always refuse every n-th page; 0: none */
+    unsigned broken_every;  /* if not 0, always refuse every n-th page */
     /* if not 0, always refuse the pages n with n % 100 >= broken_from instead */
     unsigned broken_from;
     unsigned pages;     /* 0: PAGES */
@@ -77,8 +79,8 @@ static bool has_token(void)
 }
 
 /*
- * Wait until a request has been answered. *is_answered is false if the site refuses it.
- * Returns the result of the wait.
+ * Send a request for the page, and wait for the response. Sets *is_answered to false if
+ * the site refuses it. Returns the result of the wait.
  */
 static int answer(const struct target *page, bool *is_answered)
 {
@@ -186,7 +188,7 @@ static void crawl(const struct site *site)
 }
 
 /*
- * Crawl the site. Check that no verdict is false, that the crawl takes less than
+ * Crawl the site. Check that no verdict is wrong, that the crawl takes less than
  * `seconds`, and that the site refuses fewer requests than it answers with pages.
  */
 static void check_site(const struct site *site, double seconds)
@@ -227,13 +229,13 @@ TASK_TEST(throttle_of_sites_with_other_limits)
         {{.rate = 20, .burst = 1, .status = 503}, 30},
         {{.rate = 5, .burst = 50, .status = 429}, 75},
         {{.rate = 20, .burst = 100, .status = 503}, 20},
-        /* At these sites, refused requests also take a token. */
+        /* sites where a refused request also takes a token */
         {{.rate = 5, .burst = 5, .status = 429, .penalty = 1}, 120},
         {{.rate = 20, .burst = 5, .status = 503, .penalty = 1}, 40},
         {{.burst = 5, .window_ns = COIL_SEC(1), .status = 429}, 100},
         {{.burst = 20, .window_ns = COIL_SEC(1), .status = 503}, 40},
         {{.burst = 50, .window_ns = COIL_SEC(10), .status = 429}, 180},
-        /* The site's Retry-After is too short. */
+        /* a site whose Retry-After is too short */
         {{.burst = 50,
           .window_ns = COIL_SEC(10),
           .status = 429,
@@ -252,7 +254,7 @@ TASK_TEST(throttle_of_sites_with_other_limits)
 }
 
 /*
- * Pages that are always refused must be reported as broken in the end, and must not delay
+ * Pages that are always refused must finally be reported as broken, and must not delay
  * other pages forever.
  */
 TASK_TEST(throttle_of_pages_that_are_always_refused)
@@ -345,9 +347,9 @@ TEST(throttle_takes_no_single_503_for_a_limit)
 }
 
 /*
- * After refusals, the throttle tests a host with a single request. If this page is
- * refused too, another page is tested. After three refused pages, the throttle assumes
- * that the host does not limit the rate.
+ * After a refusal, the throttle pauses, and then requests a single page. If the host
+ * refuses this page too, the throttle tests another page. After three such pages, it
+ * assumes that the host does not limit the rate, but always refuses these pages.
  */
 TEST(throttle_tests_a_page_that_is_refused)
 {
@@ -373,14 +375,14 @@ TEST(throttle_tests_a_page_that_is_refused)
     CHECK_INT(throttle_refuse(&throttle, &refusal), THROTTLE_FAILURE);
     CHECK_INT(throttle_due(&throttle, COIL_SEC(1)), COIL_SEC(1));
     refusal.is_rested = false;
-    for (int i = 0; i < 12; i++) /* no other page may be requested */
+    for (int i = 0; i < 12; i++) /* many refusals must still cause a delay */
         throttle_refuse(&throttle, &refusal);
     CHECK(throttle_due(&throttle, COIL_SEC(1)) > COIL_SEC(1));
 }
 
 /*
- * The page with which the throttle tests the host is delivered: the host has refused
- * earlier requests because of their rate. A single later refusal causes no delay.
+ * After a pause, the host serves the page that it refused before, so it limits the rate.
+ * A single refusal after that is retried without such a test.
  */
 TEST(throttle_does_not_test_what_a_limit_explains)
 {
@@ -400,8 +402,8 @@ TEST(throttle_does_not_test_what_a_limit_explains)
 }
 
 /*
- * If requests that were sent before the last reduction of the rate are refused, the rate
- * is not reduced again.
+ * The rate is not reduced again if the refused requests were sent before the last
+ * reduction.
  */
 TEST(throttle_cuts_once_for_what_is_on_its_way)
 {

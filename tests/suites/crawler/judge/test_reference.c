@@ -19,7 +19,7 @@ static void reference(struct target *target, const char *text, uint32_t line)
               0);
 }
 
-/* Write the references to the trace, from the last to the first. */
+/* Write the references to the trace, the last one first. */
 static void trace(const struct target *target)
 {
     const struct reference *at = references_of(&references, &targets, target);

@@ -442,8 +442,8 @@ static void check_accept_of(const struct options *options, size_t at, const char
 }
 
 /*
- * --accept=HOST=STATUSES applies only to this host. A value without a host replaces the
- * default for all other hosts.
+ * --accept=HOST=STATUSES applies only to HOST. --accept=STATUSES replaces the default for
+ * all other hosts.
  */
 TEST(options_accept_takes_a_host)
 {

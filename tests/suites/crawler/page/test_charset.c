@@ -46,8 +46,8 @@ static void check_declared(const char *html, const char *label, bool is_declared
 }
 
 /*
- * The encoding in an XML declaration applies if nothing else declares one. (HTML: "get an
- * XML encoding")
+ * The encoding in an XML declaration applies if nothing else declares an encoding (HTML
+ * standard: "get an XML encoding").
  */
 TEST(charset_of_an_xml_declaration_counts_if_nothing_else_does)
 {

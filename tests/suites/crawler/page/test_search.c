@@ -159,8 +159,8 @@ TASK_TEST(search_in_the_encoding_of_the_meta_that_counts)
 }
 
 /*
- * A label that is invalid is ignored, and the search for a declaration continues after
- * the tag. (HTML: step "if charset is failure")
+ * If the label of an encoding is invalid, the search for a declaration continues after
+ * the tag (HTML standard: step "if charset is failure").
  */
 TASK_TEST(search_passes_over_a_meta_whose_label_can_be_none)
 {
@@ -193,8 +193,8 @@ TASK_TEST(search_passes_over_a_header_whose_label_can_be_none)
 }
 
 /*
- * The labels are those of browsers. iconv(3) supports encodings that browsers do not
- * support, but knows fewer labels for the others.
+ * Only labels that browsers accept are accepted. iconv(3) supports additional encodings,
+ * but lacks some of the browsers' labels.
  */
 TASK_TEST(search_knows_the_labels_that_browsers_know)
 {

@@ -181,8 +181,8 @@ TEST(digest_tells_fragments_apart)
 }
 
 /*
- * A redirect leads to a broken target. A target that is reached only through redirects
- * does not get its own verdict.
+ * If a redirect leads to a broken target, the digest stores the URL of that target with
+ * the finding.
  */
 TEST(digest_tells_where_a_redirect_leads_that_breaks)
 {

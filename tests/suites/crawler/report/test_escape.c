@@ -1,6 +1,6 @@
 /*
- * test_escape.c - crawler/report/escape.h: in no format can a hostile text become markup
- * or a control sequence.
+ * test_escape.c - crawler/report/escape.h: whatever the format, escaped text cannot
+ * contain markup or a control sequence.
  */
 #include "../../../../crawler/report/escape.h"
 #include "../../../harness/harness.h"

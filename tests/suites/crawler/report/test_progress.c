@@ -52,7 +52,7 @@ TEST(progress_rate_is_a_mean_of_late)
     CHECK(progress.rate == 0 && progress.done == 7 && progress.bad == 1);
     progress_update(&progress, 100, 10, 0, COIL_SEC(2));
     CHECK(progress.rate > 9.9 && progress.rate < 10.1);
-    progress_update(&progress, 100, 40, 0, COIL_SEC(3)); /* 30 targets in one second */
+    progress_update(&progress, 100, 40, 0, COIL_SEC(3)); /* 30 in the last second */
     CHECK(progress.rate > 15.9 && progress.rate < 16.1);
     progress_update(&progress, 100, 40, 0, COIL_SEC(4));
     CHECK(progress.rate < 12);

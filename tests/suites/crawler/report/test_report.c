@@ -116,7 +116,7 @@ TEST(report_says_why_at_each_link_where_it_differs)
         "    4:9     q#x  no element has this id\n");
 }
 
-/* The report groups eleven broken links into three entries, the fewest possible. */
+/* The report groups eleven broken links into three entries, which is the minimum. */
 TEST(report_takes_what_explains_the_most_first)
 {
     char path[32];

@@ -39,7 +39,7 @@ static struct store *open_store(enum store_mode mode)
     return store;
 }
 
-/* The database of an unfinished crawl has a log file next to it. */
+/* Remove the database, and the log files that SQLite leaves if a crawl is unfinished. */
 static void remove_folder(void)
 {
     static const char *const names[] = {"crawl.db", "crawl.db-wal", "crawl.db-shm"};
@@ -158,7 +158,7 @@ TASK_TEST(collector_goes_on_where_its_file_ends)
     add_page(collector, 10, "http://h/", NULL, 0);
     CHECK_INT(collector_save(collector), 0);
     add_page(collector, 20, "http://h/lost", NULL, 0);
-    collector_destroy(collector); /* as if the process were killed */
+    collector_destroy(collector); /* without collector_save(): simulates a kill */
     collector = create_collector(open_store(STORE_WRITE));
     CHECK_INT(collector_last(collector), 10);
     add_page(collector, 10, "http://h/old", NULL, -EBADMSG);

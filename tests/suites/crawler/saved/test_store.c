@@ -54,8 +54,8 @@ static struct store *open_as(enum store_mode mode)
 }
 
 /*
- * Check that a call was refused with this error and message. `message` is a pointer,
- * because the call that sets it may be evaluated after this argument.
+ * Check the error and the message of a call, and free the message. `message` is a pointer
+ * to it, because C may evaluate this argument before the call that sets the message.
  */
 static void check_refused(int rc, int expected, char **message, const char *words)
 {
@@ -213,7 +213,7 @@ TEST(store_that_is_replaced_is_found_between_the_renames_too)
     store_close(store);
     snprintf(from, sizeof from, "%s/crawl.db", folder);
     snprintf(to, sizeof to, "%s/previous.db", folder);
-    CHECK_INT(rename(from, to), 0); /* as if the process were killed */
+    CHECK_INT(rename(from, to), 0); /* simulates a kill between two renames */
     store = open_as(STORE_READ);
     store_close(store);
     store = open_as(STORE_WRITE);

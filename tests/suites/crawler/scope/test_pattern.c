@@ -20,7 +20,7 @@ static int matches(const char *text, const char *url)
     return rc;
 }
 
-/* Syntax that grep -P, git and nginx also accept. */
+/* Patterns have the syntax that grep -P, git and nginx also accept. */
 TEST(pattern_is_a_perl_regular_expression)
 {
     CHECK_INT(matches("/p\\d+$", "http://h/p12"), 1);
@@ -38,8 +38,8 @@ TEST(pattern_is_a_perl_regular_expression)
 }
 
 /*
- * Likely mistakes are refused. An empty pattern would silently exclude every URL, and
- * other mistakes would exclude none.
+ * Patterns that are obviously mistakes are refused, because they would silently match
+ * every URL or none.
  */
 TEST(pattern_that_matches_all_or_nothing_by_mistake_is_refused)
 {

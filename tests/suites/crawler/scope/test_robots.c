@@ -27,7 +27,10 @@ static bool pattern_matches(const char *pattern, const char *path)
 
 TEST(robots_simple_example_of_the_rfc)
 {
-    /* The example in RFC 9309, section 5.1, tested for each crawler that it names. */
+    /*
+     * The example in RFC 9309, section 5.1, is tested for each crawler that the file
+     * names.
+     */
     static const char text[] =
         "User-Agent: *\nDisallow: *.gif$\nDisallow: /example/\n"
         "Allow: /publications/\n\nUser-Agent: foobot\nDisallow:/\n"

@@ -154,8 +154,8 @@ static size_t count_skipped(struct crawl *crawl)
 }
 
 /*
- * Return the number of fetched pages, and set *skipped to the number of targets that were
- * not fetched.
+ * Crawl a simulated site. Return the number of fetched pages, and set *skipped to the
+ * number of targets that were not fetched.
  */
 static size_t crawl_site(site_function site, const char *start, size_t *skipped)
 {
@@ -177,7 +177,7 @@ static size_t crawl_site(site_function site, const char *start, size_t *skipped)
     return fetched;
 }
 
-/* An endless calendar with a page for each month. */
+/* Simulate an endless calendar with a page for each month. */
 static void calendar_in_query(struct crawl *crawl, const char *url)
 {
     unsigned year = 2026, month = 11, months;
@@ -269,8 +269,8 @@ TEST(trap_calendars_that_go_on_for_ever)
 }
 
 /*
- * An archive of 100 months with ten posts each. Each month links to the previous month.
- * The oldest 20 months have no posts.
+ * Simulate a blog of 100 months with ten posts each. Each month links to the previous
+ * month. The archive goes on for 20 older months without posts.
  */
 static void blog(struct crawl *crawl, const char *url)
 {
@@ -285,7 +285,7 @@ static void blog(struct crawl *crawl, const char *url)
         link_to(crawl, "http://h/%u/%02u/%02u/post-%u-%u", year, month, 2 * i, months, i);
 }
 
-/* A list of a thousand releases. Each release links to one from 1999. */
+/* Simulate a list of a thousand releases, each of which links to a release from 1999. */
 static void releases(struct crawl *crawl, const char *url)
 {
     if (strcmp(url, "http://h/releases/") != 0) {
@@ -298,8 +298,8 @@ static void releases(struct crawl *crawl, const char *url)
 }
 
 /*
- * Ten versions with 300 pages each. Each page links to two pages of its version and to
- * the previous version.
+ * Simulate ten versions of a manual with 300 pages each. Each page links to two pages of
+ * its version and to the same page of the previous version.
  */
 static void versions(struct crawl *crawl, const char *url)
 {
@@ -312,7 +312,7 @@ static void versions(struct crawl *crawl, const char *url)
         link_to(crawl, "http://h/docs/%u.04/page-%u.html", year - 1, page);
 }
 
-/* A mail archive of 300 months with 20 messages each. */
+/* Simulate a mail archive of 300 months with 20 messages each. */
 static void mails(struct crawl *crawl, const char *url)
 {
     unsigned year = 0, month = 0, message;
@@ -362,7 +362,7 @@ TEST(trap_calendars_are_not_what_has_an_end)
 }
 
 /*
- * A link is a calendar step if it leads from one date to another that is farther from
+ * A link is a calendar step if it leads from one date to a date that is farther from
  * November 2026.
  */
 TEST(trap_calendar_steps)
@@ -425,8 +425,8 @@ TEST(trap_calendar_steps)
 }
 
 /*
- * The pages form a binary tree: every page links to two others. The numbers are not
- * dates.
+ * The pages form a binary tree, in which page n links to pages 2n and 2n + 1. None of
+ * these numbers is taken for a date.
  */
 TEST(trap_numbered_pages_are_no_calendar)
 {

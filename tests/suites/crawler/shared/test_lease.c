@@ -162,9 +162,7 @@ static void link_many(const struct leases *leases, struct redis_words *links, in
 
 #define SOME 500
 
-/*
- * Complete all items, add the links on their pages, and lease up to SOME further items.
- */
+/* Complete all items of the lease, add `links`, and lease up to SOME further items. */
 static int complete_all(struct leases *leases, struct lease *lease,
                         const struct redis_words *links)
 {
@@ -322,8 +320,8 @@ static int acquire_in_vain(void *arg)
 }
 
 /*
- * A request for a lease is cancelled, and then the worker leaves the crawl, as after
- * Ctrl-C. Its items must go back to the queue.
+ * As after Ctrl-C, a worker's request for a lease is cancelled before the reply, and the
+ * worker leaves the crawl. The items of the lease must go back to the queue.
  */
 IO_TEST(lease_that_a_worker_was_not_told_of_goes_back_when_it_leaves)
 {
@@ -338,7 +336,7 @@ IO_TEST(lease_that_a_worker_was_not_told_of_goes_back_when_it_leaves)
     add(&ends, "http://a/1");
     kill(crawl.process.pid, SIGSTOP);
     task = test_spawn(acquire_in_vain, &ends);
-    CHECK_INT(coil_sleep(COIL_MSEC(50)), 0); /* until the request was sent */
+    CHECK_INT(coil_sleep(COIL_MSEC(50)), 0); /* wait until the request has been sent */
     coil_task_cancel(task, "test");
     CHECK_INT(test_join(task), -ECANCELED);
     kill(crawl.process.pid, SIGCONT);
@@ -468,8 +466,8 @@ static int collect(void *arg, int64_t number, const void *bytes, size_t n)
 }
 
 /*
- * Check that all keys were deleted, except those that tell workers that the crawl has
- * ended.
+ * Check that leases_forget() deletes all keys except the two from which workers learn
+ * that the crawl has ended.
  */
 static void check_forgotten(struct crawl *crawl, struct leases *leases)
 {

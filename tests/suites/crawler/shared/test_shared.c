@@ -1,6 +1,6 @@
 /*
  * test_shared.c - crawler/shared/shared.h: the frontiers of several processes share a
- * crawl in Redis. The tests use tasks in place of processes.
+ * crawl in Redis. In these tests, each process is simulated by tasks of one process.
  */
 #include "../../../../crawler/shared/shared.h"
 #include "../../../harness/harness.h"
@@ -294,7 +294,10 @@ IO_TEST(shared_crawl_asks_again_for_sitemaps_that_did_not_reach_redis)
     host = frontier_host(&process.frontier, "http://host0/", FRONTIER_SITE);
     host->robots.state = ROBOTS_KNOWN;
     host->robots.has_told_sitemaps = true;
-    /* No target of the host is leased, so another process may lease the host. */
+    /*
+     * Without a lease of the host, its sitemaps cannot be stored. So robots.txt must be
+     * fetched again when this process leases the host.
+     */
     shared_bring_sitemaps(&process.shared, host, "sitemaps", 8);
     CHECK_INT(host->robots.state, ROBOTS_KNOWN);
     CHECK(!host->robots.has_told_sitemaps);
@@ -306,7 +309,10 @@ IO_TEST(shared_crawl_asks_again_for_sitemaps_that_did_not_reach_redis)
     redis_process_stop(&server);
 }
 
-/* The lock for sending results is held for longer than a lease lasts. */
+/*
+ * A lease is renewed while its results cannot be sent, here because the lock for sending
+ * is held.
+ */
 IO_TEST(shared_crawl_renews_leases_whose_results_wait_to_be_sent)
 {
     struct process waits, other;
@@ -333,7 +339,10 @@ IO_TEST(shared_crawl_renews_leases_whose_results_wait_to_be_sent)
     redis_process_stop(&server);
 }
 
-/* The process loses its connection before it can release its leases. */
+/*
+ * A process that loses its connection cannot release its leases. They expire, and another
+ * process fetches their pages.
+ */
 IO_TEST(shared_crawl_goes_on_after_a_while_without_a_process_that_is_killed)
 {
     struct process killed, stays;

@@ -112,8 +112,8 @@ static void check_holds(void (*write)(struct text *, const struct watch_numbers 
 }
 
 /*
- * A host name is text, and may contain an ampersand. Bytes that would end a string
- * literal are escaped.
+ * Host names are escaped in HTML and in JSON, for example an ampersand, or a byte that
+ * would end a string.
  */
 TASK_TEST(watch_takes_names_for_text)
 {

@@ -1,7 +1,7 @@
 /*
- * redis_process.h - a redis-server for a test, on a local socket in a temporary folder,
- * without persistence. The server is terminated when the test ends, even if the test is
- * killed.
+ * redis_process.h - runs a redis-server for a test, on a local socket in a temporary
+ * folder, without persistence. The server is terminated when the test ends, even if the
+ * test is killed.
  */
 #ifndef TESTS_REDIS_PROCESS_H
 #define TESTS_REDIS_PROCESS_H

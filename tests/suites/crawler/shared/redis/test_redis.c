@@ -1,6 +1,6 @@
 /*
- * test_redis.c - crawler/shared/redis/redis.h: a connection that many tasks share, to a
- * simulated server or, if it is installed, to redis-server.
+ * test_redis.c - crawler/shared/redis/redis.h: tasks share a connection to a simulated
+ * server, and to a redis-server if one is installed.
  */
 #include "../../../../../crawler/shared/redis/redis.h"
 #include "../../../../harness/harness.h"
@@ -28,7 +28,7 @@ struct fake {
     coil_listener *listener;
     coil_task *task;
     const char *policy, *version, *password;
-    char run; /* the run id is this letter, repeated 40 times */
+    char run; /* letter that is repeated 40 times to form the run id */
     unsigned connections, commands;
 };
 
@@ -71,7 +71,7 @@ static int reply_auth(const struct fake *fake, coil_stream *stream, const char *
                       "the password");
 }
 
-/* Answer a command. Returns 0 if the server should continue with the connection. */
+/* Answer a command. Returns nonzero if the server should close the connection. */
 static int answer(struct fake *fake, coil_stream *stream, const redisReply *command)
 {
     const char *name = command->element[0]->str;
