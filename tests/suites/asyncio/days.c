@@ -1,4 +1,7 @@
-/* days.c - runs a scenario for one "day", which is a process with at most one fault. */
+/*
+ * days.c - runs scenarios on good and bad "days": in a child process, without a fault or
+ * with one.
+ */
 #include "days.h"
 
 #include "../../../src/coro/stack.h"
@@ -18,15 +21,18 @@
 enum kind { GOOD_DAY, ALLOCATION, SYSTEM_CALL, INTERRUPTION, SHUFFLE, KINDS };
 
 /*
- * A day and its fault, if any. `nth` is the number of the call that fails, or the seed
- * for the order of tasks.
+ * A run of a scenario, without or with a fault. `nth` is the number of the call that
+ * fails, or the seed for the order of tasks.
  */
 struct day {
     enum kind kind;
     uint64_t nth;
 };
 
-/* The number of calls of each kind on a good day, written by the child process. */
+/*
+ * The number of possible faults of each kind, counted by the child process on the good
+ * day.
+ */
 struct tally {
     uint64_t of[KINDS];
 };
@@ -130,7 +136,9 @@ static int complain_of_leaks(int descriptors_before)
 /* Exit statuses of the child process. */
 enum { WELL = 0, COMPLAINED = 1 };
 
-/* In the child process, run the scenario. Returns the exit status of the process. */
+/*
+ * Run the scenario in this process, which is the child. Returns the exit status for it.
+ */
 static int run_here(const struct scenario *scenario, struct day day)
 {
     static const struct scenario afterwards = {"afterwards", breathe, true, NULL};
@@ -152,8 +160,8 @@ static int run_here(const struct scenario *scenario, struct day day)
 }
 
 /*
- * Run the scenario in a child process. Returns its exit status. Prints a message if the
- * child was killed by a signal or by a tool.
+ * Run the scenario in a child process, and return its exit status, or -1 if a signal
+ * killed it. Prints a message if a signal or a sanitizer ended the child.
  */
 static int run_forked(const struct scenario *scenario, struct day day)
 {
@@ -189,7 +197,7 @@ static void show(FILE *file)
         putchar(c);
 }
 
-/* Run the scenario on this day. Its output is shown only if the day failed. */
+/* Run the scenario on this day. Prints the scenario's output only if it failed. */
 static bool survives(const struct scenario *scenario, struct day day)
 {
     int out = dup(1), err = dup(2), status;
@@ -215,8 +223,8 @@ static bool survives(const struct scenario *scenario, struct day day)
 }
 
 /*
- * Run the good day and all bad days. After a failure, skip the remaining days with this
- * kind of fault.
+ * Run the good day and all bad days. After a failure, skip the remaining faults of that
+ * kind.
  */
 bool all_days(const struct scenario *scenario)
 {

@@ -13,18 +13,19 @@
 #include "scenario.h"
 
 /*
- * Call this once, before any other function. If `skip_polls`, loops skip some polls, as
- * loops with a real clock do. Returns false if memory ran out.
+ * Call this once, before any other function. If `skip_polls` is true, loops skip some
+ * polls, as loops with a real clock do. Returns false if memory runs out.
  */
 bool days_begin(bool skip_polls);
 
-/* Run the scenario without a fault: its trace is written to stdout. */
+/* Run the scenario without a fault, and write its trace to stdout. */
 void good_day(const struct scenario *scenario);
 
 /*
- * Run the good day; or the good day and all bad days, and print a summary line; or one
- * bad day of each kind, which the seed chooses. Returns true on success, and otherwise
- * prints the day and its failure.
+ * survives_good_day() runs the scenario without a fault. all_days() also runs it with
+ * each possible fault, and prints a summary line. some_days() also runs it with one fault
+ * of each kind, chosen by the seed. They return true on success. Otherwise they print the
+ * fault and the output.
  */
 bool survives_good_day(const struct scenario *scenario);
 bool all_days(const struct scenario *scenario);

@@ -65,8 +65,8 @@ static int live(void *arg)
 }
 
 /*
- * Start the task. The scenario keeps a reference to it until the end, even if a group
- * owns it.
+ * Start the task. The scenario holds a reference to the task until the end, even if a
+ * group owns the task.
  */
 static int start_by(struct judged_task *task, struct judged_group *group, bool eager)
 {
@@ -198,8 +198,8 @@ static void say_state(coil_future *future, void *name)
 }
 
 /*
- * Return the same pointer for equal names: a callback is removed by the pointer with
- * which it was added.
+ * Return the same pointer for equal names, because removing a callback requires the
+ * pointer with which it was added.
  */
 static void *intern(const char *name)
 {
@@ -362,7 +362,10 @@ int compare_items(const void *a, const void *b)
 
 /* ---- the driver -------------------------------------------------------------------- */
 
-/* Sleep for 1000 s. On a bad day, the timer's allocation may fail once, so try again. */
+/*
+ * Sleep for 1000 s. Try again if the allocation of the timer fails, which happens only
+ * once on a bad day.
+ */
 static void wait_a_while(void)
 {
     while (coil_sleep(COIL_SEC(1000)) == -ENOMEM)

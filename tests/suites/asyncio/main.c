@@ -102,14 +102,17 @@ static void release(void *future)
     coil_future_release(future);
 }
 
-static bool given_up; /* set once an object could not be created */
+static bool given_up; /* an object could not be created */
 
 struct body {
     coil_task_fn fn;
     void *arg;
 };
 
-/* Run the body, unless an object that it might need could not be created. */
+/*
+ * Run the task's function. If some object could not be created, return at once, because
+ * the function might need that object.
+ */
 static int begin_body(void *arg)
 {
     const struct body *body = arg;

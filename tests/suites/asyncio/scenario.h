@@ -13,14 +13,13 @@
  *     }
  *
  * Each file contains the scenarios for one topic. The trace of a scenario must equal
- * CPython's output for the function with that name in TOPIC.py. Each scenario runs in its
- * own process, with a virtual clock. If coil crashes or leaks memory, the trace has an
- * additional line.
+ * CPython's output for the function of the same name in TOPIC.py. Each scenario runs in
+ * its own process, with a virtual clock. If coil crashes or leaks memory, this adds a
+ * line to the trace.
  *
  * A scenario must survive bad days (days.h, run --soak), on which an allocation or a
- * system call fails. Therefore the scenario checks each call that can return -ENOMEM.
- * After an error, the scenario closes open objects and returns the error, as any program
- * should.
+ * system call fails. So it checks each call that can return -ENOMEM. After an error, it
+ * closes open objects and returns the error, as any program should.
  */
 #ifndef TESTS_ASYNCIO_SCENARIO_H
 #define TESTS_ASYNCIO_SCENARIO_H
@@ -32,15 +31,12 @@
 #include <string.h>
 
 /*
- * The body is the main task of coil_run(). If the body returns a negative rc, the rc is
- * the last line of the trace.
+ * Define a scenario that runs as the main task of coil_run(). If it returns a negative
+ * rc, the last line of the trace is "ends: " and the errno.
  */
 #define SCENARIO(name) SCENARIO__DEFINE(name, true)
 
-/*
- * Like SCENARIO, but the body is called without a loop, and creates the loop and other
- * objects that it needs.
- */
+/* Define a scenario that is called without a loop, and creates the loop itself. */
 #define PLAIN_SCENARIO(name) SCENARIO__DEFINE(name, false)
 
 /* Print a line of the trace: the time of the loop in whole seconds, and the text. */
@@ -48,7 +44,7 @@ void trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * Return the text of an rc: the name of an errno such as "ECANCELED", or a number. The
- * text stays valid during the next seven calls.
+ * text remains valid during the next seven calls.
  */
 const char *outcome(int rc);
 
@@ -62,8 +58,8 @@ const char *state(coil_future *future);
 int tell(const char *what, int rc);
 
 /*
- * Return true if the allocation that had to fail on this day has failed. Scenarios use
- * this for cases that cannot occur otherwise.
+ * Return true if this is a bad day, and its failing allocation has already happened. With
+ * this, scenarios handle cases that only such a failure can cause.
  */
 bool allocation_failed(void);
 
@@ -78,8 +74,8 @@ coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts);
 coil_future *new_future(void);
 
 /*
- * Register fn(arg) to be called after the loop was closed, in reverse order of
- * registration. This is for freeing objects that may be in use until then.
+ * Call fn(arg) after the loop was closed, for example to free an object that may be in
+ * use until then. The calls are in reverse order of registration.
  */
 void at_end(void (*fn)(void *arg), void *arg);
 
@@ -93,8 +89,8 @@ void tell_exception(const coil_exception *exception, void *arg);
 int turns(int n);
 
 /*
- * The function of a task that prints "turn 1", "turn 2" and so on for `arg` turns, so
- * that the trace shows in which turn something happens. Example: start(ticker, TURNS(3))
+ * Print "turn 1", "turn 2" and so on, so that the trace shows in which turn something
+ * happens. start(ticker, TURNS(3)) starts a task that does this for three turns.
  */
 int ticker(void *arg);
 

@@ -8,9 +8,9 @@
         trace("sleeps")
         trace("slept: %s", await outcome(asyncio.sleep(3)))
 
-asyncio.run() runs the function. A function that is not async is called without a loop. Each file contains the
-scenarios for one topic. The file is loaded once, and each scenario then runs in its own process, so scenarios do not
-affect each other.
+An async function runs as the main task of asyncio.run(). Other functions are called without a loop. Each file contains
+the scenarios for one topic. It is loaded once. Each scenario then runs in its own process, so scenarios do not affect
+each other.
 
 The scenarios run with CPython's asyncio, except for the changes in evened_out.py. Time is virtual, in whole
 seconds.
@@ -174,7 +174,7 @@ def state(future):
 
 
 def eager_task(coro, **options):
-    """Create a task that begins at once, and runs until its first wait. (3.12)"""
+    """Create a task that begins at once, and runs until its first wait. Requires Python 3.12."""
     loop = asyncio.get_running_loop()
     return asyncio.Task(coro, loop=loop, eager_start=True, **options)
 

@@ -2,8 +2,8 @@
 
 
 def read(text):
-    """Return the lines of each scenario, which follow the line `scenario NAME`. Lines before the first scenario are
-    ignored."""
+    """Return the lines of each scenario by its name. The lines of a scenario follow the line `scenario NAME`. Lines
+    before the first scenario are ignored."""
     traces, lines = {}, []
     for line in text.splitlines():
         if line.startswith("scenario "):
@@ -14,7 +14,8 @@ def read(text):
 
 
 def read_file(path):
-    """Like read(), but for a trace file that was written with CPython. If there is no file, return an empty dict."""
+    """Read a trace file that was written with CPython, and return the same as read(). If there is no such file, return
+    an empty dict."""
     try:
         with open(path) as file:
             text = file.read()

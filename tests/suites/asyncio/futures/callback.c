@@ -1,6 +1,6 @@
 /*
- * callback.c - when and in which order a future calls its callbacks, and how callbacks
- * are removed.
+ * callback.c - when and in which order a future's callbacks are called, and how they are
+ * removed.
  */
 #include "futures.h"
 
@@ -25,8 +25,8 @@ static void cancel_both(coil_future *done, void *arg)
 }
 
 /*
- * A callback that is queued between two awaiters of a future cancels both. The first
- * awaiter has already continued by then.
+ * A callback runs between the two tasks that await a future. It can cancel the second
+ * task, which is already ready, but not the first, which has ended.
  */
 SCENARIO(callback_cancels_a_task_that_is_ready)
 {
@@ -63,8 +63,8 @@ static void first(coil_future *future, void *arg)
 }
 
 /*
- * When a future is done, all its callbacks move to the ready queue. Therefore a callback
- * cannot remove the callbacks after it.
+ * When a future is done, all its callbacks move to the ready queue, so none of them can
+ * remove a later one.
  */
 SCENARIO(callback_cannot_remove_what_is_ready)
 {
@@ -132,8 +132,8 @@ static int add_and_remove(coil_future *future)
 }
 
 /*
- * Removing a callback that was added several times removes every entry, and returns the
- * number of entries.
+ * If a callback was added several times, one call removes it completely, and returns how
+ * many times it was added.
  */
 SCENARIO(callback_is_removed_as_often_as_it_was_added)
 {

@@ -1,4 +1,4 @@
-"""When and in which order a future calls its callbacks, and how callbacks are removed."""
+"""When and in which order a future's callbacks are called, and how they are removed."""
 
 from scenario import *
 
@@ -12,8 +12,8 @@ async def callback_cancels_waiter(i, future):
 
 @scenario
 async def callback_cancels_a_task_that_is_ready():
-    """A callback that is queued between two awaiters of a future cancels both. The first awaiter has already continued
-    by then."""
+    """A callback runs between the two tasks that await a future. It can cancel the second task, which is already ready,
+    but not the first, which has ended."""
     future = new_future()
     tasks = [asyncio.create_task(callback_cancels_waiter(0, future))]
     await turns(1)
@@ -28,8 +28,7 @@ async def callback_cancels_a_task_that_is_ready():
 
 @scenario
 async def callback_cannot_remove_what_is_ready():
-    """When a future is done, all its callbacks move to the ready queue. Therefore a callback cannot remove the
-    callbacks after it."""
+    """When a future is done, all its callbacks move to the ready queue, so none of them can remove a later one."""
     future = new_future()
 
     def second(_):
@@ -73,7 +72,8 @@ async def callback_copies_its_future_to_another():
 
 @scenario
 async def callback_is_removed_as_often_as_it_was_added():
-    """Removing a callback that was added several times removes every entry, and returns the number of entries."""
+    """If a callback was added several times, one call removes it completely, and returns how many times it was
+    added."""
     future = new_future()
     callbacks = [lambda f, i=i: trace("callback %d", i) for i in range(4)]
     future.add_done_callback(callbacks[1])

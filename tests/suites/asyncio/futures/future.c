@@ -129,8 +129,8 @@ static int failure_awaited_body(void *arg)
 }
 
 /*
- * If a failed task is awaited several times, each traceback contains only one of the
- * awaits.
+ * If a failed task is awaited several times, the traceback of each await does not contain
+ * the other awaits.
  */
 SCENARIO(failure_awaited_again_has_the_same_traceback)
 {
@@ -355,8 +355,8 @@ static int one_of_two_waiter(void *name)
 }
 
 /*
- * Two tasks await the same future. Cancelling one task cancels the future, and thereby
- * the other task.
+ * If two tasks await the same future, cancelling one task cancels the future, and thus
+ * also the other task.
  */
 SCENARIO(one_of_two_awaiters_is_cancelled)
 {

@@ -80,7 +80,7 @@ async def failure_awaited_body():
 
 @scenario
 async def failure_awaited_again_has_the_same_traceback():
-    """If a failed task is awaited several times, each traceback contains only one of the awaits."""
+    """If a failed task is awaited several times, the traceback of each await does not contain the other awaits."""
     task = asyncio.create_task(failure_awaited_body())
     for i in range(5):
         try:
@@ -214,7 +214,7 @@ async def one_of_two_waiter(i, future):
 
 @scenario
 async def one_of_two_awaiters_is_cancelled():
-    """Two tasks await the same future. Cancelling one task cancels the future, and thereby the other task."""
+    """If two tasks await the same future, cancelling one task cancels the future, and thus also the other task."""
     future = new_future()
     tasks = [asyncio.create_task(one_of_two_waiter(i, future)) for i in range(2)]
     await turns(2)

@@ -16,8 +16,8 @@ static inline void callback(coil_future *future, void *number)
 }
 
 /*
- * Add the callback `fn` n times, with the arguments NUMBER(0), NUMBER(1) and so on. If
- * memory runs out, add none.
+ * Add the callback `fn` n times, with the arguments NUMBER(0), NUMBER(1) and so on.
+ * Returns -ENOMEM if memory runs out, and then adds none.
  */
 static inline int add_each(coil_future *future, coil_done_callback fn, int n)
 {

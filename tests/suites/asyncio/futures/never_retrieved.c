@@ -27,7 +27,7 @@ static int waiter(void *arg)
 }
 
 /*
- * A task that awaits a shielded future is cancelled, and the future fails later. The
+ * If the task that awaits a shielded future is cancelled, and the future fails later, the
  * failure is reported, because no task retrieves it.
  */
 SCENARIO(never_retrieved_failure_behind_a_shield_is_reported)
@@ -80,7 +80,7 @@ static int never_retrieved_failure_of_a_task_body(void *name)
 }
 
 /*
- * The failure of a task that was not retrieved is reported when the last reference to the
+ * If a task's failure was never retrieved, it is reported when the last reference to the
  * task is released, or when the task ends without references.
  */
 SCENARIO(never_retrieved_failure_of_a_task_is_reported)

@@ -15,8 +15,8 @@ async def waiter():
 
 @scenario
 async def never_retrieved_failure_behind_a_shield_is_reported():
-    """A task that awaits a shielded future is cancelled, and the future fails later. The failure is reported, because
-    no task retrieves it."""
+    """If the task that awaits a shielded future is cancelled, and the future fails later, the failure is reported,
+    because no task retrieves it."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     task = asyncio.create_task(waiter())
     await asyncio.sleep(1)
@@ -49,7 +49,7 @@ async def never_retrieved_failure_of_a_task_body(name):
 
 @scenario
 async def never_retrieved_failure_of_a_task_is_reported():
-    """The failure of a task that was not retrieved is reported when the last reference to the task is released, or when
+    """If a task's failure was never retrieved, it is reported when the last reference to the task is released, or when
     the task ends without references."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     held = asyncio.create_task(never_retrieved_failure_of_a_task_body("held"))

@@ -37,8 +37,8 @@ static int barrier_abort_while_some_party(void *name)
 }
 
 /*
- * A barrier is aborted while some tasks are still leaving a round, and others are waiting
- * for the next. The waits of all these tasks fail.
+ * If a barrier is aborted while some tasks are leaving a round, and others are waiting
+ * for the next round, the waits of all these tasks fail.
  */
 SCENARIO(barrier_abort_while_some_came_again)
 {
@@ -133,8 +133,8 @@ static int party(void *name)
 }
 
 /*
- * A task that is cancelled while it waits at a barrier no longer counts, so another task
- * must take its place. Each index is still returned exactly once.
+ * A task that is cancelled while it waits at a barrier no longer counts, so the barrier
+ * opens only when another task arrives. Each index is returned exactly once.
  */
 SCENARIO(barrier_cancelled_waiter_leaves_its_place)
 {
@@ -324,8 +324,8 @@ static int barrier_newcomers_party(void *name)
 }
 
 /*
- * Two tasks that return to the barrier must wait until all tasks of the round have left.
- * The other tasks meet at another barrier first, and then complete the next round.
+ * Tasks that return to a barrier early wait until all tasks of the round have left, and
+ * then belong to the next round. Here, two of five tasks return early.
  */
 SCENARIO(barrier_newcomers_wait_while_it_drains)
 {

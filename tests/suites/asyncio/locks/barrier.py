@@ -37,8 +37,8 @@ async def barrier_abort_while_some_party(name):
 
 @scenario
 async def barrier_abort_while_some_came_again():
-    """A barrier is aborted while some tasks are still leaving a round, and others are waiting for the next. The waits
-    of all these tasks fail.
+    """If a barrier is aborted while some tasks are leaving a round, and others are waiting for the next round, the
+    waits of all these tasks fail.
     """
     await asyncio.gather(*[barrier_abort_while_some_party(name) for name in "abcde"])
     trace("%d wait, broken %d", barrier_of_5.n_waiting, barrier_of_5.broken)
@@ -106,8 +106,8 @@ async def barrier_cancelled_party(name):
 
 @scenario
 async def barrier_cancelled_waiter_leaves_its_place():
-    """A task that is cancelled while it waits at a barrier no longer counts, so another task must take its place. Each
-    index is still returned exactly once.
+    """A task that is cancelled while it waits at a barrier no longer counts, so the barrier opens only when another
+    task arrives. Each index is returned exactly once.
     """
     a = asyncio.create_task(barrier_cancelled_party("a"))
     b = asyncio.create_task(barrier_cancelled_party("b"))
@@ -215,8 +215,8 @@ async def barrier_newcomers_party(name):
 
 @scenario
 async def barrier_newcomers_wait_while_it_drains():
-    """Two tasks that return to the barrier must wait until all tasks of the round have left. The other tasks meet at
-    another barrier first, and then complete the next round.
+    """Tasks that return to a barrier early wait until all tasks of the round have left, and then belong to the next
+    round. Here, two of five tasks return early.
     """
     async with asyncio.TaskGroup() as group:
         for name in "abcde":

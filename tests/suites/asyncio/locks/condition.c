@@ -170,7 +170,10 @@ static void condition_notify_wakes_notify(size_t first, size_t then)
     trace("that was it");
 }
 
-/* If more waiters are notified than there are, each is woken once, in order. */
+/*
+ * If notify() is called for more waiters than there are, each waiter is woken once, in
+ * order.
+ */
 SCENARIO(condition_notify_wakes_so_many)
 {
     static const char *const names[] = {"a", "b", "c", "d"};
@@ -275,8 +278,8 @@ static int condition_shares_waiter(void *name)
 }
 
 /*
- * Two conditions may share a lock, which then protects both. A notification still reaches
- * only the waiters of its own condition.
+ * Two conditions may share a lock. A notification reaches only the waiters of its own
+ * condition.
  */
 SCENARIO(condition_shares_its_lock)
 {
@@ -301,8 +304,8 @@ SCENARIO(condition_shares_its_lock)
 }
 
 /*
- * Two of three waiters are notified, and the first is cancelled. The second and the third
- * waiter continue.
+ * If two of three waiters are notified and the first is cancelled, the second and the
+ * third waiter continue.
  */
 SCENARIO(condition_two_notified_and_the_first_cancelled_wakes_a_third)
 {
@@ -343,8 +346,8 @@ static int condition_wait_cancelled_again_waiter(void *arg)
 }
 
 /*
- * A wait is cancelled, and cancelled again while it reacquires the lock. It returns one
- * cancellation, with the lock held.
+ * If a wait is cancelled twice, the second time while it reacquires the lock, it returns
+ * a single cancellation, with the lock held.
  */
 SCENARIO(condition_wait_cancelled_again_and_again_has_the_lock)
 {
@@ -493,8 +496,8 @@ static int condition_waiter_cancelled_while_it_takes_waiter(void *arg)
 }
 
 /*
- * A notified waiter is cancelled while it waits for the lock. Its wait returns the
- * cancellation only after the lock was released.
+ * If a notified waiter is cancelled while it waits for the lock, its wait returns the
+ * cancellation only after it has acquired the lock.
  */
 SCENARIO(condition_waiter_cancelled_while_it_takes_the_lock_back)
 {
@@ -531,8 +534,8 @@ static void release(void *arg)
 }
 
 /*
- * A waiter that was notified is cancelled while it waits for the lock. It still has the
- * lock when it continues.
+ * If a notified waiter is cancelled while it waits for the lock, it holds the lock when
+ * its wait returns the cancellation.
  */
 SCENARIO(condition_waiter_cancelled_while_the_lock_is_contested)
 {

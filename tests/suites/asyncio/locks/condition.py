@@ -117,7 +117,7 @@ async def condition_notify_wakes_notify(*counts):
 
 @scenario
 async def condition_notify_wakes_so_many():
-    """If more waiters are notified than there are, each is woken once, in order.
+    """If notify() is called for more waiters than there are, each waiter is woken once, in order.
     """
     for name in "abcd":
         asyncio.create_task(waiter(name))
@@ -188,8 +188,7 @@ async def condition_shares_waiter(name, condition):
 
 @scenario
 async def condition_shares_its_lock():
-    """Two conditions may share a lock, which then protects both. A notification still reaches only the waiters of its
-    own condition.
+    """Two conditions may share a lock. A notification reaches only the waiters of its own condition.
     """
     f = asyncio.create_task(condition_shares_waiter("f", full))
     e = asyncio.create_task(condition_shares_waiter("e", empty))
@@ -207,7 +206,7 @@ async def condition_shares_its_lock():
 
 @scenario
 async def condition_two_notified_and_the_first_cancelled_wakes_a_third():
-    """Two of three waiters are notified, and the first is cancelled. The second and the third waiter continue.
+    """If two of three waiters are notified and the first is cancelled, the second and the third waiter continue.
 
     Since: 3.13
     """
@@ -235,8 +234,8 @@ async def condition_wait_cancelled_again_waiter():
 
 @scenario
 async def condition_wait_cancelled_again_and_again_has_the_lock():
-    """A wait is cancelled, and cancelled again while it reacquires the lock. It returns one cancellation, with the lock
-    held.
+    """If a wait is cancelled twice, the second time while it reacquires the lock, it returns a single cancellation,
+    with the lock held.
     """
     task = asyncio.create_task(condition_wait_cancelled_again_waiter())
     await turns(1)
@@ -339,8 +338,8 @@ async def condition_waiter_cancelled_while_it_takes_waiter():
 
 @scenario
 async def condition_waiter_cancelled_while_it_takes_the_lock_back():
-    """A notified waiter is cancelled while it waits for the lock. Its wait returns the cancellation only after the lock
-    was released.
+    """If a notified waiter is cancelled while it waits for the lock, its wait returns the cancellation only after it
+    has acquired the lock.
     """
     task = asyncio.create_task(condition_waiter_cancelled_while_it_takes_waiter())
     await turns(1)
@@ -366,7 +365,8 @@ async def condition_waiter_cancelled_while_the_lock_waiter():
 
 @scenario
 async def condition_waiter_cancelled_while_the_lock_is_contested():
-    """A waiter that was notified is cancelled while it waits for the lock. It still has the lock when it continues.
+    """If a notified waiter is cancelled while it waits for the lock, it holds the lock when its wait returns the
+    cancellation.
     """
     await changed.acquire()
     task = asyncio.create_task(condition_waiter_cancelled_while_the_lock_waiter())

@@ -57,10 +57,7 @@ static int patient(void *arg)
     return rc;
 }
 
-/*
- * A waiter times out after two seconds. When the lock is released later, the next waiter
- * gets it.
- */
+/* If a waiter times out before the lock is released, the next waiter gets the lock. */
 SCENARIO(lock_acquire_times_out_while_another_holds_it)
 {
     coil_task *a = start(impatient, NULL), *b = start(patient, NULL);
@@ -94,8 +91,8 @@ static void trigger(void *a)
 }
 
 /*
- * A callback cancels the first waiter and releases the lock. Exactly one other task gets
- * the lock.
+ * If a callback cancels the first waiter and releases the lock, exactly one other task
+ * gets the lock.
  */
 SCENARIO(lock_cancelled_and_released_in_one_turn_goes_to_one)
 {
@@ -236,8 +233,8 @@ static int lock_newcomer_taker(void *name)
 }
 
 /*
- * A released lock is free until the woken waiter continues. Even so, another task that
- * requests it must wait behind that waiter.
+ * A released lock is free until the woken waiter continues, but another task that
+ * requests it must still wait until that waiter has had it.
  */
 SCENARIO(lock_newcomer_does_not_overtake_who_was_woken)
 {

@@ -36,7 +36,7 @@ async def patient():
 
 @scenario
 async def lock_acquire_times_out_while_another_holds_it():
-    """A waiter times out after two seconds. When the lock is released later, the next waiter gets it.
+    """If a waiter times out before the lock is released, the next waiter gets the lock.
     """
     await lock.acquire()
     a = asyncio.create_task(impatient())
@@ -56,7 +56,7 @@ async def lock_cancelled_taker(name):
 
 @scenario
 async def lock_cancelled_and_released_in_one_turn_goes_to_one():
-    """A callback cancels the first waiter and releases the lock. Exactly one other task gets the lock.
+    """If a callback cancels the first waiter and releases the lock, exactly one other task gets the lock.
     """
     def trigger():
         a.cancel()
@@ -145,8 +145,8 @@ async def lock_newcomer_taker(name):
 
 @scenario
 async def lock_newcomer_does_not_overtake_who_was_woken():
-    """A released lock is free until the woken waiter continues. Even so, another task that requests it must wait behind
-    that waiter.
+    """A released lock is free until the woken waiter continues, but another task that requests it must still wait until
+    that waiter has had it.
     """
     await lock.acquire()
     asyncio.create_task(lock_newcomer_taker("a"))

@@ -9,7 +9,7 @@
 /* The names of the tasks: "a", "b", "c", ... */
 static char *const task_names[] = {"a", "b", "c", "d", "e"};
 
-/* Run n tasks, as asyncio.gather(body("a"), body("b"), ...) does in Python. */
+/* Run `body` in n tasks, as asyncio.gather(body("a"), body("b"), ...) does in Python. */
 static inline int gather_each(coil_task_fn body, size_t n)
 {
     coil_future *all[sizeof task_names / sizeof task_names[0]];

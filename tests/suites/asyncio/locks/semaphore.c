@@ -360,8 +360,8 @@ static int semaphore_users_user(void *name)
 }
 
 /*
- * A child of a group fails while it holds a semaphore with the value 1. The group cancels
- * the children that wait for the semaphore. The semaphore is free afterwards.
+ * If a child of a group fails while it holds a semaphore, the group cancels the children
+ * that wait for the semaphore. Afterwards the semaphore can be acquired.
  */
 SCENARIO(semaphore_users_of_a_group_that_fails)
 {
@@ -430,7 +430,7 @@ SCENARIO(semaphore_waiter_wakes_as_many_as_the_value_allows)
     return 0;
 }
 
-/* After a cancelled waiter has left, the waiters behind it continue in order. */
+/* If a waiter is cancelled, the waiters behind it continue in order. */
 SCENARIO(semaphore_waiters_behind_a_cancelled_one_go_on)
 {
     coil_task *a = start(taker, "a"), *b = start(taker, "b"), *c = start(taker, "c");

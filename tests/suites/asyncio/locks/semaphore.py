@@ -251,8 +251,8 @@ async def use():
 
 @scenario
 async def semaphore_users_of_a_group_that_fails():
-    """A child of a group fails while it holds a semaphore with the value 1. The group cancels the children that wait
-    for the semaphore. The semaphore is free afterwards.
+    """If a child of a group fails while it holds a semaphore, the group cancels the children that wait for the
+    semaphore. Afterwards the semaphore can be acquired.
     """
     try:
         await use()
@@ -302,7 +302,7 @@ async def semaphore_waiter_wakes_as_many_as_the_value_allows():
 
 @scenario
 async def semaphore_waiters_behind_a_cancelled_one_go_on():
-    """After a cancelled waiter has left, the waiters behind it continue in order."""
+    """If a waiter is cancelled, the waiters behind it continue in order."""
     a, b, c = [asyncio.create_task(taker(name)) for name in "abc"]
     await turns(1)
     a.cancel()

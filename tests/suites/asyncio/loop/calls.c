@@ -7,7 +7,10 @@ static coil_handle *handles[256];
 static size_t handle_count;
 static bool incomplete;
 
-/* Store the handle of a coil_call_...() that returned rc. */
+/*
+ * Store the handle of a scheduled callback. `rc` is the result of the call that created
+ * it.
+ */
 static coil_handle *keep(int rc, coil_handle *handle)
 {
     if (rc < 0) {

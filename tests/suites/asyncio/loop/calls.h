@@ -1,8 +1,8 @@
 /*
  * calls.h - callbacks for scenarios that create and run their own loop.
  *
- * If memory runs out, the loop is stopped and the scenario returns -ENOMEM, so that no
- * task waits forever for an object that could not be created.
+ * If an object cannot be created because memory runs out, these functions stop the loop,
+ * and the scenario returns -ENOMEM. Otherwise a task might wait forever.
  */
 #ifndef TESTS_ASYNCIO_LOOP_CALLS_H
 #define TESTS_ASYNCIO_LOOP_CALLS_H
@@ -10,8 +10,8 @@
 #include "../scenario.h"
 
 /*
- * A scenario with its own loop. Its code is called before the loop runs, and the loop is
- * closed after that.
+ * Define a scenario that gets a new loop, which does not run yet. The loop is closed when
+ * the scenario returns.
  */
 #define LOOP_SCENARIO(name)                                                              \
     static int with_loop_##name(coil_loop *loop);                                        \
@@ -32,8 +32,8 @@ coil_handle *later(int seconds, coil_callback fn, void *arg);
 coil_handle *at(int seconds, coil_callback fn, void *arg);
 
 /*
- * Like coil_loop_run_forever(), but return at once if the object that would stop the loop
- * could not be created.
+ * Like coil_loop_run_forever(), but return at once if an object could not be created,
+ * because then nothing might stop the loop.
  */
 int run_loop(coil_loop *loop);
 

@@ -1,5 +1,5 @@
 /*
- * exception_handler.c - what is reported to a loop's exception handler, and debug mode.
+ * exception_handler.c - debug mode, and what is reported to a loop's exception handler.
  */
 #include "../scenario.h"
 
@@ -176,8 +176,8 @@ static const char *exception_handler_is_asked_name(coil_exception_handler handle
 }
 
 /*
- * A new loop uses the default exception handler. Another handler is called from when it
- * is set until it is replaced or removed.
+ * A new loop uses the default exception handler. A handler that is set on the loop is
+ * called until it is replaced or removed.
  */
 SCENARIO(exception_handler_is_asked_for_and_replaced)
 {
@@ -245,9 +245,9 @@ static int asks(void *task)
 }
 
 /*
- * Tasks that are still running when the main task ends are cancelled. When all of these
- * tasks have ended, their failures are reported in the order of creation, even if another
- * task retrieves them.
+ * Tasks that have not ended when the main task ends are cancelled. When all of them have
+ * ended, their failures are reported in the order of creation, even those that another
+ * task has retrieved.
  */
 SCENARIO(exception_handler_is_told_of_leftovers_that_fail)
 {
@@ -286,7 +286,7 @@ static int run_first(void)
 }
 
 /*
- * If a task without references is pending when its loop is destroyed, it is reported,
+ * If a task without references has not ended when its loop is destroyed, it is reported,
  * because it can never end.
  */
 PLAIN_SCENARIO(exception_handler_is_told_of_tasks_that_never_began)
@@ -384,8 +384,8 @@ static int exception_handler_runs_body(void *who)
 }
 
 /*
- * When a handler is called for a task, the context variables have the values that the
- * task has set, even if other code releases the task.
+ * A handler that is called for a task runs in the task's context, even if the report is
+ * caused by other code that releases the task.
  */
 SCENARIO(exception_handler_runs_in_the_context_of_the_task)
 {

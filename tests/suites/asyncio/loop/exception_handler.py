@@ -1,4 +1,4 @@
-"""What is reported to a loop's exception handler, and debug mode."""
+"""Debug mode, and what is reported to a loop's exception handler."""
 
 import logging
 import warnings
@@ -100,7 +100,7 @@ def exception_handler_is_asked_name(handler):
 
 @scenario
 async def exception_handler_is_asked_for_and_replaced():
-    """A new loop uses the default exception handler. Another handler is called from when it is set until it is replaced
+    """A new loop uses the default exception handler. A handler that is set on the loop is called until it is replaced
     or removed."""
     loop = asyncio.get_running_loop()
     for handler in (None, tell_exception, other, None, tell_exception):
@@ -151,8 +151,8 @@ async def asks(task):
 
 @scenario
 async def exception_handler_is_told_of_leftovers_that_fail():
-    """Tasks that are still running when the main task ends are cancelled. When all of these tasks have ended, their
-    failures are reported in the order of creation, even if another task retrieves them."""
+    """Tasks that have not ended when the main task ends are cancelled. When all of them have ended, their failures are
+    reported in the order of creation, even those that another task has retrieved."""
     asyncio.get_running_loop().set_exception_handler(exception_handler_is_told_of_leftovers_handler)
     slow = asyncio.create_task(leftover(2), name="slow")
     asyncio.create_task(leftover(1), name="swift")
@@ -167,7 +167,8 @@ async def exception_handler_is_told_of_tasks_body(name):
 
 @scenario
 def exception_handler_is_told_of_tasks_that_never_began():
-    """If a task without references is pending when its loop is destroyed, it is reported, because it can never end."""
+    """If a task without references has not ended when its loop is destroyed, it is reported, because it can never
+    end."""
     warnings.simplefilter("ignore")
     loop = VirtualLoop()
     loop.set_exception_handler(tell_exception)
@@ -233,8 +234,8 @@ async def exception_handler_runs_body(who):
 
 @scenario
 async def exception_handler_runs_in_the_context_of_the_task():
-    """When a handler is called for a task, the context variables have the values that the task has set, even if other
-    code releases the task.
+    """A handler that is called for a task runs in the task's context, even if the report is caused by other code that
+    releases the task.
 
     Since: 3.12
     """

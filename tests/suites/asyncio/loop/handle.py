@@ -5,8 +5,8 @@ from scenario import *
 
 @scenario
 def call_at_calls_at_a_time_of_the_clock():
-    """A deadline is a time of the loop's clock, which has an arbitrary origin. A callback with a deadline in the past
-    is due at once."""
+    """Deadlines refer to the loop's clock, whose origin is arbitrary. A callback with a deadline in the past is due at
+    once."""
     loop = VirtualLoop()
 
     def at_three():

@@ -218,7 +218,7 @@ SCENARIO(queue_is_full_at_its_maxsize)
 
 /*
  * If a task is cancelled while it waits in join(), its join() returns the cancellation.
- * Another task in join() continues when the work is done.
+ * Other tasks continue to wait until the work is done.
  */
 SCENARIO(queue_join_cancelled_waits_no_more)
 {
@@ -528,8 +528,8 @@ static int queue_shut_down_while_full_never_put_and_say(void *item)
 }
 
 /*
- * Putters that are waiting at the shutdown fail without putting their items, even if
- * there is room when they continue.
+ * Putters that are waiting when the queue is shut down fail without putting their items,
+ * even if the queue is not full when they continue.
  */
 SCENARIO(queue_shut_down_while_full_never_lets_putters_in)
 {

@@ -173,8 +173,8 @@ async def queue_is_full_at_its_maxsize():
 
 @scenario
 async def queue_join_cancelled_waits_no_more():
-    """If a task is cancelled while it waits in join(), its join() returns the cancellation. Another task in join()
-    continues when the work is done.
+    """If a task is cancelled while it waits in join(), its join() returns the cancellation. Other tasks continue to
+    wait until the work is done.
     """
     queue_gives_q.put_nowait(1)
     a = asyncio.create_task(queue_gives_q.join())
@@ -418,8 +418,8 @@ async def queue_shut_down_while_full_never_putter(item):
 
 @scenario
 async def queue_shut_down_while_full_never_lets_putters_in():
-    """Putters that are waiting at the shutdown fail without putting their items, even if there is room when they
-    continue.
+    """Putters that are waiting when the queue is shut down fail without putting their items, even if the queue is not
+    full when they continue.
 
     Since: 3.13
     """

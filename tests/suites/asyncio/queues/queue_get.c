@@ -209,8 +209,8 @@ SCENARIO(queue_get_wakes_a_putter)
 }
 
 /*
- * A getter is woken, another task takes the item, and then the getter is cancelled. It
- * does not wake another getter, because no item is left.
+ * If a woken getter is cancelled after another task has taken its item, it does not wake
+ * the next getter, because no item is left.
  */
 SCENARIO(queue_getter_that_is_woken_in_vain_is_cancelled_in_peace)
 {
@@ -285,8 +285,8 @@ SCENARIO(queue_item_of_a_cancelled_getter_is_not_lost)
 }
 
 /*
- * Three getters wait for two items, and the first getter is cancelled in the turn in
- * which it was woken. The other two getters get the items.
+ * If three getters wait for two items, and the first is cancelled in the turn in which it
+ * was woken, the other two get the items.
  */
 SCENARIO(queue_items_of_cancelled_getters_go_to_the_next)
 {

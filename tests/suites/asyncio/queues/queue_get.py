@@ -133,8 +133,8 @@ async def queue_get_wakes_a_putter():
 
 @scenario
 async def queue_getter_that_is_woken_in_vain_is_cancelled_in_peace():
-    """A getter is woken, another task takes the item, and then the getter is cancelled. It does not wake another
-    getter, because no item is left.
+    """If a woken getter is cancelled after another task has taken its item, it does not wake the next getter, because
+    no item is left.
     """
     a = asyncio.create_task(taker("a"))
     b = asyncio.create_task(taker("b"))
@@ -188,8 +188,8 @@ async def queue_items_taker(name):
 
 @scenario
 async def queue_items_of_cancelled_getters_go_to_the_next():
-    """Three getters wait for two items, and the first getter is cancelled in the turn in which it was woken. The
-    other two getters get the items.
+    """If three getters wait for two items, and the first is cancelled in the turn in which it was woken, the other two
+    get the items.
     """
     a, b, c = [asyncio.create_task(queue_items_taker(name)) for name in "abc"]
     await turns(1)

@@ -138,8 +138,8 @@ static int put_three(void *arg)
 }
 
 /*
- * A task puts three items into a queue of size two. The task waits before the third item,
- * and continues in the turn after an item was taken.
+ * A task that puts three items into a queue of size two waits before the third item, and
+ * continues in the turn after an item was taken.
  */
 SCENARIO(queue_put_waits_for_room)
 {
@@ -246,8 +246,8 @@ SCENARIO(queue_put_without_limit_does_not_wait)
 }
 
 /*
- * Three tasks put items into a queue of size one, and the third is cancelled. The second
- * item is put when the first is taken, and the third item is never put.
+ * If three tasks put items into a queue of size one, and the third task is cancelled, the
+ * second item is put when the first is taken, and the third item is never put.
  */
 SCENARIO(queue_putter_cancelled_in_line_lets_the_others_in)
 {

@@ -95,8 +95,8 @@ async def put_three():
 
 @scenario
 async def queue_put_waits_for_room():
-    """A task puts three items into a queue of size two. The task waits before the third item, and continues in the
-    turn after an item was taken.
+    """A task that puts three items into a queue of size two waits before the third item, and continues in the turn
+    after an item was taken.
     """
     task = asyncio.create_task(put_three())
     await turns(2)
@@ -165,8 +165,8 @@ async def queue_put_without_limit_does_not_wait():
 
 @scenario
 async def queue_putter_cancelled_in_line_lets_the_others_in():
-    """Three tasks put items into a queue of size one, and the third is cancelled. The second item is put when the
-    first is taken, and the third item is never put.
+    """If three tasks put items into a queue of size one, and the third task is cancelled, the second item is put when
+    the first is taken, and the third item is never put.
     """
     a, b, c = [asyncio.create_task(queue_of_1.put(item)) for item in (1, 2, 3)]
     await turns(1)

@@ -1,5 +1,5 @@
 /*
- * queues.h - calls for a queue of numbers, which are as short as in Python.
+ * queues.h - functions for a queue of numbers, with calls that are as short as in Python.
  *
  *     use_queue(COIL_QUEUE_FIFO, 2);           q = asyncio.Queue(2)
  *     rc = put(5);                             await q.put(5)
@@ -41,8 +41,8 @@ static inline void use_queue(coil_queue_order order, size_t maxsize)
 }
 
 /*
- * Return rc. If memory ran out, shut the queue down, because a task might wait forever
- * for the missing item.
+ * Return rc. After -ENOMEM, shut the queue down, because a task might wait forever for
+ * the missing item.
  */
 static inline int checked(int rc)
 {

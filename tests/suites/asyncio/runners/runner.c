@@ -81,7 +81,7 @@ static int interrupt_of_a_main_main_task(void *arg)
 }
 
 /*
- * If the main task was also cancelled by another request, the run returns a cancellation
+ * If another request has cancelled the main task too, the run ends with a cancellation
  * instead of an interrupt.
  */
 PLAIN_SCENARIO(interrupt_of_a_main_that_is_cancelled_too)
@@ -161,7 +161,7 @@ static int run_cancels_main_task(void *arg)
     return rc < 0 ? rc : 123;
 }
 
-/* Tasks that are still running when main has ended are cancelled and awaited. */
+/* Tasks that have not ended when the main task ends are cancelled and awaited. */
 PLAIN_SCENARIO(run_cancels_what_main_leaves_behind)
 {
     trace("run: %s", outcome(run(run_cancels_main_task, NULL)));
@@ -176,7 +176,7 @@ static int run_fails_main_task(void *error)
     return rc < 0 ? rc : *(int *)error;
 }
 
-/* run() fails with main's failure. */
+/* run() fails with the failure of the main task. */
 PLAIN_SCENARIO(run_fails_with_mains_failure)
 {
     int io = -EIO, perm = -EPERM;
@@ -206,8 +206,8 @@ static int run_lets_callbacks_main_task(void *arg)
 }
 
 /*
- * Callbacks that schedule each other endlessly are called for a few more turns after the
- * main task has ended, and then no longer.
+ * If callbacks schedule each other endlessly, they are called only for a few more turns
+ * after the main task has ended.
  */
 PLAIN_SCENARIO(run_lets_callbacks_go_on_for_a_few_turns)
 {
@@ -248,8 +248,8 @@ static int run_lets_what_is_spawned_main_task(void *arg)
 }
 
 /*
- * A task that is left over, and is cancelled at the end, may spawn another task. That
- * task is not cancelled, and runs for six turns.
+ * When a leftover task is cancelled at the end, it may spawn another task, which is not
+ * cancelled but runs only for six turns.
  */
 PLAIN_SCENARIO(run_lets_what_is_spawned_at_the_end_go_on_for_six_turns)
 {
@@ -300,7 +300,7 @@ static int run_of_a_main_main_task(void *arg)
 }
 
 /*
- * If the main task cancels itself, run() returns the cancellation, and not an interrupt.
+ * If the main task cancels itself, run() ends with a cancellation, not with an interrupt.
  */
 PLAIN_SCENARIO(run_of_a_main_that_cancels_itself)
 {
@@ -344,8 +344,8 @@ static int run_reports_main_task(void *arg)
 }
 
 /*
- * If a task that is left over fails when it is cancelled at the end, its failure is
- * reported, but run() still returns the result of the main task.
+ * If a leftover task fails when it is cancelled at the end, its failure is reported, but
+ * run() returns the result of the main task.
  */
 PLAIN_SCENARIO(run_reports_what_fails_as_it_is_cancelled)
 {
@@ -364,7 +364,7 @@ static int run_returns_main_task(void *arg)
     return rc < 0 ? rc : 42;
 }
 
-/* run() returns main's result. */
+/* run() returns the result of the main task. */
 PLAIN_SCENARIO(run_returns_what_main_returned)
 {
     trace("run: %s", outcome(run(run_returns_main_task, NULL)));

@@ -96,8 +96,7 @@ async def interrupt_of_a_main_main():
 
 @scenario
 def interrupt_of_a_main_that_is_cancelled_too():
-    """If the main task was also cancelled by another request, the run returns a cancellation instead of an
-    interrupt."""
+    """If another request has cancelled the main task too, the run ends with a cancellation instead of an interrupt."""
     take_interrupts()
     trace("run: %s", interrupt_of_a_main_run(interrupt_of_a_main_main()))
 
@@ -175,7 +174,7 @@ async def run_cancels_main():
 
 @scenario
 def run_cancels_what_main_leaves_behind():
-    """Tasks that are still running when main has ended are cancelled and awaited."""
+    """Tasks that have not ended when the main task ends are cancelled and awaited."""
     trace("run: %d", run_cancels_run(run_cancels_main()))
 
 
@@ -192,7 +191,7 @@ async def run_fails_main(name):
 
 @scenario
 def run_fails_with_mains_failure():
-    """run() fails with main's failure."""
+    """run() fails with the failure of the main task."""
     trace("run: %s", attempt(run_fails_run, run_fails_main("EIO")))
     trace("run: %s", attempt(run_fails_run, run_fails_main("EPERM")))
 
@@ -215,8 +214,8 @@ async def run_lets_callbacks_main():
 
 @scenario
 def run_lets_callbacks_go_on_for_a_few_turns():
-    """Callbacks that schedule each other endlessly are called for a few more turns after the main task has ended, and
-    then no longer."""
+    """If callbacks schedule each other endlessly, they are called only for a few more turns after the main task has
+    ended."""
     trace("run: %d", run_lets_callbacks_run(run_lets_callbacks_main()))
 
 
@@ -247,8 +246,8 @@ async def run_lets_what_is_spawned_main():
 
 @scenario
 def run_lets_what_is_spawned_at_the_end_go_on_for_six_turns():
-    """A task that is left over, and is cancelled at the end, may spawn another task. That task is not cancelled, and
-    runs for six turns."""
+    """When a leftover task is cancelled at the end, it may spawn another task, which is not cancelled but runs only for
+    six turns."""
     trace("run: %d", run_lets_what_is_spawned_run(run_lets_what_is_spawned_main()))
 
 
@@ -290,7 +289,7 @@ async def run_of_a_main_main():
 
 @scenario
 def run_of_a_main_that_cancels_itself():
-    """If the main task cancels itself, run() returns the cancellation, and not an interrupt."""
+    """If the main task cancels itself, run() ends with a cancellation, not with an interrupt."""
     trace("run: %s", attempt(run_of_a_main_run, run_of_a_main_main()))
 
 
@@ -323,8 +322,8 @@ async def run_reports_main():
 
 @scenario
 def run_reports_what_fails_as_it_is_cancelled():
-    """If a task that is left over fails when it is cancelled at the end, its failure is reported, but run() still
-    returns the result of the main task."""
+    """If a leftover task fails when it is cancelled at the end, its failure is reported, but run() returns the result
+    of the main task."""
     trace("run: %d", run_reports_run(run_reports_main()))
     trace("reported: %s", ", ".join(reports))
 
@@ -342,7 +341,7 @@ async def run_returns_main():
 
 @scenario
 def run_returns_what_main_returned():
-    """run() returns main's result."""
+    """run() returns the result of the main task."""
     trace("run: %d", run_returns_run(run_returns_main()))
 
 

@@ -1,4 +1,6 @@
-/* runners.h - runners under a virtual clock. */
+/*
+ * runners.h - functions that run a loop with a virtual clock.
+ */
 #ifndef TESTS_ASYNCIO_RUNNERS_H
 #define TESTS_ASYNCIO_RUNNERS_H
 

@@ -75,9 +75,7 @@ static int come_and_go(void *arg)
     return tell(name, coil_sleep(COIL_SEC(3)));
 }
 
-/*
- * If all children have ended before the owner leaves the group, the exit does not wait.
- */
+/* Leaving a group whose children have all ended takes no turn. */
 SCENARIO(group_children_come_and_go_while_the_body_runs)
 {
     static char names[] = "01234";
@@ -175,8 +173,7 @@ SCENARIO(group_goes_on_when_a_child_is_cancelled)
 }
 
 /*
- * A child may start when other children are already running. The group waits for this
- * child too.
+ * A child may start while other children are running. The group waits for this child too.
  */
 SCENARIO(group_takes_a_child_while_another_runs)
 {
@@ -236,8 +233,8 @@ static void try_to_start(void *group)
 }
 
 /*
- * While the owner waits in the exit, the group accepts further children until the last
- * child has ended. After the exit, none can start.
+ * While the owner waits to leave the group, further children may start until the last
+ * child has ended. After that, no child can start.
  */
 SCENARIO(group_that_has_ended_takes_no_child)
 {

@@ -62,7 +62,7 @@ async def group_children_come_child(name):
 
 @scenario
 async def group_children_come_and_go_while_the_body_runs():
-    """If all children have ended before the owner leaves the group, the exit does not wait."""
+    """Leaving a group whose children have all ended takes no turn."""
     async with telling_group() as group:
         for name in range(5):
             await asyncio.sleep(1)
@@ -123,7 +123,7 @@ async def group_goes_on_when_a_child_is_cancelled():
 
 @scenario
 async def group_takes_a_child_while_another_runs():
-    """A child may start when other children are already running. The group waits for this child too."""
+    """A child may start while other children are running. The group waits for this child too."""
     async with telling_group() as group:
         group.create_task(child("a", 1))
         await tell("body", asyncio.sleep(2))
@@ -173,8 +173,8 @@ def try_to_start(group):
 
 @scenario
 async def group_that_has_ended_takes_no_child():
-    """While the owner waits in the exit, the group accepts further children until the last child has ended. After the
-    exit, none can start.
+    """While the owner waits to leave the group, further children may start until the last child has ended. After that,
+    no child can start.
     """
     loop = asyncio.get_running_loop()
     async with telling_group() as group:

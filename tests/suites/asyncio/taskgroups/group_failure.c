@@ -148,8 +148,8 @@ static int group_collects_the_failure_owner(void)
 }
 
 /*
- * A child fails, and then the body fails to close an object. The group returns both
- * failures, and no request to cancel is left.
+ * If a child fails, and the cleanup of the cancelled body then fails too, the group
+ * returns both failures, and no request to cancel is left.
  */
 SCENARIO(group_collects_the_failure_of_a_cleanup)
 {
@@ -211,7 +211,7 @@ static int inner(void *arg)
 
 /*
  * If another task cancels the owner in the turn in which a child fails, the group returns
- * the failure, and the owner's next wait returns the cancellation.
+ * the child's failure, and the owner's next wait returns the cancellation.
  */
 SCENARIO(group_failure_does_not_swallow_a_cancellation)
 {
@@ -370,8 +370,8 @@ static int group_in_an_awaited_owner(void *arg)
 }
 
 /*
- * A task is cancelled while it awaits the owner of a group. A child fails while the owner
- * is cleaning up, and the awaiting task gets the failure.
+ * If a task is cancelled while it awaits the owner of a group, and a child fails while
+ * the owner is cleaning up, the awaiting task gets the child's failure.
  */
 SCENARIO(group_in_an_awaited_task_fails_while_it_cleans_up)
 {
@@ -391,8 +391,8 @@ static void count(const char *where)
 }
 
 /*
- * If both groups of a task fail in the same turn, the inner group returns its failure.
- * The request of the outer group remains until the outer group exits.
+ * If two nested groups fail in the same turn, the inner group returns its own failure,
+ * and the owner remains cancelled by the outer group until it leaves that group too.
  */
 SCENARIO(group_inside_and_outside_fail_in_one_turn)
 {
@@ -494,7 +494,10 @@ static int group_that_keeps_owner(void)
                  start_child(&group, fail_after_ten, NULL) ? 0 : -ENOMEM);
 }
 
-/* Each child starts two more children, without end. A single failure stops them all. */
+/*
+ * Even if each child starts two more children, without end, the failure of one child
+ * stops them all.
+ */
 SCENARIO(group_that_keeps_growing_ends_with_a_failure)
 {
     tell("owner", group_that_keeps_owner());

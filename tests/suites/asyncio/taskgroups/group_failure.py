@@ -117,8 +117,8 @@ async def group_collects_the_failure_owner():
 
 @scenario
 async def group_collects_the_failure_of_a_cleanup():
-    """A child fails, and then the body fails to close an object. The group returns both failures, and no request to
-    cancel is left.
+    """If a child fails, and the cleanup of the cancelled body then fails too, the group returns both failures, and no
+    request to cancel is left.
     """
     trace("owner: %s", await outcome(group_collects_the_failure_owner()))
 
@@ -165,8 +165,8 @@ async def inner():
 
 @scenario
 async def group_failure_does_not_swallow_a_cancellation():
-    """If another task cancels the owner in the turn in which a child fails, the group returns the failure, and the
-    owner's next wait returns the cancellation.
+    """If another task cancels the owner in the turn in which a child fails, the group returns the child's failure, and
+    the owner's next wait returns the cancellation.
 
     Since: 3.13
     """
@@ -264,8 +264,8 @@ async def group_in_an_awaited_owner():
 
 @scenario
 async def group_in_an_awaited_task_fails_while_it_cleans_up():
-    """A task is cancelled while it awaits the owner of a group. A child fails while the owner is cleaning up, and the
-    awaiting task gets the failure.
+    """If a task is cancelled while it awaits the owner of a group, and a child fails while the owner is cleaning up,
+    the awaiting task gets the child's failure.
     """
     task = asyncio.create_task(group_in_an_awaited_owner())
     await asyncio.sleep(1)
@@ -280,8 +280,8 @@ async def group_inside_child(error):
 
 @scenario
 async def group_inside_and_outside_fail_in_one_turn():
-    """If both groups of a task fail in the same turn, the inner group returns its failure. The request of the outer
-    group remains until the outer group exits.
+    """If two nested groups fail in the same turn, the inner group returns its own failure, and the owner remains
+    cancelled by the outer group until it leaves that group too.
 
     Since: 3.13
     """
@@ -363,7 +363,7 @@ async def group_that_keeps_owner():
 
 @scenario
 async def group_that_keeps_growing_ends_with_a_failure():
-    """Each child starts two more children, without end. A single failure stops them all."""
+    """Even if each child starts two more children, without end, the failure of one child stops them all."""
     trace("owner: %s", await outcome(group_that_keeps_owner()))
     trace("heads: %d", heads)
 

@@ -1,5 +1,5 @@
 /*
- * taskgroups.h - task bodies for scenarios about groups.
+ * taskgroups.h - functions shared by scenarios about task groups.
  */
 #ifndef TESTS_ASYNCIO_TASKGROUPS_H
 #define TESTS_ASYNCIO_TASKGROUPS_H
@@ -7,8 +7,8 @@
 #include "../scenario.h"
 
 /*
- * A child that sleeps, prints the outcome, and returns `rc`. If it is cancelled, it
- * returns `when_cancelled`, or -ECANCELED if `when_cancelled` is 0.
+ * Sleep, print the outcome, and return `rc`. If the child is cancelled, it returns
+ * `when_cancelled`, or -ECANCELED if `when_cancelled` is 0.
  */
 struct child {
     const char *name;

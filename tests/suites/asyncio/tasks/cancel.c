@@ -34,8 +34,8 @@ static void cancel(void *task)
 }
 
 /*
- * If a timer cancels a task during a long sleep, the task that awaits it continues at
- * once.
+ * If a timer cancels a task during a long sleep, the task that awaits the sleeping task
+ * continues at once.
  */
 SCENARIO(cancel_by_a_timer_ends_a_long_sleep)
 {
@@ -60,7 +60,8 @@ static int cancel_ends_body(void *arg)
 }
 
 /*
- * A callback cancels a sleeping task, which ends in the next turn, not at its deadline.
+ * If a callback cancels a sleeping task, the task ends in the next turn, not when its
+ * sleep would end.
  */
 SCENARIO(cancel_ends_a_sleep_at_once)
 {
@@ -483,8 +484,8 @@ static int child_cancels_parent(void *arg)
 }
 
 /*
- * A child cancels the parent that awaits it. This cancels the child too, which is
- * cancelled when it returns.
+ * A child that cancels its waiting parent also cancels itself, because the parent awaits
+ * it. It ends as cancelled even if it returns without waiting.
  */
 SCENARIO(child_cancels_the_parent_that_awaits_it)
 {

@@ -22,7 +22,7 @@ async def cancel_beats_a_result_not_yet_taken():
 
 @scenario
 async def cancel_by_a_timer_ends_a_long_sleep():
-    """If a timer cancels a task during a long sleep, the task that awaits it continues at once."""
+    """If a timer cancels a task during a long sleep, the task that awaits the sleeping task continues at once."""
     task = asyncio.create_task(asyncio.sleep(5000))
     asyncio.get_running_loop().call_later(1, task.cancel)
     result = await outcome(task)
@@ -38,7 +38,7 @@ async def cancel_ends_body():
 
 @scenario
 async def cancel_ends_a_sleep_at_once():
-    """A callback cancels a sleeping task, which ends in the next turn, not at its deadline."""
+    """If a callback cancels a sleeping task, the task ends in the next turn, not when its sleep would end."""
     task = asyncio.create_task(cancel_ends_body())
     asyncio.get_running_loop().call_soon(task.cancel)
     trace("awaited: %s", await outcome(task))
@@ -310,7 +310,8 @@ async def child_cancels_child(parent):
 
 @scenario
 async def child_cancels_the_parent_that_awaits_it():
-    """A child cancels the parent that awaits it. This cancels the child too, which is cancelled when it returns."""
+    """A child that cancels its waiting parent also cancels itself, because the parent awaits it. It ends as cancelled
+    even if it returns without waiting."""
     parent_task = None
 
     async def parent():

@@ -58,8 +58,8 @@ static int cancel_of_oneself_reaches_what_is_awaited_body(void *future)
 }
 
 /*
- * A task that cancels itself and then awaits another task also cancels that task and the
- * future that it awaits.
+ * If a task cancels itself and then awaits another task, that other task is cancelled
+ * too, and so is the future that the other task awaits.
  */
 SCENARIO(cancel_of_oneself_reaches_what_is_awaited_next)
 {
@@ -120,8 +120,8 @@ static int cancel_of_oneself_waits_body(void *done)
 }
 
 /*
- * A task that has cancelled itself still gets results for which it need not wait: those
- * of completed futures, and of gathers of completed futures.
+ * A task that has cancelled itself can still get results without waiting, from completed
+ * futures and from gathers of completed futures.
  */
 SCENARIO(cancel_of_oneself_waits_for_a_wait_that_suspends)
 {
@@ -467,8 +467,8 @@ static int timed(void *arg)
 }
 
 /*
- * A timer cancels a block of code. After the block, uncancel() shows whether only the
- * timer or another request has cancelled it.
+ * A program can implement its own timeout with a timer that cancels the task: if
+ * uncancel() returns 0 afterwards, the timer alone has cancelled the task.
  */
 SCENARIO(uncancel_makes_a_timeout_of_ones_own)
 {

@@ -39,8 +39,8 @@ async def cancel_of_oneself_reaches_what_is_awaited_body(future):
 
 @scenario
 async def cancel_of_oneself_reaches_what_is_awaited_next():
-    """A task that cancels itself and then awaits another task also cancels that task and the future that it
-    awaits."""
+    """If a task cancels itself and then awaits another task, that other task is cancelled too, and so is the future
+    that the other task awaits."""
     future = new_future()
     task = asyncio.create_task(cancel_of_oneself_reaches_what_is_awaited_body(future))
     trace("awaited: %s", await outcome(task))
@@ -78,8 +78,8 @@ async def cancel_of_oneself_waits_body(done):
 
 @scenario
 async def cancel_of_oneself_waits_for_a_wait_that_suspends():
-    """A task that has cancelled itself still gets results for which it need not wait: those of completed futures, and
-    of gathers of completed futures.
+    """A task that has cancelled itself can still get results without waiting, from completed futures and from gathers
+    of completed futures.
 
     Since: 3.12
     """
@@ -307,8 +307,8 @@ async def timed(delay, timeout):
 
 @scenario
 async def uncancel_makes_a_timeout_of_ones_own():
-    """A timer cancels a block of code. After the block, uncancel() shows whether only the timer or another request has
-    cancelled it."""
+    """A program can implement its own timeout with a timer that cancels the task: if uncancel() returns 0 afterwards,
+    the timer alone has cancelled the task."""
     for delay, timeout in (10, 1), (1, 10):
         task = asyncio.create_task(timed(delay, timeout))
         trace("awaited: %s", await outcome(task))

@@ -148,10 +148,7 @@ static int fractions(void *arg)
     return rc;
 }
 
-/*
- * Two tasks calculate concurrently, each with its own precision, without disturbing each
- * other.
- */
+/* Two tasks that calculate concurrently do not affect each other's precision. */
 SCENARIO(context_keeps_the_precision_of_each_task)
 {
     coil_task *three = start(fractions, TURNS(3)), *six = start(fractions, TURNS(6));
@@ -306,8 +303,8 @@ static coil_task *serve(char *name)
 }
 
 /*
- * A task that is spawned inside a region inherits the values that are set for the region,
- * and keeps them after the region has ended.
+ * A task that is spawned while a variable is set temporarily inherits this value, and
+ * still has it after the spawner has reset the variable.
  */
 SCENARIO(context_of_a_late_reset_is_its_own)
 {

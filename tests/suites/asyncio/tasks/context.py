@@ -63,7 +63,7 @@ async def fractions(seconds, precision):
 
 @scenario
 async def context_keeps_the_precision_of_each_task():
-    """Two tasks calculate concurrently, each with its own precision, without disturbing each other."""
+    """Two tasks that calculate concurrently do not affect each other's precision."""
     await asyncio.gather(fractions(1, 3), fractions(2, 6))
     trace("main: %d", third_of(1))
 
@@ -160,8 +160,8 @@ async def serve(name):
 
 @scenario
 async def context_of_a_late_reset_is_its_own():
-    """A task that is spawned inside a region inherits the values that are set for the region, and keeps them after the
-    region has ended."""
+    """A task that is spawned while a variable is set temporarily inherits this value, and still has it after the
+    spawner has reset the variable."""
     red = await serve("red")
     green = await serve("green")
     await red

@@ -18,8 +18,8 @@ static int count(void *depth)
 }
 
 /*
- * Each task spawns a child eagerly and awaits it. This takes no turn, as long as no task
- * waits for anything else.
+ * If each task in a chain spawns a child eagerly and awaits it, and no task waits for
+ * anything else, the whole chain takes no turn.
  */
 SCENARIO(eager_chain_of_awaits_takes_no_turn)
 {
@@ -593,7 +593,7 @@ static int eager_groups_branch(void *arg)
 }
 
 /*
- * Each child of a group spawns a nested group eagerly. As none of them waits for anything
+ * Eager children may contain groups of eager children. If none of them waits for anything
  * else, each child ends during its spawn.
  */
 SCENARIO(eager_groups_within_groups)

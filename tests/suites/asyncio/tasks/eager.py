@@ -9,7 +9,8 @@ async def count(depth):
 
 @scenario
 async def eager_chain_of_awaits_takes_no_turn():
-    """Each task spawns a child eagerly and awaits it. This takes no turn, as long as no task waits for anything else.
+    """If each task in a chain spawns a child eagerly and awaits it, and no task waits for anything else, the whole
+    chain takes no turn.
 
     Since: 3.12
     """
@@ -409,7 +410,7 @@ async def eager_groups_branch(depth):
 
 @scenario
 async def eager_groups_within_groups():
-    """Each child of a group spawns a nested group eagerly. As none of them waits for anything else, each child ends
+    """Eager children may contain groups of eager children. If none of them waits for anything else, each child ends
     during its spawn.
 
     Since: 3.12

@@ -94,8 +94,8 @@ static void gather_fails_once_look(coil_task *task)
 }
 
 /*
- * Two tasks fail one turn apart. The gathering task sees only the first failure. The
- * second task's failure can still be retrieved from that task.
+ * If two tasks fail one turn apart, gather returns only the first failure. The second
+ * failure can be retrieved from the second task.
  */
 SCENARIO(gather_fails_once_though_two_fail)
 {
@@ -441,8 +441,8 @@ static int gathers_of_one_task_body(void *arg)
 }
 
 /*
- * Two tasks gather the same child. Cancelling one of them cancels the child, and the
- * other task gets the cancellation of the child.
+ * If two tasks gather the same child, cancelling one of these tasks cancels the child,
+ * and the other task gets the child's cancellation.
  */
 SCENARIO(gathers_of_one_task_end_together)
 {

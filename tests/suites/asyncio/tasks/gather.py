@@ -53,8 +53,8 @@ async def outer(tasks):
 
 @scenario
 async def gather_fails_once_though_two_fail():
-    """Two tasks fail one turn apart. The gathering task sees only the first failure. The second task's failure can
-    still be retrieved from that task."""
+    """If two tasks fail one turn apart, gather returns only the first failure. The second failure can be retrieved from
+    the second task."""
     futures = [new_future(), new_future()]
     tasks = [asyncio.create_task(inner(*each)) for each in zip(futures, ("EIO", "ENOENT"))]
     task = asyncio.create_task(outer(tasks))
@@ -235,8 +235,8 @@ async def gathers_of_one_task_body(name, tasks):
 
 @scenario
 async def gathers_of_one_task_end_together():
-    """Two tasks gather the same child. Cancelling one of them cancels the child, and the other task gets the
-    cancellation of the child."""
+    """If two tasks gather the same child, cancelling one of these tasks cancels the child, and the other task gets the
+    child's cancellation."""
     shared = asyncio.create_task(child())
     future = new_future()
     first = asyncio.create_task(gathers_of_one_task_body("first", [shared]))

@@ -64,8 +64,8 @@ static int cancelled_gather_of_all_is_cancelled_body(void *arg)
 }
 
 /*
- * A task that repeatedly gathers with return_exceptions is cancelled. Its own
- * cancellation is not returned among the results, so the task ends.
+ * The cancellation of a task that gathers with return_exceptions is not returned among
+ * the results, so a task that repeats such a gather can be cancelled.
  */
 SCENARIO(cancelled_gather_of_all_is_cancelled)
 {
@@ -102,8 +102,8 @@ static int cancelled_gather_of_all_waits_body(void *flags)
 }
 
 /*
- * A cancelled gather returns when the first of its children has ended, or the last of
- * them with return_exceptions.
+ * A cancelled gather returns when the first child has ended. With return_exceptions, it
+ * returns when the last child has ended.
  */
 SCENARIO(cancelled_gather_of_all_waits_for_the_cleanup)
 {
@@ -147,8 +147,8 @@ static int gather_cancels_body(void *task)
 }
 
 /*
- * A task that occurs twice in a gather gets two requests to cancel. It catches both at
- * once.
+ * If a task occurs twice in a cancelled gather, it gets two requests to cancel, but only
+ * one cancellation.
  */
 SCENARIO(gather_cancels_a_repeated_task_twice)
 {
@@ -209,8 +209,8 @@ static int failing(void *future)
 }
 
 /*
- * A child's failure has ended a gather, but the gathering task is cancelled before it
- * runs. The task gets the cancellation, not the failure.
+ * If a child's failure has ended a gather, but the gathering task is cancelled before it
+ * runs, the task gets the cancellation, not the failure.
  */
 SCENARIO(gather_is_cancelled_as_its_failure_is_under_way)
 {

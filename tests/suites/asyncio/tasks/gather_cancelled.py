@@ -36,8 +36,8 @@ async def cancelled_gather_of_all_is_cancelled_body():
 
 @scenario
 async def cancelled_gather_of_all_is_cancelled():
-    """A task that repeatedly gathers with return_exceptions is cancelled. Its own cancellation is not returned among
-    the results, so the task ends."""
+    """The cancellation of a task that gathers with return_exceptions is not returned among the results, so a task that
+    repeats such a gather can be cancelled."""
     task = asyncio.create_task(cancelled_gather_of_all_is_cancelled_body())
     await asyncio.sleep(5)
     task.cancel("enough")
@@ -63,8 +63,8 @@ async def cancelled_gather_of_all_waits_body(tasks, everything):
 
 @scenario
 async def cancelled_gather_of_all_waits_for_the_cleanup():
-    """A cancelled gather returns when the first of its children has ended, or the last of them with
-    return_exceptions."""
+    """A cancelled gather returns when the first child has ended. With return_exceptions, it returns when the last child
+    has ended."""
     for everything in False, True:
         tasks = [asyncio.create_task(slow(i)) for i in (2, 1)]
         task = asyncio.create_task(cancelled_gather_of_all_waits_body(tasks, everything))
@@ -87,7 +87,7 @@ async def gather_cancels_body(task):
 
 @scenario
 async def gather_cancels_a_repeated_task_twice():
-    """A task that occurs twice in a gather gets two requests to cancel. It catches both at once."""
+    """If a task occurs twice in a cancelled gather, it gets two requests to cancel, but only one cancellation."""
     child_task = asyncio.create_task(gather_cancels_child())
     task = asyncio.create_task(gather_cancels_body(child_task))
     await asyncio.sleep(1)
@@ -123,7 +123,7 @@ async def gather_is_cancelled_as_its_failure_failing(future):
 
 @scenario
 async def gather_is_cancelled_as_its_failure_is_under_way():
-    """A child's failure has ended a gather, but the gathering task is cancelled before it runs. The task gets the
+    """If a child's failure has ended a gather, but the gathering task is cancelled before it runs, the task gets the
     cancellation, not the failure."""
     for delay in 1, 2, 3:
         future, other = new_future(), new_future()

@@ -252,7 +252,7 @@ static int outer(void *task)
 }
 
 /*
- * A shielded task gathers two futures. It gets both results even if the task that awaits
+ * A shielded task that gathers two futures gets both results even if the task that awaits
  * the shield is cancelled.
  */
 SCENARIO(shielded_gather_outlives_its_waiter)
@@ -359,7 +359,10 @@ static void look(void)
           state(coil_task_future(middle)), state(shield_hands_on_a_failure_future));
 }
 
-/* Two shields are nested. Cancelling the outermost task does not cancel the others. */
+/*
+ * If two shields are nested, cancelling the outermost task does not cancel the other
+ * tasks.
+ */
 SCENARIO(shields_around_shields_protect_twice)
 {
     shield_hands_on_a_failure_future = new_future();

@@ -152,7 +152,7 @@ async def outer(task):
 
 @scenario
 async def shielded_gather_outlives_its_waiter():
-    """A shielded task gathers two futures. It gets both results even if the task that awaits the shield is
+    """A shielded task that gathers two futures gets both results even if the task that awaits the shield is
     cancelled."""
     futures = [new_future(), new_future()]
     inner = asyncio.create_task(gatherer(futures))
@@ -217,7 +217,7 @@ async def shielding(name, future):
 
 @scenario
 async def shields_around_shields_protect_twice():
-    """Two shields are nested. Cancelling the outermost task does not cancel the others."""
+    """If two shields are nested, cancelling the outermost task does not cancel the other tasks."""
     future = new_future()
     middle = asyncio.create_task(shielding("middle", future))
     outer = asyncio.create_task(shielding("outer", middle))

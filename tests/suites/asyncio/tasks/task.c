@@ -703,8 +703,8 @@ static int task_runs_body(void *delay)
 }
 
 /*
- * Several loops run one after the other, each with its own task. The task's result
- * outlives the loop.
+ * If several loops run one after the other, each with its own task, the result of a task
+ * can still be read when its loop is closed.
  */
 PLAIN_SCENARIO(task_runs_on_the_loop_it_was_made_for)
 {
@@ -765,8 +765,8 @@ static void tasks_begin_callback(void *arg)
 }
 
 /*
- * New tasks and callbacks share one queue. The children of these tasks are queued behind
- * all of them.
+ * New tasks and callbacks start in the order in which they were created and scheduled.
+ * The children of these tasks start after all of them.
  */
 SCENARIO(tasks_begin_in_the_order_of_their_making)
 {

@@ -418,7 +418,8 @@ async def task_runs_body(delay):
 
 @scenario
 def task_runs_on_the_loop_it_was_made_for():
-    """Several loops run one after the other, each with its own task. The task's result outlives the loop."""
+    """If several loops run one after the other, each with its own task, the result of a task can still be read when its
+    loop is closed."""
     tasks = []
     for delay in 2, 3:
         loop = VirtualLoop()
@@ -439,7 +440,8 @@ async def tasks_begin_body(name, children):
 
 @scenario
 async def tasks_begin_in_the_order_of_their_making():
-    """New tasks and callbacks share one queue. The children of these tasks are queued behind all of them."""
+    """New tasks and callbacks start in the order in which they were created and scheduled. The children of these tasks
+    start after all of them."""
     loop = asyncio.get_running_loop()
     first = asyncio.create_task(tasks_begin_body("a", 2))
     loop.call_soon(trace, "a callback")

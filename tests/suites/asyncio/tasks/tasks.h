@@ -1,5 +1,5 @@
 /*
- * tasks.h - functions of tasks for scenarios about tasks.
+ * tasks.h - functions that tasks run in scenarios about tasks.
  */
 #ifndef TESTS_ASYNCIO_TASKS_H
 #define TESTS_ASYNCIO_TASKS_H
@@ -14,7 +14,7 @@ static inline int sleeper(void *seconds)
     return coil_sleep(COIL_SEC((intptr_t)seconds));
 }
 
-/* Sleep SECONDS(n), if n is not 0, and fail. */
+/* Sleep SECONDS(n), if n is not 0, and fail with -EIO. */
 static inline int failer(void *seconds)
 {
     int rc = seconds != NULL ? sleeper(seconds) : 0;

@@ -187,8 +187,8 @@ static int wait_for_failed(const char *name, coil_wait_mode mode, size_t n)
 }
 
 /*
- * A failure that wait() has looked at counts as retrieved. When the last task ends,
- * wait() returns without looking at its failure, so that failure is reported.
+ * wait() retrieves a failure only with FIRST_EXCEPTION, and only while other futures are
+ * pending. Any other failure is reported as never retrieved.
  */
 SCENARIO(wait_looks_at_a_failure_only_where_that_decides)
 {
@@ -473,8 +473,8 @@ static int yielder(void *arg)
 }
 
 /*
- * With the present time as its deadline, wait() only checks the tasks, and returns in the
- * turn after its timer has fired.
+ * With the present time as its deadline, wait() does not wait for the tasks, and returns
+ * in the turn after its timer has fired.
  */
 SCENARIO(wait_until_now_lets_turns_pass)
 {

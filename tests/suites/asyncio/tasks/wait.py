@@ -90,8 +90,8 @@ async def wait_is_cancelled_as_its_task_ends():
 
 @scenario
 async def wait_looks_at_a_failure_only_where_that_decides():
-    """A failure that wait() has looked at counts as retrieved. When the last task ends, wait() returns without looking
-    at its failure, so that failure is reported."""
+    """wait() retrieves a failure only with FIRST_EXCEPTION, and only while other futures are pending. Any other failure
+    is reported as never retrieved."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     modes = [("all", asyncio.ALL_COMPLETED), ("first", asyncio.FIRST_COMPLETED),
              ("failure", asyncio.FIRST_EXCEPTION)]  # fmt: skip
@@ -241,8 +241,8 @@ async def wait_takes_ten_tasks():
 
 @scenario
 async def wait_until_now_lets_turns_pass():
-    """With the present time as its deadline, wait() only checks the tasks, and returns in the turn after its timer has
-    fired."""
+    """With the present time as its deadline, wait() does not wait for the tasks, and returns in the turn after its
+    timer has fired."""
     tasks = [asyncio.create_task(turns(1)), asyncio.create_task(asyncio.sleep(1))]
     for timeout in 0, -1:
         ticks = asyncio.create_task(ticker(4))

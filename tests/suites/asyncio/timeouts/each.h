@@ -1,12 +1,12 @@
 /*
- * each.h - functions shared by the scenarios of as_completed().
+ * each.h - functions shared by scenarios about as_completed().
  */
 #ifndef TESTS_ASYNCIO_EACH_H
 #define TESTS_ASYNCIO_EACH_H
 
 #include "../scenario.h"
 
-/* A task that sleeps, prints the outcome, and returns `result`. */
+/* What a task does: sleep, print the outcome, and return `result`. */
 struct work {
     const char *name;
     int seconds, result;

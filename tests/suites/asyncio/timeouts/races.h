@@ -1,12 +1,12 @@
 /*
- * races.h - functions shared by the scenarios of staggered races.
+ * races.h - functions shared by scenarios about staggered races.
  */
 #ifndef TESTS_ASYNCIO_RACES_H
 #define TESTS_ASYNCIO_RACES_H
 
 #include "../scenario.h"
 
-/* A function for a race, which sleeps and prints the outcome. */
+/* A participant of a race, which sleeps, prints the outcome, and returns `rc`. */
 struct way {
     int index, seconds, rc;
 };
@@ -22,7 +22,10 @@ static inline int work(void *arg)
     return rc < 0 ? rc : way->rc;
 }
 
-/* Run a race of at most three functions, and print the outcome of each. */
+/*
+ * Run a race of at most three functions. Print the winner, and the errors of functions
+ * that have failed.
+ */
 static inline int race(const coil_work works[], size_t n, int64_t delay)
 {
     int rcs[3];

@@ -1,4 +1,6 @@
-/* staggered_race.c - staggered races. */
+/*
+ * staggered_race.c - staggered races: which functions begin, and which one wins.
+ */
 #include "races.h"
 
 /*
@@ -77,8 +79,8 @@ SCENARIO(staggered_race_of_nothing)
 }
 
 /*
- * Each function begins one delay after the previous one. A function that would succeed
- * later than the winner is too late.
+ * Each function begins one delay after the previous one, and the first function that
+ * succeeds is the winner.
  */
 SCENARIO(staggered_race_of_three_is_won_by_the_second)
 {

@@ -79,8 +79,7 @@ async def staggered_race_of_nothing():
 
 @scenario
 async def staggered_race_of_three_is_won_by_the_second():
-    """Each function begins one delay after the previous one. A function that would succeed later than the winner is too
-    late."""
+    """Each function begins one delay after the previous one, and the first function that succeeds is the winner."""
     await race(
         [
             lambda: work(0, 6, 10),

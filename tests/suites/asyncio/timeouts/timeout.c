@@ -1,9 +1,11 @@
-/* timeout.c - blocks of code with a timeout. */
+/*
+ * timeout.c - timeouts of blocks of code.
+ */
 #include "timeouts.h"
 
 /*
  * If a task that has caught a cancellation is cancelled again in a block with a deadline,
- * the block does not count as timed out.
+ * the block returns the cancellation, not a timeout.
  */
 SCENARIO(timeout_after_a_cancellation_meets_another)
 {
@@ -228,8 +230,8 @@ static void clean_up(void)
 }
 
 /*
- * A block times out, and the deadline of its cleanup passes too. The block still counts
- * as timed out.
+ * If a block times out, and a timeout in its cleanup expires too, the block still returns
+ * a timeout.
  */
 SCENARIO(timeout_of_a_cleanup_after_a_timeout)
 {
@@ -254,7 +256,7 @@ static int child(void *arg)
 }
 
 /*
- * A deadline interrupts a group, and a child fails when it is cancelled. The block
+ * If a deadline interrupts a group, and a child fails when it is cancelled, the block
  * returns that failure.
  */
 SCENARIO(timeout_of_a_group_whose_child_fails)
@@ -279,8 +281,8 @@ SCENARIO(timeout_of_a_group_whose_child_fails)
 }
 
 /*
- * A block without a deadline is not interrupted, in whichever way the absence of a
- * deadline is specified.
+ * A block without a deadline is not interrupted, no matter which call has created the
+ * block.
  */
 SCENARIO(timeout_of_none_never_comes)
 {

@@ -1,4 +1,4 @@
-"""Blocks of code with a timeout."""
+"""Timeouts of blocks of code."""
 
 from scenario import *
 
@@ -11,8 +11,8 @@ async def timeout_after_a_cancellation_meets_cleanup():
 
 @scenario
 async def timeout_after_a_cancellation_meets_another():
-    """If a task that has caught a cancellation is cancelled again in a block with a deadline, the block does not count
-    as timed out.
+    """If a task that has caught a cancellation is cancelled again in a block with a deadline, the block returns the
+    cancellation, not a timeout.
     """
     asyncio.current_task().cancel()
     trace("work: %s", await outcome(asyncio.sleep(1)))
@@ -176,7 +176,7 @@ async def timeout_of_a_cleanup_body():
 
 @scenario
 async def timeout_of_a_cleanup_after_a_timeout():
-    """A block times out, and the deadline of its cleanup passes too. The block still counts as timed out.
+    """If a block times out, and a timeout in its cleanup expires too, the block still returns a timeout.
 
     Since: 3.12 (and late releases of 3.11; Debian 12 has an early one)
     """
@@ -200,7 +200,7 @@ async def timeout_of_a_group_body():
 
 @scenario
 async def timeout_of_a_group_whose_child_fails():
-    """A deadline interrupts a group, and a child fails when it is cancelled. The block returns that failure.
+    """If a deadline interrupts a group, and a child fails when it is cancelled, the block returns that failure.
     """
     trace("body: %s", await outcome(timeout_of_a_group_body()))
     trace("cancelling %d", asyncio.current_task().cancelling())
@@ -209,7 +209,7 @@ async def timeout_of_a_group_whose_child_fails():
 
 @scenario
 async def timeout_of_none_never_comes():
-    """A block without a deadline is not interrupted, in whichever way the absence of a deadline is specified."""
+    """A block without a deadline is not interrupted, no matter which call has created the block."""
     async with telling_timeout("none", None) as scope:
         await tell("sleep", asyncio.sleep(1000))
         trace("deadline %s", "none" if scope.when() is None else "some")
