@@ -1,30 +1,29 @@
 /*
  * deadlock.c - detects when all tasks are waiting for events that can never happen.
  *
- * Only a descriptor, a timer or a post can wake the loop. If the loop waits for neither a
- * descriptor nor a timer, only a post from another thread can wake it. The kernel reports
- * the number of the process's threads. If the process has a thread that coil did not
- * create, the loop waits without limit, because that thread may post. coil's own threads
- * never post while they wait for work. A busy thread of coil may post: it may be running
- * an abandoned job, or be about to look for work. In that case the loop checks again
- * later.
+ * If the loop waits for neither a descriptor nor a timer, only a post from another thread
+ * can wake it. The loop compares the number of threads in the process, which the kernel
+ * reports, with the number of threads that coil created. If there is another thread, that
+ * thread may post, so the loop waits without limit. A thread of coil may post while it is
+ * busy (it may be running an abandoned job, for example), so the loop checks again later.
+ * If all threads of coil are idle, nothing can wake the loop: this is a deadlock.
  *
- * The process's threads include the kernel's workers for io_uring, which perform
- * operations that would block. These workers never post, and are not counted.
+ * The kernel's workers for io_uring are threads of the process, too, but never post, and
+ * are not counted.
  *
- * Counting threads takes longer than a poll. So a loop that only posts can wake does not
- * count threads before each wait, but only after 100 ms without an event.
+ * Counting threads takes longer than a poll, so the loop counts them only after 100 ms
+ * without an event.
  *
- * Locks. If a task of libcoil-posix waits for a lock or a futex, it checks the lock
- * repeatedly, because the lock may be released without a wake-up. The timers of these
- * checks cannot release a lock. So the loop is also stuck if all its timers belong to
- * such waits, and every task has checked its lock since any other code ran. If another
- * thread, another process or a signal handler might release a lock, the loop reports the
- * wait once, after five seconds, and continues.
+ * Locks. With libcoil-posix, a task that waits for a lock or a futex also checks it
+ * periodically, because the lock may be released without a wake-up. The timers for these
+ * checks do not end the wait. So there is also a deadlock if all timers of the loop
+ * belong to such waits, and every task has checked its lock since other code last ran. If
+ * another thread, another process or a signal handler might release a lock, the loop only
+ * prints a report, once, after five seconds, and continues to wait.
  *
- * A wait for a condition ends with a spurious wake-up from time to time, so that the
- * caller checks the condition. If the caller waits again in the same step, the task
- * counts as having only checked its condition.
+ * A wait for a condition variable lapses from time to time: it ends with a spurious
+ * wake-up, so that the caller checks its condition. If the caller waits again in the same
+ * step, the task has made no progress, and still counts as waiting.
  */
 #include "loop.h"
 
@@ -39,7 +38,7 @@
 #include <sys/auxv.h>
 
 #define LOOK_AGAIN COIL_MSEC(100)
-#define RARELY COIL_SEC(1) /* the interval of checks once the wait has lasted this long */
+#define RARELY COIL_SEC(1) /* the interval between checks after the first second */
 
 _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
@@ -69,7 +68,7 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc)
         return COIL_NEVER;
     if (coil__pool_idle < own - 1)
         return LOOK_AGAIN;
-    /* A thread may have posted just before it ended, so check for posts again. */
+    /* A thread may have posted just before it exited, so check for posts again. */
     if (!coil__wakeup_pending(&loop->wakeup) && coil__task_layer->stuck(loop))
         *rc = -EDEADLK;
     return COIL_NEVER;
@@ -82,7 +81,7 @@ void coil__deadlock_init(struct coil__deadlock *deadlock)
     coil__list_init(&deadlock->lock_waits);
 }
 
-/* Return the number of the running step, which is never 0. */
+/* Return the number of the current step, counted from 1. */
 static uint64_t step_of(const coil_loop *loop)
 {
     return loop->runs + loop->runs_unpolled + 1;
@@ -106,7 +105,7 @@ static void remove_wait(struct coil__deadlock *deadlock, struct coil__lock_wait 
 {
     coil__list_remove(&wait->link);
     deadlock->lock_wait_count--;
-    if (deadlock->lapsed_step != 0) /* the task of the lapsed wait has not waited again */
+    if (deadlock->lapsed_step != 0) /* the task whose wait lapsed has not waited again */
         deadlock->locked_since = 0;
 }
 
@@ -175,7 +174,7 @@ static bool any_from_outside(const struct coil__deadlock *deadlock)
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-/* Unlike dladdr(3), this function takes no lock. */
+/* Used instead of dladdr(3), which takes a lock. */
 static bool is_in_own_module(uintptr_t address)
 {
     return address >= (uintptr_t)__ehdr_start && address < (uintptr_t)_end;
@@ -187,8 +186,10 @@ static bool is_of_fault(int signo)
            signo == SIGTRAP || signo == SIGSYS || signo == SIGABRT;
 }
 
-/* If libcoil is statically linked, its handlers cannot be distinguished from the
- * program's, so all handlers count. */
+/*
+ * If libcoil is statically linked, its signal handlers cannot be distinguished from the
+ * program's, so all handlers count.
+ */
 bool coil__deadlock_has_handler(void)
 {
     bool is_program = is_in_own_module(getauxval(AT_PHDR));
@@ -203,8 +204,8 @@ bool coil__deadlock_has_handler(void)
 }
 
 /*
- * Report a wait that has lasted for some seconds, once per loop. Called if code outside
- * of the loop may release a lock.
+ * Report a possible deadlock once per loop, after some seconds. Called if code outside of
+ * the loop may release a lock.
  */
 static void suspect_deadlock(coil_loop *loop, int64_t waited_ns)
 {
@@ -231,8 +232,8 @@ static bool all_have_checked(const struct coil__deadlock *deadlock)
 }
 
 /*
- * True if every task has checked its lock since another thread last ran. In that case the
- * tasks have noticed every release of a lock by that thread.
+ * True if every task has checked its lock since another thread last ran, so no release of
+ * a lock by that thread has gone unnoticed.
  */
 static bool is_quiet(coil_loop *loop, bool outside)
 {
@@ -251,7 +252,7 @@ static bool is_quiet(coil_loop *loop, bool outside)
     return all_have_checked(deadlock);
 }
 
-/* Check for a deadlock. Returns true if one was reported. */
+/* Check for a deadlock. Returns true after reporting one. */
 static bool check_locks(coil_loop *loop, int64_t now)
 {
     bool outside = coil__thread_count_exceeds(1 + coil__pool_threads) ||
@@ -274,7 +275,7 @@ int64_t coil__loop_check_locks(coil_loop *loop, int64_t timeout)
         deadlock->locked_since = 0;
         return timeout;
     }
-    if (deadlock->lapsed_step != 0) { /* the task now waits for something else */
+    if (deadlock->lapsed_step != 0) { /* its task now waits for something else */
         deadlock->lapsed_step = 0;
         deadlock->locked_since = 0;
     }

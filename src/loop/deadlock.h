@@ -1,4 +1,4 @@
-/* deadlock.h (internal) - checks whether any event can still happen. */
+/* deadlock.h (internal) - detects when no event can wake the loop any more. */
 #ifndef COIL_LOOP_DEADLOCK_H
 #define COIL_LOOP_DEADLOCK_H
 
@@ -8,19 +8,19 @@
 
 #include <stdatomic.h>
 
-/* Private to deadlock.c and the accessors here. */
+/* Private to deadlock.c and to the inline functions here. */
 struct coil__deadlock {
-    uint64_t runs_when_idle; /* loop->runs at the last wait without limit */
+    uint64_t runs_when_idle; /* the loop's `runs` when it last had nothing to wait for */
     size_t outside_work;
-    /* waits begun by coil_lock_wait_begin(), oldest first */
+    /* waits that began with coil_lock_wait_begin(), oldest first */
     struct coil__list lock_waits;
     size_t lock_wait_count;
-    int64_t locked_since; /* when tasks began to wait only for locks; 0: they do not */
-    int64_t next_check;   /* time at which to count the threads again */
+    int64_t locked_since; /* start of the time in which only locks are awaited, or 0 */
+    int64_t next_check;   /* time of the next check for a deadlock */
     uint64_t lapsed_step; /* number of the step in which a wait lapsed; 0: none */
     uint32_t rounds;      /* number of times the loop became quiet: see is_quiet() */
-    bool quiet;           /* nothing outside of the tasks has run in this round */
-    bool was_outside;     /* in this round, code outside the loop can release a lock */
+    bool quiet;           /* no code outside of the tasks has run in this round */
+    bool was_outside;     /* in this round, other code may release a lock */
     bool lock_reported;
 };
 
@@ -46,7 +46,7 @@ void coil__loop_lapse_lock_wait(coil_loop *loop, struct coil__lock_wait *wait);
  */
 extern _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
-/* Count one more thread of coil, which is waiting for work. */
+/* Count a new thread of coil, which is waiting for work. */
 void coil__deadlock_add_helper(void);
 
 /*
@@ -62,7 +62,7 @@ void coil__deadlock_forked(void);
 int64_t coil__loop_longest_poll(coil_loop *loop, int *rc);
 
 /*
- * True if the program has a signal handler, which might release a lock. coil's own
+ * True if the program has a signal handler, which might release a lock. coil's own signal
  * handlers do not count.
  */
 bool coil__deadlock_has_handler(void);
@@ -74,8 +74,8 @@ bool coil__deadlock_has_handler(void);
 int64_t coil__loop_check_locks(coil_loop *loop, int64_t timeout);
 
 /*
- * Write the library of the oldest wait for a lock, such as " in libx.so". Returns false
- * if no task waits for a lock.
+ * Write the name of the library in which a task has waited longest for a lock, such as "
+ * in libx.so". Returns false if no task waits for a lock.
  */
 bool coil__loop_place_of_lock(const coil_loop *loop, char *text, size_t room);
 

@@ -1,6 +1,6 @@
 /*
- * descriptor.c - the table of descriptors, which grows by doubling. The table is in
- * zeroed memory, so only its used pages are resident.
+ * descriptor.c - the table of descriptors, which grows by doubling. The table is
+ * allocated as zeroed memory, whose pages are not resident until they are used.
  */
 #include "descriptor.h"
 
@@ -58,8 +58,8 @@ int coil__descriptor_make_room(struct coil__descriptors *all, int fd)
 }
 
 /*
- * Create the entry of an open descriptor. Fails with -EBADF for any other number,
- * including a simulated socket, whose entry is created with the socket.
+ * Create the entry of an open descriptor. Fails with -EBADF if the number is not an open
+ * descriptor. The entry of a simulated socket is created with the socket, not here.
  */
 static int open_entry(struct coil__descriptors *all, int fd)
 {
@@ -101,8 +101,8 @@ static bool is_of_stream_socket(enum coil__op_kind kind)
 }
 
 /*
- * True if the error means that the connection is lost. EPIPE is not such an error: if the
- * peer has closed in an orderly way, a read still returns 0.
+ * True if the error means that the connection was lost. After EPIPE this is not certain:
+ * if the peer closed in an orderly way, a read still returns 0.
  */
 static bool ends_connection(int error)
 {

@@ -1,9 +1,8 @@
 /*
- * descriptor.h - a loop's table of descriptors: how each descriptor is used, and its
- * waiters.
+ * descriptor.h - a loop's table of descriptors: how each one is used, and its waiters.
  *
  * A loop has one table, indexed by descriptor number. An entry has the fields that all
- * backends need and, in a union, the fields of one backend.
+ * backends need and, in a union, those of the loop's backend.
  */
 #ifndef COIL_LOOP_DESCRIPTOR_H
 #define COIL_LOOP_DESCRIPTOR_H
@@ -13,8 +12,8 @@
 struct coil__runnable;
 
 /*
- * The number of a simulated socket (backend.h) is larger than that of any descriptor
- * (proc(5), fs.nr_open). Such numbers have a separate table.
+ * The smallest number of a simulated socket (backend.h). No descriptor has such a large
+ * number (fs.nr_open in proc(5)). Simulated sockets have a separate table.
  */
 #define COIL__FIRST_SIMULATED 1000000000
 
@@ -27,7 +26,7 @@ enum coil__use {
 
 /* Two entries share a cache line. */
 struct coil__descriptor {
-    /* The waiter of each direction: an operation or a watcher, depending on `use`. */
+    /* Per direction: the waiting operation, or the watcher, depending on `use`. */
     union {
         struct coil__op *ops[2];
         struct coil__runnable *watchers[2];
@@ -36,7 +35,7 @@ struct coil__descriptor {
     uint32_t lost : 7;        /* the errno that ended the connection, or 0 */
     uint32_t generation : 23; /* incremented after each use of this number */
 
-    /* The fields of one backend; all 0 at first. */
+    /* The fields of the loop's backend, initially 0. */
     union {
         struct {              /* readiness.c */
             uint8_t interest; /* the events that the poller waits for */
@@ -46,7 +45,7 @@ struct coil__descriptor {
             uint8_t paused : 2; /* directions that a timer retries */
             uint8_t drains : 2; /* enum coil__drains */
             bool unusual : 1;   /* COIL__FOUND_UNUSUAL was seen */
-            bool always : 1;    /* the poller refused the descriptor as always ready */
+            bool always : 1;    /* always ready, so the poller refused it */
             uint32_t slot;      /* private to the poller */
         };
         struct { /* io_uring, attached or borrowed */
@@ -64,10 +63,10 @@ struct coil__descriptor {
         struct {                /* io_uring, watched; by direction */
             uint8_t armed : 2;  /* the kernel has a poll or time-out */
             uint8_t to_arm : 2; /* polls that the next poll() submits */
-            /* use time-outs instead of polls, for these directions */
+            /* directions for which a time-out replaces the poll */
             uint8_t pauses : 2;
             uint8_t pause_count[2]; /* number of time-outs in a row */
-            /* next descriptor in the list of polls to arm; -1: end */
+            /* next descriptor in the list of watches to arm; -1: end */
             int next_to_arm;
         };
     };
@@ -84,7 +83,10 @@ struct coil__descriptors {
 
 void coil__descriptors_finish(struct coil__descriptors *all);
 
-/* Return the entry of a descriptor, used or not, or NULL if it was not created yet. */
+/*
+ * Return the entry of a descriptor, or NULL if there is none yet. The entry may be
+ * unused.
+ */
 static inline struct coil__descriptor *
 coil__descriptor_find(const struct coil__descriptors *all, int fd)
 {
@@ -96,43 +98,40 @@ struct coil__descriptor *coil__descriptor_find_any(const struct coil__descriptor
                                                    int fd);
 
 /*
- * Make the table large enough for the number, which may move all entries. Returns 0 or
- * -ENOMEM.
+ * Grow the table, if necessary, to contain the number. This may move all entries. Returns
+ * 0 or -ENOMEM.
  */
 int coil__descriptor_make_room(struct coil__descriptors *all, int fd);
 
 /*
- * Find or create the entry of a descriptor, and check that it may be used for `use`.
- * Creating an entry may move other entries. The caller sets the entry's `use`. Returns 0,
- * -EBADF, -ENOMEM, or -EBUSY if the descriptor is attached or is in use for another
- * purpose.
+ * Find or create the entry of a descriptor, and check that the descriptor is free for
+ * `use`. Creating an entry may move other entries. The caller then sets the entry's
+ * `use`. Returns 0, -EBADF, -ENOMEM, or -EBUSY if the descriptor is attached or is in use
+ * for another purpose.
  */
 int coil__descriptor_claim(struct coil__descriptors *all, int fd, enum coil__use use,
                            struct coil__descriptor **out);
 
 /*
- * Claim the descriptor of a COIL__OP_POLL. Also fails with -EBUSY if a direction in which
- * the operation waits already has a waiter.
+ * Claim the descriptor of a COIL__OP_POLL. Also fails with -EBUSY if another operation is
+ * already waiting in one of its directions.
  */
 int coil__descriptor_claim_poll(struct coil__descriptors *all, const struct coil__op *op,
                                 struct coil__descriptor **out);
 
 /*
  * Return the result of an operation whose system call returned `result`, which is 0 or a
- * negative errno. If the connection was lost, both its reader and its writer get the
- * error.
+ * negative errno. If the connection was lost, both its reader and its writer fail with
+ * that error.
  *
  * The kernel reports a reset or a time-out only to the first call. A later receive
- * returns 0, as after an orderly close. So the descriptor's entry stores the error, and
- * each receive that would return 0 returns the error instead.
+ * returns 0, as it does after an orderly close. So the entry stores the error, and a
+ * receive that would return 0 returns the stored error instead.
  */
 ssize_t coil__descriptor_result(struct coil__descriptor *d, enum coil__op_kind kind,
                                 ssize_t result);
 
-/*
- * Make the operation's system call, as coil__op_call() does. If the connection was lost,
- * return the error that ended it.
- */
+/* Like coil__op_call(), but return the error that ended the connection if it was lost. */
 static inline ssize_t coil__descriptor_call(struct coil__descriptor *d,
                                             const struct coil__op *op)
 {
@@ -143,7 +142,7 @@ static inline ssize_t coil__descriptor_call(struct coil__descriptor *d,
     return coil__descriptor_result(d, op->kind, result);
 }
 
-/* End the use of the descriptor. Events with the old generation are now stale. */
+/* Mark the descriptor as unused. Events with the old generation are now stale. */
 void coil__descriptor_release(struct coil__descriptor *d);
 
 /* True if no operation or watcher waits for the descriptor. */
@@ -152,7 +151,7 @@ static inline bool coil__descriptor_is_idle(const struct coil__descriptor *d)
     return d->ops[COIL__IN] == NULL && d->ops[COIL__OUT] == NULL; /* or watchers */
 }
 
-/* Store a COIL__OP_POLL as the waiter of each direction in which it waits. */
+/* Store a COIL__OP_POLL in the entry, for each direction in which it waits. */
 void coil__descriptor_enlist_poll(struct coil__descriptor *d, struct coil__op *op);
 
 #endif

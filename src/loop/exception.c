@@ -3,9 +3,9 @@
  *
  * The exception handler is user code and may do anything, but coil may have to call it
  * anywhere, such as when a task releases an object, or when the loop closes. So the
- * handler runs like a callback, without a current task. A failure reported while the
- * handler is running goes to the default handler, which prevents infinite recursion.
- * (asyncio: BaseEventLoop.call_exception_handler)
+ * handler runs without a current task, like a callback. If a failure is reported while
+ * the handler is running, the default handler is called instead: this prevents infinite
+ * recursion. (asyncio: BaseEventLoop.call_exception_handler)
  */
 #include "../base/context.h"
 #include "../coro/coroutine.h"
@@ -34,8 +34,10 @@ coil_exception_handler coil_get_exception_handler(void **arg)
     return loop->exception.handler;
 }
 
-/* Run the handler in the context of the exception's task, or of the code that reported
- * the exception if there is no task. */
+/*
+ * Call the handler in the context of the exception's task, or, if there is none, of the
+ * code that reported the exception.
+ */
 static void call_as_a_callback(const coil_loop *loop, const coil_exception *exception,
                                const struct coil__task_layer *tasks)
 {

@@ -1,5 +1,6 @@
 /*
- * exception.h (internal) - the handler for failures that cannot be returned to a caller.
+ * exception.h (internal) - the loop's handler for failures that cannot be returned to a
+ * caller.
  */
 #ifndef COIL_LOOP_EXCEPTION_H
 #define COIL_LOOP_EXCEPTION_H

@@ -1,5 +1,5 @@
 /*
- * fork.c - disables the parent's loop in a child of fork(2), which must not use it.
+ * fork.c - disables the parent's loop in a child of fork(2).
  *
  * The child shares epoll instances, rings and eventfds with its parent: if the child
  * removed a descriptor from the epoll instance, it would be removed for the parent, too.
@@ -11,11 +11,11 @@
  *     ready runnables move to a list of their own   nothing runs before the abort
  *     the child's copies of its descriptors         are closed
  *
- * Only fork(2) itself becomes slower. Functions that destroy an object check whether its
- * loop belongs to the parent (coil__loop_is_parents()), which takes only one comparison.
+ * The only costs are a slower fork(2) and, in functions that destroy an object, a
+ * comparison to check whether its loop belongs to the parent (coil__loop_is_parents()).
  *
- * A child of vfork(2), clone(2) or _Fork(3) must exec or _exit, because no handlers run
- * there.
+ * A child of vfork(2), clone(2) or _Fork(3) must exec or _exit, because the handler does
+ * not run there.
  */
 #include "loop.h"
 
@@ -89,7 +89,7 @@ static struct coil__backend parents_backend = {.class = &parents_class};
 
 /*
  * Move all ready runnables to a list that is never run. Their owners can still remove
- * them from that list.
+ * them.
  */
 static void put_aside(coil_loop *loop)
 {
@@ -108,7 +108,7 @@ static void give_up_loop(coil_loop *loop)
     loop->polls_every_turn = true;
     if (loop->backend->class->forked != NULL)
         loop->backend->class->forked(loop->backend);
-    loop->fork.backend = loop->backend; /* the backend's memory is never freed here */
+    loop->fork.backend = loop->backend; /* the child never frees the backend */
     loop->backend = &parents_backend;
     coil__wakeup_forked(loop);
     coil__slow_forked(loop);
@@ -124,7 +124,7 @@ static void disable_loop_in_child(void)
     coil__loops_forget();
     coil__deadlock_forked();
     coil__stall_forked();
-    if (coil__loop_in_kernel != NULL) /* a signal handler has called fork(2) */
+    if (coil__loop_in_kernel != NULL) /* a signal handler called fork(2) */
         coil__loop_leave_kernel();
     if (coil__loop_of_thread != NULL)
         give_up_loop(coil__loop_of_thread);
@@ -140,7 +140,7 @@ void coil__fork_watch(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, watch_forks);
-    coil__process = getpid(); /* in a child of clone(2), no handler has set it */
+    coil__process = getpid(); /* in a child of clone(2), the handler has not set it */
 }
 
 coil_loop *coil__loop_require_parents(const char *caller)

@@ -2,9 +2,9 @@
  * guest.c - a loop inside another event loop (the host).
  *
  * The host gets a descriptor and a time-out from coil, and includes them in its own wait.
- * After that wait it calls coil to take one turn of the loop, which itself does not wait.
- * Outside of guest mode a busy loop may take several turns without a poll. In guest mode
- * each step polls, and returns to the host after one turn, however busy the tasks are.
+ * After that wait it calls coil_guest_step(), which polls without waiting, runs one turn
+ * of the loop, and returns to the host even if tasks are ready. (Outside of guest mode a
+ * busy loop may run several turns without a poll.)
  */
 #include "loop.h"
 

@@ -2,12 +2,13 @@
  * leak.c - in debug mode, reports objects that are not freed when their loop closes.
  *
  * There is one list for the whole process, because an object may be created on one thread
- * and freed on another. There may be notes for a million tasks, so a hash table keyed by
- * address finds a note. If there is no memory for an object's note, the object is not
- * reported.
+ * and freed on another. There may be notes for a million tasks, so a hash table finds a
+ * note by the address of its object. If there is no memory for an object's note, the
+ * object is not reported.
  *
- * Notes are allocated by the C library, not by the allocator of coil_set_allocator(), so
- * allocation failures affect a program in the same way with and without debug mode.
+ * Notes are allocated by the C library, not by the allocator of coil_set_allocator(). So
+ * a test that makes the n-th allocation fail gives the same result with and without debug
+ * mode.
  */
 #include "leak.h"
 
@@ -18,11 +19,11 @@
 #include <stdlib.h>
 
 #define FRAMES 16
-#define BUCKET_BITS 14 /* the table has many buckets: its untouched pages use no memory */
+#define BUCKET_BITS 14 /* generous, because untouched pages of the table use no memory */
 
 struct note {
     struct coil__list link; /* in `notes` */
-    struct note *next;      /* next note of the hash bucket */
+    struct note *next;      /* the next note in the same bucket */
     const struct coil__leak_kind *kind;
     const void *thing;
     const coil_loop *loop;
@@ -47,8 +48,8 @@ static struct note **bucket_of(const void *thing)
 }
 
 /*
- * Return the address of the pointer to the note of `thing`, or of the NULL at the end of
- * its bucket. The caller holds `lock`.
+ * Return the address of the pointer to the note of `thing`, or of the NULL pointer at the
+ * end of its bucket. The caller holds `lock`.
  */
 static struct note **find_note(const void *thing)
 {
@@ -70,7 +71,10 @@ static void enter(struct note *note)
     atomic_fetch_add(&coil__leak_notes, 1);
 }
 
-/* Unlink the note of `thing` and return it, or NULL. The caller holds `lock`. */
+/*
+ * Unlink and return the note of `thing`, or return NULL if there is none. The caller
+ * holds `lock`.
+ */
 static struct note *take_note(const void *thing)
 {
     struct note **place = find_note(thing), *note = *place;
@@ -139,8 +143,10 @@ static void report(const struct note *note)
     coil_call_exception_handler(&(coil_exception){.message = message});
 }
 
-/* Unlink and return the loop's first note. A note is unlinked before it is reported,
- * because the handler may free the object, or create others. */
+/*
+ * Unlink and return the loop's first note. A note is unlinked before it is reported,
+ * because the exception handler may free the object, or create other objects.
+ */
 static struct note *take_first_of(const coil_loop *loop)
 {
     struct note *found = NULL;

@@ -1,9 +1,9 @@
 /*
  * leak.h - in debug mode, reports objects that are not freed when their loop closes.
  *
- * Code that creates an object notes it; code that frees an object removes its note. While
- * no loop is in debug mode, either call costs a load and a branch. These functions may be
- * called on any thread.
+ * A function that creates an object calls coil__leak_note(), and a function that frees
+ * one calls coil__leak_forget(). While no loop is in debug mode, each call costs a load
+ * and a branch. All functions here may be called on any thread.
  */
 #ifndef COIL_LOOP_LEAK_H
 #define COIL_LOOP_LEAK_H
@@ -12,8 +12,8 @@
 
 struct coil__leak_kind {
     const char *noun;   /* "a stream" */
-    const char *number; /* name of the object's number, such as "descriptor", or NULL */
-    const char *verb;   /* the participle in "was not destroyed" */
+    const char *number; /* what the object's number is, such as "descriptor"; or NULL */
+    const char *verb;   /* the last word of "was not destroyed" */
 };
 
 extern _Atomic size_t coil__leak_notes; /* the number of notes */
@@ -24,9 +24,8 @@ void coil__leak_add(const struct coil__leak_kind *kind, const void *thing, int n
 void coil__leak_remove(const void *thing);
 
 /*
- * Note that `thing` was created by the public function that is running. A second note for
- * the same object replaces the first. `name` is copied, and may be NULL. `kind` must stay
- * valid.
+ * Note that the running public function has created `thing`. A second note for the same
+ * object replaces the first. `name` is copied, and may be NULL. `kind` must stay valid.
  */
 static inline void coil__leak_note(const struct coil__leak_kind *kind, const void *thing,
                                    int number, const char *name)
@@ -38,8 +37,8 @@ static inline void coil__leak_note(const struct coil__leak_kind *kind, const voi
 }
 
 /*
- * Remove the note of `thing`, if it exists. Called when the object is freed or need no
- * longer be freed.
+ * Remove the note of `thing`, if there is one. Called when the object is freed, or no
+ * longer has to be freed.
  */
 static inline void coil__leak_forget(const void *thing)
 {

@@ -27,8 +27,8 @@ static bool is_debug_requested(void)
 }
 
 /*
- * Choose the format of reports. An unknown format is reported to the exception handler,
- * once per process.
+ * Choose the format of reports with COIL_REPORTS. An unknown format is reported to the
+ * exception handler, once per process.
  */
 static void choose_reports(void)
 {
@@ -151,8 +151,8 @@ static void run_close_hooks(coil_loop *loop)
 }
 
 /*
- * Run all ready runnables and all timers, so that they free their objects: see struct
- * coil__runnable.
+ * Run all ready runnables and all timers. Because the loop is closing, they only free
+ * their objects: see struct coil__runnable.
  */
 static void drop_everything(coil_loop *loop)
 {

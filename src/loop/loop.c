@@ -9,30 +9,27 @@
  *            |  run the batch  first in, first out                         |
  *            +-------------------------------------------------------------+
  *
- * Invariants
- * 1. A runnable that becomes ready while a batch runs waits for the next turn. So a task
- *    that keeps making itself ready starves neither timers nor I/O, and runnables run in
- *    the order in which they became ready.
+ * Invariants 1. A runnable that becomes ready while a batch runs waits for the next turn.
+ * So timers and I/O are not starved by a task that keeps making itself ready, and
+ * runnables run in the order in which they became ready.
  * 2. The batch runs to its end, even after coil_loop_stop().
- * 3. A runnable is in at most one list. Cancelling removes it from that list, so lists
- *    never contain cancelled runnables that would have to be skipped.
+ * 3. A runnable is in at most one list. Cancelling removes it from that list, so the loop
+ *    never has to skip cancelled runnables.
  *
- * A poll that waits for a timer may wait longer, up to the loop's slack, so timers that
- * are due at almost the same time cost only one wake-up. The deadlines themselves do not
- * change.
+ * A poll may wait for a timer longer than necessary, by up to the loop's slack, so that
+ * timers that are due at almost the same time cost only one wake-up.
  *
- * A poll is a system call, and reading the clock takes time, too. While runnables are
- * ready, polls are skipped: for up to 64 turns, 256 runnables or 250 us in a row. While
- * there is neither a descriptor nor a timer, they are skipped for 65,536 runnables. As
- * long as turns are short, reading the clock is skipped, too (is_poll_due()). If a task
+ * A poll is a system call, and reading the clock takes time, too. So a busy loop skips
+ * both. While runnables are ready, the loop polls only after 64 turns, 256 runnables or
+ * 250 us, or, if it has neither a descriptor nor a timer, after 65,536 runnables. While
+ * turns are short, most turns do not read the clock, either (is_poll_due()). If a task
  * has done a lot of I/O in one step, the next turn polls (task/budget.h). With a virtual
- * clock every turn polls, as in asyncio, unless skip_polls is set. A turn without a poll
- * need not begin in this file: a task that is suspended while the batch is empty begins
- * the turn itself, and switches directly to the next task (task.c).
+ * clock every turn polls, as in asyncio, unless skip_polls is set. Not every turn begins
+ * in this file: if the batch is empty when a task is suspended, and no poll is due, the
+ * task begins the turn itself, and switches directly to the next task (task.c).
  *
- * There is no poll within a turn, however many runnables the turn has and however long
- * they take. So the order of events is the same as in asyncio, where each turn polls
- * once.
+ * The loop never polls within a turn, even if the turn is long. So the order of events is
+ * the same as in asyncio, where each turn polls once.
  */
 #include "backend/backend.h"
 #include "leak.h"
@@ -42,7 +39,7 @@
 #include "../coro/exceptions.h"
 #include "../coro/light.h"
 
-/* Limits for is_poll_due(). While turns are short, only polls read the clock. */
+/* Limits for is_poll_due(). */
 #define LONGEST_UNPOLLED COIL_USEC(250)
 #define SHORT_TURN COIL_USEC(5)
 #define WARY_FOR COIL_SEC(1)
@@ -91,15 +88,14 @@ static int64_t poll_timeout(coil_loop *loop)
         return COIL_NEVER;
     now = coil__loop_now(loop);
     /*
-     * The difference may overflow, because `next` may be centuries away and the clock
-     * below 0.
+     * The difference may overflow if `next` is centuries away and the clock is below 0.
      */
     return next > now
                ? coil__loop_wait_for(loop, next - now, loop->backend->waits_exactly)
                : 0;
 }
 
-/* True if only posts and timers can end a wait. */
+/* True if only a post or a timer can end a wait. */
 static bool waits_for_posts_only(const coil_loop *loop)
 {
     return loop->backend->in_use == 0 && loop->backend->class->idles_without_use;
@@ -124,7 +120,10 @@ int coil__loop_poll(coil_loop *loop, int64_t timeout_ns)
     return rc;
 }
 
-/* Poll without limit. Called when nothing is ready and no timer is armed. */
+/*
+ * Wait for an event, or return -EDEADLK if there can be none. Called when nothing is
+ * ready and no timer is armed.
+ */
 static int poll_for_ever(coil_loop *loop)
 {
     int rc = 0;
@@ -134,8 +133,8 @@ static int poll_for_ever(coil_loop *loop)
 }
 
 /*
- * Called when nothing is ready: advance the virtual clock to the next timer instead of
- * waiting for it.
+ * Advance the virtual clock to the next timer instead of waiting for it. Called when
+ * nothing is ready.
  */
 static int jump_to_next_timer(coil_loop *loop)
 {
@@ -172,10 +171,10 @@ static int poll_now(coil_loop *loop)
 
 /*
  * Choose the number of turns until the next reading of the clock. The clock was just
- * read, `turns` turns after the previous reading. `turns` is 0 if the loop has waited
- * since then, so the time does not measure turns. If more turns passed than planned, at
- * most `look_every` turns are counted, because a timer was started and the first turns
- * may have been short.
+ * read, `turns` turns after the previous reading. `turns` is 0 if the loop has waited in
+ * between: in that case the time says nothing about turns. If a new timer has reset
+ * `look_every` to 1, all turns count as one, because the last one may be long although
+ * the first ones were short.
  */
 static void choose_look_every(coil_loop *loop, unsigned turns)
 {
@@ -240,15 +239,15 @@ static int poll_and_expire(coil_loop *loop)
 }
 
 /*
- * A turn without a poll may begin by reading the clock. asyncio reads the clock in each
- * turn, but here this would take longer than the shortest turns. The next turn reads the
- * clock if a new timer is the earliest, or if this turn took more than 5 us. While turns
- * are shorter, every 2nd turn reads the clock, then every 4th, and so on up to every
- * 64th. If turns suddenly become long, up to 64 of them go unnoticed. During the next
- * second, at least every 8th turn reads the clock.
- *
  * Return true if the turn must poll: too many turns, runnables or microseconds have
  * passed without a poll, a task has requested a poll, or a timer is due.
+ *
+ * This function reads the clock, as asyncio does in each turn, but here this would take
+ * longer than the shortest turns. So the function is called in the next turn only if a
+ * new timer is the earliest, or if this turn took more than 5 us. While turns are
+ * shorter, it is called in every 2nd turn, then in every 4th, and so on up to every 64th.
+ * If turns suddenly become long, up to 64 of them go unnoticed. For the next second, it
+ * is called in at least every 8th turn.
  */
 static bool is_poll_due(coil_loop *loop)
 {

@@ -19,65 +19,65 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* Functions of the task layer (the layer above the loop) that the loop calls. */
+/* Functions of the task layer, which is above the loop, that the loop calls. */
 struct coil__task_layer {
     const char *(*name)(const coil_task *task);
     struct coil__context_slot *(*context)(coil_task *task);
     coil_task *(*exchange_current)(coil_task *task); /* returns the previous task */
-    /* If the runnable is a task's next step, return that task, otherwise NULL. */
+    /*
+     * Return the task of which the runnable is the next step, or NULL if it is not a
+     * step.
+     */
     const coil_task *(*stepping)(const struct coil__runnable *runnable);
-    /* Return the address to which the call that spawned the task returns. */
+    /* Return the return address of the call that spawned the task. */
     const void *(*spawned_at)(const coil_task *task);
     /*
-     * Called when no event can happen any more. If tasks are waiting, report them and
-     * return true.
+     * If tasks are waiting, report the deadlock and return true. Called when no event can
+     * happen any more.
      */
     bool (*stuck)(coil_loop *loop);
-    /*
-     * If the runnable is the next step of a task, return the task's number, otherwise 0.
-     */
+    /* Like stepping(), but return the task's number, or 0. */
     uint32_t (*number)(const struct coil__runnable *runnable);
-    /* Called after a trace has been started or stopped: see trace.h. */
+    /* Called when a trace starts or stops: see trace.h. */
     void (*traced)(coil_loop *loop);
     /* Call visit() for each task. */
     void (*each)(coil_loop *loop, coil__trace_visit_task *visit, void *arg);
-    /* Called before the loop waits if clock_read has reached loop->trim_at. */
+    /* Called before the loop waits, if clock_read has reached loop->trim_at. */
     void (*trim)(coil_loop *loop);
     /*
-     * Called in a child of fork(2). No task may run in the child, because all tasks
-     * belong to the parent. Must be async-signal-safe.
+     * Called in a child of fork(2), where no task may run, because all tasks belong to
+     * the parent. Must be async-signal-safe.
      */
     void (*forked)(void);
 };
 
-/* NULL until a thread creates the first task of the process. */
+/* NULL until the process creates its first task. */
 extern const struct coil__task_layer *_Atomic coil__task_layer;
 
-/* The parts of a loop that a child of fork(2) needs. Private to fork.c. */
+/* The part of a loop that is used only in a child of fork(2). Private to fork.c. */
 struct coil__fork {
-    struct coil__list put_aside; /* runnables that were ready in the parent; never run */
+    struct coil__list put_aside; /* runnables that were ready at the fork; never run */
     struct coil__backend *backend;
 };
 
 /*
- * A loop. It has the members that its turns need, and parts that belong to other files of
- * this folder, whose headers declare them. loop.c explains turns. Upper layers use the
- * functions below.
+ * A loop. The structs among its members belong to other files of this folder. loop.c
+ * explains turns. Upper layers use the functions below.
  */
 struct coil_loop {
     struct coil__list ready; /* runnables of the next turn */
-    struct coil__list batch; /* runnables that remain in this turn */
-    struct coil__list idle;  /* runnables that become ready when nothing else is ready */
+    struct coil__list batch; /* runnables that this turn has not run yet */
+    struct coil__list idle;  /* runnables that become ready once nothing else is ready */
     struct coil__trace *trace; /* NULL: the loop is not being traced */
     struct coil__backend *backend;
     struct coil__timer_heap timers;
 
     pid_t pid; /* the process that created the loop, not a child of it */
-    /* identifies the loop: unlike an address, never reused in this process; never 0 */
+    /* never 0; identifies the loop: unlike an address, not reused in this process */
     uint32_t number;
     uint32_t number_in_checks; /* `number`, or COIL__LOOP_CAREFUL in debug mode */
     bool running, stopping, closing;
-    bool guest; /* the loop is in a step of guest mode (guest.c), and must not wait */
+    bool guest; /* coil_guest_step() is running, so the loop must not wait */
     bool virtual_clock;
     bool may_skip_polls;   /* false with a virtual clock, unless skip_polls is set */
     bool polls_every_turn; /* see coil__loop_choose_turns() */
@@ -98,11 +98,11 @@ struct coil_loop {
     /* a recent turn was long: read the clock more often until this time */
     int64_t wary_until;
 
-    int64_t trim_at;    /* the time of the next call of coil__task_layer->trim() */
-    int64_t clock_read; /* the time when the clock was last read */
+    int64_t trim_at;    /* when to call coil__task_layer->trim() */
+    int64_t clock_read; /* the clock's latest reading */
     int64_t virtual_now;
     uint64_t polls, turns, runs;            /* counted up to the last poll */
-    uint64_t operations, operations_waited; /* all submitted; only those that waited */
+    uint64_t operations, operations_waited; /* submitted; not complete at once */
     uint64_t shuffle; /* state of testing/shuffle.c; 0: the batch keeps its order */
     int64_t slack;    /* coil_loop_opts.timer_slack_ns; 0: none */
     int64_t slack_over_thread; /* `slack` minus the thread's timer slack, or 0 */
@@ -128,10 +128,10 @@ struct coil_loop {
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
 
 /*
- * The number of the thread's loop, or 0 if there is no loop. A separate variable saves
- * the checks in locks and queues a load from the loop. In debug mode its value is
- * COIL__LOOP_CAREFUL, which differs from the number of every loop, so each check takes
- * the slow path (sync/waiters.c).
+ * The number of the thread's loop, or 0 if there is no loop. Locks and queues compare
+ * this variable with the number that they store, and need not load anything from the
+ * loop. In debug mode the value is COIL__LOOP_CAREFUL, which is not the number of any
+ * loop, so each check takes the slow path (sync/waiters.c).
  */
 extern COIL__THREAD_LOCAL uint32_t coil__loop_number_of_thread;
 
@@ -152,10 +152,10 @@ static inline bool coil__loop_is_debugged(void)
 /* ---- signal handlers --------------------------------------------------------------- */
 
 /*
- * The thread's loop while it waits in the kernel. During the wait, coil__loop_of_thread
- * is NULL. Only a signal handler can run on this thread during the wait. If the handler
- * calls a function of coil, that function finds no loop and aborts with a message, so no
- * other check is necessary.
+ * The thread's loop while it waits in the kernel; otherwise NULL. During the wait,
+ * coil__loop_of_thread is NULL, and only signal handlers can run on this thread. If a
+ * signal handler calls a function of coil, the function finds no loop and aborts with a
+ * message.
  */
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_in_kernel;
 
@@ -167,8 +167,8 @@ static inline void coil__loop_enter_kernel(void)
 }
 
 /*
- * In a child process forked by a signal handler, coil__loop_in_kernel is NULL: see
- * fork.c.
+ * If a signal handler forked during the wait, coil__loop_in_kernel is NULL in the child:
+ * see fork.c.
  */
 static inline void coil__loop_leave_kernel(void)
 {
@@ -180,15 +180,17 @@ static inline void coil__loop_leave_kernel(void)
 COIL__NORETURN void coil__loop_stop_handler(const char *caller);
 
 /*
- * In debug mode, abort if called from a signal handler that has interrupted a turn, even
- * if the handler runs on the task's own stack. Searching the innermost frames takes a few
- * microseconds.
+ * Abort if called from a signal handler that has interrupted a turn, even if the handler
+ * runs on the task's own stack. Used only in debug mode, because searching the innermost
+ * frames takes a few microseconds.
  */
 void coil__loop_check_frames(const char *caller);
 
-/* Abort with `caller` in the message if called from a signal handler that has interrupted
- * a task and runs on its alternate stack. A handler on the task's own stack is detected
- * only in debug mode. */
+/*
+ * Abort with `caller` in the message if called from a signal handler that has interrupted
+ * a task and runs on the alternate signal stack. A signal handler that runs on the task's
+ * own stack is detected only in debug mode.
+ */
 static inline void coil__loop_check_stack(const char *caller)
 {
     if (COIL__UNLIKELY(coil__coro_off_stack()) && coil__coro_in_handler())
@@ -209,37 +211,37 @@ static inline void coil__loop_check_handler(const char *caller)
 }
 
 /*
- * Called before a loop is created. In a child of vfork(2) or clone(2) no fork handler has
- * run, so the child drops its parent's loop here, whatever its state, and may create its
- * own.
+ * Called before a loop is created. In a child of vfork(2) or clone(2), where the fork
+ * handler has not run, this function clears the pointers to the parent's loop, so that
+ * the child can create its own.
  */
 void coil__loop_forget_parents(void);
 
 /* ---- fork.c ------------------------------------------------------------------------ */
 
-/* The process id, updated by fork(2) and when a loop is created. */
+/* The process id. Updated in a child of fork(2), and when a loop is created. */
 extern _Atomic pid_t coil__process;
 
-/* In a child of fork(2), the loop that the thread had in the parent; otherwise NULL. */
+/*
+ * In a child of fork(2): the loop that the thread had in the parent, or NULL if it had
+ * none. NULL in other processes.
+ */
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_of_parent;
 
-/* Install the fork handler. Children forked from now on do not touch inherited loops. */
+/* Install the fork handler, which disables the parent's loop in a child. */
 void coil__fork_watch(void);
 
 /* Abort because `caller` was about to use the parent's loop. */
 COIL__NORETURN void coil__fork_misuse(const char *caller);
 
-/*
- * In a child of fork(2), return the loop that the thread had in the parent. Aborts if the
- * thread had no loop.
- */
+/* Return coil__loop_of_parent. Aborts if it is NULL. */
 coil_loop *coil__loop_require_parents(const char *caller);
 
 /*
- * Return the loop on which to undo a request: the thread's loop. In a child of fork(2)
- * that has no loop, this is the parent's loop, where undoing only frees memory. Aborts if
- * neither loop exists. If a child has its own loop and the request is not found there, it
- * may be on coil__loop_of_parent.
+ * Return the loop on which to cancel or remove a request. This is the thread's loop or,
+ * in a child of fork(2) that has no loop, the parent's loop, where removing a request
+ * only frees memory. Aborts if neither loop exists. In a child that has its own loop, a
+ * request that is not found there may be on coil__loop_of_parent.
  */
 static inline coil_loop *coil__loop_to_undo(const char *caller)
 {
@@ -250,9 +252,7 @@ static inline coil_loop *coil__loop_to_undo(const char *caller)
 
 COIL__NORETURN void coil__loop_missing(const char *caller);
 
-/*
- * Return the thread's loop. Aborts with a message that names `caller` if there is none.
- */
+/* Return the thread's loop. If there is none, aborts with `caller` in the message. */
 static inline coil_loop *coil__loop_require(const char *caller)
 {
     if (COIL__UNLIKELY(coil__loop_of_thread == NULL))
@@ -260,11 +260,11 @@ static inline coil_loop *coil__loop_require(const char *caller)
     return coil__loop_of_thread;
 }
 
-/* Aborts with `caller` in the message if the loop does not belong to this thread. */
+/* Abort with `caller` in the message if the loop does not belong to this thread. */
 void coil__loop_require_own(const coil_loop *loop, const char *caller);
 
 /*
- * True if this is a forked process, and the loop belongs to its parent. The objects of
+ * True if this is a child of fork(2), and the loop belongs to its parent. The objects of
  * such a loop must not be changed.
  */
 static inline bool coil__loop_is_parents(const coil_loop *loop)
@@ -272,13 +272,14 @@ static inline bool coil__loop_is_parents(const coil_loop *loop)
     return loop->pid != atomic_load_explicit(&coil__process, memory_order_relaxed);
 }
 
-/* Abort because an object of `loop` was used by another thread, or in a child process. */
+/* Abort because an object of `loop` was used on another thread, or in a child process. */
 COIL__NORETURN void coil__loop_wrong_thread(const coil_loop *loop, const char *caller);
 
 /*
- * Abort if `loop` is not this thread's. All code that makes a runnable ready calls this,
- * because another thread may only post. Public functions call this first with their own
- * name, if they can be called on the wrong thread.
+ * Abort if `loop` is not this thread's loop. All code that makes a runnable ready calls
+ * this function, because other threads must use a post instead. Public functions that
+ * might be called on the wrong thread call it first, so that the message contains their
+ * name.
  */
 static inline void coil__loop_check_thread(const coil_loop *loop, const char *caller)
 {
@@ -287,13 +288,16 @@ static inline void coil__loop_check_thread(const coil_loop *loop, const char *ca
 }
 
 /*
- * Check the thread in a call that does not always make a runnable ready. `number` is the
- * number of a loop that is not this thread's loop: abort if that loop is open. Any thread
- * may use and free objects that outlive their loop.
+ * Abort if the loop with the number `number`, which is not this thread's loop, is open:
+ * in that case an object of that loop is being used on the wrong thread. Once the loop is
+ * closed, any thread may use and free its objects.
  */
 void coil__loop_check_foreign(uint32_t number, const char *caller);
 
-/* Called in a child of fork(2): forget the parent's open loops. Async-signal-safe. */
+/*
+ * Remove all loops from the list of open loops. Called in a child of fork(2).
+ * Async-signal-safe.
+ */
 void coil__loops_forget(void);
 
 /* Append the runnable, which must not be in a list, to the ready queue. */
@@ -324,8 +328,8 @@ static inline void coil__loop_calls(coil_loop *loop, const void *callback,
 }
 
 /*
- * Add `change` (1 or -1) to the number of jobs that run on threads and end with a post.
- * While there are such jobs, a virtual clock does not advance.
+ * Add `change` (1 or -1) to the number of jobs that are running on threads and will end
+ * with a post. While there are such jobs, a virtual clock does not advance.
  */
 static inline void coil__loop_expect(coil_loop *loop, int change)
 {
@@ -338,9 +342,9 @@ static inline void coil__loop_expect(coil_loop *loop, int change)
 
 /*
  * Return how long to wait for a timer that is due in `span_ns`: `span_ns` plus the loop's
- * slack, but at most a day. `exactly` means that the kernel does not add the thread's
- * timer slack. If `span_ns` is 0 or less, its computation has overflowed, so the result
- * is a day.
+ * slack, but at most a day. `exactly` is true if the kernel does not add the thread's
+ * timer slack. A `span_ns` of 0 or less is the result of an overflow, so the wait is a
+ * day.
  */
 static inline int64_t coil__loop_wait_for(const coil_loop *loop, int64_t span_ns,
                                           bool exactly)
@@ -351,28 +355,25 @@ static inline int64_t coil__loop_wait_for(const coil_loop *loop, int64_t span_ns
                                                                : COIL__LONGEST_POLL;
 }
 
-/* Poll the backend. A post ends the wait; if there already is a post, do not wait. */
+/* Poll the backend. A post ends the wait. After an earlier post, do not wait. */
 int coil__loop_poll(coil_loop *loop, int64_t timeout_ns);
 
 #define COIL__TURNS_UNPOLLED 64
 #define COIL__RUNS_UNPOLLED 256
 /*
- * The limit while the loop has neither a descriptor nor a timer. In that case a poll only
- * notices a tool's request for a trace.
+ * The limit while the loop has neither a descriptor nor a timer. In that case the only
+ * use of a poll is to notice that a tool has requested a trace.
  */
 #define COIL__RUNS_UNPOLLED_ALONE 65536
 
-/*
- * Make the next turn read the clock. Called when the started timer is due before all
- * others.
- */
+/* Make the next turn read the clock. Called when a new timer is the earliest. */
 static inline void coil__loop_look_soon(coil_loop *loop)
 {
     loop->look_every = 1;
     loop->next_look = 0;
 }
 
-/* Make the next turn poll. Called after a task has done much I/O in one step. */
+/* Make the next turn poll. Called after a task has done a lot of I/O in one step. */
 static inline void coil__loop_poll_next(coil_loop *loop)
 {
     loop->poll_next = true;
@@ -399,9 +400,9 @@ static inline void coil__loop_begin_batch(coil_loop *loop)
 }
 
 /*
- * Called when the batch is empty. If the poll may be skipped, begin the next turn and
- * return true. Otherwise return false: loop.c must begin the next turn, usually with a
- * poll.
+ * If the poll may be skipped, begin the next turn and return true. Otherwise return
+ * false: in that case loop.c must begin the next turn, usually with a poll. Called when
+ * the batch is empty.
  */
 static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
 {
@@ -411,7 +412,7 @@ static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
     return true;
 }
 
-/* Recompute polls_every_turn. Called after one of the fields used here changes. */
+/* Recompute polls_every_turn. Called after a change to one of the members used here. */
 static inline void coil__loop_choose_turns(coil_loop *loop)
 {
     loop->polls_every_turn = !loop->may_skip_polls || loop->shuffle != 0 || loop->debug ||
@@ -432,28 +433,28 @@ int coil__loop_take_turn(coil_loop *loop);
 
 /* ---- for tests --------------------------------------------------------------------- */
 
-/* The functions that libcoil-testing provides for loops (run/testing_interface.h). */
+/* Functions of libcoil-testing that the loop calls (run/testing_interface.h). */
 struct coil__loop_hooks {
     /*
-     * The backend "simulated". backend_is_wanted() is true if loops of this thread use it
-     * unless another backend is requested by name.
+     * The backend "simulated". If backend_is_wanted() returns true, new loops of this
+     * thread use it unless another backend is requested by name.
      */
     const struct coil__backend_class *backend;
     bool (*backend_is_wanted)(void);
-    /* Called when a loop is created on this thread: set its `shuffle`. */
+    /* Set the loop's `shuffle`. Called when the loop is created. */
     void (*shuffle_begin)(coil_loop *loop);
     /* Shuffle the batch. */
     void (*shuffle)(coil_loop *loop);
 };
 
-/* NULL: libcoil-testing is not in use. */
+/* NULL if libcoil-testing is not in use. */
 extern const struct coil__loop_hooks *_Atomic coil__loop_hooks;
 
 /* ---- closing ----------------------------------------------------------------------- */
 
 /*
- * A hook for an upper layer that stores data per loop. A loop that closes calls its hooks
- * first, while all its parts still exist. The hook registered last is called first.
+ * A hook for an upper layer that stores data per loop. coil_loop_close() calls the hooks,
+ * the last one first, before it destroys the parts of the loop.
  */
 struct coil__close_hook {
     struct coil__list link;

@@ -58,8 +58,11 @@ static ssize_t run_accept(const struct coil__op *op)
     return accept4(op->fd, op->addr, op->addrlen, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
-/* Return the result of a connection attempt. If SO_ERROR is 0, the attempt may still be
- * in progress, because the event may have occurred before the attempt. */
+/*
+ * Return the result of a connection attempt: 0, or -1 and errno. If SO_ERROR is 0, the
+ * attempt may still be in progress, because the event that led here may be older than the
+ * attempt.
+ */
 static int find_out_whether_connected(int fd)
 {
     struct sockaddr_storage peer;
@@ -77,8 +80,8 @@ static int find_out_whether_connected(int fd)
 }
 
 /*
- * After EINTR, the connection attempt continues in the kernel. EAGAIN is a failure: the
- * queue of a local socket is full, or no port is free.
+ * After EINTR, the kernel continues to connect. Unlike in other calls, EAGAIN is a
+ * failure: the queue of a local socket is full, or no port is free.
  */
 static ssize_t run_connect(const struct coil__op *op)
 {

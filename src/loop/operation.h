@@ -1,9 +1,8 @@
 /*
- * operation.h - a system call for which a task waits (an operation), and the table of
- * kinds.
+ * operation.h - an operation, which is a system call for which a task waits, and the
+ * table of all kinds of operations.
  *
- * To add an operation, add a kind below and a row in operation.c. Backends, files, and
- * code that prints the waits of tasks read the table.
+ * To add an operation, add a kind below and a row in operation.c.
  */
 #ifndef COIL_LOOP_OPERATION_H
 #define COIL_LOOP_OPERATION_H
@@ -16,7 +15,10 @@
 enum coil__direction { COIL__IN, COIL__OUT };
 
 enum coil__op_kind {
-    /* Operations on attached descriptors: one at a time for each direction. */
+    /*
+     * Operations on attached descriptors. Only one per direction may be pending at a
+     * time.
+     */
     COIL__OP_READ,    /* read(fd, buf, len) */
     COIL__OP_WRITE,   /* write(fd, buf, len) */
     COIL__OP_WRITEV,  /* writev(fd, buf: struct iovec[len]) */
@@ -25,19 +27,20 @@ enum coil__op_kind {
     COIL__OP_RECVMSG, /* recvmsg(fd, buf: struct msghdr, flags | MSG_CMSG_CLOEXEC) */
     COIL__OP_SENDMSG, /* sendmsg(fd, buf: struct msghdr, flags | MSG_NOSIGNAL) */
     COIL__OP_ACCEPT,  /* accept4(fd, addr, addrlen, non-blocking and close-on-exec) */
-    COIL__OP_CONNECT, /* connect(fd, addr, *addrlen), until it has connected or failed */
+    COIL__OP_CONNECT, /* connect(fd, addr, *addrlen), until it succeeds or fails */
     /*
-     * sendfile(fd, fd2, &offset, len) to a socket, once it has room. `offset` is not
-     * changed. Fails with -EOPNOTSUPP if the caller must read and write instead.
+     * sendfile(fd, fd2, &offset, len), where fd is a socket; waits until the socket is
+     * writable. `offset` is not changed. Fails with -EOPNOTSUPP if the caller must read
+     * and write instead.
      */
     COIL__OP_SENDFILE,
-    COIL__OP_READABLE, /* wait until a read would not wait; result: COIL_READABLE */
-    COIL__OP_POLL, /* wait for `events` (COIL_READABLE, COIL_WRITABLE); result: those that
-                    * hold */
+    COIL__OP_READABLE, /* wait until fd is readable; result: COIL_READABLE */
+    COIL__OP_POLL,     /* wait for any of `events`; result: those that occurred */
     /*
      * File operations. They accept any descriptor, attached or not, and any number may be
-     * pending at a time. If a backend could perform the operation only by blocking, it
-     * returns -EOPNOTSUPP, and a thread of the file lane makes the call (io/file_op.c).
+     * pending at a time. A backend that could perform the operation only by blocking
+     * returns -EOPNOTSUPP: in that case a thread of the file lane makes the call
+     * (io/file_op.c).
      */
     COIL__OP_PREAD,    /* pread(fd, buf, len, offset); offset -1: read() */
     COIL__OP_PWRITE,   /* pwrite(fd, buf, len, offset); offset -1: write() */
@@ -68,32 +71,32 @@ enum coil__op_kind {
 };
 
 /*
- * An operation. It is in the submitter's memory and must stay there until complete() is
- * called.
+ * An operation. Its memory belongs to the submitter, and must stay valid until complete()
+ * is called.
  */
 struct coil__op {
     enum coil__op_kind kind;
     int fd;
     int flags;
-    unsigned events;
-    ssize_t result; /* a count or descriptor, or a negative errno */
+    unsigned events; /* for READABLE and POLL: COIL_READABLE, COIL_WRITABLE */
+    ssize_t result;  /* a count or descriptor, or a negative errno */
     /*
-     * If submit() returned -EINPROGRESS, called once by poll(), cancel() or detach().
-     * Must make its task ready and do nothing else.
+     * Must make the operation's task ready and do nothing else. If submit() returned
+     * -EINPROGRESS, complete() is called once, by poll(), cancel() or detach().
      */
     void (*complete)(struct coil__op *op);
     void *owner; /* data of the submitter */
     /*
-     * Two more addresses to prefetch before complete() is called, because complete(), or
-     * the task that it makes ready, will use them. May be NULL. `owner` and the memory
-     * around the operation are always prefetched.
+     * Addresses, or NULL, that complete() or the task that it makes ready will use, and
+     * that should be prefetched. `owner` and the memory around the operation are always
+     * prefetched.
      */
     const void *hints[2];
     struct coil__list link; /* the backend's */
     void *backend_data;     /* the backend's */
     /*
-     * The members from here on do not exist for a COIL__OP_READABLE in a struct
-     * coil__short_op.
+     * A struct coil__short_op ends here, so a COIL__OP_READABLE must not use the members
+     * below.
      */
 
     void *buf;
@@ -110,9 +113,8 @@ struct coil__op {
 };
 
 /*
- * Memory for an operation without a buffer. It is part of the object for which the task
- * waits, so that the backend's pointer to the operation does not refer to the task's
- * stack.
+ * Memory for an operation without a buffer, in the object for which the task waits rather
+ * than on the task's stack.
  */
 struct coil__short_op {
     _Alignas(struct coil__op) unsigned char bytes[offsetof(struct coil__op, buf)];
@@ -120,15 +122,17 @@ struct coil__short_op {
 
 _Static_assert(sizeof(struct coil__short_op) == 80, "each connection has one");
 
-/* Return the operation in this memory. Only the members before `buf` may be used. */
+/*
+ * Return the memory as an operation, of which only the members before `buf` may be used.
+ */
 static inline struct coil__op *coil__short_op(struct coil__short_op *memory)
 {
     return (struct coil__op *)(void *)memory;
 }
 
 /*
- * Initialize a read from or a write to a descriptor. Members that the operation does not
- * use are not set, because setting them would take longer than everything else.
+ * Initialize a read from or a write to a descriptor. Members that such an operation does
+ * not use are not set, because this would take longer than the rest of the function.
  */
 static inline void coil__op_init(struct coil__op *op, enum coil__op_kind kind, void *buf,
                                  size_t len)
@@ -144,27 +148,27 @@ static inline void coil__op_init(struct coil__op *op, enum coil__op_kind kind, v
     op->backend_data = NULL;
 }
 
-/* A kind of operation: its system call, its names, and how it behaves. */
+/* The properties of a kind of operation. */
 struct coil__op_row {
     /*
-     * Makes the system call; returns -1 and sets errno if the call fails. Must be a
-     * function of this library, because the address of a function of the C library could
-     * be that of libcoil-posix, which interposes it.
+     * Makes the system call; returns -1 and sets errno if the call fails. This must be a
+     * function of this library, because the address of, say, read() could be the address
+     * of libcoil-posix's replacement.
      */
     ssize_t (*run)(const struct coil__op *op);
     const char *call; /* the call as shown in the message of an injected failure */
-    const char *what; /* what a waiting task does, in reports: "read" */
-    const char *user; /* on files: the public function that submits it */
+    const char *what; /* the name of the wait in reports, such as "read" */
+    const char *user; /* for files: the public function that submits it */
     int error;        /* the errno of an injected failure; 0: inject none */
     int waits;        /* the errno after which the caller waits for readiness */
     uint8_t direction;
     /*
-     * io_uring's opcode. NOP if io_uring does not have the operation, or if its effect
-     * differs from that of the system call.
+     * io_uring's opcode, or NOP if io_uring lacks the operation, or performs it with
+     * another effect than that of the system call.
      */
     uint8_t opcode;
     bool moves_bytes; /* the result is a number of bytes */
-    /* an interrupted call has taken effect: do not repeat it */
+    /* do not repeat the call after EINTR, because it has taken effect */
     bool ends_interrupted;
 };
 
@@ -176,15 +180,15 @@ static inline enum coil__direction coil__op_direction(const struct coil__op *op)
 }
 
 /*
- * Make the operation's system call, and repeat it while it is interrupted. Returns the
- * result or a negative errno. If the call would block, returns -EINPROGRESS. In that case
- * the caller waits until the descriptor is ready and calls this function again, with
- * `begun` set if the operation is a connect.
+ * Make the operation's system call, and repeat it after EINTR. Returns the result or a
+ * negative errno. If the call would block, returns -EINPROGRESS: in that case the caller
+ * waits until the descriptor is ready and calls this function again, for a connect with
+ * `begun` set.
  */
 ssize_t coil__op_call(const struct coil__op *op);
 
 /*
- * Prefetch the operation and the memory around it. An operation is usually in a stack
+ * Prefetch the operation and the memory around it: usually the operation is in a stack
  * frame of the waiting task, which is about to continue and needs the neighbouring
  * frames. NULL is accepted.
  */
@@ -194,8 +198,10 @@ static inline void coil__op_prefetch(const struct coil__op *op)
         COIL__PREFETCH((const void *)((uintptr_t)op + (uintptr_t)(i * 64)));
 }
 
-/* The operation will soon be completed: prefetch the memory that complete() and the
- * waiting task use. */
+/*
+ * Prefetch the memory that complete() and the waiting task will use. Called shortly
+ * before the operation is completed.
+ */
 static inline void coil__op_prefetch_waiter(const struct coil__op *op)
 {
     if (op->kind != COIL__OP_READABLE)

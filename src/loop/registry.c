@@ -1,6 +1,6 @@
 /*
- * registry.c - the open loops of the process, and checks for misuse of loops by other
- * threads, by signal handlers, and after a fork.
+ * registry.c - the open loops of the process; aborts if a loop is used on another thread,
+ * in a signal handler, or after a fork.
  */
 #include "registry.h"
 
@@ -12,10 +12,10 @@
 #include <stdatomic.h>
 
 /*
- * The numbers of the open loops. An object may outlive its loop, so it stores the loop's
- * number. The loop's address is not enough, because the next loop may have the same
- * address. The array has atomic entries instead of a lock, which a child of fork(2) might
- * find held. If the array is full, misuse of any further loop is not detected.
+ * The numbers of the open loops. An object that may outlive its loop stores the loop's
+ * number, because a later loop may have the same address. The entries are atomic, because
+ * a child of fork(2) might find a lock held. If the array is full, misuse of further
+ * loops is not detected.
  */
 static _Atomic uint32_t open_loops[64]; /* 0: unused */
 static _Atomic uint32_t last_number;

@@ -9,12 +9,12 @@
 /*
  * An element of the ready queue: a callback, a task's next step, or a timer that is due.
  * A runnable is a member of the object to which it belongs, so making it ready never
- * allocates memory. `link` connects it to the list in which it waits: the ready queue, or
- * the callbacks of a future. coil__list_remove(&r->link) removes it from either list.
+ * allocates memory. `link` links it into the ready queue or into the list of a future's
+ * callbacks; coil__list_remove(&r->link) removes it from either list.
  *
- * When the loop closes, each runnable that is still ready is run once with loop->closing
- * set. In that case run() must free its object instead of doing its work. run() cannot
- * affect tasks, because they are neither resumed nor cancelled.
+ * When the loop closes, it sets loop->closing and runs each runnable that is still ready.
+ * In that case run() must free its object instead of doing its work. Tasks are neither
+ * resumed nor cancelled any more.
  */
 struct coil__runnable {
     struct coil__list link;

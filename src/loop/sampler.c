@@ -2,20 +2,20 @@
  * sampler.c - in debug mode, samples the stack of a loop that is blocked in a step.
  *
  * A second thread watches the clock. If a step takes longer than it should, that thread
- * copies the innermost part of the loop's stack and unwinds the copy. Pointers into the
- * stack are changed to point into the copy, so during the unwinding the loop may
- * continue, and may even unmap the stack.
+ * copies the innermost part of the loop's stack and unwinds the copy, in which it has
+ * replaced pointers into the stack with pointers into the copy. So the loop may continue,
+ * and even unmap the stack, while the copy is unwound.
  *
  *     stack   sp | innermost part | outer frames           | nearest library above
  *     copy       | words          | zeros, for WINDOW bytes
  *
- * Zeros behind the copied words represent the rest of the stack. If a frame extends
- * beyond the copied part, the walk finds a return address of zero, and ends.
+ * The zeros after the copied words represent the rest of the stack: if a frame extends
+ * beyond the copied part, the unwinder reads a return address of 0 and stops.
  *
- * If the loop's thread sleeps in a system call, the kernel reports its stack pointer. No
- * signal is sent to a sleeping thread: sleep(3) and poll(2) would return early, so
- * sampling would change the program's behaviour. A running thread gets SIGURG, which is
- * ignored by default, and the signal's handler makes the copy.
+ * If the loop's thread is sleeping in a system call, the kernel reports its stack
+ * pointer. A signal would make sleep(3) and poll(2) return early, so sampling would
+ * change the program's behaviour. A running thread gets SIGURG, which is ignored by
+ * default, and the signal handler makes the copy.
  *
  * The second thread exists only in debug mode, from the first step until the loop closes.
  * Its memory does not come from the allocator of coil_set_allocator(): see leak.c.
@@ -41,15 +41,15 @@
 
 #define LOOK_EVERY COIL_MSEC(10)
 #define TELL_AFTER COIL_SEC(1)
-#define ANSWER_WITHIN COIL_MSEC(200) /* how long to wait for the signal handler */
+#define ANSWER_WITHIN COIL_MSEC(200) /* time limit for the signal handler */
 
-#define STACK_WORDS 2048                 /* the part of the stack that is copied */
-#define WINDOW ((size_t)8 * 1024 * 1024) /* the usual RLIMIT_STACK: no frame is larger */
+#define STACK_WORDS 2048                 /* number of words to copy */
+#define WINDOW ((size_t)8 * 1024 * 1024) /* the usual RLIMIT_STACK */
 #define COPY_BYTES (2 * WINDOW)
 
 /*
- * The layout in which coil__switch() leaves a suspended stack: the callee-saved
- * registers, and the address at which it will continue.
+ * coil__switch() leaves these words on top of a suspended stack: the callee-saved
+ * registers, and the address at which to continue. Here are their number and two indexes.
  */
 #if defined(__x86_64__)
 enum { SAVED_WORDS = 8, SAVED_FRAME = 6, SAVED_PC = 7 };
@@ -58,13 +58,14 @@ enum { SAVED_WORDS = 22, SAVED_FRAME = 10, SAVED_PC = 11 };
 #endif
 
 /*
- * A stack in that layout, in a mapping of COPY_BYTES. The words are followed by zeros.
- * Registers with unknown contents point there, so a walk that uses them ends.
+ * A copy of a stack, laid out like a suspended stack, in a mapping of COPY_BYTES. The
+ * words are followed by zeros. Registers with unknown contents are made to point to the
+ * zeros, so the unwinder stops if it uses such a register.
  */
 struct stack_copy {
     uintptr_t pc, sp, frame;
     size_t count;     /* number of copied words */
-    uintptr_t extent; /* the stack ends within this distance from sp */
+    uintptr_t extent; /* upper limit of the distance from sp to the stack's end */
     uintptr_t words[SAVED_WORDS + STACK_WORDS];
 };
 
@@ -72,14 +73,14 @@ _Static_assert(sizeof(struct stack_copy) + WINDOW < COPY_BYTES, "room for zeros"
 
 struct coil__sampler {
     pthread_t thread;
-    pid_t process; /* the process that started the sampler, not a child of it */
+    pid_t process; /* the process that started the sampler */
     pid_t sampled; /* the loop's thread */
     int memory;    /* descriptor for reading the process's memory without faults */
     pthread_mutex_t lock;
     pthread_cond_t closed;
     bool closing;
 
-    /* The running step and its samples. Guarded by the lock. */
+    /* The current step and its samples. Guarded by `lock`. */
     uint64_t step; /* 0 between steps */
     uint64_t steps;
     int64_t began, deadline;
@@ -145,8 +146,10 @@ static bool copy_sleeping_stack(struct coil__sampler *s)
            pc == s->copy->pc;
 }
 
-/* Wait for the signal handler's answer. Once the handler has begun to write the copy, the
- * wait does not time out. */
+/*
+ * Wait until the signal handler has written the copy, or until a time-out before it has
+ * begun to do so.
+ */
 static bool get_answer(void)
 {
     int64_t until = coil__clock_monotonic() + ANSWER_WITHIN;
@@ -160,8 +163,9 @@ static bool get_answer(void)
 }
 
 /*
- * Make a signal handler in the running thread copy its stack. Do this only if SIGURG has
- * its default action, because a signal that arrives late must be ignored.
+ * Send the running thread SIGURG, whose handler copies the thread's stack. This is done
+ * only if the default action of SIGURG is in effect, because a signal that arrives late
+ * must be ignored.
  */
 static bool copy_running_stack(struct coil__sampler *s)
 {
@@ -187,8 +191,8 @@ static bool copy_running_stack(struct coil__sampler *s)
 /* ---- unwinding the copy ------------------------------------------------------------ */
 
 /*
- * Limit `extent` by the nearest library above the stack, because the stack ends below
- * that library.
+ * Reduce `extent` if this library is above the stack, because the stack ends below the
+ * nearest library.
  */
 static int end_below_library(struct dl_phdr_info *library, size_t size, void *arg)
 {
@@ -204,7 +208,10 @@ static int end_below_library(struct dl_phdr_info *library, size_t size, void *ar
     return 0;
 }
 
-/* Translate a pointer into the stack to point into the copy, or the zeros behind it. */
+/*
+ * Translate a pointer into the stack to a pointer into the copy or the zeros after it.
+ * Other words are returned unchanged.
+ */
 static uintptr_t moved_pointer(const struct stack_copy *copy, uintptr_t word)
 {
     const uintptr_t *first = copy->words + SAVED_WORDS;
@@ -216,7 +223,7 @@ static uintptr_t moved_pointer(const struct stack_copy *copy, uintptr_t word)
 static void unwind(struct stack_copy *copy, struct coil__sample *sample)
 {
     uintptr_t *first = copy->words + SAVED_WORDS;
-    /* without a main function at which the walk would end */
+    /* there is no main function at which the unwinder would stop */
     static const struct coil__coro_class copied = {.main = NULL};
     coil__coro coro = {.sp = copy->words, .class = &copied};
 
@@ -229,7 +236,7 @@ static void unwind(struct stack_copy *copy, struct coil__sample *sample)
         copy->words[i] = (uintptr_t)(first + STACK_WORDS);
     if (moved_pointer(copy, copy->frame) != copy->frame)
         copy->words[SAVED_FRAME] = moved_pointer(copy, copy->frame);
-    /* + 1, because the walk expects a return address */
+    /* + 1, because the unwinder expects a return address */
     copy->words[SAVED_PC] = copy->pc + 1;
     sample->count =
         coil__backtrace_suspended(&coro, sample->frames, COIL__SAMPLE_MAX, NULL);
@@ -287,7 +294,7 @@ static bool sample_if_due(struct coil__sampler *s, struct news *news)
     s->sampled_already = true;
     if (now - s->began < TELL_AFTER || now < s->deadline)
         return false;
-    take_sample(s); /* again, for the current position */
+    take_sample(s); /* take a new sample, of the current position */
     s->told = true;
     memcpy(news->task, s->task, sizeof news->task);
     news->spawned_at = s->spawned_at;
@@ -373,9 +380,9 @@ static struct coil__sampler *create(pid_t sampled)
 }
 
 /*
- * If the loop's thread ends without closing its loop, because a task called
- * pthread_exit(3), the sampler's thread must end, too. Otherwise the process would
- * continue, and SIGTERM would not end it, because the sampler's thread blocks all
+ * If the loop's thread exits without closing its loop, because a task called
+ * pthread_exit(3), the sampler's thread must exit, too. Otherwise the process would
+ * continue to run, and SIGTERM could not end it, because the sampler's thread blocks all
  * signals.
  */
 static pthread_key_t at_end_of_thread;
@@ -394,8 +401,8 @@ static void create_key(void)
 }
 
 /*
- * Do not sample under Valgrind, because the kernel would report a position in Valgrind's
- * own code.
+ * Returns NULL under Valgrind, where the kernel would report a position in Valgrind's own
+ * code.
  */
 struct coil__sampler *coil__sampler_start(void)
 {

@@ -10,30 +10,27 @@
 #define COIL__SAMPLE_MAX 32
 
 /*
- * The return addresses on the stack, innermost first. `count` is 0 if the step was not
- * sampled.
+ * The return addresses on the stack, innermost first. `count` is 0 if there is no sample.
  */
 struct coil__sample {
     void *frames[COIL__SAMPLE_MAX];
     size_t count;
 };
 
-/*
- * Start a thread that watches the calling thread. Returns NULL if it cannot be started.
- */
+/* Start a thread that watches the calling thread. Returns NULL on failure. */
 struct coil__sampler *coil__sampler_start(void);
 
-/* End the sampler's thread and join it. This function and the next two accept NULL. */
+/* End the sampler's thread. This function and the next two accept NULL. */
 void coil__sampler_stop(struct coil__sampler *sampler);
 
 /*
- * Begin a step that should take no longer than `limit`. `task` is the task's name, or ""
- * if it is not a task's step.
+ * Called before a step that should take less than `limit` nanoseconds. `task` is the name
+ * of the task, or "" if the step does not belong to a task.
  */
 void coil__sampler_begin(struct coil__sampler *sampler, const char *task,
                          const void *spawned_at, int64_t began, int64_t limit);
 
-/* End the step, and store its sample in *sample. */
+/* Called after the step: store its sample in *sample. */
 void coil__sampler_end(struct coil__sampler *sampler, struct coil__sample *sample);
 
 /*

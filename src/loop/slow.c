@@ -1,11 +1,11 @@
 /*
  * slow.c - in debug mode, times each runnable, and reports slow ones by name.
  *
- * The runnables of a batch are moved to a list private to this file, and run one by one.
- * So when a task is suspended, it finds the loop's batch empty and a poll due, and
- * returns here instead of switching directly to the next task. Running a runnable may
- * free it, so its name and origin are read first. Times are measured with the real clock,
- * even if the loop has a virtual clock.
+ * The batch is moved to a private list before its runnables are run one by one. So a task
+ * that is suspended finds the loop's batch empty and a poll due, and returns here instead
+ * of switching directly to the next task. A runnable may be freed when it runs, so its
+ * name and origin are read before. Times are measured with the real clock, even if the
+ * loop has a virtual clock.
  */
 #include "loop.h"
 
@@ -58,8 +58,7 @@ void coil__slow_forked(coil_loop *loop)
 }
 
 /*
- * Called before the first step rather than when the loop is created, because a loop that
- * never runs needs no sampler thread.
+ * Called before the first step, because a loop that never runs needs no sampler thread.
  */
 static void start_sampler(coil_loop *loop)
 {

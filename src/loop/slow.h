@@ -6,9 +6,9 @@
 
 #include <coil/loop.h>
 
-/* Private to slow.c and to two functions in loop.h. */
+/* Private to slow.c and loop.h. */
 struct coil__slow {
-    bool timing; /* true while a timed batch runs */
+    bool timing; /* a batch is being timed */
     bool sampler_tried;
     int64_t slow_ns;
     struct coil__sampler *sampler; /* the sampler of this thread, or NULL */
@@ -18,9 +18,7 @@ struct coil__slow {
 
 void coil__slow_init(struct coil__slow *slow);
 
-/*
- * Turn debug mode on or off. In debug mode each slow step and each late poll is reported.
- */
+/* Turn debug mode on or off. In debug mode slow steps and late polls are reported. */
 void coil__loop_set_debug(coil_loop *loop, bool on);
 
 /* Set the duration above which a step counts as slow. */
@@ -30,12 +28,12 @@ void coil__loop_set_slow(coil_loop *loop, int64_t ns);
 void coil__loop_finish_debug(coil_loop *loop);
 
 /*
- * Forget the sampler in a child of fork(2). The sampler belongs to the parent, and its
- * lock may have been held.
+ * Forget the sampler, which belongs to the parent, and whose lock may be held. Called in
+ * a child of fork(2).
  */
 void coil__slow_forked(coil_loop *loop);
 
-/* Run the batch, or poll, and report slow steps or a late poll. */
+/* Run the batch and report slow steps; poll and report if the poll returned late. */
 void coil__loop_run_timed(coil_loop *loop);
 int coil__loop_poll_timed(coil_loop *loop, int64_t timeout_ns);
 

@@ -1,22 +1,22 @@
 /*
  * stall.c - reports a loop whose thread has waited for a lock for a long time.
  *
- * A task that waits for a lock with its own system call (futex(2)) blocks the thread. If
- * another task of the same thread holds that lock, the thread is deadlocked. So one of
- * coil's threads checks the watched loops once a second. A loop that waits for events is
- * in another system call, or in a futex wait that differs from waits for locks
- * (coil__thread_wait_own()). If LOOKS checks in a row find a thread in the same wait for
- * a lock, the loop is reported, once per wait. The cause may be a deadlock, or another
- * thread that holds the lock for a long time.
+ * A task that calls futex(2) itself to wait for a lock blocks its thread. If another task
+ * of this thread holds the lock, the thread is deadlocked. So the watching thread checks
+ * all watched loops once a second. If LOOKS checks in a row find a loop's thread in the
+ * same wait for a lock, it reports the loop, once per wait. The cause may be a deadlock,
+ * or another thread that holds the lock for a long time. A loop that is waiting for
+ * events is not mistaken for one that waits for a lock, because it is in another system
+ * call, or in a futex wait of another kind (coil__thread_wait_own()).
  *
- * If all threads of the process wait for locks, without a time-out, no thread can release
- * a lock. If two checks in a row find this, and no thread has run in between, the program
- * is aborted, because otherwise it would hang. The program is not aborted if a signal
- * handler might release a lock, or another process a shared lock, or while another
- * thread's loop is waiting for events, because Ctrl-C ends that loop.
+ * If all threads of the process wait for locks without a time-out, no thread can release
+ * a lock. If two checks in a row find this, and no thread has run in between, the
+ * watching thread aborts the program, which would otherwise hang. The program continues
+ * if a signal handler or another process might release a lock, or while another thread's
+ * loop is waiting for events, because Ctrl-C ends that loop.
  *
- * libcoil-posix uses this file, because it runs code in tasks that was not written for
- * coil. The watching thread exists while any loop is watched.
+ * This is for libcoil-posix, whose tasks run code that was not written for coil. The
+ * watching thread exists while any loop is watched.
  */
 #include "loop.h"
 
@@ -42,7 +42,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct coil__list loops;
-    unsigned long generation; /* number of the current watching thread: older ones end */
+    unsigned long generation; /* number of the current watching thread; older ones exit */
     bool has_thread;
     pthread_t thread;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -65,8 +65,10 @@ static void report(pid_t thread, int64_t waited_ns, const char *consequence)
     coil__report_end(&text);
 }
 
-/* Check a loop. Returns true if it must be reported. A thread whose loop is not running
- * is never reported. The caller holds the lock. */
+/*
+ * Check a loop. Returns true if the loop must be reported now. A loop that is not running
+ * is never reported. The caller holds the lock.
+ */
 COIL__NO_SANITIZE static bool check_loop(struct coil__stall *stall)
 {
     const coil_loop *loop = COIL__CONTAINER(stall, coil_loop, stall);
@@ -81,9 +83,9 @@ COIL__NO_SANITIZE static bool check_loop(struct coil__stall *stall)
 
 /* The result of a check of all loops. */
 struct found {
-    pid_t waits;       /* the thread of a loop that waits for a lock, or 0 */
+    pid_t waits;       /* thread of a loop that is waiting for a lock, or 0 */
     int64_t waited_ns; /* how long that thread has waited */
-    pid_t to_report;   /* the thread of a loop to report, or 0 */
+    pid_t to_report;   /* thread of a loop to report, or 0 */
 };
 
 /* The caller holds the lock. */
@@ -106,9 +108,9 @@ static struct found check_all_loops(void)
 }
 
 /*
- * True if two checks in a row have found all threads waiting for locks that no thread can
- * release. *sleeps is the number of context switches of these threads at the previous
- * check, or 0.
+ * True if this check and the previous one have found that all threads wait for locks, and
+ * no thread has run in between. Updates *sleeps: the number of context switches of all
+ * threads, or 0 if not all threads wait for locks.
  */
 static bool is_all_stuck(unsigned long *sleeps)
 {
@@ -120,8 +122,9 @@ static bool is_all_stuck(unsigned long *sleeps)
 }
 
 /*
- * Abort if no lock can be released. The caller does not hold the lock, because another
- * thread may wait for that lock while it holds locks of the dynamic loader.
+ * Report what was found, and abort if no lock can be released. Must be called without
+ * watch.lock: printing may take a lock of the dynamic loader, and the thread that holds
+ * it may be waiting for watch.lock.
  */
 static void report_found(const struct found *found, unsigned long *sleeps)
 {
@@ -164,7 +167,7 @@ static void *run_watching_thread(void *arg)
 }
 
 /*
- * Start the watching thread. If this fails, no stall is reported. The caller holds the
+ * Start the watching thread. If this fails, nothing is reported. The caller holds the
  * lock.
  */
 static void start_thread(void)

@@ -12,26 +12,25 @@
 struct coil__stall {
     bool is_watched;        /* used only by the loop's thread */
     struct coil__list link; /* in the list of watched loops */
-    unsigned long switches; /* the thread's context switches at the latest check */
-    unsigned looks;         /* checks in a row that found the thread in the same wait */
+    unsigned long switches; /* the thread's context switches up to the last check */
+    unsigned looks;         /* number of checks in a row that found the same wait */
 };
 
-/* The interval of the checks. Tests shorten it. */
+/* The interval between checks. Tests shorten it. */
 extern int64_t coil__stall_look_ns;
 
 /* Return the time after which a wait for a lock is reported. */
 int64_t coil__stall_span(void);
 
-/*
- * Watch the loop of this thread from now on, until it closes. May be called any number of
- * times.
- */
+/* Watch the loop until it closes. May be called repeatedly, on the loop's thread. */
 void coil__stall_watch(coil_loop *loop);
 
 /* Called when the loop closes. */
 void coil__stall_finish(coil_loop *loop);
 
-/* Called in a forked child, which has no watching thread. Async-signal-safe. */
+/*
+ * Reset all state in a child of fork(2), which has no watching thread. Async-signal-safe.
+ */
 void coil__stall_forked(void);
 
 #endif

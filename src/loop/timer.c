@@ -2,15 +2,15 @@
  * timer.c - the timers of a loop: a 4-ary heap.
  *
  * With four children per node, the heap has half the depth of a binary heap. An entry is
- * a deadline and a pointer, and the array is aligned so that entry 1 begins a cache line,
- * so the four children of a node share one line. A timer stores its index in the heap, so
- * a cancelled timer can be removed immediately. Unlike asyncio's heap, this heap never
- * contains cancelled timers, which would have to be removed later.
+ * a deadline and a pointer. The array is aligned so that entry 1 is at the start of a
+ * cache line, which makes the four children of each node share one line. A timer stores
+ * its index in the heap, so a cancelled timer can be removed immediately. In asyncio,
+ * cancelled timers remain in the heap until later.
  *
- * Sequence numbers ensure that timers with equal deadlines fire first in, first out. The
- * number shares its memory with the link, which is unused while the timer is in the heap,
- * so a timer takes no more memory than a timer of libev. Size matters because the time to
- * arm a million timers is mostly spent on accessing their memory.
+ * Sequence numbers ensure that timers with equal deadlines fire in the order in which
+ * they were armed. The number is in a union with the link, which is unused while the
+ * timer is in the heap, so a timer is no larger than a timer of libev. Size matters: most
+ * of the time that it takes to arm a million timers is spent on accessing their memory.
  */
 #include "leak.h"
 #include "loop.h"
@@ -54,8 +54,10 @@ static void sift_up(struct coil__timer_heap *heap, size_t index,
     set_slot(heap, index, entry);
 }
 
-/* Return the entry with the earlier deadline, without a branch: the processor could not
- * predict which of two random deadlines is earlier. */
+/*
+ * Return the index of the entry with the earlier deadline. Usually this takes no branch,
+ * because the processor could not predict which of two random deadlines is earlier.
+ */
 static inline size_t earlier_of(const struct coil__timer_heap *heap, size_t a, size_t b)
 {
     int64_t first = heap->entries[a].when, second = heap->entries[b].when;
@@ -66,10 +68,9 @@ static inline size_t earlier_of(const struct coil__timer_heap *heap, size_t a, s
 }
 
 /*
- * Return the child with the earliest deadline. Also prefetches the cache lines of all
- * grandchildren, because one of them is needed next. Without the prefetch, the processor
- * would fetch that line only after the comparisons, because no branch lets it continue
- * speculatively.
+ * Return the index of the child with the earliest deadline. Also prefetches the cache
+ * lines of all grandchildren, one of which is needed next. Otherwise the processor could
+ * fetch that line only after the comparisons, because it can speculate only on branches.
  */
 static inline size_t earliest_child(const struct coil__timer_heap *heap, size_t index)
 {
@@ -87,7 +88,7 @@ static inline size_t earliest_child(const struct coil__timer_heap *heap, size_t 
 }
 
 /*
- * Not inlined, so that all its variables are in registers. This makes firing a timer 10 %
+ * Not inlined: this keeps all variables in registers, which makes firing a timer 10 %
  * faster.
  */
 static COIL__NOINLINE void sift_down(struct coil__timer_heap *heap, size_t index,
@@ -119,8 +120,10 @@ static inline void take_out(struct coil__timer_heap *heap, struct coil__timer *t
         sift_down(heap, index, last);
 }
 
-/* Return the offset of entry 0 in the memory, so that entry 1 begins a cache line. The
- * offset is less than two lines minus the size of an entry. */
+/*
+ * Return the offset of entry 0 in the memory that puts entry 1 at the start of a cache
+ * line. The offset is less than two lines minus the size of an entry.
+ */
 static size_t offset_in(const char *memory)
 {
     return LINE - sizeof(struct coil__timer_entry) + (-(uintptr_t)memory) % LINE;
@@ -234,7 +237,8 @@ static struct timer *struct_of(const coil_timer *timer)
 static const struct coil__leak_kind leaked_timer = {"a timer", NULL, "stopped"};
 
 /*
- * Call the timer's callback, which may free the timer. The timer is no longer in a list.
+ * Call the timer's callback, which may free the timer, because it is no longer in any
+ * list.
  */
 static void call(struct coil__runnable *runnable)
 {

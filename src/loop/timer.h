@@ -1,7 +1,7 @@
 /*
  * timer.h (internal) - the timers of a loop.
  *
- * A loop has one heap of timers, whose fields are private to timer.c and this file.
+ * A loop has one heap of timers, whose members are private to timer.c and this file.
  */
 #ifndef COIL_LOOP_TIMER_H
 #define COIL_LOOP_TIMER_H
@@ -12,14 +12,13 @@
 #include <coil/loop.h>
 
 /*
- * When a timer is due, its `runnable` moves to the ready queue. The owner sets
- * runnable.run, and may cancel the timer at any time, even when it is due but has not run
- * yet.
+ * When a timer is due, its `runnable` moves to the ready queue. The owner may cancel the
+ * timer at any time, even after that.
  */
 struct coil__timer {
     union {
         struct coil__runnable runnable;
-        /* while the timer is in the heap: the order of timers with equal deadlines */
+        /* in the heap: the order of timers with equal deadlines */
         uint64_t sequence;
     };
     size_t place; /* index in the heap + 1, or COIL__TIMER_IDLE */
@@ -27,7 +26,9 @@ struct coil__timer {
 
 #define COIL__TIMER_IDLE 0 /* 0: a zeroed timer is idle */
 
-/* An entry contains the deadline, so comparing entries does not access the timers. */
+/*
+ * An entry contains the deadline, so the timers need not be accessed to compare entries.
+ */
 struct coil__timer_entry {
     int64_t when;
     struct coil__timer *timer;
@@ -47,12 +48,13 @@ void coil__timer_init(struct coil__timer *timer, void (*run)(struct coil__runnab
 /* Arm an idle timer for `when`. Fails with -ENOMEM if the heap cannot grow. */
 int coil__timer_start(coil_loop *loop, struct coil__timer *timer, int64_t when);
 
-/* Double the size of the heap. Returns 0 or -ENOMEM. */
+/* Double the capacity of the heap. Returns 0 or -ENOMEM. */
 int coil__timers_grow(struct coil__timer_heap *heap);
 
 /*
- * True if there is room for one more timer. A timer armed with a reservation is counted
- * twice, in `count` and in `reserved`, so the result errs on the safe side.
+ * True if there is room for one more timer. The result may be false although there is
+ * room, because an armed timer with a reservation is counted both in `count` and in
+ * `reserved`.
  */
 static inline bool coil__timers_have_room(const struct coil__timer_heap *heap)
 {
@@ -98,9 +100,8 @@ int64_t coil__timer_deadline(const coil_loop *loop, const struct coil__timer *ti
 COIL__NORETURN void coil__timer_stop_foreign(const char *caller);
 
 /*
- * Return false if the timer is in another heap, and true if it is in this heap, in the
- * ready queue, or idle. The check costs little, because the caller reads the entry
- * anyway.
+ * Return false if the timer is in the heap of another loop. The check costs little,
+ * because the caller reads the heap's entry anyway.
  */
 static inline bool coil__timer_fits(const struct coil__timer_heap *heap,
                                     const struct coil__timer *timer)
@@ -120,9 +121,9 @@ static inline void coil__timer_check(const struct coil__timer_heap *heap,
 }
 
 /*
- * Return the loop on which to stop the timer: the thread's loop, or, in a child of
- * fork(2), the parent's loop, even if the child has its own loop. Aborts if the timer is
- * armed on neither loop.
+ * Return the loop on which the timer is armed, so that the caller can stop it: the
+ * thread's loop or, in a child of fork(2), the parent's loop. Aborts if it is armed on
+ * another loop.
  */
 coil_loop *coil__timer_loop_to_undo(const struct coil__timer *timer, const char *caller);
 
@@ -141,7 +142,7 @@ static inline size_t coil__timers_count(const struct coil__timer_heap *heap)
 /* Free the heap, which must be empty. */
 void coil__timers_finish(coil_loop *loop);
 
-/* Move every timer due at `now` to the ready queue. */
+/* Move all timers that are due at `now` to the ready queue. */
 void coil__timers_expire(coil_loop *loop, int64_t now);
 
 #endif

@@ -2,13 +2,14 @@
  * trace.c - starts and stops the trace of a loop, and records what the loop does.
  *
  * A trace is started by coil_trace_start(), by the environment variable COIL_TRACE, or by
- * a tool. The ring is one mapping: struct coil__trace, then the records. Only the loop's
- * thread writes to the ring, and only that thread starts and stops the trace.
+ * a tool. The trace is one mapping: a struct coil__trace, followed by the ring of
+ * records. Only the loop's thread starts and stops the trace, and writes records.
  *
- * Reading the clock takes longer than the rest of a record, so only the four kinds of
- * records that begin or end a span have a time. The time is a reading of the processor's
- * counter. The struct has two readings of both clocks (the counter and CLOCK_MONOTONIC),
- * from which a reader computes nanoseconds. The second reading is repeated after polls.
+ * Reading the clock takes longer than writing the rest of a record, so only the four
+ * kinds of records that begin or end a span contain a time. This is usually the value of
+ * the processor's counter. The struct contains two readings of both the counter and
+ * CLOCK_MONOTONIC, from which a reader converts times to nanoseconds. The second reading
+ * is updated after polls.
  */
 #include "loop.h"
 #include "trace_file.h"
@@ -23,7 +24,7 @@
 
 #define BYTES_MIN ((size_t)4096)
 #define BYTES_MAX ((size_t)1 << 30)
-#define FIRST_SPAN COIL_USEC(20) /* between the first two readings of the clocks */
+#define FIRST_SPAN COIL_USEC(20) /* between the first and the second reading */
 #define READ_CLOCKS_EVERY COIL_MSEC(10)
 
 COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_LOOP_TRACE, coil_loop, trace),
@@ -43,7 +44,7 @@ uint64_t coil__trace_time_slowly(const struct coil__trace *trace)
                                                  : coil__clock_monotonic());
 }
 
-/* Take the second reading of both clocks. */
+/* Take or update the second reading of both clocks. */
 static void read_clocks(struct coil__trace *trace)
 {
     trace->clock.ticks2 = coil__ticks();
@@ -66,10 +67,7 @@ static void begin_clock(struct coil__trace *trace, const coil_loop *loop)
 
 /* ---- starting and stopping --------------------------------------------------------- */
 
-/*
- * Set loop->trace, and notify the task layer, which has a copy of the pointer in struct
- * coil__scheduler.
- */
+/* Set loop->trace, and notify the task layer, which has its own copy of this pointer. */
 static void set_trace(coil_loop *loop, struct coil__trace *trace)
 {
     const struct coil__task_layer *tasks = coil__task_layer;
@@ -90,8 +88,8 @@ static void free_trace(coil_loop *loop)
 }
 
 /*
- * Return the size of the mapping: at least `bytes` for records, rounded up to a power of
- * two.
+ * Return the size of the mapping. The size of the ring is `bytes`, rounded up to a power
+ * of two.
  */
 static size_t mapping_for(size_t bytes)
 {
@@ -161,12 +159,14 @@ int coil_trace_write(const char *path)
 /* The file of COIL_TRACE, which is shared by all loops of the process. */
 static struct {
     pthread_mutex_t lock;
-    pid_t first;   /* the first process that began to trace */
-    pid_t written; /* the last process that wrote its file; its next write appends */
+    pid_t first;   /* the process that created the first traced loop */
+    pid_t written; /* the last process that wrote the file: its next write appends */
 } shared_file = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Parse "FILE" or "FILE,SIZE". The size may end with K, M or G. Returns false if it is
-   invalid. */
+/*
+ * Parse "FILE" or "FILE,SIZE". The size may end with K, M or G. Returns false if the size
+ * is invalid.
+ */
 static bool parse_environment(const char *value, size_t *length, size_t *bytes)
 {
     const char *comma = strrchr(value, ',');
@@ -223,8 +223,10 @@ void coil__trace_begin(coil_loop *loop)
     pthread_mutex_unlock(&shared_file.lock);
 }
 
-/* Expand the path in COIL_TRACE: %p is replaced with the process id. Without %p, the id
-   is appended in a forked child. */
+/*
+ * Expand the path in COIL_TRACE: %p is replaced with the process id. If there is no %p, a
+ * child of fork(2) appends its id.
+ */
 static bool expand_path(char path[PATH_BYTES], pid_t pid)
 {
     const char *value = getenv("COIL_TRACE");
@@ -270,10 +272,7 @@ void coil__trace_end(coil_loop *loop)
     free_trace(loop);
 }
 
-/*
- * Called by exit(3): write the trace of a loop that is still open, because it will not be
- * closed.
- */
+/* Write the trace of a loop that is still open. Called by exit(3). */
 COIL__AT_EXIT static void write_at_exit(void)
 {
     coil_loop *loop = coil__loop_of_thread;
@@ -304,7 +303,7 @@ void coil__trace_run(coil_loop *loop, struct coil__runnable *runnable)
     runnable->run(runnable);
 }
 
-/* True while a tool requests a trace of this process. Removes a request that is over. */
+/* True while a tool requests a trace of this process. Removes an expired request. */
 static bool is_requested_now(void)
 {
     int64_t until = atomic_load_explicit(&coil__debug.trace_until, memory_order_relaxed);

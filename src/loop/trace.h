@@ -1,9 +1,9 @@
 /*
  * trace.h - the trace of a loop: a ring of records of what the loop and its tasks do.
  *
- * While a loop is not traced, its `trace` is NULL, and code that would write a record
- * tests only that pointer. Tools read the ring from outside while the loop writes to it.
- * docs/design/trace.md describes the format and the costs.
+ * While a loop is not traced, its `trace` is NULL, so code that writes records only has
+ * to test that pointer. Tools read the ring of another process while its loop writes to
+ * it. docs/design/trace.md describes the format and the costs.
  */
 #ifndef COIL_LOOP_TRACE_H
 #define COIL_LOOP_TRACE_H
@@ -22,7 +22,7 @@ struct coil__trace {
     _Atomic uint64_t count;     /* records written so far */
     uint64_t mask;              /* the number of records in the ring, minus 1 */
     const int64_t *virtual_now; /* the loop's virtual clock, or NULL */
-    /* if true, times are in units of coil__ticks(), otherwise in nanoseconds */
+    /* times are values of coil__ticks() if true, otherwise nanoseconds */
     bool has_ticks;
     bool by_request;     /* started by a tool: see coil__debug.trace_until */
     bool by_environment; /* started because of COIL_TRACE */
@@ -74,16 +74,19 @@ void coil__trace_end(coil_loop *loop);
 /* Stop the inherited trace in a child of fork(2). Async-signal-safe. */
 void coil__trace_forked(coil_loop *loop);
 
-/* Record which runnable runs, and run it. The loop must be traced. */
+/* Run a runnable and record this. The loop must be traced. */
 void coil__trace_run(coil_loop *loop, struct coil__runnable *runnable);
 
-/* Called after a poll if the loop is traced, or if a tool requests a trace. */
+/*
+ * Record the end of a poll, and start or stop a trace that a tool requests. Called after
+ * a poll if the loop is traced, or if there may be such a request.
+ */
 void coil__trace_polled(coil_loop *loop);
 
 /*
  * Record that no task is running any more, so that the last step does not seem to
- * continue. Called at the end of a turn after which control may return to the caller: the
- * loop is stopping, or is a guest.
+ * continue. Called at the end of a turn after which the loop may return to its caller,
+ * because it is stopping or is a guest.
  */
 void coil__trace_turned(coil_loop *loop);
 

@@ -2,15 +2,16 @@
  * trace_file.c - turns the records of a trace into Chrome's trace events.
  *
  * The records are read twice. The first pass collects the tasks: their names, their
- * functions and how often they ran. The second pass replays the records and writes spans:
+ * functions, and the numbers of their steps. The second pass replays the records and
+ * writes spans:
  *
  *     what the loop does     poll, a callback, a task: one span after another
  *     what a task does       runs -> waits (or is ready at once) -> is ready -> runs
  *
- * In the trace format each loop is a process, and track 0 is the loop itself. The tasks
+ * Each loop is represented as a process, whose track 0 shows the loop itself. The tasks
  * that ran most often have tracks of their own, numbered like the tasks. An arrow
  * connects the step that woke or spawned a task with the task's next step. Both ends of
- * an arrow are written when that next step ends, so an arrow never has only one end.
+ * an arrow are written together, when that next step ends.
  *
  * Format: "Trace Event Format", Google, 2016.
  */
@@ -25,9 +26,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRACKS_MAX 1000  /* viewers become slow with more */
-#define TEXTS_MAX 4096   /* limits memory: a core file may contain invalid records */
-#define READIES_MAX 4096 /* callbacks that never run are forgotten, too */
+#define TRACKS_MAX 1000  /* more tracks make viewers slow */
+#define TEXTS_MAX 4096   /* limits memory use if records are invalid (in a core file) */
+#define READIES_MAX 4096 /* limits memory use, because some callbacks never run */
 #define LATEST ((int64_t)1 << 61)
 #define NAME_BYTES 32
 #define TEXT_BYTES 40
@@ -41,21 +42,21 @@ struct task {
     char name[NAME_BYTES];
     uint64_t fn; /* 0: not known */
     bool has_track;
-    enum state state, next; /* `next`: the state once the running step ends */
-    int64_t since;          /* when the state began */
-    int64_t result;         /* the result if the task has ended */
+    enum state state, next; /* `next`: the state after the current step */
+    int64_t since;          /* time at which the state began */
+    int64_t result;         /* for HAS_ENDED */
     uint64_t what;          /* address of the text that describes the wait */
     uint32_t fd;            /* the descriptor + 1; 0: none */
-    /* Describe the last wake, until the task runs. */
+    /* These describe the last wake-up, until the task runs. */
     bool is_woken, was_spawned;
     int64_t woken_at;
-    bool has_waker;    /* an arrow begins at a task or at a callback of the program */
+    bool has_waker;    /* a task or a callback of the program woke it */
     uint32_t waker;    /* the task's number; 0: a callback */
-    int64_t waker_ran; /* when the waker ran */
-    bool ends_arrow;   /* the arrow ends at the running step */
+    int64_t waker_ran; /* time at which the waker ran */
+    bool ends_arrow;   /* an arrow ends at the current step */
 };
 
-/* A text that was looked up. */
+/* A text of the traced process, or the name and place of a function. */
 struct text {
     uint64_t address;
     char text[PLACE_BYTES];
@@ -66,7 +67,7 @@ struct texts {
     size_t count, room;
 };
 
-/* An internal callback that a task has made ready. */
+/* A callback of coil's that a task has made ready. */
 struct ready {
     uint64_t runnable;
     uint32_t task;
@@ -80,7 +81,7 @@ struct conversion {
     struct coil__report report;
     FILE *out;
     bool follows;
-    struct task *tasks; /* ordered by their first record */
+    struct task *tasks; /* in the order of their first records */
     size_t task_count, task_room;
     uint32_t *slots; /* hash table: index + 1 */
     size_t slot_count;
@@ -90,11 +91,11 @@ struct conversion {
 
     int64_t now;
     enum activity activity;
-    int64_t since;        /* when the activity began */
-    struct task *running; /* in a task: that task */
-    uint64_t called;      /* in a callback: the program's function, or 0 */
-    struct ready cause;   /* in a callback: the task that made it ready, or 0 */
-    uint32_t *woken;      /* in a poll: the tasks that it woke */
+    int64_t since;        /* time at which the activity began */
+    struct task *running; /* IN_TASK: the task */
+    uint64_t called;      /* IN_CALLBACK: the program's function, or 0 */
+    struct ready cause;   /* IN_CALLBACK: the task that made it ready, or 0 */
+    uint32_t *woken;      /* IN_POLL: the tasks that it woke */
     size_t woken_count, woken_room;
     uint64_t arrows;
     bool failed; /* memory ran out */
@@ -102,7 +103,9 @@ struct conversion {
 
 /* ---- memory ------------------------------------------------------------------------ */
 
-/* Make room for one more item. If memory runs out, sets c->failed and returns false. */
+/*
+ * Make room for one more item. If there is no memory, sets c->failed and returns false.
+ */
 static bool grow(struct conversion *c, void *items, size_t count, size_t *room,
                  size_t item_bytes)
 {
@@ -150,8 +153,8 @@ static bool grow_table(struct conversion *c)
 }
 
 /*
- * Return the task with this number, and create it if necessary and `create` is true.
- * Returns NULL if there is none, or if memory ran out.
+ * Return the task with this number. If there is none and `create` is true, create it.
+ * Returns NULL if there is none, or no memory.
  */
 static struct task *find_task(struct conversion *c, uint32_t number, bool create)
 {
@@ -207,8 +210,10 @@ static bool is_about_task(const struct coil__trace_record *record)
     }
 }
 
-/* Called for each task that still exists: sets its name and function, because the records
-   of its spawn may have been overwritten. */
+/*
+ * Set the name and function of a task that still exists, because the records about its
+ * spawn may have been overwritten.
+ */
 static void name_task(void *arg, uint32_t number, const char *name, uint64_t fn)
 {
     struct task *task = find_task(arg, number, false);
@@ -226,7 +231,7 @@ static int compare_steps(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Give a track to the tasks that ran most often. */
+/* Choose the tasks that have tracks: those with the most steps. */
 static void choose_tracks(struct conversion *c)
 {
     uint32_t *steps, least = 0;
@@ -277,7 +282,10 @@ static void collect_tasks(struct conversion *c)
 
 /* ---- texts ------------------------------------------------------------------------- */
 
-/* Return the text for an address. *is_new is true if the caller must look the text up. */
+/*
+ * Find or create the entry for an address. Sets *is_new if the caller must fill in the
+ * text. Returns NULL if there are too many texts, or no memory.
+ */
 static struct text *find_text(struct conversion *c, struct texts *texts, uint64_t address,
                               bool *is_new)
 {
@@ -293,7 +301,7 @@ static struct text *find_text(struct conversion *c, struct texts *texts, uint64_
     return &texts->items[texts->count++];
 }
 
-/* Return the name of the kind of wait, such as "lock". */
+/* Return the text that names a kind of wait, such as "lock". */
 static const char *what_of(struct conversion *c, uint64_t address)
 {
     bool is_new;
@@ -316,7 +324,7 @@ static const char *place_of(struct conversion *c, uint64_t address)
     if (text == NULL)
         return "";
     if (is_new && coil__report_begin_text(&report, text->text, PLACE_BYTES)) {
-        /* + 1: the printer expects a return address */
+        /* + 1, because the printer expects a return address */
         coil__symbol_print(&report, NULL, "%s", (const char *)(uintptr_t)address + 1);
         coil__report_end_text(&report);
     }
@@ -325,7 +333,9 @@ static const char *place_of(struct conversion *c, uint64_t address)
 
 /* ---- events ------------------------------------------------------------------------ */
 
-/* Add a time in microseconds, without rounding, because rounded spans could overlap. */
+/*
+ * Add a time in microseconds, with three decimals, because rounded spans might overlap.
+ */
 static void put_micros(struct conversion *c, const char *key, int64_t ns)
 {
     uint64_t n = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
@@ -359,7 +369,7 @@ static void put_time(struct conversion *c, int64_t ns)
     put_micros(c, "ts", ns);
 }
 
-/* Begin a span. The caller may add arguments, then calls close_event(). */
+/* Begin a span. The caller may add arguments, and must call close_event(). */
 static void open_span(struct conversion *c, const char *name, const char *category,
                       uint32_t track, int64_t begin, int64_t end)
 {
@@ -408,9 +418,9 @@ static uint32_t track_of(const struct task *task)
 }
 
 /*
- * Viewers attach each end of an arrow to the span that contains it. Where a span begins,
- * another one may end, so an arrow's end is 1 ns later than the beginning of its span.
- * With a virtual clock, spans have no duration.
+ * Viewers attach each end of an arrow to the span that contains this point in time. At
+ * the moment when a span begins, another span may end, so the arrow's ends are 1 ns
+ * later. This is not possible with a virtual clock, where spans have no duration.
  */
 static void put_arrow(struct conversion *c, const struct task *task, int64_t begin)
 {
@@ -439,7 +449,7 @@ static void put_name(struct conversion *c, const char *kind, uint32_t track,
     close_arguments(c);
 }
 
-/* Tell viewers to sort the tracks by the tasks' numbers. */
+/* Make viewers sort the tracks by their numbers. */
 static void put_place_of_track(struct conversion *c, uint32_t track)
 {
     open_event(c, "M", "thread_sort_index", track);
@@ -472,8 +482,8 @@ static void put_names(struct conversion *c)
 /* ---- the replay -------------------------------------------------------------------- */
 
 /*
- * Set the current time, but never to an earlier one, because times come from two clocks.
- * Ignore a time that is impossible.
+ * Set the current time to the sum of `ns` and `more`. Earlier times are ignored, because
+ * times come from two clocks, which may differ slightly. Absurd times are ignored, too.
  */
 static void set_now(struct conversion *c, int64_t ns, double more)
 {
@@ -484,8 +494,8 @@ static void set_now(struct conversion *c, int64_t ns, double more)
 }
 
 /*
- * Compute the time from the nearer of the two points, because rounding errors grow with
- * the distance.
+ * Set the current time to the time of a counter value, computed from the nearer of the
+ * two clock readings, because rounding errors grow with the distance.
  */
 static void set_ticks(struct conversion *c, uint64_t ticks)
 {
@@ -502,7 +512,7 @@ static void set_ticks(struct conversion *c, uint64_t ticks)
         set_now(c, clock->ns2, since2 * rate);
 }
 
-/* Write the spans of a task's wait and of its time in the ready queue, up to now. */
+/* Write the spans of a task's wait and of its time in the ready queue. Both end now. */
 static void put_state(struct conversion *c, const struct task *task)
 {
     int64_t end = task->state == WAITS && task->is_woken ? task->woken_at : c->now;
@@ -523,7 +533,10 @@ static void put_state(struct conversion *c, const struct task *task)
                  task->state == IS_READY ? task->since : task->woken_at, c->now);
 }
 
-/* Write the span of a task's step that ends now. */
+/*
+ * Write the spans of a task's step, which ends now, on the tracks of the loop and the
+ * task.
+ */
 static void put_step(struct conversion *c, struct task *task)
 {
     open_span(c, task->name, "step", 0, c->since, c->now);
@@ -550,7 +563,7 @@ static void put_step(struct conversion *c, struct task *task)
     task->is_woken = false;
 }
 
-/* Write the span of the loop's current activity, which ends now. */
+/* Write the span of the current activity, which ends now. */
 static void end_activity(struct conversion *c)
 {
     if (c->activity == IN_TASK)
@@ -585,7 +598,7 @@ static void begin_step(struct conversion *c, struct task *task)
     task->since = c->now;
 }
 
-/* Note that the task becomes ready, and for what reason. */
+/* Note that the task becomes ready, and what woke it. */
 static void wake(struct conversion *c, struct task *task, bool is_spawn)
 {
     if (task->is_woken || task->state == RUNS)
@@ -601,7 +614,7 @@ static void wake(struct conversion *c, struct task *task, bool is_spawn)
         c->woken[c->woken_count++] = task->number;
 }
 
-/* Set the time of the wakes during a poll to the end of the poll. */
+/* Set the time at which a poll woke tasks to the end of the poll. */
 static void end_poll(struct conversion *c)
 {
     for (size_t i = 0; i < c->woken_count; i++) {
@@ -615,7 +628,10 @@ static void end_poll(struct conversion *c)
         begin_activity(c, NOTHING);
 }
 
-/* Note which task has made a callback ready. */
+/*
+ * Note which task has made a callback ready: the running task, or the task that made the
+ * running callback ready.
+ */
 static void note_ready(struct conversion *c, uint64_t runnable)
 {
     struct ready ready = {runnable, c->cause.task, c->cause.at};
@@ -666,7 +682,7 @@ static void begin_step_of(struct conversion *c, const struct coil__trace_record 
                        value_of(record) == COIL__TRACE_RETURNS ? IN_CALLBACK : NOTHING);
 }
 
-/* Record that `lost` records are missing. After that the states of tasks are unknown. */
+/* Write an event for `lost` missing records. The states of all tasks are now unknown. */
 static void put_loss(struct conversion *c, uint64_t lost)
 {
     end_activity(c);
@@ -750,7 +766,7 @@ static void replay(struct conversion *c, const struct coil__trace_record *record
     }
 }
 
-/* Set the current time to the first time in the trace. */
+/* Set the current time to that of the first record with a time. */
 static void set_beginning(struct conversion *c)
 {
     c->now = INT64_MIN;
@@ -833,7 +849,7 @@ static void each_task(void *arg, coil__trace_visit_task *visit, void *visit_arg)
         tasks->each(arg, visit, visit_arg);
 }
 
-/* Copy the records, oldest first. Returns NULL if memory runs out. */
+/* Copy the records, oldest first. Returns NULL if there is no memory. */
 static struct coil__trace_record *copy_records(const struct coil__trace *trace,
                                                struct coil__trace_copy *copy)
 {

@@ -1,7 +1,7 @@
 /*
  * trace_file.h - writes a trace as JSON, in the format of Chrome's trace events.
  *
- * coil-ps uses the same functions for the traces of other processes.
+ * coil-ps, too, uses these functions, for the traces of other processes.
  */
 #ifndef COIL_LOOP_TRACE_FILE_H
 #define COIL_LOOP_TRACE_FILE_H
@@ -19,8 +19,8 @@ typedef void coil__trace_visit_task(void *arg, uint32_t number, const char *name
                                     uint64_t fn);
 
 /*
- * A copy of a loop's records, and functions that find texts and tasks to which records
- * refer.
+ * A copy of a loop's records, and functions for what the records refer to: texts and
+ * tasks.
  */
 struct coil__trace_copy {
     const struct coil__trace_record *records; /* oldest first */
@@ -38,14 +38,17 @@ struct coil__trace_copy {
 void coil__trace_begin_file(FILE *out);
 void coil__trace_end_file(FILE *out);
 
-/* Write the events of a loop. `follows` is true if the file already has events. Returns 0
-   or -ENOMEM; the caller must check `out` for errors. */
+/*
+ * Write the events of a loop. `follows` is true if the file already contains events.
+ * Returns 0 or -ENOMEM; the caller must check `out` for errors.
+ */
 int coil__trace_write_events(const struct coil__trace_copy *copy, FILE *out,
                              bool follows);
 
 /*
  * Write the trace of `loop`, which is this thread's loop, to the file at `path`. If
- * `append` is true, add it to the events in that file. Returns 0 or a negative errno.
+ * `append` is true, keep the events that are already in that file. Returns 0 or a
+ * negative errno.
  */
 int coil__trace_write_file(coil_loop *loop, const char *path, bool append);
 

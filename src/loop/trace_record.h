@@ -1,10 +1,9 @@
 /*
- * trace_record.h - the records of a trace (docs/design/trace.md). coil-ps includes this
- * file, too.
+ * trace_record.h - the records of a trace (docs/design/trace.md). Also used by coil-ps.
  *
  * The numbers of the kinds never change: new kinds are appended, and readers ignore
- * unknown kinds. "Time" means a reading of the trace's clock. A record without a time
- * happened at the time of the previous record with a time.
+ * unknown kinds. "Time" means the value of the trace's clock. If a record contains no
+ * time, its time is that of the latest record that does.
  */
 #ifndef COIL_LOOP_TRACE_RECORD_H
 #define COIL_LOOP_TRACE_RECORD_H
@@ -13,8 +12,8 @@
 
 enum coil__trace_kind {
     /*
-     * From now on the task with the number `task` runs, or the loop if `task` is 0. Word:
-     * the time. Value: see below.
+     * The task with the number `task` starts to run, or, if `task` is 0, the loop does.
+     * Word: the time. Value: 0, or one of the values below.
      */
     COIL__TRACE_SWITCH = 1,
     /* The loop calls a callback. Word: the time. */
@@ -23,18 +22,20 @@ enum coil__trace_kind {
     COIL__TRACE_POLL = 3,
     /* The poll has ended. Word: the loop's clock, in ns. */
     COIL__TRACE_POLLED = 4,
-    /* The task is about to wait. Word: the address of a text that names the kind of wait.
-       Value: the descriptor + 1, or 0. */
+    /*
+     * The task is about to wait. Word: the address of a text that names the kind of wait.
+     * Value: the awaited descriptor + 1, or 0.
+     */
     COIL__TRACE_WAIT = 5,
-    /* The task's wait is complete: the task is ready. */
+    /* The task's wait has ended: the task is ready. */
     COIL__TRACE_WAKE = 6,
     /* A task was spawned. Word: the address of its function. */
     COIL__TRACE_SPAWN = 7,
-    /* Word: eight bytes of the task's name. Value: their offset in the name. */
+    /* A part of the task's name. Word: eight bytes. Value: their offset in the name. */
     COIL__TRACE_NAME = 8,
-    /* The task ends. Word: its result, as a signed number. */
+    /* The task ends. Word: its result, a signed number. */
     COIL__TRACE_END = 9,
-    /* The task is asked to cancel. Word: the address of the code that requested it. */
+    /* The task's cancellation is requested. Word: the return address of the request. */
     COIL__TRACE_CANCEL = 10,
     /* One of coil's callbacks is ready. Word: the address of its runnable. */
     COIL__TRACE_READY = 11,
@@ -48,11 +49,13 @@ enum coil__trace_kind {
      * function.
      */
     COIL__TRACE_CALLS = 13,
-    /* Only in copies: this many records are missing here. Word: their number. */
+    /*
+     * Records are missing here. Used only in copies. Word: the number of missing records.
+     */
     COIL__TRACE_LOST = 14
 };
 
-/* Values of COIL__TRACE_SWITCH: a task is started eagerly; its spawner continues. */
+/* Values of COIL__TRACE_SWITCH: a new task starts eagerly; its spawner continues. */
 enum { COIL__TRACE_STARTS = 1, COIL__TRACE_RETURNS = 2 };
 
 #define COIL__TRACE_VALUE_MAX ((UINT32_C(1) << 24) - 1)
@@ -63,7 +66,10 @@ struct coil__trace_record {
     uint32_t kind_and_value; /* the kind in the lower 8 bits */
 };
 
-/* Two readings of both clocks. Other times are computed by linear interpolation. */
+/*
+ * Two readings of both clocks. Other times are computed from them, assuming a constant
+ * rate.
+ */
 struct coil__trace_clock {
     uint64_t ticks1;
     int64_t ns1;

@@ -1,15 +1,16 @@
 /*
  * wakeup.c - posts from other threads, and wake-ups by signal handlers.
  *
- * Posts are in a list guarded by a mutex, which is held only for a few instructions. The
- * first post after the loop has collected its posts sets the flag `woken`, and only that
- * post wakes the loop, so any number of posts costs one system call. A loop that is awake
- * need not be woken: it checks the flag between turns and before it waits. A loop that
- * waits for descriptors also waits for its own wake-up descriptor. A loop that waits for
- * no other descriptor waits for the flag itself, which is a futex(2). A loop in guest
- * mode always counts as polling, because its host waits for the descriptor.
+ * Posts are in a list guarded by a mutex, which is held only for a few instructions. A
+ * post sets the flag `woken`. If the flag was already set, the loop need not be woken
+ * again, so a burst of posts costs one system call. Nor need a running loop be woken: it
+ * checks the flag between turns and before it waits. A loop that waits for descriptors
+ * also waits for its own wake-up descriptor. A loop that waits for no other descriptor
+ * waits for the flag itself, which is a futex(2). A loop in guest mode is always woken
+ * through the descriptor, because its host may be waiting for it.
  *
- * A signal handler must not lock the mutex, so it sets `interrupted` and wakes the loop.
+ * A signal handler must not lock the mutex, so it only sets `interrupted` and wakes the
+ * loop.
  */
 #include "../base/context.h"
 #include "loop.h"
@@ -58,7 +59,7 @@ void coil__wakeup_finish(coil_loop *loop)
     coil__loop_unwatch(loop, loop->wakeup.fd, COIL__IN, &loop->wakeup.watch);
 }
 
-/* Return a note that explains why the descriptor cannot be used, or "". */
+/* Return a text that explains why the descriptor cannot be used, or "". */
 static const char *failure_reason(const coil_loop *loop)
 {
     return coil__wake_fd_is_open(loop->wakeup.fd)
@@ -77,8 +78,7 @@ static void write_descriptor(const coil_loop *loop)
 }
 
 /*
- * Set the flag. Returns how the loop must be woken to notice the flag, or COIL__AWAKE if
- * it need not be woken.
+ * Set the flag. Returns how the caller must wake the loop, or COIL__AWAKE if it need not.
  */
 static enum coil__sleep set_woken(struct coil__wakeup *wakeup)
 {
@@ -87,7 +87,7 @@ static enum coil__sleep set_woken(struct coil__wakeup *wakeup)
     return atomic_load(&wakeup->sleep);
 }
 
-/* Async-signal-safe, except for the message that is printed before aborting. */
+/* Async-signal-safe, unless it prints a message and aborts. */
 static void wake(coil_loop *loop)
 {
     enum coil__sleep sleep = set_woken(&loop->wakeup);
@@ -124,8 +124,8 @@ void coil__loop_ask_for_dump(coil_loop *loop)
 }
 
 /*
- * Post to this thread's own loop, which needs no lock. The post is queued behind earlier
- * posts from other threads.
+ * Post to this thread's own loop. Earlier posts from other threads are collected first,
+ * to preserve the order.
  */
 static int post_here(coil_loop *loop, struct coil__post *post)
 {
@@ -146,7 +146,7 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
     if (loop == coil__loop_of_thread)
         return post_here(loop, post);
     if (coil__loop_is_parents(loop))
-        /* do not take the lock: a thread of the parent may have held it */
+        /* do not lock: a thread of the parent may have held the mutex at the fork */
         return coil__failed(-ESHUTDOWN);
     post->next = NULL;
     pthread_mutex_lock(&loop->wakeup.lock);
@@ -156,17 +156,15 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
         loop->wakeup.last_post = &post->next;
         sleep = set_woken(&loop->wakeup);
         /*
-         * Write while holding the lock: the descriptor is closed only after takes_posts
-         * has become false.
+         * Write while holding the lock: without it, the loop could close the descriptor.
          */
         if (sleep == COIL__POLLS)
             write_descriptor(loop);
     }
     pthread_mutex_unlock(&loop->wakeup.lock);
     /*
-     * Wake the loop's thread only after releasing the lock, because that thread takes the
-     * lock first. The loop may no longer exist by now, but waking an address without a
-     * waiter has no effect.
+     * Wake the thread only after releasing the lock, because it will take the lock at
+     * once. The loop may no longer exist by now, but then nothing waits at this address.
      */
     if (sleep == COIL__SLEEPS)
         coil__thread_wake_own(word);
@@ -215,8 +213,10 @@ static void drain(coil_loop *loop)
         report_unreadable(loop, rc);
 }
 
-/* The descriptor was written to after the loop had checked the flag. Drain it, because
-   otherwise the next poll would return immediately. */
+/*
+ * Called if the descriptor was written to after the loop had checked the flag. Drains the
+ * descriptor, because otherwise the next poll would return immediately.
+ */
 static void collect_late(struct coil__runnable *runnable)
 {
     coil_loop *loop = COIL__CONTAINER(runnable, coil_loop, wakeup.watch);
@@ -230,11 +230,11 @@ void coil__wakeup_collect(coil_loop *loop)
     struct coil__post *post, *next;
 
     /*
-     * The order matters: drain, clear the flag, take the list. A post made before the
-     * flag is cleared is in the list taken below. A later post makes the descriptor
-     * readable again, and must not be drained.
+     * The order matters: drain the descriptor, clear the flag, take the list. Posts made
+     * before the flag is cleared are in the list that is taken below. Later posts write
+     * to the descriptor again, and this must not be drained.
      */
-    /* the poll found the descriptor readable */
+    /* the poll has found the descriptor readable */
     if (!coil__list_empty(&loop->wakeup.watch.link))
         drain(loop);
     atomic_store(&loop->wakeup.woken, 0);
@@ -274,8 +274,8 @@ void coil__wakeup_forked(coil_loop *loop)
     close(loop->wakeup.fd);
     loop->wakeup.fd = -1;
     /*
-     * If a signal handler forked during the futex wait, the child returns into that wait:
-     * end it.
+     * If a signal handler forked during the futex wait, the child continues that wait.
+     * Setting the flag ends it.
      */
     atomic_store(&loop->wakeup.woken, 1);
 }
@@ -319,7 +319,7 @@ static void run_called_post(struct coil__runnable *runnable)
 
 /*
  * Move the posts of coil_post() to `posts`, in order. The owners of other posts handle
- * the closing of the loop themselves.
+ * them when the loop closes.
  */
 static void take_called_posts(struct coil__list *from, struct coil__list *posts)
 {

@@ -23,13 +23,13 @@ struct coil__post {
 /* How a post must wake the loop. */
 enum coil__sleep {
     COIL__POLLS,  /* by writing to `fd`, because the loop may be in a poll */
-    COIL__AWAKE,  /* not at all, because the loop checks `woken` before it waits */
-    COIL__SLEEPS, /* with futex(2) on `woken`: coil__wakeup_wait() */
+    COIL__AWAKE,  /* not at all: the loop checks `woken` before it waits */
+    COIL__SLEEPS, /* with futex(2) on `woken`: see coil__wakeup_wait() */
 };
 
 /* The fields used by other threads and signal handlers. Private to wakeup.c. */
 struct coil__wakeup {
-    /* 1: there was a post or wake-up; a loop may sleep on this word */
+    /* 1 after a post or wake-up; also a futex on which the loop may wait */
     _Atomic uint32_t woken;
     _Atomic bool interrupted, dump_asked;
     _Atomic enum coil__sleep sleep;
@@ -46,15 +46,16 @@ struct coil__wakeup {
 int coil__loop_post(coil_loop *loop, struct coil__post *post);
 
 /*
- * Remove a post from the list of posts or the ready queue. Called on the loop's thread.
+ * Cancel a post, which may be in the list of posts or in the ready queue. Called on the
+ * loop's thread.
  */
 void coil__loop_withdraw(coil_loop *loop, struct coil__post *post);
 
 int coil__wakeup_init(coil_loop *loop);
 
 /*
- * Refuse further posts, and finish the calls that coil_post() has accepted. Called when
- * the loop closes.
+ * Refuse further posts, and make the calls that coil_post() has accepted. Called when the
+ * loop closes.
  */
 void coil__wakeup_run_last(coil_loop *loop);
 void coil__wakeup_finish(coil_loop *loop);
@@ -69,15 +70,15 @@ static inline bool coil__wakeup_pending(const struct coil__wakeup *wakeup)
 void coil__wakeup_collect(coil_loop *loop);
 
 /*
- * Called before a wait: from now on a post ends the wait. Returns false if there was
- * already a post or wake-up, so the loop must not wait.
+ * Called before a wait, so that a post will end it. Returns false if there was already a
+ * post or wake-up: in that case the loop must not wait.
  */
 static inline bool coil__wakeup_begin_wait(struct coil__wakeup *wakeup,
                                            enum coil__sleep how)
 {
     /*
-     * This function and wake() each store one variable, then load the other, so at least
-     * one of them sees the other's store.
+     * This function stores `sleep`, then loads `woken`; set_woken() stores `woken`, then
+     * loads `sleep`. So at least one of them sees the other's store.
      */
     atomic_store(&wakeup->sleep, how);
     return !atomic_load(&wakeup->woken);
@@ -90,8 +91,8 @@ static inline void coil__wakeup_end_wait(struct coil__wakeup *wakeup)
 }
 
 /*
- * Wait for a post for at most timeout_ns (COIL_NEVER: without limit). May return early.
- * Used if the loop waits for nothing else, because a futex takes fewer system calls than
+ * Wait for a post, for at most timeout_ns (COIL_NEVER: without limit). May return early.
+ * Used if the loop waits for no descriptor, because a futex takes fewer system calls than
  * a poll.
  */
 void coil__wakeup_wait(coil_loop *loop, int64_t timeout_ns);
@@ -102,19 +103,21 @@ void coil__wakeup_wait(coil_loop *loop, int64_t timeout_ns);
  */
 void coil__wakeup_forked(coil_loop *loop);
 
-/* Close the descriptor. The loop can no longer be woken. */
+/* Close the descriptor. After that the loop can no longer be woken. */
 void coil__wakeup_close(coil_loop *loop);
 
 /*
- * Destroy the lock. Called when the last reference to the loop is dropped, so that no
+ * Destroy the lock. Called after the last reference to the loop is dropped, when no
  * thread can post any more.
  */
 void coil__wakeup_destroy(coil_loop *loop);
 
 /* ---- signals ----------------------------------------------------------------------- */
 
-/* The runnable that coil__loop_interrupt() makes ready, or NULL. Setting it drops an
- * interrupt that the loop has not handled yet. */
+/*
+ * Get or set the runnable that coil__loop_interrupt() makes ready, or NULL. Setting it
+ * discards an interrupt that the loop has not handled yet.
+ */
 struct coil__runnable *coil__loop_on_interrupt(const coil_loop *loop);
 void coil__loop_set_on_interrupt(coil_loop *loop, struct coil__runnable *runnable);
 

@@ -1,8 +1,8 @@
 /*
- * watch.c - readers and writers: callbacks that are called when a descriptor is ready.
+ * watch.c - readers and writers: callbacks that are called while a descriptor is ready.
  *
- * The backend makes a watcher ready in every poll that finds its descriptor ready. A
- * watcher is a runnable stored in the descriptor's entry (descriptor.h). The runnable
+ * A watcher is a runnable whose address is stored in the descriptor's entry
+ * (descriptor.h). Each poll that finds the descriptor ready makes the watcher ready. It
  * belongs either to another part of the library, or to a struct watch (defined here),
  * which calls a user's callback. Removing a watcher also removes it from the ready queue.
  */
@@ -49,8 +49,8 @@ static void free_watch(struct watch *watch)
 }
 
 /*
- * Return the struct watch to which the runnable belongs. Returns NULL if `runnable` is
- * NULL or a watcher of the library.
+ * Return the struct watch to which the runnable belongs, or NULL if it belongs to another
+ * part of the library, or is NULL.
  */
 static struct watch *watch_of(struct coil__runnable *runnable)
 {
@@ -81,7 +81,7 @@ int coil__loop_watch(coil_loop *loop, int fd, enum coil__direction direction,
             coil__descriptor_release(d);
         return coil__failed(rc);
     }
-    /* simulated sockets do not count, because their events are timers */
+    /* simulated sockets do not count, because timers produce their events */
     if (before == NULL)
         backend->in_use += fd < COIL__FIRST_SIMULATED;
     else if (before != runnable && watch_of(before) != NULL)
@@ -106,7 +106,7 @@ void coil__loop_unwatch(coil_loop *loop, int fd, enum coil__direction direction,
 
 void coil__watch_found(struct coil__runnable *runnable)
 {
-    /* The watcher may still be in the ready queue after an earlier poll. */
+    /* An earlier poll may have made the watcher ready. */
     if (runnable != NULL && coil__list_empty(&runnable->link))
         coil__loop_add_ready(coil_loop_current(), runnable);
 }
@@ -122,8 +122,8 @@ static struct watch *find_watch(const coil_loop *loop, int fd,
 }
 
 /*
- * Replace the callback of a watch. Notify the backend again, because the number may now
- * belong to another descriptor, and drop a pending call for the old descriptor.
+ * Replace the callback of a watch. The number may now belong to another descriptor, so
+ * notify the backend again, and drop a pending call for the old descriptor.
  */
 static int replace(coil_loop *loop, struct watch *watch, int fd,
                    enum coil__direction direction, coil_callback fn, void *arg)
@@ -173,9 +173,8 @@ static int remove_watch(coil_loop *loop, int fd, enum coil__direction direction)
 }
 
 /*
- * Remove a watch from the thread's loop. If it is not found there, remove it from the
- * loop that the thread had before fork(2), if any. Returns 1 if a watch was removed,
- * otherwise 0.
+ * Remove a watch from the thread's loop or, in a child of fork(2), from the loop that the
+ * thread had in the parent. Returns 1 if a watch was removed, otherwise 0.
  */
 static int undo(const char *caller, int fd, enum coil__direction direction)
 {

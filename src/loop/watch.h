@@ -9,19 +9,22 @@
 #include <coil/loop.h>
 
 /*
- * Make `runnable` ready in each poll that finds `fd` ready in `direction`. The watch is
- * level-triggered and reports errors and hang-ups, too. If `fd` already has a watcher in
- * this direction, replace it, and watch the descriptor that has the number now. Returns
+ * Make `runnable` ready in each poll that finds `fd` ready in `direction`
+ * (level-triggered), also after an error or hang-up. If `fd` already has a watcher in
+ * this direction, replace it, and watch the descriptor that has this number now. Returns
  * 0, -EBADF, -EINVAL, -ENOMEM, or -EBUSY if operations use `fd`.
  */
 int coil__loop_watch(coil_loop *loop, int fd, enum coil__direction direction,
                      struct coil__runnable *runnable);
 
-/* End the watch, and remove the runnable from the ready queue. */
+/* End a watch, and remove the runnable from the ready queue. */
 void coil__loop_unwatch(coil_loop *loop, int fd, enum coil__direction direction,
                         struct coil__runnable *runnable);
 
-/* Called by backends when the watcher's descriptor is ready. NULL is accepted. */
+/*
+ * Make a watcher ready. Called by backends when its descriptor is ready. NULL is
+ * accepted.
+ */
 void coil__watch_found(struct coil__runnable *runnable);
 
 /* Remove all readers and writers. */

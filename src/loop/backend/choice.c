@@ -1,6 +1,6 @@
 /*
- * choice.c - creates a loop's backend: the backend named by the options or COIL_BACKEND,
- * otherwise the first backend that works.
+ * choice.c - creates a loop's backend: the one named in the options or by COIL_BACKEND,
+ * otherwise the first one that works.
  */
 #include "backend.h"
 
@@ -17,8 +17,8 @@ const char *coil_backend_name(void)
 }
 
 /*
- * The first backend is the default. The second replaces it on systems that forbid the
- * first. poll always works, so the backends after it are used only on request
+ * The first backend is the default. On systems that forbid it, the second is used, which
+ * works everywhere. The others are used only on request
  * (docs/decisions/0007-epoll-by-default.md).
  */
 static const struct coil__backend_class *const backends[] = {
@@ -63,9 +63,9 @@ static const char *list_backends(char *names, size_t size)
 
 /*
  * Report to the exception handler that the backend named by COIL_BACKEND cannot be
- * created, because the program's code does not mention that name. -EINVAL is not
- * reported, because the backend itself has already reported the invalid value of its
- * environment variable.
+ * created: the error code alone would not lead a user to the variable. If a backend fails
+ * with -EINVAL, it has already reported the invalid value of its own environment
+ * variable.
  */
 static int refuse_environment(const char *name, int rc)
 {

@@ -2,21 +2,22 @@
  * epoll.c - readiness with epoll(7), on Linux.
  *
  * A descriptor used by operations is registered edge-triggered, and stays registered
- * until it is detached, so a request needs no epoll_ctl(2). EPOLLOUT is added when an
- * operation first waits to write: a local socket reports EPOLLOUT for each message that
- * its peer reads, which would wake the loop for nothing. A watched descriptor is
- * registered level-triggered, for the directions that are watched. A borrowed descriptor
- * is registered for the directions of its operations, for one event. After that event it
- * stays registered without events, so the next wait needs one epoll_ctl(2). A wait that
- * is cancelled or times out removes the registration, so it needs two calls. If another
- * process or descriptor still has the file open after this number is closed, the
- * registration without events remains until it is closed there, too. Such a registration
- * costs nothing but kernel memory.
+ * until it is detached, so an operation needs no epoll_ctl(2). EPOLLOUT is added only
+ * when an operation first waits to write, because a local socket reports EPOLLOUT for
+ * each message that its peer reads, which would wake the loop for nothing. A watched
+ * descriptor is registered level-triggered, for the directions that are watched.
  *
- * An event contains the descriptor's number and generation. If an open file description
- * is still open elsewhere (after fork(2) or dup(2)), the kernel reports its events even
- * after this process has closed the number. Such events contain an older generation and
- * are ignored.
+ * A borrowed descriptor is registered for one event in the directions of its operations.
+ * After that event it stays registered without events, so each wait needs only one
+ * epoll_ctl(2). A wait that is cancelled or times out needs two, because it removes the
+ * registration. A registration without events may outlive the descriptor, if the file is
+ * still open in another process or under another number; it costs nothing but kernel
+ * memory.
+ *
+ * An event contains the descriptor's number and generation. If a file is still open under
+ * another number or in another process (after dup(2) or fork(2)), the kernel reports its
+ * events even after this process has closed the descriptor. Such events are recognized by
+ * their older generation, and ignored.
  *
  * With epoll_pwait2(2) (Linux 5.11) the time-out is in nanoseconds. Otherwise it is in
  * milliseconds, rounded up.
@@ -70,12 +71,15 @@ static int set_interest(struct coil__backend *backend, int fd, struct coil__desc
     };
 
     if (interest == 0) {
-        /* Ignore the failure: the owner may already have closed the descriptor. */
+        /* Ignore errors: the owner may already have closed the descriptor. */
         epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, &event);
         return 0;
     }
-    /* The number may have been closed and opened again without notifying this backend, so
-     * the kernel's registration may differ from d->interest: try both MOD and ADD. */
+    /*
+     * The owner may have closed the descriptor and opened another one with the same
+     * number, so the kernel's registration may differ from d->interest: try both MOD and
+     * ADD.
+     */
     if (d->interest != 0) {
         if (COIL__CALL(ENOMEM, epoll_ctl(epoll_fd, EPOLL_CTL_MOD, fd, &event)) == 0)
             return 0;

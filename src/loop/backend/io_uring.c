@@ -5,27 +5,27 @@
  *   cancel ---> todo ----+-> one io_uring_enter -+--> a buffer of bytes received ahead
  *   watches --> to arm --'   a turn, in poll()   `--> a watch's callback made ready
  *
- * An operation for which a task waits is added to a queue in memory shared with the
- * kernel. The next poll submits the whole queue and fetches all completions, in one
- * system call.
+ * If a task must wait for an operation, the operation is added to a queue in memory
+ * shared with the kernel. The next poll submits the whole queue and fetches all
+ * completions, in one system call.
  *
- * Invariants
- * 1. An operation in the kernel ends only with the kernel's completion. Cancelling an
- *    operation requests that the kernel end it. For an operation on a descriptor, the
- *    kernel only polls. A poll always ends on request and uses no memory. An operation on
- *    a file uses its memory until it has ended (io_uring_op.c).
+ * Invariants 1. An operation in the kernel ends only with the kernel's completion:
+ * cancelling it only requests that the kernel end it. For an operation on a descriptor,
+ * the kernel only polls: a poll always ends on request, and uses none of the operation's
+ * memory. For an operation on a file, the kernel uses this memory until the operation has
+ * ended (io_uring_op.c).
  * 2. A descriptor has at most one operation per direction, as in all backends. In
  *    addition, it may have a multishot receive in the kernel (io_uring_receive.c), or one
  *    poll for each watched direction (io_uring_watch.c).
  * 3. Before a descriptor is released, by detach() or when a watch ends, all its requests
- *    in the kernel are cancelled, and completions are reaped until all requests have
- *    ended. So a completion cannot be mistaken for one of the next descriptor with that
- *    number, and close(2) closes the file at once.
+ *    in the kernel are cancelled, and completions are handled until all these requests
+ *    have ended. So a completion cannot be mistaken for one of the next descriptor with
+ *    that number, and close(2) closes the file at once.
  * 4. If a completion needs a second step (because a read found nothing, or a poll
- *    reported the descriptor as ready), the same poll() performs it. So if poll() reports
+ *    reported the descriptor as ready), the same poll() performs it. So if poll() finds
  *    no events, none were pending.
- * 5. This backend runs no code of users, so the table of descriptors does not move while
- *    completions are handled.
+ * 5. poll() calls no functions of the program, so the table of descriptors does not move
+ *    while completions are handled.
  *
  * Start reading at coil__uring_poll() in io_uring_round.c, and at submit() below.
  */
@@ -84,8 +84,8 @@ static void detach(struct coil__backend *backend, int fd)
 }
 
 /*
- * End the multishot receive first, because its last completion may contain bytes, and
- * return the number of bytes received ahead.
+ * Returns the number of bytes received ahead, after ending the multishot receive, whose
+ * last completion may contain bytes, too.
  */
 static size_t settle(struct coil__backend *backend, int fd, int *error)
 {
@@ -109,7 +109,7 @@ static size_t settle(struct coil__backend *backend, int fd, int *error)
 
 /* ---- operations -------------------------------------------------------------------- */
 
-/* Return 0 if the descriptor can be used for the operation, or a negative errno. */
+/* Return 0 if the operation may be started, otherwise -EBADF or -EBUSY. */
 static int check_op(const struct coil__descriptor *d, const struct coil__op *op)
 {
     if (d == NULL || d->use != COIL__ATTACHED)
@@ -146,8 +146,8 @@ static ssize_t submit(struct coil__backend *backend, struct coil__op *op)
 }
 
 /*
- * Operations on files are never attempted, because only the kernel or a thread can
- * perform them without blocking.
+ * For operations on files the result is always -EINPROGRESS, because only the kernel or a
+ * thread can perform them without blocking.
  */
 static ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
 {
@@ -173,7 +173,9 @@ static ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
 
 /* ---- watches ----------------------------------------------------------------------- */
 
-/* Cancel the poll of a watch, because it would keep the open file alive in the kernel. */
+/*
+ * Cancel the poll of a watch. Otherwise the poll would keep the file open in the kernel.
+ */
 static void disarm(struct coil__uring *u, int fd, struct coil__descriptor *d,
                    enum coil__direction direction)
 {
@@ -198,9 +200,9 @@ static int end_watch(struct coil__uring *u, int fd, struct coil__descriptor *d,
 }
 
 /*
- * The program closed the descriptor without removing its watches, and the number may now
- * belong to another descriptor. The armed polls refer to the old descriptor: cancel them
- * without making a watcher ready, and arm new polls.
+ * Cancel all armed polls, and arm new ones. The program may have closed the descriptor
+ * without removing its watches, so the polls may refer to an older descriptor with this
+ * number. The old polls must not make a watcher ready.
  */
 static void forget_armed(struct coil__uring *u, int fd, struct coil__descriptor *d)
 {
@@ -215,7 +217,7 @@ static void forget_armed(struct coil__uring *u, int fd, struct coil__descriptor 
     }
 }
 
-/* The first watch is the loop's wake-up, which does not need the ring. */
+/* The first watch is for the loop's own wake-up, which does not need the ring. */
 static int watch(struct coil__backend *backend, int fd, struct coil__descriptor *d,
                  enum coil__direction direction, bool anew)
 {
@@ -240,9 +242,9 @@ static int watch(struct coil__backend *backend, int fd, struct coil__descriptor 
 /* ---- guest mode -------------------------------------------------------------------- */
 
 /*
- * The ring's own descriptor cannot be used: with DEFER_TASKRUN it is readable while
- * completions wait to be processed, but this does not wake a host that is already waiting
- * for it. So the kernel writes to an eventfd instead. If there are completions already,
+ * Return an eventfd, to which the kernel writes. The ring's own descriptor cannot be
+ * used: with DEFER_TASKRUN it becomes readable when completions wait to be processed, but
+ * without waking a host that is already waiting for it. If there are completions already,
  * this function writes to the eventfd.
  */
 static int pollable(struct coil__backend *backend)
@@ -296,11 +298,11 @@ static int create(struct coil__backend **out)
 }
 
 /*
- * Streams that were never destroyed may still have operations in the kernel, on the
+ * Operations of streams that were never destroyed may still be in the kernel, and on the
  * stacks of tasks that will never run again. End these operations without calling
- * complete(). Until a file operation has ended, the kernel may write its result to that
- * stack, even if the memory was reused. If the kernel refuses all further calls, the end
- * of such an operation cannot be detected, so abort the program.
+ * complete(). Until a file operation has ended, the kernel may write its result to the
+ * stack, even if the memory was reused. If the kernel refuses all further calls, it is
+ * impossible to detect the end of such an operation, so abort.
  */
 static void destroy(struct coil__backend *backend)
 {
@@ -323,7 +325,8 @@ static void destroy(struct coil__backend *backend)
 }
 
 /*
- * The child must not unmap the ring: its memory is not mapped there (coil__uring_map()).
+ * The ring is not unmapped, because its memory is not mapped in the child
+ * (coil__uring_map()).
  */
 static void forked(struct coil__backend *backend)
 {

@@ -1,10 +1,9 @@
 /*
- * io_uring_entry.c - converts an operation to an entry of the submission queue. For an
- * operation on a file, the entry requests the operation itself. For an operation on a
- * descriptor, the entry requests a poll.
+ * io_uring_entry.c - converts an operation to an entry of the submission queue. An
+ * operation on a descriptor becomes a request to poll.
  *
- * If io_uring does not have an operation, or differs from the system call, a thread of
- * the file lane makes the system call instead (io/file_op.c).
+ * If io_uring lacks an operation, or performs it with another effect than that of the
+ * system call, a thread of the file lane makes the system call instead (io/file_op.c).
  */
 #include "io_uring_entry.h"
 
@@ -17,7 +16,7 @@
 #include <fcntl.h>
 #include <poll.h>
 
-/* The maximum that read(2) and similar calls transfer at once; sqe->len has 32 bits. */
+/* The maximum that read(2) transfers at once. (sqe->len has only 32 bits.) */
 #define LONGEST ((size_t)0x7ffff000)
 
 /* clang-format off */
@@ -35,16 +34,16 @@ int coil__uring_injected_failure(const struct coil__op *op)
     if (row->error == 0 || !coil__call_fails(row->error, row->call))
         return 0;
     /*
-     * EINTR and EAGAIN are not failures: callers repeat the call after EINTR and wait
-     * after EAGAIN.
+     * Ignore EINTR and EAGAIN, which are not failures: after EINTR a call is repeated,
+     * and after EAGAIN its caller waits.
      */
     return errno == EINTR || errno == EAGAIN ? 0 : -errno;
 }
 
 /*
- * True if the operation uses the file's own position. There the kernel (6.18) reads and
- * writes without locking the position, and does not advance it if an error follows a
- * short transfer, so the next operation would use the wrong position.
+ * True if the operation uses the file's own position. In this case io_uring (Linux 6.18)
+ * does not lock the position, and does not advance it if an error follows a short
+ * transfer, so the next operation would use a wrong position.
  */
 static bool needs_position(const struct coil__op *op)
 {
@@ -89,9 +88,11 @@ static void prepare_file(struct io_uring_sqe *entry, const struct coil__op *op)
         io_uring_prep_fsync(entry, op->fd, op->flags != 0 ? IORING_FSYNC_DATASYNC : 0);
         break;
     case COIL__OP_OPEN:
-        /* IOSQE_ASYNC: a kernel worker performs the operation from the start. Otherwise
-         * the kernel would first try it without blocking, and opening a FIFO without a
-         * peer would fail. */
+        /*
+         * With IOSQE_ASYNC, a worker of the kernel performs the operation. Otherwise the
+         * kernel would first try it without blocking, and opening a FIFO without a peer
+         * would fail.
+         */
         io_uring_prep_openat(entry, op->fd, op->path, op->flags | O_CLOEXEC, op->mode);
         if (!(op->flags & O_NONBLOCK))
             entry->flags = IOSQE_ASYNC;

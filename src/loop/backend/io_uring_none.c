@@ -1,5 +1,5 @@
 /*
- * io_uring_none.c - stands in for the io_uring backend in a build without liburing.
+ * io_uring_none.c - replaces the io_uring backend in a build without liburing.
  */
 #include "backend.h"
 

@@ -1,41 +1,42 @@
 /*
  * io_uring_op.c - the life of an operation, from the queue to its result.
  *
- * ON DESCRIPTORS. The kernel only polls. When the descriptor is ready, coil moves the
- * bytes with a non-blocking system call (loop/operation.c).
+ * ON DESCRIPTORS. The kernel only polls the descriptor. When it is ready, coil makes the
+ * operation's system call, which does not block (loop/operation.c).
  *
  *   submitted --> the call --> would block --> IN_KERNEL: a poll --> the call --> result
  *                                                  ^                   |
  *                                                  `--- would block ---'
  *
  * So a request to end such an operation always succeeds, because the kernel can always
- * cancel a poll. If a blocking kernel worker made the call instead, the request could be
- * lost when the worker is about to retry a send or a receive. Another advantage is that
- * the kernel never uses the memory of an operation on a descriptor.
+ * cancel a poll. If the kernel performed a send or a receive itself, a request that came
+ * while a kernel worker was between two attempts would be lost. Moreover, the kernel
+ * never uses the memory of an operation on a descriptor.
  *
- * A COIL__OP_READABLE works in the same way, and its call is poll(2). The call is
- * necessary because urgent data ends the kernel's poll, although there is nothing to
- * read.
+ * The call of a COIL__OP_READABLE is poll(2). This call is necessary because urgent data
+ * ends the kernel's poll, although there is nothing to read.
  *
- * Each operation makes its call first. Exception: after a receive that took all available
- * bytes, the next receive polls first (io_uring_receive.c).
+ * An operation makes its call before it polls, except for a receive after another receive
+ * that took all available bytes (io_uring_receive.c).
  *
- * If the call would still block after two polls in a row, a third poll would also end
- * immediately. There are two possible causes. The poll may have ended on an event that
- * was not requested, as it always does when the peer shuts down its sending side
- * (POLLRDHUP). In that case a multishot poll replaces the poll (STAYS). A multishot poll
- * reports the current events once and later only changes, and stays in the kernel until
- * the call is done (DONE). The other cause is that the requested event is reported
- * although the call would block: an unconnected local socket is writable while its
- * receiver's queue is full. In that case, and on kernels without multishot polls, a
- * time-out replaces the poll (PAUSES), and the call is repeated after 1 ms, 2 ms, ... 16
- * ms.
+ * If the call would still block after two polls in a row, a third poll would end
+ * immediately, too. There are two possible causes:
+ *
+ * - The poll ended with an event that was not requested: POLLRDHUP, which is always
+ *   reported after the peer has shut down its sending side. In that case the next poll is
+ *   a multishot poll (STAYS), which reports the current events once, and later only
+ *   changes. It stays in the kernel until the call is done (DONE).
+ *
+ * - The poll reports the requested event although the call would block: an unconnected
+ *   local socket is writable while its receiver's queue is full. In that case, and on
+ *   kernels without multishot polls, a time-out replaces the poll (PAUSES), and the call
+ *   is repeated after 1 ms, 2 ms, ... 16 ms.
  *
  * ON FILES. The kernel performs these operations itself, most of them in its worker
- * threads. Some take a long time, such as opening a FIFO, or moving bytes out of a pipe.
- * A request to end an operation interrupts the worker. If the operation is between two
- * steps, no worker is running, so the request has no effect and must be repeated.
- * Operations that were requested to end are in u->ending until they have ended. If a
+ * threads. Some may take a long time, such as opening a FIFO, or moving bytes out of a
+ * pipe. A request to end an operation interrupts the worker. If the request comes while
+ * the operation is between two steps, no worker is running, so the request has no effect
+ * and must be repeated. Operations that coil has requested to end are in u->ending. If a
  * request had no effect, the requests for all operations in u->ending are repeated after
  * a time-out (REMIND).
  */
@@ -72,7 +73,7 @@ void coil__uring_enlist(struct coil__uring *u, struct coil__descriptor *d,
     coil__list_init(&op->link);
     if (d == NULL) {
         state |= COIL__URING_FILE;
-        coil__loop_expect(coil_loop_current(), 1); /* a virtual clock must not advance */
+        coil__loop_expect(coil_loop_current(), 1); /* stops a virtual clock */
         coil__list_push(&u->files, &op->link);
     } else if (op->kind != COIL__OP_POLL) {
         d->ops[coil__op_direction(op)] = op;
@@ -83,7 +84,6 @@ void coil__uring_enlist(struct coil__uring *u, struct coil__descriptor *d,
     u->backend.in_use++;
 }
 
-/* Remove the operation from its list and from its descriptor. */
 void coil__uring_finish(struct coil__uring *u, struct coil__op *op, ssize_t result)
 {
     struct coil__descriptor *d = coil__descriptor_find(&u->backend.descriptors, op->fd);
@@ -91,7 +91,7 @@ void coil__uring_finish(struct coil__uring *u, struct coil__op *op, ssize_t resu
     if (coil__uring_state(op) & COIL__URING_DONE)
         result = op->result;
     else if (is_ending(op) && result == -EINTR)
-        result = -ECANCELED; /* our request interrupted a kernel worker */
+        result = -ECANCELED; /* coil's request interrupted a kernel worker */
     if ((coil__uring_state(op) & COIL__URING_DETACHED) && result == -ECANCELED)
         result = -EBADF;
     u->backend.in_use--;
@@ -118,7 +118,7 @@ void coil__uring_again(struct coil__uring *u, struct coil__op *op)
 ssize_t coil__uring_start(struct coil__uring *u, struct coil__op *op)
 {
     if (!queue_op(u, op))
-        coil__uring_again(u, op); /* the queue will have room in the next round */
+        coil__uring_again(u, op); /* retry in the next round, when the queue has room */
     return -EINPROGRESS;
 }
 
@@ -135,7 +135,7 @@ static int found_of(const struct coil__op *op, int events)
     return (int)(found & op->events);
 }
 
-/* The poll or time-out has ended, but the call would block. */
+/* Poll again, or pause. Called if the call would block after a poll or a time-out. */
 static void poll_again(struct coil__uring *u, struct coil__op *op, int events)
 {
     uintptr_t state = coil__uring_state(op);
@@ -153,7 +153,7 @@ static void poll_again(struct coil__uring *u, struct coil__op *op, int events)
     coil__uring_again(u, op);
 }
 
-/* The call is done, but its multishot poll is still in the kernel: end the poll first. */
+/* Store the result, and end the multishot poll, which is still in the kernel. */
 static void end_poll(struct coil__uring *u, struct coil__op *op, ssize_t result)
 {
     op->result = result;
@@ -162,8 +162,8 @@ static void end_poll(struct coil__uring *u, struct coil__op *op, ssize_t result)
 }
 
 /*
- * The poll has reported an event, or the pause has ended: make the call. `more` is true
- * if a multishot poll stays in the kernel.
+ * Make the call. Called after the poll has reported an event, or the time-out has ended.
+ * `more` is true if a multishot poll stays in the kernel.
  */
 static void finish_poll(struct coil__uring *u, struct coil__op *op, int result, bool more)
 {
@@ -187,8 +187,8 @@ static void finish_poll(struct coil__uring *u, struct coil__op *op, int result, 
 }
 
 /*
- * Convert the kernel's internal codes for an interrupted call (include/linux/errno.h) to
- * EINTR. io_uring returns some of them, such as ERESTARTSYS when a FIFO is opened (Linux
+ * Convert the kernel's internal errors for an interrupted call (include/linux/errno.h) to
+ * -EINTR. io_uring returns some of them, such as ERESTARTSYS when opening a FIFO (Linux
  * 6.18).
  */
 static int as_interrupted(int result)
@@ -199,8 +199,8 @@ static int as_interrupted(int result)
 }
 
 /*
- * True if the operation was interrupted without a request to end it. A close must not be
- * repeated: see close(2).
+ * True if the operation was interrupted, but not by a request to end it. A close must not
+ * be repeated: see close(2).
  */
 static bool must_repeat(const struct coil__op *op, int result)
 {
@@ -243,8 +243,8 @@ static ssize_t start_new(struct coil__uring *u, struct coil__descriptor *d,
 }
 
 /*
- * Submit a COIL__OP_POLL, which works without attach(): it borrows a descriptor that is
- * not in use.
+ * Submit a COIL__OP_POLL, which needs no attach(): it borrows a descriptor that is not in
+ * use.
  */
 ssize_t coil__uring_submit_poll(struct coil__uring *u, struct coil__op *op)
 {
@@ -260,8 +260,8 @@ ssize_t coil__uring_submit_poll(struct coil__uring *u, struct coil__op *op)
 }
 
 /*
- * True if the operation is a splice from a stream with bytes received ahead: the splice
- * would skip these bytes and take later ones.
+ * True if the operation is a splice from a stream with bytes received ahead. The splice
+ * would skip these bytes and move later ones.
  */
 static bool would_overtake(const struct coil__uring *u, const struct coil__op *op)
 {
@@ -331,8 +331,8 @@ static bool request_end_by_kernel(struct coil__uring *u, struct coil__op *op)
 }
 
 /*
- * Take the next step of an operation that was removed from `todo`: submit it, or request
- * its end. Return false if the queue is full.
+ * Submit an operation that was removed from `todo`, or request its end. Return false if
+ * the queue is full.
  */
 static bool do_next(struct coil__uring *u, struct coil__op *op)
 {
@@ -350,8 +350,8 @@ static bool do_next(struct coil__uring *u, struct coil__op *op)
 }
 
 /*
- * Submit a time-out, after which the requests to end operations are repeated. Called
- * after a request had no effect.
+ * Submit a time-out, after which requests to end operations are repeated. Called after
+ * such a request has had no effect.
  */
 static void submit_reminder(struct coil__uring *u)
 {
@@ -465,8 +465,8 @@ bool coil__uring_abandon_ops(struct coil__uring *u)
 }
 
 /*
- * The kernel has only polls for these operations, so it does not use their memory. The
- * completions of the polls are not read.
+ * This is safe, because the kernel only polls for these operations, and does not use
+ * their memory. The completions of the polls will not be read.
  */
 void coil__uring_finish_ops(struct coil__uring *u, struct coil__descriptor *d)
 {

@@ -1,8 +1,8 @@
 /*
  * io_uring_opcode.h (internal) - io_uring's operation codes.
  *
- * The numbers are part of the kernel's stable ABI, and are defined here because a system
- * may lack the kernel's headers. A build with liburing checks them (io_uring_entry.c).
+ * The numbers belong to the kernel's stable ABI, whose headers may not be installed. A
+ * build with liburing checks the numbers (io_uring_entry.c).
  */
 #ifndef COIL_LOOP_BACKEND_IO_URING_OPCODE_H
 #define COIL_LOOP_BACKEND_IO_URING_OPCODE_H
@@ -17,7 +17,7 @@ enum coil__uring_opcode {
 #define COIL__URING_OPCODE(name, number) COIL__URING_##name = (number),
     COIL__URING_OPCODES(COIL__URING_OPCODE)
 #undef COIL__URING_OPCODE
-    COIL__URING_FTRUNCATE = 55 /* Linux 6.9: the headers may lack it */
+    COIL__URING_FTRUNCATE = 55 /* since Linux 6.9, so the headers may lack it */
 };
 /* clang-format on */
 

@@ -8,28 +8,29 @@
  *                              at QUEUED_MOST buffers the receive is cancelled
  *   a large read ------------> the receive is cancelled; bytes go to the read directly
  *
- * A wait for readability (READABLE) is a poll at first. Once such a wait has been
- * followed by small reads, the next one waits for queued bytes.
+ * A wait for readability (READABLE) is a poll at first. After such waits have been
+ * followed by small reads, the next wait uses the multishot receive.
  *
- * So a request-response server needs neither a queue entry nor a system call to get the
- * next request.
+ * So a server needs neither a queue entry nor a system call to get the next request from
+ * a client.
  *
  * Invariants
- * 1. Reads take bytes in the order in which they arrive. A read never skips queued bytes,
- *    and a plain read is submitted only if there is no multishot receive.
- * 2. `end` (the end of file, or an error) is taken once, after all queued bytes.
+ * 1. Reads take bytes in the order of their arrival. A read never skips queued bytes, and
+ *    a plain read is submitted only if there is no multishot receive.
+ * 2. The end of file or an error (`end`) is returned once, after all queued bytes.
  * 3. A read that waits for a multishot receive is not itself in the kernel: if it is
- *    cancelled, it ends immediately and has taken no bytes.
+ *    cancelled, it ends immediately without having taken bytes.
  * 4. If there are no free buffers (ENOBUFS), plain reads are used.
  *
  * The kernel uses the buffers in the order in which they were offered. If coil offered
- * all buffers, the kernel would cycle through all of them, and each buffer would have
- * left the caches before its next use. So coil offers only the few buffers that were
- * returned last, and more only if these are not enough.
+ * all of them, each buffer would have left the processor's caches before its next use. So
+ * coil offers only the few buffers that were returned last, and more if these are not
+ * enough.
  *
- * Only stream sockets use multishot receives, because a datagram must be received as a
- * whole. The first read of a connection is plain, because many connections are read only
- * once. After repeated large reads a connection uses only plain reads.
+ * Multishot receives are used only for stream sockets, because a datagram must be
+ * received as a whole, and not for the first read of a connection, because many
+ * connections are read only once. After several large reads a connection uses only plain
+ * reads.
  */
 #include "io_uring_receive.h"
 
@@ -39,8 +40,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The stride is not a power of two, so that the buffers do not compete for the same cache
- * lines. */
+/*
+ * The stride is not a power of two: otherwise the buffers would compete for the same
+ * cache lines.
+ */
 enum {
     BUFFERS = 512,
     BUFFER_BYTES = 2048,
@@ -54,7 +57,7 @@ enum {
     LARGE_READ = 2 * BUFFER_BYTES + 1,
     QUEUED_MOST = 8,
     READS_TO_ARM = 2,
-    CALLED_OFF_MOST = 4 /* after more than 4 cancelled receives, use only plain reads */
+    CALLED_OFF_MOST = 4 /* after more cancelled receives, use only plain reads */
 };
 
 /* ---- the buffers ------------------------------------------------------------------- */
@@ -75,7 +78,7 @@ static void offer_buffer(struct coil__uring_buffers *b, unsigned id)
 {
     struct io_uring_buf *slot = &b->ring->bufs[b->tail & (BUFFERS - 1)];
 
-    /* Do not set slot->resv, because in the first slot this member is the ring's tail. */
+    /* Do not set slot->resv: in the first slot this is the ring's tail. */
     slot->addr = (uintptr_t)memory_of(b, id);
     slot->len = BUFFER_BYTES;
     slot->bid = (uint16_t)id;
@@ -104,7 +107,7 @@ static void free_memory(struct coil__uring_buffers *b)
     b->ring = NULL;
 }
 
-/* Map one block: the ring, then the buffers. Untouched pages use no memory. */
+/* Map one block for the ring and the buffers. Untouched pages use no memory. */
 static bool get_memory(struct coil__uring_buffers *b)
 {
     void *memory = MAP_FAILED;
@@ -152,7 +155,10 @@ static bool get_buffers(struct coil__uring *u)
     return true;
 }
 
-/* If the ring is dead, the kernel may still write to the buffers, so they stay mapped. */
+/*
+ * If the kernel refuses all calls, it may still write to the buffers, so they stay
+ * mapped.
+ */
 void coil__uring_free_buffers(struct coil__uring *u)
 {
     if (u->buffers.ring == NULL)
@@ -205,7 +211,7 @@ size_t coil__uring_queued_bytes(const struct coil__uring *u,
     return n;
 }
 
-/* Copy queued bytes. If `keep` is true, leave the bytes in the queue (MSG_PEEK). */
+/* Copy up to n queued bytes. If `keep` is true, leave them in the queue (MSG_PEEK). */
 static size_t copy_queued(struct coil__uring *u, struct coil__descriptor *d, char *to,
                           size_t n, bool keep)
 {
@@ -290,7 +296,7 @@ static bool is_stream(struct coil__descriptor *d, int fd)
     return d->type == COIL__URING_STREAM;
 }
 
-/* A COIL__OP_READABLE counts as small, like the reads before it. */
+/* A COIL__OP_READABLE counts as small, too. */
 static bool is_small(const struct coil__op *op)
 {
     return op->kind == COIL__OP_READABLE ||
@@ -340,7 +346,7 @@ void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__descriptor
         return;
     entry = coil__uring_entry(u);
     if (entry == NULL)
-        return; /* the request is repeated when more bytes arrive, or by detach() */
+        return; /* requested again when more bytes arrive, or by detach() */
     io_uring_prep_cancel64(entry, coil__uring_data(fd, COIL__URING_RECEIVE), 0);
     entry->user_data = coil__uring_data(fd, COIL__URING_CALL_OFF);
     d->ending = true;
@@ -348,8 +354,8 @@ void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__descriptor
 }
 
 /*
- * The request may have failed because the receive was between two steps. In that case it
- * is repeated when more bytes arrive, or by detach().
+ * A failed request (because the receive was between two steps) is repeated when more
+ * bytes arrive, or by detach().
  */
 void coil__uring_called_off(struct coil__uring *u, int fd, int result)
 {
@@ -360,10 +366,10 @@ void coil__uring_called_off(struct coil__uring *u, int fd, int result)
 }
 
 /*
- * Perform a plain read with a system call. If there is probably nothing to receive, poll
- * first, but only on sockets. On other descriptors a read may fail at once even when
- * nothing is ready (for example, a read of four bytes from an eventfd), and a poll would
- * hide that error.
+ * Perform a plain read with a system call. If there is probably nothing to receive from a
+ * socket, poll first. This is not done for a COIL__OP_READ: for example, a read of four
+ * bytes from an eventfd fails at once even when nothing is ready, and a poll would hide
+ * that error.
  */
 static ssize_t receive_plainly(struct coil__uring *u, struct coil__descriptor *d,
                                struct coil__op *op)
@@ -397,7 +403,7 @@ ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
     return receive_plainly(u, d, op);
 }
 
-/* True while a multishot receive may have received bytes that were not reaped yet. */
+/* True if there may be an unhandled completion of a multishot receive, with bytes. */
 bool coil__uring_receive_is_unclear(const struct coil__descriptor *d)
 {
     return !has_received_ahead(d) && d->receiving;
@@ -419,7 +425,10 @@ ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descript
 
 /* ---- completions ------------------------------------------------------------------- */
 
-/* Copy received bytes directly to the waiting read, if its buffer is large enough. */
+/*
+ * Copy received bytes directly to the waiting read if its buffer has room for all of
+ * them. Returns false if it does not, or if no read is waiting.
+ */
 static bool hand_over(struct coil__uring *u, struct coil__descriptor *d, unsigned id,
                       unsigned n)
 {

@@ -1,6 +1,6 @@
 /*
- * io_uring_receive.h (internal) - reads, with multishot receives that receive bytes
- * before the program requests them.
+ * io_uring_receive.h (internal) - reads, and multishot receives, which receive bytes
+ * ahead of reads.
  */
 #ifndef COIL_LOOP_BACKEND_IO_URING_RECEIVE_H
 #define COIL_LOOP_BACKEND_IO_URING_RECEIVE_H
@@ -8,18 +8,18 @@
 #include "io_uring_op.h"
 
 /*
- * Submit a COIL__OP_READ, RECV, RECVMSG or READABLE, which is completed from bytes
- * received ahead, by a multishot receive, or by a system call.
+ * Submit a COIL__OP_READ, RECV, RECVMSG or READABLE. The bytes were received ahead, or
+ * come from a multishot receive or a system call.
  */
 ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
                             struct coil__op *op);
 
-/* True if a completion that is not yet reaped could change the result of a receive. */
+/* True if an unhandled completion might change the result of a receive. */
 bool coil__uring_receive_is_unclear(const struct coil__descriptor *d);
 
 /*
- * Like coil__uring_receive(), but for a task that must not wait. If the operation would
- * have to wait, do not start it, and return -EINPROGRESS.
+ * Like coil__uring_receive(), but return -EINPROGRESS without starting the operation if
+ * it would have to wait.
  */
 ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descriptor *d,
                                     struct coil__op *op);
@@ -27,19 +27,19 @@ ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descript
 /* Handle a completion of a descriptor's multishot receive. */
 void coil__uring_received(struct coil__uring *u, int fd, int result, unsigned flags);
 
-/* From now on, use only plain reads for the descriptor. */
+/* Use only plain reads for the descriptor from now on. */
 void coil__uring_receive_plainly(struct coil__descriptor *d);
 
 /* Handle the completion of the request to end a multishot receive. */
 void coil__uring_called_off(struct coil__uring *u, int fd, int result);
 
-/* Request that the descriptor's multishot receive end, if it has one. */
+/* Request that the descriptor's multishot receive, if any, end. */
 void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__descriptor *d);
 
 size_t coil__uring_queued_bytes(const struct coil__uring *u,
                                 const struct coil__descriptor *d);
 
-/* Drop the bytes received ahead. */
+/* Discard the bytes received ahead. */
 void coil__uring_drop_queued(struct coil__uring *u, struct coil__descriptor *d);
 
 /* Offer returned buffers to the kernel again. */

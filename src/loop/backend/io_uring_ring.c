@@ -1,24 +1,24 @@
 /*
- * io_uring_ring.c - finds out the kernel's features, and sets up, maps and enters the
- * ring.
+ * io_uring_ring.c - detects the kernel's features, and sets up, maps and enters the ring.
  *
- * One system call per turn submits the queue and fetches completions. The features that
- * make this call cheap came with different kernel versions, so the set-up flags are tried
- * from best to worst. With DEFER_TASKRUN (6.1) the kernel processes completions only when
- * coil fetches them. With COOP_TASKRUN (5.19) the kernel processes them whenever coil
- * enters the kernel, and without either flag at any time. TASKRUN_FLAG sets a flag in
- * shared memory while completions wait to be processed, so a busy loop does not enter the
- * kernel needlessly. Linux 5.11 is the minimum, because older kernels cannot wait with a
- * time-out.
+ * One system call per turn submits the queue and fetches completions. The flags that make
+ * this call cheap came with different kernel versions, so they are tried from best to
+ * worst. With DEFER_TASKRUN (Linux 6.1) the kernel processes completions only when coil
+ * fetches them. With COOP_TASKRUN (5.19) it does so whenever the thread enters the
+ * kernel, and without these flags at any time. TASKRUN_FLAG makes the kernel set a flag
+ * in shared memory while completions wait to be processed, so a busy loop does not enter
+ * the kernel needlessly. Linux 5.11 is the minimum, because older kernels cannot wait
+ * with a time-out.
  *
- * The ring is small, because since Linux 6.14 its pages count against RLIMIT_MEMLOCK
- * again, and a user may have many loops. A full queue is submitted immediately. The
- * kernel keeps completions that do not fit (NODROP) until there is room.
+ * The ring is small, because since Linux 6.14 its pages again count against
+ * RLIMIT_MEMLOCK, which limits all loops of a user. A full queue is submitted
+ * immediately. The kernel keeps completions that do not fit into the ring until there is
+ * room (NODROP).
  *
- * Mapping the ring into memory costs more than setting it up. coil__uring_open() only
- * sets it up, which is enough to find out whether the kernel allows a ring. The ring is
- * mapped at its first use (coil__uring_need()). A loop that has only timers and posts
- * never maps it: see io_uring_watch.c.
+ * Mapping the ring into memory takes longer than setting it up. So coil__uring_open()
+ * only sets it up, which shows whether the kernel allows a ring, and coil__uring_need()
+ * maps it when it is first used. Until then, a loop that has only timers and posts waits
+ * without it: see io_uring_watch.c.
  */
 #include "io_uring_ring.h"
 
@@ -70,8 +70,8 @@ static int refuse_name(const char *name, size_t length)
 }
 
 /*
- * Read the environment variable COIL_IO_URING_WITHOUT. This variable lists features not
- * to use even if the kernel has them, so tests can cover the code for older kernels.
+ * Read the environment variable COIL_IO_URING_WITHOUT, with which tests cover the code
+ * for older kernels: it lists features that are not used even if the kernel has them.
  */
 static int read_mask(unsigned *mask)
 {
@@ -90,7 +90,7 @@ static int read_mask(unsigned *mask)
     return 0;
 }
 
-/* Find the operations that the kernel supports, once per process. */
+/* Set u->known_ops. The kernel is queried once per process. */
 static int find_out_ops(struct coil__uring *u)
 {
     static _Atomic uint64_t found;
@@ -117,7 +117,7 @@ static bool supports_op(const struct coil__uring *u, int op)
 
 /* ---- opening and closing ----------------------------------------------------------- */
 
-/* The ways to set up a ring, best first, and the feature that each provides. */
+/* The sets of set-up flags, best first, and the feature that each set provides. */
 static const struct {
     unsigned flags, feature;
 } setups[] = {
@@ -132,9 +132,9 @@ static const struct {
 enum { SETUPS = sizeof setups / sizeof setups[0] };
 
 /*
- * liburing maps memory with its own system calls, which ThreadSanitizer does not see.
- * Without this function, ThreadSanitizer would mistake the memory for another thread's
- * stack.
+ * Make ThreadSanitizer ignore the ring's memory. Without this function, ThreadSanitizer
+ * could mistake the memory for another thread's stack, because it does not see the system
+ * calls with which liburing maps memory.
  */
 static void describe_memory_to_tsan(const struct io_uring *ring, unsigned entries)
 {
@@ -164,7 +164,7 @@ static int set_up_best(struct coil__uring *u, unsigned without)
     const unsigned needed = IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE |
                             IORING_FEAT_RW_CUR_POS | IORING_FEAT_FAST_POLL |
                             IORING_FEAT_EXT_ARG;
-    static _Atomic int best; /* first entry of `setups` that the kernel has not refused */
+    static _Atomic int best; /* the kernel has refused all `setups` before this one */
     int first = atomic_load_explicit(&best, memory_order_relaxed), rc = -EINVAL;
 
     for (int i = first; i < SETUPS && rc == -EINVAL; i++) {
@@ -185,8 +185,9 @@ static int set_up_best(struct coil__uring *u, unsigned without)
 }
 
 /*
- * With a registered number, the kernel need not look up the descriptor on each call, and
- * the ring stays usable even if the program closes all descriptors that it did not open.
+ * Register the ring's descriptor, so that the kernel need not look it up on each call,
+ * and the ring stays usable even if the program closes all descriptors that it did not
+ * open.
  */
 static void register_ring(struct coil__uring *u)
 {
@@ -199,8 +200,7 @@ static void register_ring(struct coil__uring *u)
 }
 
 /*
- * Check that the kernel allows entering the ring. A sandbox may allow only the set-up of
- * a ring.
+ * Check that the kernel allows entering the ring: a sandbox may allow only setting it up.
  */
 static int try_to_enter(struct coil__uring *u)
 {
@@ -214,9 +214,10 @@ static int try_to_enter(struct coil__uring *u)
 }
 
 /*
- * Convert any refusal (forbidden by a sandbox or a sysctl, not implemented, too much
- * locked memory) to -ENOSYS, so that another backend is chosen. Exception: if no
- * descriptors are left, another backend would fail, too.
+ * Convert an error to -ENOSYS, so that another backend is chosen. The kernel may lack the
+ * ring, a sandbox or a sysctl may forbid it, or the limit of locked memory may be
+ * reached. If no descriptors are left, the error is unchanged, because another backend
+ * would fail, too.
  */
 static int as_missing(int rc)
 {
@@ -240,7 +241,7 @@ int coil__uring_open(struct coil__uring *u)
     rc = find_out_ops(u);
     if (without & COIL__URING_LATER_OPS)
         u->known_ops &= OPS_OF_5_11;
-    /* multishot receives came with SEND_ZC, in Linux 6.0 */
+    /* multishot receives and SEND_ZC both came with Linux 6.0 */
     if (!supports_op(u, IORING_OP_SEND_ZC))
         u->features &= ~(unsigned)COIL__URING_MULTISHOT;
     if (rc == 0)
@@ -254,8 +255,8 @@ int coil__uring_map(struct coil__uring *u)
 {
     int fd = u->ring.ring_fd;
     /*
-     * Check that the descriptor still belongs to a ring, because the program may have
-     * closed coil's descriptors, and opened others with the same numbers.
+     * Check that this is still the descriptor of a ring: the program may have closed all
+     * descriptors, and opened others with the same numbers.
      */
     int rc = try_to_enter(u);
 
@@ -271,8 +272,8 @@ int coil__uring_map(struct coil__uring *u)
     describe_memory_to_tsan(&u->ring, u->params.sq_entries);
     io_uring_ring_dontfork(&u->ring);
     /*
-     * Slot i of the submission array always refers to entry i, so set it only once.
-     * (liburing sets it for each entry.)
+     * Slot i of the submission array always refers to entry i, so it is set only once.
+     * (liburing sets it for each submission.)
      */
     for (unsigned i = 0; i < u->params.sq_entries; i++)
         u->ring.sq.array[i] = i;
@@ -305,9 +306,9 @@ int coil__uring_open_event_fd(struct coil__uring *u)
 }
 
 /*
- * If a completion occurs while a thread writes to another eventfd, as a post does, the
- * kernel delays its signal to this eventfd. The kernel sends only one delayed signal per
- * registration (seen with 6.18), so the registration is renewed after each signal.
+ * If there is a completion while a thread writes to another eventfd, as a post does, the
+ * kernel delays its write to this eventfd. There is only one such delayed write per
+ * registration (seen with Linux 6.18), so the registration is renewed after each write.
  */
 int coil__uring_renew_event_fd(struct coil__uring *u)
 {
@@ -370,8 +371,8 @@ int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns)
                                sizeof arg)));
     coil__loop_leave_kernel();
     /*
-     * EAGAIN, EBUSY: no memory at the moment, or no room for completions. Both conditions
-     * end when the current completions are handled.
+     * EAGAIN and EBUSY mean that there is no memory at the moment, or no room for
+     * completions. The loop can continue by handling the current completions.
      */
     if (rc >= 0 || errno == EINTR || errno == ETIME || errno == EAGAIN || errno == EBUSY)
         return 0;

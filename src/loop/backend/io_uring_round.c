@@ -1,5 +1,5 @@
 /*
- * io_uring_round.c - a round: submits the queue to the kernel, handles completions.
+ * io_uring_round.c - a round: submits the queue to the kernel and handles completions.
  */
 #include "io_uring_round.h"
 
@@ -51,7 +51,7 @@ static bool is_receive(const struct io_uring_cqe *cqe)
     return (cqe->user_data & COIL__URING_TAGS) == COIL__URING_RECEIVE;
 }
 
-/* Return the operation to which this completion belongs, or NULL. */
+/* Return the operation that will be handled with this completion, or NULL. */
 static const struct coil__op *op_of(const struct coil__uring *u,
                                     const struct io_uring_cqe *cqe)
 {
@@ -78,8 +78,9 @@ static void prefetch_waiter(const struct coil__op *op)
 }
 
 /*
- * Prefetch memory for completions: the first piece for the i-th of n completions, and the
- * later pieces for completions `ahead` and 2 * `ahead` before it.
+ * Prefetch memory for three completions: the descriptor's entry for completion i, the
+ * operation for completion i - ahead, and the waiting task's memory for completion i - 2
+ * * ahead. The number of completions is n.
  */
 static void prefetch(const struct coil__uring *u, unsigned n, unsigned i, unsigned ahead)
 {
@@ -95,10 +96,10 @@ static void prefetch(const struct coil__uring *u, unsigned n, unsigned i, unsign
 }
 
 /*
- * With many connections, the memory used here is no longer in the caches, and each piece
- * contains the address of the next. So a completion is handled in four steps, `ahead`
- * completions apart. While one completion is handled, the memory for later completions is
- * being fetched.
+ * With many connections, the memory that a completion needs is no longer in the
+ * processor's caches. Its parts cannot be prefetched at once, because each one contains
+ * the address of the next. So there are three prefetches, `ahead` completions apart,
+ * before a completion is handled.
  */
 int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
 {
@@ -126,8 +127,10 @@ int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
     return rc;
 }
 
-/* The caller must repeat its requests after each wait, because a request has no effect if
- * its operation is between two steps. */
+/*
+ * The caller must repeat its requests after each wait, because a request has no effect if
+ * it comes while the operation is between two steps.
+ */
 int coil__uring_await_end(struct coil__uring *u, int failures)
 {
     int rc = coil__uring_reap(u, COIL_MSEC(10));
@@ -140,8 +143,8 @@ int coil__uring_await_end(struct coil__uring *u, int failures)
 }
 
 /*
- * Map the ring, if possible, once the loop has waited several times. ppoll(2) wakes the
- * loop 50 us late (PR_SET_TIMERSLACK in prctl(2)), the ring at most
+ * Map the ring, if possible, after several waits without it. ppoll(2) wakes the loop 50
+ * us late (PR_SET_TIMERSLACK in prctl(2)); the ring wakes it at most
  * coil_loop_opts.timer_slack_ns late.
  */
 static bool maps_ring_now(struct coil__uring *u, int64_t timeout_ns)

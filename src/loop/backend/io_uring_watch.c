@@ -1,23 +1,23 @@
 /*
- * io_uring_watch.c - readers and writers: level-triggered watches made of one-shot polls.
+ * io_uring_watch.c - level-triggered watches, implemented with one-shot polls.
  *
- * When the kernel's poll for a watch has fired, the next poll() submits it again: it
- * fires immediately if the descriptor is still ready, otherwise at the next event. This
- * costs a queue entry, but no additional system call.
+ * When the kernel's poll for a watch has fired, poll() submits it again at its next call.
+ * It fires immediately if the descriptor is still ready, otherwise at the next event.
+ * This takes a queue entry, but no additional system call.
  *
- * If a watched descriptor is closed without removing the watch, its poll stays in the
- * kernel until an event occurs on the open file, which the kernel keeps alive. If the
- * poll fails with EBADF when it is armed again, its watcher is made ready one last time.
+ * If the program closes a descriptor without removing its watch, the poll stays in the
+ * kernel, which keeps the file open until an event occurs. The next poll fails with
+ * EBADF, and the watcher is made ready one last time.
  *
- * A poll always ends when the peer shuts down its sending side (POLLRDHUP), even if that
- * event was not requested. If the descriptor is not writable, the writer is not called,
- * and its next poll would end immediately again. So the next poll is delayed by a
- * time-out: first 1 ms, later up to 16 ms.
+ * A poll always ends once the peer has shut down its sending side (POLLRDHUP), even if
+ * that event was not requested. So while the descriptor is not writable, a poll for a
+ * writer would end immediately each time. A time-out delays the next poll, by 1 ms at
+ * first and later by up to 16 ms.
  *
- * The first watch is the watch for the loop's own wake-up. Many loops have only this
- * watch, because they use only timers and posts from other threads. Until the ring is
- * needed for something else, ppoll(2) waits for this watch, and the ring is not mapped:
- * mapping is most of the cost of creating a loop.
+ * The first watch is for the loop's own wake-up. A loop that uses only timers and posts
+ * from other threads has no other watch. Until the ring is needed for something else, the
+ * loop waits with ppoll(2), and the ring is not mapped, because mapping takes most of the
+ * time of creating a loop.
  */
 #include "io_uring_watch.h"
 
@@ -44,7 +44,10 @@ void coil__uring_arm_soon(struct coil__uring *u, int fd, struct coil__descriptor
     d->to_arm |= (uint8_t)coil__uring_bit_of(direction);
 }
 
-/* Return false if the queue is full: the watch must be armed later. */
+/*
+ * Submit the poll or time-out of a watch, if it is to be armed. Returns false if the
+ * queue is full.
+ */
 static bool arm(struct coil__uring *u, int fd, struct coil__descriptor *d,
                 enum coil__direction direction)
 {
@@ -103,8 +106,8 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
 }
 
 /*
- * Make the watcher ready, because ppoll(2) found its descriptor ready. If the descriptor
- * was closed, this happens only once.
+ * Make the watcher of the descriptor ready, which ppoll(2) has found ready. If the
+ * descriptor was closed, this happens only once.
  */
 static void found_alone(struct coil__uring *u, const struct pollfd *entry)
 {
@@ -125,7 +128,7 @@ int coil__uring_poll_alone(struct coil__uring *u, int64_t timeout_ns)
     const struct timespec *until = coil__readiness_timespec(timeout_ns, &span);
     int n;
 
-    /* not necessary: a wake-up also sets a flag that the loop checks */
+    /* unnecessary, because a wake-up also sets a flag that the loop checks */
     if (timeout_ns == 0)
         return 0;
     coil__loop_enter_kernel();
@@ -153,6 +156,6 @@ void coil__uring_call_off_watch(struct coil__uring *u, int fd,
 {
     struct io_uring_sqe *entry = coil__uring_entry(u);
 
-    if (entry != NULL) /* this cancels either a poll or a time-out */
+    if (entry != NULL) /* cancels the poll or the time-out */
         io_uring_prep_cancel64(entry, coil__uring_data(fd, tag_of(direction)), 0);
 }

@@ -1,8 +1,8 @@
 /*
  * poll.c - readiness with poll(2), on any POSIX system, for any number of descriptors.
  *
- * The array passed to the kernel contains only the descriptors that have a waiting
- * operation or a watcher. A descriptor's entry stores its index in that array. When an
+ * The array that is passed to the kernel contains only descriptors that have a waiting
+ * operation or a watcher. The descriptor's entry stores the index in that array. When an
  * element is removed, the last element takes its place.
  */
 #include "readiness.h"
@@ -119,8 +119,10 @@ static int poll_once(struct coil__backend *backend, int64_t timeout_ns)
     coil__loop_leave_kernel();
     if (n < 0)
         return errno == EINTR ? 0 : -errno;
-    /* Iterate backwards: if handling an element removes it, the last element, which was
-     * already handled, takes its place. */
+    /*
+     * Iterate backwards, because handling an element may remove it. In that case the last
+     * element takes its place, and that element was already handled.
+     */
     for (size_t i = p->count; i-- > 0 && n > 0;) {
         struct pollfd entry = p->entries[i];
 

@@ -1,5 +1,5 @@
 /*
- * readiness.c - completions built on readiness.
+ * readiness.c - completion of operations, implemented with readiness.
  *
  *   submit --- the call succeeds or fails ----------------------------> result
  *     |                                                                   ^
@@ -8,25 +8,25 @@
  *                                              |   `---' would still block
  *                                              `-- cancel, detach, gone -> complete
  *
- * KNOWN TO BLOCK. `blocked` means that a receive would find no bytes. EAGAIN and short
- * reads set `blocked`, and the poller clears it. So a server calls recv() once per
- * request, not a second time to find that there are no more bytes.
+ * KNOWN TO BLOCK. `blocked` means that a receive would find no bytes. EAGAIN or a short
+ * read sets this flag, and a report of the poller clears it. So a server calls recv()
+ * once per request, without a second call to find that there are no more bytes.
  *
  * READY IN VAIN. A descriptor may be reported as ready although the call would block: for
  * example, an ICMP error in a socket's error queue (IP_RECVERR) makes the socket
- * readable. An edge-triggered poller reports this once. A level-triggered poller would
- * report the descriptor at each poll. So after the second such report in a row, that
- * direction is no longer polled, and the operation is retried periodically: first after 1
- * ms, later after up to 16 ms.
+ * readable. While an edge-triggered poller reports this once, a level-triggered poller
+ * would report it at each poll. So after the second such report in a row, the direction
+ * is no longer polled, and the operation is retried periodically: first after 1 ms, later
+ * after up to 16 ms.
  *
  * Invariants
  * 1. With an edge-triggered poller, `blocked` may be set only if the descriptor was
- *    drained: only in that case will a later change produce an event, which clears the flag.
- * 2. With a level-triggered poller, a wrong guess costs only one turn, because the poller
- *    reports the current state.
+ *    drained: otherwise there may be no later event that clears the flag.
+ * 2. With a level-triggered poller, it is harmless if `blocked` is set wrongly: the next
+ *    poll reports the descriptor.
  * 3. A descriptor is used either by operations or by watchers, never by both.
- * 4. poll() runs no code of users, so the table of descriptors does not move during a
- *    poll.
+ * 4. poll() calls no functions of the program, so the table of descriptors does not move
+ *    during a poll.
  * 5. Releasing a descriptor increments its generation. Events with an older generation
  *    belong to an earlier descriptor with the same number.
  *
@@ -83,13 +83,13 @@ static unsigned wanted_events(const struct coil__readiness *r,
 }
 
 /*
- * Record whether the poller refused the descriptor because it is always ready (a regular
- * file, /dev/null).
+ * Record whether the descriptor is always ready, such as a regular file or /dev/null, so
+ * that the poller refused it.
  */
 static void note_always(struct coil__readiness *r, struct coil__descriptor *d,
                         bool always)
 {
-    if (d->use == COIL__WATCHED) /* operations detect this by making their calls */
+    if (d->use == COIL__WATCHED) /* operations detect this when they make their calls */
         r->backend.always_ready += (size_t)always - (size_t)d->always;
     d->always = always;
 }
@@ -107,7 +107,10 @@ static int set_interest(struct coil__readiness *r, int fd, struct coil__descript
     return rc;
 }
 
-/* Pass the wanted events to the poller, if they changed. Removing events cannot fail. */
+/*
+ * Pass the wanted events to the poller if they have changed. Cannot fail if events are
+ * only removed.
+ */
 static int update_interest(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
     unsigned interest = wanted_events(r, d);
@@ -123,8 +126,10 @@ static void end_use(struct coil__readiness *r, int fd, struct coil__descriptor *
     coil__descriptor_release(d);
 }
 
-/* End the use of a borrowed descriptor. The descriptor may stay registered without
- * events: see COIL__FOR_ONCE. */
+/*
+ * End the use of a borrowed descriptor, which may stay registered without events: see
+ * COIL__FOR_ONCE.
+ */
 static void end_borrowing(struct coil__readiness *r, int fd, struct coil__descriptor *d)
 {
     if (d->interest != COIL__FOR_ONCE) {
@@ -150,10 +155,10 @@ static int begin_use(struct coil__readiness *r, int fd, struct coil__descriptor 
 /* ---- known to block ---------------------------------------------------------------- */
 
 /*
- * Return whether a short read drains the descriptor. A read from a TCP connection takes
- * all available bytes, up to the buffer's size. A read from a local socket may stop
- * earlier, at bytes that were sent with descriptors or credentials (unix(7)), and a read
- * of packets takes one packet. Pipes and terminals are excluded to be safe.
+ * Return whether a short read drains the descriptor. This is certain only for a TCP
+ * connection. A read from a local socket may stop at bytes that were sent with
+ * descriptors or credentials (unix(7)), and a read of packets takes one packet. Pipes and
+ * terminals are excluded to be safe.
  */
 static enum coil__drains find_out_drains(int fd)
 {
@@ -173,9 +178,9 @@ static enum coil__drains find_out_drains(int fd)
 
 /*
  * True if a short read means that the descriptor was drained (epoll(7), questions and
- * answers, 9). False if the peer has hung up, because the end of file can still be read.
- * False after urgent data, because a read stops at the mark. In both cases an
- * edge-triggered poller would not report the descriptor again.
+ * answers, 9). With an edge-triggered poller, false after a hang-up, because the end of
+ * file can still be read, and after urgent data, because a read stops at the mark: in
+ * both cases the poller would not report the descriptor again.
  */
 static bool may_guess(const struct coil__readiness *r, struct coil__descriptor *d, int fd)
 {
@@ -194,8 +199,8 @@ static void learn(const struct coil__readiness *r, struct coil__descriptor *d,
     bool reads = op->kind == COIL__OP_READ || op->kind == COIL__OP_RECV;
 
     /*
-     * COIL__OP_READABLE is excluded, because poll(2) reports nothing while fewer than
-     * SO_RCVLOWAT bytes are available.
+     * COIL__OP_READABLE is excluded: poll(2) reports nothing while fewer than SO_RCVLOWAT
+     * bytes are available, but a read would return them.
      */
     if (result == -EINPROGRESS && op->kind < COIL__OP_READABLE)
         d->blocked |= (uint8_t)bit_of(coil__op_direction(op));
@@ -205,9 +210,9 @@ static void learn(const struct coil__readiness *r, struct coil__descriptor *d,
 }
 
 /*
- * True if the operation's call is known to block. Only a receive from a connection is
- * certain to block. Other calls may fail immediately although the descriptor is not
- * ready, such as a read of four bytes from an eventfd.
+ * True if the operation's call is known to block. False for all calls other than
+ * receives, because they may fail at once although the descriptor is not ready: for
+ * example, a read of four bytes from an eventfd.
  */
 static bool would_block(const struct coil__descriptor *d, const struct coil__op *op)
 {
@@ -229,8 +234,8 @@ int coil__readiness_attach(struct coil__backend *backend, int fd)
     if (rc < 0 || r->poller->edges)
         return rc;
     /*
-     * A level-triggered poller is notified only when an operation waits. Register the
-     * descriptor once now, to find out whether the poller refuses it.
+     * A level-triggered poller normally gets a descriptor only when an operation waits.
+     * Register the descriptor for a moment, to find out whether the poller refuses it.
      */
     rc = set_interest(r, fd, d, COIL__FOR_IN);
     if (rc < 0)
@@ -241,7 +246,8 @@ int coil__readiness_attach(struct coil__backend *backend, int fd)
 }
 
 /*
- * Return the directions in which the operation waits; a COIL__OP_POLL may wait for both.
+ * Return the set of directions in which the operation is waiting: for a COIL__OP_POLL
+ * there may be two.
  */
 static unsigned directions_of(const struct coil__descriptor *d, const struct coil__op *op)
 {
@@ -249,13 +255,16 @@ static unsigned directions_of(const struct coil__descriptor *d, const struct coi
            (d->ops[COIL__OUT] == op ? COIL__FOR_OUT : 0u);
 }
 
-/* True for an edge-triggered descriptor, which stays registered for its whole use. */
+/*
+ * True if the descriptor is edge-triggered: in that case it stays registered until it is
+ * detached.
+ */
 static bool is_edge_triggered(const struct coil__descriptor *d)
 {
     return (d->interest & COIL__FOR_EDGES) != 0;
 }
 
-/* True if the poller already reports the operation's direction. */
+/* True if the poller already waits for the operation's direction. */
 static bool is_registered(const struct coil__descriptor *d, const struct coil__op *op)
 {
     return is_edge_triggered(d) && (d->interest & bit_of(coil__op_direction(op))) != 0;
@@ -274,7 +283,7 @@ static void leave_op(struct coil__readiness *r, struct coil__descriptor *d,
         if (used & bit_of(i))
             d->ops[i] = NULL;
     r->backend.in_use--;
-    /* If the interest is COIL__FOR_ONCE, coil__readiness_found() updates it later. */
+    /* COIL__FOR_ONCE: the caller, coil__readiness_found(), will update the interest. */
     if (d->use == COIL__BORROWED && coil__descriptor_is_idle(d))
         end_borrowing(r, op->fd, d); // NOLINT(clang-analyzer-core.NullDereference)
     else if (!is_edge_triggered(d) && d->interest != COIL__FOR_ONCE)
@@ -289,7 +298,10 @@ static void finish_op(struct coil__readiness *r, struct coil__descriptor *d,
     op->complete(op);
 }
 
-/* The operation is in d->ops: make the poller wait for it. */
+/*
+ * Make the poller wait for an operation that is in d->ops. Returns -EINPROGRESS or
+ * another negative errno.
+ */
 static ssize_t defer(struct coil__readiness *r, struct coil__descriptor *d,
                      struct coil__op *op)
 {
@@ -307,8 +319,8 @@ static ssize_t defer(struct coil__readiness *r, struct coil__descriptor *d,
 }
 
 /*
- * Submit a COIL__OP_POLL, which works without attach(): it borrows a descriptor that is
- * not used otherwise.
+ * Submit a COIL__OP_POLL, which needs no attach(): it borrows a descriptor that is not in
+ * use.
  */
 static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
 {
@@ -321,8 +333,8 @@ static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
     if (result != -EINPROGRESS)
         return result;
     /*
-     * When a descriptor's events are set, the poller checks its current state, so an
-     * event that occurred after the call is not lost.
+     * An event that has occurred since the call is not lost, because the poller checks
+     * the current state when it gets the descriptor's events.
      */
     d->use = COIL__BORROWED;
     coil__descriptor_enlist_poll(d, op);
@@ -334,8 +346,8 @@ static ssize_t submit_poll(struct coil__readiness *r, struct coil__op *op)
 }
 
 /*
- * Return 0 if an operation other than COIL__OP_POLL may use its descriptor, or a negative
- * errno.
+ * Return 0 if the operation, which is not a COIL__OP_POLL, may be started; otherwise a
+ * negative errno.
  */
 static int check_op(const struct coil__descriptor *d, const struct coil__op *op)
 {
@@ -386,8 +398,8 @@ ssize_t coil__readiness_attempt(struct coil__backend *backend, struct coil__op *
 }
 
 /*
- * End the operation immediately: it was only waiting for readiness, and has had no
- * effect.
+ * The operation ends immediately with -ECANCELED: it was only waiting for readiness, so
+ * it has had no effect.
  */
 void coil__readiness_cancel(struct coil__backend *backend, struct coil__op *op)
 {
@@ -418,9 +430,9 @@ void coil__readiness_detach(struct coil__backend *backend, int fd)
 /* ---- watches ----------------------------------------------------------------------- */
 
 /*
- * Pass a new watcher's events to the poller even if the events stay the same: if the
- * owner closed the descriptor without removing the old watch, the number may now belong
- * to another descriptor.
+ * If there is a new watcher, pass the events to the poller even if they are unchanged:
+ * the owner may have closed the descriptor without removing the old watch, so that the
+ * number now belongs to another descriptor.
  */
 int coil__readiness_watch(struct coil__backend *backend, int fd,
                           struct coil__descriptor *d, enum coil__direction direction,
@@ -435,7 +447,7 @@ int coil__readiness_watch(struct coil__backend *backend, int fd,
 
 /* ---- events ------------------------------------------------------------------------ */
 
-/* The poller reported the descriptor as ready, but the call would block. */
+/* Called if the poller has reported the descriptor as ready, but the call would block. */
 static void note_ready_in_vain(struct coil__readiness *r, struct coil__descriptor *d,
                                struct coil__op *op)
 {
@@ -467,9 +479,7 @@ int64_t coil__readiness_timeout(const struct coil__backend *backend, int64_t tim
     return pause < timeout_ns ? pause : timeout_ns;
 }
 
-/*
- * Retry the paused operations. finish_op() removes the finished operations from `paused`.
- */
+/* finish_op() removes an operation from `paused`. */
 void coil__readiness_try_paused(struct coil__backend *backend)
 {
     struct coil__readiness *r = readiness_of(backend);
@@ -502,8 +512,9 @@ void coil__readiness_next(struct coil__backend *backend, int fd)
 }
 
 /*
- * Return the result of an operation whose descriptor was reported as ready. A wait for
- * readiness trusts the report, except for unusual events such as urgent data.
+ * Return the result of an operation whose descriptor was reported as ready. If the
+ * operation only waits for readiness, no call is necessary, except after unusual events
+ * such as urgent data.
  */
 static ssize_t result_of(struct coil__descriptor *d, const struct coil__op *op,
                          unsigned found)
@@ -530,7 +541,7 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
         d->unusual = true;
     d->blocked &= (uint8_t)~found;
     if (d->interest & COIL__FOR_ONCE)
-        d->interest = COIL__FOR_ONCE; /* it is now registered without events */
+        d->interest = COIL__FOR_ONCE; /* now registered without events */
     for (int i = 0; i < 2; i++) {
         if (!(found & bit_of(i)))
             continue;
@@ -551,7 +562,7 @@ void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found
     }
     if (d->use != COIL__BORROWED)
         return;
-    /* for a direction whose operation is still waiting */
+    /* an operation may still be waiting in the other direction */
     rc = update_interest(r, fd, d);
     if (rc < 0)
         finish_all(r, d, rc);

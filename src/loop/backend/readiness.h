@@ -1,8 +1,10 @@
 /*
- * readiness.h - completions built on readiness: shared by epoll, poll and select.
+ * readiness.h - completion of operations, implemented with readiness: used by epoll, poll
+ * and select.
  *
  * A poller passes the wanted events to the kernel and waits for them. readiness.c does
- * everything else. The struct of a poller's backend begins with a struct coil__readiness.
+ * everything else. The struct of each of these backends begins with a struct
+ * coil__readiness.
  */
 #ifndef COIL_LOOP_BACKEND_READINESS_H
 #define COIL_LOOP_BACKEND_READINESS_H
@@ -14,39 +16,37 @@ enum {
     COIL__FOR_IN = 1u << COIL__IN,
     COIL__FOR_OUT = 1u << COIL__OUT,
     COIL__FOR_BOTH = COIL__FOR_IN | COIL__FOR_OUT,
-    /*
-     * Report each change once. Used only in a set of events to wait for, and only with
-     * pollers that have `edges`.
-     */
+    /* To wait for: report each change once. Only for pollers with `edges`. */
     COIL__FOR_EDGES = 4,
     /*
-     * Report one event, then keep the descriptor registered without events. Used only in
-     * a set of events to wait for, and only with pollers that have `edges`. This flag is
-     * for borrowed descriptors, whose owners may close and reuse the number without
-     * notice. So each wait passes its events to the kernel, which finds the registration
-     * by the open file.
+     * To wait for: report one event, then keep the descriptor registered without events.
+     * Only for pollers with `edges`. This is for borrowed descriptors, whose owners may
+     * close them and reuse the numbers without notice. So each wait passes its events to
+     * the kernel again.
      */
     COIL__FOR_ONCE = 16,
     /*
-     * A hang-up of either side, an error, or urgent data. Used only in a set of events
-     * found, together with the direction that it makes ready.
+     * Found: a hang-up of either side, an error, or urgent data. Always combined with the
+     * direction that is ready.
      */
     COIL__FOUND_UNUSUAL = 8
 };
 
-/* Whether a short read has drained the descriptor; see may_guess(). */
+/* Whether a short read drains the descriptor: see may_guess(). */
 enum coil__drains { COIL__DRAINS_UNKNOWN, COIL__DRAINS_NO, COIL__DRAINS_YES };
 
 struct coil__poller {
     /*
-     * True if the poller is edge-triggered for operations: it registers a descriptor used
-     * by operations once. Other pollers register it only while an operation waits.
+     * True if the poller is edge-triggered for operations, so that an attached descriptor
+     * is always registered. With other pollers it is registered only while an operation
+     * waits.
      */
     bool edges;
     /*
-     * From now on wait for the events `interest` instead of descriptor->interest. 0 means
-     * to stop waiting, which cannot fail. Fails with -EPERM if the descriptor cannot be
-     * polled because it is always ready, or with -EBADF, -EINVAL or -ENOMEM.
+     * From now on wait for the events `interest` instead of descriptor->interest. If
+     * `interest` is 0, stop waiting, which cannot fail. Fails with -EPERM if the
+     * descriptor cannot be polled because it is always ready, or with -EBADF, -EINVAL or
+     * -ENOMEM.
      */
     int (*set_interest)(struct coil__backend *backend, int fd,
                         struct coil__descriptor *descriptor, unsigned interest);
@@ -63,7 +63,7 @@ void coil__readiness_init(struct coil__readiness *readiness,
                           const struct coil__backend_class *class,
                           const struct coil__poller *poller);
 
-/* Members of the backend classes. */
+/* Functions for the backends' struct coil__backend_class. */
 int coil__readiness_attach(struct coil__backend *backend, int fd);
 void coil__readiness_detach(struct coil__backend *backend, int fd);
 ssize_t coil__readiness_submit(struct coil__backend *backend, struct coil__op *op);
@@ -76,25 +76,23 @@ int coil__readiness_watch(struct coil__backend *backend, int fd,
 /* ---- for pollers, during a poll ---------------------------------------------------- */
 
 /*
- * Called when the events `found` were reported for fd: perform the waiting operations,
- * and make watchers ready.
+ * Perform the waiting operations of fd, and make its watchers ready. Called when the
+ * events `found` were reported for fd.
  */
 void coil__readiness_found(struct coil__backend *backend, int fd, unsigned found);
 
-/* Called when fd will be handled next: prefetch its waiting operation. */
+/* Prefetch the waiting operation of fd. Called if the next report is about fd. */
 void coil__readiness_next(struct coil__backend *backend, int fd);
 
 /*
- * Stop polling fd, end its operations with -EBADF, and make its watchers ready once so
- * that they notice. Called if the owner has closed fd without detaching it or removing
- * its watches.
+ * Stop polling fd, end its operations with -EBADF, and make its watchers ready one last
+ * time. Called if the owner has closed fd without detaching it or removing its watches.
  */
 void coil__readiness_gone(struct coil__backend *backend, int fd);
 
 /*
- * For level-triggered pollers. The first function, called before the wait, limits the
- * time-out to the next retry of paused operations. The second, called after the wait,
- * retries the operations that are due.
+ * For level-triggered pollers: before a wait, limit its time-out to the time of the next
+ * retry; after the wait, retry paused operations that are due.
  */
 int64_t coil__readiness_timeout(const struct coil__backend *backend, int64_t timeout_ns);
 void coil__readiness_try_paused(struct coil__backend *backend);
@@ -102,7 +100,7 @@ void coil__readiness_try_paused(struct coil__backend *backend);
 /* Make the watchers of always-ready descriptors ready. */
 void coil__readiness_found_always(struct coil__backend *backend);
 
-/* Convert the time-out for ppoll() and pselect(). Returns NULL for COIL_NEVER. */
+/* Convert a time-out for ppoll(2) and similar calls. Returns NULL for COIL_NEVER. */
 struct timespec *coil__readiness_timespec(int64_t timeout_ns, struct timespec *buffer);
 
 #endif

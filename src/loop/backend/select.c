@@ -1,9 +1,9 @@
 /*
  * select.c - readiness with select(2), on all systems, for descriptors below FD_SETSIZE.
  *
- * This is the oldest and simplest interface. Two bit sets are copied for each call, and
- * every bit is tested afterwards. If a descriptor is closed, select(2) fails with EBADF
- * without reporting which one, so the backend searches for it.
+ * Two bit sets are copied for each call, and every bit is tested afterwards. If a
+ * descriptor is closed, select(2) fails with EBADF without reporting which one, so the
+ * backend searches for it.
  */
 #include "readiness.h"
 
@@ -73,9 +73,7 @@ static void destroy(struct coil__backend *backend)
     coil__free(s);
 }
 
-/*
- * Find the descriptors that were closed while they were in a set, and stop polling them.
- */
+/* Find descriptors that were closed without notice, and stop polling them. */
 static void drop_closed(struct select_backend *s)
 {
     for (int fd = s->limit - 1; fd >= 0; fd--)
