@@ -3,8 +3,8 @@
  *
  * qsort() does not use coil, and its comparator is an ordinary callback. In this program
  * the comparator asks a "slow judge", and waits for the answer. Only the sorting task is
- * suspended, together with qsort()'s frames. Two tasks sort at the same time, and a third
- * one counts ticks meanwhile.
+ * suspended, together with qsort()'s frames. Two tasks sort at the same time, while a
+ * third one counts ticks.
  */
 #include <coil.h>
 

@@ -2,9 +2,9 @@
  * blocking.c - run computations, or a library that blocks, on threads.
  *
  * The loop has a single thread, so a long computation would delay every task.
- * coil_blocking() runs it on another thread, and only the calling task waits. Here four
- * sums are computed, on as many threads as the machine has processors, while a fifth task
- * still responds.
+ * coil_blocking() runs it on another thread, and only the calling task waits. The program
+ * computes four sums, on as many threads as the machine has processors, while a fifth
+ * task still responds.
  */
 #include <coil.h>
 

@@ -26,11 +26,11 @@
 #define PIECE_BYTES 16384
 #define IDLE_NS COIL_SEC(15)  /* limit for the next request */
 #define WRITE_NS COIL_SEC(60) /* limit for a write */
-#define LINGER_NS COIL_SEC(1) /* limit for the client's last reads */
+#define LINGER_NS COIL_SEC(1) /* limit for the client to close */
 #define PAUSE_NS COIL_MSEC(100)
 
 struct server {
-    int root; /* descriptor of the folder */
+    int root; /* descriptor of the served folder */
     coil_listener *listener;
     coil_group group;
 };
@@ -260,7 +260,7 @@ static int accept_patiently(coil_listener *listener, coil_stream **out)
     }
 }
 
-/* Serve a connection. If the task for the next one cannot be spawned, accept it here. */
+/* Serve a connection. If no task can be spawned for the next one, serve it here, too. */
 static int serve(void *arg)
 {
     struct server *server = arg;

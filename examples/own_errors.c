@@ -1,6 +1,6 @@
 /*
- * own_errors.c - was a failure caused by the task's cancellation? A library's own error
- * codes do not show this, but coil_cancel_result() does.
+ * own_errors.c - find out whether a failure was caused by the task's cancellation. A
+ * library's own error codes do not show this, but coil_cancel_result() does.
  *
  *     cc own_errors.c $(pkg-config --cflags --libs coil-posix)
  */

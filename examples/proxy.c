@@ -1,7 +1,7 @@
 /*
  * proxy.c - forwards every connection to another host and port: proxy PORT HOST PORT
  *
- * A connection has two directions, and one task copies the bytes of each direction. One
+ * A connection has two directions, and a separate task copies the bytes of each. One
  * direction may end long before the other (half-close): its task passes on the end of the
  * stream by shutting down the sending side.
  */

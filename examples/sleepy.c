@@ -1,5 +1,5 @@
 /*
- * sleepy.c - five tasks, each of which sleeps five times 0.1 seconds: 0.5 seconds in all.
+ * sleepy.c - five tasks that each sleep five times for 0.1 seconds: 0.5 s in all.
  */
 #include <coil.h>
 

@@ -1,6 +1,6 @@
 /*
- * station.c - a thread reads a thermometer, and tasks report at a fixed rate. It uses a
- * channel between a thread and tasks, an interval, and a wait for two queues.
+ * station.c - a thread reads a thermometer, and tasks report at a fixed rate. The program
+ * uses a channel between a thread and tasks, an interval, and a wait for two queues.
  */
 #include <coil.h>
 

@@ -40,7 +40,7 @@ static int test_retry(void *arg)
     (void)arg;
     if (rc < 0)
         return rc;
-    coil_wait_all_blocked(); /* wait until the task has failed once and sleeps */
+    coil_wait_all_blocked(); /* wait until the task has failed once and is asleep */
     CHECK(job.tries == 1);
     rc = coil_task_await(task);
     coil_task_release(task);

@@ -1,9 +1,9 @@
 /*
  * 02_state_machine.c - suspending by hand: each call returns SUSPEND to its caller.
  *
- * If a read would block, read_byte() registers with the loop and returns SUSPEND, and so
- * does each caller. self->pos stores where to continue. Local variables are lost.
- * Compilers of languages with stackless coroutines generate such code from `await`.
+ * If a read would block, read_byte() registers with the loop and returns SUSPEND, as does
+ * each caller. self->pos stores where to continue. Local variables are lost. Compilers of
+ * languages with stackless coroutines generate such code from `await`.
  *
  * Keep read_byte() from registering (self->reads = false): a suspended player is never
  * resumed.

@@ -5,8 +5,8 @@
  * This is version 1 of run() in the first answer to "How does asyncio actually work?".
  * This run() supports one kind of event, "resume me at that time". run() sleeps until the
  * earliest of these times, and resumes its coroutine, which yields its next time. Five
- * coroutines sleep five times 0.1 s each, in 0.5 s, not 2.5. A real loop does this with a
- * heap, and also waits for descriptors (07_toy_select.c).
+ * coroutines that each sleep five times for 0.1 s take 0.5 s, not 2.5 s. A real loop does
+ * this with a heap, and also waits for descriptors (07_toy_select.c).
  *
  * Replace asleep(0.1) with sleep_until(now() + 0.1): no other coroutine runs meanwhile,
  * and the program takes 2.5 s.

@@ -1,7 +1,7 @@
 /*
  * 12_one_event.c - one event, "this descriptor is ready", for any kind of I/O.
  *
- * A pointer names the function that tries the I/O. Waiting is the same for a pipe and a
+ * A function pointer says how to try the I/O. Waiting is the same for a pipe and a
  * socket: if the I/O would block, the task parks until a callback unparks it.
  *
  * In app(), call send_late() before the loop does: neither of the two waits suspends.

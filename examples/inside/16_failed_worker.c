@@ -2,8 +2,8 @@
  * 16_failed_worker.c - a worker fails, join() waits forever, and how to fix this.
  *
  * work() does not call task_done() if fetch() fails. So asyncio hangs in join(), and coil
- * reports that no task can ever be woken. The fix: task_done() in every case, and workers
- * in a group, so that a failure other than a page's ends the crawl.
+ * reports that no task can ever be woken. The fix: call task_done() in every case, and
+ * run the workers in a group, so that failures other than a page's end the crawl.
  *
  * Let fetch() fail with another error: the fixed version ends the crawl immediately.
  */

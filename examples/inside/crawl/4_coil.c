@@ -1,10 +1,10 @@
 /*
  * 4_coil.c - the crawler on coil: workers with a queue, as in 5_chapter.c.
  *
- * The code of fetch() looks as in 0_threads.c, but it waits as in 2_callbacks.c. At most
- * WORKERS pages are fetched at a time. join() returns when every queued page is done.
- * After that, the workers, which wait for more pages, are cancelled. No lock is needed to
- * check for a link and add it, because the task does not wait in between.
+ * fetch() looks like the one in 0_threads.c, but waits like the one in 2_callbacks.c. At
+ * most WORKERS pages are fetched at a time. join() returns when every queued page is
+ * done. After that, the workers are cancelled while they wait for more pages. No lock is
+ * needed to check for a link and add it, because the task does not wait in between.
  *
  *     4_coil 127.0.0.1 8080
  *
