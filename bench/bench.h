@@ -43,7 +43,7 @@ static inline void bench_time(const struct bench_row *row, double start)
     bench_report(row->name, (bench_cpu_ns() - start) / (double)row->n, "ns");
 }
 
-/* Abort if a call has failed. */
+/* Print a message and exit with status 1 unless `ok` is true. */
 static inline void bench_must(int ok, const char *what)
 {
     if (!ok) {
@@ -52,7 +52,7 @@ static inline void bench_must(int ok, const char *what)
     }
 }
 
-/* Return a line of /proc/self/status, in bytes. */
+/* Return a value from /proc/self/status, in bytes. */
 static inline double bench_status(const char *key)
 {
     FILE *file = fopen("/proc/self/status", "r");
@@ -76,7 +76,9 @@ static inline double bench_memory(void)
     return bench_status("VmHWM") + bench_status("VmPTE");
 }
 
-/* Return delays of 0 to 1 s, the same for every peer. */
+/*
+ * Return the next of a series of delays between 0 and 1 s. All peers use the same series.
+ */
 static inline int64_t bench_delay_ns(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

@@ -163,8 +163,8 @@ static int await_done_main(void *arg)
 }
 
 /*
- * Read a byte that has already arrived. Half of the time is for the write(2) that sends
- * the byte.
+ * Send a byte, and read it after it has arrived. Half of the time is spent in the
+ * write(2) that sends it.
  */
 static int stream_read_main(void *arg)
 {
@@ -433,7 +433,7 @@ static int fire_main(void *arg)
     return 0;
 }
 
-/* Measure coil_call_later(), which allocates a handle for each timer. */
+/* Arm and cancel timers with coil_call_at(), which allocates a handle for each timer. */
 static int handle_main(void *arg)
 {
     struct timer_run run = {.row = arg};
@@ -510,7 +510,7 @@ static int sleeper_main(void *arg)
 
     for (long i = 0; i < row->n; i++)
         bench_must(coil_spawn(fn, NULL, &opts, NULL) == 0, "coil_spawn");
-    coil_sleep(COIL_SEC(1) / 100); /* lets the tasks take their first step */
+    coil_sleep(COIL_SEC(1) / 100); /* wait until all tasks have begun */
     bench_report(row->name, (bench_memory() - before) / (double)row->n, "B");
     _Exit(0);
 }
@@ -576,7 +576,7 @@ static void run_post(const struct bench_row *row)
     run_in_loop(row, post_main);
 }
 
-/* The shared data of a row that uses two loops, on two threads. */
+/* data that two loops on two threads share */
 struct pair_run {
     const struct bench_row *row;
     coil_channel *channel;
@@ -593,8 +593,8 @@ static void run_pair(struct pair_run *run, coil_task_fn fn)
 }
 
 /*
- * The task on the other loop, which attaches the stream to that loop and detaches it
- * again.
+ * Run on the other loop: attach the stream to that loop, if there is a stream, and detach
+ * it again.
  */
 static int visit(void *arg)
 {

@@ -1,14 +1,15 @@
-"""driver - functions that the measuring programs bench/PART/run share.
+"""driver - functions that the scripts bench/PART/run share.
 
-A driver builds coil and its peers and measures them in rounds. In each round the programs run one
-after the other, so a disturbance of the machine affects all of them alike. A driver prints medians
-on stdout, one line each:
+A driver builds coil and its peers and measures them in rounds. In each round the programs run one after the other,
+so a disturbance of the machine affects all of them alike. A driver prints medians on stdout, one per line:
 
     PEER ROW VALUE UNIT        (coil-epoll echo64_cpu 5.2 us)
 
-Other messages, for example about peers that could not be run, go to stderr. Environment
-variables are RUNS (the number of rounds), PEERS (default: all) and BUILD (coil's build
-directory, below the root).
+Other messages, for example about peers that could not be run, go to stderr. Drivers read these environment variables:
+
+    `RUNS`: the number of rounds (default: 5).
+    `PEERS`: the peers to measure (default: all).
+    `BUILD`: coil's build directory, below the root (default: build).
 """
 
 import os
@@ -39,7 +40,7 @@ def numbers(name, default):
 
 
 def pin(cpu):
-    """Pin the process to the first, second, ... of the allowed processors, if there are enough."""
+    """Pin this process to processor number `cpu` (0 is the first) of those that it may use, if there are that many."""
     allowed = sorted(os.sched_getaffinity(0))
     if cpu < len(allowed):
         os.sched_setaffinity(0, {allowed[cpu]})
@@ -58,7 +59,7 @@ def end_with_children():
 
 
 def children_cpu():
-    """Return the processor time, in seconds, of the children that have been waited for."""
+    """Return the processor time, in seconds, of all children that have exited and were waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
@@ -123,7 +124,7 @@ def build_go(part, name, **environment):
 
 
 def build_tokio(part, name):
-    """Compile with Debian's cargo and Debian's crates."""
+    """Compile a program in bench/PART that uses tokio, with Debian's cargo and crates."""
     if not list(CRATES.glob("tokio-1*")):
         say("librust-tokio-dev is not installed")
         return None
@@ -155,8 +156,8 @@ def python(part, name, *arguments, needs="asyncio"):
 # ---- measuring -----------------------------------------------------------------------
 
 def chosen(peers, always):
-    """Return the peers that are both in `always` and in PEERS. PEERS may contain peers that this driver does not
-    have."""
+    """Return the names of the peers to measure: those in `always` and in PEERS (all peers if PEERS is empty). PEERS may
+    contain peers of other drivers."""
     asked = os.environ.get("PEERS", "").replace(",", " ").split()
     return [name for name in peers if not asked or name in asked or name in always]
 
@@ -176,8 +177,8 @@ def commands(peers, always):
 
 
 def rounds(usable, measure, what, picture, most=RUNS):
-    """Measure each peer RUNS times, or `most` times if that is less: {name: [figures or None,
-    ...]}. `picture` formats the figures."""
+    """Measure each peer RUNS times, but at most `most` times. Returns {name: [figures or None, ...]}. `picture` formats
+    the figures for the progress output."""
     results = {name: [] for name in usable}
     for number in range(min(RUNS, most)):
         for name, it in usable.items():
@@ -203,7 +204,7 @@ def report(results, rows):
 
 
 def report_ratio(results, ours, floor, figure, row):
-    """In each round, compute the ratio of coil's figure to the lower bound's. Print the median."""
+    """Print the median of the rounds' ratios: the figure of `ours` divided by that of `floor`."""
     pairs = [a[figure] / b[figure]
              for a, b in zip(results.get(ours, []), results.get(floor, [])) if a and b]
     if pairs:

@@ -4,7 +4,7 @@
  *
  *     guards [ROUNDS]
  *
- * Prints the nanoseconds per round: the median of nine passes.
+ * The program prints the nanoseconds per round: the median of nine passes.
  */
 #include <coil.h>
 

@@ -1,6 +1,6 @@
-"""nginx.py - run nginx, which is the server for the rows that measure HTTP clients.
+"""nginx.py - runs nginx as the server for the rows that measure HTTP clients.
 
-nginx has one worker, on processor 1. It counts the requests, which reveals a client that skips requests.
+nginx has one worker, on processor 1. It counts the requests, so a client that skips requests is detected.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ http {{
 
 
 def is_installed():
-    """Return whether nginx can be run. Only root has nginx's folder in PATH."""
+    """Return true if nginx can be run. Only root has nginx's folder in PATH, so it is added if necessary."""
     if shutil.which("nginx") is None:
         os.environ["PATH"] += ":/usr/sbin"
     return shutil.which("nginx") is not None

@@ -1,5 +1,5 @@
-"""picture.py - draws the table as bars: a block for each row with a bar for each peer, scaled to the best value in
-the block.
+"""picture.py - draws the table as bars. A row of the table is a block with a bar for each peer, scaled to the best
+value in the block.
 
 The scale within a block is logarithmic, because peers differ by a factor of a thousand. The number next to a bar
 is the measured value.

@@ -11,7 +11,7 @@
 
 #include <sys/resource.h>
 
-/* The program in the documents (docs/seeds.md): five tasks that each sleep five times. */
+/* The sleepers of docs/seeds.md: five tasks that each sleep five times. */
 #define SLEEPERS 5
 #define NAPS 5
 #define NAP_MS 100
@@ -30,9 +30,7 @@ static inline double wall_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/*
- * This process's processor time, elapsed time, and number of context switches.
- */
+/* processor time, elapsed time, and number of context switches of this process */
 struct stopwatch {
     double cpu_ns, wall_ns;
     long switches;
@@ -51,7 +49,10 @@ static inline struct stopwatch stopwatch_start(void)
     return (struct stopwatch){bench_cpu_ns(), wall_ns(), kernel_switches()};
 }
 
-/* Print the time of each of n operations since `start`. */
+/*
+ * Print the processor time, elapsed time and context switches since `since`, per
+ * operation.
+ */
 static inline void stopwatch_report(const struct stopwatch *since, double n)
 {
     double cpu = bench_cpu_ns() - since->cpu_ns, wall = wall_ns() - since->wall_ns;
@@ -70,7 +71,10 @@ static inline double memory_now(void)
     return bench_status("VmRSS") + bench_status("VmPTE");
 }
 
-/* Compute for this many steps. The compiler cannot optimise them away. */
+/*
+ * Compute for this many steps, and return the result, so that the compiler cannot remove
+ * the computation.
+ */
 static inline uint64_t compute(long steps)
 {
     uint64_t x = 1;

@@ -36,7 +36,7 @@ static int memory_main(void *arg)
 
     for (long i = 0; i < row->n; i++)
         bench_must(coil_spawn(sleep_long, NULL, NULL, NULL) == 0, "coil_spawn");
-    /* after this sleep all tasks have begun */
+    /* wait until all tasks have begun */
     bench_must(coil_sleep(COIL_MSEC(1)) == 0, "coil_sleep");
     figure("own", (memory_now() - before) / (double)row->n);
     fflush(stdout);
@@ -86,7 +86,7 @@ static void run_yield(int argc, char **argv)
     run_row(yield_main, (struct row){.n = argument(argc, argv, 2)});
 }
 
-/* ---- turns N: two tasks take turns, by a semaphore each ---------------------------- */
+/* ---- turns N: two tasks take turns, with a semaphore each -------------------------- */
 
 static coil_semaphore turns[2] = {COIL_SEMAPHORE_INIT(1), COIL_SEMAPHORE_INIT(0)};
 static int players;

@@ -1,6 +1,6 @@
 /*
- * coil_crawl.c - the crawler in the documents (docs/seeds.md), with tasks: a queue,
- * workers, join and cancellation.
+ * coil_crawl.c - the crawler of docs/seeds.md, with tasks: a queue, workers, join and
+ * cancellation.
  *
  *     coil_crawl PORT WORKERS
  *

@@ -1,6 +1,6 @@
 /*
- * crawl.h - stores and parses pages, for both crawlers in C. The crawlers differ only in
- * how they wait.
+ * crawl.h - the parts that coil_crawl.c and thread_crawl.c share: the set of seen pages,
+ * and parsing. The two crawlers differ only in how they wait.
  */
 #ifndef COIL_CRAWL_H
 #define COIL_CRAWL_H
@@ -14,7 +14,10 @@
 
 static bool seen[PAGES_MOST];
 
-/* Return true if this page is new. */
+/*
+ * Add the page to the set of seen pages. Returns false if it was seen before or does not
+ * exist.
+ */
 static inline bool is_new(long page)
 {
     if (page < 0 || page >= PAGES_MOST || seen[page])
@@ -23,8 +26,8 @@ static inline bool is_new(long page)
 }
 
 /*
- * Return the next page that `text` links to, and move *text past the link. Returns -1 if
- * no link follows.
+ * Return the number of the page in the next link, and move *text past the link. Returns
+ * -1 if no link follows.
  */
 static inline long next_link(const char **text)
 {

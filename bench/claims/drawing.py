@@ -1,8 +1,8 @@
-"""drawing.py - the claims' tables as panels of bars and lines, for a light or dark page.
+"""drawing.py - draws the tables of the claims as panels of bars or lines, for a light or dark page.
 
-Bars are horizontal, one for each row of a table. A line has one point for each column of the table, evenly spaced,
-and its name is at its right end. A scale is linear from 0, or logarithmic if values differ by a factor of more than
-a hundred. Each panel shows which kind of scale it uses.
+Bars are horizontal, one for each row of a table. A line has a point for each column of the table, evenly spaced, and a
+label at its right end. A scale begins at 0 and is linear, or is logarithmic if values differ by a factor of more than a
+hundred. A panel with a logarithmic scale says so.
 """
 
 import math
@@ -25,8 +25,7 @@ COLOURS = {
 }
 INK, PAPER, GRID = ("#1f2328", "#e6e8eb"), ("#ffffff", "#15181c"), ("#d5d9de", "#363b42")
 
-# Each panel has a table's key, its form, the column that the bars show (-1: the last measured
-# column), a title and a caption.
+# (key of the table, form, column that the bars show, title, caption); column -1 is the last one that was measured
 PANELS = (
     ("memory", "bars", -1, "Memory of one waiting task or thread",
      "KiB for each, at the largest number measured"),
@@ -99,8 +98,8 @@ def head(x, y, title, unit, scale):
 # ---- bars ------------------------------------------------------------------------------
 
 def bar_values(table, column):
-    """Return [(name, column, value)]. If no column is chosen, use the value of the last column that was
-    measured."""
+    """Return [(name, name of the column, value)] for the rows of the table. If `column` is -1, use each row's last
+    measured value."""
     found = []
     for row in table["rows"]:
         columns = [column] if column >= 0 else range(len(row["cells"]))
@@ -131,7 +130,8 @@ def draw_bars(table, column, x, y, title, unit):
 # ---- lines -----------------------------------------------------------------------------
 
 def spread(places, least):
-    """Move labels apart: [(x, y, name)] with a minimum distance between two labels of one column."""
+    """Move labels apart vertically: return [(x, y, name)] in which labels with the same x are at least `least`
+    apart."""
     placed = []
     for x, y, name in sorted(places):
         if placed and placed[-1][0] == x and y - placed[-1][1] < least:
@@ -173,7 +173,7 @@ def draw_lines(table, x, y, title, unit):
 # ---- the page --------------------------------------------------------------------------
 
 def style(which):
-    """Return the rules that set the colours, for a light page (0) or a dark page (1)."""
+    """Return the CSS rules for the colours of a light page (0) or a dark page (1)."""
     rules = [f".paper {{ fill: {PAPER[which]} }}", f"text {{ fill: {INK[which]} }}",
              f".grid {{ stroke: {GRID[which]} }}"]
     for i, colours in enumerate(COLOURS.values()):

@@ -5,10 +5,10 @@
  *
  * The program opens COUNT connections to an echo server, prints "ready" when the server
  * has accepted all of them, and holds them until its input ends. Every 250th connection
- * requests an echo of a byte, so at most 250 connections are waiting to be accepted. With
- * `talk`, each connection makes three requests after that, one connection after the
- * other. Each local address is used for 5,000 connections. The system has about 28,000
- * ports for each address, and finding the last free ports takes long.
+ * waits for the echo of a byte, so at most 250 connections are waiting to be accepted.
+ * With `talk`, each connection then makes three requests, one connection after another.
+ * Each local address is used for only 5,000 connections: an address has about 28,000
+ * ports, but finding the last free ones takes long.
  */
 #include "claims.h"
 
@@ -28,7 +28,10 @@ static void give_up(const char *what)
     exit(1);
 }
 
-/* Close with a reset, so that in the next run no port is still in TIME_WAIT. */
+/*
+ * Open a connection that will be closed with a reset, so that no port is left in
+ * TIME_WAIT.
+ */
 static int open_connection(uint16_t port, long number)
 {
     struct sockaddr_in from = {.sin_family = AF_INET},

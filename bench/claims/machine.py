@@ -1,8 +1,7 @@
 """machine.py - the resources that the machine can spare: threads, memory, descriptors.
 
-Resources that are shared with other programs are never used up: a tenth of them, and at least RESERVE threads,
-remain free. A limit that applies only to this process may be reached, because that does not affect other
-processes.
+At least a tenth of each resource that other programs share, and at least RESERVE threads, remain free. This process may
+reach a limit that applies only to it, because that does not affect other programs.
 """
 
 import os
@@ -16,7 +15,7 @@ DESCRIPTORS_SPARE = 256
 
 
 def read_number(path):
-    """Return the number in a file; None if the file does not exist or contains no number ("max")."""
+    """Return the number in a file; None if the file does not exist, or contains "max" instead of a number."""
     try:
         return int(pathlib.Path(path).read_text())
     except (OSError, ValueError):
@@ -35,7 +34,8 @@ def control_groups(controller):
 
 
 def left_in_groups(controller, limits, used):
-    """Return the smallest remaining amount in any of these groups; None without a limit."""
+    """Return how much these control groups still allow: the smallest difference between a limit and its use; None if
+    there is no limit."""
     left = []
     for folder in control_groups(controller):
         for limit, use in zip(limits, used):
@@ -55,7 +55,7 @@ def memory_left():
 
 
 def thread_limits():
-    """Return {limit: (the number that this process may use now, whether others share it)}."""
+    """Return {name of a limit: (how many threads the limit still allows, whether other programs share it)}."""
     running = int(pathlib.Path("/proc/loadavg").read_text().split()[3].split("/")[1])
     _, mine = resource.getrlimit(resource.RLIMIT_NPROC)
     limits = {

@@ -1,9 +1,9 @@
-"""measure.py - measures the claims in docs/claims.md: each function measures one claim and returns its tables.
+"""measure.py - measures the claims in docs/claims.md. There is one function for each claim, which returns its tables.
 
-A table is {"key", "title", "unit", "columns", "rows", "notes"}, and a row is {"name", "cells",
-"runs"}. A cell is the median of its runs, or None if nothing was measured; in that case a note gives the
-reason. Each round measures every peer, and every other round measures them in reverse order. If a table has a
-column for comparison, its rows have "times_coil", the median of the rounds' ratios to coil's tasks.
+A table is {"key", "title", "unit", "columns", "rows", "notes"}, and a row is {"name", "cells", "runs"}. A cell is the
+median of its runs. If nothing was measured, the cell is None, and a note gives the reason. Each round measures every
+peer, and every other round measures them in reverse order. If peers are compared by one of the columns, each row has
+"times_coil", the median of the rounds' ratios to coil's tasks in that column.
 """
 
 import contextlib
@@ -55,7 +55,8 @@ def number(n):
 
 
 def call(peer, row, *arguments):
-    """Measure a row of a peer. One program measures both CPython's tasks and its threads."""
+    """Run a peer's program for a row, and return its figures. For CPython, the same program measures tasks and
+    threads."""
     kind = {PYTHON: "-tasks", PYTHON_THREADS: "-threads"}.get(peer, "")
     return figures(rows_of(peer), row + kind, *arguments)
 
@@ -73,7 +74,7 @@ def alternate(names, once, rounds, progress):
 
 
 def values(runs, figure):
-    """Return this figure from each run that has measured it."""
+    """Return the values of this figure from all runs that measured it."""
     return [run[figure] for run in runs if figure in run]
 
 
@@ -104,7 +105,7 @@ MEMORY_PEERS = (COIL, THREADS, PYTHON, PYTHON_THREADS)
 
 
 def refusal(peer, n):
-    """Return the reason for not trying this number; None if it should be tried."""
+    """Return the reason why n tasks or threads should not be tried; None if they may be tried."""
     if peer in (THREADS, PYTHON_THREADS):
         room, limit = machine.thread_room()
         return None if n <= room else f"{limit} leaves room for {number(room)}"
@@ -126,8 +127,8 @@ def most_threads(config):
 
 
 def most(config, tried):
-    """Return the table of the largest numbers of tasks and threads that existed at once; `tried`
-    has the numbers of tasks."""
+    """Return the table of the largest numbers of tasks and threads that existed at once. `tried` is {peer: the largest
+    number of tasks}."""
     threads, ended = most_threads(config)
     counts = {COIL: tried[COIL], THREADS: threads, PYTHON: tried[PYTHON]}
     return table("most", "The largest number at once", "", ("number",),
@@ -229,7 +230,7 @@ def sleepers(config, progress):
 
 @contextlib.contextmanager
 def slow_site(config):
-    """Start the site; yields its port."""
+    """Start the site, and yield its port."""
     server = start([peers.program("slow_site"), str(config["pages"]),
                     str(config["answer_ms"])], driver.LOAD_CPU, stdin=subprocess.DEVNULL)
     try:
@@ -289,8 +290,8 @@ def hold_idle(port, count):
 
 
 def among_idle(command, count, config):
-    """Measure a server with `count` connections: the cost of the active connections, and the memory of an idle
-    connection."""
+    """Measure a server with `count` idle connections: the memory of an idle connection, and the processor time of an
+    echo on an active one."""
     pair = Pair("", (command, {}), config["active"], config["idle_seconds"])
     holder = None
     try:
@@ -343,7 +344,7 @@ def idle(config, progress):
 
 
 def busy(config, progress):
-    """Do not pin the servers: threads may use both processors."""
+    """Measure busy connections. The servers are not pinned, so threads may use both processors."""
     pairs, results = [], {}
     order = random.Random(8)
     try:

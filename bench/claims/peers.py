@@ -62,8 +62,8 @@ def rows_of(peer):
 
 
 def figures(command, *arguments, cpu=None, seconds=120):
-    """Return the output of a program, {name: value}; None if it failed, which the program reports.
-    `cpu` pins it."""
+    """Run a program, and return its output as {name: value}; None if the program failed, which is reported. The program
+    is pinned to processor `cpu`, unless that is None."""
     try:
         done = subprocess.run([*command, *map(str, arguments)], stdout=subprocess.PIPE,
                               text=True, timeout=seconds, check=False,

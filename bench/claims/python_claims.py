@@ -1,6 +1,6 @@
 """python_claims.py ROW [ARGUMENT...] - measures the rows of docs/claims.md with CPython's asyncio and threads.
 
-Prints lines `NAME VALUE`, one for each figure: times in nanoseconds, memory in bytes.
+The program prints a line `NAME VALUE` for each figure: times in nanoseconds, memory in bytes.
 """
 
 import asyncio
@@ -165,7 +165,7 @@ async def beside():
 
 
 def run_beside():
-    """Use select, as the documents do: epoll does not accept /dev/urandom."""
+    """Run beside() on a loop that uses select, as the documents do, because epoll does not accept /dev/urandom."""
     loop = asyncio.SelectorEventLoop(selectors.SelectSelector())
     loop.run_until_complete(beside())
 

@@ -4,8 +4,8 @@
  *     slow_site PAGES ANSWER-MS
  *
  * Page 0 links to pages 1 to 10, and page n to pages 10n+1 to 10n+10, if these pages
- * exist. Prints its port. Any number of requests may wait at once, because the delay
- * simulates the network, not a busy site.
+ * exist. The program prints its port. Any number of requests may be waiting at once,
+ * because the delay simulates a slow network, not a busy site.
  */
 #include <coil.h>
 

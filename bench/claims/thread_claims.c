@@ -1,10 +1,10 @@
 /*
  * thread_claims.c - measures the rows of docs/claims.md with POSIX threads.
  *
- * STACKS. A thread has the C library's default stack, 8 MiB of address space. The memory
- * of a thread consists of the touched pages of its stack, and a page table, because such
- * large stacks cannot share page tables. The kernel also has a stack of 16 KiB for each
- * thread, which is not part of any of the process's figures.
+ * STACKS. A thread has the C library's default stack, 8 MiB of address space. A thread
+ * takes the memory of the touched pages of its stack, and of a page table, because such
+ * large stacks cannot share page tables. The kernel's own stack for the thread takes
+ * another 16 KiB, which no figure of the process includes.
  */
 #include "claims.h"
 
@@ -32,7 +32,7 @@ static void pin_to_first(void)
     bench_must(sched_setaffinity(0, sizeof set, &set) == 0, "sched_setaffinity");
 }
 
-/* Run the same body on n threads, and wait until all have ended. */
+/* Run `body` on n threads, and wait until all threads have ended. */
 static void on_threads(long n, void *(*body)(void *), void *arg)
 {
     pthread_t threads[64];
@@ -87,8 +87,8 @@ static void run_memory(int argc, char **argv)
 /*
  * ---- ceiling MOST: the largest number of threads --------------------------------------
  *
- * MOST is the largest number to try: the caller has computed how many threads the machine
- * can spare. The program also prints, as a figure, the error that ended the attempt.
+ * Start threads until an error occurs, but at most MOST, which is the number that the
+ * machine can spare. Print the number of threads and the error, or 0.
  */
 static void run_ceiling(int argc, char **argv)
 {
@@ -123,7 +123,7 @@ static void run_yield(int argc, char **argv)
     stopwatch_report(&watch, (double)times * 2);
 }
 
-/* ---- turns N [apart]: two threads take turns, by a semaphore each ------------------ */
+/* ---- turns N [apart]: two threads take turns, with a semaphore each ---------------- */
 
 static sem_t turns[2];
 static int players;
@@ -179,7 +179,7 @@ static void run_sleepers(int argc, char **argv)
     figure("naps", nap_count);
 }
 
-/* Run the sleepers one after the other, so that no two of them sleep at the same time. */
+/* Run the sleepers one after another. */
 static void run_sleepers_in_line(int argc, char **argv)
 {
     double begin = wall_ns();

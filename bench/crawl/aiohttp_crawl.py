@@ -1,6 +1,6 @@
 """aiohttp_crawl.py URL CONNECTIONS - a crawler with asyncio and aiohttp.
 
-A regular expression finds the links, which is cheaper than any parser for Python.
+It finds links with a regular expression, which costs less than any HTML parser for Python.
 """
 
 import asyncio

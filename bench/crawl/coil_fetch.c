@@ -3,9 +3,9 @@
  *
  *     coil_fetch URL-PREFIX PAGES CONNECTIONS [read]
  *
- * Pages are not parsed: on_body discards them, or with `read`, coil_http_read() reads
- * them into a buffer. The difference from libcurl_fetch is the cost of coil-http and
- * coil.
+ * Pages are not parsed. An on_body callback discards them; with `read`, coil_http_read()
+ * reads them into a buffer instead. The difference from libcurl_fetch is the cost of
+ * coil-http and coil.
  */
 #include <coil.h>
 #include <coil/http.h>

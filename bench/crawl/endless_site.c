@@ -1,15 +1,16 @@
 /*
- * endless_site.c - a site with too many pages for a disk: each page is generated on
- * request, with the same content each time.
+ * endless_site.c - serves a site with too many pages for a disk. Each page is generated
+ * on request, with the same content each time.
  *
  *     endless_site PAGES
  *
- * The program prints its port. After each tenth of the pages, it prints how many pages
- * were requested, and the time in seconds since the first request. A page links to its
- * children, so that all pages can be reached; to its neighbours; to hubs to which all
- * pages link; and to random pages, more often to early pages. Some links are to fragments
- * of the page itself or of hubs, and a few to fragments of other pages. One in a thousand
- * random links leads to a missing page.
+ * The program prints its port. After each tenth of the pages, it prints the number of
+ * pages requested so far, and the seconds since the first request.
+ *
+ * Each page links to its children, so all pages can be reached. It also links to its
+ * neighbours, to hubs to which all pages link, and to random pages, mostly early ones. A
+ * few of the links lead to fragments: of the page itself, of a hub, or of a neighbour. One
+ * in a thousand random links leads to a missing page.
  */
 #include <coil.h>
 
@@ -44,7 +45,7 @@ static double now(void)
 /* ---- pages ------------------------------------------------------------------------- */
 
 /*
- * Return the next number of a random sequence that depends on the page's number.
+ * Return the next number of a random sequence that starts from the page's number.
  * (splitmix64)
  */
 static uint64_t roll(uint64_t *state)

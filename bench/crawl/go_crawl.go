@@ -1,4 +1,4 @@
-// go_crawl URL CONNECTIONS - a crawler with Go: net/http and the tokenizer of x/net/html.
+// go_crawl URL CONNECTIONS - a crawler with Go's net/http and the tokenizer of x/net/html.
 package main
 
 import (
@@ -34,7 +34,7 @@ func (c *crawl) add(page string) {
 	c.mutex.Unlock()
 }
 
-// Return the next page, or false when there will be no more pages.
+// Wait for the next page, and return it. Returns false once no more pages can be found.
 func (c *crawl) next() (string, bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -83,7 +83,7 @@ func (c *crawl) fetch(page string) error {
 	for {
 		switch tokens.Next() {
 		case html.ErrorToken:
-			return nil // the end of the page
+			return nil // end of the page
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := tokens.TagName()
 			for isAnchor := string(name) == "a"; isAnchor && more; {

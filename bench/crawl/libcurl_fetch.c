@@ -3,8 +3,8 @@
  *
  *     libcurl_fetch URL-PREFIX PAGES CONNECTIONS
  *
- * The program fetches PREFIXp0.html and so on, and does not parse them. If a page
- * does not arrive, the program fails.
+ * The program fetches PREFIXp0.html, PREFIXp1.html and so on, without parsing them. It
+ * fails if a page does not arrive.
  */
 #include <curl/curl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static size_t discard(char *bytes, size_t size, size_t n, void *arg)
     return size * n;
 }
 
-/* Begin to fetch the next page. Returns false if no pages are left. */
+/* Start to fetch the next page. Returns false if no pages are left. */
 static int begin_next(CURLM *multi, CURL *easy)
 {
     char url[256];

@@ -1,12 +1,12 @@
 /*
- * slow_hosts.c - hosts that answer each request after a fixed delay, and use almost no
- * processor time meanwhile.
+ * slow_hosts.c - serves hosts that answer each request after a fixed delay, using almost
+ * no processor time.
  *
  *     slow_hosts HOSTS PAGES MILLISECONDS
  *
  * Each host is a port of 127.0.0.1 with PAGES pages: / links to /1 and /2, and /N to
- * /2N+1 and /2N+2. Prints the ports, one per line. Once all pages were requested, prints
- * the seconds from the first request to the last.
+ * /2N+1 and /2N+2. The program prints the ports, one per line. Once all pages have been
+ * requested, it prints the seconds from the first request to the last.
  */
 #include <coil.h>
 

@@ -1,6 +1,6 @@
 /*
- * coil_idle_echo.c - echo with coil, for connections that are mostly idle. A handler
- * waits until bytes arrive, and has a buffer only after that.
+ * coil_idle_echo.c - echo with coil, for connections that are mostly idle. A handler has
+ * no buffer while it waits for bytes.
  */
 #include <coil.h>
 

@@ -1,6 +1,6 @@
 /*
- * libuv_echo.c - echo with libuv: callbacks. The server tries to write immediately, and
- * passes only the remaining bytes to libuv's queue.
+ * libuv_echo.c - echo with libuv's callbacks. The server first tries to write, and only
+ * queues the bytes that remain.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /*
- * load.c - the load of the echo benchmark: measures a server's rate and cost.
+ * load.c - the load generator of the echo benchmark: measures a server's rate and
+ * processor time.
  *
  *     load CONNECTIONS SLICE-MS PORT SERVER-PID
  *
@@ -7,21 +8,21 @@
  * connection sends the next request after it has received the whole answer and compared
  * it with the request. The program connects, prints "ready", and then sends requests for
  * one slice after each line that it reads. In this way many servers can run at once and
- * take turns, each with its own load program. If the speed of the machine changes from
- * second to second, this affects all servers alike, and consecutive slices can be
- * compared. The first fifth of a slice is not counted, and a slice ends when all answers
- * have arrived. For each slice the program prints
+ * take turns, each with its own load generator. A change in the machine's speed then
+ * affects all servers alike, and consecutive slices can be compared. The first fifth of a
+ * slice is not counted, and a slice ends when all answers have arrived. For each slice
+ * the program prints
  *
  *     REQUESTS/S  SERVER-CPU-US/REQUEST  P50-US  P99-US
  *
  * The server's time comes from the CPU clock of its process (clock_getcpuclockid(3)).
  * This clock shows the sum of user and system time, like /proc/PID/stat, but in
- * nanoseconds instead of ticks. Only the counted time is included. Rank the servers by
- * this figure, not by the rate, because this program limits the rate to about 150,000
- * requests a second.
+ * nanoseconds instead of ticks. The uncounted fifth of the slice is excluded. Rank
+ * servers by this figure and not by their rate, because this program cannot make more
+ * than about 150,000 requests a second.
  *
- * Latencies are counted in a histogram with 32 steps for each power of two. A step is 3 %
- * wide.
+ * Latencies are counted in a histogram with 32 buckets for each power of two. A bucket is
+ * 3 % wide.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -108,7 +109,8 @@ static double percentile(double share)
 /* ---- requests ---------------------------------------------------------------------- */
 
 /*
- * All outstanding requests differ, so that an answer to a different request is detected.
+ * Write the connection's next request. All outstanding requests differ, so an answer to
+ * another request is detected.
  */
 static void make_message(const struct connection *c, char *message)
 {
@@ -131,7 +133,7 @@ static void send_request(struct connection *c, int64_t now)
         give_up("sending");
 }
 
-/* Returns true when the answer is complete. */
+/* Receive the bytes that have arrived. Returns true once the answer is complete. */
 static bool receive_answer(struct connection *c)
 {
     char expected[MESSAGE];
@@ -154,8 +156,8 @@ static bool receive_answer(struct connection *c)
 }
 
 /*
- * Handle the answers that one wait returns, and send the next request after each complete
- * answer. Returns the number of complete answers.
+ * Wait for answers and receive them. If `ask` is true, send the next request on each
+ * connection with a complete answer. Returns the number of complete answers.
  */
 static uint32_t turn(const struct server *server, bool ask)
 {
@@ -182,7 +184,7 @@ static uint32_t turn(const struct server *server, bool ask)
     return answers;
 }
 
-/* Send requests to the server for this time. */
+/* Exchange requests and answers for `span` nanoseconds. */
 static void drive(const struct server *server, int64_t span)
 {
     int64_t end = time_of(CLOCK_MONOTONIC) + span;
@@ -219,7 +221,10 @@ static void measure(const struct server *server, int64_t span)
 
 /* ---- connections ------------------------------------------------------------------- */
 
-/* Close with a reset, so that in the next run no port is still in TIME_WAIT. */
+/*
+ * Open a connection that will be closed with a reset, so that no port is left in
+ * TIME_WAIT.
+ */
 static int open_connection(uint16_t port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};

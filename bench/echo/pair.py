@@ -23,9 +23,9 @@ def end(process):
 
 
 class Pair:
-    """`server` is its command and environment. If a server prints no port, it has failed, and no
-    load is started. `load` is the command of another load that is used like load.c. `more` are
-    arguments of Popen() for the server."""
+    """`server` is the server's command and environment. A server that prints no port has failed, and gets no load
+    generator. `load` is the command of another load generator with the arguments of load.c. `more` are arguments of
+    Popen() for the server."""
 
     def __init__(self, name, server, connections, seconds,
                  cpus=(driver.SERVER_CPU, driver.LOAD_CPU), load=None, **more):
@@ -40,8 +40,7 @@ class Pair:
         self.works = self.load.stdout.readline() == "ready\n"
 
     def slice(self):
-        """Return the load's figures; None once the load has failed. The load itself reports its
-        failure."""
+        """Return the load generator's figures; None if it has failed, which it reports itself."""
         if not self.works:
             return None
         try:

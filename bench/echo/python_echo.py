@@ -1,5 +1,8 @@
-"""python_echo.py protocol|streams|uvloop|threads - echo with asyncio, in three ways, and with a
-thread for each connection."""
+"""python_echo.py protocol|streams|uvloop|threads - echo with Python.
+
+The first three servers use asyncio: a protocol, streams, and a protocol on uvloop. The last one uses a thread for
+each connection.
+"""
 
 import asyncio
 import socket

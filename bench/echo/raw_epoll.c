@@ -3,11 +3,11 @@
  *
  * The server is edge-triggered, so no descriptor is checked twice for one request. A
  * request takes one recv() and one send(), because a short read has emptied the socket
- * (epoll(7)). One epoll_wait() returns all requests that have arrived. If a client is
- * slow to read, its answers are stored, and the server reads nothing more from this
- * client until they are sent.
+ * (epoll(7)). One epoll_wait() returns all requests that have arrived. If a client reads
+ * slowly, the server stores its answers, and reads nothing from this client until they
+ * are sent.
  *
- * raw_epoll N: there are N such loops, each on its own thread, which share the port with
+ * `raw_epoll N` runs N such loops, each on its own thread. They share the port with
  * SO_REUSEPORT.
  */
 #include <arpa/inet.h>
@@ -41,8 +41,8 @@ static void drop(struct client *client)
 }
 
 /*
- * Returns 1 if all is sent, 0 if some bytes are stored for later, -1 if the connection
- * failed.
+ * Send the bytes, and store the rest for later. Returns 1 if all bytes were sent, 0 if
+ * some were stored, -1 if the connection failed.
  */
 static int send_or_keep(struct client *client, const char *bytes, size_t n)
 {
@@ -111,7 +111,7 @@ static void accept_all(void)
     }
 }
 
-/* With port 0 the kernel chooses a port. */
+/* Listen on *port. If *port is 0, the kernel chooses a port, which is stored in *port. */
 static bool listen_on(uint16_t *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(*port)};

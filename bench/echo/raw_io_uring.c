@@ -2,12 +2,12 @@
  * raw_io_uring.c - the lower bound for io_uring: an echo server that uses a ring
  * directly.
  *
- * Each connection has one multishot receive, into buffers that the kernel chooses from a
- * ring. The bytes are sent from the buffer in which they arrived, and then the buffer is
- * returned to the ring. One io_uring_enter() submits all sends and fetches all
+ * Each connection has one multishot receive, for which the kernel takes buffers from a
+ * ring. The server sends the bytes from the buffer in which they arrived, and then
+ * returns the buffer to the ring. One io_uring_enter() submits all sends and fetches all
  * completions. Because of DEFER_TASKRUN, the kernel works on sends and completions only
- * in that call. While a send of a connection is in flight, further sends are queued. The
- * server needs Linux 6.1.
+ * in that call. A connection has at most one send in flight; further sends are queued.
+ * The server needs Linux 6.1.
  */
 #include <arpa/inet.h>
 #include <liburing.h>
@@ -33,7 +33,7 @@ enum { ACCEPT, RECEIVE, SEND, CANCEL };
 
 struct client {
     int fd;
-    unsigned first, last; /* buffers to be sent; the first is in flight */
+    unsigned first, last; /* queue of buffers to send; the first is in flight */
     bool receiving, broken;
 };
 

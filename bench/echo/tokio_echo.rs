@@ -1,5 +1,5 @@
-// tokio_echo - echo with tokio: a task for each connection, on the single-threaded
-// runtime; with `tokio_echo N`, on the multi-threaded runtime with N threads.
+// tokio_echo - echo with tokio: a task for each connection, on the single-threaded runtime.
+// With `tokio_echo N`, the runtime has N threads.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
@@ -37,6 +37,6 @@ fn main() -> std::io::Result<()> {
             .enable_io()
             .build()?,
     };
-    // Listen in a task, so that worker threads accept.
+    // Listen in a spawned task, so that a worker thread accepts connections.
     runtime.block_on(async { tokio::spawn(listen()).await.unwrap() })
 }

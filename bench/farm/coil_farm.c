@@ -1,9 +1,10 @@
 /*
- * coil_farm.c LOOPS JOBS - a task for each job, on one or several loops.
+ * coil_farm.c LOOPS JOBS - runs a task for each job, on one or several loops.
  *
  * A task of the first loop puts the jobs into a channel. On each loop a dispatcher takes
  * jobs, and spawns a task for each, at most IN_FLIGHT at a time. The program prints the
- * processor time of a job in microseconds, and the jobs a second.
+ * processor time per job in microseconds, the jobs per second, and the sum of all
+ * results.
  */
 #include <coil.h>
 

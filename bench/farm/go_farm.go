@@ -1,4 +1,4 @@
-// go_farm THREADS JOBS - a goroutine for each job. Prints the same figures as coil_farm.c.
+// go_farm THREADS JOBS - runs a goroutine for each job, and prints the same figures as coil_farm.c.
 // GOMAXPROCS sets the number of threads; THREADS is not used.
 package main
 

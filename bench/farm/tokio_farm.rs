@@ -1,5 +1,5 @@
-// tokio_farm THREADS JOBS - a task for each job, on the multi-threaded runtime with THREADS threads, or
-// on the single-threaded runtime. Prints the same figures as coil_farm.c.
+// tokio_farm THREADS JOBS - runs a task for each job, and prints the same figures as coil_farm.c.
+// The runtime is single-threaded if THREADS is 1; otherwise it has THREADS threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;

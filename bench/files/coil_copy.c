@@ -19,10 +19,7 @@ struct tree {
     coil_lock lock;
 };
 
-/*
- * Store the next name; only one worker at a time may call this. Returns 0 if there are no
- * more names.
- */
+/* Store the name of the next file in `name`. Returns 0 if there are no more files. */
 static int take_name(struct tree *tree, char *name)
 {
     coil_directory_entry entry;

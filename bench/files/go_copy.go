@@ -1,5 +1,5 @@
-// go_copy FROM TO - copy a file, or all files of a directory, workers at a time. Between
-// files, io.Copy uses copy_file_range(2).
+// go_copy FROM TO - copies a file, or all files of a directory, with several workers.
+// io.Copy between two files uses copy_file_range(2).
 package main
 
 import (

@@ -1,7 +1,8 @@
 """python_copy FROM TO - copies a file, or all files in a directory, with asyncio and threads.
 
-asyncio cannot read files, so this program runs shutil's functions on threads. Each file is one
-job, and the number of workers limits how many wait."""
+asyncio cannot read files, so this program runs shutil's functions on threads. Each file is one job, and at most
+WORKERS jobs are in progress at a time.
+"""
 
 import asyncio
 import os

@@ -39,7 +39,7 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Return how many units of computation take this long. */
+/* Return how many units of computation take `step` seconds. */
 static uint64_t units_of(double step)
 {
     double took = 0;

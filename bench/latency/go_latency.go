@@ -1,7 +1,6 @@
-// go_latency STEP-US [preempted] - echo while other goroutines compute in steps of STEP-US
-// microseconds. After each step a goroutine calls runtime.Gosched(). With `preempted` there are no
-// such calls, and only the scheduler's preemption lets others run. Each step writes a byte to
-// stderr.
+// go_latency STEP-US [preempted] - echo while other goroutines compute in steps of STEP-US us.
+// After each step a goroutine writes a byte to stderr and calls runtime.Gosched().
+// With `preempted`, goroutines never yield, so only the scheduler's preemption lets others run.
 package main
 
 import (
@@ -34,7 +33,7 @@ func seconds() float64 {
 	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e9
 }
 
-// Return how many units of computation take this long.
+// Return how many units of computation take `step` seconds.
 func unitsOf(step float64) uint64 {
 	for n := uint64(2048); ; n *= 2 {
 		began := seconds()

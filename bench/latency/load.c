@@ -3,16 +3,15 @@
  *
  *     load CONNECTIONS MILLISECONDS PORT SERVER-PID
  *
- * Each connection has a task. The task pauses for a random time up to PAUSE_MOST, sends
- * a request of 64 bytes, and waits for the answer. Because of the pauses, requests are
- * not synchronised with the server's turns. The program prints "ready" after it has
- * connected. After that, for each line that it reads, it makes requests for MILLISECONDS,
- * and prints
+ * Each connection has a task, which pauses for a random time up to PAUSE_MOST, sends a
+ * request of 64 bytes, and waits for the answer. Because of the pauses, requests are not
+ * synchronised with the server's turns. The program connects and prints "ready". Then,
+ * for each line that it reads, it makes requests for MILLISECONDS, and prints
  *
  *     P50-US  P99-US
  *
- * The first fifth of the time is not counted. SERVER-PID is unused: this program takes
- * the same arguments as echo/load.c.
+ * The first fifth of the time is not counted. SERVER-PID is unused; it is accepted
+ * because echo/load.c has this argument.
  */
 #include <coil.h>
 
@@ -31,7 +30,7 @@ static int64_t span;
 static coil_stream **streams;
 static float *latencies; /* in microseconds */
 static size_t count;
-static int64_t begin, end; /* of the counted time */
+static int64_t begin, end; /* when counting begins and ends */
 
 /* Make one request, and record its latency if the time is counted. */
 static int request(coil_stream *stream)

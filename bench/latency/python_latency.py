@@ -1,5 +1,8 @@
-"""python_latency.py STEP-US asyncio|uvloop - echo while other tasks compute in steps of STEP-US
-microseconds, and let the other tasks run after each step. Each step writes a byte to stderr."""
+"""python_latency.py STEP-US asyncio|uvloop - echo while other tasks compute.
+
+These tasks compute in steps of STEP-US microseconds. After each step they write a byte to stderr, and let the other
+tasks run.
+"""
 
 import asyncio
 import os

@@ -1,5 +1,5 @@
-// tokio_latency STEP-US - echo while other tasks of the single-threaded runtime compute in steps of
-// STEP-US microseconds, and yield after each step. Each step writes a byte to stderr.
+// tokio_latency STEP-US - echo while other tasks of the single-threaded runtime compute.
+// These tasks compute in steps of STEP-US us. After each step they write a byte to stderr and yield.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ fn compute(n: u64) -> u64 {
     result
 }
 
-// Return how many units of computation take this long.
+// Return how many units of computation take `step` seconds.
 fn units_of(step: f64) -> u64 {
     let mut n = 2048;
     loop {

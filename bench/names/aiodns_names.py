@@ -1,6 +1,6 @@
-"""aiodns_names SERVER N - asyncio with aiodns, which is also based on c-ares: 100 tasks.
+"""aiodns_names SERVER N - looks up N names with asyncio and aiodns, which is based on c-ares, in 100 tasks.
 
-Prints the microseconds for each name.
+The program prints the microseconds per name.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
 /*
- * coil_names.c - N names, each in a task of its own, 100 tasks at a time.
+ * coil_names.c - looks up N names, each in a task of its own, 100 tasks at a time.
  *
  * coil_names SERVER N: prints the microseconds for each name. Each name is queried once,
  * so the cache does not help.

@@ -1,6 +1,6 @@
 /*
  * server.c - a name server for bench/names: every name has the address 192.0.2.1 (A) and
- * no IPv6 address (AAAA). Prints its port.
+ * no IPv6 address (AAAA). The program prints its port.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,7 +1,7 @@
 /*
  * coil_spawn AT_ONCE COUNT MIB - starts /bin/true and waits for it, COUNT times, in
- * AT_ONCE tasks of a process that has touched MIB mebibytes of memory. Prints the
- * microseconds for each process.
+ * AT_ONCE tasks of a process that has touched MIB mebibytes of memory. The program prints
+ * the microseconds per process.
  */
 #include "touch.h"
 

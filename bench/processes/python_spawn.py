@@ -1,4 +1,4 @@
-"""python_spawn AT_ONCE COUNT MIB - like coil_spawn, with asyncio, or with uvloop if KIND is uvloop."""
+"""python_spawn KIND AT_ONCE COUNT MIB - like coil_spawn, with asyncio, or with uvloop if KIND is uvloop."""
 
 import asyncio
 import sys

@@ -1,9 +1,17 @@
 """await_bench PEER ROW - measure one way in which plain functions can await under asyncio.
 
-PEER is coil, greenlet, or coroutine. greenlet is the bridge of SQLAlchemy's greenlet_spawn() and
-await_only(), rewritten here. coroutine is `async def`, which plain functions cannot await. ROW is
-py_await or py_call. py_await awaits asyncio.sleep(0) from the function, including a turn of the
-loop. py_call calls a function that does not wait. Prints nanoseconds of processor time.
+PEER is one of these:
+
+    `coil`: coil.run() and coil.await_().
+    `greenlet`: a rewritten version of SQLAlchemy's greenlet_spawn() and await_only().
+    `coroutine`: async functions, which plain functions cannot await.
+
+ROW is one of these:
+
+    `py_await`: a function awaits asyncio.sleep(0), which takes a turn of the loop.
+    `py_call`: a function does not wait.
+
+The program prints the processor time of an operation in nanoseconds.
 """
 
 import asyncio
@@ -14,8 +22,8 @@ SECONDS = 1.0
 
 
 def for_a_second(step):
-    """For a second, call step(n), which repeats an operation n times. Returns ns for each
-    repetition."""
+    """Call step(n), which repeats an operation n times, for a second. Returns the shortest time of one repetition, in
+    ns."""
     n, used = 1000, 0.0
     while used < SECONDS / 4:
         n *= 2

@@ -1,6 +1,6 @@
 /*
- * coil_stream.c - transfer bulk data over one connection: two processes, a loop and a
- * task in each.
+ * coil_stream.c - transfers bulk data over one connection between two processes, each
+ * with a loop and one task.
  *
  *     coil_stream BYTES PIECE [sendfile]
  */

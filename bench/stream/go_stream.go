@@ -1,5 +1,4 @@
-// go_stream.go - transfer bulk data over one connection: two processes, a goroutine in
-// each.
+// go_stream.go - transfers bulk data over one connection between two processes.
 //
 //	go_stream BYTES PIECE [sendfile]
 package main

@@ -1,7 +1,8 @@
 """python_stream.py asyncio|uvloop BYTES PIECE [sendfile] - transfer bulk data over one connection.
 
-There are two processes. The receiver is a BufferedProtocol, the fastest kind, and the sender waits
-while its transport is full."""
+There are two processes. The receiver is a BufferedProtocol, the fastest kind of protocol. The sender waits while its
+transport is full.
+"""
 
 import asyncio
 import os

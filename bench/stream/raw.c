@@ -5,8 +5,8 @@
  *     raw BYTES PIECE [sendfile]
  *
  * The child sends BYTES in writes of PIECE, and the parent receives them into a buffer of
- * 256 KiB, both with blocking calls. Prints MB/s and processor seconds per GiB, both ends
- * together.
+ * 256 KiB, both with blocking calls. The program prints MB/s, and the processor seconds
+ * of both ends per GiB.
  */
 #include "stream.h"
 

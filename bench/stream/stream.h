@@ -1,6 +1,6 @@
 /*
- * stream.h - functions that the C programs share: a connection, a file, the clock and the
- * processor time.
+ * stream.h - functions that the C programs share: they open a connection, create a file,
+ * and read the clocks.
  */
 #ifndef BENCH_STREAM_H
 #define BENCH_STREAM_H
@@ -60,7 +60,7 @@ static inline void report(size_t total)
     printf("%.1f %.3f\n", (double)total / 1e6 / took, (cpu() - cpu_before) / gib);
 }
 
-/* If possible, run on a processor that the receiver does not use: see run. */
+/* Move this process to another processor than the receiver's, if possible: see run. */
 static inline void become_sender(void)
 {
     cpu_set_t first;

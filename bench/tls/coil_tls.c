@@ -1,10 +1,10 @@
 /*
- * coil_tls.c - the server with coil: a task for each connection.
+ * coil_tls.c - the TLS server with coil: a task for each connection.
  *
  *     coil_tls CERTIFICATE
  *
- * Each request of 64 bytes is sent back. If a request begins with 'S', the answer is a
- * GiB.
+ * The server sends each request of 64 bytes back. If a request begins with 'S', the
+ * server sends a GiB instead.
  */
 #include <coil.h>
 

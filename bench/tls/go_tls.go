@@ -1,5 +1,5 @@
-// go_tls - the server with Go: a goroutine for each connection. TCP_NODELAY is Go's
-// default.
+// go_tls - the TLS server with Go: a goroutine for each connection.
+// TCP_NODELAY is Go's default.
 package main
 
 import (
@@ -47,7 +47,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	// Write whole records from the start, like the other servers.
+	// Write records of the full size from the start, like the other servers.
 	config := &tls.Config{Certificates: []tls.Certificate{pair},
 		DynamicRecordSizingDisabled: true}
 	listener, err := tls.Listen("tcp4", "127.0.0.1:0", config)

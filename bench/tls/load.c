@@ -63,7 +63,7 @@ static int count_requests(void)
     coil_group_enter(&g);
     for (int i = 0; i < connections && rc == 0; i++)
         rc = coil_group_spawn(&g, ask, NULL, NULL, NULL);
-    /* The first requests include the handshakes. */
+    /* Do not count the first requests, which include the handshakes. */
     while (rc == 0 && requests < (uint64_t)connections * 10)
         rc = coil_sleep(COIL_MSEC(50));
     requests_before = requests;
@@ -75,7 +75,7 @@ static int count_requests(void)
     if (rc == 0)
         printf("%g %g\n", (double)requests * 1e9 / (double)(coil_now() - began),
                (double)(server_cpu() - cpu_before) / 1e3 / (double)requests);
-    rc = coil_group_exit(&g, rc < 0 ? rc : -ECANCELED); // the tasks never end
+    rc = coil_group_exit(&g, rc < 0 ? rc : -ECANCELED); // ends the tasks
     return rc == -ECANCELED ? 0 : rc;
 }
 

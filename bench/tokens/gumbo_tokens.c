@@ -1,6 +1,6 @@
 /*
- * gumbo_tokens.c - finds the links of pages with libgumbo: builds the tree of each page,
- * and walks through it.
+ * gumbo_tokens.c - finds the links of pages with libgumbo: it builds a tree for each
+ * page, and walks through the tree.
  */
 #include "tokens.h"
 

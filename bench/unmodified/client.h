@@ -3,12 +3,12 @@
  *
  *     PROGRAM coil|threads|async SERVER CONNECTIONS COUNT
  *
- * The program opens all connections, and then makes COUNT requests in total. It prints the
- * processor time of a request and the user part of that, both in microseconds, the
- * requests a second, and the peak memory of the process in MB, page tables included. The
- * times do not include opening and closing the connections.
+ * The program opens all connections, and then makes COUNT requests in total. It prints
+ * four figures: the processor time per request in microseconds, the user part of that
+ * time, the requests per second, and the peak memory of the process in MB, including page
+ * tables. The times do not include opening and closing the connections.
  *
- * With `async` the client's own asynchronous interface is used instead, in one thread.
+ * `async` uses the client library's own asynchronous interface, in one thread.
  */
 #ifndef BENCH_CLIENT_H
 #define BENCH_CLIENT_H
@@ -37,8 +37,8 @@ struct client_run {
     const struct client *client;
     const char *server;
     void **connections;
-    int count, requests; /* requests over each connection */
-    int next;            /* the next connection to open or to use */
+    int count, requests; /* number of connections; requests per connection */
+    int next;            /* index of the next connection to open or to use */
     pthread_mutex_t lock;
     double cpu, user, wall; /* in microseconds */
 };
@@ -95,7 +95,7 @@ static inline double client_user(void)
     return (double)usage.ru_utime.tv_sec * 1e6 + (double)usage.ru_utime.tv_usec;
 }
 
-/* Add the clocks with this sign. */
+/* Add the clocks to the run's times if `sign` is 1, or subtract them if it is -1. */
 static inline void client_add_clocks(struct client_run *run, int sign)
 {
     run->wall += sign * client_clock(CLOCK_MONOTONIC);

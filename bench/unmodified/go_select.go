@@ -1,5 +1,5 @@
-// go_select CONNINFO CONNECTIONS COUNT - makes COUNT SELECT queries with Go's lib/pq. Prints the same
-// figures as client.h.
+// go_select CONNINFO CONNECTIONS COUNT - makes COUNT SELECT queries with Go's lib/pq.
+// It prints the same figures as client.h.
 package main
 
 import (

@@ -40,10 +40,10 @@ static void close_connection(void *connection)
 
 struct sender {
     redisAsyncContext *redis;
-    int left; /* requests whose replies have not arrived */
+    int left; /* number of requests whose replies have not arrived */
 };
 
-static int working; /* senders that wait for replies */
+static int working; /* number of senders that are waiting for replies */
 
 static void *open_async(const char *server)
 {

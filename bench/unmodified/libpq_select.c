@@ -24,7 +24,7 @@ static void *open_connection(const char *server)
     return connection;
 }
 
-/* Check a result, and free it. */
+/* Exit with a message if the result is an error. Free the result. */
 static void check(PGconn *connection, PGresult *result)
 {
     if (PQresultStatus(result) != PGRES_TUPLES_OK ||
@@ -47,7 +47,7 @@ static void close_connection(void *connection)
 
 struct sender {
     PGconn *connection;
-    int left; /* queries whose answers have not arrived */
+    int left; /* number of queries whose answers have not arrived */
 };
 
 /* A short query fits into the socket's buffer, so PQflush() has nothing left to send. */
@@ -57,7 +57,10 @@ static void send_query(struct sender *sender)
         client_stop(PQerrorMessage(sender->connection));
 }
 
-/* Read the data that has arrived. Returns true after the last answer. */
+/*
+ * Read the data that has arrived, and send the next query after each complete answer.
+ * Returns 1 after the sender's last answer.
+ */
 static int receive(struct sender *sender)
 {
     PGresult *result;

@@ -1,5 +1,5 @@
-// main.go - Go, on one processor. The counterparts of tasks, queues and timers are part
-// of Go's runtime.
+// main.go - the rows of the benchmark with Go, on one processor.
+// Goroutines, channels and Go's timers are the counterparts of tasks, queues and timers.
 package main
 
 import (
@@ -265,7 +265,7 @@ func channel(row string, bound int) {
 	took(row, start, n)
 }
 
-// Request a result from the other thread, and receive it.
+// Request results from another thread, one after another, and receive them.
 func promise(row string, _ int) {
 	const n = 20000
 	asked := make(chan chan int)

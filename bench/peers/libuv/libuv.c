@@ -1,7 +1,7 @@
 /*
  * libuv.c - measures libuv's timers, which have a resolution of a millisecond, and the
- * memory of a million of them. Because a timer has no stack, this is the floor for a
- * million sleeping tasks.
+ * memory of a million of them. Because a timer has no stack, this is the lower bound for
+ * a million sleeping tasks.
  */
 #include "../../bench.h"
 

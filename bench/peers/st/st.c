@@ -1,6 +1,7 @@
 /*
- * st.c - State Threads. The library lacks yield and queues, so this program implements
- * them with the library's condition variables, which wake waiters first in, first out.
+ * st.c - the rows of the benchmark with State Threads. The library lacks yield and
+ * queues, so this program implements them with its condition variables, which wake
+ * waiters first in, first out.
  */
 #include "../../bench.h"
 

@@ -1,4 +1,4 @@
-//! tokio on its current_thread runtime.
+// tokio's rows of the benchmark, on its current_thread runtime.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -68,7 +68,7 @@ async fn queue(row: &str, bound: usize) {
     took(row, start, n);
 }
 
-/// Timers are armed when first polled.
+// Arm the timers by polling them once.
 async fn arm() -> Vec<Pin<Box<Sleep>>> {
     let mut random = 1u64;
     let now = tokio::time::Instant::from_std(Instant::now());
@@ -125,7 +125,7 @@ async fn sleeper(row: &str) {
     std::process::exit(0);
 }
 
-/// Start a thread that runs `fn_` on a current_thread runtime of its own.
+// Start a thread that runs `fn_` on a current_thread runtime of its own.
 fn beside(fn_: impl Future<Output = ()> + Send + 'static) -> std::thread::JoinHandle<()> {
     std::thread::spawn(move || one_thread().block_on(fn_))
 }
@@ -162,7 +162,7 @@ async fn promise(row: &str) {
     took(row, start, n);
 }
 
-//  Spawn a task on the other thread, which is the counterpart of posting a call to it.
+// Spawn tasks on the other thread, which is the counterpart of posting calls to it.
 async fn post(row: &str) {
     let n = 1_000_000;
     let handle = tokio::runtime::Handle::current();
@@ -206,7 +206,7 @@ fn one_thread() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap()
 }
 
-/// Measure a runtime with descriptors and timers, which coil_run() has, too.
+// Create and close runtimes that, like coil_run(), have descriptors and timers.
 fn empty_mains(row: &str) {
     let n = 5_000;
     let start = cpu_ns();
@@ -223,7 +223,6 @@ fn main() {
         return empty_mains(&row);
     }
     let runtime = one_thread();
-    // Run the benchmark in a spawned task, because tokio polls the future of block_on()
-    // differently.
+    // Run in a spawned task, because tokio polls the future of block_on() differently.
     runtime.block_on(async { tokio::spawn(async move { run(&row).await }).await.unwrap() });
 }
