@@ -106,7 +106,10 @@ static char *outside(void (*scenario)(void))
     return take_record();
 }
 
-/* For a task that counts how often it runs while another task is suspended. */
+/*
+ * A task that runs every millisecond, and counts how often it runs, so that a test knows
+ * whether another task was suspended.
+ */
 struct ticking {
     bool over;
     _Atomic int ticks;
@@ -120,9 +123,9 @@ static struct ticking *ticker_of_task;
  * Linux rounds such a timeout up to ticks (CONFIG_HZ), adds one tick, and counts from the
  * latest tick that it has handled (schedule_timeout(), jiffies). If a virtual processor
  * was not scheduled for a while, the latest tick was long ago, and the wait is too short.
- * With 250 ticks per second, a timeout of 30 ms becomes 36 ms from that tick. If the tick
- * is more than 6 ms old, less than 30 ms remain. Up to 5 ticks may be late
- * (MAX_STALLED_JIFFIES).
+ * For example, with 250 ticks per second, a timeout of 30 ms ends 36 ms after the latest
+ * tick. If that tick was 10 ms ago, the wait takes only 26 ms. Linux may be up to 5 ticks
+ * late (MAX_STALLED_JIFFIES).
  *
  * Outside tasks, this is the time of the latest tick, which CLOCK_MONOTONIC_COARSE
  * returns. In a task, this is the current time, because coil counts from the time of the
@@ -155,7 +158,9 @@ static char *inside(void (*scenario)(void), bool waits)
     finish_task(start_task(run_in_task, (void *)scenario));
     ticker_of_task = NULL;
     ticking.over = true;
-    /* Under Valgrind a short timeout may pass before the call begins to wait. */
+    /*
+     * Valgrind is so slow that a short timeout may pass before the call begins to wait.
+     */
     if (waits && !test_under_valgrind())
         CHECK(ticking.ticks > 0);
     finish_task(ticker);
@@ -184,7 +189,7 @@ struct deed {
 
 static struct deed *deeds;
 
-/* Return true if the thread sleeps in the kernel, and false if it is runnable. */
+/* Return true if the thread sleeps in the kernel or has ended. */
 static bool sleeps(pid_t thread)
 {
     char path[64], line[256] = "";
@@ -203,8 +208,9 @@ static bool sleeps(pid_t thread)
 }
 
 /*
- * Wait until the caller of later() is waiting. A task is waiting as soon as other tasks
- * run. A thread is assumed to be waiting once it has slept for a while.
+ * Wait until the caller of later() is waiting. If the caller is a task, it waits as soon
+ * as another task runs. If it is a thread, it is assumed to wait if it has been sleeping
+ * for a few milliseconds.
  */
 static void wait_for_waiter(const struct deed *deed)
 {

@@ -1,6 +1,6 @@
 /*
- * differential.h - compares calls in a task with the same calls outside tasks, which the
- * C library executes. The results must be equal.
+ * differential.h - runs a test outside tasks, where the C library executes its calls, and
+ * in a task, where libcoil-posix does. The results must be equal.
  *
  *     SAME(reads_of_a_pipe, true)
  *     {
@@ -8,9 +8,9 @@
  *         SAY(read(ends[0], buf, sizeof buf));
  *     }
  *
- * The test runs first on its own thread, and then in a task. Both runs must record the
- * same lines: results, errno, received bytes and remaining bytes. If the second argument
- * is true, the test waits, and other tasks must run meanwhile.
+ * The test runs first in a new thread, and then in a task. Both runs must record the same
+ * lines, such as results, errnos and received bytes. If the second argument is true,
+ * other tasks must have run during the second run, because the test waits.
  */
 #ifndef COIL_TESTS_POSIX_DIFFERENTIAL_H
 #define COIL_TESTS_POSIX_DIFFERENTIAL_H
@@ -36,8 +36,8 @@
     static void scenario_of_##name(void)
 
 /*
- * Return true if tests may pass invalid addresses and sizes, which some tools would
- * report.
+ * Return true if tests may pass invalid addresses and sizes. Some sanitizers would report
+ * these calls.
  */
 bool may_call_wrongly(void);
 
@@ -50,7 +50,7 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define SAY(call) (errno = 0, say_result(#call, (long)(call)))
 void say_result(const char *call, long result);
 
-/* Record the call, and whether it took at least `ms` milliseconds. */
+/* Record the call and its result, and whether it took at least `ms` milliseconds. */
 #define SAY_AT_LEAST(ms, call) SAY_FROM(milliseconds(), ms, call)
 #define SAY_FROM(time, ms, call)                                                         \
     do {                                                                                 \
@@ -74,7 +74,10 @@ int64_t from_latest_tick(void);
 struct timespec from_now(clockid_t clock, int ms);
 bool has_come(clockid_t clock, const struct timespec *t);
 
-/* Record a call that must time out at `due`, which is 15 ms from now. */
+/*
+ * Record a call with the deadline `due`, which is 15 ms from now, and whether the call
+ * returned too early.
+ */
 #define SAY_DUE(clock, call)                                                             \
     do {                                                                                 \
         struct timespec due = from_now(clock, 15);                                       \
@@ -83,15 +86,16 @@ bool has_come(clockid_t clock, const struct timespec *t);
     } while (0)
 
 /*
- * Call fn(arg) on another thread, `ms` milliseconds after the caller has begun to wait.
- * If the caller is a task, the call happens only once the task is suspended.
- * finish_later() waits for all such calls.
+ * Call fn(arg) on another thread, `ms` milliseconds after the caller of later() has begun
+ * to wait. If the caller is a task, fn() is not called before the task is suspended.
+ * finish_later() waits until all such calls have returned.
  */
 void later(int ms, void (*fn)(int arg), int arg);
 void finish_later(void);
 
 /*
- * Functions for later(): write a byte, close the descriptor, or read slowly to the end.
+ * Functions for later(): write a byte, close the descriptor, or read slowly until end of
+ * file.
  */
 void write_byte(int fd);
 void close_fd(int fd);

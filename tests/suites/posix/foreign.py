@@ -213,7 +213,8 @@ def is_in_manual(row):
 
 
 def update(build):
-    """Write the rows of all programs to the manual. The row of a library that is not installed remains unchanged."""
+    """Write the rows that the programs have printed to the manual. The row of a library that is not installed remains
+    unchanged."""
     text = MANUAL.read_text()
     start = text.index(HEAD) + len(HEAD)
     end = text.index('\n\n', start) + 1

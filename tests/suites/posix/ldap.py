@@ -1,5 +1,5 @@
 """ldap.py - an LDAP server that accepts every bind, and answers each search after a tenth of a second, with one entry.
-(RFC 4511; all messages here are shorter than 128 bytes.)
+The protocol is in RFC 4511. All messages of this server are shorter than 128 bytes.
 """
 
 import contextlib

@@ -41,7 +41,8 @@ class Skip(Exception):
 # ---- servers -------------------------------------------------------------------------
 
 def die_with_parent(signo):
-    """Return a function for a child to call. It makes the kernel send this signal to the child when the parent dies."""
+    """Return a function that makes the kernel send `signo` to a child process when its parent dies. The child must call
+    it."""
     def prepare():
         LIBC.prctl(1, signo, 0, 0, 0)
     return prepare
@@ -49,7 +50,7 @@ def die_with_parent(signo):
 
 @contextlib.contextmanager
 def server(command, stop, log, **options):
-    """Run a server. At the end, stop it with the signal `stop`, and kill it if it does not stop."""
+    """Run a server. At the end of the `with` block, stop it with the signal `stop`, and kill it if it does not stop."""
     with open(log, 'wb') as output:
         process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=subprocess.STDOUT,
@@ -163,8 +164,8 @@ def slow_http(_folder):
 
 
 def find_name():
-    """Find a name of this machine that libraries have to look up, and its address. localhost is unsuitable, because
-    libcurl resolves it without a lookup."""
+    """Return a host name of this machine, and its address. The name must not be localhost, because libcurl would
+    resolve it without a lookup."""
     for name in 'ip6-localhost', 'ip6-loopback', socket.gethostname():
         with contextlib.suppress(OSError):
             family, *_, where = socket.getaddrinfo(name, 0, type=socket.SOCK_STREAM)[0]

@@ -1,5 +1,5 @@
-"""mariadb.py - a server that speaks MariaDB's protocol, for testing MariaDB's connector without installing the large
-server package.
+"""mariadb.py - a server for MariaDB's protocol, with which MariaDB's connector is tested without the large server
+package.
 
 The server accepts every login, and answers `select N * M from (select sleep(SECONDS)) as t` after SECONDS. Every other
 command is answered with an OK packet. (MariaDB's documentation, "Clientserver Protocol")
@@ -41,7 +41,7 @@ def column(name):
 
 class Handler(socketserver.StreamRequestHandler):
     def receive(self):
-        """Read the next packet and return its payload. Packets are numbered: the first packet of the answer has the
+        """Read the next packet and return its payload. Packets are numbered, and the first packet of the answer has the
         next number."""
         header = self.rfile.read(4)
         if len(header) < 4:

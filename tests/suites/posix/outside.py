@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""outside.py BUILD - test libcoil-posix from outside, as installed programs use it.
+"""outside.py BUILD - test libcoil-posix in the way in which installed programs use it.
 
 - libcoil-posix exports the functions of its table, and docs/manual/posix.md contains that table.
 
@@ -9,16 +9,16 @@
   true whether libcoil-posix is linked, preloaded, or used with libcoil.a, and even if the call is the last statement of
   a function.
 
-- libcoil never jumps to one of these functions instead of calling it. libcoil-posix recognises
+- libcoil never calls one of these functions by a jump at the end of its own function, because libcoil-posix recognises
   libcoil's calls by their return address.
 
-- If a library's malloc() locks mutexes, it does not suspend tasks.
+- A malloc() that locks mutexes does not suspend tasks.
 
-- Calls by a library that coil_posix_exclude() was called for do not suspend tasks.
+- Calls by a library that was passed to coil_posix_exclude() do not suspend tasks.
 
-- A lock that hangs the tasks because libcoil-posix cannot interpose it is reported.
+- If tasks hang because libcoil-posix cannot interpose a lock, this is reported.
 
-- A task that waits in Rust's thread::park() is reported, because the state of the wait belongs to the thread.
+- A task that waits in Rust's thread::park() is reported, because all tasks of a thread share the state of this wait.
 
 - Programs without tasks have the same output and exit status with and without libcoil-posix preloaded.
 
@@ -42,7 +42,7 @@ sys.dont_write_bytecode = True
 import afresh  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-# A thread waits there for a static variable that another thread initialises (sync/static_guard.c).
+# In this file, a thread waits until another thread has initialised a static variable (sync/static_guard.c).
 FUTEX_CALLS = ROOT / 'src/kernel/linux/thread.c'
 
 PYTHON = '''
@@ -163,8 +163,8 @@ CANCELLATION_POINTS = """
 
 
 def cancellation_points(library):
-    """The manual must list every cancellation point. Functions that it lists as suspending must be exported, and no
-    others."""
+    """The manual must list every cancellation point. Those that it lists as suspending, and no others, must be exported
+    by libcoil-posix."""
     text = (ROOT / 'docs' / 'manual' / 'posix.md').read_text()
     text = text[text.index('<!-- cancellation points -->'):]
     rows = dict(re.findall(r'^\| ([\w, ]+) \| (`.*`) \|$', text.split('\n\n')[0], re.M))
@@ -184,7 +184,7 @@ def cancellation_points(library):
 
 
 def all_calls():
-    """calls.h must call each function that may wait, and name the kind of wait in the table."""
+    """calls.h must call each function that may wait, in the list for the kind of wait that posix/functions.h states."""
     text = (ROOT / 'tests' / 'suites' / 'posix' / 'outside' / 'calls.h').read_text()
     called = {}
     for name, body in re.findall(r'#define CALLS_(\w+)\(X\)((?:.*\\\n)*.*\n)', text):
@@ -197,8 +197,8 @@ def all_calls():
 
 
 def own_calls(libcoil):
-    """libcoil may call the functions of the table only through src/base/own.h. The only exception is syscall(), with
-    which libcoil waits for a futex outside tasks (FUTEX_CALLS)."""
+    """libcoil may call the functions of the table only through src/base/own.h, with one exception: in FUTEX_CALLS,
+    syscall() waits for a futex outside tasks."""
     code = run('objdump', '-d', '--no-show-raw-insn', libcoil)
     inside, own, found = '', set(), set()
     for line in code.splitlines():
@@ -336,7 +336,7 @@ def stall(build):
 
 
 def parks(build):
-    """A task that waits in thread::park() is reported once, because the state of the wait belongs to the thread."""
+    """A task that waits in thread::park() is reported once."""
     with tempfile.TemporaryDirectory() as folder:
         program = compile_outside(build, folder, 'park.c', ['-O2'], False)
         done = subprocess.run([program], timeout=60, text=True, stderr=subprocess.PIPE)

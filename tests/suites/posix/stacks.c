@@ -1,6 +1,6 @@
 /*
- * stacks.c - replaces two functions that the test harness calls, but the shared libcoil
- * does not export.
+ * stacks.c - empty versions of two functions that the test harness needs, but that the
+ * shared libcoil does not export.
  */
 #include "../../../src/coro/stack.h"
 

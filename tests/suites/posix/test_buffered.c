@@ -52,7 +52,7 @@ static void write_later(const char *text, int fd)
     later(10, write_text, fd);
 }
 
-/* Write the text, pause so that the reader reads it, and write one more byte. */
+/* Write the text, pause until the reader has read it, and write one more byte. */
 static void write_text_and_byte(int fd)
 {
     write_text(fd);
@@ -298,7 +298,7 @@ SAME(read_and_write_a_terminal_by_file, true)
     close(master);
 }
 
-/* Write to and read from a socket through one FILE. */
+/* Write to a socket and read from it through one FILE. */
 SAME(ask_and_answer_by_one_file, true)
 {
     char line[100];
@@ -354,7 +354,10 @@ static void say_arrived(int fd)
     say("arrived %zd: %.20s", n, buf);
 }
 
-/* Record how many bytes reach the socket immediately in this buffering mode. */
+/*
+ * Write to a socket through a FILE with this buffering mode, and record how many bytes
+ * the socket receives immediately.
+ */
 static void write_by_mode(int mode)
 {
     static char block[5000];
@@ -485,7 +488,7 @@ IO_TEST(close_a_command_in_a_cancelled_task)
     finish_task(task);
     CHECK_INT(error, ECANCELED);
     CHECK_INT(kill(child, SIGKILL), 0);
-    while (kill(child, 0) == 0) /* until the lane's thread has reaped the child */
+    while (kill(child, 0) == 0) /* wait until coil has reaped the child */
         coil_sleep(COIL_MSEC(1));
 }
 
@@ -505,7 +508,7 @@ static int read_line(void *arg)
 }
 
 /*
- * A task is suspended after it has read half a line. The next task must not get the other
+ * While a task waits after it has read half a line, another task must not get the other
  * half.
  */
 IO_TEST(lines_of_one_file_are_read_whole)
@@ -612,10 +615,7 @@ IO_TEST(flockfile_is_a_tasks)
     fclose(in);
 }
 
-/*
- * Read a line on a thread. While a task is using the FILE, the thread waits, as it would
- * for another thread.
- */
+/* Read a line on a thread, which must wait while a task is using the FILE. */
 static void *read_a_line(void *arg)
 {
     read_line(arg);
@@ -667,8 +667,8 @@ static int put_line(void *arg)
 }
 
 /*
- * Two tasks wait for a FILE that a thread holds, and the first of them is cancelled. The
- * second task must still get the FILE.
+ * If two tasks wait for a FILE that a thread holds, and the first of them is cancelled,
+ * the second must still get the FILE.
  */
 IO_TEST(file_turn_of_a_task_that_gives_up_is_the_next_ones)
 {
@@ -708,8 +708,8 @@ IO_TEST(file_turn_of_a_task_that_gives_up_is_the_next_ones)
 /* ---- buffered bytes, while a thread holds the FILE --------------------------------- */
 
 /*
- * Pointers, because the headers replace direct calls with getc_unlocked() and similar
- * functions.
+ * Call these functions through pointers, because headers may replace direct calls with
+ * calls of getc_unlocked() and similar functions.
  */
 static int (*const get_one[])(FILE *file) = {fgetc, getc};
 static int (*const put_one[])(int c, FILE *file) = {fputc, putc};
@@ -759,8 +759,8 @@ static void call_while_a_thread_has(FILE *file, struct quick_call *c)
 }
 
 /*
- * The pipe is ready, but a thread holds the FILE. The task must wait, and let other tasks
- * run, until the thread releases the FILE.
+ * While a thread holds the FILE, the task must wait without blocking other tasks,
+ * although the pipe is ready.
  */
 IO_TEST(buffered_bytes_wait_for_a_thread_that_has_the_file)
 {
@@ -874,7 +874,7 @@ IO_TEST(cancelled_calls_on_files_fail)
     }
 }
 
-/* Bytes that a cancelled task has not written remain in the buffer. */
+/* If a task is cancelled in fflush(), the unwritten bytes remain in the buffer. */
 IO_TEST(cancelled_flush_loses_nothing)
 {
     struct calling c = {.call = call_fflush};

@@ -34,7 +34,7 @@ static void set_nonblocking(int fd)
     CHECK_INT(fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK), 0);
 }
 
-/* Record whether the descriptor is still blocking. */
+/* Record whether the descriptor is in blocking mode, which no call may change. */
 static void say_mode(int fd)
 {
     say("%s", fcntl(fd, F_GETFL) & O_NONBLOCK ? "does not block" : "blocks");
@@ -343,8 +343,8 @@ SAME(write_many_parts, true)
 }
 
 /*
- * The peer closes during a write, which returns the number of bytes written before that.
- * The next write fails.
+ * If the peer closes during a write, the write returns the number of bytes written before
+ * that, and the next write fails.
  */
 SAME(write_to_who_goes_away, true)
 {
@@ -494,8 +494,8 @@ SAME(datagrams_wait_for_room, true)
 }
 
 /*
- * The receiver's queue is full. The sender must wait, although its own unconnected socket
- * is writable.
+ * If the receiver's queue is full, the sender must wait, although poll() reports the
+ * sender's unconnected socket as writable.
  */
 SAME(datagrams_wait_for_room_elsewhere, true)
 {
@@ -563,7 +563,7 @@ static void make_udp(int ends[2])
 }
 
 /*
- * The peer's socket is closed, so sending a byte to it causes an ICMP error on this
+ * Sending a byte to the peer, whose socket is closed, causes an ICMP error on this
  * socket.
  */
 SAME(several_messages_until_an_error, true)
@@ -669,7 +669,7 @@ static int read_terminal(void *arg)
 }
 
 /*
- * The terminal has room for only a part of the text. The rest can be written only after
+ * If a terminal has room for only a part of the text, the rest can be written only after
  * another task has read some of it.
  */
 IO_TEST(write_to_a_terminal_that_another_task_reads)
@@ -738,8 +738,8 @@ static int write_terminal(void *slave)
 }
 
 /*
- * Flush a FILE, whose buffer is written by a thread. The next flush must not write it
- * again.
+ * Flush a FILE to a terminal twice. A thread of coil writes the buffer, and the second
+ * flush must not write it again.
  */
 static int flush_to_terminal(void *slave)
 {
@@ -757,8 +757,8 @@ static int flush_to_terminal(void *slave)
 }
 
 /*
- * Cancel the task once the first bytes can be read: the thread has then begun to write.
- * The thread must have its own copy of all bytes.
+ * Cancel the task after a thread of coil has begun to write for it. The thread must have
+ * its own copy of all bytes. The first bytes at the reader show that it has begun.
  */
 static void cancel_once_it_writes(int (*body)(void *slave))
 {

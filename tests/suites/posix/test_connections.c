@@ -63,7 +63,7 @@ SAME(connect_to_a_listener, false)
     close(fd);
     close(listener);
     fd = tcp(0);
-    SAY(connect(fd, at(), address_bytes)); /* the listener has been closed */
+    SAY(connect(fd, at(), address_bytes)); /* the listener is closed */
     say_state(fd);
     SAY(connect(fd, at(), 3));
     SAY(connect(fd, NULL, address_bytes));
@@ -216,7 +216,7 @@ static long system_call_of(pid_t thread)
     return text[0] >= '0' && text[0] <= '9' ? atol(text) : -1;
 }
 
-/* Number of samples in which the thread was blocked in connect(2), out of 100. */
+/* In how many of 100 samples the thread was blocked in connect(2). */
 static _Atomic int seen_connecting;
 
 static void *watch(void *thread)
@@ -236,8 +236,8 @@ static int connect_in_vain(void *fd)
 }
 
 /*
- * Attempts to connect to a full listener are repeated without blocking the thread. Only
- * the first attempt may block it briefly.
+ * A task that connects to a full listener repeats its attempts without blocking the
+ * thread. Only the first attempt may block it briefly.
  */
 IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
 {
@@ -255,7 +255,7 @@ IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
     CHECK_INT(connect(fds[8], at(), address_bytes), 0);
     for (int i = 0; i < 8; i++)
         tasks[i] = start_task(connect_in_vain, (void *)(intptr_t)fds[i]);
-    coil_sleep(COIL_MSEC(1)); /* until each task has made its first attempt */
+    coil_sleep(COIL_MSEC(1)); /* each task makes its first attempt */
     seen_connecting = 0;
     CHECK_INT(pthread_create(&watcher, NULL, watch, (void *)(intptr_t)gettid()), 0);
     CHECK_INT(pthread_join(watcher, NULL), 0);
@@ -363,8 +363,8 @@ IO_TEST(accept_by_several_tasks)
 }
 
 /*
- * Another process may be faster to accept a connection. Even then, the waiting task must
- * not block the thread.
+ * A task that waits in accept() must not block the thread if another process accepts the
+ * connection first.
  */
 IO_TEST(accept_beside_another_process)
 {
@@ -376,7 +376,7 @@ IO_TEST(accept_beside_another_process)
         int fd = tcp(0);
 
         CHECK_INT(connect(fd, at(), address_bytes), 0);
-        close(accept(s.listener, NULL, NULL)); /* the connection that this task made */
+        close(accept(s.listener, NULL, NULL)); /* the connection of this test */
         close(fd);
         settle();
         CHECK_INT(s.served, 0);
@@ -425,7 +425,10 @@ static void handle(int signo)
     (void)signo;
 }
 
-/* Send this thread several signals per tick. */
+/*
+ * Send a signal to this thread every 0.3 ms, which is several times per tick of the
+ * kernel.
+ */
 static timer_t start_signals(void)
 {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};

@@ -1,7 +1,7 @@
 /*
- * test_deadlocks.c - tasks that wait for locks. If only tasks of this thread could
- * release the locks, the loop reports a deadlock. If anything outside the tasks might do
- * so, it does not.
+ * test_deadlocks.c - tasks that wait for locks. The loop must report a deadlock if only
+ * tasks of this thread could release the locks, but not if something else could, such as
+ * another thread or a signal handler.
  */
 #include "differential.h"
 
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define LATE_US 700000 /* longer than the loop takes to report a deadlock */
+#define LATE_US 700000 /* longer than it takes to report a deadlock */
 
 static _Atomic uint32_t word, *shared_word;
 static char message[400];
@@ -156,8 +156,8 @@ static int post(void *unused)
 }
 
 /*
- * Wait for a lock first, which starts libcoil-posix's thread for waking tasks. After
- * that, cause the deadlock.
+ * Cause a deadlock after libcoil-posix has started its thread for waking tasks, which a
+ * wait for a semaphore does.
  */
 static int lock_in_both_orders_after_a_post(void *unused)
 {
@@ -255,8 +255,8 @@ static int64_t time_of_report(coil_task_fn fn)
 }
 
 /*
- * A task that waits for a lock checks the lock every 100 ms. A task that waits for a
- * condition checks the condition every second.
+ * A deadlock is reported after each task has checked what it waits for: a lock every 100
+ * ms, and a condition every second.
  */
 TEST(deadlock_is_reported_once_each_task_has_checked)
 {
@@ -338,8 +338,8 @@ static int wait_for_job(void *unused)
 }
 
 /*
- * Change the word in a signal handler, which must not call libcoil. The task sees the new
- * value at its next check.
+ * Change the word in a signal handler, which must not call libcoil. The task notices the
+ * change at its next check.
  */
 static void on_alarm(int signo)
 {
@@ -400,8 +400,8 @@ static int wait_for_mutex_of_process(void *unused)
 }
 
 /*
- * Signal a condition with the C library's own function, as code does that bypasses
- * libcoil-posix. This does not wake tasks.
+ * Signal a condition with the C library's own function, which does not wake tasks. Code
+ * that bypasses libcoil-posix does the same.
  */
 static void signal_without_library(pthread_cond_t *cond)
 {
@@ -451,8 +451,8 @@ static void *signal_in_thread(void *cond)
 }
 
 /*
- * Wait for a condition that a thread signals. The thread has ended long before the task
- * notices this.
+ * Wait for a condition that a thread signals. When the task notices the signal, the
+ * thread has long ended.
  */
 static int wait_for_condition_of_thread(void *unused)
 {
@@ -471,7 +471,7 @@ static void on_timer(int signo)
     (void)signo;
     word = 1;
     ((int (*)(pthread_cond_t *))(uintptr_t)signal_of_timer)(&conds[0]);
-    signal(SIGALRM, SIG_DFL); /* from now on, no handler can end the wait */
+    signal(SIGALRM, SIG_DFL); /* now no handler can end the wait any more */
 }
 
 static int wait_for_condition_of_handler(void *unused)
@@ -486,8 +486,8 @@ static int wait_for_condition_of_handler(void *unused)
 }
 
 /*
- * Take turns with another task. The signals bypass libcoil-posix, so each turn takes a
- * second.
+ * Alternate with another task. The signals bypass libcoil-posix, so a task notices each
+ * of them only after a second.
  */
 static int take_turns(void *arg)
 {
@@ -688,8 +688,8 @@ static int wait_in_vain(void *unused)
 }
 
 /*
- * The thread of one loop is blocked, and another loop sleeps without a timeout. Ctrl-C
- * ends the second.
+ * If the thread of one loop is blocked, and another loop waits without a timeout, coil
+ * must not abort. Ctrl-C ends the second loop.
  */
 TEST(blocked_thread_beside_an_idle_loop_does_not_abort)
 {
@@ -703,7 +703,7 @@ TEST(blocked_thread_beside_an_idle_loop_does_not_abort)
         pthread_create(&thread, NULL, run_blocked_loop, NULL);
         _exit(coil_run(wait_in_vain, NULL, NULL) == -EINTR ? 0 : 1);
     }
-    usleep(3500000); /* coil would abort within three seconds */
+    usleep(3500000); /* if coil aborted, it would do so within 3 s */
     CHECK_INT(kill(child, SIGINT), 0);
     CHECK_INT(waitpid(child, &status, 0), child);
     CHECK_INT(status, 0);

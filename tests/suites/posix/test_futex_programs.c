@@ -2,11 +2,11 @@
  * test_futex_programs.c - random programs that use locks based on futexes in tasks, in
  * threads, or in both at once.
  *
- * The locks are well known: a mutex with three states (Drepper, "Futexes Are Tricky"), a
- * condition variable with a sequence number, whose broadcast moves the waiters to the
- * mutex, and a semaphore. Each worker takes steps that are chosen at random by the seed.
- * The test checks that the mutex provides mutual exclusion, that every item arrives
- * exactly once, and that all workers end.
+ * The locks are textbook implementations: a mutex with three states (Drepper, "Futexes
+ * Are Tricky"), a condition variable with a sequence number, whose broadcast moves the
+ * waiters to the mutex, and a semaphore. Each worker takes random steps, which depend on
+ * the seed. The test checks that the mutex provides mutual exclusion, that every item
+ * arrives exactly once, and that all workers end.
  */
 #include "differential.h"
 
@@ -87,8 +87,8 @@ static void signal_one(futex *cond)
 }
 
 /*
- * Move all waiters to the mutex, which the caller holds. The waiters are woken when the
- * mutex is unlocked.
+ * Make all waiters of the condition variable wait for the mutex, which the caller holds.
+ * They are woken one by one as the mutex is unlocked.
  */
 static void broadcast(futex *cond, futex *mutex)
 {
@@ -122,7 +122,7 @@ static void post(futex *sem)
 
 /* ---- the program ------------------------------------------------------------------- */
 
-#define WORKERS 12 /* one half produce, the other half consume */
+#define WORKERS 12 /* half of them produce, the others consume */
 #define ITEMS 40   /* per producer */
 #define ROOM 3
 
@@ -158,7 +158,7 @@ static void nap(int us)
         usleep((useconds_t)us);
 }
 
-/* Spend some time. In a task, most of these calls suspend. */
+/* Spend some time in random calls, most of which suspend if the worker is a task. */
 static void dawdle(struct worker *w)
 {
     switch (next_random(w) % 8) {
@@ -274,8 +274,8 @@ static void *work_in_loop(void *arg)
 }
 
 /*
- * Where the workers run: in tasks of this thread, in threads, in both (BOTH), or in tasks
- * of this thread and tasks of other threads (LOOPS).
+ * Where workers run: TASKS means tasks of this thread, BOTH means tasks of this thread
+ * and threads, and LOOPS means tasks of this thread and of other threads.
  */
 enum mix { TASKS, THREADS, BOTH, LOOPS };
 
@@ -290,8 +290,8 @@ static void start(struct worker *w, enum mix mix, bool as_task)
 }
 
 /*
- * Wait until the worker ends. Even a cancelled worker takes all its steps, because its
- * lock operations cannot fail.
+ * Wait until the worker ends. A worker takes all its steps even if it is cancelled,
+ * because its lock operations cannot fail.
  */
 static void finish(struct worker *w)
 {
@@ -376,9 +376,9 @@ IO_TEST(futex_program_of_tasks_of_several_threads)
 /* ---- counting wake-ups ------------------------------------------------------------- */
 
 /*
- * The values of these futexes never change, so a worker cannot end its wait by reading
- * the value again. Therefore a lost wakeup hangs the test. The sum of the results of all
- * calls shows whether a wakeup woke two waiters or none.
+ * The values of these futexes never change, so only a wakeup can end a wait, and a lost
+ * wakeup hangs the test. The sum of the results of all calls shows whether a wakeup woke
+ * two waiters or none.
  */
 #define WORDS 3
 #define WAITS 25
@@ -415,7 +415,7 @@ static void wake_some(struct worker *w)
     futex *from = &wakes.words[next_random(w) % WORDS];
     futex *to = &wakes.words[next_random(w) % WORDS];
     uint32_t n = next_random(w) % 3;
-    long rc, most = n > 0 ? n : 1; /* a count of 0 also wakes one waiter */
+    long rc, most = n > 0 ? n : 1; /* a count of 0 wakes one waiter too */
 
     switch (next_random(w) % 4) {
     case 0: /* both calls return the number of waiters that were woken or moved */
@@ -448,7 +448,10 @@ static void wake_until_all_are_done(struct worker *w)
     }
 }
 
-/* Returns the number of waits that timed out, or 0 if no requeue moved a worker. */
+/*
+ * Run the workers. Returns the number of waits that timed out, or 0 if no worker was
+ * requeued.
+ */
 static long count_wakes(uint32_t seed, enum mix mix)
 {
     struct worker all[WORKERS] = {{.random = 0}};

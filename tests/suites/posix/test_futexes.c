@@ -1,6 +1,7 @@
 /*
- * test_futexes.c - futex(2) through syscall(): the same results as outside tasks, wakeups
- * between tasks and threads, and wakeups that bypass libcoil-posix.
+ * test_futexes.c - futex(2) through syscall() in tasks: its results are the same as
+ * outside tasks, tasks and threads wake each other, and wakeups that bypass libcoil-posix
+ * are noticed.
  */
 #include "differential.h"
 
@@ -200,7 +201,7 @@ SAME(futex_by_the_later_system_calls, false)
 struct waiter {
     _Atomic uint32_t *address;
     uint32_t bitset;
-    _Atomic int state; /* 1: about to wait; 2: woken */
+    _Atomic int state; /* 1: will wait; 2: was woken */
     coil_task *task;
     pthread_t thread;
 };
@@ -261,7 +262,7 @@ IO_TEST(futex_wakes_as_many_tasks_as_it_should_the_oldest_first)
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, 2, NULL, NULL, 0), 2);
     CHECK_INT(woken(all, 6), 2);
     CHECK_INT(all[0].state + all[1].state, 4);
-    /* the kernel would also return these results */
+    /* the kernel returns the same results */
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, 0, NULL, NULL, 0), 1);
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 3);
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 0);
@@ -301,8 +302,8 @@ IO_TEST(futex_moves_tasks_to_another)
 }
 
 /*
- * The wakeup does not reach this task. libcoil-posix must notice that the wait is over by
- * reading the value again.
+ * The task must notice that its wait is over, although the wakeup does not reach it:
+ * libcoil-posix reads the value again at intervals.
  */
 IO_TEST(futex_that_a_task_was_moved_to_is_looked_at)
 {
@@ -385,7 +386,7 @@ static void wait_for_sleepers(struct waiter *all, int count)
     for (int i = 0; i < count; i++)
         while (all[i].state == 0)
             usleep(500);
-    usleep(20000); /* until the threads sleep in the kernel */
+    usleep(20000); /* long enough that the threads sleep in the kernel */
 }
 
 IO_TEST(futex_of_tasks_and_threads_wakes_both_in_the_end)
@@ -407,7 +408,7 @@ IO_TEST(futex_of_tasks_and_threads_wakes_both_in_the_end)
         wakes++;
         usleep(20000);
     }
-    CHECK(wakes < 10); /* wakeups alternate between tasks and threads */
+    CHECK(wakes < 10); /* both threads woke before all tasks did */
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 10 - wakes);
     for (int i = 0; i < 2; i++)
         CHECK_INT(pthread_join(threads[i].thread, NULL), 0);
@@ -649,8 +650,9 @@ SAME(syscall_passes_all_else_on, false)
 }
 
 /*
- * The child returns from syscall() on its own stack, to the address at the top of that
- * stack. On other processors, the return address is in a register.
+ * The child returns from syscall() on its own stack, so its return address must be at the
+ * top of that stack. This test is only for x86-64, because other processors have the
+ * return address in a register.
  */
 #ifdef __x86_64__
 static void exit_as_child(void)

@@ -124,7 +124,10 @@ static int join(void *arg)
     return coil_sleep(0);
 }
 
-/* The end of the thread wakes the task. A timer would advance the virtual clock. */
+/*
+ * A task that joins a thread is woken when the thread ends. If it used a timer, the
+ * virtual clock would advance.
+ */
 TASK_TEST(join_is_woken_by_the_end_of_the_thread)
 {
     struct joining j = {.thread = start_thread(&j), .rc = -1};
@@ -188,8 +191,8 @@ TASK_TEST(join_of_c11_is_woken_by_the_end_of_the_thread)
 }
 
 /*
- * A task is cancelled while it joins a thread. The join still succeeds, and the next call
- * returns the cancellation.
+ * If a task is cancelled while it joins a thread, the join still succeeds, and the next
+ * call returns the cancellation.
  */
 IO_TEST(join_of_a_cancelled_task_is_finished)
 {
@@ -231,7 +234,10 @@ IO_TEST(timed_join_of_a_cancelled_task_leaves_the_thread_joinable)
     CHECK(j.result == &j);
 }
 
-/* Joins must not occupy all threads of the lane, because system() also needs one. */
+/*
+ * Joins must not occupy all threads that coil has for waiting calls, because system()
+ * needs such a thread too.
+ */
 IO_TEST(joins_in_great_number_leave_room_for_others)
 {
     enum { COUNT = 300 };
@@ -266,8 +272,8 @@ static int join_it(void *thread)
 }
 
 /*
- * Joins must not wait on the eight threads of the file lane, because they would delay all
- * file calls.
+ * Joins must not occupy the eight threads of the file lane, on which coil runs file
+ * operations, because they would delay these operations.
  */
 TASK_TEST(join_takes_no_thread_of_the_file_lane)
 {
@@ -310,8 +316,8 @@ static int run_command(void *complaint)
 }
 
 /*
- * The lane for waiting calls belongs to the library, so a loop must not report it as a
- * leak when it closes.
+ * A loop must not report the threads for waiting calls as a leak when it closes, because
+ * they belong to the library.
  */
 TEST(lane_of_waiting_calls_is_no_leak)
 {

@@ -112,7 +112,7 @@ static int find_deleted(void *unused)
     return 0;
 }
 
-/* A new key gets the number of a deleted one, but not its values. */
+/* A new key gets the number of a deleted key, but not its values. */
 TASK_TEST(keys_that_are_deleted_lose_their_values)
 {
     pthread_key_t old;
@@ -173,8 +173,8 @@ static int fail_often(void *unused)
 }
 
 /*
- * libcoil's own keys still have one value per thread. With one value per task, the stack
- * of a running task could be freed.
+ * libcoil's own keys must still have one value per thread: if they had one value per
+ * task, the stack of a running task could be freed.
  */
 TASK_TEST(keys_of_libcoil_stay_the_threads)
 {

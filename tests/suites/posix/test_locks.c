@@ -1,6 +1,6 @@
 /*
- * test_locks.c - thread locks and file locks: the same results in a task and outside
- * tasks, and locks that are shared by tasks.
+ * test_locks.c - thread locks and file locks, which have the same results in a task and
+ * outside tasks, and locks that tasks share.
  */
 #include "differential.h"
 
@@ -225,7 +225,10 @@ SAME(semaphore_until_a_point_of_time, true)
     sem_destroy(&semaphore);
 }
 
-/* The deadline is so long ago that it overflows when it is converted to nanoseconds. */
+/*
+ * This deadline is so long ago that it would overflow if it were converted to
+ * nanoseconds.
+ */
 SAME(locks_until_a_time_long_ago, false)
 {
     struct timespec ago = {.tv_sec = -10000000000};
@@ -249,7 +252,7 @@ struct contest {
     int inside, most, done;
 };
 
-/* Hold the mutex during a wait, and lock it twice if its type allows this. */
+/* Hold the mutex during a wait. Lock it twice if it is recursive. */
 static int hold_across_a_wait(void *arg)
 {
     struct contest *c = arg;
@@ -292,8 +295,7 @@ IO_TEST(lock_held_by_another_task_of_the_thread)
 }
 
 /*
- * A task cannot unlock or lock a mutex that another task holds, as if the tasks were
- * threads.
+ * As if tasks were threads, a task cannot unlock or lock a mutex that another task holds.
  */
 static int unlock_and_try(void *mutex)
 {
@@ -303,8 +305,8 @@ static int unlock_and_try(void *mutex)
 }
 
 /*
- * Hold the write lock during a wait. For the C library all tasks are one thread, which
- * would deadlock by locking a second time.
+ * Hold the write lock during a wait. For the C library all tasks are one thread, so
+ * without libcoil-posix a second task's attempt to lock would be reported as a deadlock.
  */
 static int write_across_a_wait(void *arg)
 {
@@ -366,7 +368,7 @@ IO_TEST(condition_wait_that_is_refused_leaves_the_mutex_locked)
     CHECK_INT(pthread_mutex_unlock(&mutex), 0);
 }
 
-/* Lock many mutexes, and unlock them in a different order. They must not be confused. */
+/* Lock many mutexes, and unlock them in a different order. */
 static int hold_many(void *arg)
 {
     pthread_mutex_t *many = arg;
@@ -631,7 +633,7 @@ IO_TEST(barrier_of_tasks_and_threads_lets_all_go)
 
 static bool served;
 
-/* Hold the lock during each wait, and lock it again at once after each unlock. */
+/* Keep locking the mutex, with a wait while it is held, until another task has had it. */
 static int hold_mutex_again_and_again(void *unused)
 {
     (void)unused;

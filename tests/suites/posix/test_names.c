@@ -98,7 +98,7 @@ SAME(look_up_hosts, false)
 }
 
 /*
- * Look up another name. This must not overwrite the result that the other task is
+ * Look up another name, which must not overwrite the result that the other task is
  * reading.
  */
 static int ask_again(void *arg)
@@ -131,7 +131,7 @@ static int keep_lane_busy(void *fd)
 }
 
 /*
- * The lane's only thread is busy, so the lookup is cancelled before it begins.
+ * The lookup is cancelled before it begins, because the only thread for lookups is busy.
  */
 IO_TEST(look_up_in_a_cancelled_task)
 {
@@ -160,8 +160,8 @@ IO_TEST(look_up_in_a_cancelled_task)
 #define REQUESTS 300
 
 /*
- * The name is in the hosts file, but there are too many requests for all of them to
- * finish immediately.
+ * Requests have to be waited for: the name is in the hosts file, but there are too many
+ * requests to finish immediately.
  */
 SAME(requests_for_names_are_waited_for, true)
 {

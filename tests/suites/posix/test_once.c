@@ -12,7 +12,7 @@ static once_flag flag_of_c11;
 static coil_task *initialiser;
 static int initialised;
 
-/* This initialiser waits, as if it were reading a configuration file. */
+/* An initialiser that waits, for example because it reads a configuration file. */
 static void initialise(void)
 {
     initialiser = coil_task_current();
@@ -39,7 +39,7 @@ IO_TEST(once_in_many_tasks_of_a_thread)
     for (int i = 0; i < 10; i++)
         finish_task(tasks[i]);
     CHECK_INT(initialised, 1);
-    CHECK(initialiser == tasks[0]); /* the first task ran it, not another thread */
+    CHECK(initialiser == tasks[0]); /* the first task has called it, not another thread */
 }
 
 static int need_it_in_c11(void *arg)

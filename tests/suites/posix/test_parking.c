@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Tasks that wait for one condition until the test releases them. */
+/* Many tasks that wait for one condition until the test releases them. */
 struct crowd {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
@@ -169,7 +169,7 @@ IO_TEST(condition_with_a_thousand_idle_waiters_costs_next_to_nothing)
     coil_sleep(COIL_MSEC(20));
     before = processor_time();
     coil_sleep(COIL_MSEC(500));
-    /* at most 10 % of the time; on an idle machine it is far below 1 % */
+    /* at most 10 % of the time; usually far below 1 % */
     CHECK(processor_time() - before < COIL_MSEC(50));
     let_go(COUNT);
     pthread_cond_broadcast(&crowd.cond);
@@ -205,8 +205,8 @@ static struct shared *share(void)
 }
 
 /*
- * Set the flag and post. The child can lock the mutex only when the parent waits for the
- * condition.
+ * Set the flag, and wake the parent. The child can lock the mutex only while the parent
+ * waits for the condition.
  */
 static void change_and_post(struct shared *s)
 {
@@ -308,9 +308,9 @@ static int take_two(void *sem)
 }
 
 /*
- * Several semaphores share a slot for their waiting tasks. If a post to one semaphore
- * wakes a task that waits for another one, the task waits again, and the same post does
- * not wake it twice.
+ * Semaphores share the slots of a table for waiting tasks, so a post may wake a task that
+ * waits for another semaphore of the same slot. That task waits again, and the same post
+ * must not wake it twice.
  */
 IO_TEST(semaphores_in_great_number_wake_no_more_than_they_must)
 {

@@ -141,11 +141,11 @@ SAME(run_a_command, true)
 }
 
 /*
- * The caller blocks only SIGUSR1, so the command must start with only SIGUSR1 blocked.
- * (This requires a shell such as dash, which does not block signals itself when it
- * starts.) system() also blocks SIGCHLD in the thread that runs the command. The commands
- * sleep for a moment first, because posix_spawn() blocks all signals while it starts the
- * child.
+ * A command must start with the signal mask of its caller, in which only SIGUSR1 is
+ * blocked. This requires a shell such as dash, which does not block signals itself when
+ * it starts. system() also blocks SIGCHLD in the thread that runs the command. The
+ * commands sleep for a moment first, because posix_spawn() blocks all signals while it
+ * starts the child.
  */
 SAME(command_has_the_signal_mask_of_its_caller, true)
 {
@@ -193,8 +193,8 @@ static void wait_for_signals(void)
 }
 
 /*
- * Wait for a signal. Every thread has to block it, because the kernel may deliver it to
- * any of them.
+ * Wait for a signal that all threads block, because the kernel may deliver it to any
+ * thread that does not.
  */
 IO_TEST(wait_for_a_signal)
 {
@@ -217,8 +217,8 @@ static void handle(int signo)
 }
 
 /*
- * Send the signal to the waiting thread. A signal to the process might be delivered to
- * another thread.
+ * Send the signal to the waiting thread, because a signal to the process might be
+ * delivered to another thread.
  */
 static void signal_pauser(int signo)
 {
@@ -319,8 +319,8 @@ static int pause_once(void *count)
 }
 
 /*
- * Each signal ends the pause of one task, as it would end the pause of one of several
- * threads.
+ * Each signal ends the pause() of a single task, as it would end the pause() of a single
+ * thread.
  */
 IO_TEST(each_signal_ends_the_pause_of_one_task)
 {
@@ -346,8 +346,8 @@ IO_TEST(each_signal_ends_the_pause_of_one_task)
 /* ---- forked in a task -------------------------------------------------------------- */
 
 /*
- * Fork in a task. The loop does not run in the child, so calls block there as they do
- * outside tasks.
+ * After a fork in a task, calls in the child block as they do outside tasks, because the
+ * loop does not run in the child.
  */
 IO_TEST(fork_in_a_task)
 {
@@ -375,8 +375,8 @@ IO_TEST(fork_in_a_task)
 }
 
 /*
- * A FILE that a task has locked while the test forks. That task does not run in the
- * child, so it can never unlock the FILE there.
+ * A FILE that another task has locked when the test forks. In the child that task does
+ * not run, so it never unlocks the FILE there.
  */
 static FILE *used;
 
@@ -449,8 +449,8 @@ SAME(words_are_expanded_by_commands, true)
 static int byte_to_read[2];
 
 /*
- * In the child, wait for a byte and exit. The wait must block the child, because the loop
- * belongs to its parent.
+ * Wait for a byte and exit. Called in the child, which must block, because the loop
+ * belongs to the parent.
  */
 static void read_and_exit(void)
 {
@@ -467,8 +467,8 @@ static void *write_soon(void *unused)
 }
 
 /*
- * A thread writes the byte instead of later(), because the kernel does not report the
- * parent as sleeping while a child of vfork() runs.
+ * This thread writes the byte. The test cannot use later(), because the kernel does not
+ * report the parent as sleeping while a child of vfork() runs.
  */
 static pthread_t writer;
 
@@ -478,8 +478,8 @@ static void begin_child(void)
 }
 
 /*
- * Record the child's status, which is 5 if it has read the byte. After that, tasks in the
- * parent can wait again.
+ * Record the child's exit status, which is 5 if it has read the byte. Check that tasks in
+ * the parent can wait again.
  */
 static void say_child(pid_t pid)
 {

@@ -164,8 +164,8 @@ static void say_mode(int fd)
 }
 
 /*
- * Open a FIFO for reading. The writer keeps it open without writing, so that there is
- * neither data nor a hang-up.
+ * Open a FIFO for reading. The writer keeps it open without writing, so that a reader
+ * gets neither data nor an end of file.
  */
 SAME(open_a_fifo_to_read, true)
 {
@@ -612,7 +612,7 @@ SAME(aio_is_waited_for, true)
     SAY(aio_suspend(list, 2, NULL));
     SAY(aio_error(&reading));
     SAY(aio_return(&reading));
-    SAY(aio_suspend(list, 2, NULL)); /* the operation has already finished */
+    SAY(aio_suspend(list, 2, NULL)); /* returns at once: the operation has finished */
     finish_later();
     close_both(both);
 }

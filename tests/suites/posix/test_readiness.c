@@ -162,7 +162,8 @@ SAME(select_of_more_than_an_fd_set_has, true)
 }
 
 /*
- * A hang-up makes a descriptor only readable, so select() keeps waiting for other events.
+ * select() reports a hang-up as readable. A select() that waits only for other events
+ * must not return.
  */
 SAME(select_past_a_hang_up, true)
 {
@@ -279,7 +280,8 @@ static void send_signal(int thread)
 }
 
 /*
- * Wait in several calls. A signal that only the mask of the call unblocks ends each wait.
+ * Make several calls that wait with a signal mask. Each wait is ended by a signal that is
+ * unblocked only during the call.
  */
 static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
 {
@@ -304,8 +306,8 @@ static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
 }
 
 /*
- * Programs that wait for a signal or a descriptor usually block the signal except during
- * these calls.
+ * Programs that wait for a signal or a descriptor usually block the signal, and unblock
+ * it only during calls such as pselect().
  */
 SAME(wait_with_a_mask, true)
 {

@@ -1,6 +1,6 @@
 /*
- * test_resolver.c - res_query() and related functions. The resolver state `_res` of the
- * thread makes them query a server in this test.
+ * test_resolver.c - res_query() and related functions. They query a server in this test,
+ * because the test sets the thread's resolver state `_res`.
  */
 #include "differential.h"
 
@@ -130,7 +130,7 @@ static int ask(void *arg)
 }
 
 /*
- * All tasks use the resolver state of their thread. They have all sent their queries
+ * Several tasks share the resolver state of their thread. All of them send their queries
  * before the first answer arrives.
  */
 IO_TEST(ask_a_name_server_in_several_tasks)

@@ -1,6 +1,6 @@
 /*
- * test_tasks.c - C library calls and the features of tasks: cancellation, deadlines,
- * descriptors that are closed during a wait, and regions in which a task must not wait.
+ * test_tasks.c - how C library calls work with cancellation, deadlines, descriptors that
+ * are closed during a wait, and regions in which a task must not wait.
  */
 #include "differential.h"
 
@@ -224,8 +224,8 @@ static int pause_until_done(void *arg)
 }
 
 /*
- * A task ignores its cancellation and repeats a call forever. This must neither spin
- * forever nor abort the program, as it would in libuv.
+ * If a task ignores its cancellation and repeats a call forever, it must not spin, and
+ * the program must not abort as it would with libuv.
  */
 IO_TEST(cancelled_loop_of_pauses_waits_in_the_end)
 {
@@ -245,7 +245,7 @@ IO_TEST(cancelled_loop_of_pauses_waits_in_the_end)
     close(epoll_fd);
 }
 
-/* Time out in many scopes. Each timeout resets the count of refused calls. */
+/* Let many scopes time out. Each timeout must reset the count of refused calls. */
 static int time_out_often(void *arg)
 {
     (void)arg;
@@ -490,8 +490,8 @@ static int yield_often(void *unused)
 }
 
 /*
- * While a cancellation is held back, calls that only yield do not return it. Therefore
- * coil does not complain that the task ignores it.
+ * If a task has the option hold_cancel, calls that only yield do not return its
+ * cancellation, and coil does not report that the task ignores it.
  */
 IO_TEST(yields_hold_the_cancellation_back)
 {
@@ -512,7 +512,7 @@ IO_TEST(yields_hold_the_cancellation_back)
 }
 
 /*
- * Fail with an errno and wait. The errno must be unchanged, although other tasks run
+ * Set errno, and wait. errno must be unchanged afterwards, although other tasks run
  * meanwhile.
  */
 static int fail_and_wait(void *arg)

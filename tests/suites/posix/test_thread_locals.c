@@ -68,7 +68,7 @@ TASK_TEST(variables_of_each_task_have_values_of_their_own)
     CHECK_INT(zero, 8);
     CHECK_INT(large[0], 0);
     CHECK_INT(destroyed, 2);
-    CHECK_INT(destroyed_values, 3); /* each destructor saw its task's variable */
+    CHECK_INT(destroyed_values, 3); /* the sum of the tasks' values, 1 and 2 */
 }
 
 static void destroy_again(void *variable)

@@ -1,7 +1,7 @@
 /*
- * channel.c - two tasks of one thread use a channel of Rust's standard library. The
- * sender does not wake the receiver, because both have the same thread. coil must report
- * this deadlock, and name the library. Ends with `N passed, N failed`.
+ * channel.c - checks the report of a deadlock: two tasks of one thread use a channel of
+ * Rust's standard library, which does not wake the receiver because it is on the sender's
+ * own thread. The report must name the library. Ends with `N passed, N failed`.
  */
 #include <coil.h>
 #include <coil/posix.h>
@@ -62,5 +62,5 @@ int main(void)
         printf("FAIL channel: %d, %s\n", rc, message);
     printf("%d passed, %d failed\n", !failed, failed);
     fflush(stdout);
-    _exit(failed); /* the tasks are still waiting */
+    _exit(failed); /* no cleanup, because the tasks are still waiting */
 }

@@ -1,10 +1,10 @@
 /*
  * foreign.h - runs an unmodified third-party library in 20 tasks of one thread.
  *
- * The library's calls wait for other tasks of the same thread. Those tasks either forward
- * the library's bytes to a server (`server`), or are the library's peer (`other_side`).
- * Therefore a call that blocks the thread never returns, and the test needs no clock to
- * detect it.
+ * Each call of the library waits for another task of the same thread, which either
+ * forwards bytes between the library and a server (if `server` is set), or is the
+ * library's peer (`other_side`). So if a call blocked the thread, it would never return,
+ * and the test would hang.
  */
 #ifndef COIL_TESTS_POSIX_FOREIGN_H
 #define COIL_TESTS_POSIX_FOREIGN_H
@@ -24,11 +24,15 @@ struct foreign {
     bool thread_keys;             /* use coil_hooks_thread_keys() */
     void (*thread_locals)(void);  /* use coil_hooks_thread_locals(); may be NULL */
     const coil_task_hooks *hooks; /* additional hooks to use; may be NULL */
-    /* needs a server; FOREIGN_SERVER has its port on 127.0.0.1 */
+    /*
+     * true if the library needs a server, whose port on 127.0.0.1 is in the environment
+     * variable FOREIGN_SERVER
+     */
     bool server;
     bool (*start)(void); /* runs in a task before any call of use(); may be NULL */
     /*
-     * runs in tasks with the numbers 0, 1, ...; returns true if all results were correct
+     * runs in FOREIGN_USES tasks with the numbers 0, 1, ...; returns true if all results
+     * are correct
      */
     bool (*use)(int number);
     bool (*other_side)(void); /* runs in a task during the calls of use(); may be NULL */

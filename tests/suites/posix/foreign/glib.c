@@ -1,8 +1,8 @@
 /*
- * glib.c - tests GLib's locks, which are implemented with futexes. Tasks and GLib's
- * threads acquire each of these locks, and hold it while they wait. The test also covers
- * GLib's state per thread: the default main context, and the flag that is set while a log
- * message is written.
+ * glib.c - tests GLib's locks, which are implemented with futexes: tasks and GLib's
+ * threads acquire each lock, and hold it while they wait. Also tests what GLib stores per
+ * thread: the default main context, and the flag that is set while a log message is
+ * written.
  */
 #include "foreign.h"
 
@@ -157,8 +157,8 @@ static bool run_main_loop(void)
 }
 
 /*
- * Write a log message, and wait while doing so. GLib treats a message as recursive if its
- * thread is already writing another one.
+ * Wait while GLib writes a log message, and count messages that GLib considers recursive,
+ * because it believes that the thread is already writing another one.
  */
 static void log_slowly(const gchar *domain, GLogLevelFlags level, const gchar *text,
                        gpointer recursions)
@@ -206,7 +206,10 @@ static bool use(int number)
            wait_for_broadcast();
 }
 
-/* Push the items that threads do not push, and then broadcast. */
+/*
+ * Push the items that the threads do not push, wait for all tasks, and broadcast the
+ * condition.
+ */
 static bool other_side(void)
 {
     bool right = true;

@@ -12,8 +12,8 @@
 #define PASSWORD "secret"
 
 /*
- * Add the port of the key distribution centre to the configuration. The port is known
- * only now.
+ * Add the port of the key distribution centre to the configuration, because it was not
+ * known before.
  */
 static bool start(void)
 {

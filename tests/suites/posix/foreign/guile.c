@@ -2,10 +2,10 @@
  * guile.c - Guile: each task runs a Scheme program, which waits in a C procedure and then
  * reads from a socket through Guile's own ports.
  *
- * Guile stores its state per thread in a thread-local variable and under a key. Its
- * garbage collector (bdw-gc) scans only the thread's own stack for references. The hooks
- * `stacks` make it scan the stacks of all tasks. While it waits for its own threads, no
- * other task must run, because that task would change objects that are being marked.
+ * Guile stores its state per thread in a thread-local variable and under a thread key.
+ * Its garbage collector (bdw-gc) scans only the thread's own stack for references, so the
+ * hooks `stacks` make it scan the stacks of all tasks. While the collector waits for its
+ * own threads, no task may run, because it could change objects that are being marked.
  */
 #include "foreign.h"
 

@@ -1,7 +1,7 @@
 /*
- * main.c - runs a third-party library in 20 tasks of one thread. Another task must be
- * able to run all the time, which shows that the thread is not blocked. Ends with `N
- * passed, N failed`.
+ * main.c - runs a third-party library in 20 tasks of one thread. Another task must run at
+ * regular intervals all the time, which shows that the library does not block the thread.
+ * Ends with `N passed, N failed`.
  */
 #include "foreign.h"
 
@@ -168,7 +168,7 @@ static int app(void *arg)
     coil_task *between = foreign.server ? start(stand_between, arg) : NULL;
     coil_task *ticker = start(tick, NULL);
 
-    coil_task_stack_peak(coil_task_current()); /* makes coil clean stacks from now on */
+    coil_task_stack_peak(coil_task_current()); /* starts the measurement of stacks */
     while (foreign.server && foreign_port == 0)
         coil_yield();
     finish(start(call, (void *)&foreign.start));

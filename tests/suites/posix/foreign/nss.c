@@ -1,7 +1,7 @@
 /*
- * nss.c - the C library's name service functions, with a module that queries a server
- * (nss_module.c). Most of these functions hold a lock of the C library during the query.
- * Two tasks call each function at the same time, and a third task is the server.
+ * nss.c - tests the C library's name service functions, with a module that queries a
+ * server (nss_module.c). Two tasks call each function at the same time, and a third task
+ * is the server. Most of these functions hold a lock of the C library during the query.
  */
 #include "foreign.h"
 
@@ -34,7 +34,7 @@ static coil_task *server;
 static int answer(coil_stream *client, void *unused)
 {
     (void)unused;
-    coil_sleep(COIL_MSEC(1)); /* until the other tasks have made their calls */
+    coil_sleep(COIL_MSEC(1)); /* time in which the other tasks make their calls */
     return (int)coil_write(client, "x", 1);
 }
 

@@ -190,7 +190,7 @@ WALK(aliasent, alias, )
 
 /* ---- netgroups --------------------------------------------------------------------- */
 
-struct __netgrent { /* the beginning of glibc's struct: inet/netgroup.h */
+struct __netgrent { /* first members of glibc's struct: inet/netgroup.h */
     enum { TRIPLE, GROUP } type;
     struct {
         const char *host, *user, *domain;

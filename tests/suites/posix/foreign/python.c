@@ -1,6 +1,6 @@
 /*
- * python.c - embedded CPython: each task has an interpreter state. The tasks take turns
- * holding the GIL, as threads do, and wait for locks, conditions, queues and pipes.
+ * python.c - embedded CPython: each task has an interpreter state. The tasks acquire the
+ * GIL as threads do, and wait for locks, conditions, queues and pipes.
  */
 #define PY_SSIZE_T_CLEAN
 #include "foreign.h"
@@ -8,8 +8,8 @@
 #include <Python.h>
 
 /*
- * threading.RLock identifies its owner by the thread. The class Identity is the
- * workaround from docs/manual/posix.md, "State and ownership by thread".
+ * threading.RLock takes all tasks of a thread for the same owner. The class Identity is
+ * the workaround from docs/manual/posix.md, "State and ownership by thread".
  */
 static const char setting_up[] =
     "import itertools, os, queue, threading, time\n"

@@ -1,8 +1,7 @@
 /*
- * ruby.c - Ruby in a single task. Ruby has one stack of frames per thread, and knows one
- * machine stack per thread. Therefore one task initialises Ruby, and runs the scripts of
- * all other tasks one after the other. The scripts wait, read from a socket, and run the
- * garbage collector.
+ * ruby.c - Ruby in a single task. Ruby supports only one stack per thread. So one task
+ * initialises Ruby, and runs the scripts of all other tasks one after the other. The
+ * scripts wait, read from a socket, and run the garbage collector.
  */
 #include "foreign.h"
 

@@ -1,7 +1,7 @@
 /*
- * rust.c - Rust's standard library. Each task waits in thread::park() for its turn and
- * then passes the turn to the next task, ROUNDS times. After that, each task waits in
- * thread::scope().
+ * rust.c - Rust's standard library. ROUNDS times, each task waits in thread::park() until
+ * the previous task unparks it, and then unparks the next task. After that, each task
+ * waits in thread::scope().
  */
 #include "foreign.h"
 

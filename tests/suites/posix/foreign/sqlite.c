@@ -1,6 +1,6 @@
 /*
- * sqlite.c - SQLite's busy timeout: all tasks write to one database, which only one task
- * at a time can do.
+ * sqlite.c - SQLite's busy timeout: all tasks write to one database, to which only one
+ * task at a time can write.
  */
 #include "foreign.h"
 

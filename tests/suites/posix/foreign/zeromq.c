@@ -1,8 +1,8 @@
 /*
  * zeromq.c - ZeroMQ: tasks send requests to one socket, and another task of the same
- * thread answers them. After that, tasks are cancelled while they wait inside ZeroMQ. The
- * tasks wait in a region that holds their cancellation back, because ZeroMQ aborts if a
- * system call fails with an unknown errno.
+ * thread answers them. After that, tasks are cancelled while they wait inside ZeroMQ.
+ * These tasks have the option hold_cancel, because ZeroMQ aborts if a system call fails
+ * with an unexpected errno such as ECANCELED.
  */
 #include "foreign.h"
 
@@ -33,7 +33,7 @@ static bool answer(void)
 {
     while (foreign_begun < FOREIGN_USES)
         usleep(1000);
-    usleep(10000); /* at this point all requests are waiting */
+    usleep(10000); /* now all requests are waiting */
     for (int i = 0; i < FOREIGN_USES * ROUNDS; i++) {
         char text[20] = "";
 
@@ -72,11 +72,13 @@ static bool use(int number)
 
 #define STACK_BYTES ((size_t)1024 * 1024)
 
-/* A socket from which one task receives. `peer` is the socket at the other end. */
+/*
+ * A task that receives a message from `socket`. `peer` is the other end of that socket.
+ */
 struct receiver {
     void *socket, *peer;
     coil_task *task;
-    int received, error; /* the results of zmq_recv() and zmq_errno() */
+    int received, error; /* results of zmq_recv() and zmq_errno() */
     bool ended;
 };
 
@@ -117,7 +119,7 @@ static bool cancel_all(struct receiver *all)
     return true;
 }
 
-/* Check that the task gets its cancellation once it has left the region. */
+/* Check the result of zmq_recv(), and that the task got its cancellation afterwards. */
 static bool end_receiver(struct receiver *r, int received)
 {
     int rc = coil_task_await(r->task);
@@ -131,8 +133,8 @@ static bool end_receiver(struct receiver *r, int received)
 }
 
 /*
- * Cancel receivers that wait inside ZeroMQ. Half of them then get a message; the others
- * end when the context is terminated.
+ * Cancel receivers that wait inside ZeroMQ. After that, half of them get a message, and
+ * the others end when the context is terminated.
  */
 static bool cancel_receivers(void)
 {

@@ -1,5 +1,6 @@
 /*
- * library.h - describes a third-party library, which 100 tasks use concurrently.
+ * library.h - struct library, which describes a third-party library that 100 tasks use
+ * concurrently.
  */
 #ifndef COIL_TESTS_POSIX_LIBRARY_H
 #define COIL_TESTS_POSIX_LIBRARY_H
@@ -13,25 +14,22 @@
 struct library {
     const char *name;
     const char *version, *tested; /* for docs/manual/libraries.md */
-    const char *server;           /* the environment variable with the server's address */
-    bool has_threads;             /* the library starts threads */
-    /* Connect a handle for one caller. Returns NULL after printing an error. */
+    const char *server;           /* environment variable with the server's address */
+    bool has_threads;             /* true if the library starts threads */
+    /* Open a connection for one caller. Prints an error and returns NULL on failure. */
     void *(*open)(const char *server);
     /*
      * Make one blocking call that takes WAIT_MS. Returns false if the response is
      * wrong.
      */
     bool (*call)(void *handle);
-    /* Make a call that ends by the library's own timeout. May be NULL. */
+    /* Make a call that exceeds the library's own timeout. May be NULL. */
     bool (*times_out)(void *handle);
     void (*close)(void *handle);
     struct library *next;
 };
 
-/*
- * Each library's file registers its struct with a constructor. meson.build lists the
- * files.
- */
+/* Register a library. Called by a constructor in the library's file. */
 void library_register(struct library *library);
 
 #endif

@@ -48,7 +48,7 @@ struct handles {
     ssize_t stack_peak;
     void **list;
     int count, right;
-    double one_by_one; /* seconds for all calls, extrapolated from a few calls */
+    double one_by_one; /* seconds for all calls in sequence, extrapolated from a few */
 };
 
 static double seconds(void)
@@ -73,7 +73,10 @@ static int open_handle(void *arg)
     return 0;
 }
 
-/* Make the sequential calls in a callback, where calls block the thread. */
+/*
+ * Arguments of call_one_by_one(), which makes the sequential calls in a callback, where
+ * they block the thread.
+ */
 struct measuring {
     struct handles *handles;
     coil_task *task;
@@ -220,8 +223,8 @@ static void test_time_out(struct handles *h)
 }
 
 /*
- * Test the libraries that start threads, or those that do not: first each alone, and then
- * all at once. The caller closes the handles. Returns the number of libraries, or -1.
+ * Test the libraries that start threads, or those that do not, first one by one, and then
+ * all at once. Returns the number of libraries, or -1. The caller closes the handles.
  */
 static int test_libraries(struct handles *h, bool with_threads)
 {
@@ -261,13 +264,13 @@ static int app(void *arg)
     int n, threads = 0;
 
     (void)arg;
-    coil_task_stack_peak(coil_task_current()); /* make coil clean stacks from now on */
+    coil_task_stack_peak(coil_task_current()); /* starts the measurement of stacks */
     coil_spawn(watch_threads, &threads, NULL, &watcher);
     n = test_libraries(h, false);
     coil_task_cancel(watcher, NULL);
     coil_task_await(watcher);
     coil_task_release(watcher);
-    /* The second thread is libcoil's own. It detects locks that block the loop. */
+    /* The second thread is libcoil's, and detects locks that block the loop. */
     check(threads <= 2, "%s", "the calls of the libraries used threads");
     time_out_and_close(h, n);
     if (n < 0)
@@ -279,7 +282,10 @@ static int app(void *arg)
 
 /* ---- without libcoil-posix --------------------------------------------------------- */
 
-/* Measure without libcoil-posix, to show how long every test would take without it. */
+/*
+ * Measure one library without libcoil-posix, to check that its calls in tasks then take
+ * as long as sequential calls.
+ */
 static int app_alone(void *arg)
 {
     struct handles h = {.library = first_library};

@@ -1,7 +1,7 @@
 /*
  * calls.h - defines a call of every interposed function that may wait. Most of these
- * calls would wait forever, so another task ends them (tails.h). Calls that libcoil-posix
- * makes on another thread end without help.
+ * calls wait until another task ends them (tails.h). Calls that libcoil-posix makes on
+ * another thread end by themselves.
  *
  * tests/suites/posix/outside.py compares the names with posix/functions.h.
  */
@@ -98,12 +98,12 @@ int __sigpause(int signo_or_bits, int is_signo);
 /* ---- what they are called on ------------------------------------------------------- */
 
 /*
- * Sockets and pipes. Reading from the first end of `quiet` or `empty_pipe` waits forever,
- * and so does writing to the second end of `full` or `full_pipe`.
+ * Sockets and pipes. Reading from quiet[0] or empty_pipe[0] waits forever, and so does
+ * writing to full[1] or full_pipe[1].
  */
 static int quiet[2], full[2], empty_pipe[2], full_pipe[2], other_pipe[2];
 static int listener, epoll, file, memory, unconnected;
-static struct sockaddr_un busy; /* the address of a listener with a full backlog */
+static struct sockaddr_un busy; /* address of a listener with a full backlog */
 static socklen_t busy_bytes = sizeof busy;
 static char fifo[40]; /* a path */
 static FILE *stream, *sink, *kept, *taken;
@@ -158,7 +158,7 @@ static void never(void)
 {
 }
 
-/* so many lookups that the last one does not finish immediately */
+/* enough lookups that the last one does not finish immediately */
 #define LOOK_UPS 500
 
 static struct gaicb **create_look_ups(void)
@@ -213,7 +213,7 @@ WITH_LIST(__vdprintf_chk, full[1] COMMA 1 COMMA)
 
 /* ---- the calls --------------------------------------------------------------------- */
 
-/* The C23 variants, if the C library has them. */
+/* the C23 variants of scanf() and similar functions, if the C library has them */
 #if __GLIBC_PREREQ(2, 38)
 WITH_LIST(__isoc23_vscanf, )
 WITH_LIST(__isoc23_vfscanf, stream COMMA)
@@ -227,8 +227,8 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
 #endif
 
 /*
- * Convert the result of a call to an int. C++ does not convert void or pointers to int
- * implicitly.
+ * Evaluate the call, and return 0. For calls that return void or a pointer, which C++
+ * does not convert to int.
  */
 #define THEN_0(call)                                                                     \
     __extension__({                                                                      \
@@ -504,8 +504,8 @@ static int prepare_sockets(void)
 }
 
 /*
- * Fill the queue of a listener. With a backlog of 0, there is room for one connection,
- * and a second one waits.
+ * Fill the queue of a listener, which holds one connection because its backlog is 0. A
+ * second connection has to wait.
  */
 static int prepare_busy(void)
 {
@@ -533,7 +533,8 @@ static void prepare_streams(void)
 }
 
 /*
- * Create a FIFO, and set `fifo` to a path that stays usable after its folder was removed.
+ * Create a FIFO, and set `fifo` to a path that can still be opened when the FIFO's folder
+ * has been removed.
  */
 static int prepare_fifo(char *folder)
 {

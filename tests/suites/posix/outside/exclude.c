@@ -1,7 +1,8 @@
 /*
- * exclude.c - a library that one thread must not enter twice, and that sleeps while it is
- * entered. Compiled with PROGRAM, this file is a program with tasks that call the library
- * before and after it is excluded with coil_posix_exclude().
+ * exclude.c - a library with a function that sleeps, and that a thread must not call
+ * while another call on that thread is in progress. Compiled with PROGRAM, this file is a
+ * program with tasks that call the library before and after it is excluded with
+ * coil_posix_exclude().
  */
 #include <unistd.h>
 
@@ -50,7 +51,10 @@ static int count_overlaps(void)
     return coil_group_exit(&group, 0) < 0 ? -1 : overlaps;
 }
 
-/* Exclude copies of the library until this fails. Returns the number of copies. */
+/*
+ * Exclude copies of the library until coil_posix_exclude() fails. Returns the number of
+ * excluded copies.
+ */
 static int exclude_copies(char **paths, int *rc)
 {
     int n = 0;

@@ -1,5 +1,6 @@
 /*
- * park.c - a task waits as in Rust's thread::park(). outside.py checks the report.
+ * park.c - a task waits in the same way as Rust's thread::park(). outside.py checks the
+ * report.
  */
 #include <coil.h>
 

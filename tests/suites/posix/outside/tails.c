@@ -1,13 +1,14 @@
 /*
- * tails.c - calls that are the last statement of a function that coil has called. The
- * compiler turns such a call into a jump, so that it returns directly into libcoil. It
- * must still suspend the task. Every kind of function is tested with every kind of call.
+ * tails.c - tests tail calls: if a call is the last statement of a function that coil has
+ * called, the compiler turns it into a jump, so that it returns directly into libcoil.
+ * The call must still suspend the task. Every kind of function is tested with every kind
+ * of call.
  *
- * Each call waits until another task cancels the caller or unlocks the lock. That task
- * can run only if the call does not block the thread.
+ * Each call waits until another task cancels the caller or releases the lock, which that
+ * task can do only if the call does not block the thread.
  *
- * Hooks and callbacks must not suspend. They end with short calls, which libcoil-posix
- * passes to the C library.
+ * Hooks and callbacks must not suspend. So their last statements are short calls, which
+ * libcoil-posix passes to the C library.
  *
  *     tails          all of them; prints those that blocked the thread
  */
@@ -214,8 +215,8 @@ static int in_started_task(const struct forms *f)
 }
 
 /*
- * Run the function in a task that is spawned through a promise. Cancelling the task that
- * waits for the promise cancels the other task.
+ * Run the function in a task that is spawned as if from another thread. Wait for its
+ * promise: if this wait is cancelled, so is the function's task.
  */
 static int in_task_from_another_thread(const struct forms *f)
 {

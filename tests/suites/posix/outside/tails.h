@@ -1,6 +1,7 @@
 /*
- * tails.h - code that calls.c, tails.c and tails_cxx.cpp share: the calls, a task that
- * ends another task's call, and a child process for each call.
+ * tails.h - code shared by calls.c, tails.c and tails_cxx.cpp. It makes a call in a task,
+ * ends the call from another task, and runs each call in a child process, because the
+ * call may hang.
  */
 #include <coil.h>
 #include <coil/posix.h>
@@ -12,8 +13,8 @@
 /* The task that is about to make the call. */
 static coil_task *caller;
 /*
- * The kind of wait of the caller when another task first ran, or "" if the caller was
- * ready. NULL if no other task ran.
+ * what the caller was waiting for when another task first ran, or "" if the caller was
+ * ready; NULL if no other task has run
  */
 static const char *waited_for;
 static bool is_ending;
@@ -28,9 +29,7 @@ static void begin(void)
     begin_in(coil_task_current());
 }
 
-/*
- * Record the caller's kind of wait. Some calls yield a few times before the task waits.
- */
+/* Set `waited_for`. Some calls yield a few times before the task waits. */
 static void look(void)
 {
     coil_waiting waiting;
@@ -46,7 +45,7 @@ static void look(void)
 }
 
 /*
- * The task that ends the caller's call. This task can run only if the call does not block
+ * End the caller's call from another task, which can run only if the call does not block
  * the thread.
  */
 static int end_call(void *unused)
@@ -72,8 +71,7 @@ static void take_long(void)
 }
 
 /*
- * Acquire locks, and hold them until the caller's call has ended. Only this task can
- * release them.
+ * Hold locks that only their owner can release, until end_call() ends the caller's call.
  */
 static int hold(void *unused)
 {
@@ -117,7 +115,7 @@ static int run_one(int (*fn)(void *arg), void *arg)
     return 0;
 }
 
-/* A function to call repeatedly, each time with the next argument. */
+/* A function that is called once for each element of `args`. */
 struct work {
     int (*fn)(void *arg);
     char *args;
