@@ -1,8 +1,8 @@
 /*
  * css_urls.c - prints the URLs of style sheets for tests/suites/crawl-sets/run.
  *
- * Reads style sheets, each as a line of hexadecimal digits. Writes a line of JSON for
- * each style sheet: a list of [kind, text, line, column].
+ * Reads one style sheet per line, in hexadecimal digits. For each style sheet, writes a
+ * line of JSON: a list of [kind, text, line, column].
  */
 #include "../../../crawler/base/ascii.h"
 #include "../../../crawler/page/css/css.h"

@@ -39,7 +39,8 @@ function charsetOf(contentType) {
   return match?.[1] ?? match?.[2];
 }
 
-// Decode a style sheet by its byte order mark, header or @charset, or else as UTF-8.
+// Decode a style sheet. Its encoding is that of its byte order mark, header or @charset,
+// or UTF-8 without any of these.
 function textOfSheet(bytes, contentType) {
   const label = /^@charset "([^"]*)";/.exec(bytes.subarray(0, 1024).toString('latin1'))?.[1] ?? '';
   const found = markedText(bytes)
@@ -62,7 +63,9 @@ function markedText(bytes) {
   return null;
 }
 
-// Decode a page by its byte order mark, header or meta element, or else by trying encodings.
+// Decode a page. Its encoding is that of its byte order mark, header, meta element or XML
+// declaration. Without any of these, the page is UTF-8 if it is valid UTF-8, and
+// windows-1252 otherwise.
 export function textOf(bytes, contentType) {
   const marked = markedText(bytes);
   if (marked !== null) {
@@ -97,8 +100,8 @@ function valueAt(text, start) {
   return match.lastIndex;
 }
 
-// Yield the links of a style sheet, except fragments of the styled document.
-// `whole` is the text of the document that contains the style sheet.
+// Yield the links of a style sheet, except links to fragments of the document that
+// contains it. `whole` is the text of that document.
 function* linksOfSheet(element, css, whole, offset) {
   const place = placer(whole);
   for (const url of urlsIn(csstree, css)) {
@@ -156,7 +159,7 @@ function* linksOfSrcdoc(parse, element, text, place, seen) {
 
 function* linksOf(parse, all, text) {
   const place = placer(text);
-  const seen = new Set(); // an element and the copies that parse5 makes of it count once
+  const seen = new Set(); // parse5 copies some elements, but each link counts only once
   for (const element of all) {
     yield* linksOfStyles(element, text, place, seen);
     yield* linksOfSrcdoc(parse, element, text, place, seen);
@@ -176,8 +179,8 @@ function* linksOf(parse, all, text) {
   }
 }
 
-// Return the links in Link headers, found by npm's http-link-header.
-// Each header is a pair of name and value.
+// Yield the links in Link and Refresh headers. Link headers are parsed by npm's
+// http-link-header. Each header is a pair of name and value.
 export function* linksOfHeaders(headers) {
   const place = { element: null, line: null, column: null };
   for (const [name, value] of headers) {
@@ -195,7 +198,8 @@ export function* linksOfHeaders(headers) {
   }
 }
 
-// Return the ids to which a fragment can refer. (HTML: the indicated part of the document)
+// Return the ids to which a fragment can refer (HTML standard: "the indicated part of the
+// document").
 function idsOf(all) {
   const ids = new Set();
   for (const element of all) {

@@ -1,8 +1,8 @@
 // outside.mjs - computes the answers that outside.py sends on behalf of all other hosts.
 //
-// A checksum of host, port, path and query selects the answer.
-// Therefore both files can compute the answer for each URL without a list.
-// An answer is either the {verdict, reason, status} of a target, or {status, location}.
+// Both files compute the answer for a URL from a checksum of its host, port, path and
+// query, so they do not need a list of URLs. An answer is either the {verdict, reason,
+// status} of a target, or {status, location}.
 
 const there = 'http://there.example';
 const well = { verdict: 'ok', reason: null, status: 200 };
@@ -41,5 +41,5 @@ export function answerOutside(target) {
     : url.pathname.startsWith('/ok/') ? well : status('broken', 404);
 }
 
-// Every existing page has these ids.
+// ids on each page that outside.py serves
 export const idsOutside = new Set(['known']);

@@ -15,7 +15,8 @@ import tempfile
 THERE = 'http://there.example'
 PAGE = b'<!DOCTYPE html><title>x</title><p id=known>x <a href=/never>x</a>'
 CLOSE = object()
-# Tuples of the answer to HEAD (None if it does not differ), the status, and a header.
+# Each kind of answer has the status for HEAD (CLOSE, or None if it is the same as for GET), the status for GET, and a
+# header.
 KINDS = [(None, 200, None)] * 3 + [
     (405, 200, None),
     (None, 404, None), (None, 403, None),
@@ -69,8 +70,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = False
 
     def do_GET(self):
-        # Use the request line, because self.path has only one slash where the URL's path begins
-        # with two.
+        # Parse the request line, because in self.path only one slash remains if the URL's path begins with two.
         host, path = self.host, self.requestline.split()[1]
         if host is None:
             host, slash, path = path.split('://')[1].partition('/')

@@ -2,7 +2,7 @@
  * page_links.c - prints the links that the crawler's search finds in files, for
  * tests/suites/crawl-sets/run.
  *
- * Reads names of files. Writes a line of JSON for each file: a list of [element,
+ * Reads one file name per line. For each file, writes a line of JSON: a list of [element,
  * attribute, reference, line, column, URL]. The URL is resolved as if the file were at
  * http://host/page, and is null if the reference is invalid.
  */
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A prime number, so pieces end at arbitrary positions. */
+/* A prime number, so that pieces end at arbitrary positions in the page. */
 #define PIECE_BYTES 4093
 
 static void write_json(const char *s)

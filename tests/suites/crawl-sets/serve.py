@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Serve a folder like examples/httpd, except for the answers in the folder's answers.json. served.mjs explains that
-file.
+"""Serve a folder as examples/httpd does, except for the answers in the folder's answers.json, which served.mjs
+explains.
 
     serve.py FOLDER
 """

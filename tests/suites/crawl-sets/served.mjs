@@ -1,7 +1,8 @@
 // served.mjs - computes the answers of a file server from the files alone.
 //
-// Like examples/httpd, the server redirects a folder's URL without a slash, and sends the folder's index.html.
-// A file `answers.json` in the folder changes the answers of some paths, as in serve.py:
+// The server does what examples/httpd does: it redirects a folder's URL without a slash,
+// and sends the folder's index.html. A file `answers.json` in the folder changes the
+// answers for some paths, as in serve.py:
 //    {"/path": {"status": 302, "location": "/there", "type": "text/html", "file": "a.html",
 //            "headers": [["Link", "</x>; rel=up"]]}}
 
@@ -75,7 +76,8 @@ export function pagesBelow(site) {
     .map((name) => pathToFileURL(join(resolve(site), name)).href);
 }
 
-// `isOtherName` is true for a second URL of a page. The page's links are reported only under the first URL.
+// `isOtherName` is true if the URL is not the file's own URL, for example that of its
+// folder. A page's links are reported only under its own URL.
 export function answerOfFile(url) {
   const path = fileURLToPath(url.replace(/\?.*/s, ''));
   const info = existsSync(path) && statSync(path);

@@ -2,8 +2,8 @@
 //
 //     node stylesheets.mjs CSS_TREE_FOLDER < LINES
 //
-// Reads style sheets, each as a line of hexadecimal digits.
-// Writes the same output as css_urls.c: for each style sheet a list of [kind, text, line, column].
+// Reads one style sheet per line, in hexadecimal digits. For each style sheet, writes a
+// list of [kind, text, line, column], like css_urls.c.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

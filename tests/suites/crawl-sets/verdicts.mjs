@@ -5,19 +5,18 @@
 //
 // ORIGIN "file:" means a crawl without a server, which starts at all pages in the folder.
 //
-// Writes a line of JSON for each
+// Writes lines of JSON:
 //     ["page", url, status, number of links, searched]
 //     ["link", page, text, line, column, element, attribute, target, fragment]
 //     ["redirect", url, status, location, target]
 //     ["verdict", target, fragment, verdict, reason, status]
-// docs/design/checker.md describes the records.
-// EXTERNAL is "skip", or "head" if links to other sites are checked.
-// With "head", outside.mjs computes the answers of other sites.
-// FRAGMENTS is "all" if fragments are also checked on other sites.
-// The status of a verdict is "any" if several answers lead to the verdict.
+// docs/design/checker.md describes the records. EXTERNAL is "skip", or "head" if links to
+// other sites are checked. With "head", outside.mjs computes the answers of other sites.
+// FRAGMENTS is "all" if fragments are also checked on other sites. The status of a
+// verdict is "any" if the verdict depends on several answers.
 //
-// The site must not have a chain of redirects that is longer than --max-redirect allows.
-// How far coil-crawl follows such a chain depends on other links to URLs in the chain.
+// The site must not have a chain of redirects that exceeds --max-redirect, because how
+// far coil-crawl follows such a chain depends on other links to URLs in the chain.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +40,7 @@ const XML = /^(text|application)\/xml\s*(;|$)/i;
 
 const write = (...record) => console.log(JSON.stringify(record));
 const pages = new Map(); // URL -> {status, location, ids, depth, rule}
-const levels = [[]]; // the URLs of each depth, including some that later move to the previous depth
+const levels = [[]]; // the URLs of each depth; some of them move to a lower depth later
 const wanted = new Set(); // JSON of [target, fragment], or of [null, text] for an invalid URL
 
 // Return the percent-decoded fragment without a text directive, or null without a fragment.
@@ -56,7 +55,7 @@ function percentDecode(text) {
   return bytes.toString('utf8');
 }
 
-// Return true if the URL has an improbable scheme.
+// Return true if the URL's scheme is probably a mistake.
 function isMistyped({ href }) {
   const [scheme] = href.split(':', 1);
   return scheme.length === 1 || scheme === 'localhost' || /^[^:]*\.[^:]*:\d+([/?#]|$)/.test(href) ||
@@ -66,7 +65,7 @@ function isMistyped({ href }) {
 // Return [target, fragment], or [null, null] for an invalid URL.
 function targetOf(text, base) {
   const absolute = base.startsWith('file:') && /^[\0- ]*([/\\]{1,2})/.exec(text);
-  if (absolute) { // "/x" is a path below the root, but "//host/x" is not
+  if (absolute) { // "/x" is a path below the root folder, but "//host/x" is not
     if (!URL.canParse(text, 'https://root/')) {
       return [null, null];
     }
@@ -78,7 +77,8 @@ function targetOf(text, base) {
   if (!URL.canParse(text, base)) {
     return [null, null];
   }
-  // A file outside of the checked folder gets a special verdict.
+  // A link to a file outside the checked folder gets a verdict of its own, for the target
+  // "file:/path".
   if (isLocal && /^[\0- ]*file:/i.test(text) && !new URL(text).href.startsWith(rootUrl(site))) {
     return ['file:' + new URL(text).href.replace(/[?#].*/s, '').slice('file://'.length), null];
   }
@@ -117,8 +117,8 @@ function meet(target, fragment, depth) {
   reach(target, depth);
 }
 
-// Add a target that is reached through a redirect.
-// The target gets a verdict only if a link points to it as well.
+// Add a target of a link or a redirect. The target gets a verdict only if meet() was
+// called for it, because a link points to it.
 function reach(target, depth) {
   const page = pages.get(target) ?? { rule: ruleAgainst(target), depth: Infinity };
   pages.set(target, page);
@@ -167,7 +167,7 @@ function follow(url, page) {
   }
 }
 
-// Compute the answer for a target on another site, but only once, whatever its depth is.
+// Compute the answer for a target on another site, if that has not been done before.
 function lookOutside(url, page) {
   if (page.answer === undefined) {
     page.answer = answerOutside(url);

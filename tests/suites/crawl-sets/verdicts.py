@@ -1,7 +1,7 @@
 """Compare coil-crawl's JSONL with verdicts.mjs: the same links, verdicts, pages and redirects.
 
-The order is not compared, because the order of pages depends on the network. Records are compared as a multiset, in
-which a link that occurs twice counts twice.
+The records are compared as multisets: a link that occurs twice counts twice, but the order does not matter, because it
+depends on the network.
 
     verdicts.py BUILD [FOLDER...]   the part of tests/suites/crawl-sets/run --all, or the sites in these
                                     folders instead; parse5 is in BUILD/crawl-sets
@@ -19,12 +19,10 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 SHOWN = 10
 
-# Three options: the depth, how links to other sites are checked (outside.py answers the requests), and how fragments
-# of such links are checked.
+# Options of a crawl: --max-depth, --external (outside.py answers for other sites), and --fragments.
 SKIPPED, TWO_DEEP = ('Infinity', 'skip', 'site'), ('2', 'skip', 'site')
 CHECKED, SEARCHED = ('Infinity', 'head', 'site'), ('Infinity', 'head', 'all')
-# Each entry has a name, a folder, one of the option tuples above, and the minimum numbers of pages, links and
-# verdicts.
+# Each site has a name, a folder, options, and the minimum numbers of pages, links and verdicts.
 SITES = [
     ('everything', HERE / 'everything', SKIPPED, (300, 860, 520)),
     ('everything, 2 deep', HERE / 'everything', TWO_DEEP, (240, 820, 520)),
@@ -35,7 +33,7 @@ SITES = [
     ('postgresql-doc-15', '/usr/share/doc/postgresql-doc-15/html', CHECKED, (1100, 28000, 4500)),
     ('cmake-doc', '/usr/share/doc/cmake-data/html', CHECKED, (3600, 105000, 21000)),
 ]
-# The minimum numbers when the whole folder is checked without a server.
+# The minimum numbers for checks of a whole folder without a server.
 FILES = {
     'everything': (59, 610, 500),
     'sqlite3-doc': (750, 75000, 11500),
@@ -71,7 +69,7 @@ FAILING = {'broken', 'fragment', 'error', 'timeout'}
 
 
 class Crawl:
-    """The exit status of coil-crawl, and the records that it wrote as lines of JSON, grouped by type."""
+    """Run coil-crawl, and store its exit status and the records that it writes as lines of JSON."""
 
     def __init__(self, build, url, *options, proxy=None):
         environment = {k: v for k, v in os.environ.items() if not k.lower().endswith('_proxy')}
@@ -125,7 +123,7 @@ def row(record, members):
 
 
 def target_of(link):
-    """Return the key of the link's verdict. The key of an invalid URL is the text as written."""
+    """Return the key under which the link's verdict is stored. For an invalid URL, the key is the text as written."""
     return (link['text'], None) if link['target'] is None else \
         (link['target'], link['fragment'])
 
@@ -165,7 +163,7 @@ def oracle(parse5, site, origin, *options):
 
 
 def take_any(verdicts, theirs):
-    """Return coil-crawl's records, with the status "any" wherever the oracle has "any"."""
+    """Return coil-crawl's verdicts, with the status "any" where verdicts.mjs has the status "any"."""
     is_open = {(record['target'], record['fragment']) for record in theirs
                if record['status'] == 'any'}
     return [{**record, 'status': 'any'}
@@ -233,16 +231,16 @@ def check_site(build, parse5, name, site, how, floors):
 
 
 def check_files(build, parse5, name, site, floors):
-    """Like check_site(), but without a server and for all pages in the folder."""
+    """Check all pages in the folder without a server, and return true if the results are as expected."""
     crawl = Crawl(build, site, '--external', 'skip')
     differences = compare(crawl, oracle(parse5, site, 'file:'))
     return tell(name + ', without a server', crawl, differences, floors)
 
 
 def check_sites(build, parse5, everything=True):
-    """Return for each site whether both sides agree, and the number of missing sites.
+    """Check all sites. Returns a list of their results, and the number of missing sites.
 
-    Unless `everything` is true, sites that take too long for CI are skipped.
+    If `everything` is false, checks that take too long for CI are skipped.
     """
     sites = [(name, pathlib.Path(site), *rest) for name, site, *rest in SITES]
     there = [site for site in sites if (site[1] / 'index.html').exists()]

@@ -1,11 +1,10 @@
 /*
- * bodies.c - runs the tasks of a program, line by line.
+ * bodies.c - runs the bodies of a program's tasks, line by line.
  *
- * This file implements each instruction of reference.py with coil's public headers only.
- * Each instruction is a function that returns an rc, like coil's own functions. If an
- * instruction that waits returns a negative rc, the task ends, as an exception in Python
- * would end it. After other instructions (`goes_on` in the tables) the task continues,
- * and the trace shows the rc as a word.
+ * Each instruction of reference.py is implemented here as a function that returns an rc,
+ * with coil's public headers only. If the function returns a negative rc, the task ends,
+ * as an exception in Python would end it. There are exceptions: after an instruction with
+ * `goes_on` in the tables, the task continues, and the trace shows the rc as a word.
  */
 #include "judge.h"
 
@@ -24,8 +23,8 @@ static int handler_of(struct body *body, const struct line *line)
 }
 
 /*
- * Run a `try` block. A cancellation is marked as caught before its handler or a cleanup
- * (a `finally` that waits) runs.
+ * Run a `try` block. Before the handler of a cancellation runs, or a cleanup (a `finally`
+ * that may wait), the cancellation is marked as caught.
  */
 static int do_try(struct body *body, const struct line *line)
 {
@@ -53,7 +52,7 @@ static int do_try(struct body *body, const struct line *line)
 
 static int do_group(struct body *body, const struct line *line)
 {
-    /* static, because a group may be cancelled after it has ended */
+    /* static, because instructions may cancel a group that has ended */
     static coil_group memory[MAX_NUMBER];
     int number = number_of(line->words[1]), rc;
     coil_group *group = &memory[number];
@@ -137,8 +136,8 @@ static const struct instruction *instruction_of(const struct line *line)
 }
 
 /*
- * Return true if the rc ends the body. -EPERM does not: it means that the lock of a
- * condition is not held.
+ * Return true if this rc of the instruction ends the body. -EPERM never does: the lock of
+ * a condition is not held.
  */
 static bool ends_body(const struct instruction *instruction, int rc)
 {
@@ -162,7 +161,9 @@ static int run_block(struct body *body, int first, int end)
     return 0;
 }
 
-/* Register the current task, which a race has spawned, as the task of this body. */
+/*
+ * Register the current task, which a race has spawned, as the task that runs this body.
+ */
 static void adopt(struct body *body)
 {
     char name[8];

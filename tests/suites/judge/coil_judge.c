@@ -75,8 +75,8 @@ static void declare_all(void)
 }
 
 /*
- * Cancel all tasks and unlock all locks, because no task can continue. Returns false if
- * all tasks have ended.
+ * If no task can continue, cancel all tasks and unlock all locks. Returns false if all
+ * tasks have ended.
  */
 static bool break_up(void)
 {
@@ -123,7 +123,7 @@ static void close_up(void)
         coil_future_cancel(futures[i], "driver");
         coil_future_release(futures[i]);
     }
-    coil_yield(); /* let the callbacks of the cancelled futures run */
+    coil_yield(); /* run the callbacks of the cancelled futures */
     tasks_finish();
     sync_finish();
 }

@@ -1,7 +1,7 @@
-"""Corner cases of order and cancellation, with the number of programs that reach each of them.
+"""Define corner cases of order and cancellation, and count the programs that reach each of them.
 
-reference.py detects the corner cases while it runs a program on asyncio. After the trace it writes a line with `#` for
-each corner case, and `run` counts these lines.
+While reference.py runs a program on asyncio, it detects these cases. After the trace it writes a line with `#` for each
+of them, and `run` counts these lines.
 """
 
 import collections
@@ -48,8 +48,8 @@ class Watch:
         self.reached[corner] = None
 
     def cancels(self, victim, canceller):
-        """Record the situation in which the task of `victim` is about to be cancelled. `canceller` is None if the
-        driver cancels it."""
+        """Record the corner case in which the task of `victim` is about to be cancelled. `canceller` is None if the
+        driver cancels the task."""
         task = victim.task
         waits_for = task._fut_waiter
         if task.done():

@@ -1,32 +1,32 @@
-"""Changes to asyncio that define an order where CPython's order is accidental. The judge does not change asyncio in
-any other way.
+"""Even out accidental differences: where CPython does not guarantee an order, make asyncio use a defined order. The
+judge does not change asyncio in any other way.
 
-The judge tests that coil and asyncio run everything in the same order. In five cases, CPython does not guarantee an
-order. In these cases, this file makes asyncio use the natural order, which is also coil's. The C accelerator is not
-affected: _asyncio's Task and Future are used unchanged.
+The judge tests that coil and asyncio run everything in the same order, but in five cases, CPython does not guarantee an
+order. In these cases, asyncio uses the natural order, which is also coil's. The C accelerator is not changed: Task and
+Future are those of _asyncio.
 
-1. Equal deadlines. asyncio stores timers in a heapq, which is not stable: the order of two timers with equal
-deadlines depends on the rest of the heap. This file makes the order of equal deadlines first in, first out.
-(base_events.py: call_at pushes, _run_once pops; events.py: TimerHandle.__lt__ compares only _when)
+1. Equal deadlines. asyncio stores timers in a heapq, which is not stable: the order of two timers with equal deadlines
+   depends on the rest of the heap. Here timers with equal deadlines are first in, first out. (base_events.py: call_at
+   pushes, _run_once pops; events.py: TimerHandle.__lt__ compares only _when)
 
 2. Iteration over sets. TaskGroup stores its children in a set, and cancels them in the set's order, which depends on
    their addresses. asyncio.wait() and as_completed() convert their arguments to a set, and add callbacks in the order
-   of that set. This file makes sets keep the order of insertion. (taskgroups.py: self._tasks = set(), _abort;
+   of that set. Here these sets are iterated in the order of insertion. (taskgroups.py: self._tasks = set(), _abort;
    tasks.py: wait, fs = set(fs); _AsCompletedIterator, todo = {...})
 
-3. Floats. In asyncio deadlines are sums of floats, and a timer is due within a clock resolution of its deadline. In
-   the judge, time is an integer number of ticks, and a timer is due if now >= deadline. (base_events.py: _run_once,
-   end_time = self.time() + self._clock_resolution)
+3. Floats. In asyncio deadlines are sums of floats, and a timer fires up to one clock resolution before its deadline.
+   Here time is an integer number of ticks, and a timer fires if now >= deadline. (base_events.py: _run_once, end_time =
+   self.time() + self._clock_resolution)
 
-4. The clock. In asyncio the selector's select(timeout) waits. The judge never sleeps: when no handle is ready, the
-   clock jumps to the next deadline.
+4. The clock. In asyncio the loop sleeps in select(timeout). Here it never sleeps: when no handle is ready, the clock
+   jumps to the next deadline.
 
-5. A fixed bug (gh-128550): before 3.13.2, if an eager child has failed, the TaskGroup cancels its owner inside
-   create_task(), in the middle of the owner's body. This file moves the cancellation to the next turn.
-   (taskgroups.py: create_task)
+5. A fixed bug (gh-128550): before 3.13.2, if an eager child failed, the TaskGroup cancelled its owner inside
+   create_task(), in the middle of the owner's body. Here the owner is cancelled in the next turn. (taskgroups.py:
+   create_task)
 
-asyncio.run() cancels leftover tasks at the end in the order of a set. The judge does not change this order, because
-the driver of its programs leaves no tasks behind.
+asyncio.run() cancels leftover tasks in the arbitrary order of a set. This is not changed, because the judge's programs
+leave no tasks behind.
 """
 
 import asyncio
@@ -119,8 +119,8 @@ on_task_done = taskgroups.TaskGroup._on_task_done
 
 
 def install():
-    """Replace names in the modules of asyncio. A global `set` in a module hides the builtin, and asyncio looks
-    TimerHandle up at each use."""
+    """Replace names in the modules of asyncio: a global `set` in a module hides the builtin, and TimerHandle is looked
+    up in its module at each use."""
     tasks.set = OrderedSet
     taskgroups.set = OrderedSet
     if sys.version_info < (3, 13, 2):

@@ -1,7 +1,7 @@
 """Filters that drop programs for which coil and asyncio differ on purpose.
 
-Where possible, the generator avoids such differences (see generate.py). The filters handle the remaining ones. The
-run counts the programs that each filter drops, and fails if the filters drop too many.
+Where possible, the generator avoids such differences (see generate.py). The filters are for the others. The run counts
+the programs that each filter drops, and fails if the filters drop too many.
 """
 
 import older
@@ -9,12 +9,13 @@ import program
 
 MOST_PERCENT = 2  # share of the programs, on a CPython of 3.13 or later
 
-# Instructions that cancel the awaited tasks when the waiting task is cancelled.
+# If a task is cancelled in one of these instructions, the tasks that it awaits are cancelled too.
 HANDED_ON = {"await", "gather", "gather_all", "wait_for", "race"}
 
 
 def edges(nodes):
-    """Yield pairs of tasks: a task and a task that it awaits and cancels, or the owner of a group and a child."""
+    """Yield pairs of tasks of which the first may pass its cancellation to the second: a task and a task that it
+    awaits, or the owner of a group and a child."""
     owners = {}
     for task in nodes:
         if task.verb == "task":
@@ -51,7 +52,7 @@ FILTERS = {
 }
 
 
-# Differences that can be detected only at run time. reference.py writes them into the trace.
+# Filters that apply only at run time. reference.py writes their names into the trace.
 SEEN_IN_RUNS = {
     "race": "a staggered race that is cancelled, or has a second winner: asyncio leaves the "
     "others behind, or dies of an assertion; coil waits for them, and the first winner counts",

@@ -1,10 +1,10 @@
 """Generate random programs. A seed and a number determine a program.
 
 A program uses only some of the families of instructions below, so that its instructions interact. Times are small
-integers, so that many events occur at the same instant. Among the random instructions are scenes: short sequences that
-test corner cases of order. For example, a task cancels itself, a task that was just woken, or a task that has not
-begun. Other scenes cancel a task twice, or exactly at a deadline. In most programs, the last task only sets and
-releases objects that other tasks wait for, and cancels tasks. In some programs, several tasks contend for one object.
+integers, so that many events occur at the same instant. Some random instructions are replaced by scenes, which are
+short sequences that reach corner cases of order: for example, they cancel a task that was just woken or has not begun,
+or cancel a task twice, or exactly at a deadline. In most programs, the last task only sets and releases objects that
+other tasks wait for, and cancels tasks. In some programs, several tasks contend for one object.
 
 Rules that keep both sides comparable:
 
@@ -23,7 +23,7 @@ from program import BLOCKS, Node, parse, to_text
 
 ERRORS = ["EIO", "EPROTO", "ENOENT", "EPIPE"]
 
-# maps each family to the weights of its instructions
+# the instructions of each family, with their weights
 FAMILIES = {
     "time": {"sleep": 6, "yield": 4, "soon": 1, "later": 1, "at": 1, "unschedule": 1},
     "futures": {"await": 5, "set": 4, "break": 2, "callback": 2, "uncallback": 1,
@@ -116,8 +116,8 @@ class Generator:
         return str(self.marks)
 
     def choose_contest(self):
-        """Choose an object for which several tasks wait, and the instructions that serve one waiter.
-        Objects for which a lost wake-up is hardest to detect are listed twice."""
+        """Choose an instruction that waits for an object, for several tasks to contend in, and an instruction that
+        serves one waiter. Objects for which a lost wake-up is hardest to detect are listed twice."""
         return self.rng.choice([
             (["get", "q0"], ["put_nowait", "q0", "7"]),
             (["put", "q0", "8"], ["get_nowait", "q0"]),
@@ -245,7 +245,7 @@ class Generator:
         return Node(["try"], nodes, kind.split(), handler)
 
     def stumble(self, nodes, first=()):
-        """Return a block that fails when it is cancelled. It runs the instructions `first` before it fails."""
+        """Return a block that fails when it is cancelled, after it has run the instructions `first`."""
         return Node(["try"], nodes, ["except", "cancelled"],
                     [*first, Node(["fail", self.error()])])  # fmt: skip
 

@@ -1,5 +1,5 @@
 /*
- * judge.h - declarations that the files of coil-judge share: bodies, objects, the trace.
+ * judge.h - declarations shared by the files of coil-judge.
  *
  *   coil_judge.c   the driver: declares the objects, starts t0, cancels tasks that do not end
  *   bodies.c       runs the bodies of tasks, line by line; blocks
@@ -19,7 +19,7 @@
 
 #define TICK COIL_MSEC(1)
 
-/* Words in the trace that replace an rc. */
+/* Results of instructions that are not errnos. The trace shows them as words. */
 #define ABSENT (-100000)
 #define BUSY (-100001)
 
@@ -38,7 +38,7 @@ struct body {
 struct instruction {
     const char *verb;
     int (*run)(struct body *body, const struct line *line);
-    bool goes_on; /* if false, a negative rc ends the body */
+    bool goes_on; /* if true, a negative rc does not end the body */
 };
 
 /* A table ends with an entry without a verb. */

@@ -61,7 +61,8 @@ class TaskGroup(asyncio.TaskGroup):
 
 
 class Barrier(asyncio.Barrier):
-    """The task that arrives last gets the last index. Other tasks get their indexes as they leave."""
+    """A Barrier that returns each index once, even if tasks are cancelled: the task that arrives last gets the last
+    index, and the others get theirs in the order in which they leave."""
 
     passed = 0
 
@@ -79,7 +80,7 @@ class Barrier(asyncio.Barrier):
 
 @contextlib.contextmanager
 def eagerly(loop):
-    """Within the block of this context manager, the next task that is created begins eagerly, even in a group."""
+    """Make the next task that is created in the `with` block begin eagerly, even in a group."""
 
     def create_once(loop, coroutine, **options):
         loop.set_task_factory(None)

@@ -1,17 +1,17 @@
 """Differences between older versions of asyncio and 3.13, the version that coil follows.
 
-The differences were found by running the judge's programs on CPython 3.11.7, 3.12.1 and 3.13.0, and then comparing
-the sources. A program with an instruction that has changed is skipped if the interpreter is older than the change.
+The judge found these differences when its programs ran on CPython 3.11.7, 3.12.1 and 3.13.0; the sources explain them.
+Programs with an instruction that has changed are skipped if the interpreter is older than the change.
 
-Three changes concern instructions of most programs, but rarely have an effect. When one of these changes has an
-effect, reference.py marks the trace as not comparable:
+Three changes concern instructions that most programs contain, but rarely have an effect. If they have one, reference.py
+marks the trace as not comparable:
 
 - A call of Task.uncancel() that brings the count to 0 discards an undelivered cancellation.
 
-- An expired timeout raises a TimeoutError unless another request to cancel was made since the block began. Older
-requests are ignored (since a 3.11 release later than 3.11.2).
+- An expired timeout raises a TimeoutError unless another request to cancel was made since the block began. Requests
+  from before the block do not matter (since a 3.11 release later than 3.11.2).
 
-- Since 3.13, a TaskGroup that fails after someone else has cancelled its parent cancels the parent again.
+- Since 3.13, a TaskGroup that fails cancels its parent even if another request has already cancelled the parent.
 """
 
 import program
@@ -31,7 +31,7 @@ CHANGES = [
     ((3, 13), {"as_completed"}),
     # gather() of completed futures does not wait.
     ((3, 12), {"gather", "gather_all"}),
-    # Eager tasks were added, and wait_for() was implemented with timeout().
+    # Eager tasks are new, and wait_for() is implemented with timeout().
     ((3, 12), {"eager", "eager_child", "wait_for", "race"}),
 ]
 

@@ -6,8 +6,8 @@
 #define MAX_MARK 128
 
 /*
- * Look up the tasks and futures that the line names from its word `first` on. Stores
- * those that exist, and returns their number.
+ * Store the tasks and futures named by the words of the line from `first` on, and return
+ * their number. Those that do not exist are omitted.
  */
 static size_t several_of(const struct body *body, const struct line *line, int first,
                          coil_future *several[LINE_MAX_WORDS])
@@ -241,8 +241,8 @@ static int do_as_completed(struct body *body, const struct line *line)
 }
 
 /*
- * Run a staggered race of tasks that have not been started. The race spawns these tasks,
- * and owns them.
+ * Run a staggered race of those tasks that have not been started. The race spawns these
+ * tasks, and owns them.
  */
 static int do_race(struct body *body, const struct line *line)
 {
@@ -457,8 +457,8 @@ void tasks_finish(void)
 /* ---- introspection ----------------------------------------------------------------- */
 
 /*
- * Mark the task in `living` if it belongs to the program. A task of a race counts only
- * after it has begun, because no other task can refer to it before that.
+ * Mark the task in `living` if it belongs to the program. A task of a race belongs to it
+ * only once it has begun.
  */
 static int mark_living(coil_task *task, void *arg)
 {

@@ -1,4 +1,4 @@
-"""Convert a program of the judge to a scenario for tests/suites/asyncio. The scenario is a topic of its own.
+"""Convert a program of the judge to a scenario for tests/suites/asyncio, in three files of its own.
 
 The files are NAME.py, NAME.c and NAME.trace.
 
@@ -6,7 +6,7 @@ The files are NAME.py, NAME.c and NAME.trace.
 
 A block of the program becomes a block in Python and a function in C. A failure becomes an exception in Python and a
 return value in C. The files use tests/suites/asyncio/judged.py and judged.[ch]. Instructions on objects that do not
-exist are omitted, unless another instruction depends on them.
+exist are omitted.
 """
 
 import os
@@ -102,7 +102,7 @@ NOW = {
                  lambda q, how: f"coil_queue_shutdown(&{q}, {str(how == 'now').lower()})"),
 }  # fmt: skip
 
-# Instructions whose functions return nothing in C. A semaphore's release also returns nothing.
+# Instructions whose functions are void in C. A semaphore's release is void too, but a lock's is not.
 NOTHING = {"eset", "eclear", "shutdown"}
 
 # Instructions that wait, each as an awaitable in Python, and as a call in C.
@@ -156,7 +156,7 @@ OBJECTS = {
 
 
 class Pair:
-    """A program, and the parts of its translation that both languages share."""
+    """The base class of both translations of a program."""
 
     def __init__(self, text, absent=()):
         nodes = drop_unused(program.parse(text))
@@ -168,7 +168,8 @@ class Pair:
         self.absent = set(absent)  # "t0 await t1"
 
     def leaves_out(self, node, task, scopes):
-        """Return true if the instruction's object does not exist, or if the task would await itself."""
+        """Return true if the instruction is omitted, because its object does not exist or because the task would await
+        itself."""
         if node.verb == "reschedule":
             return not scopes
         if node.verb == "gcancel":
@@ -180,7 +181,7 @@ class Pair:
         return about not in known or (node.verb in OF_ONE and about == task)
 
     def others(self, names, task):
-        """Return the names of awaitable objects that may exist, except for the task itself."""
+        """Return the names of those futures and tasks that the program contains, except the task itself."""
         known = self.futures + [task.args[0] for task in self.tasks]
         return [name for name in names if name in known and name != task]
 
@@ -500,13 +501,13 @@ def trace_of(python, path):
 
 
 def absent_in(traces):
-    """Return the instructions whose object was missing, such as "t0 await t1"."""
+    """Return the instructions whose objects did not exist when they ran, such as "t0 await t1"."""
     lines = [line for trace in traces for line in trace if line.endswith(": absent")]
     return {line.split(" ", 1)[1].removesuffix(": absent") for line in lines}
 
 
 def write(directory, name, text, head, traces=()):
-    """Write the three files. Returns the path without a suffix. `traces` is the output of the program on both
+    """Write the three files, and return their path without a suffix. `traces` is the output of the program on both
     sides."""
     os.makedirs(directory, exist_ok=True)
     path, absent = os.path.join(directory, name), absent_in(traces)

@@ -1,9 +1,8 @@
 /*
  * program.h - the judge's programs as C structs. README.md describes their text form.
  *
- * A program is an array of lines. A line that opens a block contains the line numbers of
- * its `end` and of its handler, if it has one. The interpreter walks the array and jumps
- * to these lines.
+ * A program is an array of lines. A line that opens a block stores the indexes of the
+ * block's `end` and of its handler, to which the interpreter jumps.
  */
 #ifndef JUDGE_PROGRAM_H
 #define JUDGE_PROGRAM_H
@@ -13,7 +12,7 @@
 
 #define LINE_MAX_WORDS 8
 #define PROGRAM_MAX_LINES 2000
-#define MAX_NUMBER 32 /* limits the numbers in names such as "f3" */
+#define MAX_NUMBER 32 /* the numbers in names such as "f3" are lower than this */
 
 struct line {
     char text[96];  /* the words, separated by single blanks */

@@ -3,9 +3,9 @@
     python3 reference.py BATCH > traces
 
 coil_judge.c has a counterpart for each instruction. An instruction is a method `do_VERB`, which returns an int or a
-word for the trace, or raises an exception. For an errno after which the task continues in C (a queue is full, a future
-is set twice), the method returns a word. For an errno that ends the task in C (a failure, a cancellation), the method
-raises an exception.
+word for the trace, or raises an exception. It returns a word where C returns an errno but the task continues, because a
+queue is full or a future is set twice, for example. It raises an exception where the errno ends the task in C, as a
+failure or a cancellation does.
 """
 
 import asyncio
@@ -167,7 +167,7 @@ class Interpreter:
         await asyncio.sleep(0)
 
     def break_up(self, left):
-        """Cancel all tasks and unlock all locks, because no task can continue."""
+        """If no task can continue, cancel the remaining tasks and unlock all locks."""
         self.trace("driver", "cancels " + " ".join(body.name for body in left))
         for body in left:
             self.watch.cancels(body, None)
@@ -304,7 +304,7 @@ class Interpreter:
             body.detail = " expired" if scope.expired() else ""
 
     async def do_hold(self, body, node):
-        """Like `async with lock`, except that another task may already have released the lock."""
+        """Do the same as `async with lock`, but allow that another task has already released the lock."""
         await self.do_acquire(body, node.args[0])
         try:
             await self.run_block(body, node.body)
@@ -517,7 +517,7 @@ class Interpreter:
     # ---- parking, introspection -----------------------------------------------------
 
     async def do_park(self, body):
-        """The counterpart of coil_park(): asyncio programs create a future and await it."""
+        """Do what coil_park() does: asyncio programs create a future and await it."""
         body.parking = self.loop.create_future()
         try:
             return await body.parking
@@ -648,7 +648,7 @@ class Interpreter:
 
 
 def run_program(text):
-    """Return the trace of one program as a list of lines, and the corner cases that it reached."""
+    """Run one program, and return its trace as a list of lines, with the corner cases that it reached."""
     out = []
     interpreter = Interpreter(text, out)
     loop = evened_out.VirtualLoop()

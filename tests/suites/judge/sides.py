@@ -1,6 +1,6 @@
-"""The sides that are compared: CPython's asyncio, and coil in two ways.
+"""Run programs on the sides that are compared: on CPython's asyncio, and on coil in two ways.
 
-coil runs every program twice: once with a poll in every turn, like asyncio, and once with skipped polls, like a loop
+coil runs every program twice: once with a poll in every turn, as in asyncio, and once with skipped polls, as in a loop
 with a real clock (coil_loop_opts.skip_polls). Both traces must equal CPython's.
 """
 
@@ -15,7 +15,7 @@ DEATHS = 5  # seconds for one side in one batch; slower ones are ended
 
 
 class Verdict:
-    """The result of one program on all sides."""
+    """The traces of one program on all sides."""
 
     def __init__(self, python, ways):
         self.corners = [line[2:] for line in python if line.startswith("# ")]
@@ -72,8 +72,8 @@ class Sides:
         return traces
 
     def run(self, texts, known=None):
-        """Return a dictionary of verdicts by the programs' names. `known` contains CPython's traces, or is None if
-        these must be computed."""
+        """Return a verdict for each program's name. `known` contains CPython's traces, or is None if CPython has not
+        run the programs."""
         python = known if known is not None else self.run_side(self.python, texts)
         ways = [self.run_side(command, texts) for command in self.ways]
         return {name: Verdict(python.get(name, []), [way.get(name, []) for way in ways])
