@@ -1,5 +1,5 @@
 /*
- * trace_file.h - writes a trace as JSON, in the format of Chrome's trace events.
+ * trace_file.h - writes traces to a file, as JSON.
  *
  * coil-ps, too, uses these functions, for the traces of other processes.
  */
@@ -7,6 +7,8 @@
 #define COIL_LOOP_TRACE_FILE_H
 
 #include "trace_record.h"
+
+#include "../error/report.h"
 
 #include <coil/loop.h>
 
@@ -34,16 +36,28 @@ struct coil__trace_copy {
     void (*each_task)(void *arg, coil__trace_visit_task *visit, void *visit_arg);
 };
 
-/* Begin and end a file. In between, call coil__trace_write_events() for each loop. */
-void coil__trace_begin_file(FILE *out);
-void coil__trace_end_file(FILE *out);
+/* A file that is being written. */
+struct coil__trace_writer {
+    FILE *out;
+    const struct coil__trace_format *format;
+    uint32_t loop; /* number of the loop whose events are being written */
+    /* The state of the format. */
+    struct coil__report report;
+    bool follows; /* the next event needs a comma before it */
+    void *state;
+};
 
 /*
- * Write the events of a loop. `follows` is true if the file already contains events.
- * Returns 0 or -ENOMEM; the caller must check `out` for errors.
+ * Begin and end a file. In between, call coil__trace_write_events() for each loop. If
+ * `append` is true, `out` is an existing file, whose events remain.
  */
-int coil__trace_write_events(const struct coil__trace_copy *copy, FILE *out,
-                             bool follows);
+void coil__trace_begin_file(struct coil__trace_writer *writer, FILE *out, bool append);
+void coil__trace_end_file(struct coil__trace_writer *writer);
+
+/* Write the events of a loop. Returns 0 or -ENOMEM; the caller must check the file for
+   errors. */
+int coil__trace_write_events(struct coil__trace_writer *writer,
+                             const struct coil__trace_copy *copy);
 
 /*
  * Write the trace of `loop`, which is this thread's loop, to the file at `path`. If

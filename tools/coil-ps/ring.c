@@ -335,10 +335,10 @@ static void each_task(void *arg, coil__trace_visit_task *visit, void *visit_arg)
 
 static bool write_rings(const struct reader *r, FILE *out)
 {
-    bool follows = false;
+    struct coil__trace_writer writer;
     int rc = 0;
 
-    coil__trace_begin_file(out);
+    coil__trace_begin_file(&writer, out, false);
     for (size_t i = 0; i < r->ring_count && rc == 0; i++) {
         const struct ring *ring = &r->rings[i];
         struct source source = {r, ring};
@@ -352,12 +352,10 @@ static bool write_rings(const struct reader *r, FILE *out)
                                         .text = copy_text,
                                         .each_task = each_task};
 
-        if (ring->count == 0)
-            continue;
-        rc = coil__trace_write_events(&copy, out, follows);
-        follows = true;
+        if (ring->count > 0)
+            rc = coil__trace_write_events(&writer, &copy);
     }
-    coil__trace_end_file(out);
+    coil__trace_end_file(&writer);
     return rc == 0;
 }
 

@@ -321,6 +321,7 @@ static void write_random_records(uint64_t seed)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
+    struct coil__trace_writer writer;
 
     for (size_t i = 0; i < copy.count; i++) {
         uint64_t random = random_word(&seed);
@@ -333,9 +334,9 @@ static void write_random_records(uint64_t seed)
     copy.clock.ns1 = (int64_t)random_word(&seed);
     copy.clock.ticks2 = random_word(&seed);
     copy.clock.ns2 = (int64_t)random_word(&seed);
-    coil__trace_begin_file(out);
-    CHECK_INT(coil__trace_write_events(&copy, out, false), 0);
-    coil__trace_end_file(out);
+    coil__trace_begin_file(&writer, out, false);
+    CHECK_INT(coil__trace_write_events(&writer, &copy), 0);
+    coil__trace_end_file(&writer);
     fclose(out);
     CHECK(is_whole(text));
     CHECK_INT(count_in(text, "\"ph\":\"s\""), count_in(text, "\"ph\":\"f\""));
