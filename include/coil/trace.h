@@ -55,8 +55,9 @@ COIL_API int coil_trace_start(size_t bytes);
 COIL_API void coil_trace_stop(void);
 
 /*
- * Write the records of the thread's loop to a file, as JSON in the format of Chrome's
- * trace events. An existing file is overwritten. The call does not suspend: it blocks the
+ * Write the records of the thread's loop to a file. If the name of the file ends with
+ * ".pftrace" or ".perfetto-trace", the file has Perfetto's own format (protocol buffers).
+ * Otherwise it is JSON, in the format of Chrome's trace events. An existing file is overwritten. The call does not suspend: it blocks the
  * thread until the file is written. If tracing was not stopped, it continues.
  *
  * Fails with -ENOENT if the loop was not traced, -ENOMEM, or with the error of opening or

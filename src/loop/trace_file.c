@@ -9,9 +9,38 @@
 #include <errno.h>
 #include <string.h>
 
-void coil__trace_begin_file(struct coil__trace_writer *writer, FILE *out, bool append)
+/* ---- the format -------------------------------------------------------------------- */
+
+/* True if `path` ends with `suffix`, or with `suffix` and the id of a forked child. */
+static bool has_suffix(const char *path, const char *suffix)
 {
-    *writer = (struct coil__trace_writer){.out = out, .format = &coil__trace_json};
+    const char *found = strrchr(path, '/');
+
+    for (found = strstr(found != NULL ? found : path, suffix); found != NULL;
+         found = strstr(found + 1, suffix)) {
+        const char *rest = found + strlen(suffix);
+
+        if (*rest == '\0')
+            return true;
+        if (*rest == '.' && rest[1] != '\0' &&
+            rest[1 + strspn(rest + 1, "0123456789")] == '\0')
+            return true;
+    }
+    return false;
+}
+
+static const struct coil__trace_format *format_for(const char *path)
+{
+    if (path != NULL &&
+        (has_suffix(path, ".pftrace") || has_suffix(path, ".perfetto-trace")))
+        return &coil__trace_perfetto;
+    return &coil__trace_json;
+}
+
+void coil__trace_begin_file(struct coil__trace_writer *writer, FILE *out,
+                            const char *path, bool append)
+{
+    *writer = (struct coil__trace_writer){.out = out, .format = format_for(path)};
     writer->format->begin_file(writer, append);
 }
 
@@ -57,12 +86,13 @@ static struct coil__trace_record *copy_records(const struct coil__trace *trace,
     return records;
 }
 
-static int write_copy(FILE *out, bool append, const struct coil__trace_copy *copy)
+static int write_copy(FILE *out, const char *path, bool append,
+                      const struct coil__trace_copy *copy)
 {
     struct coil__trace_writer writer;
     int rc;
 
-    coil__trace_begin_file(&writer, out, append);
+    coil__trace_begin_file(&writer, out, path, append);
     rc = coil__trace_write_events(&writer, copy);
     coil__trace_end_file(&writer);
     errno = 0;
@@ -86,7 +116,7 @@ int coil__trace_write_file(coil_loop *loop, const char *path, bool append)
     int rc = records == NULL ? -ENOMEM : out == NULL ? -errno : 0;
 
     if (out != NULL) {
-        rc = write_copy(out, append, &copy);
+        rc = write_copy(out, path, append, &copy);
         if (fclose(out) != 0 && rc == 0)
             rc = -errno;
     }

@@ -1,5 +1,5 @@
 /*
- * trace_file.h - writes traces to a file, as JSON.
+ * trace_file.h - writes traces to a file, as JSON or in Perfetto's format.
  *
  * coil-ps, too, uses these functions, for the traces of other processes.
  */
@@ -48,10 +48,13 @@ struct coil__trace_writer {
 };
 
 /*
- * Begin and end a file. In between, call coil__trace_write_events() for each loop. If
- * `append` is true, `out` is an existing file, whose events remain.
+ * Begin and end a file. In between, call coil__trace_write_events() for each loop. The
+ * ending of `path`, which may be NULL, determines the format: Perfetto's for ".pftrace"
+ * and ".perfetto-trace", otherwise JSON. If `append` is true, `out` is an existing file
+ * of the same format, whose events remain.
  */
-void coil__trace_begin_file(struct coil__trace_writer *writer, FILE *out, bool append);
+void coil__trace_begin_file(struct coil__trace_writer *writer, FILE *out,
+                            const char *path, bool append);
 void coil__trace_end_file(struct coil__trace_writer *writer);
 
 /* Write the events of a loop. Returns 0 or -ENOMEM; the caller must check the file for

@@ -60,6 +60,6 @@ struct coil__trace_format {
                   const struct coil__trace_arrow *arrow);
 };
 
-extern const struct coil__trace_format coil__trace_json;
+extern const struct coil__trace_format coil__trace_json, coil__trace_perfetto;
 
 #endif

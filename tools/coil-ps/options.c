@@ -32,7 +32,7 @@ static const char usage[] =
     "                         and running tasks have a stack\n"
     "      --trace [TIME]     trace the process for this time, 5s by default, or read "
     "the\n"
-    "                         trace in a core: JSON for ui.perfetto.dev\n"
+    "                         trace in a core, for ui.perfetto.dev\n"
     "      --waits=KIND       only tasks that wait for this: lock, sleep, queue.get, "
     "...\n"
     "  -w, --watch[=SECONDS]  print the busiest tasks again and again; 2 s by default\n"

@@ -14,6 +14,7 @@ struct tracing {
     int pid;             /* 0: a core */
     int64_t duration_ns; /* of the trace; unused for a core */
     struct circumstances circumstances;
+    const char *path; /* name of the output file, for its format; NULL: standard output */
 };
 
 /*

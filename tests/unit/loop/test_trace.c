@@ -294,6 +294,38 @@ TASK_TEST(trace_writes_a_file_with_both_ends_of_each_arrow)
     unlink(path);
 }
 
+static char first_byte_of(const char *path)
+{
+    char *text, first;
+
+    CHECK_INT(coil_trace_write(path), 0);
+    text = read_file(path);
+    first = *text;
+    free(text);
+    unlink(path);
+    return first;
+}
+
+/* JSON begins with a brace, and Perfetto's format with the tag of a packet, 10. */
+TASK_TEST(trace_has_the_format_of_its_file_name)
+{
+    char folder[] = "/tmp/coil-trace.pftrace-XXXXXX", old[4096];
+
+    CHECK(mkdtemp(folder) != NULL && getcwd(old, sizeof old) != NULL);
+    CHECK_INT(coil_trace_start(0), 0);
+    CHECK_INT(chdir(folder), 0);
+    CHECK_INT(first_byte_of("a.pftrace"), 10);
+    CHECK_INT(first_byte_of("a.b.perfetto-trace"), 10);
+    CHECK_INT(first_byte_of("a.pftrace.1234"), 10);
+    CHECK_INT(first_byte_of("a.json"), '{');
+    CHECK_INT(first_byte_of("pftrace"), '{');
+    CHECK_INT(first_byte_of("a.pftrace.json"), '{');
+    CHECK_INT(first_byte_of("a.pftrace."), '{');
+    CHECK_INT(first_byte_of("a.pftraces"), '{');
+    CHECK_INT(chdir(old), 0);
+    CHECK_INT(rmdir(folder), 0);
+}
+
 /* The records of a core may have any contents. */
 
 static bool find_no_text(void *arg, uint64_t address, char *text, size_t size)
@@ -313,7 +345,7 @@ static uint64_t random_word(uint64_t *state)
     return *state ^ *state >> 33;
 }
 
-static void write_random_records(uint64_t seed)
+static void write_random_records(uint64_t seed, const char *path)
 {
     struct coil__trace_record list[300];
     struct coil__trace_copy copy = {
@@ -334,19 +366,22 @@ static void write_random_records(uint64_t seed)
     copy.clock.ns1 = (int64_t)random_word(&seed);
     copy.clock.ticks2 = random_word(&seed);
     copy.clock.ns2 = (int64_t)random_word(&seed);
-    coil__trace_begin_file(&writer, out, false);
+    coil__trace_begin_file(&writer, out, path, false);
     CHECK_INT(coil__trace_write_events(&writer, &copy), 0);
     coil__trace_end_file(&writer);
     fclose(out);
-    CHECK(is_whole(text));
+    CHECK_INT(*text, path == NULL ? '{' : '\n');
+    CHECK(path != NULL || is_whole(text));
     CHECK_INT(count_in(text, "\"ph\":\"s\""), count_in(text, "\"ph\":\"f\""));
     free(text);
 }
 
 TEST(trace_of_random_records_is_written)
 {
-    for (uint64_t seed = 1; seed <= 50; seed++)
-        write_random_records(seed);
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        write_random_records(seed, NULL);
+        write_random_records(seed, "random.pftrace");
+    }
 }
 
 /* ---- COIL_TRACE -------------------------------------------------------------------- */
