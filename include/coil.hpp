@@ -73,12 +73,12 @@ namespace detail
 inline thread_local char this_thread;
 
 /*
- * A pointer to an exception in flight, shared with the regions through which the
- * exception passes. Null once the exception is destroyed.
+ * Points to an exception in flight. The exception shares this pointer with the regions
+ * through which it passes, and sets it to null when it is destroyed.
  */
 using flying = std::shared_ptr<std::atomic<error *>>;
 
-/* A group or scope that is open in a task. */
+/* An open group or scope of the running task. */
 class region
 {
   public:
@@ -138,7 +138,7 @@ class region
 
 /*
  * The exception that coil::check() throws. code().value() is the errno, and what() is
- * coil's message. An exception in flight must stay on its thread.
+ * coil's message. An exception in flight must not be passed to another thread.
  */
 class __attribute__((visibility("default"))) error : public std::system_error
 {
@@ -199,15 +199,15 @@ class __attribute__((visibility("default"))) error : public std::system_error
     friend class scope;
 
     /*
-     * Turn this cancellation into the failure that caused it, with the code `rc` and the
-     * cause `cause`, which may be null.
+     * Replace the code -ECANCELED of this exception with `rc`, the failure that caused
+     * the cancellation. `cause` is the exception of that failure, or null.
      */
     void become(int rc, const std::exception_ptr &cause) noexcept
     {
         try {
             std::system_error::operator=(std::system_error(-rc, std::generic_category()));
         } catch (...) {
-            return; /* out of memory: it remains a cancellation */
+            return; /* out of memory: the exception remains a cancellation */
         }
         if (failure() == nullptr)
             take_failure(rc);
@@ -215,8 +215,8 @@ class __attribute__((visibility("default"))) error : public std::system_error
     }
 
     /*
-     * A coil_error belongs to a thread. If another thread destroys the exception, the
-     * coil_error is leaked.
+     * A coil_error may be used only on its own thread, so it is leaked if another thread
+     * destroys the exception.
      */
     void take_failure(int rc) noexcept
     {
@@ -248,7 +248,7 @@ class __attribute__((visibility("default"))) error : public std::system_error
         try {
             self_ = std::make_shared<std::atomic<error *>>(this);
         } catch (...) {
-            return; /* out of memory: it remains a cancellation */
+            return; /* out of memory: the exception remains a cancellation */
         }
         innermost->note_cancellation(self_);
     }
@@ -332,8 +332,8 @@ template <typename T, void (*give_back)(T *)> class handle
     T *get() const { return owned_; }
 
     /*
-     * Return the address for a function's out-parameter. An object that the handle
-     * already owns is released first.
+     * Return the address to pass as the out-parameter of a function. An object that the
+     * handle already owns is released first.
      */
     T **out()
     {
@@ -371,7 +371,7 @@ namespace detail
 
 /*
  * Return the negative errno of an exception's code, or -EIO if the code is not an errno,
- * or is one with which a task must not end.
+ * or if a task must not end with it.
  */
 inline int rc_of(const std::error_code &code) noexcept
 {
@@ -478,9 +478,9 @@ template <typename Body> struct main_body {
         int rc = call(self->body, self->thrown);
 
         /*
-         * Return 0 for an exception, which run() throws again, so that coil_run() does
-         * not print a failure. However, return a cancellation, which may come from
-         * Ctrl-C, to coil_run().
+         * Return 0 after an exception: run() rethrows it, so coil_run() must not print it
+         * as a failure. A cancellation is returned as it is, because coil_run() turns one
+         * that Ctrl-C caused into -EINTR.
          */
         return self->thrown && rc != -ECANCELED ? 0 : rc;
     }
@@ -508,7 +508,10 @@ COIL__INLINED int run(Body &&body, const coil_run_opts *opts = nullptr)
 namespace detail
 {
 
-/* Stores a body until its task has ended, even if the task ends before its first step. */
+/*
+ * Stores a body until its task has ended, even if the task is cancelled before its first
+ * step.
+ */
 template <typename Body> struct lone_body {
     Body body;
     bool runs = false, ends_itself = false;
@@ -552,7 +555,7 @@ COIL__INLINED int spawn_owned(Body &&body, const coil_spawn_opts *opts, coil_tas
     rc = coil_future_add_callback(coil_task_future(spawned), lone::ended, owned.get());
     if (rc < 0) {
         coil_task_cancel(spawned, "there is no memory for the end of its body");
-        owned->ends_itself = owned->runs; /* true if the body has begun and waits */
+        owned->ends_itself = owned->runs; /* true if the body has begun and is waiting */
         if (owned->runs)
             owned.release();
         return rc;
@@ -624,8 +627,9 @@ COIL__INLINED int spawn_small(Body body, const coil_spawn_opts *opts, coil_task 
  * returned. If the lambda throws an exception, the task fails, and the exception is not
  * thrown again. If no task awaits the failed task, the failure is reported.
  *
- * Returns 0, or fails like coil_spawn() and coil_future_add_callback(). After -ENOMEM, an
- * opts->eager body may have run; if it waits, it is cancelled.
+ * Returns 0, or fails like coil_spawn() and coil_future_add_callback(). If the call fails
+ * with -ENOMEM and opts->eager is set, the body may already have run; if it is waiting,
+ * it is cancelled.
  */
 template <typename Body>
 COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
@@ -647,7 +651,7 @@ COIL__INLINED int spawn(Body &&body, const coil_spawn_opts *opts = nullptr,
  * A coil_queue of objects owned by std::unique_ptr: `coil::queue<message> inbox(16);`.
  *
  * The queue owns each item from the put to the get that returns the item. Destroying the
- * queue destroys the remaining items; no task may be waiting for the queue then. The
+ * queue destroys the remaining items; no task may still be waiting for the queue. The
  * coil_queue functions also accept this queue, with items of type `T *`.
  */
 template <typename T> class queue
@@ -767,8 +771,8 @@ template <typename T> class priority_queue : public queue<T>
  *   throws the child's exception.
  * - If the owner returns without exit(), the child's exception is thrown at the end of
  *   the block. If the child failed without an exception, a coil::error is thrown.
- * - If the owner leaves by another exception, that exception continues. If a child had
- *   failed before, its failure is reported to the loop's exception handler.
+ * - If another exception leaves the block, that exception continues. If a child had
+ *   already failed, its failure is reported to the loop's exception handler.
  */
 class group : private detail::region
 {
@@ -845,9 +849,9 @@ class group : private detail::region
     }
 
     /*
-     * End the group when control leaves the block without exit(). An exception in flight
-     * cannot be replaced with another one. So if the exception is a cancellation by coil,
-     * its code is changed; any other exception continues unchanged.
+     * End the group when control leaves the block without exit(). C++ cannot replace an
+     * exception in flight. So if the exception is coil's cancellation, its code is
+     * changed to that of the child's failure; any other exception continues unchanged.
      */
     COIL__INLINED void leave()
     {
@@ -914,7 +918,7 @@ class group : private detail::region
 
 /*
  * A coil_scope, with a deadline: `coil::scope limit(coil_in(COIL_SEC(2)));`. If the
- * scope's deadline has cancelled the task, the exception that coil::check() threw leaves
+ * scope's deadline has cancelled the task, the exception thrown by coil::check() leaves
  * the scope with the code -ETIMEDOUT.
  */
 class scope : private detail::region

@@ -9,7 +9,7 @@
  * coil_stream_peer() and similar functions, coil_address_of_numbers(),
  * coil_address_of_path() and coil_receive_from() return addresses.
  * coil_connect_address(), coil_listen_address(), coil_datagram_open_address() and others
- * have an address as an argument.
+ * take one.
  *
  * An address is a value that may be copied; its first `length` bytes are valid. For
  * connect(2), bind(2) and sendto(2) pass &address.any and address.length.
@@ -42,7 +42,7 @@ typedef struct coil_address {
 #define COIL_ADDRESS_TEXT 128
 
 /*
- * Write the address to `text`, at most `size` bytes, and return `text`.
+ * Write the address as text to `text`, a buffer of `size` bytes, and return `text`.
  *
  * Examples are "192.0.2.7:80", "[fe80::1%2]:80" (with a numeric zone), "/run/socket" and
  * "@abstract". The text is "" if there is no address, for example for a local socket that
@@ -55,7 +55,7 @@ COIL_API const char *coil_address_format(const coil_address *address, char *text
 COIL_API uint16_t coil_address_port(const coil_address *address);
 
 /*
- * Make the address of a numeric host and a port in host byte order. Does not suspend.
+ * Create an address from a numeric host and a port in host byte order. Does not suspend.
  *
  * Examples are "192.0.2.7", "::1" and "fe80::1%eth0" (or %2). To listen on all addresses
  * of this machine, use "0.0.0.0" or "::". To look up a name, use coil_getaddrinfo().
@@ -64,9 +64,9 @@ COIL_API uint16_t coil_address_port(const coil_address *address);
 COIL_API int coil_address_of_numbers(const char *host, uint16_t port, coil_address *out);
 
 /*
- * Make the address of a local socket (unix(7)): a path of at most 107 bytes, or "@name".
- * Such a name is in the abstract namespace, and does not create a file. Fails with
- * -ENAMETOOLONG, or with -EINVAL for an empty path.
+ * Create the address of a local socket (unix(7)): a path of at most 107 bytes, or
+ * "@name". "@name" is in the abstract namespace, where no file is created. Fails with
+ * -ENAMETOOLONG if the path is longer, or with -EINVAL if it is empty.
  */
 COIL_API int coil_address_of_path(const char *path, coil_address *out);
 

@@ -32,19 +32,19 @@ extern "C" {
  * first in the hosts file and then by querying the name servers: see coil/resolver.h.
  * Concurrent identical lookups are combined.
  *
- * Whatever the engine, coil calls getaddrinfo(3) on a thread for lookups with the hint
- * AI_V4MAPPED (for AF_INET6) or AI_IDN. The same applies to a NULL host with a named
- * service, to names that end in ".local", and to the port number of a named service.
+ * With either engine, coil calls getaddrinfo(3) on a thread to look up the port number of
+ * a named service, names that end in ".local", and hosts with the hint AI_IDN or, for
+ * AF_INET6, AI_V4MAPPED.
  *
  * Without hints, the result contains only address families that this machine uses
- * (AI_ADDRCONFIG). This filter does not apply to numeric hosts. With c-ares, the filter
- * is off on a machine with only a loopback interface.
+ * (AI_ADDRCONFIG). This filter does not apply to numeric hosts. With c-ares, it does not
+ * apply on a machine that has only a loopback interface either.
  *
  * After a failure, coil_last_error() has a message. Fails with -ENOENT if the name or
  * service does not exist. Fails with -EAGAIN if no name server answered, or all of them
- * failed: try again later. Fails with -EIO for a malformed answer, and -EINVAL for bad
- * hints. Also fails with -EAFNOSUPPORT, -ENOMEM, and -ECANCELED; a cancelled lookup
- * completes in the background.
+ * failed: try again later. Also fails with -EIO for a malformed answer, -EINVAL for bad
+ * hints, -EAFNOSUPPORT, -ENOMEM, or -ECANCELED; a cancelled lookup completes in the
+ * background.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_getaddrinfo(const char *host, const char *port,
                                                 const struct addrinfo *hints,
@@ -55,8 +55,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_getaddrinfo(const char *host, const char *po
  * calling task. (asyncio: loop.getnameinfo)
  *
  * `host` and `service` may each be NULL with a size of 0. Numbers (NI_NUMERICHOST,
- * NI_NUMERICSERV) need no lookup. Names are always looked up by the C library, on a
- * thread of the dns lane, whatever the resolver's engine and servers. Fails like
+ * NI_NUMERICSERV) need no lookup. The C library always looks up names, on a thread of the
+ * dns lane: the resolver's engine and servers are not used. Fails like
  * coil_getaddrinfo(), and with -EMSGSIZE if a name does not fit.
  */
 COIL_SUSPENDS int coil_getnameinfo(const struct sockaddr *address,

@@ -109,9 +109,9 @@ typedef struct coil_allocator {
 COIL_API void coil_set_allocator(const coil_allocator *allocator);
 
 /*
- * Free memory that a function of coil's libraries has allocated for the caller, such as
- * the result of coil_read_file() or coil_http_read_all(), or the data of a coil_output.
- * NULL is accepted.
+ * Free memory that a function of coil's libraries allocated for the caller, such as the
+ * result of coil_read_file() or coil_http_read_all(), or the data of a coil_output. NULL
+ * is accepted.
  *
  * All such memory comes from coil's allocator, so do not pass it to free(3). Objects have
  * their own functions, coil_..._destroy() or coil_..._release(). The list that

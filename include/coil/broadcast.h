@@ -47,7 +47,7 @@ typedef struct coil_broadcast {
 typedef struct coil_receiver {
     coil_broadcast *broadcast;
     uint64_t next;
-    uint64_t key; /* detects a receiver that is not subscribed */
+    uint64_t key; /* used to detect a receiver that is not subscribed */
 } coil_receiver;
 
 /* Initialise a channel at run time, like COIL_BROADCAST_INIT. */

@@ -53,7 +53,7 @@ typedef struct coil_channel coil_channel;
  * limit.
  *
  * Memory for `maxsize` items is allocated now. Later calls fail with -ENOMEM only if
- * maxsize is 0. Fails with -ENOMEM, -EINVAL if item_bytes is 0.
+ * maxsize is 0. Fails with -ENOMEM, or with -EINVAL if item_bytes is 0.
  */
 COIL_API COIL_CHECKED int coil_channel_create(size_t item_bytes, size_t maxsize,
                                               coil_channel **out);
@@ -72,7 +72,7 @@ COIL_API void coil_channel_release(coil_channel *channel);
 
 /*
  * Append a copy of *item, suspending the running task while the channel is full. Fails
- * with -ECANCELED (the item is not added), -ESHUTDOWN, -ENOMEM (only without a limit).
+ * with -ECANCELED (the item is not added), -ESHUTDOWN, or -ENOMEM (only without a limit).
  */
 COIL_SUSPENDS int coil_channel_put(coil_channel *channel, const void *item);
 
@@ -87,9 +87,9 @@ COIL_SUSPENDS COIL_CHECKED int coil_channel_get(coil_channel *channel, void *ite
  * Put or get an item on a thread without a running loop, blocking the thread for at most
  * `timeout_ns`. COIL_NEVER means no limit.
  *
- * Fail with -ETIMEDOUT, and like coil_channel_put() and coil_channel_get(). On a thread
- * whose loop is running, blocking would stop the loop, so the program aborts if the call
- * would have to wait.
+ * Both fail with -ETIMEDOUT, or like coil_channel_put() and coil_channel_get(). On a
+ * thread whose loop is running, blocking would stop the loop, so the program aborts if
+ * the call would have to wait.
  */
 COIL_API int coil_channel_put_wait(coil_channel *channel, const void *item,
                                    int64_t timeout_ns);

@@ -49,17 +49,18 @@ COIL_SUSPENDS COIL_CHECKED int coil_condition_wait(coil_condition *condition);
 /*
  * Wait until predicate(arg) is not 0, and return its value. (asyncio: wait_for)
  *
- * The predicate is called immediately, and after each notification, with the lock held. A
- * negative value ends the wait as a failure of the predicate. Fails like
- * coil_condition_wait().
+ * The predicate is called immediately, and after each notification, with the lock held.
+ * It reports a failure by returning a negative errno, which ends the wait. Also fails
+ * like coil_condition_wait().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_condition_wait_for(coil_condition *condition,
                                                        int (*predicate)(void *arg),
                                                        void *arg);
 
 /*
- * Wake up to n waiting tasks, or all of them. Each task continues when it has acquired
- * the lock. Fail with -EPERM if the lock is not locked. (asyncio: notify, notify_all)
+ * Wake up to n waiting tasks (notify), or all of them (notify_all). Each task continues
+ * once it has acquired the lock. Fail with -EPERM if the lock is not locked. (asyncio:
+ * notify, notify_all)
  */
 COIL_API int coil_condition_notify(coil_condition *condition, size_t n);
 COIL_API int coil_condition_notify_all(coil_condition *condition);

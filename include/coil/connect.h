@@ -45,7 +45,7 @@ typedef struct coil_connect_options {
      * (RFC 8305, 5)
      */
     int64_t attempt_delay_ns;
-    /* timeout for each address; 0 means that of connect(2) */
+    /* timeout for each address; 0 means the kernel's timeout */
     int64_t attempt_timeout_ns;
 } coil_connect_options;
 

@@ -36,7 +36,10 @@ extern "C" {
 
 typedef struct coil_coro coil_coro;
 
-/* The body. Its return value becomes the result of the last coil_coro_resume(). */
+/*
+ * The function that a coroutine runs, called its body. The body's return value becomes
+ * the result of the last coil_coro_resume().
+ */
 typedef void *(*coil_coro_fn)(void *arg);
 
 typedef struct coil_coro_opts {

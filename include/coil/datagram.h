@@ -32,7 +32,7 @@ typedef struct coil_datagram coil_datagram;
 
 #define COIL_DATAGRAM_BROADCAST 1u  /* may send to broadcast addresses (SO_BROADCAST) */
 #define COIL_DATAGRAM_REUSE_PORT 2u /* other sockets may use the port (SO_REUSEPORT) */
-#define COIL_DATAGRAM_V6_ONLY 4u    /* an IPv6 socket does not serve IPv4 */
+#define COIL_DATAGRAM_V6_ONLY 4u    /* an IPv6 socket does not accept IPv4 */
 #define COIL_DATAGRAM_INFO 8u       /* for coil_receive_info() */
 
 /*
@@ -40,7 +40,7 @@ typedef struct coil_datagram coil_datagram;
  * or "0" for a free one). The socket is bound to the host's first address that works.
  *
  * Suspends only to look up names. The caller owns *out. Fails like bind(2) and
- * coil_getaddrinfo(), with -EINVAL for an unknown flag, -EMFILE, -ENOMEM.
+ * coil_getaddrinfo(), or with -EINVAL for an unknown flag, -EMFILE, or -ENOMEM.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_datagram_open(const char *host, const char *port,
                                                   unsigned flags, coil_datagram **out);
@@ -84,15 +84,15 @@ COIL_API COIL_CHECKED int coil_datagram_connect_unix(const char *path,
 
 /*
  * Make a coil_datagram from a socket. The coil_datagram then owns the socket, which
- * becomes non-blocking. Fails with -EPROTOTYPE if the descriptor is not a datagram
- * socket, -ENOTSOCK, -EBADF, -ENOMEM. After a failure the caller still owns the
+ * becomes non-blocking. Fails with -EPROTOTYPE if the descriptor is another kind of
+ * socket, -ENOTSOCK, -EBADF, or -ENOMEM. After a failure the caller still owns the
  * descriptor.
  */
 COIL_API COIL_CHECKED int coil_datagram_adopt(int fd, coil_datagram **out);
 
 /*
- * Close, or close and free, like coil_stream_close() and coil_stream_destroy(). Tasks in
- * a call get -EBADF.
+ * Close, or close and free, like coil_stream_close() and coil_stream_destroy(). Calls in
+ * progress fail with -EBADF.
  */
 COIL_API int coil_datagram_close(coil_datagram *datagram);
 COIL_API void coil_datagram_destroy(coil_datagram *datagram);
@@ -129,8 +129,8 @@ COIL_API int coil_datagram_leave(coil_datagram *datagram, const char *group,
  * Send n bytes as one datagram, suspending while the kernel's buffer or a local
  * receiver's queue is full.
  *
- * Returns n. Fails like sendto(2): -EMSGSIZE for a datagram that is too large,
- * -EDESTADDRREQ for coil_send() without a connected peer. Also fails with -EBADF,
+ * Returns n. Fails like sendto(2): -EMSGSIZE for a datagram that is too large, or
+ * -EDESTADDRREQ for coil_send() without a connected peer. Also fails with -EBADF or
  * -ECANCELED.
  */
 COIL_SUSPENDS ssize_t coil_send(coil_datagram *datagram, const void *buf, size_t n);
@@ -143,8 +143,8 @@ COIL_SUSPENDS ssize_t coil_send_to(coil_datagram *datagram, const void *buf, siz
  *
  * If the datagram is larger than the buffer, the call fails with -EMSGSIZE. In that case
  * the buffer contains the first n bytes, the other bytes are lost, and
- * coil_datagram_size() returns the full size. Also fails like recvmsg(2), and with
- * -EBADF, -ECANCELED.
+ * coil_datagram_size() returns the full size. Also fails like recvmsg(2), or with -EBADF
+ * or -ECANCELED.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive(coil_datagram *datagram, void *buf,
                                                 size_t n);
@@ -201,7 +201,7 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_info(coil_datagram *datagram, vo
  *
  * An IPv6 socket also accepts an IPv4 address. Also fails with -EINVAL or -ENETUNREACH if
  * info->local does not belong to this machine, -ENODEV for an unknown interface,
- * -EAFNOSUPPORT for an address of another family, -EOPNOTSUPP for a local socket.
+ * -EAFNOSUPPORT for an address of another family, or -EOPNOTSUPP for a local socket.
  */
 COIL_SUSPENDS ssize_t coil_send_info(coil_datagram *datagram, const void *buf, size_t n,
                                      const struct sockaddr *to, socklen_t to_bytes,

@@ -1,6 +1,6 @@
 /*
- * coil/debug.h - inspect the program's tasks: the reason, the place and the beginning of
- * each wait.
+ * coil/debug.h - inspect the program's tasks: why, where and since when each of them
+ * waits.
  *
  *     static int show(coil_task *task, void *arg)
  *     {
@@ -111,14 +111,15 @@ COIL_API const void *coil_task_spawned_at(const coil_task *task);
  *
  * Debug mode measures each step of a task, each callback and each poll. A step of 100 ms
  * or longer is reported to the exception handler, with its name, its duration and the
- * code that was running. The report also names the code that spawned the task or, if
- * debug mode was already on, requested the callback. To find the code that was running,
- * an additional thread samples the position of the loop's thread. That thread also prints
- * a message on standard error if a step takes longer than a second.
+ * code that was running. The report also names the code that spawned the task or
+ * requested the callback (for a callback, only if debug mode was already on at the time).
+ * To find the code that was running, an additional thread samples the position of the
+ * loop's thread. That thread also prints a message on standard error if a step takes
+ * longer than a second.
  *
  * COIL_DEBUG=1 in the environment, or coil_loop_opts.debug, switches debug mode on from
- * the beginning. In debug mode each turn polls, and each step reads the clock twice and
- * takes a lock twice. Nothing else changes.
+ * the beginning. In debug mode each turn of the loop polls, and each step reads the clock
+ * twice and takes a lock twice. Nothing else changes.
  */
 COIL_API void coil_set_debug(bool on);
 
@@ -143,13 +144,13 @@ COIL_API void coil_set_slow_callback_ns(int64_t ns);
  * Watch this thread's loop, until it closes, for locks that block the thread. Aborts
  * without a loop.
  *
- * If a step of a task, or a callback, has blocked its thread for five seconds in a wait
- * for a lock (a futex), its position is printed on standard error. If another task of the
- * same thread holds the lock, the wait never ends. If all threads of the process are
- * waiting for locks without a timeout, the program aborts after three seconds, unless a
- * signal handler or another process might release a lock.
+ * If a task or a callback has blocked its thread in a wait for a lock (a futex) for five
+ * seconds, its position is printed on standard error. Such a wait never ends if another
+ * task of the same thread holds the lock. If all threads of the process are waiting for
+ * locks without a timeout, the program aborts after three seconds, unless a signal
+ * handler or another process might release a lock.
  *
- * libcoil-posix calls this function for each loop with tasks that wait in libcoil-posix.
+ * libcoil-posix calls this function in each loop whose tasks wait through libcoil-posix.
  * While any loop is watched, the process has one additional thread, which examines the
  * loops once a second.
  */
@@ -167,18 +168,18 @@ enum {
 };
 
 /*
- * Mark the beginning and the end of a task's wait for a lock. During this wait the task
- * has only one timer, which wakes it to check the lock again. Both functions abort
- * without a loop.
+ * Mark the beginning and the end of a task's wait for a lock. Between the two calls, the
+ * task may use only one timer, which wakes it to check the lock again. Both functions
+ * abort without a loop.
  *
- * If all tasks of the loop wait, and all its timers are such timers, the loop is stuck
- * unless code outside the loop releases a lock. If another thread, another process or a
- * signal handler might release a lock, the wait is reported once on standard error, after
- * five seconds, and the loop continues. Otherwise the loop reports a deadlock once every
- * task has checked its lock again: coil_run() returns -EDEADLK, as if the loop had no
- * timers.
+ * If all tasks of the loop are waiting, and all its timers are of this kind, the loop is
+ * stuck unless code outside the loop releases a lock. If another thread, another process
+ * or a signal handler might release a lock, the wait is reported once on standard error,
+ * after five seconds, and the loop continues. Otherwise the loop reports a deadlock once
+ * every task has checked its lock again: coil_run() returns -EDEADLK, as if the loop had
+ * no timers.
  *
- * `caller` is an address in the waiting library, which the report names; it may be NULL.
+ * The report names the library that contains the address `caller`, which may be NULL.
  * libcoil-posix calls these functions. Any number of waits may be open at once, and they
  * may end in any order.
  */
@@ -187,7 +188,7 @@ COIL_API void coil_lock_wait_begin(coil_lock_wait *wait, const void *caller,
 COIL_API void coil_lock_wait_end(coil_lock_wait *wait);
 
 /*
- * Record that the task has checked the lock during the wait, and is still waiting for it.
+ * Record that the task woke up during the wait, checked the lock, and continues to wait.
  */
 COIL_API void coil_lock_wait_checked(coil_lock_wait *wait);
 
@@ -202,8 +203,8 @@ COIL_API void coil_lock_wait_checked(coil_lock_wait *wait);
 COIL_API void coil_lock_wait_lapse(coil_lock_wait *wait);
 
 /*
- * Declare that the calling thread, until the process ends, only wakes tasks that are
- * waiting for locks. Such a thread does not prevent a deadlock from being reported.
+ * Declare that the calling thread will never release a lock, because it only wakes tasks
+ * that are waiting for locks. A deadlock is reported in spite of such threads.
  * libcoil-posix calls this function.
  */
 COIL_API void coil_lock_helper(void);
@@ -241,11 +242,11 @@ COIL_API bool coil_may_suspend(void);
 COIL_API bool coil_on_task_stack(void);
 
 /*
- * True if `return_address` lies in coil, so that coil itself made the call to the C
- * library that will return there. May be called on any thread, and in signal handlers.
+ * True if `return_address` is in coil's code: coil itself made the call that will return
+ * to this address. May be called on any thread, and in signal handlers.
  *
  * Libraries that replace functions of the C library, such as libcoil-posix, pass
- * __builtin_return_address(0), to distinguish coil's own calls from other calls.
+ * __builtin_return_address(0), to distinguish coil's calls from those of other code.
  */
 COIL_API bool coil_is_own_call(const void *return_address);
 
@@ -271,8 +272,8 @@ typedef struct coil_stats {
      */
     size_t light_tasks, light_stored, light_stored_bytes, light_resident_bytes;
     /*
-     * The reason why this loop creates light tasks as ordinary tasks, a short text; NULL
-     * if light tasks work.
+     * A short text that says why this loop creates ordinary tasks instead of light tasks;
+     * NULL if light tasks work.
      */
     const char *light_off;
 } coil_stats;
@@ -297,8 +298,8 @@ COIL_API void coil_print_call_graph(coil_future *future, FILE *out);
  * its wait, the code that spawned it, and its call stack.
  *
  * coil_run() prints this tree on SIGQUIT: Ctrl-\. coil_dump() and coil_print_call_graph()
- * do not suspend. If `out` comes from fopencookie(3) and its function would suspend, the
- * program aborts.
+ * do not suspend. If `out` comes from fopencookie(3) and its write function would
+ * suspend, the program aborts.
  *
  * With COIL_REPORTS=json in the environment, this function, coil_print_call_graph(),
  * coil_error_print() and all reports to standard error print one JSON object per line:

@@ -36,17 +36,17 @@ typedef enum coil_lane {
 /*
  * Run fn(arg) on a thread of the lane while this task waits; return the result of `fn`.
  *
- * `fn` may call only those functions of coil that any thread may call: coil_post(), the
- * functions of promises, and coil_var_get(), because `fn` runs in a copy of the task's
- * context. `arg` may be on the caller's stack, because the call always waits until a
- * started job has ended, even if the task is cancelled meanwhile. After such a
- * cancellation the job's result is returned, and the next call that would wait returns
- * -ECANCELED.
+ * `fn` may call only those functions of coil that are allowed on any thread, such as
+ * coil_post() and the functions of promises, and coil_var_get(), which reads a copy of
+ * the task's context. `arg` may be on the caller's stack, because the call always waits
+ * until a started job has ended, even if the task is cancelled in the meantime. After
+ * such a cancellation the job's result is returned, and the next call that would wait
+ * returns -ECANCELED.
  *
  * Fails with -ECANCELED if the task is cancelled before a thread has begun the job, which
- * is then withdrawn, or if the task was already cancelled before the call. Also fails
- * with -EAGAIN if no thread could be started, or if abandoned jobs occupy all threads.
- * The first job of a loop may fail with -ENOMEM.
+ * never runs in that case, or if the task was already cancelled before the call. Also
+ * fails with -EAGAIN if no thread could be started, or if abandoned jobs occupy all
+ * threads. The first job of a loop may fail with -ENOMEM.
  */
 COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg);
 
@@ -82,9 +82,9 @@ COIL_API int coil_executor_set_limit(coil_lane lane, unsigned max_threads);
  *     rc = coil_executor_create("thumbnails", 2, &thumbnails);
  *     rc = coil_blocking(thumbnails, make_thumbnail, &picture);
  *
- * The functions above accept the lane in *out on any thread. The lane has at most
- * max_threads threads (0: as many as COIL_LANE_CPU), whose name is a copy of up to 15
- * bytes of `name`. Fails with -EINVAL, or with -EMFILE if 61 lanes already exist. After a
+ * The lane in *out may be used on any thread. It has at most max_threads threads (0: as
+ * many as COIL_LANE_CPU). The threads are named after the first 15 bytes of `name`, which
+ * is copied. Fails with -EINVAL, or with -EMFILE if 61 lanes already exist. After a
  * failure *out is not a lane; using it aborts.
  */
 COIL_API COIL_CHECKED int coil_executor_create(const char *name, unsigned max_threads,

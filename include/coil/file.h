@@ -22,9 +22,8 @@
  * A cancelled call still waits for its operation, because the kernel may be using its
  * buffer. The cancelled call returns the operation's result, and the next call that would
  * wait returns -ECANCELED. Calls on files always wait. If no thread has begun the
- * operation yet, the operation is withdrawn and the call returns -ECANCELED. A call that
- * is made by a task that is already cancelled returns -ECANCELED without beginning an
- * operation.
+ * operation yet, the operation is withdrawn and the call returns -ECANCELED. If the task
+ * is already cancelled, a call returns -ECANCELED without beginning an operation.
  *
  * A coil_file does not belong to a loop, and may be passed to another thread while no
  * call is in progress. Use a coil_file for regular files and block devices. For a FIFO, a
@@ -52,8 +51,8 @@ typedef struct coil_file coil_file;
 struct statx; /* declared in <sys/stat.h> with _GNU_SOURCE */
 
 /*
- * Open a file like open(2), with O_CLOEXEC. `mode` is used with O_CREAT. The caller owns
- * *out.
+ * Open a file like open(2), with O_CLOEXEC. `mode` applies only with O_CREAT. The caller
+ * owns *out.
  *
  * Opening a FIFO waits for the other end, unless O_NONBLOCK is given. Except on io_uring,
  * neither a deadline nor a cancellation ends that wait. For a FIFO use open(2) with
@@ -163,8 +162,8 @@ COIL_SUSPENDS ssize_t coil_file_pwrite(coil_file *file, const void *buf, size_t 
 
 /*
  * Return how many bytes the latest completed call on this file transferred. Call this
- * function immediately after that call, before any call that may suspend, because other
- * tasks may use the file meanwhile.
+ * function before any other call that may suspend, because other tasks may then use the
+ * file.
  */
 COIL_API size_t coil_file_transferred(const coil_file *file);
 
@@ -219,20 +218,20 @@ enum {
     /*
      * Replace the file atomically: write a new file in the same directory, fsync(2) it,
      * and rename(2) it to `path`. Readers of `path` find either the old content or the
-     * new content, also after a crash. A failure or cancellation leaves the old file in
+     * new content, even after a crash. A failure or cancellation leaves the old file in
      * place. A symbolic link is replaced, not followed. With COIL_FILE_SYNC the directory
      * is synced last. If that sync fails, for example with -EIO on a broken disk, `path`
      * has the new content, but may have the old content again after a crash.
      */
     COIL_FILE_ATOMIC = 1,
-    COIL_FILE_EXCLUSIVE = 2, /* -EEXIST if the file exists */
+    COIL_FILE_EXCLUSIVE = 2, /* fail with -EEXIST if the file exists */
     COIL_FILE_SYNC = 4,      /* return once the file and its name are on the disk */
     COIL_FILE_APPEND = 8     /* for coil_write_file() only, without COIL_FILE_ATOMIC */
 };
 
 /*
- * Replace the content of the file at `path` with the n bytes at `data`, or append them
- * with COIL_FILE_APPEND. (Python: Path.write_bytes)
+ * Replace the content of the file at `path` with the n bytes at `data`, or append them if
+ * COIL_FILE_APPEND is set. (Python: Path.write_bytes)
  *
  * A new file gets the mode `mode`, modified by the umask; an existing file keeps its
  * mode. Without COIL_FILE_ATOMIC, a failure may leave a part of the data in the file.

@@ -65,8 +65,8 @@ COIL_API int coil_future_set(coil_future *future, int rc, void *value,
                              void (*destroy)(void *value));
 
 /*
- * Cancel the future: tasks that await it get -ECANCELED. For a task this is
- * coil_task_cancel(). (asyncio: Future.cancel)
+ * Cancel the future: tasks that await it get -ECANCELED. For a task, this call is the
+ * same as coil_task_cancel(). (asyncio: Future.cancel)
  *
  * `reason` is not copied and must stay valid; NULL is allowed. Returns false if the
  * future was already done; if it has failed, the failure now counts as retrieved. Never
@@ -90,8 +90,8 @@ COIL_API bool coil_future_cancelled(const coil_future *future);
 COIL_API int coil_future_result(coil_future *future);
 
 /*
- * Return the value, borrowed while a reference is held; NULL while pending or without a
- * value.
+ * Return the value, or NULL if the future is pending or has no value. The value is
+ * borrowed: it is valid as long as a reference to the future is held.
  */
 COIL_API void *coil_future_value(const coil_future *future);
 

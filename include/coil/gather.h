@@ -35,9 +35,9 @@ extern "C" {
  *
  * If `rcs` is not NULL, rcs[i] receives the rc of futures[i]. With COIL_GATHER_ALL the
  * call returns 0 when all are done. Without COIL_GATHER_ALL, the first failure is
- * returned immediately; the other futures continue, and their rcs are -EINPROGRESS. The
- * same future may occur more than once. The call does not suspend if n is 0 or all
- * futures are done.
+ * returned immediately; futures that are still pending continue, and their elements of
+ * `rcs` are -EINPROGRESS. The same future may occur more than once. The call does not
+ * suspend if n is 0 or all futures are done.
  *
  * Cancelling the waiting task cancels all futures. The call then returns -ECANCELED when
  * all futures have ended, or, without COIL_GATHER_ALL, when the first one has ended. The
@@ -47,9 +47,9 @@ COIL_SUSPENDS int coil_gather(coil_future *const futures[], size_t n, unsigned f
                               int rcs[]);
 
 typedef enum coil_wait_mode {
-    COIL_WAIT_ALL,   /* until all futures are done */
-    COIL_WAIT_FIRST, /* until one future is done */
-    /* until a future has failed (not cancelled), or all are done */
+    COIL_WAIT_ALL,   /* wait until all futures are done */
+    COIL_WAIT_FIRST, /* wait until one future is done */
+    /* wait until a future has failed (not cancelled), or all are done */
     COIL_WAIT_FIRST_EXCEPTION
 } coil_wait_mode;
 
@@ -60,14 +60,14 @@ typedef enum coil_wait_mode {
  *
  * Reaching the deadline is not an error. The futures are never cancelled, not even when
  * the waiting task is cancelled; the call then returns -ECANCELED. Fails with -EINVAL if
- * n is 0 or `mode` is unknown, -ENOMEM. The same future must not occur twice.
+ * n is 0 or `mode` is unknown, or with -ENOMEM. The same future must not occur twice.
  */
 COIL_SUSPENDS int coil_wait(coil_future *const futures[], size_t n, coil_wait_mode mode,
                             int64_t deadline);
 
 /*
- * Await one future. If it is not done at `deadline`, cancel it and wait until it has
- * ended. (asyncio: wait_for)
+ * Await one future. If the future is not done at `deadline`, cancel it and wait until it
+ * has ended. (asyncio: wait_for)
  *
  * Returns the future's rc, or -ETIMEDOUT if the deadline cancelled it. If the future
  * completes in spite of the cancellation, its rc is returned. A deadline in the past
@@ -127,7 +127,7 @@ COIL_SUSPENDS int coil_as_completed_next(coil_as_completed *each, coil_future **
 
 /*
  * End the iteration and drop the remaining futures. NULL and a zeroed object are
- * accepted. No task may be waiting in the iteration.
+ * accepted. No task may still be waiting in coil_as_completed_next().
  */
 COIL_API void coil_as_completed_finish(coil_as_completed *each);
 

@@ -93,7 +93,7 @@ COIL_SUSPENDS int coil_gen_next(coil_gen *gen, void **value);
  * Like coil_gen_next(), but `sent` becomes the result of the yield in which the generator
  * is suspended. (Python: gen.send)
  *
- * Before the first yield `sent` must be NULL, else the result is -EINVAL.
+ * Before the first yield `sent` must be NULL; otherwise the result is -EINVAL.
  */
 COIL_SUSPENDS int coil_gen_send(coil_gen *gen, void *sent, void **value);
 
@@ -142,8 +142,8 @@ COIL_API int coil_gen_yield(void *value, void **sent);
  * does not depend on the depth of delegation.
  *
  * Returns COIL_GEN_ENDED with the return value of `inner` in *result (which may be NULL),
- * or its negative errno. Fails with -EBUSY if `inner` is running, or another generator
- * delegates to it; -EPERM outside a generator. The caller still owns `inner`.
+ * or its negative errno. Fails with -EBUSY if `inner` is running or another generator
+ * delegates to it, or with -EPERM outside a generator. The caller still owns `inner`.
  */
 COIL_API int coil_gen_yield_from(coil_gen *inner, void **result);
 

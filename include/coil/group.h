@@ -9,9 +9,9 @@
  *     rc = coil_group_exit(&g, rc);              // both have ended here
  *
  * A group waits for all its children before it closes, so they may use the stack frame of
- * its owner. If a child fails, the group cancels the other children and the owner's body.
- * If the owner leaves with an error, the group cancels all children. Groups close last
- * in, first out, in the task that opened them. (asyncio: TaskGroup)
+ * its owner. If a child fails, the group cancels the other children and its owner. If the
+ * owner leaves with an error, the group cancels all children. Groups close last in, first
+ * out, in the task that opened them. (asyncio: TaskGroup)
  */
 #ifndef COIL_GROUP_H
 #define COIL_GROUP_H
@@ -41,7 +41,7 @@ COIL_API void coil_group_enter(coil_group *group);
  *
  * The owner and the children may call this function. Fails with -ESHUTDOWN if the group
  * is being cancelled, or if coil_group_exit() was called and all children have ended.
- * Fails with -EAGAIN at the group's limit, and like coil_spawn().
+ * Also fails with -EAGAIN if the group has reached its limit, or like coil_spawn().
  */
 COIL_API COIL_CHECKED int coil_group_spawn(coil_group *group, coil_task_fn fn, void *arg,
                                            const coil_spawn_opts *opts, coil_task **out);
@@ -65,9 +65,9 @@ COIL_API void coil_group_set_limit(coil_group *group, size_t limit);
  *         rc = coil_group_spawn_when_free(&g, fetch, urls[i], NULL, NULL);
  *     rc = coil_group_exit(&g, rc);
  *
- * Fails with -ECANCELED (no child is started) and like coil_group_spawn(). -ESHUTDOWN
- * also means that the group was cancelled meanwhile. If all running children are waiting
- * in this call, they wait forever, because none of them can end.
+ * Fails like coil_group_spawn(), or with -ECANCELED (no child is started). The result is
+ * -ESHUTDOWN if the group is cancelled during the wait. If all running children call this
+ * function, they wait forever, because none of them can end.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_group_spawn_when_free(coil_group *group,
                                                           coil_task_fn fn, void *arg,
@@ -123,7 +123,7 @@ COIL_API int coil_group_started(int value);
  * the owner, in the body or in the exit, coil_group_exit() returns -ECANCELED. Any code
  * on the loop's thread may call this function, any number of times. The call has no
  * effect if the group is already being cancelled, or if coil_group_exit() was called and
- * all children have ended. `reason` is as for coil_task_cancel().
+ * all children have ended. `reason` has the same meaning as in coil_task_cancel().
  */
 COIL_API void coil_group_cancel(coil_group *group, const char *reason);
 

@@ -12,9 +12,9 @@
  *             rc = coil_guest_step(loop);                   // 1 after coil_loop_stop()
  *     }
  *
- * Host and guest share one thread. Between two steps the host may call every function
- * that a callback may call: coil_spawn(), coil_future_set(), coil_task_cancel(). Tasks
- * that become ready run in the next step.
+ * Host and guest share one thread. Between two steps the host may call any function that
+ * a callback may call, such as coil_spawn(), coil_future_set() and coil_task_cancel().
+ * Tasks that become ready run in the next step.
  *
  * The host must handle SIGINT, and cancel the remaining tasks at the end. Deadlocks are
  * not reported. A runner (coil/run.h) makes the cleanup easier: step the loop of

@@ -115,8 +115,8 @@ typedef int (*coil_http_body_fn)(coil_http_response *response, const char *bytes
                                  size_t n, void *arg);
 
 /*
- * Parts of an exchange, in the order of transmission. If a request is sent again, its
- * head comes again, too.
+ * Parts of an exchange, in the order in which they are transmitted. If a request is sent
+ * again, so is its head.
  */
 enum coil_http_wire {
     COIL_HTTP_WIRE_REQUEST_HEAD, /* complete, with the empty line at its end */
@@ -152,11 +152,12 @@ typedef struct coil_http_request {
      */
     unsigned max_redirects;
     /*
-     * End the request with -ETIMEDOUT if it makes no progress for this long. Progress is
-     * the end of the name lookup, the connection, and each byte of the TLS handshake, the
-     * headers or the body. Time does not count while the request waits for a free
-     * connection (max_connections), or, once the body has begun, while no task reads. 0
-     * means no limit. To limit the whole request, use a scope.
+     * End the request with -ETIMEDOUT if it makes no progress for this long. The request
+     * makes progress when the name is resolved, when a connection is established, and
+     * with each byte of the TLS handshake, the headers or the body. The clock is stopped
+     * while the request waits for a free connection (max_connections) and, once the body
+     * has begun, while no task reads. 0 means no limit. To limit the whole request, use a
+     * scope.
      */
     int64_t idle_timeout_ns;
     /*
@@ -211,8 +212,8 @@ typedef struct coil_http_request {
  * limits for the response are 100 KiB for a header line and 300 KiB for all headers.
  *
  * Also fails with -ECANCELED, -ESHUTDOWN (the session was destroyed), -EMFILE, -ENOMEM,
- * -EACCES (allows_address). With on_body it also fails like coil_http_read() and with the
- * return value of on_body.
+ * or -EACCES (allows_address). With on_body it also fails like coil_http_read() and with
+ * the return value of on_body.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_http_get(coil_http_session *session,
                                              const coil_http_request *request,
@@ -229,7 +230,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_http_get(coil_http_session *session,
  * (the body was cut off), and -EMSGSIZE (body_limit, or a limit of libcurl: the size of a
  * trailer, or 64 MiB decompressed from one piece). Fails with -ETIMEDOUT
  * (idle_timeout_ns), -ECONNRESET, -EPROTO, -ECANCELED (which ends the transfer),
- * -ESHUTDOWN, -EBUSY, -ENOMEM. Further calls return the same error.
+ * -ESHUTDOWN, -EBUSY, or -ENOMEM. Further calls return the same error.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_http_read(coil_http_response *response, void *buf,
                                                   size_t n);

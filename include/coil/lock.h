@@ -8,9 +8,9 @@
  *     rc = save(&state);                     // waits while it holds the lock
  *     coil_lock_release(&lock);
  *
- * A task needs a lock only for code that waits, because no other task runs while the task
- * does not wait. A lock is not recursive. Any task may release the lock, even if another
- * task acquired it. (asyncio: Lock)
+ * A lock is needed only around code that waits, because other tasks run only while the
+ * current task waits. A lock is not recursive. Any task may release the lock, even if
+ * another task acquired it. (asyncio: Lock)
  */
 #ifndef COIL_LOCK_H
 #define COIL_LOCK_H

@@ -30,18 +30,18 @@
  * coil_run(). See docs/manual/fork.md.
  *
  * ONE TURN. First the loop polls for I/O, without waiting if a callback is ready or the
- * loop is stopping. Otherwise the poll waits until the earliest timer and up to 50 us
- * longer (timer_slack_ns), at most a day. Then the callbacks for I/O that has occurred
- * become ready, followed by the callbacks of due timers. Timers are ordered by deadline,
- * and by creation if the deadlines are equal. Finally the loop runs the callbacks that
- * are ready at this point, first in, first out. Callbacks that become ready meanwhile run
- * in the next turn. (asyncio: BaseEventLoop._run_once)
+ * loop is stopping. Otherwise the poll waits until the earliest timer is due, and up to
+ * 50 us longer (timer_slack_ns), but for at most a day. Then the callbacks for I/O that
+ * has occurred become ready, followed by the callbacks of due timers. Timers are ordered
+ * by deadline, and by creation if the deadlines are equal. Finally the loop runs the
+ * callbacks that are ready at this point, first in, first out. Callbacks that become
+ * ready while these run are called in the next turn. (asyncio: BaseEventLoop._run_once)
  *
  * While callbacks are ready, the loop may skip polls for up to 64 turns, 256 callbacks or
  * 250 us. The loop may also skip reading the clock, as long as each turn takes less than
  * 5 us. With a virtual clock, polls are skipped only if skip_polls is set. A turn is
  * never cut short: however long its callbacks take, all of them run, and the next poll
- * finds the I/O that happened meanwhile.
+ * finds the I/O that happened in the meantime.
  */
 #ifndef COIL_LOOP_H
 #define COIL_LOOP_H
@@ -78,7 +78,7 @@ typedef struct coil_loop_opts {
     const char *backend;
     /*
      * Use a clock that starts at 0 and advances only when nothing is ready, by jumping to
-     * the next timer. With this clock, tests sleep without taking time, and every run is
+     * the next timer. With this clock, sleeping takes no time, and every run of a test is
      * the same. The loop still waits for blocking work and posts.
      */
     bool virtual_clock;
@@ -97,7 +97,7 @@ typedef struct coil_loop_opts {
      * The slack does not change deadlines: due timers fire in order, and immediately if
      * anything else has woken the loop. With epoll, poll and select the kernel adds the
      * thread's own slack to each wait (PR_SET_TIMERSLACK in prctl(2), usually also 50
-     * us). The kernel's slack counts as part of this value, and is its minimum. Ignored
+     * us). The kernel's slack is included in this value, which cannot be smaller. Ignored
      * with a virtual clock.
      */
     int64_t timer_slack_ns;
@@ -108,7 +108,7 @@ typedef struct coil_loop_opts {
  * closes it with coil_loop_close().
  *
  * Fails with -EBUSY if the thread has a loop, -EINVAL for an unknown backend, -ENOSYS for
- * a backend that does not work here, -ENOMEM, -EMFILE.
+ * a backend that does not work here, -ENOMEM, or -EMFILE.
  */
 COIL_API COIL_CHECKED int coil_loop_create(const coil_loop_opts *opts, coil_loop **out);
 
@@ -213,9 +213,10 @@ COIL_API void coil_handle_release(coil_handle *handle);
  * Call fn(arg) on the loop's thread. May be called on any thread, but not in a signal
  * handler. (asyncio: call_soon_threadsafe)
  *
- * Every posted function is called exactly once, in the order of posting, at the latest
- * while the loop closes. Fails with -ESHUTDOWN if the loop is closed, -ENOMEM. A thread
- * other than the loop's must hold its own reference (coil_loop_retain()).
+ * Every posted function is called exactly once, in the order of posting, and no later
+ * than when the loop closes. Fails with -ESHUTDOWN if the loop is closed, or with
+ * -ENOMEM. A thread other than the loop's must hold its own reference
+ * (coil_loop_retain()).
  */
 COIL_API int coil_post(coil_loop *loop, coil_callback fn, void *arg);
 
@@ -234,7 +235,8 @@ COIL_API int coil_post(coil_loop *loop, coil_callback fn, void *arg);
  *
  * Remove the callback before you close the descriptor. If the number is reused for a new
  * descriptor, a second call applies to the new descriptor. Fails with -EBUSY if a stream
- * uses the descriptor, -EBADF, -EINVAL (select and descriptors of 1024 or more), -ENOMEM.
+ * uses the descriptor, -EBADF, -EINVAL (a descriptor of 1024 or more with the select
+ * backend), or -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_add_reader(int fd, coil_callback fn, void *arg);
 COIL_API COIL_CHECKED int coil_add_writer(int fd, coil_callback fn, void *arg);
@@ -266,9 +268,9 @@ typedef struct coil_exception {
 } coil_exception;
 
 /*
- * Handle a report. Like a callback, a handler must not suspend, and coil_task_current()
- * is NULL in it. The handler runs in the context of the reported task. Problems that
- * occur while a handler runs are reported to the default handler.
+ * Handles a report. A handler runs like a callback: it must not suspend, and
+ * coil_task_current() returns NULL. Its context (coil/context.h) is that of the reported
+ * task. Problems that occur while a handler runs are reported to the default handler.
  */
 typedef void (*coil_exception_handler)(const coil_exception *exception, void *arg);
 
@@ -279,8 +281,9 @@ typedef void (*coil_exception_handler)(const coil_exception *exception, void *ar
 COIL_API void coil_set_exception_handler(coil_exception_handler handler, void *arg);
 
 /*
- * Return the exception handler of the current loop, NULL for the default, and its
- * argument in *arg, if arg is not NULL. (asyncio: get_exception_handler)
+ * Return the exception handler of the current loop, or NULL for the default handler. If
+ * `arg` is not NULL, *arg receives the handler's argument. (asyncio:
+ * get_exception_handler)
  */
 COIL_API coil_exception_handler coil_get_exception_handler(void **arg);
 

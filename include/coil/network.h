@@ -115,7 +115,7 @@ COIL_API void coil_testing_network(const coil_network_opts *opts);
  * Packets of connections from and to the address are held. The senders fail with
  * -ETIMEDOUT after the same time as on Linux: after 127 seconds if the connection is not
  * established yet, else after 924.6 seconds. Datagrams are lost. Fails with -EINVAL for
- * an invalid address, -ENOTSUP if the loop's network is not simulated, -ENOMEM.
+ * an invalid address, -ENOTSUP if the loop's network is not simulated, or -ENOMEM.
  */
 COIL_API int coil_network_cut(const char *address, int64_t for_ns);
 

@@ -24,14 +24,14 @@ struct statx; /* declared in <sys/stat.h> with _GNU_SOURCE */
 
 /*
  * Query attributes, as statx(2) with STATX_BASIC_STATS | STATX_BTIME. `flags` is 0,
- * AT_SYMLINK_NOFOLLOW for a symbolic link itself, or another flag of statx(2).
+ * AT_SYMLINK_NOFOLLOW to query a symbolic link itself, or another flag of statx(2).
  */
 COIL_SUSPENDS int coil_stat(const char *path, int flags, struct statx *out);
 
 /*
- * Rename a file, like renameat2(2). If `to` exists, `flags` of 0 replaces it, and
- * RENAME_NOREPLACE fails with -EEXIST. RENAME_EXCHANGE swaps the files. Fails with
- * -EINVAL if the file system does not support the flag.
+ * Rename a file, like renameat2(2). If `to` exists, it is replaced if `flags` is 0. With
+ * RENAME_NOREPLACE the call fails with -EEXIST instead, and with RENAME_EXCHANGE it swaps
+ * the two files. Fails with -EINVAL if the file system does not support the flag.
  */
 COIL_SUSPENDS int coil_rename(const char *from, const char *to, unsigned flags);
 
@@ -44,14 +44,16 @@ COIL_SUSPENDS int coil_rmdir(const char *path);
 COIL_SUSPENDS int coil_chmod(const char *path, mode_t mode);
 
 /*
- * Change the owner, like fchownat(2). `flags` is 0, or AT_SYMLINK_NOFOLLOW for a symbolic
- * link itself (lchown(2)). -1 leaves the user or the group unchanged. (Python: os.chown)
+ * Change the owner, like fchownat(2). `flags` is 0, or AT_SYMLINK_NOFOLLOW to change a
+ * symbolic link itself (lchown(2)). -1 leaves the user or the group unchanged. (Python:
+ * os.chown)
  */
 COIL_SUSPENDS int coil_chown(const char *path, uid_t user, gid_t group, int flags);
 
 /*
  * Set the times of the last access and the last modification, like utimensat(2). `flags`
- * is as in coil_chown(). For `times` see coil_file_utimens(). (Python: os.utime)
+ * has the same meaning as in coil_chown(), and `times` as in coil_file_utimens().
+ * (Python: os.utime)
  */
 COIL_SUSPENDS int coil_utimens(const char *path, const struct timespec times[2],
                                int flags);
@@ -67,9 +69,9 @@ COIL_SUSPENDS int coil_link(const char *from, const char *to);
 COIL_SUSPENDS int coil_symlink(const char *target, const char *path);
 
 /*
- * Read the target of a symbolic link, with a '\0' at the end, into `buf` of `size` bytes,
- * and return its length. Fails with -ENAMETOOLONG if the target does not fit, -EINVAL if
- * `path` is not a symbolic link. (readlink(2))
+ * Read the target of a symbolic link, with a '\0' at the end, into the `size` bytes at
+ * `buf`, and return its length. Fails with -ENAMETOOLONG if the target does not fit, or
+ * with -EINVAL if `path` is not a symbolic link. (readlink(2))
  */
 COIL_SUSPENDS ssize_t coil_readlink(const char *path, char *buf, size_t size);
 

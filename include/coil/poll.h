@@ -43,10 +43,10 @@ extern "C" {
  * four descriptors, or events other than POLLIN and POLLOUT. The call may also need an
  * epoll(7) descriptor if a stream, a reader or a writer uses one of the descriptors.
  *
- * Fails with -ECANCELED, -EBADF if coil_poll_end() was called for one of the descriptors,
- * -EMFILE, -ENFILE, -ENOMEM. Fails with -EINVAL for more descriptors than RLIMIT_NOFILE,
- * and with the select backend for descriptors of 1024 or more. An invalid descriptor does
- * not make the call fail: its revents are POLLNVAL.
+ * Fails with -ECANCELED, -EMFILE, -ENFILE or -ENOMEM, or with -EBADF if coil_poll_end()
+ * was called for one of the descriptors. Fails with -EINVAL for more descriptors than
+ * RLIMIT_NOFILE, and with the select backend for descriptors of 1024 or more. An invalid
+ * descriptor does not make the call fail: its revents are POLLNVAL.
  */
 COIL_SUSPENDS int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns);
 
@@ -64,9 +64,9 @@ COIL_SUSPENDS int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns);
 COIL_SUSPENDS int coil_poll_retry(int fd, short events, int64_t timeout_ns);
 
 /*
- * Wake this thread's tasks that are waiting for `fd`, because code that cannot wait will
- * close it. Their calls of coil_poll(), with at most four descriptors, or of
- * coil_poll_retry(), return -EBADF.
+ * Wake this thread's tasks that are waiting for `fd`, which code that cannot wait is
+ * about to close. Their calls of coil_poll(), with at most four descriptors, or of
+ * coil_poll_retry() return -EBADF.
  *
  * The function is necessary because the backends cannot detect that a descriptor is
  * closed. Returns the number of tasks that were woken.

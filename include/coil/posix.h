@@ -31,8 +31,8 @@ extern "C" {
  * or if libcoil-posix does not see the program's libcoil.a. To avoid the last case, link
  * the program with libcoil-posix.
  *
- * In C and C++ this name is a macro. Other languages call the function, whose result
- * applies to the program.
+ * In C and C++ this name is a macro. Other languages call the function, which answers for
+ * the program itself rather than for the calling library.
  */
 COIL_API bool coil_posix_active(void);
 
@@ -44,28 +44,28 @@ COIL_API bool coil_posix_reached(int (*close_function)(int fd),
                                  bool (*may_suspend)(void));
 
 /*
- * Hooks that give each task its own values of pthread_getspecific(3), like a thread: each
- * value is NULL at first, and is destroyed by the key's destructor when the task ends.
- * These hooks serve libraries that store the state of each thread under such keys: GLib,
- * OpenSSL, CPython before 3.12. See docs/manual/posix.md, "State and ownership by
- * thread".
+ * Hooks that give each task its own values of pthread_getspecific(3), as if it were a
+ * thread: each value is NULL at first, and is destroyed by the key's destructor when the
+ * task ends. These hooks serve libraries that store the state of each thread under such
+ * keys: GLib, OpenSSL, CPython before 3.12. See docs/manual/posix.md, "State and
+ * ownership by thread".
  *
  *     static const coil_task_hooks *hooks[2];
  *
  *     hooks[0] = coil_hooks_thread_keys();
  *     rc = coil_run(app, NULL, &(coil_run_opts){.hooks = hooks});
  *
- * Keys (pthread_key_t) of 128 or more still have one value per thread. A destructor must
- * not wait.
+ * Keys (pthread_key_t) numbered 128 or above still have one value per thread. A
+ * destructor must not wait.
  */
 COIL_API const coil_task_hooks *coil_hooks_thread_keys(void);
 
 /*
  * Hooks that give each task its own thread-local variables (_Thread_local, thread_local)
- * of one library, like a thread: the variables have their initial values when the task
- * begins, and are destroyed when it ends. `address` is any function or static variable of
- * that library. For example, these hooks are necessary if two tasks of one thread use
- * Rust's thread::park().
+ * of one library, as if it were a thread: the variables have their initial values when
+ * the task begins, and are destroyed when the task ends. `address` is any function or
+ * static variable of that library. For example, these hooks are necessary if two tasks of
+ * one thread use Rust's thread::park().
  *
  *     static const coil_task_hooks *hooks[2];
  *

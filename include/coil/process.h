@@ -15,7 +15,7 @@
  *     coil_process_destroy(p);
  *
  * coil refers to a child by a pidfd (Linux 5.4). So coil neither needs a SIGCHLD handler
- * nor interferes with one, and never sends a signal to another process that has got the
+ * nor interferes with one, and never sends a signal to another process that was given the
  * same PID. A child is reaped as soon as it has ended, even if no task waits for it. Call
  * all functions here on the thread of the loop that spawned the child. (asyncio:
  * subprocess)
@@ -59,10 +59,10 @@ typedef struct coil_process_opts {
     const char *program;     /* the file to run; NULL: argv[0] */
     const char *const *envp; /* NULL: the program's environment */
     const char *cwd;         /* NULL: the program's directory */
-    int in, out, err;        /* one of the values above; the caller keeps descriptors */
+    int in, out, err;        /* as above; descriptors remain the caller's */
     /*
-     * Further descriptors for the child, which keep their numbers. The child inherits no
-     * other descriptors.
+     * Other descriptors that the child inherits, under the same numbers. All remaining
+     * descriptors are closed in the child.
      */
     const int *pass_fds;
     size_t pass_fd_count;
@@ -74,10 +74,10 @@ typedef struct coil_process_opts {
      */
     pid_t process_group;
     /*
-     * The child's identity. NULL means that the program's is inherited. coil sets the
-     * identity in this order: supplementary groups (an empty list drops all of them),
-     * group, user. The child cannot regain the old identity. A program that runs as root
-     * and starts a child as another user should set all three members.
+     * The child's identity. A member that is NULL is inherited from the program. coil
+     * sets the identity in this order: supplementary groups (an empty list drops all of
+     * them), group, user. The child cannot regain the old identity. A program that runs
+     * as root and starts a child as another user should set all three members.
      */
     const gid_t *extra_groups;
     size_t extra_group_count;
@@ -126,7 +126,7 @@ typedef struct coil_process_opts {
  * Fails like execve(2), with -ENOENT, -EACCES, -E2BIG and so on, if the program was not
  * started. The message of coil_last_error() says whether the program, the directory, the
  * limits or the identity (-EPERM) caused the failure. Also fails with -EINVAL, -EBADF for
- * a descriptor, -EMFILE, -EAGAIN, -ENOMEM; -ENOSYS before Linux 5.4.
+ * a descriptor, -EMFILE, -EAGAIN, -ENOMEM, or, before Linux 5.4, with -ENOSYS.
  */
 COIL_API COIL_CHECKED int coil_process_spawn(const coil_process_opts *opts,
                                              coil_process **out);
@@ -166,8 +166,8 @@ COIL_API coil_stream *coil_process_terminal(const coil_process *process);
 
 /*
  * Set the size of the terminal's window. The terminal's foreground processes get SIGWINCH
- * if the size changes. Fails with -ENOTTY without opts.pty, -EBADF if the stream is
- * closed.
+ * if the size changes. Fails with -ENOTTY without opts.pty, or with -EBADF if the stream
+ * is closed.
  */
 COIL_API int coil_process_resize(coil_process *process, unsigned short rows,
                                  unsigned short columns);
@@ -176,9 +176,9 @@ COIL_API int coil_process_resize(coil_process *process, unsigned short rows,
 COIL_API pid_t coil_process_pid(const coil_process *process);
 
 /*
- * Return a new pidfd of the child (pidfd_open(2)), which the caller closes. The
- * pidfd is readable when the child has ended, and may be sent to another process. Fails with
- * -ESRCH once the loop has noticed the child's end; -EMFILE.
+ * Return a new pidfd of the child (pidfd_open(2)), which the caller closes. The pidfd is
+ * readable when the child has ended, and may be sent to another process. Fails with
+ * -ESRCH once the loop has noticed the child's end, or with -EMFILE.
  */
 COIL_API COIL_CHECKED int coil_process_open_pidfd(const coil_process *process);
 
@@ -194,21 +194,21 @@ COIL_API COIL_CHECKED int coil_process_open_pidfd(const coil_process *process);
  * SIGCHLD, the result is 255, and the problem is reported to the exception handler, as in
  * asyncio.
  *
- * Fails with -ECANCELED, which does not affect the child; -EBADF if the child is
- * destroyed meanwhile.
+ * Fails with -ECANCELED, which does not affect the child, or with -EBADF if the
+ * coil_process is destroyed during the wait.
  */
 COIL_SUSPENDS int coil_process_wait(coil_process *process);
 
 /*
- * Return the status in the form of waitpid(2), for WIFSIGNALED() and so on. -EINPROGRESS
- * until the loop has noticed the child's end. (asyncio: returncode)
+ * Return the status in the form of waitpid(2), for WIFSIGNALED() and so on. Returns
+ * -EINPROGRESS until the loop has noticed the child's end. (asyncio: returncode)
  */
 COIL_API int coil_process_status(const coil_process *process);
 
 /*
  * Send a signal to the child; signal 0 only checks whether a signal can be sent. Fails
- * with -ESRCH once the loop has noticed the child's end; -EINVAL, -EPERM as kill(2).
- * (asyncio: send_signal, terminate, kill)
+ * with -ESRCH once the loop has noticed the child's end, or like kill(2) with -EINVAL or
+ * -EPERM. (asyncio: send_signal, terminate, kill)
  */
 COIL_API int coil_process_kill(coil_process *process, int signo);
 
@@ -217,9 +217,9 @@ COIL_API int coil_process_kill(coil_process *process, int signo);
  * contains the child and those of its descendants that did not leave the group.
  *
  * Fails with -EINVAL if the child was started without new_group and new_session. Fails
- * with -ESRCH if no process is left in the group; -EPERM as kill(2).
+ * with -ESRCH if no process is left in the group, or like kill(2) with -EPERM.
  *
- * The signal never reaches another group that has got the same number. Before Linux 6.9
+ * The signal never reaches another group that was given the same number. Before Linux 6.9
  * the kernel guarantees this only until the leader is reaped. So on older kernels a
  * leader that has ended remains a zombie, which counts as a process of the group, until
  * the coil_process is destroyed.
@@ -246,7 +246,7 @@ COIL_API void coil_output_finish(coil_output *output);
  * Returns the result of coil_process_wait(). (asyncio: communicate)
  *
  * A terminal counts as the child's stdin and stdout: `input` is written to it, and `out`
- * receives its output. The terminal stays open after the input. So end the input with
+ * receives its output. The terminal stays open after the input, so end the input with
  * Ctrl-D, "\4". Standard streams that are not pipes, or are closed, are skipped. If an
  * output is NULL, its data is discarded. If the child closes its stdin early, the call
  * does not fail. A pipe ends only when all processes that inherited it have closed it. So
@@ -255,14 +255,14 @@ COIL_API void coil_output_finish(coil_output *output);
  *
  * Fails with -EMSGSIZE if an output exceeds `limit` bytes (0: no limit): the output then
  * contains the first `limit` bytes, and the pipe is closed. A terminal stays open, and
- * the next read returns the bytes after the limit. Also fails with -ECANCELED, -ENOMEM,
- * or as coil_read(). In each case the outputs contain the data that was read before the
+ * the next read returns the bytes after the limit. Also fails with -ECANCELED or -ENOMEM,
+ * or like coil_read(). In each case the outputs contain the data that was read before the
  * failure, and the child continues.
  *
- * After a failure the call may be repeated with the rest of the input, and then appends
- * to the outputs: coil_stream_write_transferred() on the child's stdin returns how many
- * bytes were written. Fails with -EBUSY if another call is in progress on one of the
- * child's streams.
+ * After a failure the call may be repeated with the rest of the input, in which case it
+ * appends to the outputs. To find out how much of the input was written, call
+ * coil_stream_write_transferred() on the child's stdin. Fails with -EBUSY if another call
+ * is in progress on one of the child's streams.
  */
 COIL_SUSPENDS int coil_process_communicate(coil_process *process, const void *input,
                                            size_t n, coil_output *out, coil_output *err,

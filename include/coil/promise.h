@@ -87,16 +87,16 @@ COIL_API bool coil_promise_done(const coil_promise *promise);
 COIL_API int coil_promise_result(const coil_promise *promise);
 
 /*
- * Return the value, borrowed while a reference is held; NULL while pending or without a
- * value.
+ * Return the value, or NULL if the promise is pending or has no value. The value is
+ * borrowed: it is valid as long as a reference to the promise is held.
  */
 COIL_API void *coil_promise_value(const coil_promise *promise);
 
 /*
  * Return the value and pass its ownership to the caller. coil no longer destroys it, and
  * coil_promise_value() returns NULL from now on. If several threads call this function,
- * only one of them gets the value. Returns NULL while pending, without a value, or if the
- * value was already taken.
+ * only one of them gets the value. Returns NULL if the promise is pending or has no
+ * value, or if the value was already taken.
  */
 COIL_API void *coil_promise_take_value(coil_promise *promise);
 
@@ -132,8 +132,8 @@ COIL_SUSPENDS int coil_promise_await(coil_promise *promise);
  * opts->arg_bytes bytes of *arg. The caller must hold a reference to the loop during the
  * call (coil_loop_retain()).
  *
- * Fails with -ESHUTDOWN if the loop is closed, -ENOMEM, -EINVAL (arg_bytes). If the task
- * cannot be created later, on the loop's thread, the promise fails with that error.
+ * Fails with -ESHUTDOWN if the loop is closed, -ENOMEM, or -EINVAL (arg_bytes). If the
+ * loop's thread later fails to create the task, the promise fails with that error.
  */
 COIL_API COIL_CHECKED int coil_spawn_threadsafe(coil_loop *loop, coil_task_fn fn,
                                                 void *arg, const coil_spawn_opts *opts,

@@ -87,7 +87,7 @@ COIL_API void coil_queue_init_priority(coil_queue *queue, size_t item_bytes,
  * Free the queue's memory and the remaining items.
  *
  * All calls on the queue must have returned. Note that coil_queue_shutdown() only makes
- * waiting tasks ready; their calls return later. NULL and a queue of zeroes are accepted.
+ * waiting tasks ready; their calls return later. NULL and a zeroed queue are accepted.
  */
 COIL_API void coil_queue_finish(coil_queue *queue);
 

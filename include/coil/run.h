@@ -123,7 +123,7 @@ typedef struct coil_runner coil_runner;
 
 /*
  * Create a runner and its loop, which becomes the loop of the calling thread. `opts` may
- * be NULL. The options are copied, but not the string opts->loop.backend. Fails as
+ * be NULL. The options are copied, but not the string opts->loop.backend. Fails like
  * coil_loop_create().
  */
 COIL_API COIL_CHECKED int coil_runner_create(const coil_run_opts *opts,
@@ -133,8 +133,8 @@ COIL_API COIL_CHECKED int coil_runner_create(const coil_run_opts *opts,
  * Run fn(arg) as a main task and return its rc, as coil_run() does. (asyncio: Runner.run)
  *
  * Each run installs the signal handlers and restores the old ones. Afterwards
- * coil_last_error() returns the task's error. Fails like coil_spawn(), and with
- * -ESHUTDOWN after the runner is closed. Aborts if called inside a running loop.
+ * coil_last_error() returns the task's error. Fails like coil_spawn(), or with -ESHUTDOWN
+ * after the runner is closed. Aborts if called inside a running loop.
  */
 COIL_API int coil_runner_run(coil_runner *runner, coil_task_fn fn, void *arg);
 
@@ -154,7 +154,7 @@ COIL_API void coil_runner_destroy(coil_runner *runner);
  * Run the current loop until the future is done, and return its rc. (asyncio:
  * run_until_complete)
  *
- * Fails with -EDEADLK if the loop is stopped before the future is done, and like
+ * Fails with -EDEADLK if the loop is stopped before the future is done, or like
  * coil_loop_run_forever().
  */
 COIL_API int coil_run_until_complete(coil_future *future);

@@ -8,8 +8,8 @@
  *     rc = send_table(&table);               // waits; other readers may run meanwhile
  *     coil_rwlock_release(&lock);
  *
- * A task needs this lock only for code that waits, because no other task runs while the
- * task does not wait. Tasks are served in the order in which they called, so a waiting
+ * A lock is needed only around code that waits, because other tasks run only while the
+ * current task waits. Tasks are served in the order in which they called, so a waiting
  * writer blocks later readers, and is not starved. The lock is not recursive: a reader
  * that acquires it again may wait for a writer, which in turn waits for the reader.
  * (tokio: sync::RwLock)

@@ -47,12 +47,12 @@ COIL_API COIL_CHECKED int coil_scope_enter(coil_scope *scope, int64_t deadline);
  *         coil_scope_exit(&s, 0);
  *     }
  *
- * A request that arrives meanwhile is counted (coil_task_cancelling()) and delayed until
- * the exit. A cancellation that was requested or delivered earlier is suspended, too:
- * calls inside wait normally. After the exit, every call that would wait returns
- * -ECANCELED again. The calls inside can still be cancelled by the scope's own deadline,
- * and by scopes and groups that are opened inside. Always set a deadline, because the
- * cleanup could otherwise last forever. Fails like coil_scope_enter().
+ * A request that arrives while the scope is open is counted (coil_task_cancelling()) and
+ * delayed until the exit. A cancellation that was requested or delivered earlier is
+ * suspended, too: calls inside wait normally. After the exit, every call that would wait
+ * returns -ECANCELED again. The calls inside can still be cancelled by the scope's own
+ * deadline, and by scopes and groups that are opened inside. Always set a deadline,
+ * because the cleanup could otherwise last forever. Fails like coil_scope_enter().
  */
 COIL_API COIL_CHECKED int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline);
 
@@ -91,7 +91,7 @@ COIL_API int coil_scope_set_deadline(coil_scope *scope, int64_t deadline);
 /* Return the current deadline; COIL_NEVER without one. (asyncio: Timeout.when) */
 COIL_API int64_t coil_scope_deadline(const coil_scope *scope);
 
-/* True once the scope's deadline has cancelled the task, also after the exit. */
+/* True once the scope's deadline has cancelled the task, even after the exit. */
 COIL_API bool coil_scope_expired(const coil_scope *scope);
 
 /*
@@ -105,11 +105,9 @@ COIL_API bool coil_scope_expired(const coil_scope *scope);
 COIL_API void coil_region_bind(void *object);
 
 /*
- * Return the object that is attached to the innermost of the running task's scopes and
- * groups that have an object.
- *
- * If `inside` is such an object, return the object of the next such scope or group around
- * it. Returns NULL if there is none.
+ * Return the object of the innermost scope or group of the running task that has one. If
+ * `inside` is such an object, return the next one further out. Returns NULL if there is
+ * none.
  */
 COIL_API void *coil_region_bound(const void *inside);
 

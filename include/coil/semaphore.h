@@ -37,7 +37,7 @@ COIL_API void coil_semaphore_finish(coil_semaphore *semaphore);
 
 /*
  * Decrement the value, waiting in line while it is 0. Returns 0, or -ECANCELED without
- * any change. (asyncio: acquire)
+ * changing the value. (asyncio: acquire)
  */
 COIL_SUSPENDS COIL_CHECKED int coil_semaphore_acquire(coil_semaphore *semaphore);
 
@@ -65,7 +65,7 @@ COIL_SUSPENDS COIL_CHECKED int
 coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded);
 
 /*
- * Increment the value. Fails with -EOVERFLOW, without any change, if the value would
+ * Increment the value. Fails with -EOVERFLOW, leaving the value unchanged, if it would
  * exceed the initial value.
  */
 COIL_API int coil_bounded_semaphore_release(coil_bounded_semaphore *bounded);

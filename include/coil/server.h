@@ -25,10 +25,11 @@
  *
  * A server accepts connections and spawns a handler for each connection, in its own
  * group. If accepting fails, usually because descriptors or memory ran out, the server
- * pauses and tries again: after 50 ms, doubled with each failure up to 1 s, or when one
- * of its connections ends. Meanwhile connections wait in the listener's queue. Only the
- * first failure is reported to the exception handler. Another failure is reported only if
- * accepting has worked for two seconds in between. (asyncio: start_server, Server)
+ * pauses, for 50 ms at first and twice as long after each further failure, up to 1 s. It
+ * tries again after the pause, or as soon as one of its connections ends. Until then, new
+ * connections wait in the listener's queue. The first failure is reported to the
+ * exception handler; later failures are reported only after accepting has worked for two
+ * seconds. (asyncio: start_server, Server)
  */
 #ifndef COIL_SERVER_H
 #define COIL_SERVER_H
@@ -76,8 +77,8 @@ typedef struct coil_server_opts {
      */
     int64_t handshake_ns;
     /*
-     * The maximum number of handshakes at a time, because they need much processor time.
-     * Further connections wait in the listener's queue. 0 means no limit.
+     * The maximum number of handshakes at a time; further connections wait in the
+     * listener's queue. 0 means no limit. Handshakes need much processor time.
      */
     size_t max_handshakes;
     /*
@@ -118,7 +119,8 @@ COIL_API COIL_CHECKED int coil_server_create(coil_listener *listener, coil_handl
                                              coil_server **out);
 
 /*
- * Add a listener to the server. Fails with -ESHUTDOWN if the server is stopping; -ENOMEM.
+ * Add a listener to the server. Fails with -ESHUTDOWN if the server is stopping, or with
+ * -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_server_add(coil_server *server, coil_listener *listener);
 
@@ -161,7 +163,7 @@ COIL_API bool coil_server_is_stopping(const coil_server *server);
 
 /*
  * If the running task is a server's handler, return the server, borrowed. Returns NULL in
- * other tasks, also in tasks that a handler spawns, and outside tasks.
+ * other tasks, including tasks that a handler spawns, and outside tasks.
  */
 COIL_API coil_server *coil_server_current(void);
 

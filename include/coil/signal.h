@@ -13,9 +13,9 @@
  * handle it. Each of these loops gets every signal, and delivers it to the loop's handler
  * and to all tasks that wait for the signal. While at least one loop handles a signal,
  * coil's own handler is its disposition. Afterwards coil restores the former disposition,
- * unless the program has set another one meanwhile. coil_run() handles SIGINT only if its
- * disposition is the default. So a SIGINT that is handled here does not cancel the main
- * task. After a fork the child has the former dispositions.
+ * unless the program has set another one in the meantime. coil_run() handles SIGINT only
+ * if its disposition is the default. So a SIGINT that is handled here does not cancel the
+ * main task. After a fork the child has the former dispositions.
  *
  * At least one thread must not block the signal. The functions return -EINVAL for invalid
  * numbers and signals that cannot be caught (SIGKILL, SIGSTOP). They also return -EINVAL
@@ -48,13 +48,15 @@ extern "C" {
  * Wait for one of the signals in `set` and return its number. If `info` is not NULL,
  * *info receives the details, as in sigaction(2). (sigwaitinfo)
  *
- * The loop handles these signals from the first call on, until coil_signal_restore() or
- * the loop's end. A signal that arrives while no task waits is saved for the next call,
- * like a blocked signal for sigwaitinfo(2). At most one standard signal of each number is
- * saved, and up to 64 realtime signals in total; the oldest signal is returned first.
+ * The loop handles these signals from the first call on, until coil_signal_restore() is
+ * called or the loop closes. A signal that arrives while no task waits is saved for the
+ * next call, like a blocked signal for sigwaitinfo(2). At most one standard signal of
+ * each number is saved, and up to 64 realtime signals in total; the oldest signal is
+ * returned first.
  *
  * A loop that waits only for signals is not deadlocked, because a signal may always
- * arrive. Fails with -EINVAL, also for an empty set, -ECANCELED, -EMFILE, -ENOMEM.
+ * arrive. Fails with -EINVAL for an invalid or empty set, -ECANCELED, -EMFILE, or
+ * -ENOMEM.
  */
 COIL_SUSPENDS int coil_signal_wait(const sigset_t *set, siginfo_t *info);
 
@@ -74,13 +76,13 @@ COIL_API void coil_signal_restore(const sigset_t *set);
  * call. A second call replaces the first. (asyncio: add_signal_handler, there only on the
  * main thread)
  *
- * Fails with -EINVAL, -EMFILE, -ENOMEM.
+ * Fails with -EINVAL, -EMFILE or -ENOMEM.
  */
 COIL_API int coil_add_signal_handler(int signo, coil_callback fn, void *arg);
 
 /*
- * Remove the handler. It is no longer called, not even for a signal that has already
- * arrived. Returns 1 if a handler was set, else 0, or -EINVAL. (asyncio:
+ * Remove the handler, which is no longer called, even for a signal that has already
+ * arrived. Returns 1 if a handler was set, else 0. Fails with -EINVAL. (asyncio:
  * remove_signal_handler)
  */
 COIL_API int coil_remove_signal_handler(int signo);

@@ -63,8 +63,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_connect_port(const char *host, uint16_t port
  * Connect to an IPv4 address, an IPv6 address or a local socket. No name is looked up.
  *
  * coil_stream_peer(), coil_listener_name(), coil_address_of_numbers() and
- * coil_address_of_path() produce such addresses. Fails like connect(2), with -EINVAL for an
- * incomplete address, -EAFNOSUPPORT for another family, -ECANCELED, -ENOMEM.
+ * coil_address_of_path() produce such addresses. Fails like connect(2), or with -EINVAL
+ * for an incomplete address, -EAFNOSUPPORT for another family, -ECANCELED, or -ENOMEM.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_connect_address(const coil_address *to,
                                                     coil_stream **out);
@@ -94,7 +94,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_connect_unix(const char *path, coil_stream *
  *
  * Fails with -EPROTOTYPE for a datagram or packet socket (see coil/datagram.h), -ENOMEM,
  * -EBADF, -EBUSY, or -EINVAL if the backend cannot wait for the descriptor. After a
- * failure the descriptor remains the caller's.
+ * failure the caller still owns the descriptor.
  */
 COIL_API COIL_CHECKED int coil_stream_adopt(int fd, coil_stream **out);
 
@@ -134,7 +134,7 @@ COIL_API int coil_stream_fd(const coil_stream *stream);
 /*
  * Return the address of the peer (coil_stream_peer) or of this end (coil_stream_name).
  * Fail like getpeername(2) and getsockname(2): -ENOTCONN once the peer is gone, -ENOTSOCK
- * for pipes; -EBADF. (asyncio: get_extra_info)
+ * for pipes, or -EBADF. (asyncio: get_extra_info)
  */
 COIL_API int coil_stream_peer(const coil_stream *stream, coil_address *out);
 COIL_API int coil_stream_name(const coil_stream *stream, coil_address *out);
@@ -157,8 +157,8 @@ COIL_API void coil_stream_set_idle_timeout(coil_stream *stream, int64_t timeout_
  * Suspends until at least one byte is sent. The descriptors are sent with the first byte.
  * Returns the number of bytes sent; send the rest with coil_write(). The caller keeps its
  * descriptors. n must not be 0. Fails like sendmsg(2): -EINVAL for more than 253
- * descriptors; -EOPNOTSUPP if the stream is not a local socket, or uses TLS; -EBADF,
- * -EBUSY, -ECANCELED.
+ * descriptors, -EOPNOTSUPP if the stream is not a local socket or uses TLS, -EBADF,
+ * -EBUSY, or -ECANCELED.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_send_fds(coil_stream *stream, const void *buf,
                                                  size_t n, const int *fds,
@@ -192,8 +192,8 @@ COIL_API int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_
 
 /*
  * Send small writes immediately, or let the kernel combine them (TCP_NODELAY). The option
- * is on for all streams that coil creates. Fails like setsockopt(2): -EOPNOTSUPP for local
- * sockets, -ENOTSOCK; -EBADF.
+ * is on for all streams that coil creates. Fails like setsockopt(2): -EOPNOTSUPP for
+ * local sockets, -ENOTSOCK, or -EBADF.
  */
 COIL_API int coil_stream_set_no_delay(coil_stream *stream, bool on);
 
@@ -202,7 +202,7 @@ COIL_API int coil_stream_set_no_delay(coil_stream *stream, bool on);
  *
  * After `idle_ns` of silence, rounded up to seconds, the kernel sends ten probes within
  * another `idle_ns`. If none is answered, reading fails with -ETIMEDOUT. 0, the default,
- * sends no probes. Fails with -EINVAL for more than nine hours; else as
+ * sends no probes. Fails with -EINVAL for more than nine hours, otherwise like
  * coil_stream_set_no_delay().
  */
 COIL_API int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns);
@@ -214,8 +214,8 @@ COIL_API int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns);
  * While a stream is detached, it may only be attached, closed or destroyed, on any
  * thread. Data that was read ahead and the TLS session move with the stream. Fail with
  * -EBUSY while a call is in progress on the stream, or for coil_stream_attach(), if the
- * stream is attached. Also fail with -EBADF if the stream is closed, -ENOMEM; -EOPNOTSUPP
- * in a simulated network.
+ * stream is attached. Also fail with -EBADF if the stream is closed, -ENOMEM, or
+ * -EOPNOTSUPP in a simulated network.
  */
 COIL_API int coil_stream_detach(coil_stream *stream);
 COIL_API int coil_stream_attach(coil_stream *stream);
@@ -234,8 +234,9 @@ COIL_API int coil_stream_release_fd(coil_stream *stream);
  * Read at most n bytes, suspending until at least one is available.
  *
  * Returns the number of bytes; 0 at the end of the stream, or if n is 0. Fails like
- * read(2), with -EBADF, -EBUSY, -ECANCELED. The call fails immediately on a descriptor
- * that cannot be read, such as the write end of a pipe, a listening socket or a pidfd.
+ * read(2), or with -EBADF, -EBUSY or -ECANCELED. The call fails immediately on a
+ * descriptor that cannot be read, such as the write end of a pipe, a listening socket or
+ * a pidfd.
  *
  * After a reset (-ECONNRESET) or a timeout (-ETIMEDOUT) each read returns that error,
  * even if a write has already returned it. So a lost connection never looks like the end
@@ -248,12 +249,12 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_read(coil_stream *stream, void *buf, siz
  * failure. (tokio: TcpStream::readable)
  *
  * Consumes nothing. Bytes that were read ahead count as readable. With TLS, only
- * decrypted bytes count. Returns 0. Fails with -EBADF, -EBUSY while another task reads or
- * waits here, -ECANCELED, -ENOMEM. Fails immediately, like coil_read(), on a descriptor
- * that cannot be read.
+ * decrypted bytes count. Returns 0. Fails with -EBADF, -ECANCELED, -ENOMEM, or, while
+ * another task reads or waits in this call, with -EBUSY. Fails immediately, like
+ * coil_read(), on a descriptor that cannot be read.
  *
- * The task need not provide a buffer while it waits. So this call takes the least memory
- * when waiting for a peer that is mostly silent.
+ * The task needs no buffer while it waits in this call, which therefore takes the least
+ * memory for peers that are mostly silent.
  *
  *     while ((rc = coil_stream_wait_readable(stream)) == 0)
  *         if ((rc = answer(stream)) <= 0)         // reads into a buffer of its own frame
@@ -274,8 +275,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_exact(coil_stream *stream, void *bu
  * Write all n bytes, suspending as often as necessary. When the call succeeds, the kernel
  * has accepted all n bytes. (asyncio: write and drain)
  *
- * Returns n, or fails like write(2) (without SIGPIPE), -EBADF, -EBUSY, -ECANCELED. On a
- * lost connection a write fails with the connection's error, or with -EPIPE.
+ * Returns n. Fails like write(2) (without SIGPIPE), or with -EBADF, -EBUSY or -ECANCELED.
+ * On a lost connection a write fails with the connection's error, or with -EPIPE.
  * coil_stream_write_transferred() returns how many bytes were written before the failure.
  */
 COIL_SUSPENDS ssize_t coil_write(coil_stream *stream, const void *buf, size_t n);
@@ -295,9 +296,9 @@ COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts
  * advanced by the number of bytes sent, even after a failure.
  *
  * Returns the number of bytes sent, which is less than n if the file ends earlier or
- * shrinks meanwhile. If the stream is a socket, data in the page cache is sent with
+ * shrinks during the call. If the stream is a socket, data in the page cache is sent with
  * sendfile(2). All other data is read without blocking the loop, and then written. Fails
- * like coil_write() and pread(2); -EINVAL if `fd` is not a regular file.
+ * like coil_write() and pread(2), or with -EINVAL if `fd` is not a regular file.
  */
 COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset,
                                     size_t n);
@@ -311,14 +312,14 @@ COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset
  * coil_stream_shutdown_write(). `from` and `to` may be the same stream. A proxy needs one
  * task for each direction.
  *
- * Fails like coil_read() on `from` and coil_write() on `to`, with -ENOMEM, -ECANCELED.
- * After a failure, coil_stream_write_transferred() of `to` returns how many bytes were
- * written, and coil_stream_read_transferred() of `from` returns the same number. No bytes
- * are lost: bytes that were read but not written remain in the buffer of `from`, and the
- * next read returns them.
+ * Fails like coil_read() on `from` and coil_write() on `to`, or with -ENOMEM or
+ * -ECANCELED. After a failure, coil_stream_write_transferred() of `to` returns how many
+ * bytes were written, and coil_stream_read_transferred() of `from` returns the same
+ * number. No bytes are lost: bytes that were read but not written remain in the buffer of
+ * `from`, and the next read returns them.
  *
- * The copy uses the look-ahead buffer of `from`, whose size is 4 KiB at first, and grows
- * up to the stream's limit while reads fill it.
+ * The copy uses the look-ahead buffer of `from`. The buffer is 4 KiB long at first, and
+ * grows up to the stream's limit as long as reads fill it.
  */
 COIL_SUSPENDS ssize_t coil_copy(coil_stream *from, coil_stream *to);
 COIL_SUSPENDS ssize_t coil_copy_n(coil_stream *from, coil_stream *to, size_t n);
@@ -329,9 +330,9 @@ COIL_SUSPENDS ssize_t coil_copy_n(coil_stream *from, coil_stream *to, size_t n);
  *
  * Suspends only for TLS, which sends a message (coil/tls.h). The write end of a pipe is
  * closed, as by coil_stream_close(). The pipe's reader reads the end of the stream once
- * all processes that share the write end have closed it. Fails like shutdown(2), -EBADF,
- * -EBUSY, -ECANCELED. Fails with -ENOTSOCK for a terminal, the read end of a pipe, or a
- * FIFO that is also open for reading.
+ * all processes that share the write end have closed it. Fails like shutdown(2), or with
+ * -EBADF, -EBUSY or -ECANCELED. Fails with -ENOTSOCK for a terminal, the read end of a
+ * pipe, or a FIFO that is also open for reading.
  */
 COIL_SUSPENDS int coil_stream_shutdown_write(coil_stream *stream);
 
@@ -359,14 +360,16 @@ COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
  * limit. In that case nothing is consumed, and coil_read() can still read the line. Fails
  * with -ENODATA at the end of the stream: `line` then holds the bytes after the last
  * '\n', and coil_stream_read_transferred() returns how many. Otherwise fails like
- * coil_read(), without consuming anything, or with -ENOMEM, -EINVAL for a size of 0.
+ * coil_read(), without consuming anything, or with -ENOMEM, or with -EINVAL for a size of
+ * 0.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_line(coil_stream *stream, char *line,
                                                   size_t size);
 
 /*
  * Read into `buf` up to and including a separator of n bytes. Returns the number of
- * bytes. Fails like coil_read_line(); -EINVAL for an empty separator. (asyncio: readuntil)
+ * bytes. Fails like coil_read_line(), or with -EINVAL for an empty separator. (asyncio:
+ * readuntil)
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_until(coil_stream *stream,
                                                    const void *separator, size_t n,
@@ -378,8 +381,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_read_until(coil_stream *stream,
  *
  * *data is borrowed until the next call that reads or closes the stream. Returns the
  * number of bytes, which is less than `at_least` only at the end of the stream. If
- * `at_least` is 0, the call does not wait. Fails like coil_read(), with -EMSGSIZE if
- * `at_least` exceeds the limit, -ENOMEM.
+ * `at_least` is 0, the call does not wait. Fails like coil_read(), or with -EMSGSIZE if
+ * `at_least` exceeds the limit, or with -ENOMEM.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_peek(coil_stream *stream, const void **data,
                                              size_t at_least);
@@ -410,7 +413,7 @@ COIL_API bool coil_stream_at_end(const coil_stream *stream);
  *
  * Binds to the first address of the host that works, with SO_REUSEADDR. `backlog` is as
  * in listen(2); 0 means 1024. Suspends only to look up names. Fails like bind(2),
- * listen(2), coil_getaddrinfo().
+ * listen(2) and coil_getaddrinfo().
  */
 COIL_SUSPENDS COIL_CHECKED int coil_listen(const char *host, const char *port,
                                            int backlog, coil_listener **out);
@@ -423,7 +426,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_listen_port(const char *host, uint16_t port,
  * Listen on an IPv4 address, an IPv6 address, or a local socket as with
  * coil_listen_unix(). Does not suspend.
  *
- * Fails like coil_listen(), with -EINVAL for an incomplete address, -EAFNOSUPPORT.
+ * Fails like coil_listen(), or with -EINVAL for an incomplete address, or -EAFNOSUPPORT.
  */
 COIL_API COIL_CHECKED int coil_listen_address(const coil_address *at, int backlog,
                                               coil_listener **out);
@@ -434,8 +437,8 @@ COIL_API COIL_CHECKED int coil_listen_address(const coil_address *at, int backlo
  *
  * A socket that already exists at the path is replaced, even if its server is still
  * running. If any other file exists there, the result is -EADDRINUSE. Closing the
- * listener removes the file, unless another program has replaced it. Fails like bind(2),
- * listen(2), with -ENAMETOOLONG (108 bytes or more), -ENOMEM.
+ * listener removes the file, unless another program has replaced it. Fails like bind(2)
+ * and listen(2), or with -ENAMETOOLONG (108 bytes or more) or -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_listen_unix(const char *path, int backlog,
                                            coil_listener **out);
@@ -448,7 +451,7 @@ typedef struct coil_listen_options {
      * (SO_REUSEPORT). The kernel distributes the connections among them.
      */
     bool reuse_port;
-    bool v6_only;     /* IPv6 only: "::" does not serve IPv4 */
+    bool v6_only;     /* IPv6 only: "::" does not accept IPv4 */
     const char *path; /* path of a local socket: see coil_listen_unix() */
     /*
      * Mode of the socket's file, set before any client can connect; 0 means the default
@@ -483,17 +486,17 @@ COIL_SUSPENDS COIL_CHECKED int coil_listen_all(const coil_listen_options *opts,
  * Make a listener from an inherited listening socket (sd_listen_fds(3)). The listener
  * then owns the descriptor, which becomes non-blocking. (asyncio: start_server(sock=))
  *
- * Fails with -EINVAL if the socket does not listen, -ENOTSOCK, -EBADF, -EBUSY, -ENOMEM.
- * After a failure the caller still owns the descriptor. The file of a local socket is not
- * removed.
+ * Fails with -EINVAL if the socket does not listen, -ENOTSOCK, -EBADF, -EBUSY, or
+ * -ENOMEM. After a failure the caller still owns the descriptor. The file of a local
+ * socket is not removed.
  */
 COIL_API COIL_CHECKED int coil_listener_adopt(int fd, coil_listener **out);
 
 /*
  * Accept a connection, suspending until one arrives. The caller owns *out.
  *
- * Fails like accept(2), with -EBADF when closed, -ECANCELED. Connections that the peer
- * aborted before they were accepted are skipped. After -EMFILE, similar errors and
+ * Fails like accept(2), or with -EBADF when closed, or -ECANCELED. Connections that the
+ * peer aborted before they were accepted are skipped. After -EMFILE, similar errors and
  * -ENOMEM, the connection is still queued for the next call. A connection that the
  * select(2) backend cannot watch is closed, and the result is -EINVAL.
  */

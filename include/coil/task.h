@@ -25,14 +25,14 @@
  * function. If such a function waits, the task waits. Other tasks run only during calls
  * of functions that are marked COIL_SUSPENDS. (asyncio: Task)
  *
- * CANCELLATION is an error return. coil_task_cancel() delivers it to the call in which
- * the task waits, or to its next call that would wait. That call returns -ECANCELED. If
- * the task awaits another task or a future, that task or future is cancelled, too. From
- * then on every call that would wait returns -ECANCELED, after one turn of the loop,
- * until the body returns or calls coil_cancel_caught(), which corresponds to Python's
- * `except CancelledError`. coil also counts the requests (coil_task_cancelling()): each
- * request increments the count, and only coil_uncancel() decrements it. Cleanup that
- * needs to wait uses a shielded scope (coil/scope.h). coil never kills a task.
+ * CANCELLATION is an error return: after coil_task_cancel(), the call in which the task
+ * waits, or its next call that would wait, returns -ECANCELED. If the task awaits another
+ * task or a future, that task or future is cancelled, too. From then on every call that
+ * would wait returns -ECANCELED, after one turn of the loop, until the body returns or
+ * calls coil_cancel_caught(), which corresponds to Python's `except CancelledError`. coil
+ * also counts the requests (coil_task_cancelling()): each request increments the count,
+ * and only coil_uncancel() decrements it. Cleanup that needs to wait uses a shielded
+ * scope (coil/scope.h). coil never kills a task.
  *
  * A call that need not wait returns its result, even while a cancellation is pending or
  * was delivered. Calls on files, jobs on threads, coil_connect() and coil_yield() always
@@ -110,14 +110,14 @@ typedef struct coil_spawn_opts {
  * outlive the task unless opts->arg_bytes is set. A task that is cancelled before its
  * first step never runs its body, as in asyncio. So the spawner must free the resources
  * that it passes in `arg` if the body never runs. Prefer coil_group_spawn() for tasks
- * that do part of another task's work. Fails with -ENOMEM, -EINVAL (arg_bytes,
+ * that do part of another task's work. Fails with -ENOMEM, or with -EINVAL (arg_bytes,
  * stack_bytes, hooks).
  *
  * With opts->eager the task runs inside coil_spawn(), which returns when the task first
  * waits or ends. A task that ends without waiting never enters the ready queue. Inside
  * coil_spawn() the eager task is the running task, and *out is already set. The spawner
- * does not suspend, so no other task runs meanwhile. A callback may also spawn an eager
- * task. `eager` has no effect before the loop runs. (asyncio: eager_task_factory)
+ * does not suspend, so no other task runs during the call. A callback may also spawn an
+ * eager task. `eager` has no effect before the loop runs. (asyncio: eager_task_factory)
  */
 COIL_API COIL_CHECKED int coil_spawn(coil_task_fn fn, void *arg,
                                      const coil_spawn_opts *opts, coil_task **out);
@@ -159,7 +159,7 @@ COIL_API const char *coil_task_name(const coil_task *task);
 COIL_API void coil_task_set_name(coil_task *task, const char *name);
 
 /*
- * Return how many bytes of its stack the task has used at most so far, in whole pages.
+ * Return the peak stack usage of the task so far, in bytes, rounded up to whole pages.
  *
  * Set stack_bytes to this value plus a reserve. The task may be running, waiting, or have
  * ended. Does not suspend. Call this function on the task's own thread.
@@ -175,8 +175,8 @@ COIL_API ssize_t coil_task_stack_peak(const coil_task *task);
 
 /*
  * Return the bounds of the task's stack: its lowest byte, and the byte after its highest.
- * The bounds are for a conservative garbage collector, which scans the stack from the
- * stack pointer up.
+ * A conservative garbage collector can use the bounds to scan the stack from the stack
+ * pointer up.
  *
  * The bounds are valid until the task ends. Call this function on the task's own thread.
  * While the stack of a light task is swapped out (docs/manual/light.md), the collector
@@ -189,9 +189,9 @@ COIL_API void coil_task_stack(const coil_task *task, void **low, void **high);
  * calls run in reverse order of their registration.
  *
  * Use deferred calls for cleanup that must always run, whichever nested function
- * registered it. `fn` may suspend and may defer more calls. The task's rc stays as it is.
- * A delivered cancellation remains in effect, so a deferred call that needs to wait
- * should use a shielded scope. Fails with -ENOMEM. Aborts outside a task.
+ * registered it. `fn` may suspend and may defer more calls. Deferred calls do not change
+ * the task's rc. A delivered cancellation remains in effect, so a deferred call that
+ * needs to wait should use a shielded scope. Fails with -ENOMEM. Aborts outside a task.
  */
 COIL_API COIL_CHECKED int coil_defer(void (*fn)(void *arg), void *arg);
 
@@ -210,7 +210,8 @@ COIL_API COIL_CHECKED int coil_defer(void (*fn)(void *arg), void *arg);
 COIL_SUSPENDS int coil_yield(void);
 
 /*
- * Wait `delay_ns` nanoseconds; 0 or less is coil_yield(). (asyncio: sleep)
+ * Wait `delay_ns` nanoseconds; 0 or less has the same effect as coil_yield(). (asyncio:
+ * sleep)
  *
  * Returns 0, or -ECANCELED if the task is cancelled; in that case its timer is removed.
  * The call cannot fail otherwise, because the memory for the timer was allocated with the
@@ -297,8 +298,9 @@ COIL_API int coil_cancel_result(int rc);
  * waiting, since the cancellation was delivered. The count stops at 1,000. Returns 0 if
  * the task was not cancelled, if it has caught the cancellation, and outside tasks.
  *
- * Use this function in code that waits on behalf of a library that does not use coil, to
- * detect a loop in the library that ignores errors and would never end.
+ * If a library that does not use coil ignores errors in a loop, a cancelled task may
+ * never leave that loop. Code that waits on behalf of such a library can detect this with
+ * coil_cancel_refusals().
  */
 COIL_API unsigned coil_cancel_refusals(void);
 

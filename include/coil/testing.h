@@ -49,7 +49,7 @@ extern "C" {
 /*
  * Like coil_run(), with a virtual clock and without signal handlers. The clock starts at
  * 0, and jumps to the next deadline when nothing is ready. So sleeping for an hour takes
- * no time, and every run is the same.
+ * no time, and every run of a test is the same.
  */
 COIL_API int coil_testing_run(coil_task_fn fn, void *arg);
 

@@ -53,7 +53,7 @@ COIL_API int coil_timer_start(coil_timer *timer, int64_t deadline);
 /* Stop the timer: `fn` is not called. Has no effect on a timer that is not started. */
 COIL_API void coil_timer_stop(coil_timer *timer);
 
-/* True from the start until the timer is called or stopped. */
+/* True from the start until the timer's function is called or the timer is stopped. */
 COIL_API bool coil_timer_started(const coil_timer *timer);
 
 #ifdef __cplusplus

@@ -28,9 +28,9 @@
  *
  * OTHER FAILURES. -EPROTO means that the session failed: for example, the peer does not
  * use TLS, both sides have no version, cipher or protocol in common, the peer sent an
- * alert (which the message names), or received data was altered. -ECONNABORTED means that
- * the connection ended without the peer's close_notify. In that case an attacker may have
- * truncated the data; see allow_truncation. After a handshake that failed or was
+ * alert (which the message names), or data was altered in transit. -ECONNABORTED means
+ * that the connection ended without the peer's close_notify. In that case an attacker may
+ * have truncated the data; see allow_truncation. After a handshake that failed or was
  * cancelled, every call on the stream returns -ENOTCONN.
  *
  * CLOSING. coil_stream_shutdown_write() sends close_notify; nothing can be written after
@@ -116,7 +116,7 @@ typedef struct coil_tls_opts {
     int min_version;          /* 0: COIL_TLS_1_2, the lowest supported version */
     int max_version;          /* 0: the latest */
     bool no_verify;           /* a client accepts any certificate; for tests only */
-    /* a server requires a certificate; needs ca_file or ca_path (mTLS) */
+    /* a server requires a certificate from clients; needs ca_file or ca_path (mTLS) */
     bool verify_client;
     /*
      * Treat the end of the connection as the end of the data, because many old servers
@@ -153,10 +153,10 @@ typedef struct coil_tls_opts {
  * connections, or on a thread (coil_blocking()). In a task, a failure sets the message of
  * coil_last_error().
  *
- * Fails with -ENOENT, -EACCES and the like for a file. Fails with -EINVAL for a file's
- * content, an option, or a key that does not belong to the certificate. Fails with
- * -ENOKEY for an encrypted key without a password, -EKEYREJECTED for a wrong password;
- * -ENOMEM, -ENOSYS.
+ * If a file cannot be read, fails like open(2), for example with -ENOENT or -EACCES.
+ * Fails with -EINVAL for the content of a file, an option, or a key that does not belong
+ * to the certificate. Fails with -ENOKEY for an encrypted key without a password,
+ * -EKEYREJECTED for a wrong password, -ENOMEM, or -ENOSYS.
  */
 COIL_API COIL_CHECKED int coil_tls_create(const coil_tls_opts *opts, coil_tls **out);
 
@@ -168,7 +168,8 @@ COIL_API coil_tls *coil_tls_retain(coil_tls *tls);
 COIL_API void coil_tls_release(coil_tls *tls);
 
 /*
- * As a server, use `other` for clients that request `name`. (ssl: sni_callback)
+ * Make servers use the context `other` for clients that request `name`. (ssl:
+ * sni_callback)
  *
  * `name` is "www.example.org", or "*.example.org" for each name with one more label. For
  * clients that request such a name, the server uses the certificate and protocols of
@@ -219,8 +220,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_accept_tls(coil_stream *stream, coil_tls *tl
  * close_notify. (asyncio: transport.close, ssl_shutdown_timeout; ssl: unwrap)
  *
  * After a successful call, both sides know that all data was received, and the stream can
- * be destroyed. Use a scope with a deadline. Returns 0, or fails like
- * coil_stream_shutdown_write() and coil_read(); -EINVAL without TLS.
+ * be destroyed. Use a scope with a deadline. Returns 0. Fails like
+ * coil_stream_shutdown_write() and coil_read(), or with -EINVAL without TLS.
  */
 COIL_SUSPENDS int coil_tls_stop(coil_stream *stream);
 

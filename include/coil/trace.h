@@ -60,8 +60,8 @@ COIL_API void coil_trace_stop(void);
  * Otherwise it is JSON, in the format of Chrome's trace events. An existing file is overwritten. The call does not suspend: it blocks the
  * thread until the file is written. If tracing was not stopped, it continues.
  *
- * Fails with -ENOENT if the loop was not traced, -ENOMEM, or with the error of opening or
- * writing the file.
+ * Fails with -ENOENT if the loop was not traced, with -ENOMEM, or like open(2) and
+ * write(2).
  */
 COIL_API int coil_trace_write(const char *path);
 

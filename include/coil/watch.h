@@ -69,14 +69,15 @@ COIL_API COIL_CHECKED int coil_watch_create(coil_watch **out);
  *
  * Suspends while reading the folders of a tree. To follow a file that programs replace,
  * watch its folder. Adding a path a second time has no effect. Fails like
- * inotify_add_watch(2): -ENOENT, -EACCES, -ENOSPC at the limit of watches
- * (/proc/sys/fs/inotify/max_user_watches); -ENOMEM, -ECANCELED, -EBUSY while another call
- * on the watch is in progress. After a failure the path is not watched.
+ * inotify_add_watch(2): -ENOENT, -EACCES, or -ENOSPC at the limit of watches
+ * (/proc/sys/fs/inotify/max_user_watches). Also fails with -ENOMEM, -ECANCELED, or, while
+ * another call on the watch is in progress, with -EBUSY. After a failure the path is not
+ * watched.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_watch_add(coil_watch *watch, const char *path,
                                               enum coil_watch_depth depth);
 
-/* Stop watching a path that was added. Fails with -ENOENT, -EBUSY. */
+/* Stop watching a path that was added. Fails with -ENOENT or -EBUSY. */
 COIL_API int coil_watch_remove(coil_watch *watch, const char *path);
 
 /*
@@ -84,9 +85,8 @@ COIL_API int coil_watch_remove(coil_watch *watch, const char *path);
  *
  * Identical consecutive changes are reported once. A file that is moved out of all
  * watched folders is reported as deleted after 10 ms. Returns 0. Fails with -ECANCELED
- * (no change is lost), -EBUSY while another call on the watch is in progress, -ENOMEM,
- * and -ENOSPC if a new folder cannot be watched. After a failure the call can be
- * repeated.
+ * (no change is lost), -ENOMEM, -EBUSY while another call on the watch is in progress, or
+ * -ENOSPC if a new folder cannot be watched. After a failure the call can be repeated.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_watch_next(coil_watch *watch, coil_change *out);
 
