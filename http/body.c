@@ -1,8 +1,8 @@
 /*
  * body.c - buffers for bodies, and a pool of unused buffers.
  *
- * Buffers are reused, because free(3) would return such large buffers to the system, and
- * each new buffer would need new pages.
+ * Buffers are reused, because free(3) would return the memory of such large buffers to
+ * the system, and each new buffer would need new pages.
  */
 #include "body.h"
 

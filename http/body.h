@@ -1,4 +1,6 @@
-/* body.h - buffers for bytes of a body that were received but not read yet. */
+/*
+ * body.h - buffers for the received bytes of a body that the caller has not read yet.
+ */
 #ifndef HTTP_BODY_H
 #define HTTP_BODY_H
 

@@ -3,9 +3,9 @@
  * servers have set.
  *
  * libcurl would send the cookies of its jar and the request's Cookie header as two header
- * lines. Most servers read only one of them, and RFC 6265, 5.4 allows only one. The
- * request's cookies are therefore passed as CURLOPT_COOKIE. libcurl sends them and the
- * cookies of its jar in one line.
+ * lines. Most servers read only one Cookie line, and RFC 6265, 5.4 allows only one.
+ * Therefore the request's cookies are passed to libcurl as CURLOPT_COOKIE, so that it
+ * combines them and the cookies of its jar in one line.
  */
 #include "cookie.h"
 

@@ -2,14 +2,14 @@
  * easy.c - reuse libcurl's transfer handles.
  *
  * Creating a handle and setting all options of the session takes about as long as the
- * rest of a short request. Therefore a handle is reused after a successful request. The
- * next request sets only the options that differ, such as the URL and the buffer for the
- * error message. The argument of all callbacks is the handle, which points to the
+ * rest of a short request. Therefore a handle is reused after a successful request, and
+ * the next request sets only the options that differ, such as the URL and the buffer for
+ * the error message. All callbacks get the handle as their argument; it points to the
  * response that uses it.
  *
- * A request that returns its handle resets the options that it has changed. The handle is
- * destroyed instead if the request had a custom method or a body, which a single option
- * cannot reset, or if the transfer failed, because libcurl may still have its state.
+ * Before a handle is reused, the options that the request changed are reset. The handle
+ * is destroyed instead if the request had a custom method or a body, which no single
+ * option can reset, or if the transfer failed, because libcurl may still hold its state.
  */
 #include "easy.h"
 
@@ -19,21 +19,22 @@
 #include <stdlib.h>
 
 /*
- * The maximum number of spare handles. Few handles are spare at the same time, because a
- * task that ends a request usually begins the next one.
+ * The maximum number of spare handles. This is more than enough, because a task that ends
+ * a request usually begins the next one at once.
  */
 #define MOST_SPARE 32
 
-/* The time for which libcurl caches a name. A request must not wait longer than this for
-   a
- * connection. */
+/*
+ * How long libcurl caches a name. If a request waits longer than this for a connection,
+ * libcurl no longer has the addresses of its host.
+ */
 #define NAMES_KEPT_S 600L
 
 /* ---- options of the session -------------------------------------------------------- */
 
 /*
- * Set options that are the same for all requests: coil itself follows redirects, no
- * signal handlers are used, and libcurl caches the names that coil looks up.
+ * Set the options that are the same for all requests. Redirects are followed by coil, not
+ * by libcurl.
  */
 static void set_manners(CURL *easy)
 {
@@ -44,7 +45,10 @@ static void set_manners(CURL *easy)
     curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, NAMES_KEPT_S);
 }
 
-/* libcurl has separate options for servers and for https:// proxies. */
+/*
+ * Set a certificate option for servers and for https:// proxies, which have separate
+ * options.
+ */
 static CURLcode set_ca(CURL *easy, CURLoption option, CURLoption for_proxy,
                        const char *path)
 {
@@ -81,7 +85,9 @@ static CURLcode set_cookies(const coil_http_session *session, CURL *easy)
     return code;
 }
 
-/* Set the options that libcurl copies. This fails if memory runs out. */
+/*
+ * Set the options whose strings libcurl copies, which may fail because memory runs out.
+ */
 static CURLcode set_strings(const coil_http_session *session, CURL *easy)
 {
     CURLcode code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -147,7 +153,10 @@ int coil__http_easy_take(coil_http_response *response)
     return 0;
 }
 
-/* Reset the options that the request has changed. Returns false if this is impossible. */
+/*
+ * Reset the options that the request has changed. Returns false if an option cannot be
+ * reset.
+ */
 static bool reset(struct http_easy *handle)
 {
     CURL *easy = handle->easy;

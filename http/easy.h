@@ -7,7 +7,7 @@
 struct http_easy {
     CURL *easy;
     SLIST_ENTRY(http_easy) link;  /* coil_http_session.spare */
-    coil_http_response *response; /* uses the handle; NULL while the handle is spare */
+    coil_http_response *response; /* the response that uses the handle, or NULL */
     const char *proxy;            /* the value of CURLOPT_PROXY */
     /* The options that this response has changed on the handle. */
     bool is_head, has_headers, has_cookies, has_names, is_not_decoded, is_wired;

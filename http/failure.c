@@ -24,8 +24,8 @@ static int errno_of_connection(const coil_http_response *response)
 
 /*
  * Return the errno for CURLE_OUT_OF_MEMORY. libcurl also uses this code if the request, a
- * header line, or the data of a paused transfer exceeds one of its limits. The errno is
- * then different from ENOMEM.
+ * header line, or the data of a paused transfer exceeds one of its limits. In that case
+ * memory did not run out.
  */
 static int errno_of_memory(const coil_http_response *response)
 {
@@ -57,8 +57,9 @@ static int errno_of_reception(const coil_http_response *response)
 }
 
 /*
- * True if the connection ended inside the headers, or after an interim response (1xx).
- * libcurl then reports success, or a truncated body if a header contained a length.
+ * True if the connection ended inside the headers, or after an interim response (1xx). In
+ * these cases libcurl reports success or, if a header contained a length, a truncated
+ * body.
  */
 static bool ended_in_headers(const coil_http_response *response)
 {
@@ -67,9 +68,9 @@ static bool ended_in_headers(const coil_http_response *response)
 }
 
 /*
- * Return the errno for CURLE_WRITE_ERROR. If a callback has refused bytes, it has set
- * response->failure. Otherwise the body is complete, but more bytes follow the end of its
- * compressed stream. These bytes are ignored, as in browsers.
+ * Return the errno for CURLE_WRITE_ERROR. If a callback refused bytes, it has set
+ * response->failure. Otherwise the body is complete, but there are more bytes after the
+ * end of its compressed stream, which are ignored, as in browsers.
  */
 static int errno_of_writing(const coil_http_response *response)
 {
@@ -135,8 +136,8 @@ static const char *what_is_too_long(const coil_http_response *response)
 }
 
 /*
- * Return true if the server's answer to the TLS handshake was not TLS. OpenSSL treats the
- * first bytes of an HTTP server's answer, which is plain text, as the version or length
+ * Return true if the server does not use TLS. In that case it answers the handshake in
+ * plain text, and OpenSSL takes the first bytes of the answer for the version or length
  * of a TLS record.
  */
 static bool lacks_tls(const char *error)
@@ -146,9 +147,9 @@ static bool lacks_tls(const char *error)
 }
 
 /*
- * Set a message that explains why the handshake failed. libcurl's own message is
- * "OpenSSL/3.0.19: error:0A00010B:SSL routines::REASON" or "OpenSSL SSL_connect: REASON
- * in connection to HOST:PORT ".
+ * Replace libcurl's message with one that explains why the handshake failed. libcurl's
+ * message is "OpenSSL/3.0.19: error:0A00010B:SSL routines::REASON" or "OpenSSL
+ * SSL_connect: REASON in connection to HOST:PORT ".
  */
 static void explain_handshake(coil_http_response *response)
 {
@@ -172,9 +173,7 @@ static void explain_handshake(coil_http_response *response)
     memcpy(response->error, said, sizeof said);
 }
 
-/*
- * Return a message for libcurl's result, or NULL if libcurl's own message can be used.
- */
+/* Return a message for libcurl's result, or NULL to use libcurl's own message. */
 static const char *sentence_of_result(const coil_http_response *response)
 {
     int rc = errno_of(response);
@@ -188,7 +187,7 @@ static const char *sentence_of_result(const coil_http_response *response)
         return what_is_too_long(response);
     if (rc == -EMSGSIZE && begins_with(response->error, "Out of memory"))
         return "a trailer is longer than libcurl takes";
-    /* Use the same message even if libcurl tried more than one connection. */
+    /* libcurl's message differs if it tried more than one connection */
     if (response->code == CURLE_GOT_NOTHING ||
         begins_with(response->error, "Connection died"))
         return "the server closed the connection without a response";
@@ -242,9 +241,9 @@ static void set_error_message(coil_http_response *response, int rc)
 }
 
 /*
- * Fail with a message that contains the URL. The user name and password are omitted,
- * because messages are often written to logs. In a malformed URL, they may be anywhere
- * before the last @.
+ * Fail with a message that contains the URL without user name and password, because
+ * messages are often written to logs. In a malformed URL, the user name and password may
+ * be anywhere before the last @.
  */
 static int fail_response(const coil_http_response *response, int rc)
 {

@@ -8,8 +8,8 @@
 int coil__http_outcome(const coil_http_response *response);
 
 /*
- * Make all later calls for the response also fail with rc: end the transfer, and set a
- * message unless there already is one. Returns rc.
+ * End the transfer with the failure rc, which all later calls for the response also
+ * return. Sets a message unless there already is one. Returns rc.
  */
 int coil__http_give_up(coil_http_response *response, int rc);
 

@@ -1,14 +1,14 @@
 /*
  * idle.c - end requests that make no progress for too long.
  *
- * An event of a transfer only stores the time. Each session has one timer. When the timer
- * is due, the session checks all transfers for which a task is waiting. Transfers without
- * progress for too long fail, and the timer is set to the earliest time at which another
- * transfer could fail. So the timer fires about once per idle timeout, even if there are
- * many transfers.
+ * When a transfer makes progress, only the time is recorded. Each session has a single
+ * timer. When the timer is due, the session checks all transfers for which a task is
+ * waiting: those that have made no progress for too long fail, and the timer is set to
+ * the earliest time at which another one could fail. So the timer fires about once per
+ * idle timeout, even if there are many transfers.
  *
- * The wait of a transfer for a free connection does not count as idle time, because
- * libcurl has not begun the transfer yet.
+ * A transfer that is waiting for a free connection is not idle, because libcurl has not
+ * begun it yet.
  */
 #include "idle.h"
 
@@ -17,8 +17,9 @@
 #include <sys/socket.h>
 
 /*
- * Return the time of the last progress. With HTTP/2, bytes on the connection may belong
- * to another transfer, so after the headers only bytes of the transfer's body count.
+ * Return the time at which the transfer last made progress. With HTTP/2, bytes on the
+ * connection may belong to another transfer, so after the headers only the bytes of the
+ * transfer's own body count.
  */
 static int64_t last_progress(const coil_http_response *response)
 {
@@ -59,8 +60,8 @@ static void fail_idle(coil_http_response *response)
 }
 
 /*
- * If the transfer was idle for too long, make it fail. Otherwise return the time at which
- * it would fail without further progress.
+ * Fail the transfer if it has been idle for too long. Otherwise return the time at which
+ * it will have been, unless it makes progress.
  */
 static int64_t look_at(coil_http_response *response, int64_t now)
 {

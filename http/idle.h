@@ -8,12 +8,14 @@ void coil__http_idle_init(coil_http_session *session);
 void coil__http_idle_finish(coil_http_session *session);
 
 /*
- * Start the idle time of a response for which a task begins to wait. Fails with -ENOMEM.
+ * Start measuring the idle time of a response, because a task begins to wait for it.
+ * Fails with -ENOMEM.
  */
 int coil__http_idle_begin(coil_http_response *response);
 
 /*
- * Record progress of a response: bytes have arrived, or libcurl has begun the transfer.
+ * Record that the transfer of a response makes progress: bytes have arrived, or libcurl
+ * has begun the transfer.
  */
 void coil__http_idle_note(coil_http_response *response);
 

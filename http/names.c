@@ -1,10 +1,10 @@
 /*
  * names.c - cache answers of coil_getaddrinfo() in the format of CURLOPT_RESOLVE.
  *
- * Each name has a lock. The first task that needs the name looks it up. The other tasks
- * wait for the lock, and then find the answer. If the first task is cancelled, the second
- * one looks up the name. Failures are also cached, but only for a short time. So if a
- * hundred tasks need a name that does not exist, only one of them sends a query.
+ * Each name has a lock. The first task that needs the name looks it up, while other tasks
+ * wait for the lock and then use the answer. If the first task is cancelled, the next one
+ * looks up the name. Failures are cached, too, but only for a second. So if a hundred
+ * tasks need a name that does not exist, only one of them sends a query.
  */
 #include "names.h"
 
@@ -18,8 +18,8 @@
 #include <string.h>
 
 /*
- * The time for which an answer is cached: libcurl's default, because coil_getaddrinfo()
- * does not return the real lifetime (TTL).
+ * How long an answer is cached: as long as in libcurl by default, because
+ * coil_getaddrinfo() does not return the real lifetime (TTL).
  */
 #define KEEP_ANSWER_NS COIL_SEC(60)
 #define KEEP_FAILURE_NS COIL_SEC(1)
@@ -140,9 +140,7 @@ static size_t origin_of(const char *url)
     return (size_t)(host - url) + strcspn(host, "/?#");
 }
 
-/*
- * True if the origin is in its simplest form, without user name, escapes and upper case.
- */
+/* True if the origin has no user name, escapes or upper-case letters. */
 static bool is_plain(const char *origin, size_t n)
 {
     size_t scheme = strncmp(origin, "https://", 8) == 0  ? 8
@@ -179,9 +177,9 @@ void coil__http_name_leads(struct http_name *name, const char *url)
 /* ---- lookups ----------------------------------------------------------------------- */
 
 /*
- * Print the addresses as "address,address", with IPv6 addresses in brackets. libcurl
- * tries them in this order. Addresses with a zone, such as "fe80::1%eth0", are skipped,
- * because libcurl would reject the whole entry. Returns the number of addresses.
+ * Print the addresses as "address,address", with IPv6 addresses in brackets, in the order
+ * in which libcurl will try them. Addresses with a zone, such as "fe80::1%eth0", are
+ * skipped, because libcurl would reject the whole entry. Returns the number of addresses.
  */
 static size_t print_addresses(const struct addrinfo *list, FILE *to)
 {
@@ -202,8 +200,10 @@ static size_t print_addresses(const struct addrinfo *list, FILE *to)
     return count;
 }
 
-/* Set the entry of a name. The "+" at its beginning makes libcurl drop the entry after
-   the timeout of libcurl's cache. */
+/*
+ * Set the entry of a name. The leading "+" makes libcurl drop the entry when it times out
+ * in libcurl's cache.
+ */
 static int print_entry(struct http_name *name, const struct addrinfo *list)
 {
     char *entry = NULL;

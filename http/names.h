@@ -13,11 +13,9 @@ struct http_name {
     char *host, *port;
     bool numeric; /* the host is a numeric address, which libcurl can parse itself */
     char *entry;  /* "+host:port:address,address" for CURLOPT_RESOLVE, if rc is 0 */
-    /* version number of `entry`, from 1; and the version that was passed to libcurl */
+    /* version number of `entry`, counted from 1, and the version that libcurl has */
     unsigned version, given;
-    /*
-     * The beginning of a URL with this host and port, such as "http://host:80"; or NULL.
-     */
+    /* beginning of URLs with this host and port, such as "http://host:80", or NULL */
     char *origin;
     size_t origin_bytes;
     coil_lock lock; /* held during the lookup */
@@ -48,8 +46,8 @@ struct http_name *coil__http_names_get(struct http_names *names, const char *hos
 struct http_name *coil__http_names_known(struct http_names *names, const char *url);
 
 /*
- * Record that a valid http URL has the host and port of this entry, so that
- * coil__http_names_known() can find the entry.
+ * Store the beginning of `url`, a valid URL with the host and port of this entry, so that
+ * coil__http_names_known() finds the entry for such URLs.
  */
 void coil__http_name_leads(struct http_name *name, const char *url);
 

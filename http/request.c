@@ -3,9 +3,10 @@
  *
  * libcurl would start a thread to look up each name. Instead, coil looks up the names and
  * passes the answers to libcurl with CURLOPT_RESOLVE. The callback of
- * CURLOPT_RESOLVER_START_FUNCTION refuses all other lookups. With a proxy, it depends on
- * no_proxy and SOCKS whether libcurl also needs the addresses of the host. If libcurl
- * starts such a lookup, the request is sent again with these addresses.
+ * CURLOPT_RESOLVER_START_FUNCTION refuses all other lookups. With a proxy, libcurl also
+ * needs the addresses of the host in some cases, depending on no_proxy and the version of
+ * SOCKS. If libcurl starts to look up the host, the request is sent again with its
+ * addresses.
  */
 #include "request.h"
 
@@ -43,8 +44,8 @@ static const char *fault_of(const char *header)
 }
 
 /*
- * Check a header. An error message contains at most the name of the header, because its
- * value may be secret.
+ * Check a header. The error message does not contain the header's value, which may be
+ * secret.
  */
 static int check_header(coil_http_response *response, const char *header, size_t number)
 {
@@ -91,7 +92,7 @@ struct http_step coil__http_first_step(const coil_http_request *request)
 }
 
 /*
- * After a redirect, the method changes as in browsers. (fetch.spec.whatwg.org,
+ * The method after a redirect is the same as in browsers. (fetch.spec.whatwg.org,
  * "HTTP-redirect fetch")
  */
 struct http_step coil__http_next_step(struct http_step step, int status, bool same_origin)
@@ -125,8 +126,10 @@ static bool is_any_of(const char *header, const char *const names[])
     return false;
 }
 
-/* True if a header is sent in this step. After a redirect, headers about a dropped body
-   and headers for another origin are not sent. */
+/*
+ * True if a header is sent in this step. After a redirect, headers that describe a
+ * dropped body or are meant for another origin are not sent.
+ */
 static bool is_to_be_sent(const char *header, const struct http_step *step)
 {
     static const char *const for_the_origin[] = {"Authorization", "Cookie", "Host",
@@ -151,8 +154,8 @@ static int append(struct curl_slist **list, const char *line)
 }
 
 /*
- * True if the request has a body, or a method that normally has one. Such a request sends
- * Content-Length even without a body. (RFC 9110, 8.6)
+ * True if the request has a body, or a method that normally has one. In the second case,
+ * Content-Length is sent even without a body. (RFC 9110, 8.6)
  */
 static bool sends_body(const struct http_step *step)
 {
@@ -171,9 +174,9 @@ static int add_header(coil_http_response *response, const char *header)
 }
 
 /*
- * Make the headers of the request. libcurl's defaults are disabled unless the caller sets
- * these headers: the Content-Type of a form with each body, and "Expect: 100-continue",
- * which delays a long body by up to a second.
+ * Make the list of the request's headers. Unless the caller sets them, the list removes
+ * two headers that libcurl would add to a body: the Content-Type of a form, and "Expect:
+ * 100-continue", which delays a long body by up to a second.
  */
 static int make_headers(coil_http_response *response, const coil_http_request *request,
                         const struct http_step *step, bool *decoded)
@@ -279,8 +282,8 @@ static int find_proxy(coil_http_response *response, struct http_proxy *proxy)
 }
 
 /*
- * Pass the addresses to libcurl, which caches them. Unless `all` is true, because libcurl
- * has requested a lookup, addresses that were already passed are omitted.
+ * Pass the addresses to libcurl, which caches them. Addresses that were passed before are
+ * omitted unless `all` is true, that is, unless libcurl has requested a lookup.
  */
 static int give_addresses(coil_http_response *response, bool all)
 {
@@ -393,10 +396,9 @@ static CURLcode set_method(struct http_easy *handle, const coil_http_request *re
 }
 
 /*
- * Limits for the headers of a request, because libcurl 7.88 hangs if they are longer.
- * With HTTP/2, nghttp2 does not open a stream for 64 KiB or more. Over TLS, bytes after
- * the first 128 KiB are not sent. The limits leave space for the headers that libcurl
- * adds.
+ * Limits for the headers of a request, beyond which libcurl 7.88 hangs: with HTTP/2,
+ * nghttp2 does not open a stream for 64 KiB or more, and over TLS, bytes after the first
+ * 128 KiB are not sent. The limits leave space for the headers that libcurl adds.
  */
 #define LONGEST_BY_HTTP_2 50000
 #define LONGEST_OVER_TLS 110000

@@ -4,12 +4,12 @@
 
 #include "session.h"
 
-/* The request of one step in a chain of redirects. */
+/* One request in a chain of redirects. */
 struct http_step {
     const char *method;
     bool with_body;
     bool lost_body;        /* a redirect has dropped the body, if any */
-    bool with_credentials; /* send headers that are meant only for the first origin */
+    bool with_credentials; /* send the headers that only the first origin may see */
 };
 
 /*
@@ -37,9 +37,9 @@ struct http_step coil__http_next_step(struct http_step step, int status,
 
 /*
  * Look up the proxy for response->url or, without a proxy or if `directly` is true, the
- * host of the URL. Pass the addresses to libcurl. Unless `all` is true, pass only
- * addresses that libcurl does not have yet. Suspends. Fails like
- * coil__http_target_parse() and coil_getaddrinfo(), with a message in response->error.
+ * host of the URL, and pass the addresses to libcurl. Addresses that libcurl already has
+ * are omitted unless `all` is true. Suspends. Fails like coil__http_target_parse() and
+ * coil_getaddrinfo(), with a message in response->error.
  */
 int coil__http_look_up(coil_http_response *response, bool directly, bool all);
 

@@ -6,20 +6,20 @@
  *                        buffer full:   v   |  coil_http_read() has emptied it
  *                                      paused
  *
- * libcurl pushes data, and the caller pulls it. Received data is copied to a buffer of
+ * libcurl pushes data, but the caller pulls it, so received data is copied to a buffer of
  * fixed size between the two. While the buffer is full, the transfer is paused, and TCP
- * flow control stops the peer. A response that is not read takes the memory of the
- * buffer, but no processor time.
+ * flow control stops the peer. A response that no task reads takes memory, but no
+ * processor time.
  *
  * A request with on_body does not use a buffer, and is never paused. on_body receives the
- * bytes in libcurl's memory, and the task waits in coil_http_get() until the end. Only
- * the body of a redirect is still copied to the buffer, and dropped.
+ * bytes in libcurl's memory, and the task waits in coil_http_get() until the body ends.
+ * Only the body of a redirect is copied to the buffer, and then dropped.
  *
  * Invariants
  * 1. At most one task waits (`waiter`): first the task in coil_http_get(), later the task
  *    in coil_http_read().
- * 2. The bytes that arrived before a failure are returned first. Then the failure is
- *    returned by every call.
+ * 2. After a failure, reads first return the bytes that arrived before it; then every
+ *    call returns the failure.
  * 3. However a transfer ends, coil__http_stop() removes it from libcurl exactly once.
  *
  * Start reading at coil_http_get(), send_step() and coil_http_read().
@@ -67,10 +67,10 @@ static bool is_handed_on(const coil_http_response *response)
 #define BEGINNING ((size_t)4)
 
 /*
- * Return the bit for a header's name in a set of 64 bits, computed from a
- * case-insensitive hash of its first four letters. coil_http_header() tests this bit
- * first: libcurl's search examines all headers, and most headers that programs look up
- * are missing.
+ * Return the bit of a header's name in response->header_names, computed from a
+ * case-insensitive hash of the first four letters. Because libcurl's search examines all
+ * headers, and most headers that programs look up are missing, coil_http_header() tests
+ * this bit first.
  */
 static uint64_t place_of_name(const char *name)
 {
@@ -95,7 +95,8 @@ static size_t refuse_response(coil_http_response *response, int rc)
 }
 
 /*
- * True if a Content-Length, which may be a list, contains only this length of n digits.
+ * True if each number in `value`, the value of a Content-Length, is the `length` of n
+ * digits.
  */
 static bool is_that_length(const char *value, const char *length, size_t n)
 {
@@ -125,8 +126,8 @@ static bool lengths_differ(const coil_http_response *response)
 }
 
 /*
- * If the line is a Content-Length, record it. If it is not the only one, or contains more
- * than digits, lengths_differ() must be called later.
+ * Record whether the line is a Content-Length. If there is more than one, or it does not
+ * contain only digits, set lengths_doubtful, so that lengths_differ() is called later.
  */
 static void note_length(coil_http_response *response, const char *line, size_t n)
 {
@@ -181,9 +182,9 @@ static bool has_unknown_coding(const coil_http_response *response)
 }
 
 /*
- * Leave a body with an unknown coding, such as "Content-Encoding: utf-8", undecoded, as
- * in browsers. (Fetch: handle content codings) The option can still be set now, because
- * libcurl reads it before decoding the first byte, where it would otherwise fail.
+ * If the body has an unknown coding, such as "Content-Encoding: utf-8", do not decode it,
+ * as in browsers. (Fetch: handle content codings) Otherwise libcurl would fail at the
+ * first byte of the body. It reads the option only then, so the option can still be set.
  */
 static void leave_unknown_coding(coil_http_response *response)
 {
@@ -196,7 +197,7 @@ static void leave_unknown_coding(coil_http_response *response)
 /* ---- called by libcurl ------------------------------------------------------------- */
 
 /*
- * CURLOPT_HEADERFUNCTION. An empty line ends the headers, also those of an interim
+ * CURLOPT_HEADERFUNCTION. An empty line ends the headers, including those of an interim
  * response (1xx). libcurl also passes trailers to this function, after the body.
  */
 static size_t on_header(char *line, size_t one, size_t n, void *arg)
@@ -212,7 +213,7 @@ static size_t on_header(char *line, size_t one, size_t n, void *arg)
         return n;
     }
     curl_easy_getinfo(response->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (status == 101) /* the request did not offer another protocol */
+    if (status == 101) /* "Switching Protocols", which no request asks for */
         return refuse_response(response, -EPROTO);
     if (status < 200)
         return n;
@@ -228,7 +229,9 @@ static size_t on_header(char *line, size_t one, size_t n, void *arg)
     return n;
 }
 
-/* Make room for n bytes in the buffer. Returns false if the buffer is too full. */
+/*
+ * Make room for n more bytes at the end of the buffer. Returns false if they do not fit.
+ */
 static bool make_room_for_body(coil_http_response *response, size_t n)
 {
     size_t held = response->end - response->begin;
@@ -244,8 +247,8 @@ static bool make_room_for_body(coil_http_response *response, size_t n)
 }
 
 /*
- * Record that on_body has failed. If on_body has set an error with coil_fail(), this
- * error becomes the cause of the request's failure. The error is stored for the thread,
+ * Record that on_body has failed. If on_body called coil_fail(), its error becomes the
+ * cause of the request's failure. That error belongs to the thread rather than to a task,
  * because on_body runs in a callback of the loop.
  */
 static void note_taker_failed(coil_http_response *response, int rc)
@@ -316,7 +319,7 @@ void coil__http_response_apply(struct http_easy *handle)
 
 /* ---- sending ----------------------------------------------------------------------- */
 
-/* Suspend until the state of the response changes. */
+/* Suspend until coil__http_wake() is called for the response. */
 static int wait_for_news(coil_http_response *response)
 {
     int rc = coil__http_idle_begin(response);
@@ -386,9 +389,9 @@ static int perform(coil_http_response *response, const coil_http_request *reques
 }
 
 /*
- * Send the request. If libcurl then lacks an address, send the request again with this
- * address. libcurl may have dropped a name from its cache, or may need the address of the
- * host in spite of a proxy.
+ * Send the request. If libcurl lacks an address, look it up and send the request again.
+ * This happens if libcurl has dropped the name from its cache, or needs the address of
+ * the host in spite of a proxy.
  */
 static int send_step(coil_http_response *response, const coil_http_request *request,
                      const struct http_step *step)
@@ -417,7 +420,10 @@ static int send_step(coil_http_response *response, const coil_http_request *requ
 
 /* ---- redirects --------------------------------------------------------------------- */
 
-/* Skip the body of a redirect, which is followed even if receiving its body fails. */
+/*
+ * Skip the body of a redirect. If the body cannot be received, the redirect is still
+ * followed.
+ */
 static int pass_over_body(coil_http_response *response)
 {
     int rc;
@@ -552,8 +558,10 @@ static void resume(coil_http_response *response)
     response->done = true;
 }
 
-/* Wait until bytes of the body are available. Returns 1, 0 at the end of the body, or a
-   negative errno. */
+/*
+ * Wait until bytes of the body are available, and return 1. Returns 0 at the end of the
+ * body, or a negative errno.
+ */
 static int wait_for_body(coil_http_response *response)
 {
     int rc = 0;
@@ -573,7 +581,7 @@ static int wait_for_body(coil_http_response *response)
     return rc < 0 ? coil__http_give_up(response, rc) : 0;
 }
 
-/* Return an error if another task is reading the body. */
+/* Return -EBUSY if another task is reading the body, else 0. */
 static int check_no_reader(const coil_http_response *response)
 {
     return response->reading

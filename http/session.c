@@ -10,20 +10,20 @@
  *         :      <-- wake ------ finish_transfers <--------- "that one is done"
  *     coil__http_stop ---------- remove_handle
  *
- * libcurl never blocks. It requests which sockets to watch and when to be called, and
- * reports which transfers have ended. All of this happens in callbacks of the loop. Tasks
- * only start transfers, wait for them, and remove them.
+ * libcurl never blocks. It tells the loop which sockets to watch and when to call libcurl
+ * again, and reports which transfers have ended. libcurl runs only in callbacks of the
+ * loop. Tasks only start transfers, wait for them, and remove them.
  *
  * Invariants
  *   1. A transfer is in `running` if and only if libcurl has it.
- *   2. socket_action is called only by the loop, because libcurl forbids this in its
- *      callbacks. For the same reason a callback only records a failure, and the task
+ *   2. Only the loop calls socket_action, because libcurl's callbacks must not call it.
+ *      For the same reason, a callback that fails only records the failure, and the task
  *      removes the transfer later.
- *   3. A socket is no longer watched when libcurl has closed it (watched.c).
+ *   3. No socket is watched after libcurl has closed it (watched.c).
  *   4. The session's memory outlives every response. Destroying a session destroys the
  *      multi handle, and coil__http_start() then fails with -ESHUTDOWN.
  *
- * No signal handlers are changed: CURLOPT_NOSIGNAL is set, and libcurl sends with
+ * libcurl changes no signal handlers, because CURLOPT_NOSIGNAL is set, and it sends with
  * MSG_NOSIGNAL.
  */
 #include "session.h"
@@ -42,7 +42,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Descriptors that are reserved for files, the loop, name lookups, and other code. */
+/* number of descriptors reserved for files, the loop, name lookups, and other code */
 #define SPARE_DESCRIPTORS 32
 
 /* ---- calls from the loop into libcurl ---------------------------------------------- */
@@ -81,7 +81,10 @@ static coil_http_response *response_of(CURL *easy)
     return handle != NULL ? ((struct http_easy *)(void *)handle)->response : NULL;
 }
 
-/* Finish the transfers that have ended. `error` is the errno that libcurl left. */
+/*
+ * Finish the transfers that have ended. `error` is the value of errno after libcurl's
+ * call.
+ */
 static void finish_transfers(coil_http_session *session, int error)
 {
     CURLMsg *message;
@@ -127,9 +130,9 @@ static void on_timer(void *arg)
 /* ---- requests of libcurl to the loop ----------------------------------------------- */
 
 /*
- * CURLMOPT_TIMERFUNCTION. A session has one timer, which is set to the time that libcurl
- * requested last. If the timer cannot be set, all running requests fail. Returning -1
- * instead would make the multi handle unusable.
+ * CURLMOPT_TIMERFUNCTION. Set the session's timer to the time that libcurl requests. If
+ * the timer cannot be set, all running requests fail. Returning -1 instead would make the
+ * multi handle unusable.
  */
 static int on_timer_wanted(CURLM *multi, long timeout_ms, void *arg)
 {
@@ -148,8 +151,8 @@ static int on_timer_wanted(CURLM *multi, long timeout_ms, void *arg)
 
 /*
  * CURLMOPT_SOCKETFUNCTION. If a new socket cannot be watched, its request fails. If a
- * watched socket can no longer be watched, all requests fail, because with HTTP/2 they
- * may share this socket, and would wait forever.
+ * known socket can no longer be watched, all requests fail, because those that share the
+ * socket (HTTP/2) would otherwise wait forever.
  */
 static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg,
                             void *socket_arg)
@@ -169,7 +172,7 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg,
     return 0;
 }
 
-/* Record that libcurl has begun the transfer. Its idle time starts now. */
+/* Record that libcurl has begun the transfer, which counts as progress. */
 static void begin(coil_http_response *response)
 {
     if (!response->begun)
@@ -189,7 +192,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose,
     begin(response);
     if (session->allows_address != NULL &&
         !session->allows_address(&address->addr, session->allows_address_arg)) {
-        if (!response->had_socket) /* otherwise report the error of that socket */
+        if (!response->had_socket) /* otherwise the error of that socket is reported */
             response->socket_errno = EACCES;
         return CURL_SOCKET_BAD;
     }
@@ -269,8 +272,8 @@ void coil__http_stop(coil_http_response *response)
 /* ---- fork(2) ----------------------------------------------------------------------- */
 
 /*
- * The number of forks between the first process and this one. The process id is not used
- * instead, because getpid(2) would cost a system call for each request.
+ * The number of forks between the first process and this one. Comparing process IDs
+ * instead would cost a system call, getpid(2), for each request.
  */
 static unsigned forks;
 
@@ -287,9 +290,9 @@ static void prepare_for_forks(void)
 /* ---- sessions ---------------------------------------------------------------------- */
 
 /*
- * Return the maximum number of connections, derived from the process's limit of
- * descriptors. If libcurl reaches this number, requests wait. If socket(2) failed
- * instead, libcurl would report that the server does not answer.
+ * Return the maximum number of connections: `wanted`, or what the process's limit of
+ * descriptors allows. At this number, requests wait for a connection. Without a maximum,
+ * socket(2) would fail, and libcurl would report that the server does not answer.
  */
 static long connection_limit(unsigned wanted)
 {
@@ -325,8 +328,8 @@ static const char *from_environment(const char *const names[])
 }
 
 /*
- * Copy the options for certificates. As in OpenSSL (SSL_CTX_set_default_verify_paths(3)),
- * but unlike in libcurl, environment variables may replace the system's certificates.
+ * Copy the options for certificates. Environment variables may replace the system's
+ * certificates, as in OpenSSL (SSL_CTX_set_default_verify_paths(3)), but not in libcurl.
  */
 static bool copy_trust(coil_http_session *session, const coil_http_session_opts *opts)
 {

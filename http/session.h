@@ -28,7 +28,7 @@ struct coil_http_session {
     CURLSH *cookies;  /* NULL unless the session stores cookies */
     coil_timer timer; /* due when libcurl must be called */
     coil_timer idle_timer;
-    int64_t idle_due; /* when idle_timer is due, if it is started */
+    int64_t idle_due; /* time at which idle_timer is due, if it is started */
     struct http_sockets sockets;
     struct http_names names;
     SLIST_HEAD(, http_easy) spare;
@@ -43,13 +43,15 @@ struct coil_http_session {
     size_t holders; /* number of references: the creator's and one per response */
     LIST_HEAD(, coil_http_response) running; /* transfers in libcurl's multi handle */
     bool inside;                             /* libcurl is running, and may call back */
-    volatile bool destroyed;                 /* detects a second destroy */
+    volatile bool destroyed;                 /* to detect a second destroy */
 };
 
-/* Abort with the message that the session or response was already destroyed. */
+/* Abort, because the session or response was already destroyed. */
 void coil__http_gone(const char *caller) __attribute__((noreturn));
 
-/* Abort with "coil_http_get() was called with a session that is NULL". */
+/*
+ * Abort with a message such as "coil_http_get() was called with a session that is NULL".
+ */
 void coil__http_misuse_null(const char *function, const char *argument)
     __attribute__((noreturn));
 
@@ -62,8 +64,8 @@ void coil__http_misuse_null(const char *function, const char *argument)
     } while (0)
 
 /*
- * Abort if libcurl is calling on_body or allows_address, during which the function
- * `caller` is not allowed.
+ * Abort if libcurl is calling on_body or allows_address, because the function `caller`
+ * must not be called there.
  */
 void coil__http_check_outside(const coil_http_session *session, const char *caller);
 
@@ -103,7 +105,7 @@ struct coil_http_response {
     bool begun;
     bool explained;                    /* `error` contains coil's message */
     uint64_t header_names;             /* hashes of the header names: response.c */
-    bool has_length, lengths_doubtful; /* has a Content-Length; it may be ambiguous */
+    bool has_length, lengths_doubtful; /* Content-Length exists; is ambiguous */
     bool taker_failed;                 /* on_body ended the transfer */
     coil_error *taker_error;           /* a reference to on_body's error, or NULL */
     bool redirected;                   /* the response is a redirect to follow */
@@ -117,14 +119,14 @@ struct coil_http_response {
     bool given_up;           /* `failure` was returned, and `error` has the message */
     bool trusted;            /* libcurl probably still has the addresses in its cache */
     bool name_wanted;        /* libcurl tried to look up a name itself */
-    bool may_resolve;        /* libcurl may resolve the host, because it is numeric */
-    volatile bool destroyed; /* detects a second destroy */
+    bool may_resolve;        /* the host is numeric, so libcurl may resolve it */
+    volatile bool destroyed; /* to detect a second destroy */
     char error[CURL_ERROR_SIZE];
 };
 
 /*
  * Add the transfer to libcurl's multi handle, or remove it. Removing an unfinished
- * transfer aborts it. Removing does nothing if the transfer is not in the handle.
+ * transfer aborts it; removing one that is not in the handle does nothing.
  */
 int coil__http_start(coil_http_response *response);
 void coil__http_stop(coil_http_response *response);
@@ -132,7 +134,7 @@ void coil__http_stop(coil_http_response *response);
 /* Wake the task that waits for the response. */
 void coil__http_wake(coil_http_response *response);
 
-/* Fail the transfer for a reason outside libcurl. */
+/* Make the transfer fail with rc, for a reason outside libcurl. */
 void coil__http_fail(coil_http_response *response, int rc);
 
 void coil__http_fail_all(coil_http_session *session, int rc);

@@ -32,7 +32,7 @@ static int refuse_for(const char **why, CURLUcode code)
     return refuse_target(why, errno_of(code), curl_url_strerror(code));
 }
 
-/* The port that libcurl uses for proxies by default. */
+/* Return the port that libcurl uses by default for proxies with this scheme. */
 static const char *default_proxy_port(const char *scheme)
 {
     return strcmp(scheme, "https") == 0 ? "443" : "1080";
@@ -107,8 +107,8 @@ int coil__http_target_parse(struct http_target *target, const char *url, const c
 }
 
 /*
- * Unknown schemes are refused here, because libcurl's message about them would contain
- * the user name and password.
+ * Unknown schemes are refused here, because libcurl's message about an unknown scheme
+ * would contain the user name and password.
  */
 int coil__http_target_parse_proxy(struct http_target *target, const char *proxy,
                                   const char **why)
@@ -153,8 +153,8 @@ int coil__http_same_origin(const char *a, const char *b)
 }
 
 /*
- * As in browsers, a space in a Location becomes %20. The result is parsed and checked
- * again before it is requested.
+ * As in browsers, a space in a Location becomes %20. The caller parses and checks the
+ * result before it requests that URL.
  */
 int coil__http_resolve(const char *base, const char *reference, char **out,
                        const char **why)

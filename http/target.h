@@ -23,8 +23,8 @@ int coil__http_target_parse_proxy(struct http_target *target, const char *proxy,
 void coil__http_target_finish(struct http_target *target);
 
 /*
- * Return 1 if two URLs have the same scheme, host and port. Return 0 if not, or if one of
- * them is not an http or https URL. Return -ENOMEM if memory runs out.
+ * Return 1 if two URLs have the same scheme, host and port, and 0 if they differ or if
+ * one of them is not an http or https URL. Fails with -ENOMEM.
  */
 int coil__http_same_origin(const char *a, const char *b);
 

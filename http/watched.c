@@ -1,18 +1,18 @@
 /*
  * watched.c - watch libcurl's descriptors in coil's loop.
  *
- * Between two requests, libcurl does not watch an idle connection: it removes the
- * descriptor, and soon adds it again. In the meantime coil keeps the descriptor
- * registered with the loop as a reader, which saves two system calls per request. An idle
- * connection that becomes readable was usually closed by the peer. coil then ends the
- * registration, because its callback would otherwise run in every turn. libcurl detects
- * the event when it next uses the connection.
+ * Between two requests on a connection, libcurl stops watching the descriptor, and soon
+ * watches it again. In the meantime coil leaves the descriptor registered with the loop
+ * as a reader, which saves two system calls per request. If an idle connection becomes
+ * readable, usually because the peer closed it, coil removes the reader, whose callback
+ * would otherwise run in every turn of the loop. libcurl detects the event when it next
+ * uses the connection.
  *
- * The entry of a connection exists until libcurl closes its descriptor with our function
- * (CURLOPT_CLOSESOCKETFUNCTION). libcurl closes other descriptors itself, such as those
- * of its own lookups. It first stops watching them, which frees their entries.
- * Therefore closed descriptors never stay registered, and a new descriptor with the same
- * number never gets an old entry.
+ * The table has an entry for each descriptor. The entry of a connection exists until
+ * libcurl closes the descriptor through coil's callback (CURLOPT_CLOSESOCKETFUNCTION).
+ * libcurl closes other descriptors itself, such as those of its own lookups, but first it
+ * stops watching them, which frees their entries. Therefore no closed descriptor stays
+ * registered, and a new descriptor with the same number never gets an old entry.
  */
 #include "watched.h"
 
@@ -26,7 +26,7 @@ struct http_socket {
     curl_socket_t fd;
     int wanted;            /* events for which libcurl waits: CURL_CSELECT_IN, _OUT */
     bool reading, writing; /* registered with the loop */
-    bool is_connection;    /* libcurl closes the descriptor with our function */
+    bool is_connection;    /* libcurl closes the descriptor through coil's callback */
     int64_t last_event;
 };
 

@@ -9,8 +9,10 @@
 
 struct http_socket;
 
-/* A callback that makes libcurl process an event of a descriptor, CURL_CSELECT_IN or
-   CURL_CSELECT_OUT. */
+/*
+ * Makes libcurl process an event of a descriptor. `event` is CURL_CSELECT_IN or
+ * CURL_CSELECT_OUT.
+ */
 typedef void (*http_socket_event)(void *arg, curl_socket_t fd, int event);
 
 struct http_sockets {
@@ -36,8 +38,9 @@ bool coil__http_socket_wanted(const struct http_sockets *sockets, curl_socket_t 
 int coil__http_socket_opened(struct http_sockets *sockets, curl_socket_t fd);
 
 /*
- * Watch a descriptor as libcurl requests: CURL_POLL_IN, _OUT, _INOUT, _NONE or _REMOVE.
- * Fails like coil_add_reader(), except that _NONE and _REMOVE never fail.
+ * Watch a descriptor for the events that libcurl requests: CURL_POLL_IN, _OUT, _INOUT,
+ * _NONE or _REMOVE. Fails like coil_add_reader(), except that _NONE and _REMOVE never
+ * fail.
  */
 int coil__http_socket_want(struct http_sockets *sockets, curl_socket_t fd, int what);
 
@@ -45,7 +48,7 @@ int coil__http_socket_want(struct http_sockets *sockets, curl_socket_t fd, int w
 int64_t coil__http_socket_last_event(const struct http_sockets *sockets,
                                      curl_socket_t fd);
 
-/* Stop watching a descriptor that is about to be closed, and free its entry. */
+/* Stop watching a descriptor that libcurl is about to close, and free its entry. */
 void coil__http_socket_forget(struct http_sockets *sockets, curl_socket_t fd);
 
 #endif
