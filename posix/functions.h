@@ -12,7 +12,7 @@
 /* clang-format off */
 /* suspends: the task waits until it is woken. */
 #define POSIX__SUSPENDING(X)                                                             \
-    /* plain.c, devices.c, 0.1: A socket is read and written like in the next two rows,  \
+    /* plain.c, devices.c, 0.1: A socket is read and written as in the next two rows,    \
        a pipe with `RWF_NOWAIT`. For terminals and FIFOs the task first polls (see       \
        below). For regular files the C library makes the call */                         \
     X(read) X(readv) X(__read_chk) X(write) X(writev) X(eventfd_read) X(eventfd_write)   \
@@ -87,7 +87,7 @@
     X(pthread_cond_wait) X(pthread_cond_timedwait) X(pthread_cond_clockwait)             \
     /* semaphores.c, 0.1: A post wakes the task, even a post in a signal handler */      \
     X(sem_wait) X(sem_timedwait) X(sem_clockwait)                                        \
-    /* futex_calls.c, 0.1: The task waits only in `SYS_futex` and its relatives (see     \
+    /* futex_calls.c, 0.1: The task waits only in `SYS_futex` and similar calls (see     \
        below). All other numbers are passed on unchanged */                              \
     X(syscall)                                                                           \
     /* once.c, 0.1: The routine runs in the first task that calls, and may suspend that  \
@@ -176,7 +176,7 @@
     /* conditions.c, semaphores.c, c11.c, 0.1: The call wakes a task or a thread */      \
     X(pthread_cond_signal) X(pthread_cond_broadcast) X(cnd_signal) X(cnd_broadcast)      \
     X(sem_post)                                                                          \
-    /* children.c, 0.1: Such a child does not suspend the parent's task */               \
+    /* children.c, 0.1: Calls in such a child never suspend the parent's task */         \
     X(vfork) X(_Fork)                                                                    \
     /* keys.c, thread_locals.c, 0.1: The calls are recorded for                          \
        `coil_hooks_thread_keys()` and `coil_hooks_thread_locals()` */                    \
