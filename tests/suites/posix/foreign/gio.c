@@ -44,7 +44,7 @@ static bool use(int number)
 }
 
 const struct foreign foreign = {.name = "GIO",
-                                .tested = "connecting and streams, blocking",
+                                .tested = "blocking connects and streams",
                                 .thread_keys = true,
                                 .server = true,
                                 .use = use};

@@ -239,7 +239,7 @@ static bool stop(void)
 
 const struct foreign foreign = {.name = "GLib",
                                 .tested = "locks, conditions, queues, `GOnce`, main "
-                                          "loops and log messages, with threads beside",
+                                          "loops and log messages, alongside threads",
                                 .thread_keys = true,
                                 .start = start,
                                 .use = use,

@@ -95,7 +95,7 @@ static bool use(int number)
 }
 
 const struct foreign foreign = {.name = "Kerberos (GSSAPI)",
-                                .tested = "tickets by password, a service's contexts",
+                                .tested = "tickets with a password, service contexts",
                                 .server = true,
                                 .start = start,
                                 .use = use};

@@ -144,7 +144,7 @@ static bool use(int number)
 }
 
 const struct foreign foreign = {.name = "Guile",
-                                .tested = "evaluation, collections, sockets",
+                                .tested = "evaluation, garbage collection, sockets",
                                 .option = "with three hooks: see Guile in posix.md",
                                 .before_run = before_run,
                                 .thread_keys = true,

@@ -67,7 +67,7 @@ static bool stop(void)
 }
 
 const struct foreign foreign = {.name = "liburing",
-                                .tested = "a ring for each task, receives",
+                                .tested = "one ring per task, receiving",
                                 .option = "with `poll()` before each wait",
                                 .start = start,
                                 .use = use,

@@ -225,7 +225,7 @@ static bool use(int number)
 
 const struct foreign foreign = {
     .name = "NSS modules",
-    .tested = "`getpwnam()` and its relatives with a module that asks a server",
+    .tested = "`getpwnam()` and similar calls, with a module that queries a server",
     .start = start,
     .use = use,
     .stop = stop};

@@ -94,7 +94,7 @@ static bool stop(void)
 
 const struct foreign foreign = {
     .name = "Ruby",
-    .tested = "evaluation, collections",
+    .tested = "evaluation, garbage collection",
     .option = "in one task, which initialises it: see Ruby in posix.md",
     .start = start,
     .use = use,

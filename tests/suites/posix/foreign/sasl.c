@@ -55,6 +55,6 @@ static bool use(int number)
 }
 
 const struct foreign foreign = {.name = "libldap with SASL",
-                                .tested = "binds by SCRAM, searches",
+                                .tested = "binds with SCRAM, searches",
                                 .server = true,
                                 .use = use};

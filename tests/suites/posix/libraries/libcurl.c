@@ -71,15 +71,15 @@ static void close_client(void *handle)
 
 __attribute__((constructor)) static void add(void)
 {
-    static struct library libcurl = {.name = "libcurl",
-                                     .version = VERSION_OF_LIBCURL,
-                                     .tested =
-                                         "the easy interface; names by its own threads",
-                                     .server = "HTTP_SERVER",
-                                     .open = open_client,
-                                     .call = call,
-                                     .times_out = times_out,
-                                     .close = close_client};
+    static struct library libcurl = {
+        .name = "libcurl",
+        .version = VERSION_OF_LIBCURL,
+        .tested = "the easy interface; look-ups on its own threads",
+        .server = "HTTP_SERVER",
+        .open = open_client,
+        .call = call,
+        .times_out = times_out,
+        .close = close_client};
 
     static struct library by_name = {.name = "libcurl, by name",
                                      .server = "NAMED_HTTP_SERVER",
