@@ -3,8 +3,8 @@
  *
  * This is the loop in the article on Python's coroutines (document S1 in docs/seeds.md).
  * A coroutine yields the future that it waits for, and its task adds itself as the
- * future's callback. A future does not know what completes it: here a timer, an event on
- * a descriptor, or the end of another task. Waiting for a descriptor is an ordinary
+ * future's callback. Anything can complete a future: here a timer, an event on a
+ * descriptor, or the end of another task. Waiting for a descriptor is an ordinary
  * function: wait_fd(). The program corrects mistakes in the article: connect() and send()
  * do not block. The clock is monotonic. The loop polls in every round, even while tasks
  * are ready. A descriptor is unregistered before its callback is called, because the

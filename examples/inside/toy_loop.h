@@ -109,7 +109,7 @@ static inline void future_end(struct future *future, enum future_state state, in
     future->error = error;
     future->result = result;
     if (future->callback != NULL)
-        call_soon(future_run_callback, future); // never calls it here and now
+        call_soon(future_run_callback, future); // runs in the next turn, not here
 }
 
 static inline void future_add_done_callback(struct future *future,

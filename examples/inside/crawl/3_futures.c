@@ -1,5 +1,5 @@
 /*
- * 3_futures.c - the crawler on self-written futures, tasks and generators.
+ * 3_futures.c - the crawler on hand-written futures, tasks and generators.
  *
  * Here the coroutines of "A Web Crawler With asyncio Coroutines" run on ../toy_loop.h.
  * fetch() is one function again, with its variables on its own stack, and the loop waits

@@ -65,7 +65,7 @@ static int page_compare(const void *a, const void *b)
 }
 
 /* [add] */
-/* Return the page of a URL, and whether it is new. No other task runs here: no lock. */
+/* Return the page of a URL, and whether it is new. Does not wait, so needs no lock. */
 static struct page *add_url(char *url, int redirects_left, bool *is_new)
 {
     struct page *page = not_null(calloc(1, sizeof *page));

@@ -3,7 +3,7 @@
  *
  * A task is a function with a stack of its own. When it must wait, it enters a queue and
  * switches to the loop, which switches to the first task that is ready. Programs that
- * need no more compile on it unchanged: cc -I examples/inside/mini examples/hello.c
+ * use nothing else compile with it unchanged: cc -I examples/inside/mini examples/hello.c
  *
  *     yield -> ready                         wait for bytes -> polled, woken by epoll
  *     sleep -> sleepers, woken by the clock  await a task -> its waiters, until its end
@@ -175,8 +175,8 @@ COIL_SUSPENDS int coil_task_await(coil_task *task)
 /* ---- cancelling -------------------------------------------------------------------- */
 
 /*
- * No task is killed: its wait returns -ECANCELED, and its function cleans up. A task
- * leaves its queue at once, except that an awaited task is cancelled first.
+ * No task is killed: its wait returns -ECANCELED, and its function cleans up. If the task
+ * awaits another task, that task leaves its queue instead.
  */
 COIL_API bool coil_task_cancel(coil_task *task, const char *reason)
 {
