@@ -1,5 +1,5 @@
 /*
- * coil_ps.c - coil-ps: the tasks of a running program.
+ * coil_ps.c - the program coil-ps, which prints the tasks of another program.
  *
  *     coil-ps [OPTION...] PID|CORE
  *
@@ -152,7 +152,7 @@ int main(int argc, char *argv[])
 
     parse_options(&options, argc, argv);
     if (!options.debuginfod)
-        unsetenv("DEBUGINFOD_URLS"); /* libdw would wait for a server */
+        unsetenv("DEBUGINFOD_URLS"); /* libdw would wait for these servers */
     inspect(&options, &inspected);
     if (options.save != NULL)
         return save(&options);

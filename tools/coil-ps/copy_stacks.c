@@ -5,10 +5,16 @@
 
 #define OWN_STACK_BYTES_MAX ((size_t)64 << 10)
 #define PAGE ((size_t)4096)
-/* A returning function may still have saved registers below the stack pointer. */
+/*
+ * The red zone: a leaf or returning function may use so many bytes below the stack
+ * pointer.
+ */
 #define RED_ZONE_BYTES 128
 
-/* Find the cell that contains the bytes of a light task's stack if it is swapped out. */
+/*
+ * If a light task's stack is swapped out, set *from to the address of its bytes, and
+ * *bytes to their number.
+ */
 static void find_stored(const struct reading *r, const unsigned char *coro,
                         uint64_t *from, uint64_t *bytes)
 {
@@ -21,8 +27,11 @@ static void find_stored(const struct reading *r, const unsigned char *coro,
              row(r, COIL__STACK_STEP_BYTES);
 }
 
-/* Copy a part of a stack. Its bytes belong at `address`, but are read at `from`. Returns
-   false if the part is too long or unreadable. */
+/*
+ * Copy the part of a stack that begins at `address`. If the stack is swapped out, `from`
+ * is the address at which the part is stored. Returns false if the part is too long or
+ * unreadable.
+ */
 static bool copy_part(struct reading *r, uint64_t address, uint64_t from, size_t bytes,
                       size_t *used)
 {
@@ -39,8 +48,10 @@ static bool copy_part(struct reading *r, uint64_t address, uint64_t from, size_t
     return true;
 }
 
-/* Copy a stack that the program itself has allocated. Its end is unknown, so try smaller
-   and smaller sizes until one is readable. */
+/*
+ * Copy a stack that was allocated by the program, not by coil. The end of the stack is
+ * unknown, so try smaller and smaller sizes until one is readable.
+ */
 static bool copy_own_stack(struct reading *r, uint64_t sp, size_t *used)
 {
     for (size_t bytes = OWN_STACK_BYTES_MAX; bytes >= PAGE; bytes /= 2) {
@@ -52,8 +63,10 @@ static bool copy_own_stack(struct reading *r, uint64_t sp, size_t *used)
     return false;
 }
 
-/* Copy the used part of a stack, and record its coroutine. If the stack is swapped out,
-   the bytes above the stack pointer are in a cell. */
+/*
+ * Copy the used part of a coroutine's stack, and record the coroutine. Returns false if
+ * that is impossible.
+ */
 static bool copy_stack(struct reading *r, const unsigned char *coro, struct task *task,
                        size_t *used)
 {

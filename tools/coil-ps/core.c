@@ -1,5 +1,5 @@
 /*
- * core.c - the memory of a core file.
+ * core.c - reads the memory of a core file.
  *
  * A core does not contain the pages of mapped files to which the process has not written.
  * These pages are read from the files in the core's list of mappings (NT_FILE), if the
@@ -22,7 +22,7 @@
 
 struct segment {
     uint64_t begin, end; /* addresses */
-    uint64_t stored_end; /* bytes from here on are not in the core */
+    uint64_t stored_end; /* address of the first byte that is not in the core */
     uint64_t offset;
 };
 
@@ -39,7 +39,7 @@ struct core {
     size_t segment_count;
     char *notes;
     size_t note_bytes;
-    uint64_t program_headers; /* address of the program's headers, or 0 */
+    uint64_t program_headers; /* address of the program's program headers, or 0 */
     struct thread *threads;
     size_t thread_count;
 };
@@ -105,7 +105,7 @@ static struct mapping *find_mapping(const struct core *core, uint64_t address)
 }
 
 /*
- * Open the file stored under this build-id in /usr/lib/debug: see gdb's manual, "Separate
+ * Open the debug file for this build-id in /usr/lib/debug: see gdb's manual, "Separate
  * Debug Files".
  */
 static int open_by_id(const struct module_note *id)
@@ -132,7 +132,8 @@ static int open_module(struct image *image, uint64_t start)
 }
 
 /*
- * Read from the file that was mapped at this address. Returns the number of bytes read.
+ * Read memory from the file that was mapped at this address. Returns the number of bytes
+ * read.
  */
 static size_t read_mapped(struct core *core, uint64_t address, void *to, size_t bytes)
 {
@@ -323,8 +324,8 @@ static int compare_mappings(const void *a, const void *b)
 }
 
 /*
- * Set the module of each mapping: the nearest mapping, at or below this one, of the
- * beginning of the same file.
+ * Set `start` of each mapping. A module starts where the beginning of its file is mapped:
+ * in the same mapping, or in the nearest one below it.
  */
 static bool find_modules(struct core *core)
 {
@@ -414,8 +415,8 @@ static bool load(struct core *core)
 }
 
 /*
- * If a core lacks a list of mappings, find the segments that begin with the magic bytes
- * of ELF: a module may begin there.
+ * Record where modules may begin, for a core without a list of mappings: in segments that
+ * begin with the magic bytes of ELF.
  */
 static bool find_starts(struct core *core)
 {
@@ -430,7 +431,10 @@ static bool find_starts(struct core *core)
     return true;
 }
 
-/* Use this file as the program, instead of the file that the core names. */
+/*
+ * Read the program's memory from the file `program`, instead of the file that the core
+ * names.
+ */
 static bool set_program(struct core *core, const char *program, char *why, size_t size)
 {
     const struct mapping *first = find_mapping(core, core->program_headers);

@@ -6,7 +6,7 @@
  */
 #include "reading.h"
 
-#define EDGE_STEPS_MIN ((uint64_t)1 << 20) /* groups are walked twice */
+#define EDGE_STEPS_MIN ((uint64_t)1 << 20) /* enough to walk all groups twice */
 
 void edges_add_children(struct reading *r, uint64_t group, bool is_member)
 {
@@ -30,7 +30,7 @@ void edges_add_link(struct reading *r, struct link link)
         p->failed = true;
         return;
     }
-    link.task = (uint32_t)r->snapshot->task_count; /* the task is added after its links */
+    link.task = (uint32_t)r->snapshot->task_count; /* the index that the task will get */
     p->links[p->link_count++] = link;
 }
 
@@ -49,7 +49,7 @@ static bool add_edge(struct snapshot *s, struct task *task, uint32_t below,
     return true;
 }
 
-/* Add an edge to each task in a group, using the group's links read with the tasks. */
+/* Add an edge to each task in a group. The group's list was read with its tasks. */
 static bool add_group_edges(struct snapshot *s, struct task *task,
                             const struct link *link)
 {
@@ -80,7 +80,10 @@ static bool add_awaited_edge(struct snapshot *s, struct task *task, uint64_t fut
     return add_edge(s, task, below, false);
 }
 
-/* The links are in the order of the tasks, so all links of a task are adjacent. */
+/*
+ * Turn the links into edges. All links of a task are adjacent, because links are in the
+ * order of the tasks.
+ */
 bool edges_find(struct snapshot *s)
 {
     struct private *p = s->private;

@@ -21,7 +21,7 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#define STOP_SECONDS 2 /* a thread in an uninterruptible system call does not stop */
+#define STOP_SECONDS 2 /* time limit: a thread in an uninterruptible call does not stop */
 
 /* ---- ids --------------------------------------------------------------------------- */
 
@@ -45,7 +45,7 @@ int frozen_id_inside(int pid, int id)
     return inside;
 }
 
-/* Call a function for each thread of the process. */
+/* Call fn() for each thread of the process, with both of its IDs. */
 static void for_each_thread(int pid, void (*fn)(void *arg, int inside, int id), void *arg)
 {
     const struct dirent *entry;
@@ -126,8 +126,8 @@ static void be_late(int signal)
 }
 
 /*
- * Interrupt waitpid() after STOP_SECONDS. The signal is repeated, because the first one
- * may arrive just before waitpid() begins.
+ * Turn a timer on or off that interrupts waitpid() after STOP_SECONDS. The timer repeats
+ * its signal, because the first one may arrive just before waitpid() begins.
  */
 static void limit_time(bool on)
 {
@@ -143,7 +143,7 @@ static void limit_time(bool on)
     is_late = 0;
 }
 
-/* Wait until the thread stops. */
+/* Wait until the thread stops. On failure, returns false with errno set. */
 static bool wait_for_stop(struct frozen *thread)
 {
     int status;
@@ -161,7 +161,8 @@ static bool wait_for_stop(struct frozen *thread)
         return false;
     }
     /*
-     * Without an event, the thread has stopped because a signal is about to arrive.
+     * If there is no ptrace event, the thread has stopped because it is about to receive
+     * a signal.
      */
     thread->signal = status >> 16 == 0 ? WSTOPSIG(status) : 0;
     return true;

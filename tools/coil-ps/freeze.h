@@ -11,15 +11,16 @@
 struct frozen {
     int thread; /* ID in the process's PID namespace */
     int id;     /* ID in this program's PID namespace */
-    int signal; /* delivered when the thread continues, or 0 */
+    int signal; /* signal to deliver when the thread continues, or 0 */
 };
 
-/* Return the ID that a thread has in its process's own PID namespace. */
+/* Return a thread's ID in the PID namespace of its process. */
 int frozen_id_inside(int pid, int id);
 
 /*
- * Set `id` of each thread from its member `thread`. Removes duplicates, and threads that
- * do not belong to the process. Returns the number of remaining threads.
+ * Set the member `id` of each thread, which is found by its member `thread`. Removes
+ * duplicates, and threads that do not belong to the process. Returns the number of
+ * remaining threads.
  */
 size_t frozen_find(int pid, struct frozen *threads, size_t count);
 

@@ -1,5 +1,5 @@
 /*
- * image.c - reads an image: the code that processes and cores share.
+ * image.c - reads an image. Images of processes and of cores share this code.
  */
 #include "image.h"
 
@@ -9,12 +9,13 @@
 #include <sys/user.h>
 #include <time.h>
 
-/* If a byte is readable, so are the bytes up to the next multiple of this size. */
+/* Memory is readable or unreadable in units of this size. */
 #define PAGE 4096u
 
 /*
- * A task has a thousand bytes or more, and is read at most 16 times, in about 40 steps
- * each. STEPS_MIN allows for futures that many tasks await.
+ * The budget grows with the image. A task takes a thousand bytes or more of the image,
+ * and is read at most 16 times, in about 40 steps each. STEPS_MIN is for small images in
+ * which many tasks await the same futures.
  */
 #define STEPS_MIN (UINT64_C(1) << 23)
 #define STEPS_PER_BYTE(bytes) ((bytes) / 2)

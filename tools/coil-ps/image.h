@@ -30,16 +30,16 @@ struct user_regs_struct;
 void registers_set(struct registers *registers, const struct user_regs_struct *from);
 
 /*
- * The limits of one read of the image. A damaged image may contain endless lists, so the
- * number of steps is limited to what a process of this size can need, and the read stops
- * at a deadline.
+ * The limits for reading the tasks of an image once. A damaged image may contain endless
+ * lists. So the number of steps is limited to what a process of this size can need, and
+ * reading stops at a deadline.
  */
 struct budget {
-    uint64_t steps;     /* remaining steps: about one for each access, or for 64 bytes */
+    uint64_t steps;     /* remaining steps: one per access, or per 64 bytes */
     int64_t deadline;   /* a time of CLOCK_MONOTONIC, in ns */
     unsigned countdown; /* steps until the clock is read again */
     bool is_over;
-    const char *cut; /* why the read ended early, or NULL */
+    const char *cut; /* why reading ended early, or NULL */
 };
 
 struct frozen;
@@ -47,50 +47,55 @@ struct frozen;
 /* A part of a file that is mapped into the image. */
 struct mapping {
     uint64_t begin, end, offset;
-    uint64_t start; /* of the module: where the beginning of the file is mapped */
+    uint64_t start; /* of its module: address of the file's beginning */
     const char *path;
     int fd; /* -1: cannot be opened; -2: not tried yet */
 };
 
 struct image {
-    /*
-     * Copy up to PIECES_MAX pieces, in this order. Returns true if all bytes were read.
-     */
+    /* Copy up to PIECES_MAX pieces, in order. Returns true if all bytes were read. */
     bool (*read)(struct image *image, const struct piece *pieces, size_t count);
-    /* Copy many pieces; unreadable ones are filled with 0. NULL: `read` is used. */
+    /*
+     * Copy many pieces, and set `bytes` of unreadable ones to 0. NULL if the image lacks
+     * it.
+     */
     void (*read_many)(struct image *image, struct piece *pieces, size_t count);
-    /* Return memory that stays valid while the image is open, or NULL. */
+    /*
+     * Return a pointer that stays valid while the image is open; NULL if the bytes must
+     * be copied. May be NULL.
+     */
     void *(*borrow)(struct image *image, uint64_t address, size_t bytes);
-    /* Read the registers of a stopped thread. NULL: registers are not available. */
+    /* Read the registers of a stopped thread. NULL if registers are not available. */
     bool (*registers)(struct image *image, int thread, struct registers *out);
     void (*close)(struct image *image); /* or NULL */
     /*
      * Open the file of the module that begins at this address, if its build-id matches.
-     * Returns -1 if no such file exists. NULL for the image of a process.
+     * Returns -1 if there is no such file. NULL for the image of a process.
      */
     int (*open_module)(struct image *image, uint64_t start);
     struct mapping *mappings; /* a core's mappings, sorted by address */
     size_t mapping_count;
     const char *damage;          /* why parts of the image may be missing, or NULL */
-    const struct frozen *frozen; /* the threads that are stopped */
+    const struct frozen *frozen; /* the stopped threads */
     size_t frozen_count;
     bool stands;    /* true if the image cannot change: a core, or a stopped process */
-    uint64_t bytes; /* of memory that exists; determines the budget */
+    uint64_t bytes; /* size of the memory; determines the budget */
     struct budget budget;
     /*
-     * Addresses at which a module may begin: the first page of a file is mapped there.
+     * The addresses at which the first page of a file is mapped. A module may begin
+     * there.
      */
     uint64_t *starts;
     size_t start_count;
 };
 
-/* Begin a read, with a new budget and a deadline after `limit_ns`. */
+/* Begin to read, with a new budget and a deadline after `limit_ns`. */
 void image_begin(struct image *image, int64_t limit_ns);
 
-/* End the read early. `why` becomes the reason in the budget's `cut`. */
+/* End reading early. `why` is stored in the budget as the reason. */
 void image_end(struct image *image, const char *why);
 
-/* Set a new budget without a deadline, for processing the data after a read. */
+/* Set a new budget without a deadline, for processing the data that was read. */
 void image_grant(struct image *image, uint64_t steps);
 
 /* Take steps from the budget. Returns false if the budget is exhausted. */
@@ -102,7 +107,10 @@ bool image_read_pieces(struct image *image, const struct piece *pieces, size_t c
 /* Copy one piece. */
 bool image_read(struct image *image, uint64_t address, void *to, size_t bytes);
 
-/* Return memory that stays valid while the image is open. NULL: use image_read(). */
+/*
+ * Return a pointer to the bytes that stays valid while the image is open. If it is NULL,
+ * use image_read().
+ */
 void *image_borrow(struct image *image, uint64_t address, size_t bytes);
 
 /* Add to `starts`. Returns false if memory ran out. */
@@ -114,7 +122,7 @@ bool image_add_start(struct image *image, uint64_t start);
  */
 bool image_read_text(struct image *image, uint64_t address, char *text, size_t size);
 
-/* Return the machine type (e_machine) of this machine's ELF files. */
+/* Return the value of e_machine in ELF files for this machine. */
 unsigned short image_machine(void);
 
 /*
@@ -123,12 +131,12 @@ unsigned short image_machine(void);
  */
 struct image *image_of_process(int pid, char *why, size_t size);
 
-/* Return how many bytes of memory a process has, in RAM and swapped out. */
+/* Return the size of a process's memory in bytes, in RAM and in swap space. */
 uint64_t process_memory_bytes(int pid);
 
 /*
- * Open a core file. `program` is the program's file; NULL means the file that the core
- * names. On failure, returns NULL with a message in `why`.
+ * Open a core file. `program` is the file of the program that dumped the core; NULL means
+ * the file that the core names. On failure, returns NULL with a message in `why`.
  */
 struct image *image_of_core(const char *path, const char *program, char *why,
                             size_t size);

@@ -1,9 +1,10 @@
 /*
- * keep_stacks.c - keeps copies of stacks until the process continues.
+ * keep_stacks.c - stores copies of stacks, which are unwound after the process continues.
  *
  * Finding the functions on a stack takes longer than copying it. So while the process is
- * stopped, stacks are only copied. The copies for a task form one entry: its coroutines,
- * pieces, the pieces' bytes, and registers. Entries are stored in chunks of memory.
+ * stopped, stacks are only copied. Each task has one entry, with its coroutines, the
+ * pieces of its stacks, their bytes, and the registers if the task is running. Entries
+ * are stored in chunks of memory.
  */
 #include "reading.h"
 
@@ -12,9 +13,9 @@
 #define CHUNK_BYTES ((size_t)1 << 20)
 
 struct entry {
-    size_t bytes; /* of the whole entry */
+    size_t bytes; /* size of the whole entry */
     uint32_t task, coroutine_count, piece_count;
-    bool runs; /* the registers of its thread follow */
+    bool runs; /* the entry ends with the registers of the thread */
 };
 
 struct chunk {
@@ -44,7 +45,9 @@ static void *reserve(struct private *p, size_t bytes)
     return last->memory + (last->used - bytes);
 }
 
-/* Return how many bytes of a piece must be copied: none if they are borrowed memory. */
+/*
+ * Return how many bytes of a piece must be copied: 0 if the piece is in borrowed memory.
+ */
 static size_t own_bytes(const struct private *p, const struct piece *piece)
 {
     const unsigned char *at = piece->to;
@@ -53,7 +56,7 @@ static size_t own_bytes(const struct private *p, const struct piece *piece)
                                                           : 0;
 }
 
-/* The first piece, the control block, is skipped: it does not contain frames. */
+/* Skip the first piece: it is the control block, which does not contain frames. */
 void stacks_keep(const struct reading *r, uint32_t task)
 {
     struct private *p = r->snapshot->private;
@@ -116,7 +119,7 @@ static void use_entry(struct snapshot *s, const struct entry *entry,
 
 void stacks_use(struct snapshot *s)
 {
-    struct image closed = {.read = NULL}; /* nothing can be read: the budget is 0 */
+    struct image closed = {.read = NULL}; /* its budget is 0, so it is never read */
     struct copies copies = {.image = &closed};
 
     for (struct chunk *chunk = s->private->kept_first; chunk != NULL; chunk = chunk->next)

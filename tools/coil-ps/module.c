@@ -26,7 +26,10 @@ static size_t padded(size_t n)
     return (n + 3) / 4 * 4;
 }
 
-/* Find the wanted note in a segment of notes. Returns false if it is not there. */
+/*
+ * Find the wanted note in a segment of notes. Returns false if the segment does not
+ * contain it.
+ */
 static bool search(const char *notes, size_t bytes, const struct wanted *wanted,
                    struct module_note *found)
 {
@@ -108,7 +111,7 @@ bool module_find_id(struct image *image, uint64_t start, struct module_note *not
 
 /* ---- files ------------------------------------------------------------------------- */
 
-/* A file that is read like an image: the addresses are offsets in the file. */
+/* An image whose contents are those of a file; an address is an offset in the file. */
 struct file_image {
     struct image image;
     int fd;
@@ -156,7 +159,7 @@ int module_open(const char *path)
     }
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd >= 0 && (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))) {
-        close(fd); /* the file was replaced meanwhile */
+        close(fd); /* the file has been replaced since the process mapped it */
         errno = EINVAL;
         return -1;
     }

@@ -1,5 +1,5 @@
 /*
- * module.h - notes of ELF modules, in an image and in files.
+ * module.h - reads notes of ELF modules, in an image and in files.
  */
 #ifndef COIL_PS_MODULE_H
 #define COIL_PS_MODULE_H
@@ -8,7 +8,7 @@
 
 #define MODULE_NOTE_MAX 64
 
-/* The data of a note. */
+/* a note, without its name */
 struct module_note {
     uint64_t address; /* address in the image, or offset in the file */
     unsigned char bytes[MODULE_NOTE_MAX];

@@ -1,5 +1,5 @@
 /*
- * options.c - the options of coil-ps.
+ * options.c - parses the options of coil-ps.
  */
 #include "options.h"
 
@@ -62,7 +62,7 @@ static int64_t parse_time(const char *text)
     exit(2);
 }
 
-/* Parse a PID. Returns 0 if the text is the name of a file instead. */
+/* Parse a PID. Returns 0 if the text is not a number but a file name. */
 static int parse_pid(const char *text)
 {
     char *end;

@@ -13,15 +13,15 @@ struct options {
     size_t tree_max;
     bool json, debuginfod, trace;
     int64_t trace_ns;
-    const char *output; /* the file for the trace; NULL: standard output */
+    const char *output; /* file name for the trace; NULL: standard output */
     int64_t watch_ns;   /* 0: print once */
     int pid;            /* 0: read `core` */
     const char *core;
-    const char *program; /* of the core, or NULL */
-    const char *save;    /* the file of a new core, or NULL */
+    const char *program; /* file of the program that dumped the core, or NULL */
+    const char *save;    /* file name for a new core, or NULL */
 };
 
-/* Parse the arguments. After an invalid option, or --help, this ends the program. */
+/* Parse the arguments. Exits after an invalid option, and after --help. */
 void parse_options(struct options *options, int argc, char *argv[]);
 
 #endif

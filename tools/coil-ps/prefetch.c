@@ -1,13 +1,13 @@
 /*
- * prefetch.c - an image that reads ahead, to keep the stop of a process short.
+ * prefetch.c - an image that reads ahead, so that a process is stopped only briefly.
  *
  *     while the process runs   take a snapshot, and record each read
  *     stop it                  read all of that again, with few system calls
  *                              take the snapshot that counts: nearly all is there already
  *     it continues
  *
- * The second snapshot reads nearly the same parts as the first, in the same order. So the
- * next record is tried first, and then a hash table.
+ * The second snapshot reads nearly the same pieces as the first, in the same order. So a
+ * piece is first compared with the next record, and only then looked up in a hash table.
  */
 #include "prefetch.h"
 
@@ -16,11 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RECORD_BYTES_MAX ((size_t)64 << 10) /* longer reads are not recorded */
+#define RECORD_BYTES_MAX ((size_t)64 << 10) /* longer pieces are not recorded */
 #define BATCH 1024
 #define THREADS_MAX 4
-#define PART_MIN 5000    /* the fewest ranges for which another thread pays off */
-#define GAP_BYTES_MAX 64 /* between two records of a range */
+#define PART_MIN 5000    /* with fewer ranges, another thread does not pay off */
+#define GAP_BYTES_MAX 64 /* maximum gap between two records of a range */
 #define RANGE_BYTES_MAX ((size_t)64 << 10)
 
 struct record {
@@ -29,7 +29,10 @@ struct record {
     uint32_t range;
 };
 
-/* Records that are so close to each other that they are read together. */
+/*
+ * A range of memory that is read as a whole. It contains the records that are close to
+ * each other.
+ */
 struct range {
     uint64_t address;
     size_t offset; /* in `copies` */
@@ -132,7 +135,7 @@ static void *find_copy(struct prefetch *p, const struct piece *piece)
             return NULL;
         i = found;
     }
-    if (i > p->cursor) /* records before the cursor are shared by several tasks */
+    if (i > p->cursor) /* an earlier record is one that several tasks share */
         p->cursor = i;
     range = &p->ranges[p->records[i].range];
     return range->is_read ? p->copies + range->offset + (piece->address - range->address)
@@ -208,14 +211,19 @@ static int compare(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* A gap is smaller than a page, so it is readable if the records on both sides are. */
+/*
+ * Return true if the record can be added to the range. A gap between records is smaller
+ * than a page, so it is readable if the records on both sides are readable.
+ */
 static bool is_near(const struct range *range, const struct record *r)
 {
     return r->address - range->address <= range->bytes + GAP_BYTES_MAX &&
            r->address - range->address + r->bytes <= RANGE_BYTES_MAX;
 }
 
-/* Combine the records, in the order of their addresses, into ranges. */
+/*
+ * Combine records into ranges. `order` has the indices of the records, sorted by address.
+ */
 static void find_ranges(struct prefetch *p, const uint32_t *order)
 {
     for (size_t i = 0; i < p->count; i++) {
@@ -237,7 +245,7 @@ static void find_ranges(struct prefetch *p, const uint32_t *order)
     }
 }
 
-/* Also writes to the memory, because the first write to each page is slow. */
+/* Write to the memory, because the first write to each page is slow. */
 bool prefetch_prepare(struct image *image)
 {
     struct prefetch *p = (struct prefetch *)image;
@@ -260,7 +268,7 @@ bool prefetch_prepare(struct image *image)
     return p->copies != NULL;
 }
 
-/* A part of the ranges, which one thread reads. */
+/* the ranges that one thread reads */
 struct part {
     struct prefetch *p;
     size_t begin, end;
@@ -301,7 +309,7 @@ void prefetch_refresh(struct image *image)
         n = (size_t)processors;
     p->image.stands = true;
     p->is_recording = false;
-    for (size_t i = n; i-- > 0;) { /* this thread reads the first part, last */
+    for (size_t i = n; i-- > 0;) { /* last, read the first part in this thread */
         parts[i] = (struct part){
             .p = p, .begin = p->range_count * i / n, .end = p->range_count * (i + 1) / n};
         parts[i].has_thread =

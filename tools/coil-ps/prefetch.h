@@ -1,5 +1,5 @@
 /*
- * prefetch.h - an image that reads ahead, to keep the stop of a process short.
+ * prefetch.h - an image that reads ahead, so that a process is stopped only briefly.
  */
 #ifndef COIL_PS_PREFETCH_H
 #define COIL_PS_PREFETCH_H
@@ -7,7 +7,7 @@
 #include "image.h"
 
 /*
- * Create an image that reads from `inner`, and records which parts are read.
+ * Create an image that reads from `inner`, and records which pieces are read.
  * image_close() does not close `inner`. Returns NULL if memory ran out.
  */
 struct image *prefetch_open(struct image *inner);
@@ -16,8 +16,8 @@ struct image *prefetch_open(struct image *inner);
 bool prefetch_prepare(struct image *image);
 
 /*
- * Read all recorded parts again. Later reads of these parts return the copies. Sets
- * `stands`.
+ * Read all recorded pieces again, from a stopped process. From now on, reading these
+ * pieces returns the copies.
  */
 void prefetch_refresh(struct image *image);
 

@@ -1,5 +1,5 @@
 /*
- * process.c - the memory of a running process, read with process_vm_readv(2).
+ * process.c - reads the memory of a running process with process_vm_readv(2).
  */
 #include "freeze.h"
 #include "image.h"
@@ -37,7 +37,10 @@ static bool read_process(struct image *image, const struct piece *pieces, size_t
 
 #define BATCH 1024 /* UIO_MAXIOV */
 
-/* The kernel stops at the first unreadable piece. Continue with the piece after it. */
+/*
+ * Copy the pieces. The kernel stops at an unreadable piece, so continue with the piece
+ * after it.
+ */
 static void read_many(struct image *image, struct piece *pieces, size_t count)
 {
     const struct process *p = (const struct process *)image;
@@ -76,7 +79,7 @@ static bool read_registers(struct image *image, int thread, struct registers *ou
     return false;
 }
 
-/* Find the readable mappings of the beginning of a file: a module may begin there. */
+/* Record where modules may begin: at the readable mappings of the beginning of a file. */
 static bool find_starts(struct process *p)
 {
     char path[64], line[4400];

@@ -11,7 +11,7 @@
 
 #define REGIONS_MAX 64
 #define TRIES 4
-#define QUICK_NS 200000 /* docs/design/ps.md: a counter of 16 bits */
+#define QUICK_NS 200000 /* so that 16 bits of `steps` suffice: docs/design/ps.md */
 
 /* ---- the control block ------------------------------------------------------------- */
 
@@ -181,7 +181,10 @@ static void begin_task(struct reading *r, struct task *task)
 
 enum attempt { ATTEMPT_FAILED, ATTEMPT_CHANGED, ATTEMPT_WORKED };
 
-/* Try to copy the task's control block and stacks. */
+/*
+ * Try to copy the task's control block and stacks. ATTEMPT_CHANGED means that the task
+ * may have run in the meantime.
+ */
 static enum attempt copy_task(struct reading *r, struct task *task)
 {
     struct image *image = r->snapshot->image;
@@ -200,7 +203,7 @@ static enum attempt copy_task(struct reading *r, struct task *task)
     if (is_started(r) && !has_ended(r) && !r->current)
         copied = stacks_copy(r, task, leaf);
     else if (is_started(r) && r->current &&
-             r->loop->registers.sp != 0) /* it fails if the task has just begun */
+             r->loop->registers.sp != 0) /* fails if the task has just begun */
         copied = stacks_copy(r, task, running_coroutine(r)) || stacks_copy(r, task, leaf);
     if (image->stands)
         return copied ? ATTEMPT_WORKED : ATTEMPT_CHANGED;
@@ -210,7 +213,7 @@ static enum attempt copy_task(struct reading *r, struct task *task)
     return ATTEMPT_WORKED;
 }
 
-/* Read the task's data from the copies. */
+/* Read the task's state, groups and wait from the copies. */
 static void read_facts(struct reading *r, struct task *task)
 {
     uint64_t wait = wait_incomplete(r);
@@ -220,14 +223,17 @@ static void read_facts(struct reading *r, struct task *task)
     if (task->state == TASK_WAITS)
         wait_read(r, task, wait);
     /*
-     * Ignore the stack, which may have changed: when the started task returns control,
-     * this task continues without a new step.
+     * Ignore the stack, which may have changed during copying: this task continues in the
+     * same step when the task that it has started gives control back.
      */
     if (task->state == TASK_HAS_STARTED_ANOTHER && !r->snapshot->image->stands)
         r->coroutine_count = 0;
 }
 
-/* Read the task at r->address, and add it. Returns false if no part of it is readable. */
+/*
+ * Read the task at r->address, and add it to the snapshot. Returns false if its control
+ * block is unreadable.
+ */
 bool task_read(struct reading *r)
 {
     struct snapshot *s = r->snapshot;

@@ -28,7 +28,7 @@ static const char *intern(struct snapshot *s, const char *text)
 }
 
 /*
- * Read a constant string of the process. The latest string is cached, because most tasks
+ * Read a constant string of the process. The last string is cached, because most tasks
  * wait for the same kind of event.
  */
 static const char *read_words(struct snapshot *s, uint64_t address)
@@ -46,8 +46,8 @@ static const char *read_words(struct snapshot *s, uint64_t address)
 }
 
 /*
- * Return a copy of a class, or NULL if the class cannot be read. Copies are cached,
- * because classes are constant.
+ * Return a copy of the class at `address`, or NULL if it cannot be read. Copies are
+ * cached, because classes are constant.
  */
 static const struct wait_class *find_class(struct reading *r, uint64_t address)
 {
@@ -71,7 +71,7 @@ static const struct wait_class *find_class(struct reading *r, uint64_t address)
     return class->known ? class : NULL;
 }
 
-/* Follow a path of the class. Returns the address of the value, or 0. */
+/* Follow a path in the class of a wait. Returns the address of the value, or 0. */
 static uint64_t follow(const struct reading *r, const struct wait_class *class,
                        uint64_t wait, enum coil__outside_key key)
 {
@@ -97,7 +97,7 @@ static uint64_t follow_to_pointer(const struct reading *r, const struct wait_cla
     return copies_pointer(&r->copies, follow(r, class, wait, key));
 }
 
-/* True if the future is pending. Only pending futures are recorded as awaited. */
+/* Return true if the future is pending. Only pending futures are recorded as awaited. */
 static bool is_pending(const struct reading *r, uint64_t future)
 {
     int32_t rc;

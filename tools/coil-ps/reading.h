@@ -1,5 +1,5 @@
 /*
- * reading.h - shared by the files that read a snapshot.
+ * reading.h - declarations shared by the files that read a snapshot.
  *
  *     snapshot.c      the loops, and the lists of their tasks
  *     task_index.c    finds a task by its address
@@ -17,16 +17,16 @@
 
 #define BLOCK_MAX 4096
 #define CORO_BYTES 96
-#define STACK_BYTES_MAX ((size_t)1 << 20) /* copied of one stack at most */
-#define COPY_BYTES (2 * STACK_BYTES_MAX)  /* for the stacks of one task */
-#define STACK_STEPS 8                     /* of the budget, to unwind a stack */
+#define STACK_BYTES_MAX ((size_t)1 << 20) /* maximum to copy from one stack */
+#define COPY_BYTES (2 * STACK_BYTES_MAX)  /* for all stacks of a task */
+#define STACK_STEPS 8                     /* cost of unwinding a stack */
 #define EDGES_MAX ((size_t)1 << 24)
 
-/* A pointer that has not yet been turned into an edge. */
+/* A pointer from a task to a future or a group, which is turned into edges later. */
 struct link {
     uint32_t task;
-    bool is_group;  /* `address` is the first link of a group; else an awaited future */
-    bool is_member; /* `task` need not wait for the group: EDGE_IS_MEMBER */
+    bool is_group;  /* `address` is a group's first link, else an awaited future */
+    bool is_member; /* see EDGE_IS_MEMBER */
     uint64_t address, end;
 };
 
@@ -39,21 +39,21 @@ struct wait_class {
 
 struct private
 {
-    uint32_t *index; /* a hash table of the tasks' addresses */
+    uint32_t *index; /* hash table: finds a task by its address */
     size_t index_size;
     uint64_t seed;
     struct link *links;
     size_t link_count, link_room;
-    uint64_t *group_next; /* for each task, its link in its group */
+    uint64_t *group_next; /* for each task, the next link in its group */
     size_t task_room, loop_room, edge_room;
     struct wait_class *classes;
     size_t class_count, class_room;
-    uint64_t words_at; /* the address of `words` in the process */
+    uint64_t words_at; /* address of `words` in the process */
     const char *words;
     char **texts;
     size_t text_count, text_room;
-    unsigned char *memory;                /* COPY_BYTES, for copies of stacks */
-    struct chunk *kept_first, *kept_last; /* stacks that are not unwound yet */
+    unsigned char *memory;                /* COPY_BYTES bytes, for copies of stacks */
+    struct chunk *kept_first, *kept_last; /* stacks to unwind later */
     bool failed;
 };
 
@@ -102,7 +102,7 @@ static inline bool spend(const struct reading *r, uint64_t steps)
     return image_spend(r->snapshot->image, steps);
 }
 
-/* Return the value of a row of coil's table. */
+/* Return the value of a row in coil's table. */
 static inline uint16_t row(const struct reading *r, enum coil__outside_key key)
 {
     return r->table->values[key];
@@ -152,21 +152,27 @@ bool tasks_drop(struct snapshot *s, size_t first, size_t links);
 
 /* ---- a task ------------------------------------------------------------------------ */
 
-/* Read the task at r->address, and add it. Returns false if no part of it is readable. */
+/*
+ * Read the task at r->address, and add it to the snapshot. Returns false if its control
+ * block is unreadable.
+ */
 bool task_read(struct reading *r);
 
 /* Copy the stacks of the task and of its generators, the innermost coroutine first. */
 bool stacks_copy(struct reading *r, struct task *task, uint64_t coro);
 
-/* Store the copies of the task's stacks for stacks_use(). */
+/* Store copies of the task's stacks for stacks_use(). */
 void stacks_keep(const struct reading *r, uint32_t task);
 
-/* Call on_stack for the stored copies. */
+/* Call on_stack for all stored copies. */
 void stacks_use(struct snapshot *s);
 
 void stacks_forget(struct private *p);
 
-/* Return the task's wait if it is incomplete, else 0: see coil__task_waits(). */
+/*
+ * Return the address of the task's wait if it has not completed, else 0: see
+ * coil__task_waits().
+ */
 uint64_t wait_incomplete(const struct reading *r);
 
 /* Read the details of the task's wait. */

@@ -21,10 +21,10 @@
 #define READ_LIMIT_NS INT64_C(10000000000)
 #define LOOPS_MAX 256
 #define RING_RECORDS_MAX (UINT64_C(1) << 26)
-#define RECORDS_MAX ((size_t)1 << 19) /* of one loop: about 120 MB of JSON */
+#define RECORDS_MAX ((size_t)1 << 19) /* maximum number per loop: about 120 MB of JSON */
 #define KINDS_MAX 256
-#define MARGIN 64         /* records that the loop may be writing */
-#define BYTES_OF_TABLE 72 /* up to and including its last member, `trace_until` */
+#define MARGIN 64         /* number of records that the loop may be overwriting */
+#define BYTES_OF_TABLE 72 /* size of coil__debug up to the end of `trace_until` */
 #define TRACE_UNTIL_AT 64
 
 struct ring {
@@ -37,7 +37,10 @@ struct ring {
     size_t count, room;
 };
 
-/* A kind of wait. Its text is read early, because the process may end before writing. */
+/*
+ * A kind of wait. Its text is read while the process is traced, because the process may
+ * have ended when the trace is written.
+ */
 struct kind {
     uint64_t address;
     char text[40];
@@ -88,7 +91,7 @@ static struct ring *find_ring(struct reader *r, uint64_t loop)
     return ring;
 }
 
-/* Make room for more records. */
+/* Allocate memory for more records. */
 static bool reserve(struct reader *r, struct ring *ring, size_t more)
 {
     size_t room = ring->room > 0 ? ring->room : 4096;
@@ -132,7 +135,10 @@ static bool copy_records(struct reader *r, struct ring *ring, uint64_t first,
     return true;
 }
 
-/* Return the oldest record that cannot be overwritten yet after `count` records. */
+/*
+ * Return the number of the oldest record that cannot have been overwritten when the loop
+ * has written `count` records.
+ */
 static uint64_t oldest(uint64_t count, uint64_t mask)
 {
     return count + MARGIN > mask ? count + MARGIN - mask : 0;
@@ -156,14 +162,14 @@ static void read_kinds(struct reader *r, const struct coil__trace_record *record
     }
 }
 
-/* Append the records from `first` up to `end`. */
+/* Append a copy of the records from `first` up to `end`. */
 static void take_records(struct reader *r, struct ring *ring, uint64_t first,
                          uint64_t end, uint64_t mask)
 {
     struct coil__trace_record *loss;
     uint64_t count, whole;
 
-    /* one more record, for the number of lost records */
+    /* one more record may be needed, to store the number of lost records */
     if (!reserve(r, ring, (size_t)(end - first) + 1))
         return;
     loss = ring->records + ring->count++;
@@ -185,7 +191,7 @@ static void take_records(struct reader *r, struct ring *ring, uint64_t first,
     ring->next = end;
 }
 
-/* Read the records that were added to a ring since the last call. */
+/* Read the records that the loop has written since the last call. */
 static void read_ring(struct reader *r, struct ring *ring)
 {
     uint64_t trace = 0, count, mask, first;

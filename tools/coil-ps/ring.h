@@ -1,5 +1,6 @@
 /*
- * ring.h - the traces of the loops of an image: docs/design/trace.md.
+ * ring.h - traces the loops of a process, or reads their traces in a core:
+ * docs/design/trace.md.
  */
 #ifndef COIL_PS_RING_H
 #define COIL_PS_RING_H
@@ -12,7 +13,7 @@ struct tracing {
     struct image *image;
     const struct table *table;
     int pid;             /* 0: a core */
-    int64_t duration_ns; /* of the trace; unused for a core */
+    int64_t duration_ns; /* duration of the trace; unused for a core */
     struct circumstances circumstances;
     const char *path; /* name of the output file, for its format; NULL: standard output */
 };

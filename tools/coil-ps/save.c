@@ -28,7 +28,7 @@
 
 #define PAGE UINT64_C(4096)
 #define COPY_PAGES ((size_t)256)
-#define ENTRIES ((size_t)4096) /* of a page map, read in one call */
+#define ENTRIES ((size_t)4096) /* number of entries of the page map read in one call */
 #define FP_BYTES_MAX 4096
 
 /* Bits of /proc/PID/pagemap. */
@@ -38,8 +38,8 @@
 
 struct area {
     uint64_t begin, end, offset;
-    uint64_t stored_end; /* bytes from here on are not in the core */
-    unsigned flags;      /* PF_R and so on */
+    uint64_t stored_end; /* address of the first byte that is not in the core */
+    unsigned flags;      /* flags of the program header, such as PF_R */
     bool is_private, has_file;
     char *path;
 };
@@ -52,7 +52,7 @@ struct saving {
     size_t thread_count, thread_room;
     unsigned char *notes;
     size_t note_bytes, note_room;
-    uint64_t at; /* offset in the file */
+    uint64_t at; /* current offset in the core file */
     struct saved *saved;
     char *why;
     size_t size;
@@ -71,7 +71,7 @@ static bool complain(struct saving *s, const char *pattern, ...)
     return false;
 }
 
-/* Make room for `count` elements. */
+/* Make the array larger if it has fewer than `count` elements. */
 static bool reserve(struct saving *s, void *array, size_t *room, size_t count,
                     size_t bytes)
 {
@@ -100,7 +100,7 @@ static bool is_stopped(const struct saving *s, int id)
     return false;
 }
 
-/* Stop the threads that are still running. Sets *more if any were. */
+/* Stop the threads that are still running. Sets *more if there were any. */
 static bool stop_more(struct saving *s, bool *more)
 {
     struct frozen *ids = NULL;
@@ -179,7 +179,7 @@ static bool find_areas(struct saving *s)
     return s->area_count > 0 || complain(s, "process %d has no memory", s->pid);
 }
 
-/* False for memory that belongs to the kernel or to a device. */
+/* Return false for memory that belongs to the kernel or to a device. */
 static bool is_saved(const struct area *area)
 {
     return (area->flags & PF_R) != 0 && area->path != NULL &&
@@ -195,7 +195,10 @@ static bool is_shared_memory(const struct area *area)
                                  strncmp(area->path, "/SYSV", 5) == 0);
 }
 
-/* True if the page must be saved, because no lasting file contains its data. */
+/*
+ * Return true if the page must be saved, because its data is not in a file that will
+ * still exist.
+ */
 static bool is_wanted(const struct area *area, uint64_t entry)
 {
     if (strcmp(area->path, "[vdso]") == 0)
@@ -244,7 +247,7 @@ static bool note_end(struct saving *s, struct area *area, uint64_t begin, uint64
     return true;
 }
 
-/* Set how much of each area is saved. */
+/* Set `stored_end` of each area. */
 static bool measure(struct saving *s)
 {
     for (size_t i = 0; i < s->area_count; i++) {
@@ -289,7 +292,7 @@ static bool add_thread(struct saving *s, const struct frozen *thread)
 
     status.pr_cursig = (short)thread->signal;
     if (ptrace(PTRACE_GETREGSET, thread->id, (void *)NT_PRSTATUS, &regs) < 0)
-        return true; /* the thread is dying */
+        return true; /* the thread is exiting */
     if (!add_note(s, NT_PRSTATUS, &status, sizeof status))
         return false;
     return ptrace(PTRACE_GETREGSET, thread->id, (void *)NT_PRFPREG, &fp) < 0 ||
@@ -407,7 +410,7 @@ static size_t read_memory(const struct saving *s, uint64_t address, void *to,
     return n > 0 ? (size_t)n : 0;
 }
 
-/* Copy a run of pages. An unreadable page becomes a hole. */
+/* Copy consecutive pages to the file. An unreadable page becomes a hole. */
 static bool copy_run(struct saving *s, struct area *area, uint64_t begin, uint64_t end)
 {
     static unsigned char pages[COPY_PAGES * PAGE];
@@ -425,8 +428,10 @@ static bool copy_run(struct saving *s, struct area *area, uint64_t begin, uint64
     return true;
 }
 
-/* Copy an area. For a private mapping of a file, this includes unwritten pages between
-   written ones. */
+/*
+ * Copy an area to the file. For a private mapping of a file, this includes unwritten
+ * pages between written ones.
+ */
 static bool copy_area(struct saving *s, struct area *area)
 {
     if (area->is_private && area->has_file)
@@ -464,7 +469,7 @@ static bool put_head(struct saving *s, uint64_t notes)
     head.e_ident[EI_CLASS] = ELFCLASS64;
     head.e_ident[EI_DATA] = ELFDATA2LSB;
     head.e_ident[EI_VERSION] = EV_CURRENT;
-    if (count >= PN_XNUM) { /* the number is in a section header */
+    if (count >= PN_XNUM) { /* store the number in a section header */
         head.e_shnum = 1;
         head.e_shoff = notes - sizeof section;
     }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct saved {
-    uint64_t bytes;     /* of memory in the core file */
+    uint64_t bytes;     /* bytes of memory in the core file */
     int64_t stopped_ns; /* how long the process was stopped */
 };
 

@@ -62,7 +62,10 @@ uint64_t copies_pointer(const struct copies *copies, uint64_t address)
 
 /* ---- a loop ------------------------------------------------------------------------ */
 
-/* Return the link that follows an already read task in the list, or 0 if it has ended. */
+/*
+ * Return the next link after a task in the list, or 0 if the task has ended since it was
+ * read.
+ */
 static uint64_t link_after(struct reading *r, const struct task *task)
 {
     uint64_t link = task->address + row(r, COIL__AT_TASK_LINK), next = 0;
@@ -78,8 +81,10 @@ static uint64_t link_after(struct reading *r, const struct task *task)
                : 0;
 }
 
-/* Return the link of the first task that was not read yet. Called after the process has
-   run, so tasks that were already read may have ended. */
+/*
+ * Return the link of the first task that was not read yet. The process has run in the
+ * meantime, so tasks that were already read may have ended.
+ */
 static uint64_t find_place(struct reading *r, uint64_t head)
 {
     const struct snapshot *s = r->snapshot;
@@ -91,8 +96,10 @@ static uint64_t find_place(struct reading *r, uint64_t head)
                      : copies_pointer(&r->copies, head + row(r, COIL__AT_LIST_NEXT));
 }
 
-/* True if the task is new, and has the address of a known task, which ended while the
-   process ran. */
+/*
+ * Return true if a new task has the address of a known task, which has ended since it was
+ * read.
+ */
 static bool replaces(struct reading *r, uint32_t known)
 {
     struct snapshot *s = r->snapshot;
@@ -116,8 +123,10 @@ static void read_registers(struct reading *r)
         r->loop->registers.sp = 0;
 }
 
-/* Read all tasks in the list. Returns false if the list changed so that its end was not
-   reached. */
+/*
+ * Read all tasks in the list. Returns false if the end was not reached, because the list
+ * changed.
+ */
 static bool walk_tasks(struct reading *r)
 {
     struct snapshot *s = r->snapshot;
@@ -171,7 +180,10 @@ static bool read_loop(struct reading *r, uint64_t address)
     return true;
 }
 
-/* True if another slot contains the same loop, which happens only in damaged memory. */
+/*
+ * Return true if another slot contains the same loop, which happens only in damaged
+ * memory.
+ */
 static bool is_known(const struct snapshot *s, const struct loop *loop)
 {
     for (size_t i = 0; i < s->loop_count && image_spend(s->image, 1); i++)
@@ -200,7 +212,7 @@ static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
     if (!read_loop(r, address)) {
         if (s->image->stands)
             s->cut = list_damage(s->image);
-        return true; /* otherwise the loop was closed meanwhile */
+        return true; /* in a running process, the loop was closed in the meantime */
     }
     if ((s->circumstances->pid != 0 && r->loop->pid != s->circumstances->pid) ||
         is_known(s, r->loop))

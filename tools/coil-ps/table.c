@@ -44,7 +44,7 @@ static bool complain(char *why, size_t size, const char *text)
     return false;
 }
 
-/* Return the reason for an error: the image's damage if it is damaged, else `text`. */
+/* Return the reason for an error: `text`, unless the image is known to be damaged. */
 static const char *damage(const struct image *image, const char *text)
 {
     return image->damage != NULL ? image->damage : text;
@@ -75,8 +75,8 @@ static int compare_ranges(const void *a, const void *b)
 }
 
 /*
- * With link-time optimisation, the range of each record is the whole program. Such
- * records are ignored, as in error/symbol.c.
+ * Read the records of coil's own code. With link-time optimisation, the range of each
+ * record is the whole program, so such records are ignored, as in error/symbol.c.
  */
 static void read_own_text(struct image *image, struct table *table, uint64_t begin,
                           uint64_t end)
@@ -125,7 +125,7 @@ bool table_is_own(const struct table *table, uint64_t address)
     return false;
 }
 
-/* The keys without which no task can be read. */
+/* the keys that are needed to read a task */
 static const uint8_t needed[] = {
     COIL__AT_STACK_LOW,       COIL__AT_STACK_HIGH,        COIL__AT_CORO_SP,
     COIL__AT_CORO_CALLER,     COIL__AT_CORO_DONE,         COIL__AT_CORO_NUMBER,
@@ -140,7 +140,7 @@ static const uint8_t needed[] = {
     COIL__AT_CLASS_WHAT,
 };
 
-/* The members of a task's control block, and their sizes. */
+/* members of a task's control block, and their sizes */
 static const struct {
     uint8_t key, bytes;
 } members[] = {
@@ -154,7 +154,7 @@ static const struct {
     {COIL__AT_TASK_GROUP_LINK, 16}, {COIL__AT_TASK_CANCELLING, 4},
 };
 
-/* Offsets within a coroutine, which must be less than CORO_BYTES. */
+/* members of a coroutine, whose offsets must be less than CORO_BYTES */
 static const uint8_t coro_members[] = {
     COIL__AT_STACK_LOW,   COIL__AT_STACK_HIGH,         COIL__AT_STACK_SIZE_CLASS,
     COIL__AT_STACK_STATE, COIL__AT_STACK_STORED_STEPS, COIL__AT_STACK_CELL,

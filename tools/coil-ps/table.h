@@ -17,13 +17,13 @@ struct range {
 };
 
 struct table {
-    uint64_t address; /* of coil__debug */
-    uint64_t resume;  /* the address at which a suspended stack resumes */
+    uint64_t address; /* address of coil__debug */
+    uint64_t resume;  /* address at which a suspended stack resumes */
     uint64_t loops;
     uint32_t loop_count, inherited;
     bool has[KEYS];
     uint16_t values[KEYS];
-    struct range *own; /* coil's own code, sorted */
+    struct range *own; /* ranges of coil's own code, sorted */
     size_t own_count;
 };
 
@@ -41,7 +41,7 @@ bool table_read(struct image *image, uint64_t address, struct table *table, char
 
 void table_free(struct table *table);
 
-/* True if the address is in coil's code. */
+/* Return true if the address is in coil's own code. */
 bool table_is_own(const struct table *table, uint64_t address);
 
 #endif

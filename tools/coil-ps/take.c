@@ -26,7 +26,7 @@ struct taking {
     struct taken *taken;
     struct frozen *threads;
     size_t thread_count;
-    struct image *image; /* the process's image, or an image that reads ahead */
+    struct image *image; /* image of the process, or one that reads ahead from it */
     int64_t begun, first;
     int error;
 };
@@ -47,7 +47,7 @@ void sleep_ns(int64_t ns)
         ;
 }
 
-/* Return the ID that the process has in its own namespace; 0 for a core. */
+/* Return the process's PID in its own namespace; 0 for a core. */
 static int inner_pid(int pid)
 {
     return pid == 0 ? 0 : frozen_id_inside(pid, pid);
@@ -107,12 +107,18 @@ static void resume(struct taking *t)
     t->taken->span_ns = now - t->first;
 }
 
-/* Let the process continue for a while if it has been stopped for long enough. */
+/*
+ * If the process has been stopped for long enough, let it run for a while. Returns true
+ * if it has run.
+ */
 static bool breathe(void *arg)
 {
     struct taking *t = arg;
 
-    /* the last quarter of the pause is for one more task and for resuming the threads */
+    /*
+     * a quarter of the pause is reserved for reading one more task and resuming the
+     * threads
+     */
     if (t->error != 0 || monotonic_ns() - t->begun < t->how->pause_ns / 4 * 3)
         return false;
     resume(t);

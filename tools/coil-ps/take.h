@@ -16,16 +16,16 @@ struct inspected {
 };
 
 struct how_to_take {
-    bool stop;        /* stop the threads of the loops during the read */
+    bool stop;        /* stop the threads of the loops while tasks are read */
     int64_t pause_ns; /* maximum duration of one stop; 0: stop only once */
-    int64_t limit_ns; /* maximum duration of the read */
+    int64_t limit_ns; /* maximum duration of reading */
 };
 
 /* How long a snapshot took. */
 struct taken {
     unsigned pauses;
     int64_t longest_ns; /* duration of the longest pause */
-    int64_t span_ns;    /* from the first pause to the last */
+    int64_t span_ns;    /* from the beginning of the first pause to the end of the last */
 };
 
 /*

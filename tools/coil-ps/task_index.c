@@ -5,7 +5,10 @@
 
 #include <stdlib.h>
 
-/* The seed is random, so that a hostile program cannot choose colliding addresses. */
+/*
+ * Return an address's place in the table. The seed is random, so that a hostile program
+ * cannot choose colliding addresses.
+ */
 static size_t place_of(const struct private *p, uint64_t address)
 {
     uint64_t h = (address ^ p->seed) * UINT64_C(0x9e3779b97f4a7c15);
@@ -68,7 +71,7 @@ struct task *tasks_add(struct snapshot *s, const struct task *task)
 bool tasks_drop(struct snapshot *s, size_t first, size_t links)
 {
     if (!image_spend(s->image, s->private->index_size / 16))
-        return true; /* the read is over */
+        return true; /* the budget is exhausted */
     s->task_count = first;
     s->private->link_count = links;
     s->private->index_size /= 2; /* tasks_index() doubles it */

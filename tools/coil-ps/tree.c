@@ -1,8 +1,8 @@
 /*
- * tree.c - prints a snapshot.
+ * tree.c - prints a snapshot in each of the formats.
  *
- * The tree is worded like that of coil_dump() in src/debug/dump.c. Both use the same
- * functions to format reports, look up symbols and choose frames.
+ * The tree has the same wording as that of coil_dump() in src/debug/dump.c. Both files
+ * use the same functions to format reports, look up symbols and choose frames.
  */
 #include "tree.h"
 
@@ -23,7 +23,7 @@ struct printing {
     struct unwinder *unwinder;
     const struct filter *filter;
     struct coil__report report;
-    unsigned char *marks; /* of each task */
+    unsigned char *marks; /* a bit mask for each task */
     int depth;
 };
 
@@ -37,7 +37,10 @@ static int64_t difference(int64_t later, int64_t earlier)
     return (int64_t)((uint64_t)later - (uint64_t)earlier);
 }
 
-/* Return the difference in seconds; 0 if a wait began just after the clock was read. */
+/*
+ * Return the difference in seconds, but 0 if it is negative: a wait may have begun just
+ * after the clock was read.
+ */
 static double seconds(int64_t later, int64_t earlier)
 {
     int64_t span = difference(later, earlier);
@@ -119,7 +122,7 @@ static void print_state(struct printing *p, const struct task *task)
 
     if (task->state == TASK_WAITS)
         print_wait(p, task);
-    else if (task->state == TASK_HAS_NOT_BEGUN) /* the look-up subtracts 1 */
+    else if (task->state == TASK_HAS_NOT_BEGUN) /* the symbol is looked up at fn */
         coil__symbol_print(&p->report, "body", "has not begun: %s",
                            (const void *)(uintptr_t)(task->fn + 1));
     else
@@ -235,7 +238,7 @@ struct group {
     enum task_state state;
     const char *what;
     size_t count;
-    uint32_t oldest; /* the task that has waited longest */
+    uint32_t oldest; /* index of the task that has waited longest */
 };
 
 static int compare_members(const void *a, const void *b)
@@ -258,7 +261,7 @@ static int compare_counts(const void *a, const void *b)
     return (left->count < right->count) - (left->count > right->count);
 }
 
-/* Merge equal neighbours. Returns the number of groups. */
+/* Merge adjacent groups with the same stack. Returns the number of groups. */
 static size_t merge(const struct snapshot *s, struct group *groups, size_t n)
 {
     size_t count = 0;
@@ -323,7 +326,10 @@ static void print_groups(struct printing *p)
 
 /* ---- cycles of waits --------------------------------------------------------------- */
 
-/* Return the next task for which `task` waits, or NONE. *step is the current position. */
+/*
+ * Return the next task for which `task` waits, or NONE. *step is the position in the list
+ * of these tasks.
+ */
 static uint32_t next_awaited(const struct printing *p, const struct task *task,
                              uint32_t *step)
 {

@@ -6,11 +6,11 @@
 
 #include "unwind.h"
 
-/* Selects the tasks to print. */
+/* which tasks to print */
 struct filter {
     const char *waits;    /* the kind of wait, such as "lock"; NULL: any */
     const char *function; /* a function on the stack; NULL: any */
-    int64_t older_ns;     /* tasks that have waited for at least this long */
+    int64_t older_ns;     /* only tasks that have waited at least this long */
 };
 
 /*

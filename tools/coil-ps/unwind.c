@@ -1,8 +1,8 @@
 /*
  * unwind.c - finds the functions on the stacks of tasks, with libdw.
  *
- * libdw walks the stacks of threads. Here each coroutine is presented as a thread with
- * only two registers: the program counter, which is the address where the coroutine
+ * libdw walks the stacks of threads. So this file presents each coroutine as a thread
+ * with only two registers: the program counter, which is the address where the coroutine
  * resumes, and the saved stack pointer. The call frame information provides all other
  * registers. Memory is read from the copies of the task's stacks.
  *
@@ -60,7 +60,10 @@ struct unwinding {
 
 /* ---- the files of modules ---------------------------------------------------------- */
 
-/* Return the end of the mapping that begins at `start`, for its name in map_files. */
+/*
+ * Return the end of the mapping that begins at `start`. The name of its file in
+ * /proc/PID/map_files consists of both addresses.
+ */
 static uint64_t end_of_mapping(int pid, uint64_t start)
 {
     char path[64], line[4400];
@@ -92,8 +95,8 @@ static bool is_program(int pid, const char *name)
 }
 
 /*
- * Open the file of a process's module. /proc/PID/map_files also works across mount
- * namespaces.
+ * Open the file of a module of the process, through /proc/PID/map_files if possible,
+ * which also works across mount namespaces.
  */
 static int open_module(const struct unwinding *u, const char *name, uint64_t start)
 {
@@ -138,7 +141,10 @@ static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Ad
     return fd;
 }
 
-/* Find debug information, in local files unless debuginfod (slow) is requested. */
+/*
+ * Find debug information. Only local files are searched, unless the user requests
+ * debuginfod, which is slow.
+ */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name,
                           Dwarf_Addr base, const char *file, const char *link,
                           GElf_Word crc, char **debug_file)
@@ -207,7 +213,10 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {.next_thread = next_threa
                                                        .set_initial_registers =
                                                            set_registers};
 
-/* Record a frame. The innermost frame of a suspended coroutine is the switch: skip it. */
+/*
+ * Record a frame. Skip the innermost frame of a suspended coroutine, which is coil's
+ * switch.
+ */
 static int add_frame(Dwfl_Frame *frame, void *arg)
 {
     struct unwinding *u = arg;
@@ -311,7 +320,7 @@ static uint32_t add_stack(struct unwinder *unwinder)
 
 /* ---- the ends of a coroutine's frames ---------------------------------------------- */
 
-/* Drop the outermost frames, which are coil's functions that called the body. */
+/* Remove the outermost frames: coil's functions that called the task's function. */
 static void drop_outer_end(struct unwinding *u, size_t first)
 {
     while (u->count > first && is_own(&u->source, u->addresses[u->count - 1] - 1))
@@ -328,8 +337,8 @@ static bool is_switch(const struct unwinding *u, uint64_t address)
 }
 
 /*
- * Drop the innermost frames of a coroutine that has resumed a generator: they are coil's
- * switch.
+ * Remove the innermost frames of a coroutine that has resumed a generator: the functions
+ * of coil's switch.
  */
 static void drop_switch(struct unwinding *u, size_t first)
 {
@@ -470,7 +479,7 @@ static bool report_process(struct unwinding *u)
            dwfl_attach_state(u->dwfl, NULL, u->pid, &thread_callbacks, u);
 }
 
-/* Report the modules that the core's list of files names. */
+/* Report the modules in the core's list of files to libdw. */
 static bool report_core(struct unwinding *u, const char *core)
 {
     const struct image *image = u->image;

@@ -8,7 +8,10 @@
 
 #include <stdio.h>
 
-/* The return addresses of a stack, innermost first. Tasks with equal stacks share one. */
+/*
+ * The return addresses of a stack, innermost first. Tasks with equal stacks share a
+ * struct stack.
+ */
 struct stack {
     uint64_t *addresses;
     uint32_t count;
@@ -28,17 +31,18 @@ struct unwinder {
 bool unwinder_open(struct unwinder *unwinder, struct image *image, int pid,
                    const char *core, char *why, size_t size);
 
-/* Unwind stacks with this table from now on. */
+/* Use this table for the following stacks. */
 void unwinder_use_table(struct unwinder *unwinder, const struct table *table);
 
 void unwinder_close(struct unwinder *unwinder);
 
 /*
- * A callback for snapshot_take(), which finds the stack of a task. `arg` is the unwinder.
+ * A callback for snapshot_take(): finds the functions on a task's stacks, and returns the
+ * number of the struct stack. `arg` is the unwinder.
  */
 stack_fn unwinder_stack;
 
-/* True if a function on the stack, or inlined there, has this name. */
+/* Return true if a function on the stack, or inlined in one of them, has this name. */
 bool unwinder_has_function(struct unwinder *unwinder, uint32_t stack, const char *name);
 
 #endif

@@ -1,13 +1,14 @@
-"""Commands of gdb for programs that use coil. gdb loads this file with libcoil.so; for a program that
-contains libcoil.a: `source coil_gdb.py`.
+"""gdb commands for programs that use coil.
 
-    info coil-tasks     list the tasks: number, name, state, wait
-    coil bt N|all       print the backtrace of a task, or of all tasks
-    coil frame N        stay in the task: up, down, info locals; `coil frame off` ends that
+gdb loads this file together with libcoil.so. For a program that contains libcoil.a, load it with `source coil_gdb.py`.
 
-The commands work for live processes and for core files. They need no debug data of coil, and do not change
-registers: an unwinder inserts the task's stack above the current frame. docs/design/ps.md describes the table
-in the program's memory.
+    `info coil-tasks`: List the tasks with number, name, state and wait.
+    `coil bt N` or `coil bt all`: Print the backtrace of a task, or of all tasks.
+    `coil frame N`: Select a task's stack for up, down and info locals, until `coil frame off`.
+
+The commands work for live processes and for core files, and need no debug data of coil. They do not change registers:
+an unwinder inserts the task's stack above the current frame. docs/design/ps.md describes the table in the program's
+memory from which the commands get the layout of coil's structs.
 """
 
 import re
@@ -27,8 +28,8 @@ RC = 110
 NAME_SHARED, NAME_NUMBER, SHARED_TEXT = 121, 122, 124
 CLASS, WAIT_DONE, WHAT, WHAT_PATH, PATH_OFFSETS = 140, 143, 145, 147, 163
 
-# For each architecture: the registers that a switch saves, with their offsets from the saved stack
-# pointer, the stack pointer's name, and the size of the saved area.
+# For each architecture: the offsets of the registers that a switch saves from the saved stack pointer, the name of the
+# stack pointer, and the size of the saved area.
 SAVED = {
     'i386:x86-64': ({'r15': 8, 'r14': 16, 'r13': 24, 'r12': 32, 'rbx': 40, 'rbp': 48, 'rip': 56}, 'rsp', 64),
     'aarch64': ({**{f'x{19 + i}': 8 * i for i in range(11)}, 'pc': 88}, 'sp', 176),
@@ -135,12 +136,11 @@ class Task:
         return 'is ready' if number(link + self.table[NEXT]) not in (0, link) else 'has started another'
 
     def sp(self):
-        """Return the saved stack pointer of the task, or of its innermost generator; 0 if the task runs."""
+        """Return the saved stack pointer of the task, or of its innermost generator; 0 if the task is running."""
         return number(self.member(LEAF) + self.table[SP])
 
     def stack(self):
-        """Return the place at which the stack is read, and its distance from the task's stack pointer. The distance is
-        not 0 if the stack of a light task is swapped out."""
+        """Return the task's stack. If it belongs to a light task and is swapped out, return the copy of the stack."""
         table, leaf, sp = self.table, self.member(LEAF), self.sp()
         if IS_LIGHT not in table.rows or not number(leaf + table[SIZE_CLASS], 1) & table[IS_LIGHT] or (
                 number(leaf + table[STATE], 1) != table[IS_STORED]):
@@ -180,13 +180,13 @@ def task_of(argument):
 
 
 class Stack:
-    """A stack pointer, and the distance by which the memory above it was moved."""
+    """A suspended stack: its stack pointer, and the distance to its copy if it is swapped out, else 0."""
 
     def __init__(self, sp, moved=0, low=0, high=0):
         self.sp, self.moved, self.low, self.high = sp + moved, moved, low, high
 
     def saved(self, name, offset):
-        """Return a saved register. Pointers into the stack lead to its copy."""
+        """Return a saved register. A pointer into the stack is converted to a pointer into its copy."""
         value = number(self.sp + offset)
         return value if name in ('rip', 'pc') else self.moved_pointer(value)
 
@@ -203,8 +203,8 @@ class FrameId:
 class Unwinder(gdb.unwinder.Unwinder):
     """While a task is chosen, the frame above the current one is the innermost frame of the task.
 
-    If its stack was moved, a function may find its frame by a pointer that leads to the old place. Then another frame of
-    the function is inserted, with the pointer to the copy."""
+    If the stack is swapped out, a frame pointer may point into the original stack. In that case the frame is inserted a
+    second time, with a pointer into the copy."""
 
     def __init__(self):
         super().__init__('coil')
@@ -226,7 +226,7 @@ class Unwinder(gdb.unwinder.Unwinder):
         word = gdb.lookup_type('unsigned long')
         if pending.level() != 0:
             return self.move_frame(pending, registers, sp_name, frame_name, sp, pc)
-        # gdb refuses a frame whose stack is further in than that of the frame below.
+        # Use the frame's own stack pointer, because gdb rejects a frame that is further inward than the frame below it.
         info = pending.create_unwind_info(FrameId(gdb.Value(self.chosen.sp).cast(word).cast(sp.type), pc))
         for name, offset in registers.items():
             value = gdb.Value(self.chosen.saved(name, offset)).cast(word)
@@ -252,7 +252,7 @@ UNWINDER = Unwinder()
 
 
 def backtrace(task):
-    """Print the frames above the current one, without it."""
+    """Print a task's frames: those above the current frame, without the frames that were inserted twice."""
     UNWINDER.choose(task.stack())
     try:
         lines = gdb.execute('backtrace', to_string=True).splitlines()
@@ -303,7 +303,7 @@ class CoilBacktrace(gdb.Command):
 
 
 class CoilFrame(gdb.Command):
-    """Stay in a task for up, down and info locals: coil frame N. coil frame off ends that."""
+    """Select a task's stack for up, down and info locals: coil frame N. coil frame off selects the thread's stack."""
 
     def __init__(self):
         super().__init__('coil frame', gdb.COMMAND_STACK)
