@@ -194,7 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!begun)
         begin();
     begun = true;
-    d.image.stands = fuzz_byte(&d.in) % 2 == 0;
+    d.image.is_constant = fuzz_byte(&d.in) % 2 == 0;
     d.countdown = fuzz_byte(&d.in);
     begin_seconds = cpu_seconds();
     image_begin(&d.image, INT64_MAX);

@@ -491,7 +491,7 @@ struct image *image_of_core(const char *path, const char *program, char *why, si
     core->image.registers = find_registers;
     core->image.close = close_core;
     core->image.open_module = open_module;
-    core->image.stands = true;
+    core->image.is_constant = true;
     if (open_core(core, path, program, why, size))
         return &core->image;
     image_close(&core->image);

@@ -78,8 +78,8 @@ struct image {
     const char *damage;          /* why parts of the image may be missing, or NULL */
     const struct frozen *frozen; /* the stopped threads */
     size_t frozen_count;
-    bool stands;    /* true if the image cannot change: a core, or a stopped process */
-    uint64_t bytes; /* size of the memory; determines the budget */
+    bool is_constant; /* true if the image cannot change: a core, or a stopped process */
+    uint64_t bytes;   /* size of the memory; determines the budget */
     struct budget budget;
     /*
      * The addresses at which the first page of a file is mapped. A module may begin

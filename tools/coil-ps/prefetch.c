@@ -307,7 +307,7 @@ void prefetch_refresh(struct image *image)
         n = THREADS_MAX;
     if (processors > 0 && n > (size_t)processors)
         n = (size_t)processors;
-    p->image.stands = true;
+    p->image.is_constant = true;
     p->is_recording = false;
     for (size_t i = n; i-- > 0;) { /* last, read the first part in this thread */
         parts[i] = (struct part){

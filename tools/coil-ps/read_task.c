@@ -25,7 +25,7 @@ static bool is_linked(const struct reading *r)
 }
 
 /* True if the task waits or is in the ready queue, so that its stack does not change. */
-static bool stands_still(const struct reading *r)
+static bool is_suspended(const struct reading *r)
 {
     return !r->current && (u64(member(r, COIL__AT_TASK_WAIT)) != 0 || is_linked(r));
 }
@@ -150,7 +150,7 @@ static enum task_state state_of(const struct reading *r, uint64_t wait)
         return TASK_RUNS;
     if (wait != 0)
         return TASK_WAITS;
-    return stands_still(r) ? TASK_IS_READY : TASK_HAS_STARTED_ANOTHER;
+    return is_suspended(r) ? TASK_IS_READY : TASK_HAS_STARTED_ANOTHER;
 }
 
 static uint64_t running_coroutine(const struct reading *r)
@@ -189,7 +189,7 @@ static enum attempt copy_task(struct reading *r, struct task *task)
 {
     struct image *image = r->snapshot->image;
     unsigned char again[BLOCK_MAX];
-    int64_t begun = image->stands ? 0 : read_clock_ns();
+    int64_t begun = image->is_constant ? 0 : read_clock_ns();
     uint64_t current, leaf;
     bool copied = true;
 
@@ -205,7 +205,7 @@ static enum attempt copy_task(struct reading *r, struct task *task)
     else if (is_started(r) && r->current &&
              r->loop->registers.sp != 0) /* fails if the task has just begun */
         copied = stacks_copy(r, task, running_coroutine(r)) || stacks_copy(r, task, leaf);
-    if (image->stands)
+    if (image->is_constant)
         return copied ? ATTEMPT_WORKED : ATTEMPT_CHANGED;
     if (!read_block(r, again, &current) || !same_step(r, again) || !copied ||
         r->current != (current == r->address) || read_clock_ns() - begun > QUICK_NS)
@@ -226,7 +226,7 @@ static void read_facts(struct reading *r, struct task *task)
      * Ignore the stack, which may have changed during copying: this task continues in the
      * same step when the task that it has started gives control back.
      */
-    if (task->state == TASK_HAS_STARTED_ANOTHER && !r->snapshot->image->stands)
+    if (task->state == TASK_HAS_STARTED_ANOTHER && !r->snapshot->image->is_constant)
         r->coroutine_count = 0;
 }
 
@@ -243,7 +243,7 @@ bool task_read(struct reading *r)
 
     for (int i = 0; i < TRIES && attempt == ATTEMPT_CHANGED; i++) {
         attempt = copy_task(r, &task);
-        if (s->image->stands)
+        if (s->image->is_constant)
             break;
     }
     if (attempt == ATTEMPT_FAILED)
@@ -251,7 +251,7 @@ bool task_read(struct reading *r)
     read_members(r, &task);
     if (attempt == ATTEMPT_WORKED)
         read_facts(r, &task);
-    else if (s->image->stands && r->unreadable)
+    else if (s->image->is_constant && r->unreadable)
         task.state = TASK_IS_INCOMPLETE;
     if (attempt == ATTEMPT_WORKED && r->coroutine_count > 0 && how->keeps_stacks)
         stacks_keep(r, (uint32_t)s->task_count);

@@ -118,7 +118,7 @@ static void read_registers(struct reading *r)
 {
     struct image *image = r->snapshot->image;
 
-    if (!image->stands || image->registers == NULL ||
+    if (!image->is_constant || image->registers == NULL ||
         !image->registers(image, r->loop->thread, &r->loop->registers))
         r->loop->registers.sp = 0;
 }
@@ -210,7 +210,7 @@ static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
     *r->loop = (struct loop){.tasks = first};
     r->copies.count = 0;
     if (!read_loop(r, address)) {
-        if (s->image->stands)
+        if (s->image->is_constant)
             s->cut = list_damage(s->image);
         return true; /* in a running process, the loop was closed in the meantime */
     }
@@ -224,12 +224,12 @@ static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
         is_whole = walk_tasks(r);
         if (p->failed)
             return false;
-        if (s->image->stands || s->image->budget.is_over)
+        if (s->image->is_constant || s->image->budget.is_over)
             break;
     }
     if (r->loop->scheduler != 0 && !is_whole)
         r->loop->partial = s->image->budget.cut != NULL ? s->image->budget.cut
-                           : s->image->stands           ? list_damage(s->image)
+                           : s->image->is_constant      ? list_damage(s->image)
                                                         : "the list changed too often";
     r->loop->task_count = s->task_count - first;
     return true;

@@ -89,7 +89,7 @@ static bool stop(struct taking *t)
         t->first = t->begun;
     image->frozen = t->threads;
     image->frozen_count = t->thread_count;
-    image->stands = true;
+    image->is_constant = true;
     return true;
 }
 
@@ -101,7 +101,7 @@ static void resume(struct taking *t)
     thaw(t->threads, t->thread_count);
     now = monotonic_ns();
     image->frozen_count = 0;
-    image->stands = false;
+    image->is_constant = false;
     if (now - t->begun > t->taken->longest_ns)
         t->taken->longest_ns = now - t->begun;
     t->taken->span_ns = now - t->first;
@@ -111,7 +111,7 @@ static void resume(struct taking *t)
  * If the process has been stopped for long enough, let it run for a while. Returns true
  * if it has run.
  */
-static bool breathe(void *arg)
+static bool let_process_run(void *arg)
 {
     struct taking *t = arg;
 
@@ -190,7 +190,7 @@ static bool take_in_pauses(struct taking *t, struct circumstances *circumstances
 
     circumstances->keeps_stacks = true;
     circumstances->on_stack = unwinder_stack;
-    circumstances->between = breathe;
+    circumstances->between = let_process_run;
     circumstances->between_arg = t;
     if (!stop(t))
         return false;

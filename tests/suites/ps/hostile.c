@@ -189,7 +189,7 @@ int main(int argc, char *argv[])
     hostile.image = (struct image){.read = read_memory, .bytes = BYTES};
     if (argc != 3 || hostile.memory == NULL)
         return 2;
-    hostile.image.stands = strcmp(argv[2], "stands") == 0;
+    hostile.image.is_constant = strcmp(argv[2], "stands") == 0;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (strcmp(argv[1], cases[i].name) == 0)
             cases[i].make();
