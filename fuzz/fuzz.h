@@ -1,9 +1,9 @@
 /*
  * fuzz.h - macros and functions for fuzz targets.
  *
- * A target is a function that is called for each input. The target aborts the program if
- * a property that it checks is violated. A target is linked with libFuzzer (make fuzz),
- * or with replay.c, which runs the target on the inputs in its corpus (make test T=fuzz).
+ * A target is a function that is called with each input, and aborts the program if a
+ * check fails. A target is linked with libFuzzer (make fuzz), or with replay.c, which
+ * runs the target on the inputs in its corpus (make test T=fuzz).
  */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H
@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* If the condition is false, abort with a message that contains it. */
+/* If the condition is false, print it and abort. */
 #define CLAIM(condition)                                                                 \
     do {                                                                                 \
         if (!(condition)) {                                                              \
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                \
     } while (0)
 
-/* The remaining bytes of an input, consumed from its front. */
+/* the bytes of an input that are not consumed yet */
 struct fuzz_input {
     const uint8_t *at;
     size_t left;
@@ -56,7 +56,7 @@ static inline char *fuzz_text(const uint8_t *data, size_t n)
     return text;
 }
 
-/* Like fuzz_text(), without the terminating NUL. */
+/* Like fuzz_text(), but without the terminating NUL. */
 static inline uint8_t *fuzz_bytes(const uint8_t *data, size_t n)
 {
     uint8_t *bytes = malloc(n > 0 ? n : 1);

@@ -1,7 +1,8 @@
 /*
- * fuzz_charset.c - detects the encoding of a page, and converts the page to UTF-8.
+ * fuzz_charset.c - checks that pages in any encoding are converted to valid UTF-8.
  *
- * If the first byte of the input is odd, a Content-Type of that length follows.
+ * If the first byte of the input is odd, half of it is the length of the Content-Type
+ * that follows. The rest is the page.
  */
 #include "fuzz.h"
 
@@ -46,7 +47,7 @@ static bool convert(const struct charset *charset, const uint8_t *html, size_t n
     return true;
 }
 
-/* The converted text must be valid, and must not depend on the pieces. */
+/* Check that the converted text is valid, and does not depend on the pieces. */
 static void check(const struct charset *charset, const uint8_t *html, size_t n)
 {
     struct converted whole = {NULL, 0}, bytes = {NULL, 0};

@@ -8,7 +8,7 @@
 
 struct found {
     size_t count;
-    uint64_t hash; /* a hash of all URLs and positions */
+    uint64_t hash; /* hash of all URLs and positions */
     struct html_position last;
 };
 

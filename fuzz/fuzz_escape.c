@@ -1,6 +1,6 @@
 /*
- * fuzz_escape.c - escapes a text for each report format. Parsing the report must return
- * the same text, and no character of the text may have a special meaning.
+ * fuzz_escape.c - escapes a text for each report format, and checks that parsing the
+ * result returns the same text and that no character of the text has a special meaning.
  */
 #include "fuzz.h"
 

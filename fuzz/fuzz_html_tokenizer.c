@@ -2,9 +2,10 @@
  * fuzz_html_tokenizer.c - checks that the tokens of a page do not depend on the pieces in
  * which it arrives.
  *
- * The first byte of the input selects the tokenizer's initial state, the second byte
- * selects the wanted tokens, and the third the size of the pieces. The rest is the page.
- * A consumer that wants fewer tokens must get the same tags and attributes.
+ * The first byte of the input selects the tokenizer's initial state, the second byte the
+ * wanted tokens, and the third byte the size of the pieces. The rest is the page. The
+ * target also checks that a consumer that wants fewer tokens gets the same tags and
+ * attributes.
  */
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /*
- * fuzz_http_target.c - parses the server part of a URL, and resolves the target of a
- * redirect.
+ * fuzz_http_target.c - checks parsing the server part of a URL, and resolving the target
+ * of a redirect.
  *
  * The first line of the input is a URL or a proxy. The second line is a reference that is
  * resolved against the URL.
@@ -24,7 +24,7 @@ static void parse(parse_fn parse_it, const char *url)
     coil__http_target_finish(&target);
 }
 
-/* The resolved URL must be valid, and must have the same origin as itself. */
+/* Check that the resolved URL is valid, and that coil__http_same_origin() accepts it. */
 static void resolve(const char *base, const char *reference)
 {
     struct http_target target;

@@ -11,7 +11,7 @@
 
 struct found {
     int count, bases;
-    uint64_t hash; /* a hash of all references and positions */
+    uint64_t hash; /* hash of all references and positions */
 };
 
 static int resolve(const struct link *link, void *arg)

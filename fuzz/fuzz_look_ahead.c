@@ -2,9 +2,9 @@
  * fuzz_look_ahead.c - checks that a stream returns each byte once and in order, whichever
  * read calls are used.
  *
- * One task writes in pieces. The other task reads with calls that the input selects: they
- * read a number of bytes, a line, or up to a separator, or look ahead without consuming.
- * The target checks the result of each call, and checks at the end that no byte is
+ * One task writes in pieces. The other task reads with calls that the input selects.
+ * These calls read a number of bytes, a line, or up to a separator, or look ahead without
+ * consuming bytes. The target checks the result of each call, and finally that no byte is
  * missing.
  */
 #include "fuzz.h"
@@ -15,9 +15,9 @@
 #define CALLS_MAX 2000
 
 struct talk {
-    coil_stream *ends[2];    /* the writing end and the reading end */
-    const uint8_t *text;     /* the bytes to write */
-    size_t text_bytes, read; /* the length of the text, and the number of bytes read */
+    coil_stream *ends[2];    /* writing end and reading end */
+    const uint8_t *text;     /* bytes to write */
+    size_t text_bytes, read; /* length of the text; number of bytes read */
     const uint8_t *ops;      /* pairs of a call and its parameter, repeated cyclically */
     size_t op_count, next_op;
     bool ended;
@@ -65,7 +65,8 @@ static void take(struct talk *talk, const void *bytes, size_t n)
 }
 
 /*
- * Accept the bytes from a call that reached the end, and check that no byte is missing.
+ * Check the bytes from a call that reached the end of the stream, and that no byte is
+ * missing.
  */
 static void take_tail(struct talk *talk, const void *bytes)
 {
@@ -193,8 +194,8 @@ static void make_a_call(struct talk *talk)
 }
 
 /*
- * Read the remaining bytes, because calls that only look ahead, or fail at their limit,
- * do not reach the end.
+ * Read to the end of the stream. Calls that only look ahead, or that fail at their limit,
+ * may not have reached the end.
  */
 static void read_the_rest(struct talk *talk)
 {

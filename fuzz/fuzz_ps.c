@@ -2,8 +2,8 @@
  * fuzz_ps.c - checks that coil-ps neither crashes nor hangs when it reads damaged memory.
  *
  * coil-ps reads this process, which has a loop with tasks. The input selects which reads
- * return damaged data, and whether bytes are changed, or pointers refer to other objects,
- * so that lists become endless or contain cycles.
+ * return damaged data, and how the data is damaged: bytes are changed, or pointers refer
+ * to other objects, so that lists become endless or contain cycles.
  */
 #include "ps_claims.h"
 
@@ -94,8 +94,8 @@ static int body(void *arg)
 }
 
 /*
- * LeakSanitizer does not search the stacks of tasks that are still waiting. NULL without
- * it.
+ * Disables LeakSanitizer, which does not search the stacks of tasks that are still
+ * waiting. NULL if the program is built without it.
  */
 __attribute__((weak)) void __lsan_disable(void);
 
@@ -114,7 +114,7 @@ static void begin(void)
     pthread_barrier_init(&ready, NULL, 2);
     CLAIM(pthread_create(&thread, NULL, run, NULL) == 0);
     pthread_barrier_wait(&ready);
-    usleep(1000); /* until it sleeps */
+    usleep(1000); /* wait until the main task sleeps */
 }
 
 /* ---- damaged memory ---------------------------------------------------------------- */
@@ -149,7 +149,7 @@ static void damage(struct damaged *d, unsigned char *bytes, size_t n)
     case 3:
         memset(bytes + at, how, n - at < 64 ? n - at : 64);
         break;
-    default: /* a pointer, at its usual alignment */
+    default: /* damage a pointer, at its usual alignment */
         at &= ~(size_t)7;
         if (at + sizeof value <= n)
             memcpy(bytes + at, &value, sizeof value);

@@ -1,10 +1,11 @@
 /*
  * fuzz_ps_core.c - checks that coil-ps neither crashes nor hangs with any core file.
  *
- * The first byte of the input selects one of two kinds of input. With the first kind, the
- * rest of the input is the core file. With the second kind, the core file has three
- * tasks, the second byte truncates it, and each further three bytes are an offset and the
- * new value of a byte.
+ * The first byte of the input selects one of two kinds of input. In the first kind, the
+ * rest of the input is the core file. In the second kind, the core file is a valid one
+ * with three tasks. The second byte of the input truncates this file, and each further
+ * group of three bytes changes a byte: two bytes are its offset, the third is its new
+ * value.
  */
 #include "made_tasks.h"
 #include "ps_claims.h"
@@ -25,7 +26,7 @@
 
 /* ---- a core ------------------------------------------------------------------------ */
 
-/* Offsets in the core's memory, in addition to the offsets in made_tasks.h. */
+/* further offsets in the core's memory: see made_tasks.h */
 enum { NOTE = 0x100, TABLE = 0x200, ROWS = 0x300, SLOTS = 0x900 };
 
 static void make_module(unsigned char *memory)

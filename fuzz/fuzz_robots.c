@@ -1,6 +1,6 @@
 /*
- * fuzz_robots.c - checks a path against a robots.txt. The deciding rule must be a line of
- * the file. Other percent-encodings of the path must give the same result.
+ * fuzz_robots.c - applies a robots.txt to a path, and checks that the deciding rule is a
+ * line of the file, and that other percent-encodings of the path give the same result.
  *
  * The first line of the input is the path, and the rest is the file.
  */

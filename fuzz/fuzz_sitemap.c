@@ -9,7 +9,7 @@
 
 struct found {
     size_t count;
-    uint64_t hash; /* a hash of all references and positions */
+    uint64_t hash; /* hash of all references and positions */
 };
 
 static int take(const struct link *link, void *arg)

@@ -1,7 +1,6 @@
 /*
- * fuzz_trap.c - checks that removing a session id from a URL does not change its origin.
- * Checking a URL twice must have the same result, because a URL is not a duplicate of
- * itself.
+ * fuzz_trap.c - checks that removing a session id from a URL does not change its origin,
+ * and that a URL is not reported as a duplicate of itself.
  */
 #include "fuzz.h"
 
@@ -34,8 +33,8 @@ static void check_session(struct traps *traps, const char *url)
 }
 
 /*
- * Two kinds of links are not calendar steps: a link from a page to itself, and a link on
- * a page whose URL has no date.
+ * Check that two kinds of links are not calendar links: a link from a page to itself, and
+ * a link on a page whose URL has no date.
  */
 static void check_calendar(const char *url)
 {

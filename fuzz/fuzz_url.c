@@ -3,7 +3,7 @@
  * result again does not change it.
  *
  * The first line of the input is a base, and the rest is a reference relative to the
- * base. An input of one line is a URL without a base.
+ * base. If the input has only one line, this line is a URL without a base.
  */
 #include "fuzz.h"
 
@@ -61,7 +61,7 @@ static void parse(const char *text, size_t n, const struct whatwg_url *base)
     whatwg_url_finish(&url);
 }
 
-/* Check the crawler's normal form of http and https URLs. */
+/* Check the normal form of http and https URLs in the crawler. */
 static void resolve(const char *base, const char *reference)
 {
     char *url = NULL, *again = NULL;

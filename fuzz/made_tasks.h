@@ -1,5 +1,5 @@
 /*
- * made_tasks.h - fills memory with tasks that coil-ps can read, without a loop.
+ * made_tasks.h - fills memory with tasks that coil-ps can read, without running a loop.
  *
  * The memory has its own table of offsets. A task takes MADE_TASK bytes: its control
  * block, its wait, and space for a region.
@@ -15,7 +15,7 @@
 
 #define MADE_TASK 512u
 
-/* Offsets of members from the beginning of a task. */
+/* offsets of members from the beginning of a task */
 enum {
     MADE_LINK = 96,
     MADE_STEP_LINK = 112,
@@ -27,12 +27,12 @@ enum {
     MADE_NAME = 160,
     MADE_REGIONS = 176,
     MADE_GROUP_LINK = 184,
-    MADE_BLOCK = 256, /* bytes of the control block */
+    MADE_BLOCK = 256, /* size of the control block in bytes */
     MADE_THE_WAIT = 256,
     MADE_THE_REGION = 320
 };
 
-/* Offsets of the other objects from the beginning of the memory. */
+/* offsets of the other objects from the beginning of the memory */
 enum { MADE_LOOP = 0x600, MADE_SCHEDULER = 0x700, MADE_CLASS = 0x800, MADE_TEXT = 0x880 };
 
 /* Keys and values. */
@@ -98,7 +98,7 @@ static inline void made_put(unsigned char *at, uint64_t value)
     memcpy(at, &value, sizeof value);
 }
 
-/* Make a waiting task at this offset; `next` is the address of the next task's link. */
+/* Make a waiting task at `offset`. `next` is the address of the next task's link. */
 static inline void make_task(unsigned char *memory, uint64_t base, uint64_t offset,
                              uint32_t number, uint64_t next)
 {
@@ -119,7 +119,7 @@ static inline void make_task(unsigned char *memory, uint64_t base, uint64_t offs
     made_put(task + MADE_THE_WAIT, base + MADE_CLASS);
 }
 
-/* Make a loop with tasks, which begin at the offset `tasks`. */
+/* Make a loop with tasks. The first task is at the offset `tasks`. */
 static inline void make_tasks(unsigned char *memory, uint64_t base, uint64_t tasks,
                               uint32_t count)
 {

@@ -1,6 +1,6 @@
 /*
- * ps_claims.h - checks that must succeed for each snapshot of coil-ps, whatever the
- * memory contains.
+ * ps_claims.h - checks that every snapshot of coil-ps must pass, whatever the memory
+ * contains.
  */
 #ifndef FUZZ_PS_CLAIMS_H
 #define FUZZ_PS_CLAIMS_H
@@ -11,7 +11,7 @@
 
 #include <time.h>
 
-#define SECONDS_MAX 10 /* limit of processor time; usually a few milliseconds */
+#define SECONDS_MAX 10 /* limit of processor time; usually, a few milliseconds suffice */
 
 static inline double cpu_seconds(void)
 {
@@ -35,7 +35,7 @@ static inline void claim_snapshot(const struct snapshot *snapshot)
     }
 }
 
-/* A callback for circumstances.on_stack: read the stacks. */
+/* A callback for circumstances.on_stack, which reads the stacks. */
 static inline uint32_t read_stack(void *arg, const struct task *task,
                                   const struct coroutine *coroutines, size_t count,
                                   const struct copies *copies)

@@ -1,8 +1,8 @@
 /*
  * replay.c - runs a target on the named inputs, one after another: replay FILE...
  *
- * This main() is for builds without libFuzzer. Prints `N passed, 0 failed`. If a check
- * fails, the program aborts, and the last line of its output names the input.
+ * This main() replaces libFuzzer's. It prints `N passed, 0 failed`. If a check fails, the
+ * program aborts, and the last line of its output names the input.
  */
 #include "fuzz.h"
 
