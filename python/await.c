@@ -1,15 +1,18 @@
 /*
  * await.c - implements Python's `await` for C functions that run on one of coil's stacks.
  *
- * This file drives the awaitable's iterator. Each object that the iterator yields, such
- * as an asyncio.Future, is passed to the code that resumed the stack, and from there to
- * an asyncio.Task, which resumes the stack when the future is done. This is PEP 380's
- * `yield from`, with stack_suspend() in place of yield.
+ * An awaitable is awaited by advancing its iterator. Each object that the iterator
+ * yields, such as an asyncio.Future, is passed to the code that resumed the stack, and
+ * from there to an asyncio.Task, which resumes the stack when the future is done. This is
+ * PEP 380's `yield from`, with stack_suspend() instead of yield.
  */
 #include "run.h"
 #include "stack.h"
 
-/* Works like CPython's private _PyCoro_GetAwaitableIter(). Returns a new reference. */
+/*
+ * Return an iterator for the awaitable, like CPython's private
+ * _PyCoro_GetAwaitableIter(). Returns a new reference.
+ */
 static PyObject *awaitable_iterator(PyObject *awaitable)
 {
     const PyAsyncMethods *methods = Py_TYPE(awaitable)->tp_as_async;
@@ -50,8 +53,8 @@ static PyObject *awaitable_iterator(PyObject *awaitable)
 }
 
 /*
- * Clear the current StopIteration and return its value. Returns None if no exception is
- * set, or NULL if another exception is set.
+ * Return the value of the current StopIteration, and clear this exception. Returns None
+ * if no exception is set, and NULL if another exception is set.
  */
 static PyObject *take_return_value(void)
 {
@@ -92,7 +95,7 @@ static int close_iterator(PyObject *iterator)
     return result == NULL ? -1 : 0;
 }
 
-/* As PEP 380 requires, close the awaited iterator, and leave GeneratorExit set. */
+/* Close the awaited iterator, and leave GeneratorExit set, as PEP 380 requires. */
 static PySendResult close_and_raise(PyObject *iterator)
 {
     PyObject *type, *value, *traceback;

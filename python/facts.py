@@ -1,7 +1,8 @@
-"""Print the facts that the build needs about this interpreter, one per line.
+"""Print what the build needs to know about this interpreter: the version, the folder of the headers, the suffix of
+extensions, and the folder for packages, one per line.
 
-Prints `reason: ...` if the interpreter is not supported. Meson's own Python module cannot be
-used, because in Debian 12 it needs distutils, which CPython 3.12 no longer has.
+If the interpreter is not supported, print `reason: ...` instead. The build does not use Meson's own Python module,
+because in Debian 12 that module needs distutils, which CPython 3.12 no longer has.
 """
 
 import os

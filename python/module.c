@@ -1,6 +1,6 @@
 /*
  * module.c - the extension module coil._coil: the functions that coil/__init__.py
- * exports, and the table of C functions for coil/python.h.
+ * exports, and the C functions for coil/python.h.
  */
 #include "run.h"
 #include "stack.h"
@@ -83,8 +83,8 @@ static struct coil_python_api api = {
 };
 
 /*
- * The layout of the thread state differs between minor versions of CPython, so the
- * interpreter and the headers must have the same minor version.
+ * Check that the interpreter and the headers have the same minor version, because the
+ * layout of the thread state differs between minor versions of CPython.
  */
 static int check_interpreter(void)
 {

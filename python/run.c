@@ -1,5 +1,5 @@
 /*
- * run.c - the awaitable that coil.run() returns. The awaitable behaves like a coroutine
+ * run.c - a run: the awaitable that coil.run() returns. It behaves like a coroutine
  * object:
  *
  *     created --send()--> running --function returns or raises--> closed
@@ -7,14 +7,14 @@
  *              await_()    v   |   send(), throw()
  *                        suspended
  *
- * close() throws GeneratorExit into a suspended run. Deallocating a suspended run also
- * throws GeneratorExit into it. Only the thread that owns a stack can resume the stack,
- * but the garbage collector may run on any thread. So a run that is collected on another
- * thread is passed to its own thread, which closes the run at its next coil.run().
+ * Closing or deallocating a suspended run throws GeneratorExit into it. Only the thread
+ * that owns a stack can resume the stack, but the garbage collector may run on any
+ * thread. So if a run is collected on another thread, it is passed to its own thread,
+ * which closes the run at its next coil.run().
  *
- * The collector does not see references on a C stack. So a suspended run to which only
- * its own stack refers is never collected. When the interpreter begins to exit, the main
- * thread closes its suspended runs.
+ * The garbage collector does not see references on a C stack. So a suspended run to which
+ * only its own stack refers is never collected. When the interpreter begins to exit, the
+ * main thread closes its suspended runs.
  */
 #include "run.h"
 #include "stack.h"
@@ -23,11 +23,11 @@
 
 enum run_state { CREATED, RUNNING, SUSPENDED, CLOSED };
 
-/* Data shared by a thread and the runs that began on it, guarded by the GIL. */
+/* Data that a thread shares with the runs that began on it, guarded by the GIL. */
 struct home {
-    Py_ssize_t references; /* held by the thread and by each run that has begun */
-    struct run *begun;     /* runs that have begun but not ended; not owned */
-    struct run *abandoned; /* runs that the thread has to close; owned */
+    Py_ssize_t references; /* the thread and each run that has begun hold a reference */
+    struct run *begun;     /* list of the runs that have begun but not ended; not owned */
+    struct run *abandoned; /* list of the runs that the thread has to close; owned */
     bool is_gone;          /* the thread has ended */
 };
 
@@ -36,8 +36,8 @@ struct run {
     enum run_state state;
     struct stack *stack;
     struct home *home; /* NULL before the run begins */
-    struct run *next;  /* in home->begun */
-    struct run **link; /* points to the pointer to this run in the list */
+    struct run *next;  /* next run in home->begun */
+    struct run **link; /* the pointer in the list that points to this run */
     struct run *next_abandoned;
     PyObject *function;
     PyObject *args;
@@ -88,8 +88,8 @@ static struct home *create_home(void)
 }
 
 /*
- * The job of the run's stack: call the function. As in PEP 479, StopIteration is replaced
- * with another exception, because it would look like a result.
+ * Call the function; this is the job of the run's stack. As in PEP 479, StopIteration is
+ * replaced with another exception, because it would be taken for a result.
  */
 static PyObject *call_function(void *arg)
 {
@@ -216,7 +216,9 @@ static PySendResult run_send(struct run *run, PyObject *value, PyObject **result
     return resume(run, value, result);
 }
 
-/* Convert the result of a step into the return value of send(), throw() or __next__(). */
+/*
+ * Convert the result of resume() into the return value of send(), throw() or __next__().
+ */
 static PyObject *step_result(PySendResult state, PyObject *result)
 {
     PyObject *stop;
@@ -224,8 +226,8 @@ static PyObject *step_result(PySendResult state, PyObject *result)
     if (state != PYGEN_RETURN)
         return result;
     /*
-     * Create the exception explicitly: PyErr_SetObject() would treat a tuple as the
-     * constructor's arguments.
+     * Create the exception explicitly, because PyErr_SetObject() would pass the items of
+     * a tuple to the constructor as separate arguments.
      */
     stop = PyObject_CallOneArg(PyExc_StopIteration, result);
     Py_DECREF(result);
@@ -402,8 +404,10 @@ static void finalize_suspended(struct run *run)
                         "coil.run() is suspended for ever: its thread has ended");
         PyErr_WriteUnraisable((PyObject *)run);
     }
-    /* A stack that cannot be unwound is never freed, nor are the objects that its
-     * functions hold. */
+    /*
+     * A stack that cannot be unwound is leaked, and so are the objects to which its
+     * functions refer.
+     */
     if (run->state == SUSPENDED)
         Py_INCREF(run);
 }
@@ -457,7 +461,7 @@ static PyObject *run_repr(struct run *run)
                                 names[run->state], run);
 }
 
-/* asyncio shows a coroutine's name in the description of its task. */
+/* Return the name of the function, which asyncio shows in the description of a task. */
 static PyObject *run_name(struct run *run, void *unused)
 {
     PyObject *name = NULL;

@@ -1,5 +1,6 @@
 /*
- * run.h - coil.run() returns an awaitable that runs a function on a stack of its own.
+ * run.h - coil.run(), which returns an awaitable that runs a function on a stack of its
+ * own.
  */
 #ifndef COIL_PYTHON_RUN_H
 #define COIL_PYTHON_RUN_H
@@ -8,7 +9,7 @@
 
 extern PyTypeObject coil_python_run_type;
 
-/* coil.run(fn, /, *args, **kwargs). Returns a new reference. */
+/* Implements coil.run(fn, /, *args, **kwargs). Returns a new reference. */
 PyObject *coil_python_run(PyObject *const *args, Py_ssize_t count, PyObject *names);
 
 /*
@@ -17,7 +18,9 @@ PyObject *coil_python_run(PyObject *const *args, Py_ssize_t count, PyObject *nam
  */
 PyObject *coil_python_await(PyObject *awaitable);
 
-/* Close the calling thread's runs that have not ended, because the interpreter exits. */
+/*
+ * Close the calling thread's runs that have not ended. Called when the interpreter exits.
+ */
 void coil_python_close_all(void);
 
 #endif

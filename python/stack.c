@@ -8,17 +8,17 @@
 #define LEAST_BYTES ((Py_ssize_t)256 << 10)
 #define MOST_BYTES ((Py_ssize_t)1 << 30)
 
-/* The maximum number of unused stacks in a pool. */
+/* maximum number of unused stacks in a pool */
 #define MOST_IDLE 64
 
 struct stack {
     coil_coro *coro;
     struct stack_state state;
-    stack_job job; /* NULL: the coroutine ends at its next resume */
+    stack_job job; /* NULL makes the coroutine end when it is next resumed */
     void *arg;
     bool is_done;
-    struct stack *resumer; /* the stack that resumed this stack, if any */
-    struct stack *next;    /* in the pool */
+    struct stack *resumer; /* stack that resumed this stack, or NULL */
+    struct stack *next;    /* next stack in the pool */
     Py_ssize_t bytes;
 };
 
@@ -27,7 +27,7 @@ struct pool {
     struct stack *running;
     struct stack *idle;
     int idle_count;
-    bool is_watched; /* CPython will call end_pool() */
+    bool is_watched; /* watch_thread() has succeeded */
 };
 
 static __thread struct pool pool;
@@ -58,8 +58,8 @@ static void destroy_stack(struct stack *stack)
 static void end_pool(PyObject *capsule)
 {
     /*
-     * When the interpreter exits, the main thread clears the states of other threads. The
-     * main thread cannot resume the stacks of other threads, so such stacks are leaked.
+     * Do nothing on another thread. When the interpreter exits, the main thread clears
+     * the states of other threads. It cannot resume their stacks, so they are leaked.
      */
     if (PyCapsule_GetPointer(capsule, NULL) != &pool)
         return;
@@ -73,7 +73,7 @@ static void end_pool(PyObject *capsule)
     pool.is_watched = false;
 }
 
-/* Make CPython call end_pool() when it clears the thread's state. */
+/* Make CPython call end_pool() when it clears the state of this thread. */
 static int watch_thread(void)
 {
     PyObject *dict = PyThreadState_GetDict();

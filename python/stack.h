@@ -1,10 +1,10 @@
 /*
- * stack.h - C stacks on which Python code runs, each with its part of CPython's thread
- * state.
+ * stack.h - C stacks on which Python code runs, each with its own part of CPython's
+ * thread state.
  *
  * A stack runs one job after another. Between two jobs, the stack is in its thread's
- * pool, because creating a stack would cost system calls and page faults. A stack belongs
- * to the thread that created it.
+ * pool, because creating a stack costs system calls and page faults. A stack belongs to
+ * the thread that created it.
  */
 #ifndef COIL_PYTHON_STACK_H
 #define COIL_PYTHON_STACK_H
@@ -15,7 +15,7 @@
 
 struct stack;
 
-/* A function that runs on the stack. The last stack_resume() returns its result. */
+/* A function that runs on a stack. Its result is returned by the last stack_resume(). */
 typedef PyObject *(*stack_job)(void *arg);
 
 /*
@@ -25,21 +25,23 @@ typedef PyObject *(*stack_job)(void *arg);
 struct stack *stack_acquire(stack_job job, void *arg);
 
 /*
- * Run the job until it suspends or ends. The job's stack_suspend() returns `value`. If
- * `value` is NULL, an exception must be set, which is raised in the job. Returns the
- * value that the job returned or passed to stack_suspend(), or NULL with an exception set
- * if the job failed.
+ * Run the job until it suspends or ends. If the job is suspended, its stack_suspend()
+ * returns `value`. If `value` is NULL, the caller must have set an exception, which is
+ * raised in the job. Returns the value that the job passed to stack_suspend() or
+ * returned, or NULL with an exception set if the job failed.
  */
 PyObject *stack_resume(struct stack *stack, PyObject *value);
 
-/* True once the job has returned. The caller must then call stack_release(). */
+/*
+ * Return true if the job has returned. In that case the caller must call stack_release().
+ */
 bool stack_is_done(const struct stack *stack);
 
 /* Return a stack to its pool. Its job must have returned, or must not have begun. */
 void stack_release(struct stack *stack);
 
 /*
- * Suspend the running job: the stack_resume() that resumed it returns `value`. Returns
+ * Suspend the running job, and make stack_resume() return `value` to its caller. Returns
  * the value that the next stack_resume() passes; NULL means that an exception is set.
  */
 PyObject *stack_suspend(PyObject *value);
@@ -49,7 +51,7 @@ PyObject *stack_suspend(PyObject *value);
  */
 bool stack_is_running(void);
 
-/* Return the size in bytes of stacks created from now on, or -1 with an exception set. */
+/* Return the size in bytes of new stacks, or -1 with an exception set. */
 Py_ssize_t stack_bytes(void);
 int stack_set_bytes(Py_ssize_t bytes);
 

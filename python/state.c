@@ -8,8 +8,8 @@
 #include <internal/pycore_frame.h>
 
 /*
- * Assumed size in bytes of one level of C recursion on the C stack. On the main thread,
- * CPython 3.13 assumes 8 MiB for 10,000 levels.
+ * Assumed number of bytes that one level of C recursion takes on the C stack. On the main
+ * thread, CPython 3.13 assumes 8 MiB for 10,000 levels.
  */
 #define BYTES_PER_C_LEVEL 800
 
@@ -51,7 +51,10 @@ void coil_python_state_init(struct stack_state *state, size_t stack_bytes)
 #endif
 }
 
-/* CPython never frees the first chunk of a thread, since the thread always needs one. */
+/*
+ * Free all chunks of frames. CPython itself frees all chunks of a thread except the first,
+ * because a running thread always needs one.
+ */
 void coil_python_state_finish(struct stack_state *state)
 {
     PyObjectArenaAllocator memory;
@@ -81,7 +84,7 @@ static struct _PyInterpreterFrame *current_frame(const PyThreadState *thread)
 #endif
 }
 
-/* Save the fields for which entry and exit use the same code. */
+/* Save the fields that are saved in the same way on entry and on exit. */
 static void save_fields(const PyThreadState *thread, struct python_state *saved)
 {
 #if PY_VERSION_HEX < 0x030d0000
@@ -120,8 +123,8 @@ static void load_fields(PyThreadState *thread, const struct python_state *saved)
     TRACING_WHAT(thread) = saved->tracing_what;
 #if PY_VERSION_HEX < 0x030c0000
     /*
-     * Follow _PyThreadState_UpdateTracingState(): another stack may have called
-     * sys.settrace().
+     * Do the same as _PyThreadState_UpdateTracingState(), because another stack may have
+     * called sys.settrace().
      */
     thread->cframe->use_tracing = thread->tracing == 0 && (thread->c_tracefunc != NULL ||
                                                            thread->c_profilefunc != NULL)
@@ -130,7 +133,7 @@ static void load_fields(PyThreadState *thread, const struct python_state *saved)
 #endif
 }
 
-/* Consumes the reference to `context`. */
+/* Set the thread's current context. Consumes the reference to `context`. */
 static void set_context(PyThreadState *thread, PyObject *context)
 {
     thread->context = context;
@@ -142,8 +145,9 @@ void coil_python_state_enter(PyThreadState *thread, struct stack_state *state)
     struct python_state *own = &state->own, *resumer = &state->resumer;
 
     /*
-     * CPython creates a thread's first context when the context is first used. If that
-     * happened on this stack, the thread would lose the context afterwards.
+     * Make sure that the thread has a context. CPython creates a thread's first context
+     * when it is needed. If that happened on the stack, the thread would lose the context
+     * when the stack is left.
      */
     if (thread->context == NULL)
         Py_XDECREF(PyContext_CopyCurrent());
@@ -172,7 +176,10 @@ void coil_python_state_enter(PyThreadState *thread, struct stack_state *state)
     }
 }
 
-/* Detach the chain of frames at the bottom of the stack. */
+/*
+ * Unlink the stack's frames from the resumer's frames. Returns the outermost frame of the
+ * stack, or NULL if the stack has no frames.
+ */
 static struct _PyInterpreterFrame *unlink_bottom(struct _PyInterpreterFrame *frame,
                                                  struct _PyInterpreterFrame *outer)
 {
@@ -195,7 +202,9 @@ void coil_python_state_leave(PyThreadState *thread, struct stack_state *state)
     save_fields(thread, own);
     load_fields(thread, resumer);
     state->bottom_exception.previous_item = NULL;
-    /* If the stack has entered a context (Context.run()), it stays in that context. */
+    /*
+     * If the code on the stack is inside Context.run(), the context belongs to the stack.
+     */
     if (thread->context != resumer->context) {
         own->context = thread->context;
         set_context(thread, resumer->context);

@@ -1,7 +1,7 @@
-"""The build backend of pyproject.toml (PEP 517): a wheel of the files that Meson installs.
+"""The build backend of pyproject.toml (PEP 517), which makes a wheel of the files that Meson installs.
 
-meson-python cannot replace this file: its version in Debian 12 (0.12) packs everything that Meson
-installs, including libcoil's headers, and Debian 12's Meson does not support CPython 3.12.
+meson-python is not used for two reasons: its version in Debian 12 (0.12) packs everything that Meson installs,
+including libcoil's headers, and Debian 12's Meson does not support CPython 3.12.
 """
 
 import base64
@@ -40,7 +40,7 @@ def record_line(name, data):
 
 
 def write_wheel(path, package):
-    """Write the files of the package's folder and the metadata that PEP 427 requires."""
+    """Write a wheel with the files of the package's folder and the metadata that PEP 427 requires."""
     files = {'coil/' + str(file.relative_to(package)): file.read_bytes()
              for file in sorted(package.rglob('*')) if file.is_file()}
     files[f'{NAME}.dist-info/METADATA'] = metadata().encode()
@@ -55,7 +55,7 @@ def write_wheel(path, package):
 
 
 def run(*command):
-    """Run a system tool. The tool needs its own Python packages, which pip hides with PYTHONPATH."""
+    """Run a system tool without PYTHONPATH, with which pip hides the tool's own Python packages."""
     env = {name: value for name, value in os.environ.items() if name != 'PYTHONPATH'}
     subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr, env=env)
 

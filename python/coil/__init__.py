@@ -1,8 +1,7 @@
 """Await in plain functions and in C, under asyncio.
 
-`await coil.run(function, *args)` calls a plain function on a stack of its own. In that
-function, at any depth and through any C code, `coil.await_(awaitable)` waits as `await` does
-in a coroutine.
+`await coil.run(function, *args)` calls a plain function on a stack of its own. In that function, and in all functions
+that it calls, even through C code, `coil.await_(awaitable)` waits as `await` does in a coroutine.
 """
 
 import atexit as _atexit
@@ -24,7 +23,7 @@ __all__ = ["Run", "await_", "can_await", "get_include", "run", "stack_size"]
 
 
 def get_include():
-    """Return the folder of coil/python.h, for the compiler's -I."""
+    """Return the folder that contains coil/python.h, for the compiler's option -I."""
     from pathlib import Path
 
     return str(Path(__file__).parent / "include")

@@ -10,10 +10,10 @@
  *     // in Python: await coil.run(sort)
  *
  * This header is for extension modules of CPython 3.11 to 3.13. A function that Python
- * calls by `await coil.run(function, ...)` runs on its own stack. Any C function that it
- * calls, directly or through a library such as libc's qsort(3), SQLite or expat, may wait
- * for an awaitable. No coil loop is involved: the call suspends the stack, and asyncio's
- * task resumes it.
+ * calls with `await coil.run(function, ...)` runs on its own stack. Any C function that
+ * it calls, directly or through a library such as libc's qsort(3), SQLite or expat, may
+ * wait for an awaitable. No coil loop is involved: the call suspends the stack, and the
+ * asyncio task resumes it.
  *
  * The package `coil` must be installed at run time; nothing is linked.
  * docs/manual/python.md explains with which C libraries this works.
@@ -31,17 +31,16 @@ extern "C" {
 #define COIL_PYTHON_API "coil._coil._api"
 
 /*
- * The table of functions that the package exports to C. New versions add members only at
- * the end.
+ * The functions that the package exports to C. New versions add members only at the end.
  */
 struct coil_python_api {
-    size_t size; /* the size of the table in the installed package, in bytes */
+    size_t size; /* size of the struct in the installed package, in bytes */
     PyObject *(*await_object)(PyObject *awaitable);
     int32_t (*can_await)(void);
 };
 
 /*
- * Return the package's table, which the first call imports. If the import fails, returns
+ * Return the package's functions. The first call imports them. If that fails, returns
  * NULL with ImportError set.
  */
 static inline const struct coil_python_api *coil_python_api(void)
@@ -61,10 +60,11 @@ static inline const struct coil_python_api *coil_python_api(void)
  * - asyncio.CancelledError if the task was cancelled,
  * - GeneratorExit if the function was abandoned,
  * - RuntimeError outside of coil.run().
- * Does not consume `awaitable`. If the argument is NULL, returns NULL, so the caller need
- * not check the result of the call that creates the awaitable.
  *
- * The caller holds the GIL. The caller must not hold a lock that another task may want.
+ * Does not consume `awaitable`. If the argument is NULL, returns NULL, so callers need not
+ * check the result of the call that creates the awaitable.
+ *
+ * The caller must hold the GIL, but must not hold a lock for which another task may wait.
  */
 static inline PyObject *coil_await_object(PyObject *awaitable)
 {
@@ -76,7 +76,7 @@ static inline PyObject *coil_await_object(PyObject *awaitable)
 }
 
 /*
- * Returns 1 inside coil.run(), where coil_await_object() may be called, and 0 elsewhere.
+ * Return 1 inside coil.run(), where coil_await_object() may be called, and 0 elsewhere.
  * Returns -1 with ImportError set if the package is not installed.
  */
 static inline int coil_can_await(void)
