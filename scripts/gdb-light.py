@@ -1,8 +1,8 @@
 """Show light tasks in gdb: source this file for a program that was built with coil's debug data.
 
-    coil-light                  the light tasks of all threads, and where their stacks are
-    coil-light back TASK        restore a task's stack, in a live process: select its thread first
-    coil-light core NEW         of a core file: write a copy in which all stacks are restored
+    `coil-light`: List the light tasks of all threads, and where their stacks are.
+    `coil-light back TASK`: Restore a task's stack in a live process. Select the task's thread first.
+    `coil-light core NEW`: Write a copy of the core file, in which all stacks are restored.
 
 TASK is an address that coil-light without arguments prints. A swapped-out stack is stored in a cell,
 which contains the highest bytes of the stack unchanged. See docs/design/light-tasks.md.
@@ -52,7 +52,7 @@ def task_of(record):
 
 
 def stored(record):
-    """Return the address to which the bytes belong, the address at which they are stored, and their
+    """Return the address in the stack to which the stored bytes belong, the address of the stored bytes, and their
     number."""
     stack = task_of(record).dereference()["coro"]["stack"]
     count = int(stack["stored_steps"]) * 16
@@ -88,8 +88,7 @@ def show():
 
 
 def segments(path):
-    """Return the addresses, offsets and lengths of the memory segments in a 64-bit ELF core
-    file."""
+    """Yield the address, offset and length of each memory segment in a 64-bit ELF core file."""
     with open(path, "rb") as core:
         head = core.read(64)
         at, size, count = struct.unpack_from("<Q", head, 32)[0], *struct.unpack_from("<HH", head, 54)

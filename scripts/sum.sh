@@ -1,19 +1,19 @@
 # sum.sh - run parts that each end with `N passed, N failed`, and add up their results.
 #
-# Source this file from the top of the tree. part [-n] [-t SECONDS] NAME COMMAND... runs one part. part_folded does
-# the same, but prints the part's output only if the part failed. Its summary line lists the nested parts that took
-# 20 s or more. At the end, print_sum prints the total, and fails if any part failed. For each part, the script
-# prints the elapsed time, and the processor time of all processes that the part started.
+# Source this file in the top folder of the repository. `part [-n] [-t SECONDS] NAME COMMAND...` runs one part.
+# `part_folded` does the same, but prints the part's output only if the part failed. Its summary line lists the nested
+# parts that took 20 s or more. At the end, `print_sum` prints the total, and fails if any part failed. For each part,
+# the elapsed time is printed, and the processor time of all processes that the part started.
 #
-# A part that does not print such a line counts as one test. If a part reports no failures but ends with an
-# error, the error counts as a failure: a sum is never better than its parts. If a part takes
-# longer than its SECONDS (900), scripts/limited prints where it hangs, and ends it.
+# A part that does not print `N passed, N failed` counts as one test. If a part reports no failures but ends with an
+# error, the error counts as a failure. If a part takes longer than its SECONDS (900), scripts/limited prints where it
+# hangs, and kills it.
 #
-# When everything else is done, failed parts are run again, one at a time. If a part passes the second time, it
-# counts as passed, but print_sum prints `flaky: NAME`, a defect to fix next. -n means that COMMAND prints `FAIL
-# NAME` for each failed test, and accepts such names as further arguments, which replace the arguments after a `--`.
-# A part without -n is run again as a whole. A nested part reports its failures to the outermost script through the
-# folder $COIL_FAILURES, to which it writes one script per failure.
+# After all other parts, failed parts are run again, one at a time. If a part passes the second time, it counts as
+# passed, but `print_sum` prints `flaky: NAME`, because a flaky test must be fixed. The option -n means that COMMAND
+# prints `FAIL NAME` for each failed test, and accepts such names as additional arguments, which replace the arguments
+# after a `--`. Only these tests are run again. A part without -n is run again as a whole. A nested part reports its
+# failures to the outermost script through the folder $COIL_FAILURES, to which it writes one script per failure.
 
 sum_passed=0
 sum_failed=0
@@ -32,7 +32,7 @@ fi
 sum_log=$sum_folder/log
 trap 'rm -rf "$sum_folder"' EXIT
 
-# If more tests than this have failed, the failures are hardly accidental, and no test is run again.
+# If more tests than this have failed, the failures are probably not accidental, and no test is run again.
 SUM_TRIED_AGAIN=20
 
 # ---- one part ---------------------------------------------------------------------------
@@ -79,8 +79,7 @@ read_part() {
     mkdir -p "$part_failures"
 }
 
-# Run the command, or the function, of this part. Write its processor time in seconds to the file
-# $part_failures.busy.
+# Run the command or function of this part. Write its processor time in seconds to the file $part_failures.busy.
 run_part() {
     local TIMEFORMAT='%U %S'
 
@@ -135,7 +134,8 @@ part_folded() {
 sum_lanes=3 # two processors are half idle with two: the long suites wait for servers and timers
 sum_later=()
 
-# Like part, but in the background, with $sum_lanes parts at a time; await_parts prints their outputs in order.
+# Like part, but run the part in the background, with $sum_lanes parts at a time. await_parts prints the outputs in
+# order.
 part_later() {
     local log
 
@@ -170,7 +170,7 @@ await_parts() {
     sum_later=()
 }
 
-# Print ": unit 203 s, crawler 41 s", from the end of the output.
+# Print the long nested parts in the output, such as ": unit 203 s, crawler 41 s".
 long_parts() {
     local list
 
@@ -181,12 +181,13 @@ long_parts() {
 
 # ---- what failed, once more -------------------------------------------------------------
 
-# Print the total number of failures in the scripts below the folder.
+# Print the total number of failures that were noted below a folder.
 failures_noted() {
     find "$1" -name '*.count' -exec cat {} + | awk '{ n += $1 } END { print n + 0 }'
 }
 
-# note COUNT NAME COMMAND... - write a script that runs the command again under the same conditions.
+# note COUNT NAME COMMAND... - note COUNT failures: write a script that runs the command again under the same
+# conditions.
 note() {
     local file
 

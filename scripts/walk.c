@@ -1,12 +1,12 @@
 /*
- * walk.c - the operations that scripts/walks follows: a read that waits, and a
+ * walk.c - runs the operations that scripts/walks follows: a read that waits, and a
  * cancellation.
  *
  *     walk read|cancel
  *
- * The program is linked with a libcoil that was compiled with -finstrument-functions.
- * While a walk is recorded, the program prints the address of each of coil's functions
- * that is entered.
+ * The program is linked with a libcoil that was compiled with -finstrument-functions. The
+ * program records which of coil's functions an operation enters, and prints their
+ * addresses.
  */
 #include <coil/run.h>
 #include <coil/stream.h>
@@ -59,8 +59,8 @@ PLAIN static void *write_later(void *unused)
 }
 
 /*
- * Record a read, from the entry of coil_read() to its return. The byte comes from another
- * thread.
+ * Record a read, from the entry of coil_read() to its return. Another thread writes the
+ * byte after a pause, so the read waits.
  */
 PLAIN static void walk_read(void)
 {
@@ -86,7 +86,7 @@ PLAIN static int read_for_ever(void *unused)
     return (int)coil_read(ends[0], &byte, 1);
 }
 
-/* Cancel and join a task that waits to read. */
+/* Record the cancellation of a task that is waiting to read, and its join. */
 PLAIN static void walk_cancel(void)
 {
     coil_task *task;
@@ -104,8 +104,8 @@ PLAIN static void walk_cancel(void)
 }
 
 /*
- * Only the third walk counts: at that time the buffers exist, and the descriptor is
- * registered.
+ * Only the third repetition counts, because by then the buffers exist and the descriptor
+ * is registered.
  */
 PLAIN static int walk(void *name)
 {

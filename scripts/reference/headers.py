@@ -59,8 +59,7 @@ class Header:
         return pathlib.PurePath(self.path).stem
 
     def named(self):
-        """Return pairs of a name and its kind, because a macro or an enum may have the same name as a
-        function."""
+        """Return {name: kind}. If a function has the same name as a macro or an enum, the kind is "function"."""
         pairs = [pair for block in self.blocks for declaration in block.declarations
                  for pair in declaration.names]
         return {name: kind for kind, name in pairs} | {
@@ -71,7 +70,7 @@ class Header:
                 if declaration.suspends for _, name in declaration.names]
 
     def comments(self):
-        """Yield the head, then each comment with the names of its block."""
+        """Yield the head, and then the comment of each block, each with the names that the block declares."""
         yield [], self.head
         for block in self.blocks:
             yield block.names(), block.comment
@@ -85,7 +84,7 @@ class Malformed(Exception):
 
 
 def comment_lines(text):
-    """Return the text of a comment, without the stars."""
+    """Return the lines of a comment, without the stars."""
     if text.startswith('//'):
         return [line.strip().removeprefix('//').strip() for line in text.splitlines()]
     lines = [line.rstrip() for line in text.removeprefix('/*').removesuffix('*/').split('\n')]
@@ -104,7 +103,7 @@ def paragraphs(lines):
         if line:
             gathered.append(line[4:] if example else line.strip())
             was_example = example
-    # An example may contain a blank line.
+    # Join examples that are separated only by a blank line.
     joined = []
     for paragraph in found:
         if paragraph.example and joined and joined[-1].example:
@@ -124,7 +123,7 @@ def plain(comment):
 
 
 def names_of(text):
-    """Return the names that a declaration declares, each with its kind, without private names."""
+    """Return pairs of a kind and a name for the public names that a declaration declares."""
     code = COMMENT.sub(' ', text)
     found = []
     if macro := re.match(r'#define (\w+)', code):
@@ -176,7 +175,7 @@ class Reader:
         self.at = 0
 
     def until(self, whole):
-        """Return the lines of the block that begins here."""
+        """Return the lines of the block that begins at the current line."""
         start = self.at
         while self.at < len(self.lines):
             self.at += 1
@@ -227,7 +226,7 @@ class Reader:
 
 
 def read(file, path):
-    """Parse the header in `file`, which programs include as <path>."""
+    """Parse the header `file`. Programs include it as <path>."""
     text = file.read_text()
     reader = Reader(text)
     try:
@@ -249,8 +248,8 @@ def read_all(include):
 
 
 def homes(headers):
-    """Map each name to its header. If several headers declare a type, choose the header with the
-    type's name, or the header with its fields."""
+    """Return {name: header}. If several headers declare a type, choose the header that is named after the type, or else
+    the header that defines its fields."""
     found = {}
     for header in headers:
         for block in header.blocks:
@@ -269,15 +268,15 @@ def library_of(header):
 
 
 def follows(header):
-    """Yield the functions of other libraries or standards that coil's functions follow, according to the
-    comments."""
+    """Yield (names, source, functions): the names in a block, and the functions of another library or standard that
+    they follow, according to the block's comment."""
     for names, comment in header.comments():
         for source, words in FOLLOWED.findall(plain(comment)):
             yield names, source, words.strip()
 
 
 def errnos(header):
-    """Yield each errno in a comment, with the functions that the comment describes."""
+    """Yield each errno with the functions that may return it, according to their comments."""
     found = {}
     kinds = header.named()
     for names, comment in header.comments():

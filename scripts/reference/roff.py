@@ -1,4 +1,4 @@
-"""Generate manual pages of the headers, in man(7)."""
+"""Generate manual pages from the headers, in the man(7) format."""
 
 import re
 
@@ -14,13 +14,13 @@ def escape(text):
 
 
 def code(text):
-    """Encode verbatim text, and keep its quotes and hyphens ASCII."""
+    """Escape verbatim text. Its quotes and hyphens remain ASCII characters."""
     text = escape(text).replace('-', r'\-').replace("'", r'\(aq')
     return '\n'.join(r'\&' + line if line.startswith('.') else line for line in text.split('\n'))
 
 
 def prose(text):
-    """Format prose: names, calls and texts in backticks are bold. The formatter fills the lines."""
+    """Format prose: names, calls and texts in backticks become bold. man(1) breaks the lines."""
     done, at = [], 0
     for name in CALL.finditer(text):
         done.append(escape(text[at:name.start()]))
@@ -29,10 +29,9 @@ def prose(text):
         at = name.end()
     done.append(escape(text[at:]))
     text = ''.join(done)
-    # A text that begins with a hyphen is a number, an option or an errno. Readers may copy it, so its hyphen is
-    # ASCII.
+    # A leading hyphen belongs to a number, an option or an errno, which readers may copy. So it stays an ASCII hyphen.
     text = re.sub(r'(?<![\w\\-])-(?=\w)', r'\\%\\-', text)
-    # Start a new line after each sentence, so that the formatter can put the right space between sentences.
+    # Start a new line after each sentence, so that man(1) sets the correct space between sentences.
     lines = []
     for sentence in re.split(r'(?<=[.?!:]) (?=[A-Z\\(*])', ' '.join(text.split())):
         line = ''
@@ -51,7 +50,7 @@ def example(text):
 
 
 def paragraphs(comment, gap):
-    """Format paragraphs and examples of a comment; `gap` is the macro between two of them."""
+    """Format the paragraphs and examples of a comment, with the macro `gap` between them."""
     found = []
     for paragraph in comment:
         if found:
@@ -68,14 +67,14 @@ def page_of(header):
 
 
 def references(names):
-    """Format references as in manual pages: coil_event(3), coil_loop(3)."""
+    """Format references to manual pages: coil_event(3), coil_loop(3)."""
     pairs = [name.rsplit('(', 1) for name in names]
     return '\n'.join(rf'.BR \%{code(name)} ({section}' + (',' if i < len(pairs) - 1 else '')
                      for i, (name, section) in enumerate(pairs))
 
 
 class Pages:
-    """Return all pages, as a map from file names to texts, and a map from the names of links to pages."""
+    """Generates all pages: `pages` maps file names to texts, and `links` maps names of links to pages."""
 
     def __init__(self, sources, version, date):
         self.sources = sources
@@ -93,7 +92,7 @@ class Pages:
                 self.links.setdefault(f'{name}.3', f'{page_of(header)}.3')
 
     def add_block(self, header, block):
-        """Return a page for functions that share a comment, and a link for each further name."""
+        """Add a page for functions that share a comment, and a link for each further name."""
         kinds = header.named()
         names = [name for name in dict.fromkeys(block.names())
                  if kinds[name] == 'function' and f'{name}.3' not in self.pages]
@@ -139,7 +138,7 @@ class Pages:
         return '\n'.join(lines) + '\n'
 
     def namesake(self, header):
-        """Return a reference to a function in another header that has the same name as this page."""
+        """If another header declares the function with this page's name, return a reference to that function's page."""
         name = page_of(header)
         home = self.homes.get(name, header)
         if home is header:
@@ -191,7 +190,7 @@ class Pages:
         return lines
 
     def see_also(self, header):
-        """Return the pages that the header refers to: first coil's own pages, then the system's pages."""
+        """Return the pages to which the header refers: first coil's pages, then the system's pages."""
         own, system = {'coil(3)'}, set()
         for path in header.includes:
             own.add(f'coil_{path[5:-2]}(3)')

@@ -1,20 +1,22 @@
 /*
- * The search. The search index is a script, because browsers do not let a page from a
- * local file fetch data. The script is loaded at the first search. An entry is [kind,
- * name, page, address, words, rank]. A kind is "text" for a section, "row" for a row of a
- * table, or the kind of a name in a header. The rank is 0 for pages that users need, and
- * up to 3 for the history of the project.
+ * search.js - the search on the pages. The index is a script (index.js), because browsers
+ * do not let a local page fetch data. It is loaded when the user first searches. An entry
+ * of the index is [kind, name, page, address, words, rank]. Its kind is "text" for a
+ * section, "row" for a row of a table, or else the kind of a name in a header. Its rank
+ * is 0 for pages that users need, and up to 3 for the history of the project.
  */
 "use strict";
 
-/* The factor for an entry's score, indexed by the entry's rank. */
+/* factors for an entry's score, indexed by the entry's rank */
 const WEIGHTS = [1, 0.4, 0.1, 0.02];
 
-/* A word also finds its synonyms in the same list, with a lower score. */
+/* Lists of synonyms. A word also finds its synonyms, with a lower score. */
 const SYNONYMS = [["timeout", "deadline"], ["mutex", "lock"], ["ssl", "tls"], ["dns", "resolver"],
                   ["subprocess", "process"], ["udp", "datagram"]];
 
-/* Treat "Time-out" and "timeout" as the same word, and also "-EBUSY" and "ebusy". */
+/*
+ * Normalise a text, so that "Time-out" matches "timeout", and "ebusy" matches "-EBUSY".
+ */
 function plain(text) {
     return text.toLowerCase().replace(/(\w)-(?=\w)/g, "$1").replace(/^[^\w]+/, "");
 }
@@ -134,7 +136,10 @@ function install() {
         if (first !== null)
             location.href = first.href;
     });
-    /* Close the list of results when a result is on the page that is already open. */
+    /*
+     * Close the list of results after a click, because the result may be on the current
+     * page.
+     */
     results.addEventListener("click", (event) => {
         if (event.target.closest("a") !== null) {
             input.value = "";
@@ -153,8 +158,8 @@ function install() {
     });
 
     /*
-     * On a wide screen the list of pages is open at first. Without this script, the
-     * reader can open the list.
+     * Open the list of pages on a wide screen. Without this script, the reader has to
+     * open it.
      */
     const all = document.querySelector("details.all");
     const wide = window.matchMedia("(min-width: 60rem)");

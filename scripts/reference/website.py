@@ -1,12 +1,12 @@
-"""Generate a folder of HTML from the documents and headers. A browser can open it without a server.
+"""Generate a folder of HTML pages from the documents and headers. A browser can show them without a server.
 
-Each page has the path of its source: docs/manual/queue.md becomes docs/manual/queue.html, README.md becomes
-index.html in its folder, and include/coil/queue.h becomes include/coil/queue.html. There is a page for every
-document in docs/, and for everything to which the documents link: other documents, sources, folders and
-pictures. coil's names in code link to their headers. cmark-gfm(1) reads the Markdown.
+Each page has the path of its source: docs/manual/queue.md becomes docs/manual/queue.html, README.md becomes index.html
+in its folder, and include/coil/queue.h becomes include/coil/queue.html. There is a page for every document in docs/,
+and for everything to which the documents link: other documents, sources, folders and pictures. In code, each of coil's
+names links to its header. cmark-gfm(1) converts the Markdown.
 
-search.js implements the search, and index.js is the index: it has an entry for each name, each section, and
-each table row that begins with code in a page for users. Pages for users rank before other pages.
+search.js implements the search. Its index, index.js, has an entry for each name, for each section, and for each table
+row that begins with code in a page for users. Pages for users rank before other pages.
 """
 
 import functools
@@ -34,13 +34,13 @@ MANUAL = [
     ('Memory', ['stack', 'light']),
     ('coil-crawl', ['link-checking', 'coil-crawl']),
 ]
-# The other groups in the side bar: the title, and the folder with the documents.
+# The other groups in the side bar: titles and folders of documents.
 GROUPS = [('Headers', 'include/coil'), ('How async works', 'docs/tutorial'),
           ('For contributors: inside', 'docs/design'),
           ('For contributors: decisions', 'docs/decisions')]
 CONTRIBUTORS = GROUPS[2][0]
-# The rank of a page in the search, by the beginning of its path: 0 is for users, 1 for further
-# reading, 2 for contributors, and 3 for the history and the tests.
+# The rank of a page in the search, found by the beginning of its path: 0 is for pages for users, 1 for further reading,
+# 2 for contributors, and 3 for the history and the tests.
 RANKS = [('docs/manual/', 0), ('docs/tutorial/', 1), ('docs/claims', 1), ('docs/', 2),
          ('include/', 0), ('README.md', 0), ('SECURITY.md', 1), ('examples/', 1), ('CHANGELOG.md', 3),
          ('tests/', 3), ('', 2)]
@@ -72,7 +72,7 @@ class Page:
 
 @functools.cache
 def is_copied(path):
-    """Return true if the file is a picture, or another file that is not text."""
+    """Return true if the file is a picture or another binary file."""
     if path.suffix in PICTURES:
         return True
     try:
@@ -95,7 +95,7 @@ def version_of(top):
 
 
 def slug(heading, taken):
-    """Return the anchor of a heading, as on GitHub."""
+    """Return the anchor that GitHub would give a heading."""
     name = re.sub(r'[^\w\- ]', '', text_of(heading).lower()).replace(' ', '-')
     number = taken.get(name, 0)
     taken[name] = number + 1
@@ -130,7 +130,7 @@ class Website:
         return source if is_copied(path) else source + '.html'
 
     def wanted(self, source):
-        """Add a source to the pages."""
+        """Add a page for this source, unless it exists."""
         if (self.top / source / 'README.md').exists():
             source = os.path.join(source, 'README.md').removeprefix('./')
         if source not in self.seen:
@@ -160,7 +160,7 @@ class Website:
         return f'<a href="{relative(self.place_of(name), self.target_of(source))}">{name}</a>'
 
     def code(self, text, source, declared=()):
-        """Format C as markup: `declared` are the names that are declared here."""
+        """Return C code as HTML. `declared` are the names that are declared here."""
         left = list(declared)
 
         def token(found):
@@ -180,7 +180,7 @@ class Website:
         return substitute(TOKEN, token, text)
 
     def words(self, text, source):
-        """Format prose: names, headers and documents become links."""
+        """Return prose as HTML. Names, headers and documents become links."""
         def token(found):
             kind, words = found.lastgroup, found[0]
             path = f'include/{words}' if kind == 'header' else words
@@ -219,7 +219,7 @@ class Website:
             found.append((anchor, match[1], text_of(match[2])))
             return (f'<h{match[1]} id="{anchor}">{match[2]}'
                     f' <a class="here" href="#{anchor}" aria-label="link to this">#</a></h{match[1]}>')
-        # Resolve links first, because the links of code are already correct.
+        # Resolve the document's own links first, because the links that are added to code below are already correct.
         markup = LINK.sub(lambda match: match[1] + self.link(match[2], source) + match[3], markup)
         parts = HEADING.split(markup)
         texts = [text_of(parts[0])] + [text_of(part) for part in parts[3::3]]
@@ -328,7 +328,7 @@ class Website:
                 self.pages.append(page)
 
     def groups(self):
-        """Return the side bar: pairs of a title and its pages, in order."""
+        """Return the groups in the side bar: pairs of a title and a list of pages."""
         by_source = {page.source: page for page in self.pages}
         groups = [[title, [by_source[source] for source in sources if source in by_source]]
                   for title, sources in [('Start', START), *self.manual()]]
@@ -348,7 +348,7 @@ class Website:
         return [(title, pages) for title, pages in groups if pages]
 
     def manual(self):
-        """Return the groups of the manual: pairs of a title (a task) and its documents."""
+        """Return the groups of the manual: pairs of a title and a list of documents."""
         groups = [(title, [f'docs/manual/{noun}.md' for noun in nouns]) for title, nouns in MANUAL]
         listed = {source for _, sources in groups for source in sources}
         others = sorted(page.source for page in self.pages
