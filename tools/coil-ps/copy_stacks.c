@@ -5,10 +5,7 @@
 
 #define OWN_STACK_BYTES_MAX ((size_t)64 << 10)
 #define PAGE ((size_t)4096)
-/*
- * The red zone: a leaf or returning function may use so many bytes below the stack
- * pointer.
- */
+/* The red zone: a leaf function may use this many bytes below the stack pointer. */
 #define RED_ZONE_BYTES 128
 
 /*

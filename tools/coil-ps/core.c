@@ -39,7 +39,7 @@ struct core {
     size_t segment_count;
     char *notes;
     size_t note_bytes;
-    uint64_t program_headers; /* address of the program's program headers, or 0 */
+    uint64_t program_headers; /* address of the program headers, or 0 */
     struct thread *threads;
     size_t thread_count;
 };

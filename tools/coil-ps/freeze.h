@@ -18,9 +18,8 @@ struct frozen {
 int frozen_id_inside(int pid, int id);
 
 /*
- * Set the member `id` of each thread, which is found by its member `thread`. Removes
- * duplicates, and threads that do not belong to the process. Returns the number of
- * remaining threads.
+ * Find each thread by its member `thread`, and set its member `id`. Removes duplicates,
+ * and threads that do not belong to the process. Returns the number of remaining threads.
  */
 size_t frozen_find(int pid, struct frozen *threads, size_t count);
 

@@ -47,7 +47,7 @@ struct frozen;
 /* A part of a file that is mapped into the image. */
 struct mapping {
     uint64_t begin, end, offset;
-    uint64_t start; /* of its module: address of the file's beginning */
+    uint64_t start; /* start of its module: where the file begins */
     const char *path;
     int fd; /* -1: cannot be opened; -2: not tried yet */
 };
@@ -55,14 +55,11 @@ struct mapping {
 struct image {
     /* Copy up to PIECES_MAX pieces, in order. Returns true if all bytes were read. */
     bool (*read)(struct image *image, const struct piece *pieces, size_t count);
-    /*
-     * Copy many pieces, and set `bytes` of unreadable ones to 0. NULL if the image lacks
-     * it.
-     */
+    /* Copy many pieces, and set `bytes` of unreadable ones to 0. May be NULL. */
     void (*read_many)(struct image *image, struct piece *pieces, size_t count);
     /*
-     * Return a pointer that stays valid while the image is open; NULL if the bytes must
-     * be copied. May be NULL.
+     * Return a pointer that stays valid while the image is open, or NULL if the bytes
+     * must be copied. The member may be NULL.
      */
     void *(*borrow)(struct image *image, uint64_t address, size_t bytes);
     /* Read the registers of a stopped thread. NULL if registers are not available. */

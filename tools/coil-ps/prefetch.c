@@ -1,10 +1,10 @@
 /*
  * prefetch.c - an image that reads ahead, so that a process is stopped only briefly.
  *
- *     while the process runs   take a snapshot, and record each read
- *     stop it                  read all of that again, with few system calls
- *                              take the snapshot that counts: nearly all is there already
- *     it continues
+ * 1. While the process runs, take a snapshot, and record which pieces are read.
+ * 2. Stop the process, and read these pieces again, with few system calls.
+ * 3. Take the final snapshot, which finds nearly all pieces among the copies.
+ * 4. Let the process continue.
  *
  * The second snapshot reads nearly the same pieces as the first, in the same order. So a
  * piece is first compared with the next record, and only then looked up in a hash table.

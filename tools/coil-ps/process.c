@@ -132,7 +132,7 @@ static int yama_scope(void)
     return scope;
 }
 
-/* True for zombies and kernel threads: their list of mappings is empty. */
+/* Return true for zombies and kernel threads, whose lists of mappings are empty. */
 static bool has_no_memory(pid_t pid)
 {
     char path[64];
@@ -148,7 +148,7 @@ static bool has_no_memory(pid_t pid)
     return is_empty;
 }
 
-/* True if this program has CAP_SYS_PTRACE. */
+/* Return true if this program has CAP_SYS_PTRACE. */
 static bool may_trace(void)
 {
     char line[256];

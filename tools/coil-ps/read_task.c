@@ -1,8 +1,8 @@
 /*
  * read_task.c - copies a task until the copy is consistent: docs/design/ps.md.
  *
- *     copy the control block, the stacks, and the control block again; accept the copy if
- *     both control blocks are of the same step, and copying took at most QUICK_NS
+ * The control block, the stacks, and the control block again are copied. The copy is
+ * accepted if both control blocks are of the same step, and copying took at most QUICK_NS.
  */
 #include "reading.h"
 
@@ -24,7 +24,9 @@ static bool is_linked(const struct reading *r)
     return next != 0 && next != self;
 }
 
-/* True if the task waits or is in the ready queue, so that its stack does not change. */
+/*
+ * Return true if the task waits or is in the ready queue, so its stack does not change.
+ */
 static bool is_suspended(const struct reading *r)
 {
     return !r->current && (u64(member(r, COIL__AT_TASK_WAIT)) != 0 || is_linked(r));
@@ -43,7 +45,7 @@ static bool has_ended(const struct reading *r)
     return rc != -EINPROGRESS;
 }
 
-/* True if the members that a step of the task changes are equal in both copies. */
+/* Return true if all members that change in each step are equal in both copies. */
 static bool same_step(const struct reading *r, const unsigned char *other)
 {
     static const struct {
@@ -203,7 +205,7 @@ static enum attempt copy_task(struct reading *r, struct task *task)
     if (is_started(r) && !has_ended(r) && !r->current)
         copied = stacks_copy(r, task, leaf);
     else if (is_started(r) && r->current &&
-             r->loop->registers.sp != 0) /* fails if the task has just begun */
+             r->loop->registers.sp != 0) /* the first call fails for a new task */
         copied = stacks_copy(r, task, running_coroutine(r)) || stacks_copy(r, task, leaf);
     if (image->is_constant)
         return copied ? ATTEMPT_WORKED : ATTEMPT_CHANGED;

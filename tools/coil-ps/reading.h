@@ -17,8 +17,8 @@
 
 #define BLOCK_MAX 4096
 #define CORO_BYTES 96
-#define STACK_BYTES_MAX ((size_t)1 << 20) /* maximum to copy from one stack */
-#define COPY_BYTES (2 * STACK_BYTES_MAX)  /* for all stacks of a task */
+#define STACK_BYTES_MAX ((size_t)1 << 20) /* maximum bytes copied per stack */
+#define COPY_BYTES (2 * STACK_BYTES_MAX)  /* maximum for all stacks of a task */
 #define STACK_STEPS 8                     /* cost of unwinding a stack */
 #define EDGES_MAX ((size_t)1 << 24)
 

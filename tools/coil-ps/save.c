@@ -195,10 +195,7 @@ static bool is_shared_memory(const struct area *area)
                                  strncmp(area->path, "/SYSV", 5) == 0);
 }
 
-/*
- * Return true if the page must be saved, because its data is not in a file that will
- * still exist.
- */
+/* Return true if the page must be saved, because no permanent file contains its data. */
 static bool is_wanted(const struct area *area, uint64_t entry)
 {
     if (strcmp(area->path, "[vdso]") == 0)

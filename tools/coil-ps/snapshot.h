@@ -117,7 +117,7 @@ struct snapshot {
     size_t loop_count;
     struct task *tasks;
     size_t task_count;
-    uint32_t *edges; /* indices of tasks, with EDGE_IS_MEMBER */
+    uint32_t *edges; /* indices of tasks, some with EDGE_IS_MEMBER */
     size_t edge_count;
     size_t inherited; /* number of loops inherited from the parent at fork(2) */
     const char *cut;  /* why reading ended early, or NULL */

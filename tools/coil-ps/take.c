@@ -1,12 +1,14 @@
 /*
  * take.c - takes snapshots of a process while it runs, or while it is stopped.
  *
- *     running     each task is copied until the copy is consistent; its stack is unwound
- *                 at once
- *     stopped     prefetch.c reads ahead, then the process stops, everything is copied,
- *                 the process continues, and then the stacks are unwound
- *     in pauses   like `stopped`, without reading ahead; whenever the pause has lasted
- *                 long enough, the process continues for a while
+ * RUNNING. Each task is copied until the copy is consistent, and its stack is unwound at
+ * once.
+ *
+ * STOPPED. prefetch.c reads ahead. Then the process is stopped, everything is copied, and
+ * the process continues. The stacks are unwound after that.
+ *
+ * IN PAUSES. Like STOPPED, but without reading ahead. Whenever a pause has lasted long
+ * enough, the process continues for a while.
  */
 #include "take.h"
 

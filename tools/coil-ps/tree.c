@@ -122,7 +122,7 @@ static void print_state(struct printing *p, const struct task *task)
 
     if (task->state == TASK_WAITS)
         print_wait(p, task);
-    else if (task->state == TASK_HAS_NOT_BEGUN) /* the symbol is looked up at fn */
+    else if (task->state == TASK_HAS_NOT_BEGUN) /* so that fn is looked up */
         coil__symbol_print(&p->report, "body", "has not begun: %s",
                            (const void *)(uintptr_t)(task->fn + 1));
     else
@@ -198,9 +198,7 @@ static void print_task(struct printing *p, uint32_t index)
     p->depth--;
 }
 
-/*
- * Print the tasks without the mark `but_marked`, each with the tasks below it.
- */
+/* Print the tasks that lack the mark `but_marked`, each with the tasks below it. */
 static void print_tasks(struct printing *p, unsigned but_marked)
 {
     for (size_t i = 0; i < p->loop->task_count; i++) {
