@@ -2,11 +2,10 @@
  * as_completed.c - returns each of several futures as it completes. (asyncio:
  * as_completed)
  *
- * Each future has one runnable in its list of callbacks. All runnables are in one block.
- * A future that completes makes its runnable ready. The runnable appends itself to `done`
- * and wakes one waiting task. This takes constant time, however many futures there are.
- * The woken task checks `done` again, as in a queue: another task may have taken the
- * future first.
+ * Each future gets a runnable as a callback, and all the runnables are allocated
+ * together. When a future completes, its runnable appends itself to `done` and wakes one
+ * waiting task. This takes constant time, however many futures there are. The woken task
+ * checks `done` again, because another task may already have taken the future.
  */
 #include "task.h"
 
@@ -15,10 +14,7 @@
 struct iteration;
 
 struct item {
-    /*
-     * The runnable's link is in the future's callbacks until the future completes, then
-     * in `done`.
-     */
+    /* Linked into the future's callbacks until the future completes, then into `done`. */
     struct coil__runnable runnable;
     struct iteration *whole;
     coil_future *future;
@@ -27,12 +23,12 @@ struct item {
 struct iteration {
     struct item *items;
     size_t n;
-    size_t unclaimed; /* futures not returned, minus the tasks in _next() */
+    size_t unclaimed; /* futures not yet returned or claimed by a waiting call */
     size_t pending;
-    struct coil__list done;    /* item.runnable.link: completed, not yet returned */
+    struct coil__list done;    /* completed, but not yet returned (item.runnable.link) */
     struct coil__list waiters; /* waiter.link */
     struct coil__timer timer;
-    coil_loop *loop; /* NULL: n is 0, or the iteration is finished */
+    coil_loop *loop; /* NULL if n is 0 or the iteration is finished */
     int64_t deadline;
     bool expired;
 };
@@ -119,7 +115,10 @@ int coil_as_completed_init(coil_as_completed *iteration, coil_future *const futu
     return 0;
 }
 
-/* Suspend until a future is in `done` or the deadline passes. Returns 1 or -ETIMEDOUT. */
+/*
+ * Suspend until a future has completed or the deadline passes. Returns 1, or a negative
+ * errno such as -ETIMEDOUT.
+ */
 static int wait_for_one(struct iteration *it)
 {
     static const struct coil__wait_class class = {
@@ -142,7 +141,9 @@ static int wait_for_one(struct iteration *it)
         rc = coil__wait_park(&waiter.wait);
         coil__list_remove(&waiter.link);
         if (rc < 0 && !waiter.wait.cancelled && !coil__list_empty(&it->done))
-            /* this task does not use its wake-up, so it wakes another waiter */
+            /*
+             * this task was cancelled after it was woken, so another task must be woken
+             */
             wake_one(it);
         if (rc < 0)
             return rc;

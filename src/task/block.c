@@ -45,8 +45,8 @@ void coil__block_check(coil_task *task, coil_loop *loop)
    ----------------------------------------------------- */
 
 /*
- * In debug mode a freed slot is not reused at once, so a call on a freed task finds a
- * reference count of 0. Each thread stores its own freed slots.
+ * In debug mode each thread keeps the memory of the last tasks that it freed, so that a
+ * call on a freed task finds a reference count of 0.
  */
 #define KEPT_MAX 64
 
@@ -66,8 +66,8 @@ void coil__blocks_destroy_kept(void)
 }
 
 /*
- * Store the freed task. Returns the task that it replaces, which must be destroyed now,
- * or NULL.
+ * Return the task that must be destroyed now, or NULL. In debug mode, store the freed
+ * task and return the oldest stored task; otherwise return the freed task itself.
  */
 static coil_task *keep_in_debug_mode(coil_task *task)
 {
@@ -87,8 +87,7 @@ static coil_task *keep_in_debug_mode(coil_task *task)
 /* ---- freeing ----------------------------------------------------------------------- */
 
 /*
- * True if the task leaves values that coil__block_init() does not reset. One test of all
- * members together is enough, because tasks rarely set any of them.
+ * True if the task has set members that coil__block_init() does not reset, which is rare.
  */
 static inline bool leaves_values(const coil_task *task)
 {
@@ -117,7 +116,7 @@ static COIL__NOINLINE void free_with_care(coil_task *task)
 void coil__task_free(coil_task *task)
 {
     if (COIL__UNLIKELY(task->future.rc < 0))
-        /* not freed earlier: a report may need it */
+        /* a failed task has kept its context, because a report may need it */
         coil__context_slot_finish(&task->context);
     coil__name_finish(&task->name);
     task->group = NULL;

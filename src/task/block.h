@@ -1,17 +1,17 @@
 /*
  * block.h (internal) - the control blocks of tasks, which are recycled with their stacks.
  *
- * When a task has ended, most of its control block is in the state that a new task needs:
- * lists are empty, pointers are NULL. So coil__block_init() sets only the other members.
- * The rare tasks that leave other values mark their block by clearing the coroutine's
- * class. coil__block_write() writes such a block completely.
+ * When a task ends, most members of its control block already have the values that a new
+ * task needs: lists are empty, pointers are NULL. So coil__block_init() sets only the
+ * other members. A task that leaves other values, which is rare, clears the coroutine's
+ * class. This makes the next task write the whole block with coil__block_write().
  */
 #ifndef COIL_TASK_BLOCK_H
 #define COIL_TASK_BLOCK_H
 
 #include "step.h"
 
-/* Write the members that every task changes. */
+/* Reset the members that every task changes. */
 static inline void coil__block_init(coil_task *task, coil_loop *loop)
 {
     task->coro.caller = NULL;
@@ -31,7 +31,7 @@ static inline void coil__block_init(coil_task *task, coil_loop *loop)
     task->earlier_callbacks = 0;
 }
 
-/* Write all members. coil__block_init() must follow. */
+/* Write all members. Call coil__block_init() afterwards. */
 void coil__block_write(coil_task *task, const struct coil__coro_class *class);
 
 /* Compare a recycled block with a fully written one, and abort if they differ. */
@@ -44,7 +44,7 @@ static inline void coil__block_check(coil_task *task, coil_loop *loop)
 }
 #endif
 
-/* Free the blocks that debug mode has saved. */
+/* Free the blocks that this thread has kept in debug mode. */
 void coil__blocks_destroy_kept(void);
 
 #endif

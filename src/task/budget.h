@@ -13,8 +13,8 @@
 
 /*
  * Called before each I/O operation that may succeed at once. Yields if the running task
- * has spent COIL__BUDGET since other tasks last ran. Returns 0 or -ECANCELED. If no task
- * runs, abort with a message that names `caller`.
+ * has used up COIL__BUDGET since other tasks last ran. Returns 0 or -ECANCELED. If no
+ * task runs, abort with a message that names `caller`.
  */
 int coil__task_spend(const char *caller);
 

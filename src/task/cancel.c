@@ -1,26 +1,26 @@
 /*
  * cancel.c - requests to cancel tasks.
  *
- * Each request is counted, and passed on to the task that the cancelled task awaits, or
- * to each future that the cancelled task gathers. So a request descends a tree depth
- * first. The order is that of asyncio's recursion, but coil uses a loop. The loop follows
- * a chain from task to task. At a branch, a struct in the gathering task's frame stores
- * which future is next.
+ * Each request to cancel a task is counted, and passed on to the task that it awaits, or
+ * to each future that it gathers. So the request walks a tree of tasks depth first, in
+ * the same order as in asyncio. But asyncio uses recursion, while coil follows each chain
+ * of tasks in a loop. At a branch, a struct in the gathering task's frame stores which
+ * future is next.
  *
  *     task --> task --> gather -+-> future
  *                               +-> task --> gather -+-> task --> sleep
  *                                                    +-> task        ^ we are here
  *               scheduler.branch: the inner gather --outer--> the outer one
  *
- * No task runs during this walk, so the tree does not change. The walk allocates nothing
- * at any depth. A chain ends at a wait that awaits no task. If that wait cannot be
- * cancelled, or is already complete, its task stores the request in must_cancel. wait.c
- * delivers requests. region.c holds back requests from outside a shield.
+ * No task runs during this walk, so the tree does not change. The walk never allocates
+ * memory. A chain ends at a wait that awaits no task. If that wait cannot be cancelled or
+ * is already complete, the request is stored in the task's must_cancel, and wait.c
+ * delivers it later. region.c holds back requests from outside a shield.
  *
  * If tasks await each other in a cycle, none of them can ever end, so the walk aborts the
- * program. A cycle without branches is detected because the walk marks the task visited
- * after 1, 2, 4, ... steps, and arrives at the marked task again. A cycle with a branch
- * is detected when the walk arrives at a branch that is still open.
+ * program. To detect a cycle without branches, the walk marks the task that it reaches
+ * after 1, 2, 4, ... steps: in a cycle, it reaches a marked task again. A cycle with a
+ * branch is detected when the walk reaches a branch that is still open.
  */
 #include "light_task.h"
 
@@ -44,8 +44,10 @@ COIL__NORETURN static void abort_at_cycle(const coil_task *task)
                  coil_task_name(task));
 }
 
-/* Count a request for this task and cancel its wait. If the task awaits another task,
-   return that task instead, to which the request must be passed on. */
+/*
+ * Count a request to cancel this task. If the task awaits another task, return that task:
+ * the caller passes the request on. Otherwise cancel the task's wait and return NULL.
+ */
 static coil_task *
 cancel_one_task(coil_task *task, const struct coil__cancel_origin *origin, unsigned depth)
 {
@@ -58,7 +60,7 @@ cancel_one_task(coil_task *task, const struct coil__cancel_origin *origin, unsig
     coil__name_copy(&task->asked_by, origin->task);
     task->future.cancel_reason = origin->reason;
     if (COIL__UNLIKELY(task->shield != NULL))
-        coil__task_swap_in(task); /* its shields are on its stack */
+        coil__task_swap_in(task); /* the shields are stored on the task's stack */
     if (COIL__UNLIKELY(coil__shields_hold(task, depth)))
         return NULL;
     awaited = wait != NULL ? coil__wait_awaited(wait) : NULL;
@@ -117,7 +119,7 @@ static coil_future *next_future(struct coil__branch *branch)
     return NULL;
 }
 
-/* Pass the request on to the futures of all open branches inside `outermost`. */
+/* Pass the request on to the futures of all branches opened since `outermost`. */
 static void cancel_branches(const struct coil__branch *outermost,
                             const struct coil__cancel_origin *origin)
 {

@@ -1,21 +1,21 @@
 /*
- * contain.c - ends a function that misuses coil, instead of the program.
+ * contain.c - makes misuse of coil end the calling function instead of the program.
  *
- * coil__contain() calls a function in the running task, inside a region: a containment.
- * On misuse, coil__misuse() calls contain_misuse(), which does the following, still on
- * the misusing function's stack:
+ * coil__contain() calls a function in the running task, inside a region called a
+ * containment. If the function misuses coil, coil__misuse() calls contain_misuse(), which
+ * does the following while still on the function's stack:
  *
  *     create an error with the message; close the scopes and groups; call longjmp(3)
  *
  * The groups are closed before the jump, because their children may use the frames that
- * the jump leaves. If the function returns with a scope or a group open, its frames no
- * longer exist when coil__contain() detects this. So all scopes and groups that such a
- * task enters are on the heap (scope.c, group.c).
+ * the jump discards. If the function returns with a scope or a group open,
+ * coil__contain() must close it although the function's frame is gone. So all scopes and
+ * groups that are entered inside a containment are on the heap (scope.c, group.c).
  *
  * Misuse is contained only if coil's state is known to be intact. The program still
- * aborts if the task is beginning a wait, runs a generator or a signal handler, or must
- * not wait because coil is calling a function of the program. Locks, memory and
- * descriptors that the misusing function owns are lost.
+ * aborts if the task is beginning a wait, is running a generator or a signal handler, or
+ * must not wait because coil is calling one of the program's functions. Locks, memory and
+ * descriptors that the misusing function owns are not released.
  */
 #include "failure.h"
 #include "task.h"
@@ -39,7 +39,7 @@ static struct containment *find_containment(const coil_task *task)
     return region != NULL ? COIL__CONTAINER(region, struct containment, region) : NULL;
 }
 
-/* True if all regions inside `c` are on the heap, so that they can be closed. */
+/* True if all regions opened inside `c` are on the heap and can therefore be closed. */
 static bool are_all_on_heap(const coil_task *task, const struct containment *c)
 {
     const struct coil__region *region = task->regions;
@@ -84,7 +84,7 @@ static void contain_misuse(const char *sentence, const void *from)
     c = find_containment(task);
     if (c == NULL || !are_all_on_heap(task, c))
         return;
-    task->contained = false; /* misuse while the regions are closed aborts the program */
+    task->contained = false; /* from here on, misuse aborts the program */
     coil_fail(-COIL_EFAILED, "%s", sentence);
     close_regions(task, c);
     longjmp(c->entry, 1);
@@ -92,8 +92,8 @@ static void contain_misuse(const char *sentence, const void *from)
 
 /*
  * Close the regions that the function left open when it returned. The children of its
- * groups may use its frames until they have ended, so do not touch that part of the
- * stack.
+ * groups may use its frames until they have ended, so the array `frames` protects that
+ * part of the stack from being overwritten.
  */
 static COIL__NOINLINE int close_forgotten(coil_task *task, const struct containment *c)
 {

@@ -77,9 +77,11 @@ static inline void enlist(coil_task *task)
     COIL__PROBE2(task_spawn, task->coro.number, task->fn);
 }
 
-/* The fast path: creates a task if there are no options, hooks, contexts, traces or
-   sanitizers, debug mode is off, and a slot is free. Otherwise returns NULL: call
-   create_with_care() instead. */
+/*
+ * The fast path: create a task if no options, hooks, contexts, traces or sanitizers are
+ * used, debug mode is off, and a slot is free. Otherwise return NULL, so that the caller
+ * uses create_with_care().
+ */
 static inline coil_task *create_plainly(coil_task_fn fn, void *arg)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
@@ -115,7 +117,7 @@ static const coil_task_hooks *const *hooks_for(const coil_spawn_opts *opts)
     return spawner != NULL && spawner->hooks != NULL ? spawner->hooks->hooks : NULL;
 }
 
-/* Apply the options, and the hooks that the task inherits. */
+/* Apply the options and the inherited hooks. */
 static COIL__NOINLINE int apply_opts(coil_task *task, const coil_spawn_opts *opts)
 {
     const coil_task_hooks *const *hooks = hooks_for(opts);
@@ -146,12 +148,12 @@ static COIL__NOINLINE int create_with_care(coil_task_fn fn, void *arg,
     coil_task *task;
     int rc;
 
-    if (COIL__UNLIKELY(loop->debug)) /* the check costs 1 % of a spawn */
+    if (COIL__UNLIKELY(loop->debug)) /* this check takes 1 % of a spawn's time */
         coil__loop_check_stack("coil_spawn");
     if (opts != NULL && opts->arg_bytes > COIL__ARG_BYTES_MAX)
         return coil__failed(-EINVAL);
     coil__scheduler_attach(loop);
-    rc = coil__timer_reserve(&loop->timers); /* so the task's waits cannot fail */
+    rc = coil__timer_reserve(&loop->timers); /* so that the task's timers cannot fail */
     if (COIL__UNLIKELY(rc < 0))
         return rc;
     rc = take_block(opts, loop, &task);

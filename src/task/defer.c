@@ -22,7 +22,10 @@ int coil_defer(void (*fn)(void *arg), void *arg)
     return 0;
 }
 
-/* Remove each function before calling it: it may defer more functions, and suspend. */
+/*
+ * Remove each entry before calling its function, which may defer more functions or
+ * suspend.
+ */
 void coil__task_run_deferred(coil_task *task)
 {
     while (task->deferred != NULL) {

@@ -1,6 +1,6 @@
 /*
- * dump_hook.h (internal) - the function of src/debug, a higher layer, that the task layer
- * calls.
+ * dump_hook.h (internal) - lets the task layer call coil_dump(), which belongs to a
+ * higher layer, src/debug.
  */
 #ifndef COIL_TASK_DUMP_HOOK_H
 #define COIL_TASK_DUMP_HOOK_H
@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* coil_dump(), which prints all tasks. NULL if src/debug is not linked in. */
+/* Points to coil_dump(), which prints all tasks. NULL if src/debug is not linked in. */
 extern void (*_Atomic coil__dump)(FILE *out);
 
 #endif

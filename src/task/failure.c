@@ -1,23 +1,21 @@
 /*
  * failure.c - stores the last error of each task, and of each thread.
  *
- * A task has one error in its future. While the task runs, this is the error of its
- * latest failure with a message: of one of its calls, or of a future that it awaited.
- * After the task's function has returned, the error belongs to the task's result. A C
- * function returns only an rc, so the error is dropped if its rc differs from the
- * returned rc.
+ * Each task stores one error, in its future. While the task runs, this is the error of
+ * the latest failure that had a message, either of one of the task's calls or of a future
+ * that it awaited. When the task's function has returned, the error explains the task's
+ * result. It is dropped if its rc differs from the rc that the function returned.
  *
- * The message of one failure must not be taken for that of a later failure with the same
- * rc but without a message. So each call that fails without a message calls
- * coil__failed(), which drops the task's error if the two have the same rc. An error with
- * another rc is kept but marked as older, because the task may still return that rc after
- * cleaning up.
+ * A failure without a message must not seem to have the message of an earlier failure
+ * with the same rc. So each call that fails without a message calls coil__failed(), which
+ * drops the task's error if it has the same rc. An error with another rc is kept but
+ * marked as older, because the task may still return that rc after cleaning up.
  *
  * In debug mode, a call that fails without a message creates an error that has only the
  * location of the failure (a "bare" error).
  *
- * If no task runs (in a callback, or outside of coil_run()), the error is stored for the
- * thread.
+ * If no task is running (in a callback, or outside of coil_run()), the error is stored
+ * for the thread.
  */
 #include "failure.h"
 
@@ -47,7 +45,7 @@ static void keep_in_future(coil_future *future, coil_error *error)
 
 /* ---- outside of tasks -------------------------------------------------------------- */
 
-/* The thread's error; released when the thread ends. */
+/* The thread's last error, released when the thread ends. */
 static COIL__THREAD_LOCAL coil_error *error_of_thread;
 static COIL__THREAD_LOCAL bool error_of_thread_is_older;
 static pthread_key_t at_end_of_thread;
@@ -116,7 +114,7 @@ void coil__failure_loop_closes(void)
 
 /* ---- failures without a message ---------------------------------------------------- */
 
-/* Record a bare error. Returns false if memory ran out. */
+/* Record an error that has a location but no message. Returns false if memory ran out. */
 static bool keep_bare_error(int rc, const void *from)
 {
     const struct coil__error_place place = place_of(from);
@@ -133,7 +131,8 @@ static bool keep_bare_error(int rc, const void *from)
 }
 
 /*
- * Cancellations are not recorded, because a task often cleans up after it was cancelled.
+ * Called by coil__failed(). Ignores -ECANCELED, because a cancelled task's calls fail
+ * with it while the task cleans up.
  */
 static COIL__NOINLINE void note_failure(int rc)
 {
@@ -300,7 +299,7 @@ void coil__failure_hand_on_error(coil_error *error, int rc, const void *from)
 }
 
 /*
- * Copy the reason for the cancellation of the awaited task to the awaiter, as asyncio's
+ * Copy the awaited future's cancellation reason to the running task, as asyncio's
  * CancelledError does.
  */
 static void hand_on_reason(const coil_future *future)

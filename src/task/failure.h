@@ -10,10 +10,10 @@
 
 /*
  * Called when an await returns the failure `rc` to the running task. Creates an error
- * whose cause is the error of `future`, or `error`, which may be NULL, and makes it the
- * task's last error. `from` is the return address of the public function. If `rc` is a
- * cancellation, the task's error does not change. Instead the cancellation's reason
- * becomes the task's reason, unless the task itself was cancelled.
+ * whose cause is the future's error (or `error`, which may be NULL), and makes it the
+ * task's last error. `from` is the return address of the public function. If `rc` is
+ * -ECANCELED, the task's last error does not change. Instead, the task takes over the
+ * reason for the cancellation, unless the task itself was cancelled.
  */
 void coil__failure_hand_on(const coil_future *future, int rc, const void *from);
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from);
@@ -23,8 +23,8 @@ void coil__failure_hand_on_error(coil_error *error, int rc, const void *from);
 coil_error *coil__failure_note(int rc, const void *from);
 
 /*
- * Drop the last error of a task that has ended with `rc`, unless the error has the same
- * rc.
+ * Called when a task has ended with `rc`: drop its last error unless that error has the
+ * same rc.
  */
 void coil__failure_settle(coil_future *future, int rc);
 
@@ -34,13 +34,15 @@ void coil__failure_settle(coil_future *future, int rc);
  */
 int coil__explain(int rc, const char *format, ...) COIL__PRINTF(2, 3);
 
-/* Return the error that describes the failure if the running task or callback returned
-   `rc` now. NULL if there is no message. The result is borrowed. */
+/*
+ * Return the error that would describe the failure if the running task or callback
+ * returned `rc` now, or NULL if there is none. The caller does not own the error.
+ */
 coil_error *coil__failure_of(int rc);
 
 /*
- * Save and restore the last error of the running task, or of the thread: for a public
- * function that makes a call which may fail without consequences.
+ * Save and restore the last error of the running task, or of the thread. A public
+ * function does this around a call whose failure it ignores.
  */
 struct coil__failure_kept {
     coil_error *error; /* a reference */
@@ -49,13 +51,13 @@ struct coil__failure_kept {
 void coil__failure_keep(struct coil__failure_kept *kept);
 void coil__failure_put_back(struct coil__failure_kept *kept);
 
-/* Drop the error of the thread when its loop closes. */
+/* Drop the thread's last error when its loop closes. */
 void coil__failure_loop_closes(void);
 
 /* Enable coil__failed(). Must be called before the first task is created. */
 void coil__failure_set_up(void);
 
-/* Call the exception handler with a message that concerns the task. */
+/* Call the exception handler with the message, the task and its error. */
 void coil__failure_report(const char *message, coil_task *task, int rc);
 
 #endif

@@ -1,12 +1,15 @@
 /*
  * future.c - a result that will exist later.
  *
- *               set(rc >= 0)        -> DONE        Invariants
- *   PENDING --- set(rc < 0)         -> FAILED      1. A future leaves PENDING once.
- *               set(-ECANCELED),                   2. Callbacks run from the ready queue,
- *               cancel              -> CANCELLED      never inside set: the setter's
- *                                                     state stays coherent, and a chain
- *                                                     of a million needs no deep stack.
+ *               set(rc >= 0)             -> DONE
+ *   PENDING --- set(rc < 0)              -> FAILED
+ *               set(-ECANCELED), cancel  -> CANCELLED
+ *
+ * Invariants
+ * 1. A future leaves PENDING exactly once.
+ * 2. Callbacks run from the ready queue, never inside coil_future_set(). So the caller's
+ *    state is consistent when they run, and a chain of a million futures needs no deep
+ *    stack.
  *
  * A callback is a runnable in the waiter's memory: a task awaits a future by adding its
  * own step to the callbacks. Completing a future appends the list of callbacks to the
@@ -19,9 +22,9 @@
 #include "../loop/leak.h"
 
 /*
- * A future that is not a task. `future` is not the first member, because free(3)
- * overwrites the first 16 bytes, and the reference count must still show that the future
- * was freed.
+ * A future that is not a task. `future` is not the first member: free(3) overwrites the
+ * first 16 bytes, but the reference count of a freed future must remain 0, so that its
+ * use is detected.
  */
 struct valued {
     void *value;
@@ -113,8 +116,8 @@ void coil__future_report_unseen(coil_future *future, const char *message)
 }
 
 /*
- * Report an unretrieved failure when the last reference was released. If the handler
- * takes a new reference, the future is not freed.
+ * Report a failure that was not retrieved before the last reference was released. If the
+ * handler takes a new reference, the future is not freed.
  */
 static void report_at_the_end(coil_future *future)
 {
@@ -209,7 +212,7 @@ bool coil_future_cancelled(const coil_future *future)
     return future->rc == -ECANCELED;
 }
 
-/* If a failure is returned to the running task, make it the task's last error. */
+/* If rc is the future's failure, make it the running task's last error. Returns rc. */
 static inline int hand_on(const coil_future *future, int rc, const void *from)
 {
     if (COIL__UNLIKELY(rc < 0))
@@ -277,7 +280,7 @@ struct callback {
     coil_future *future;
     coil_done_callback fn;
     void *arg;
-    struct coil__bindings *bindings; /* bindings of the context that added the callback */
+    struct coil__bindings *bindings; /* context of the code that added the callback */
 };
 
 static void run_callback(struct coil__runnable *runnable)
@@ -321,7 +324,7 @@ int coil_future_remove_callback(coil_future *future, coil_done_callback fn, void
     coil__future_check(future, "coil_future_remove_callback");
     int removed = 0;
 
-    coil__future_retain(future); /* the callbacks may have the last references */
+    coil__future_retain(future); /* the callbacks may hold the last references */
     COIL__LIST_EACH (link, &future->callbacks) {
         struct callback *callback = COIL__CONTAINER(link, struct callback, runnable.link);
 
@@ -345,7 +348,7 @@ struct awaiting {
     coil_future *future;
 };
 
-/* Cancel the awaited future, whose completion makes the task ready. */
+/* Cancel the awaited future: when it completes, the task becomes ready. */
 static bool cancel_awaited(struct coil__wait *wait)
 {
     struct coil__cancel_origin origin = coil__task_cancel_origin(wait->task);
@@ -396,13 +399,13 @@ static inline int wait_for_future(coil_task *task, coil_future *future)
     a.wait.source = &future->rc;
     coil__list_push(&future->callbacks, &task->step.link);
     rc = coil__wait_park(&a.wait);
-    future->unseen = false; /* the future is done: the task was resumed */
+    future->unseen = false; /* the future is done, because the task was resumed */
     return rc;
 }
 
 /*
- * Await a pending future. This is a separate function, so that awaiting a completed
- * future needs neither a frame nor a canary.
+ * Await a pending future. This function is separate, so that awaiting a completed future
+ * needs neither a stack frame nor a stack canary.
  */
 static COIL__NO_CANARY COIL__NOINLINE int await_pending(coil_future *future, void *caller)
 {
@@ -462,7 +465,7 @@ COIL__NOINLINE int coil_shield(coil_future *future)
     coil__future_subscribe(future, &s.inner_done);
     rc = coil__wait_park(&s.wait);
     coil__list_remove(&s.inner_done.link);
-    coil__future_retrieve(future); /* if it is done, this call still owned its result */
+    coil__future_retrieve(future); /* if it has failed, do not report it as unseen */
     hand_on(future, rc, COIL__CALLER());
     coil__future_release(future);
     return rc;

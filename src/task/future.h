@@ -7,24 +7,25 @@
 
 #include <coil/future.h>
 
-/* A task's result is its rc alone. Other futures also have a value: see future.c. */
+/* A task's result is only its rc. Other futures also have a value: see future.c. */
 struct coil_future {
     /*
-     * First, because in a task it shares a cache line with members that a switch reads.
+     * The first member, because in a task it shares a cache line with members that are
+     * read when tasks are switched.
      */
     coil_loop *loop;
     unsigned refs;
     int rc;                      /* -EINPROGRESS while pending */
-    struct coil__list callbacks; /* runnables that become ready when it is done */
+    struct coil__list callbacks; /* runnables to make ready when the future is done */
     const char *cancel_reason;
-    /* the failure's error; while a task runs, its last error: see failure.c */
+    /* the error of a failed future; a running task's last error (see failure.c) */
     coil_error *error;
     bool is_task;
-    bool unseen; /* failed, and the failure was not retrieved */
-    bool quiet;  /* never to be reported */
+    bool unseen; /* the future failed, and nothing has retrieved the failure */
+    bool quiet;  /* never report a failure as unretrieved */
     /* The running task had another failure after `error` was recorded: see failure.c. */
     bool error_is_older;
-    uint32_t loop_number; /* shows whether the loop is still open: loop.c */
+    uint32_t loop_number; /* to check whether the loop is still open: see loop.c */
 };
 
 void coil__future_init(coil_future *future, coil_loop *loop, bool is_task);
@@ -36,7 +37,10 @@ static inline bool coil__future_pending(const coil_future *future)
 
 COIL__NORETURN void coil__future_gone(const char *caller);
 
-/* Abort, naming `caller`, if the future's loop is open and belongs to another thread. */
+/*
+ * Abort if the future's loop is open and belongs to another thread. The message names
+ * `caller`.
+ */
 static inline void coil__future_check_thread(const coil_future *future,
                                              const char *caller)
 {
@@ -45,8 +49,8 @@ static inline void coil__future_check_thread(const coil_future *future,
 }
 
 /*
- * For public functions: abort if the future was freed. This can only be detected while
- * the freed memory still shows a reference count of 0.
+ * For public functions: abort if the future was freed. This is detected only while the
+ * freed memory still contains a reference count of 0.
  */
 static inline void coil__future_check_gone(const coil_future *future, const char *caller)
 {
@@ -61,14 +65,17 @@ static inline void coil__future_check(const coil_future *future, const char *cal
 }
 
 /*
- * Like the public functions, but without their checks. For the library's own references.
+ * Like the public functions, but without their checks: for the library's own references.
  */
 static inline void coil__future_retain(coil_future *future)
 {
     future->refs++;
 }
 
-/* The last reference was released: report an unretrieved failure, and free the future. */
+/*
+ * Called when the last reference is released: report an unretrieved failure, and free the
+ * future.
+ */
 void coil__future_end(coil_future *future);
 
 static inline void coil__future_release(coil_future *future)
@@ -77,7 +84,7 @@ static inline void coil__future_release(coil_future *future)
         coil__future_end(future);
 }
 
-/* Record that these runnables become ready: trace_task.h. */
+/* Record in the trace that these runnables become ready. */
 void coil__trace_completed(struct coil__trace *trace, const struct coil__list *runnables);
 
 /*
@@ -92,13 +99,15 @@ static inline void coil__future_complete(coil_future *future, int rc)
     coil__loop_add_ready_all(future->loop, &future->callbacks);
 }
 
-/* Abort, naming `caller`, if the running task would await itself or a future of another
- * loop. */
+/*
+ * Abort if the running task would await itself or a future of another loop. The message
+ * names `caller`.
+ */
 void coil__future_check_awaiter(const coil_future *future, const char *caller);
 
 /*
- * Run `runnable` when the future is done, or in the loop's next iteration if it is done
- * already. (asyncio: add_done_callback)
+ * Run `runnable` when the future is done. If it is already done, run it in the loop's
+ * next iteration. (asyncio: add_done_callback)
  */
 void coil__future_subscribe(coil_future *future, struct coil__runnable *runnable);
 

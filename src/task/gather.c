@@ -1,11 +1,11 @@
 /*
- * gather.c - one wait for many futures: gather and wait.
+ * gather.c - coil_gather() and coil_wait(): one wait for many futures.
  *
- * Each future has a runnable in its list of callbacks. All runnables are in one block,
- * which is allocated before the wait begins. When a future completes, its runnable counts
- * the future. As soon as the result is decided, the runnable completes the wait. So the
- * result takes two trips through the ready queue, as in asyncio. After the wait the
- * remaining runnables are removed from their futures.
+ * Each future gets a runnable as a callback. The runnables are allocated together, before
+ * the wait begins. When a future completes, its runnable counts the future, and completes
+ * the wait if the result is now decided. So the result takes two trips through the ready
+ * queue, as in asyncio. After the wait, the remaining runnables are removed from their
+ * futures.
  */
 #include "failure.h"
 #include "task.h"
@@ -24,7 +24,7 @@ struct gathering {
     struct coil__wait wait;
     struct part *parts;
     size_t n;
-    size_t left; /* futures not yet counted */
+    size_t left; /* futures not yet counted as done */
     unsigned flags;
     coil_wait_mode mode;
     bool cancel_requested;
@@ -106,9 +106,9 @@ static bool cancel_gathered(struct coil__wait *wait)
 }
 
 /*
- * True if the future already has a callback of this gather, because the array contains it
- * twice. No other code has run since the first subscription, so that callback is the
- * future's last one.
+ * True if the array contains the future twice, and the first occurrence has already added
+ * a callback. No other code has run since then, so that callback is the future's last
+ * one.
  */
 static bool has_callback(const struct gathering *w, const coil_future *future)
 {
@@ -179,8 +179,11 @@ COIL__NOINLINE int coil_gather(coil_future *const futures[], size_t n, unsigned 
 
 /* ---- wait -------------------------------------------------------------------------- */
 
-/* True if the completed future ends the wait. Reads the result only if the mode needs
-   it, because a failure that was read is not reported as unseen. */
+/*
+ * True if the completed future ends the wait. The result is read only in mode
+ * COIL_WAIT_FIRST_EXCEPTION, because a failure that was read is no longer reported as
+ * unseen.
+ */
 static bool is_decisive(const struct gathering *w, coil_future *future)
 {
     if (w->left == 0 || w->mode == COIL_WAIT_FIRST)

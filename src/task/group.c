@@ -1,25 +1,28 @@
 /*
- * group.c - tasks that end together.
+ * group.c - groups of tasks: the owner leaves a group only after all its tasks have
+ * ended.
  *
- * The group's callback is the first done callback of each child, and runs one trip
- * through the ready queue after the child has ended. If no children are left, it wakes an
- * owner that is waiting in the exit, which continues after a second trip. The first
- * failure aborts the group: it cancels all children in the order of spawning, and the
- * owner. The exit takes back the group's request to cancel the owner. If the owner still
- * has a request after that, another caller has cancelled it too, and the exit returns
- * -ECANCELED. coil_group_cancel() aborts the group without a failure. (asyncio:
- * taskgroups.py; gh-155433 for a cancellation by another caller after TaskGroup.cancel())
+ * The group adds a done callback to each child, before any other. The callback runs one
+ * trip through the ready queue after the child has ended. If it was the last child and
+ * the owner is waiting in the exit, the callback wakes the owner, which continues after a
+ * second trip. The first failure of a child aborts the group: all children are cancelled,
+ * in the order in which they were spawned, and then the owner. The exit takes back the
+ * group's request to cancel the owner. If a request remains, another caller has cancelled
+ * the owner too. In that case the exit returns -ECANCELED if no child failed; otherwise
+ * it returns the failure, and the owner's next wait delivers the cancellation.
+ * coil_group_cancel() aborts the group without a failure. (asyncio: taskgroups.py;
+ * gh-155433 for a cancellation by another caller after TaskGroup.cancel())
  *
  * A task that starts a child with coil_group_start() waits until the child calls
  * coil_group_started() or ends. If the child fails before it calls that function, only
  * the waiting task gets the failure, not the group. (trio: Nursery.start)
  *
  * Invariants
- * 1. A child is in `children` until its callback has run. After that it is in `kept` if
- *    the spawner borrowed it (out != NULL). While the child is in a list, the group has a
- *    reference to it.
- * 2. The group requests the owner's cancellation at most once, and takes that request
- *    back once.
+ * 1. A child is in `children` until its callback has run. After that, it is in `kept` if
+ *    the spawner received a pointer to it (out != NULL). While the child is in one of
+ *    these lists, the group has a reference to it.
+ * 2. The group requests the cancellation of its owner at most once, and takes that
+ *    request back in the exit.
  */
 #include "failure.h"
 #include "task.h"
@@ -34,21 +37,21 @@
 
 struct group {
     struct coil__region region;
-    uintptr_t mark; /* mark_of(this group); any other value: never entered, or a copy */
+    uintptr_t mark; /* mark_of(this group), unless it was never entered or is a copy */
     union {
         coil_task *owner;
         struct group *on_heap; /* the group on the heap, if `mark` is mark_on_heap() */
     };
     struct coil__list children, kept;
-    struct leaving *waiting;     /* the wait of the owner's exit, or NULL */
-    struct coil__list startings; /* the waits in coil_group_start() */
+    struct leaving *waiting;     /* the owner's wait in the exit, or NULL */
+    struct coil__list startings; /* tasks in coil_group_start() */
     /* tasks in coil_group_spawn_when_free(), first come, first served */
     struct coil__list entrants;
     size_t child_count; /* children and admitted entrants */
-    size_t limit;       /* limit of child_count; 0: none */
+    size_t limit;       /* maximum of child_count; 0: no limit */
     unsigned error_count;
     bool exiting, aborting, owner_cancelled;
-    bool cancelled_late; /* the owner was cancelled in its exit, after the abort */
+    bool cancelled_late; /* the owner was cancelled in the exit, after the abort */
     int errors[COIL_GROUP_ERRORS];
     coil_error *error; /* error of the first child that failed, or NULL */
 };
@@ -61,7 +64,7 @@ struct leaving {
 /* A task in coil_group_spawn_when_free(). */
 struct entrant {
     struct coil__wait wait;
-    struct coil__list link; /* group.entrants, until it is woken */
+    struct coil__list link; /* in group.entrants until the task is admitted */
     struct group *group;
     bool admitted;
 };
@@ -70,7 +73,7 @@ struct entrant {
 struct starting {
     struct coil__wait wait;
     struct coil__branch branch;
-    struct coil__list link; /* group.startings, until the wait is complete */
+    struct coil__list link; /* in group.startings until the wait is complete */
     coil_task *child;
 };
 
@@ -91,8 +94,8 @@ static uintptr_t mark_of(const struct group *g)
 }
 
 /*
- * Return the mark for memory that contains only a pointer to the group: see
- * place_group().
+ * Return the mark of a coil_group that contains only a pointer to the real group on the
+ * heap: see place_group().
  */
 static uintptr_t mark_on_heap(const struct group *g)
 {
@@ -114,8 +117,8 @@ static struct group *require_group(const coil_group *group, const char *caller)
 
 /*
  * Return memory for a group: the caller's memory, or heap memory if misuse is contained
- * (contain.c). If the heap is exhausted, use the caller's memory; in that case a group
- * that is left open aborts the program.
+ * (contain.c). If the heap is exhausted, use the caller's memory: in that case, leaving
+ * the group open aborts the program.
  */
 static struct group *place_group(coil_group *group, const coil_task *task)
 {
@@ -129,7 +132,10 @@ static struct group *place_group(coil_group *group, const coil_task *task)
     return on_heap;
 }
 
-/* Copy a closed group to the caller's memory: the caller may still read its errors. */
+/*
+ * Copy a closed group to the caller's memory, because the caller may still read its
+ * errors.
+ */
 static void copy_back(coil_group *group, struct group *g)
 {
     struct group *near = group_inside(group);
@@ -199,8 +205,8 @@ static bool is_group_full(const struct group *g)
 }
 
 /*
- * Admit waiting entrants while the group has room. Each admitted entrant has a reserved
- * place, which no later caller can take.
+ * Admit waiting tasks until the group is full. An admitted task counts as a child, so no
+ * later caller can take its place.
  */
 static void reserve_place(struct group *g)
 {
@@ -229,8 +235,8 @@ static void refuse_entrants(struct group *g)
 }
 
 /*
- * Abort if the caller is on another thread than the group's owner, which exists at least
- * until it has left the group.
+ * Abort if the caller is not on the thread of the group's owner. The owner exists until
+ * it has left the group.
  */
 static void check_group_thread(const struct group *g, const char *caller)
 {
@@ -248,7 +254,10 @@ void coil_group_set_limit(coil_group *group, size_t limit)
     reserve_place(g);
 }
 
-/* Suspend until admitted. Returns 0 if the caller has a place in the group. */
+/*
+ * Suspend until the group has a free place, and reserve it for the running task. Returns
+ * 0 or a negative errno.
+ */
 static int wait_for_place(struct group *g)
 {
     static const struct coil__wait_class class = {
@@ -277,8 +286,8 @@ static void cancel_children(struct group *g, const struct coil__cancel_origin *o
 }
 
 /*
- * Cancel the children, and the owner unless it is in the exit. If the group was aborted
- * before, its owner was already cancelled or had entered the exit.
+ * Abort the group: cancel its children and its owner. Does nothing if the group was
+ * aborted before: its owner was cancelled then, or was already in the exit.
  */
 static void cancel_group(struct group *g, const struct coil__cancel_origin *origin)
 {
@@ -316,7 +325,10 @@ static void child_failed(struct group *g, const coil_task *child, int rc)
     cancel_group(g, &origin);
 }
 
-/* Remove and return the wait of the task that starts the child, or NULL. */
+/*
+ * Remove and return the wait of the task that is starting the child with
+ * coil_group_start(), or return NULL.
+ */
 static struct coil__wait *take_starter(struct group *g, coil_task *child)
 {
     if (COIL__LIKELY(!child->starting))
@@ -355,8 +367,8 @@ static void child_done(struct coil__runnable *runnable)
 }
 
 /*
- * A child that ends during its eager start is not in a list yet: start_child() does the
- * rest.
+ * If the child ends during its eager start, it is not in `children` yet: join_late()
+ * makes its step ready.
  */
 void coil__group_child_ends(coil_task *child)
 {
@@ -396,7 +408,11 @@ static int create_child(struct group *g, coil_task_fn fn, void *arg,
     return 0;
 }
 
-/* Add an eager child to the group after its first run. */
+/*
+ * Called after the first run of an eager child. If the child has ended, make its step,
+ * the group's callback, ready. Otherwise count the callbacks that were added before the
+ * group's.
+ */
 static void join_late(coil_task *child)
 {
     if (!coil__future_pending(&child->future))
@@ -407,11 +423,11 @@ static void join_late(coil_task *child)
 }
 
 /*
- * An eager child runs before it is added to the children. If the child cancels the group,
- * the child itself is cancelled only after that first run. If the child has ended, its
- * callback still runs in the loop's next iteration, as for any child, and the owner
- * continues until then. (asyncio: create_task, since 3.13.2 and, for the cancellation,
- * gh-155418)
+ * An eager child runs for the first time before it is added to `children`. If it cancels
+ * the group during that run, the child itself is cancelled only afterwards. If it ends
+ * during that run, the group's callback still runs in the loop's next iteration, as for
+ * any child, and the owner continues until then. (asyncio: create_task, since 3.13.2 and,
+ * for the cancellation, gh-155418)
  */
 static void start_child(struct group *g, coil_task *child, const coil_spawn_opts *opts)
 {
@@ -483,8 +499,8 @@ COIL__NOINLINE int coil_group_spawn_when_free(coil_group *group, coil_task_fn fn
 /* ---- starting ---------------------------------------------------------------------- */
 
 /*
- * Called when the starter is cancelled: cancel the child. The wait ends when the child
- * ends.
+ * Called when a task in coil_group_start() is cancelled: cancel the child. The task's
+ * wait ends when the child ends.
  */
 static bool cancel_starting(struct coil__wait *wait)
 {
@@ -572,8 +588,10 @@ const struct coil__region *coil__group_waited(const struct coil__wait *wait)
     return &COIL__CONTAINER(wait, const struct leaving, wait)->group->region;
 }
 
-/* Wait until all children have ended, even if the owner is cancelled. Returns true if the
-   owner was cancelled and the group had not been aborted. */
+/*
+ * Wait until all children have ended, even if the owner is cancelled. Returns true if the
+ * owner was cancelled before the group was aborted.
+ */
 static bool wait_for_children(struct group *g)
 {
     bool cancelled = false;
@@ -606,9 +624,9 @@ static void release_kept(struct group *g)
 }
 
 /*
- * Return the group's result if the exit does not return -ECANCELED. If another caller has
- * cancelled the owner and the group has a failure, the exit returns the failure, and the
- * owner's next wait delivers the cancellation again.
+ * Return the result of an exit that does not return -ECANCELED. If a child failed and
+ * another caller has cancelled the owner, return the failure, and make the owner's next
+ * wait deliver the cancellation.
  */
 static int exit_result(struct group *g, int rc)
 {
@@ -623,7 +641,10 @@ static int exit_result(struct group *g, int rc)
     return g->errors[0];
 }
 
-/* End the group, which is the owner's innermost region. Returns the group's result. */
+/*
+ * End the group, whose region is already closed: wait for the children, after cancelling
+ * them if rc is an error. Returns the result of the exit.
+ */
 static int end_group(struct group *g, int rc, const void *from)
 {
     coil_task *owner = g->owner;
@@ -644,7 +665,7 @@ static int end_group(struct group *g, int rc, const void *from)
         owner->delivered = delivered;
         return -ECANCELED;
     }
-    if (g->error_count > 0) { /* the first child's error becomes the owner's */
+    if (g->error_count > 0) { /* pass the first child's error on to the owner */
         coil__failure_hand_on_error(g->error, g->errors[0], from);
         coil_error_release(g->error);
     } else if (rc >= 0) {
@@ -665,7 +686,10 @@ COIL__NOINLINE int coil_group_exit(coil_group *group, int rc)
     return rc;
 }
 
-/* End the group for a caller that gets no result: report a child's failure instead. */
+/*
+ * End the group for a caller that gets no result: report a child's failure to the
+ * exception handler.
+ */
 static void leave_group(struct group *g, const void *from)
 {
     int rc = end_group(g, -ECANCELED, from);

@@ -1,8 +1,8 @@
 /*
  * hooks.c - calls a task's hooks when the task is entered and left.
  *
- * The hooks' states are at the top of the task's stack, in the order of the hooks. The
- * hooks are called on that stack, before and after the switch: see task.c.
+ * The states of the hooks are at the top of the task's stack, in the same order as the
+ * hooks. The hooks are called on that stack, before and after the switch: see task.c.
  */
 #include "hooks.h"
 
@@ -156,7 +156,7 @@ const coil_task_hooks *coil_hooks_signal_mask(void)
 
 struct cancel_states {
     bool has_own;    /* false before the task has run */
-    int state, type; /* the task's state while it is suspended, else the thread's */
+    int state, type; /* the task's while it is suspended, otherwise the thread's */
 };
 
 static void exchange_cancel_state(struct cancel_states *c)

@@ -7,7 +7,7 @@
 
 #include "task.h"
 
-/* The hooks of a task and their states, one after the other, at the top of its stack. */
+/* A task's hooks and their states, stored at the top of its stack. */
 struct coil__hooked {
     const coil_task_hooks *const *hooks;
     bool are_left;

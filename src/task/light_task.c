@@ -6,13 +6,13 @@
  * regions that it has entered are scopes without a deadline. All other waits are on the
  * stack itself, so their stacks stay resident. coro/light_swap.c swaps the stack out.
  *
- * coil__task_light_step() is the step of a task that has not begun, or is swapped out.
- * This function swaps in the task's stack, and the stacks of the tasks queued behind it.
- * After that it calls coil__task_step().
+ * coil__task_light_step() is the step of a task that has not begun or is swapped out. It
+ * swaps in the stacks of the task and of the tasks queued behind it, and then calls
+ * coil__task_step().
  *
- * Other tasks of the thread may have pointers to the stack. If a task uses such a
- * pointer, the handler of SIGSEGV swaps the stack in. coil swaps the stack in before it
- * cancels a task that has a shield, and before it prints a task.
+ * Other tasks of the thread may have pointers into the stack. An access through such a
+ * pointer raises SIGSEGV, whose handler swaps the stack in. coil also swaps the stack in
+ * before it cancels a task that has a shield, and before it prints a task.
  */
 #include "light_task.h"
 
@@ -63,18 +63,20 @@ static bool lies_on(const struct coil__stack *stack, const void *sp)
 }
 
 /*
- * True if this code runs on that stack: a task that has ended still runs on its own stack
- * until the next switch.
+ * True if this code is running on the stack. A task that has ended still runs on its own
+ * stack until the next switch.
  */
 static bool runs_on(const struct coil__stack *stack)
 {
     return lies_on(stack, coil__stack_pointer());
 }
 
-/* If the stack may be swapped out, return its lowest live address, else NULL. A task
-   that has not begun may have arguments on the stack; a task that has ended has
-   nothing there. A task that waits on one of the program's own stacks has frames on
-   both stacks. */
+/*
+ * Return the lowest live address of a stack that may be swapped out, or NULL if it must
+ * stay. The stack of a task that has not begun may contain arguments; the stack of a task
+ * that has ended contains nothing. A task that waits on one of the program's own stacks
+ * has frames on both stacks, so its stack stays.
+ */
 static const char *lowest_live(const struct coil__stack *stack, int64_t since)
 {
     const coil_task *task = task_of(stack);

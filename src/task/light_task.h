@@ -8,7 +8,7 @@
 
 /* Which tasks are light, and when their stacks are swapped out. Set by tests. */
 enum coil__light_mode {
-    COIL__LIGHT_CHOSEN, /* the tasks whose options request it */
+    COIL__LIGHT_CHOSEN, /* only tasks whose options request it */
     COIL__LIGHT_MANUAL, /* all tasks; no stack is swapped out automatically */
     COIL__LIGHT_ALWAYS  /* all tasks; swapped out at each wait that allows it */
 };
@@ -35,7 +35,7 @@ void coil__task_light_step(struct coil__runnable *runnable);
 
 /* ---- for tests --------------------------------------------------------------------- */
 
-/* In mode COIL__LIGHT_ALWAYS, called after each switch away from the task. */
+/* Called after each switch away from the task if the mode is COIL__LIGHT_ALWAYS. */
 void coil__task_swap_out_always(coil_task *task);
 
 #endif

@@ -8,9 +8,9 @@
 #include <string.h>
 
 /*
- * Write the head before the tail, because the tail contains the number and the kind of
- * the name until it is overwritten. So a signal handler or another thread can write the
- * same name at the same time.
+ * Write the name as text. The head is written first: until the tail is overwritten, it
+ * still contains the number and the kind of the name. So a signal handler or another
+ * thread can write the same name at the same time.
  */
 static const char *write_name(struct coil__name *name, uint64_t number)
 {

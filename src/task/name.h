@@ -14,17 +14,17 @@
 
 #include <stdatomic.h>
 
-#define COIL__NAME_BYTES 32 /* the longest name with its terminating null byte */
+#define COIL__NAME_BYTES 32 /* maximum size of a name, including its null byte */
 
 struct coil__long_name {
     unsigned refs;
     char text[COIL__NAME_BYTES];
 };
 
-/* The values of the last byte of `text`. */
+/* The last byte of `text` is one of these values. */
 enum coil__name_kind {
     COIL__NAME_TEXT,   /* `text` is the name; this byte terminates it */
-    COIL__NAME_SHARED, /* `shared` has the name */
+    COIL__NAME_SHARED, /* `shared` points to the name */
     COIL__NAME_NUMBER  /* the other bytes of `tail` are the number */
 };
 
@@ -33,7 +33,7 @@ struct coil__name {
         char text[16];
         struct coil__long_name *shared;
         struct {
-            uint64_t head; /* the first bytes of the text */
+            uint64_t head; /* the first eight bytes of the text */
             _Atomic uint64_t tail;
         };
     };
@@ -44,11 +44,13 @@ static inline bool coil__name_is_long(const struct coil__name *name)
     return COIL__UNLIKELY(name->text[15] == COIL__NAME_SHARED);
 }
 
-/* For the inline function below. */
+/* The slow path of coil__name_text(). */
 const char *coil__name_spell(const struct coil__name *name);
 
-/* Return the name, valid until it is changed. Async-signal-safe. Any thread may call this
-   while no other thread changes the name. */
+/*
+ * Return the name. The pointer is valid until the name changes. Async-signal-safe. Any
+ * thread may call this while no other thread changes the name.
+ */
 static inline const char *coil__name_text(const struct coil__name *name)
 {
     return name->text[15] == COIL__NAME_TEXT ? name->text : coil__name_spell(name);
@@ -68,17 +70,15 @@ static inline void coil__name_set_number(struct coil__name *name, uint64_t numbe
         coil__name_set_long_number(name, number);
 }
 
-/*
- * Copy at most 31 bytes of `text`, or the first 15 if there is no memory.
- */
+/* Set the name to the first 31 bytes of `text`, or to the first 15 if memory runs out. */
 void coil__name_set(struct coil__name *name, const char *text);
 
-/* Copy a name. `from` may be equal to `to`. NULL is the empty name. */
+/* Copy a name. `from` may be equal to `to`. If `from` is NULL, the copy is empty. */
 void coil__name_copy(struct coil__name *to, const struct coil__name *from);
 
 void coil__name_drop(struct coil__name *name);
 
-/* Release a shared text, and make the name empty. */
+/* If the name's text is shared, release it and make the name empty. */
 static inline void coil__name_finish(struct coil__name *name)
 {
     if (coil__name_is_long(name))

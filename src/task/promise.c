@@ -1,5 +1,5 @@
 /*
- * promise.c - a result that crosses threads.
+ * promise.c - a result that is passed from one thread to another.
  *
  *   any thread:
  *   set, cancel --> promise --+-- broadcast -------> threads in coil_promise_wait()
@@ -9,14 +9,14 @@
  *                             +-- when cancelled, a post -> the task whose result it is
  *
  * The lock guards all members of a promise except its rc, and is held only for a few
- * instructions. An awaiting task adds a post on its own stack to the promise's list, so
- * setting the result allocates nothing. Like the result of a future, the posted result
- * takes two trips through the ready queue: one for the post, one for the task. (asyncio:
- * _chain_future)
+ * instructions. A waiting task adds a post, stored on its own stack, to the promise's
+ * list, so setting the result allocates nothing. Like the result of a future, the posted
+ * result takes two trips through the ready queue: one for the post, one for the task.
+ * (asyncio: _chain_future)
  *
- * A task that is started from another thread has an `origin`, a block on the heap. The
- * block contains the post that starts the task, the callback for when the task ends, and
- * the post that cancels the task.
+ * A task that is started from another thread has an `origin` on the heap. It contains the
+ * post that starts the task, the callback that runs when the task ends, and the post that
+ * cancels the task.
  *
  * Invariants
  * 1. rc is written once, under the lock, after value and destroy. A thread that has read
@@ -24,10 +24,10 @@
  *    requires the lock.
  * 2. An awaiter in the list has a reference to its loop, because the loop may close
  *    before the result is set, without resuming the task. The thread that removes the
- *    awaiter from the list uses this reference
- *    and then drops it.
- * 3. promise.origin is NULL unless the task exists, so no thread posts to a freed origin
- *    or a closed loop. Lock order: the promise's lock, then the lock of the loop's posts.
+ *    awaiter from the list uses this reference, then drops it.
+ * 3. promise.origin is set only while the task exists, so no thread posts to a freed
+ *    origin or a closed loop. Lock order: the promise's lock, then the lock of the loop's
+ *    posts.
  */
 #include "task.h"
 
@@ -51,7 +51,7 @@ struct coil_promise {
     _Atomic unsigned refs; /* must not be first: free(3) overwrites the first bytes */
 };
 
-/* A task in coil_promise_await(). This struct is on the task's stack. */
+/* A task in coil_promise_await(), stored on the task's stack. */
 struct awaiter {
     struct coil__wait wait;
     struct coil__list link; /* promise.awaiters */
@@ -331,11 +331,11 @@ int coil_promise_await(coil_promise *promise)
 struct origin {
     struct coil__post start, cancel;
     struct coil__runnable task_done;
-    struct coil__list link; /* origins.running, once the task is started */
+    struct coil__list link; /* in origins.running once the task is started */
     coil_loop *loop;
     coil_promise *promise; /* a reference, or NULL if the spawner wanted no promise */
     coil_task *task;       /* a reference, once the task is started */
-    bool cancelled;        /* `cancel` was posted; under the promise's lock */
+    bool cancelled;        /* `cancel` was posted; guarded by the promise's lock */
 
     coil_task_fn fn;
     void *arg;
@@ -345,7 +345,7 @@ struct origin {
     max_align_t copied_arg[];
 };
 
-/* The started tasks of this thread's loop. */
+/* The tasks that other threads have started on this thread's loop. */
 static COIL__THREAD_LOCAL struct {
     coil_loop *loop; /* the loop for which this struct is initialised, or NULL */
     struct coil__list running;
@@ -361,8 +361,10 @@ static void free_origin(struct origin *origin)
     coil__free(origin);
 }
 
-/* Prevent threads from cancelling the task, and withdraw a cancellation that was
-   posted but has not run. */
+/*
+ * Prevent other threads from cancelling the task, and withdraw a posted cancellation that
+ * has not run yet.
+ */
 static void detach_origin(struct origin *origin)
 {
     pthread_mutex_lock(&origin->promise->lock);
@@ -399,7 +401,10 @@ static void on_task_done(struct coil__runnable *runnable)
     free_origin(origin);
 }
 
-/* Detach the origins of tasks that remain when the loop closes: they will never end. */
+/*
+ * Complete the promises of tasks that remain when the loop closes, because these tasks
+ * will never end.
+ */
 static void on_close(coil_loop *loop)
 {
     struct coil__list *link;

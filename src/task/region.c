@@ -11,9 +11,9 @@
  *     depth 4         shield
  *
  * If several shields would hold a request back, the outermost of them stores it, because
- * the request passes only when that shield exits. coil_task_cancelling() includes the
- * requests held back. coil__task_requests() does not: scopes and groups use this number
- * to distinguish their own requests from others. Entering a shield saves the task's
+ * the request passes only when that shield exits. coil_task_cancelling() counts requests
+ * that are held back. coil__task_requests() does not, so scopes and groups can use it to
+ * tell their own requests from those of others. Entering a shield saves the task's
  * cancellation (requested or delivered) and clears it, so the task is not cancelled
  * inside the shield. Leaving the shield restores the saved state.
  */
@@ -91,8 +91,8 @@ static bool is_region_open(const coil_task *task, const struct coil__region *reg
 }
 
 /*
- * Abort because the program closes a region that is not the innermost one: an inner
- * region is still open, or the region is not open.
+ * Abort because the program closes a region that is not open, or in which another region
+ * is still open.
  */
 COIL__NORETURN static void
 refuse_exit(const coil_task *task, const struct coil__region *region, const char *caller)

@@ -1,10 +1,10 @@
 /*
- * scheduler.c - the tasks of one loop: the calls that the loop and the contexts make into
- * this layer.
+ * scheduler.c - attaches tasks to a loop: the functions through which the loop and the
+ * contexts call the task layer.
  *
- * The first spawn on a loop attaches the scheduler to the loop. From then on the loop
- * calls the scheduler to find the task of a step, on a deadlock, after a fork, and when
- * the loop closes.
+ * The first spawn on a loop attaches the scheduler to the loop. From then on, the loop
+ * calls the scheduler to find out which task a runnable belongs to, and when a deadlock
+ * or a fork happens or the loop closes.
  */
 #include "scheduler.h"
 
@@ -22,7 +22,7 @@ void (*_Atomic coil__dump)(FILE *out);
 
 /* ---- for tools outside ------------------------------------------------------------- */
 
-/* The first two bits of the bit-field `flags` in the task's control block. */
+/* The bits of `started` and `must_cancel` in the byte before coil_task.marks. */
 enum { STARTED = 1, MUST_CANCEL = 2 };
 
 COIL__OUTSIDE(
@@ -102,9 +102,8 @@ COIL__OUTSIDE(
 /* ---- closing the loop -------------------------------------------------------------- */
 
 /*
- * Report each task that is still waiting when the loop closes. These tasks can no longer
- * be resumed. Their functions are not ended either, so all resources that their frames
- * own are lost.
+ * Report each task that is still waiting when the loop closes. Such a task is never
+ * resumed, and its stack is not unwound, so all resources that its frames own are lost.
  */
 static void report_pending(coil_loop *loop)
 {
@@ -113,7 +112,7 @@ static void report_pending(coil_loop *loop)
     while ((link = coil__list_pop(&coil__scheduler.tasks)) != NULL) {
         coil_task *task = COIL__CONTAINER(link, coil_task, link);
 
-        coil__leak_forget(&task->future); /* the next call reports it */
+        coil__leak_forget(&task->future); /* the next call reports the task */
         coil__failure_report("Task was destroyed but it is pending!", task, 0);
         coil__list_remove(&task->step.link);
         if (!task->started) {
@@ -159,8 +158,8 @@ static const void *spawned_at(const coil_task *task)
 /* ---- a deadlock -------------------------------------------------------------------- */
 
 /*
- * Report the deadlock. If the default handler is set, it prints only one line, so dump
- * all tasks after that line.
+ * Report the deadlock. The default exception handler prints only one line, so if it is
+ * set, dump all tasks after that line.
  */
 static bool report_deadlock(coil_loop *loop)
 {
@@ -187,8 +186,8 @@ static bool report_deadlock(coil_loop *loop)
 /* ---- a fork ------------------------------------------------------------------------ */
 
 /*
- * Called in the child after fork(2). The child has no tasks. If a task called fork(2), the
- * child keeps that task's context.
+ * Called in the child process after fork(2), which has none of its parent's tasks. If a
+ * task called fork(2), the child keeps that task's context.
  */
 static void leave_tasks_to_parent(void)
 {
@@ -256,7 +255,7 @@ void coil__scheduler_attach_slowly(coil_loop *loop)
     scheduler->has_hooks = false;
     scheduler->trace = loop->trace;
     scheduler->careful = coil__scheduler_is_careful();
-    /* a forked child inherits these two from its parent */
+    /* a forked child still has its parent's values of these two */
     scheduler->current = NULL;
     scheduler->eager_return = NULL;
 }

@@ -1,13 +1,13 @@
 /*
- * scope.c - deadlines as regions of code.
+ * scope.c - scopes: regions of code with a deadline.
  *
  *   ENTERED --- deadline ---> EXPIRING --- exit ---> EXPIRED
  *      +-------- exit --------------------------> EXITED
  *
- * When a scope expires, it requests the cancellation of its task, like any other caller.
- * At exit it takes that request back. If the task now has as many requests as at entry,
- * only the scope cancelled it, and the result is -ETIMEDOUT. (asyncio: timeouts.py) The
- * shields of shielded scopes are in region.c.
+ * When its deadline passes, a scope requests the cancellation of its task, like any other
+ * caller. The exit takes that request back. If the task then has as many requests as at
+ * entry, only the scope cancelled it, and the result is -ETIMEDOUT. (asyncio:
+ * timeouts.py) The shields of shielded scopes are in region.c.
  *
  * A scope is usually stored in the caller's memory. If misuse is contained (contain.c),
  * it is stored on the heap instead (`on_heap`), and the caller's memory contains a
@@ -22,7 +22,7 @@ enum state { ENTERED, EXPIRING, EXPIRED, EXITED };
 
 struct scope {
     struct coil__region region;
-    uintptr_t mark; /* mark_of(this scope); any other value: never entered, or a copy */
+    uintptr_t mark; /* mark_of(this scope), unless it was never entered or is a copy */
     struct coil__timer timer;
     union {
         coil_task *task;
@@ -30,11 +30,11 @@ struct scope {
         struct scope *on_heap;
     };
     int64_t deadline;
-    unsigned requests; /* the task's number of requests at entry */
+    unsigned requests; /* number of the task's requests at entry */
     bool delivered;    /* the task's `delivered` at entry */
     bool must_cancel;  /* the task's `must_cancel` at entry */
     bool shielded;
-    bool has_room; /* space for the timer is reserved, from the first deadline on */
+    bool has_room; /* space for the timer is reserved: a deadline was set */
     enum state state;
     struct coil__shield shield;
 };
@@ -51,7 +51,10 @@ static uintptr_t mark_of(const struct scope *s)
     return (uintptr_t)s ^ MARK;
 }
 
-/* Return the mark for memory that contains only a pointer to the scope. */
+/*
+ * Return the mark of a coil_scope that contains only a pointer to the real scope on the
+ * heap.
+ */
 static uintptr_t mark_on_heap(const struct scope *s)
 {
     return mark_of(s) + 1;
@@ -79,8 +82,9 @@ static struct scope *require_scope(const coil_scope *scope, const char *caller)
 }
 
 /*
- * Return memory for a scope, or NULL if the heap is exhausted. A scope without a deadline
- * uses the caller's memory in that case, so entering it never fails.
+ * Return memory for a scope: the caller's memory, or heap memory if misuse is contained.
+ * If the heap is exhausted, return NULL, but use the caller's memory for a scope without
+ * a deadline, so that entering it never fails.
  */
 static struct scope *place_scope(coil_scope *scope, const coil_task *task,
                                  int64_t deadline)
@@ -124,8 +128,8 @@ static void expire_scope(struct coil__runnable *runnable)
 }
 
 /*
- * Start the timer. If the deadline has passed, add the timer to the ready queue, not to
- * the heap.
+ * Start the timer. If the deadline has already passed, add the timer directly to the
+ * ready queue.
  */
 static int arm_timer(struct scope *s, int64_t deadline)
 {
@@ -216,7 +220,9 @@ COIL__NOINLINE int coil_scope_enter_shielded(coil_scope *scope, int64_t deadline
     return 0;
 }
 
-/* Return the scope's result at exit: -ETIMEDOUT if only the scope cancelled the task. */
+/*
+ * Return the result of the exit: rc, or -ETIMEDOUT if only the scope cancelled the task.
+ */
 static int settle_scope(struct scope *s, int rc)
 {
     if (s->state == ENTERED) {
@@ -231,7 +237,7 @@ static int settle_scope(struct scope *s, int rc)
     return rc == -ECANCELED ? coil__failed(-ETIMEDOUT) : rc;
 }
 
-/* End the scope, which is the task's innermost region. Returns the scope's result. */
+/* End the scope, whose region is already closed. Returns the result of the exit. */
 static int end_scope(struct scope *s, int rc)
 {
     coil_task *task = s->task;

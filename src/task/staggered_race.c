@@ -4,14 +4,14 @@
  *
  * Each work has a racer: a task that waits until the previous racer has failed or the
  * delay has passed, starts the next racer, and does the work. So the works begin in
- * order. There is one racer more than there are works: the last racer finds no work and
- * ends. The owner waits until all racers have ended.
+ * order. After the last work, one more racer is started, which finds no work and ends.
+ * The owner waits until all racers have ended.
  *
  * The owner waits in rounds, like a loop around asyncio.wait(): it waits for all existing
  * racers, and again if more racers were started during that wait. So the owner takes as
- * many trips through the ready queue as in asyncio. But asyncio 3.13 returns as soon as
- * the owner is cancelled. Here the owner still waits until the works have ended, because
- * they may use its stack.
+ * many trips through the ready queue as in asyncio. Unlike asyncio 3.13, which returns as
+ * soon as the owner is cancelled, coil still waits until the works have ended, because
+ * they may use the owner's stack.
  */
 #include "staggered_race.h"
 
@@ -23,9 +23,9 @@
 struct race;
 
 struct racer {
-    struct coil__list link; /* race.racers, in the order of their works */
+    struct coil__list link; /* in race.racers, in the order of the works */
     struct race *race;
-    size_t index; /* the number of its work */
+    size_t index; /* the number of the racer's work */
     coil_task *task;
     struct coil__runnable ended;
     bool failed;
@@ -90,8 +90,8 @@ static void record(struct race *race, size_t i, int rc)
 }
 
 /*
- * Wait for a delay of 0, which takes three trips through the ready queue in asyncio:
- * asyncio cancels a task that has not begun, and waits for it.
+ * Wait for a delay of 0. This takes three trips through the ready queue, as in asyncio,
+ * which cancels a task that has not begun and waits for it to end.
  */
 static int wait_no_time(void)
 {
@@ -102,7 +102,10 @@ static int wait_no_time(void)
     return rc;
 }
 
-/* Suspend until the racer has failed or the delay has passed. Returns 0 or an error. */
+/*
+ * Suspend until the racer has failed or the delay has passed. Returns 0 or a negative
+ * errno.
+ */
 static int wait_for_failure(struct racer *racer, int64_t delay_ns)
 {
     static const struct coil__wait_class class = {.what = "staggered_race.turn"};
@@ -143,8 +146,8 @@ static void record_loss(struct racer *racer)
 }
 
 /*
- * Record the winner and cancel the other racers. If there already is a winner, ignore the
- * success of this work, which has ignored its cancellation.
+ * Record the winner and cancel the other racers. Does nothing if there already is a
+ * winner: in that case this work succeeded although it was cancelled.
  */
 static void record_win(struct race *race, size_t i, int result)
 {
@@ -241,8 +244,10 @@ static bool wait_for_all(struct race *race, coil_task *owner)
     return cancelled;
 }
 
-/* Return the race's result. If there is a winner and the owner was cancelled, return
-   the winner's result: the owner's next wait delivers the cancellation. */
+/*
+ * Return the race's result. If there is a winner and the owner was cancelled, return the
+ * winner's result, and leave the cancellation to the owner's next wait.
+ */
 static int settle_race(const struct race *race, coil_task *owner, bool cancelled)
 {
     if (race->winner != SIZE_MAX) {

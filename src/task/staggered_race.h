@@ -1,13 +1,13 @@
 /*
- * staggered_race.h (internal) - a staggered race of works, which may become known only during
- * the race.
+ * staggered_race.h (internal) - a staggered race of attempts ("works") that need not all
+ * be known when it starts.
  */
 #ifndef COIL_TASK_STAGGERED_RACE_H
 #define COIL_TASK_STAGGERED_RACE_H
 
 #include "../base/base.h"
 
-/* The attempts ("works"), numbered from 0 in the order in which they begin. */
+/* The works, numbered from 0 in the order in which they begin. */
 struct coil__race_works {
     const char *what; /* name of the owner's wait, for reports */
     void *arg;

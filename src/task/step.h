@@ -1,13 +1,10 @@
-/*
- * step.h (internal) - functions of task.c that start and step a task, for the files that
- * create tasks or swap them out.
- */
+/* step.h (internal) - functions of task.c that start a task or run its next step. */
 #ifndef COIL_TASK_STEP_H
 #define COIL_TASK_STEP_H
 
 #include "task.h"
 
-/* The classes of ordinary and of light tasks. */
+/* The coroutine classes of ordinary tasks and of light tasks. */
 extern const struct coil__coro_class coil__task_class, coil__task_light_class;
 
 /* The step of a task that has not begun. */
@@ -19,7 +16,7 @@ void coil__task_step(struct coil__runnable *runnable);
 /* Prepare the stack so that the first transfer enters the task's function. */
 void coil__task_prepare_frames(coil_task *task);
 
-/* The task's function returns here if it was entered directly. */
+/* If a task's function was entered directly, this function is its return address. */
 void coil__task_body_returned(int rc);
 
 /* Called before a light task is entered for the first time. */
@@ -28,7 +25,7 @@ void coil__task_begin(coil_task *task);
 /* End a task that was cancelled before its first step. */
 void coil__task_end_unbegun(coil_task *task);
 
-/* Run the first step now. */
+/* Run the task's first step now. */
 void coil__task_start_eagerly(coil_task *task);
 
 /*

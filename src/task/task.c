@@ -1,10 +1,10 @@
 /*
  * task.c - tasks: coroutines that the loop steps, each with a future for its result.
  *
- * A task consists of a stack with the control block at its top: one mapping, one page of
- * memory while it waits, nothing on the heap. This file steps and ends tasks. create.c
- * creates them, block.c recycles their control blocks, scheduler.c attaches them to a
- * loop, and wait.c covers the time between two steps.
+ * A task is a stack with the control block at its top. It needs one mapping, one page of
+ * memory while it waits, and no heap memory. This file runs the steps of tasks and ends
+ * tasks. create.c creates them, block.c recycles their control blocks, scheduler.c
+ * attaches them to a loop, and wait.c covers the time between two steps.
  *
  * Invariants
  * 1. From the beginning of a wait until the task is resumed, `step` is in at most one
@@ -13,8 +13,9 @@
  * 2. The loop holds a reference until the task's function has returned. After that, the
  *    pages below the control block are trimmed. The block is freed with the last
  *    reference.
- * 3. Control enters a task only from coil__task_step(), or the first time from
- *    coil__task_start_eagerly(). Control leaves a task only through
+ * 3. Control enters a task only from coil__task_step(), directly from another task that
+ *    waits or ends, or the first time from coil__task_start_eagerly(). Control leaves a
+ *    task only through
  *    coil__task_switch_out() or when its function returns. If a task waits inside a
  *    generator, `leaf` is the generator's coroutine.
  */
@@ -49,8 +50,10 @@ void coil__task_missing(const char *caller)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* Remove the task from the list of tasks. A leftover (a task that the end of a run
-   waits for) stays in the list until the run releases it, which preserves the order. */
+/*
+ * Remove the task from the list of tasks. A leftover (a task that a run waits for before
+ * it ends) stays in the list until the run releases it, so that the order is preserved.
+ */
 static void leave_scheduler(coil_task *task)
 {
     if (COIL__UNLIKELY(coil__scheduler.trim.next == &task->link))
@@ -61,7 +64,7 @@ static void leave_scheduler(coil_task *task)
         coil_loop_stop(task->future.loop);
 }
 
-/* Check that the task has closed all scopes, groups and no_suspend regions. */
+/* Abort unless the task has closed all its scopes, groups and no_suspend regions. */
 static COIL__NOINLINE void check_all_is_closed(const coil_task *task)
 {
     const struct coil__no_suspend *region = &coil__scheduler.no_suspend;
@@ -76,7 +79,7 @@ static COIL__NOINLINE void check_all_is_closed(const coil_task *task)
                      coil__no_suspend_describe(region, open, sizeof open));
 }
 
-/* Finish a task with the result rc: the last step of every way to end a task. */
+/* Finish a task with the result rc. Every way to end a task ends with this call. */
 static inline void finish_task(coil_task *task, int rc)
 {
     COIL__PROBE2(task_done, task->coro.number, rc);
@@ -102,7 +105,7 @@ static COIL__NOINLINE void end_task(coil_task *task, int rc)
     if (COIL__UNLIKELY(coil__scheduler.trace != NULL))
         coil__trace_put(coil__scheduler.trace, COIL__TRACE_END, (uint64_t)rc,
                         task->coro.number, 0);
-    /* after a failure keep the context, which a report needs */
+    /* after a failure, a report may still need the context */
     if (COIL__LIKELY(rc >= 0 || rc == -ECANCELED))
         coil__context_slot_finish(&task->context);
     if (COIL__UNLIKELY(task->future.error != NULL))
@@ -112,7 +115,7 @@ static COIL__NOINLINE void end_task(coil_task *task, int rc)
 
 /* ---- steps ------------------------------------------------------------------------- */
 
-/* End a task whose function has returned, in the general case. */
+/* Call the deferred functions and the end hooks of a task whose function has returned. */
 static COIL__NOINLINE void end_with_care(coil_task *task)
 {
     if (coil__scheduler.current != task)
@@ -150,7 +153,10 @@ const struct coil__coro_class coil__task_light_class = {
 _Static_assert(sizeof(coil_task) <= COIL__LIGHT_BLOCK_BYTES,
                "a light task has no room for its block");
 
-/* Prepare for a transfer to `task`, which returns to `loop_coro`. */
+/*
+ * Make the task the current one before a transfer to it. When it ends, control returns to
+ * `loop_coro`.
+ */
 static void set_current(struct coil__scheduler *scheduler, coil_task *task)
 {
     task->coro.caller = scheduler->loop_coro;
@@ -168,8 +174,9 @@ static void begin(coil_task *task)
 
 /*
  * Run a task's step: switch from the loop's stack to the task's stack. Control returns
- * when a task waits and the next runnable is not a task, or when a task ends. The task
- * that waits or ends need not be the task that was entered: see coil__task_switch_out().
+ * when a task waits and the next runnable is not a task's step, or when a task ends.
+ * Tasks also switch directly to each other, so this need not be the task that was
+ * entered: see next_in_turn().
  */
 COIL__HOT void coil__task_step(struct coil__runnable *runnable)
 {
@@ -195,7 +202,7 @@ void coil__task_end_unbegun(coil_task *task)
 }
 
 /*
- * The step function of a task that has not begun. Because of this separate function,
+ * The step function of a task that has not begun. It is separate so that
  * coil__task_step() need not test whether the task has begun.
  */
 COIL__HOT void coil__task_first_step(struct coil__runnable *runnable)
@@ -222,8 +229,8 @@ void coil__task_prepare_frames(coil_task *task)
 }
 
 /*
- * Prepare a light task's stack just before its first step, because a light task that has
- * not begun should occupy no page of its stack.
+ * Prepare a light task's stack just before its first step, so that until then the stack
+ * occupies no page.
  */
 void coil__task_begin(coil_task *task)
 {
@@ -236,9 +243,9 @@ void coil__task_begin(coil_task *task)
  * With many tasks the memory that the next steps use is no longer in the caches, and
  * loading it takes longer than the switches. So prefetch this memory while other tasks
  * run: the top of the stack for the step after next (`first`), whose control block is
- * loaded by now, and the control block for the step after that. `first->next` is cast
- * without a check, although it may be the head of the batch, or may not belong to a task:
- * the address is only prefetched, never read.
+ * loaded by now, and the control block for the step after that. It does no harm if
+ * `first->next` is the head of the batch or does not belong to a task, because the
+ * address is only prefetched, never read.
  */
 static void prefetch_steps(const coil_loop *loop, const struct coil__list *first,
                            bool traced)
@@ -261,10 +268,10 @@ static void prefetch_steps(const coil_loop *loop, const struct coil__list *first
 }
 
 /*
- * If the next runnable is a task's step, remove it from the queue and return the task,
- * else return NULL. The caller switches to that task directly, which takes one switch
- * instead of two through the loop. If it is the caller's own task, which has yielded, no
- * switch is needed.
+ * If the next runnable is a task's step, remove it from the queue and return the task;
+ * otherwise return NULL. The caller switches to that task directly, which takes one
+ * switch instead of two through the loop. If a task that yields gets itself, no switch is
+ * needed.
  */
 static inline coil_task *next_in_turn(coil_loop *loop, bool traced)
 {
@@ -290,7 +297,7 @@ static inline coil_task *next_in_turn(coil_loop *loop, bool traced)
     return task;
 }
 
-/* Check that the task is not in a region in which it must not wait. */
+/* Abort if the task is in a region in which it must not wait. */
 static COIL__NOINLINE void check_may_suspend(const coil_task *task)
 {
     const struct coil__no_suspend *region = coil__no_suspend_of(task);
@@ -304,8 +311,9 @@ static COIL__NOINLINE void check_may_suspend(const coil_task *task)
 }
 
 /*
- * All calls are tail calls. So the functions that switch need not save registers, and
- * leave no frame on a waiting task's stack. `trace` is NULL if the loop is not traced.
+ * Suspend the task and switch to the next one, or to the loop. All calls are tail calls,
+ * so these functions need not save registers, and leave no frame on a waiting task's
+ * stack. `trace` is NULL if the loop is not traced.
  */
 static COIL__ALWAYS_INLINE void switch_out(coil_task *task, struct coil__trace *trace)
 {
@@ -339,7 +347,7 @@ static COIL__ALWAYS_INLINE void switch_out(coil_task *task, struct coil__trace *
     }
 }
 
-/* Call the task's hooks before and after a nested call to coil__task_switch_out(). */
+/* Switch out, calling the task's leave hooks before and its enter hooks afterwards. */
 static COIL__NOINLINE void switch_out_between_hooks(coil_task *task)
 {
     coil__hooks_leave(task);
@@ -358,7 +366,7 @@ static COIL__NOINLINE void switch_out_recorded(coil_task *task)
     switch_out(task, trace);
 }
 
-/* Called on threads with a trace, or with a task that has hooks or must not wait. */
+/* Called if the loop is traced, a task has hooks, or a region forbids waiting. */
 static COIL__NOINLINE void switch_out_with_care(coil_task *task)
 {
     const struct coil__scheduler *scheduler = &coil__scheduler;
@@ -398,9 +406,9 @@ static bool ends_quietly(const coil_task *task, int rc)
 
 /*
  * End a task on its own stack. If the next runnable is a task's step, switch to that task
- * directly. finish_task() may already have freed the slot of this stack. Switching from a
- * freed slot is safe: no other task takes the slot before the switch, and the slab that
- * contains the stack pointer is never unmapped.
+ * directly. finish_task() may free the slot of this stack while the code still runs on
+ * it. That is safe until the switch: no other task takes the slot before then, and the
+ * slab that contains the stack pointer is never unmapped.
  */
 static inline void end_in_place(coil_task *task, int rc)
 {
@@ -442,7 +450,7 @@ COIL__HOT void coil__task_body_returned(int rc)
 /* ---- starting eagerly
    --------------------------------------------------------------- */
 
-/* Suspend the spawner. Its `leaf` is stored for backtraces. */
+/* Record that the spawner is suspended. Its `leaf` is needed for backtraces. */
 static void leave_by_eager_start(coil_task *spawner, coil__coro *leaf)
 {
     spawner->leaf = leaf;

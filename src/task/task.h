@@ -24,9 +24,9 @@
 enum coil__region_kind { COIL__SCOPE, COIL__GROUP, COIL__CONTAINMENT };
 
 /*
- * The description of an open region, for the message if the program forgets to close it.
- * It is stored in the next outer region, or in the task, because the region itself may be
- * in the frame of a function that has returned, where it may have been overwritten.
+ * What a message says about a region that the program forgot to close. This is stored in
+ * the next outer region, or in the task, because the region itself may be in the frame of
+ * a function that has returned, and may have been overwritten.
  */
 struct coil__inner_region {
     const void *address; /* address of the code that opened it */
@@ -39,19 +39,19 @@ struct coil__region {
     unsigned depth;      /* 1 for the outermost */
     enum coil__region_kind kind : 16;
     bool on_heap : 1;                /* see scope.c */
-    struct coil__inner_region inner; /* the region last entered inside this one */
+    struct coil__inner_region inner; /* the latest region entered inside this one */
     void *object; /* bound to the region by coil_region_bind(), or NULL */
 };
 
 /*
- * A region that holds back cancellation requests from outside until its exit: see
- * region.c.
+ * A shield: a region that holds back cancellation requests from outside until its exit.
+ * See region.c.
  */
 struct coil__shield {
     struct coil__shield *outer;
     unsigned depth;
     unsigned held;               /* requests held back */
-    bool must_cancel, delivered; /* the task's members, restored at the exit */
+    bool must_cancel, delivered; /* the task's values, restored at the exit */
 };
 
 /*
@@ -60,12 +60,12 @@ struct coil__shield {
  */
 struct coil__cancel_origin {
     const char *reason;
-    const struct coil__name *task; /* NULL: a callback, or a scope */
+    const struct coil__name *task; /* the task's name; NULL: a callback, or a scope */
     const void *address;
 };
 
 /*
- * The control block, at the top of the task's stack or apart from it. A wait for I/O
+ * A task's control block, at the top of its stack or apart from it. A wait for I/O
  * accesses only two cache lines: the first line of the coroutine, and the line from
  * `step` to the future's loop.
  */
@@ -76,10 +76,11 @@ struct coil_task {
     struct coil__hooked *hooks; /* or NULL; see hooks.h */
 
     /*
-     * In the ready queue, or in the callbacks of the future that the task awaits.
-     * After a group's child has ended, `step` is the group's done callback. */
+     * In the ready queue, or in the callbacks of the future that the task awaits. After a
+     * group's child has ended, its `step` serves as the group's done callback.
+     */
     struct coil__runnable step;
-    /* the coroutine to resume: the task's own, or a generator's */
+    /* the coroutine to resume: the task itself, or a generator */
     coil__coro *leaf;
     /* the task's wait, until it is resumed (asyncio: _fut_waiter) */
     struct coil__wait *wait;
@@ -90,26 +91,26 @@ struct coil_task {
     bool delivered : 1;   /* a cancellation was delivered: every wait is refused until
                              coil_cancel_caught() */
     unsigned char marks;  /* COIL__TASK_DEBUGGED, and marks of src/debug */
-    uint16_t steps;       /* steps of all tasks in this block: see coro/outside.h */
+    uint16_t steps;       /* steps of all tasks that used this block: coro/outside.h */
 
     coil_future future;
 
     struct coil__name name;
-    const void *spawned_at; /* the code that spawned the task */
+    const void *spawned_at; /* address of the code that spawned the task */
 
     /* The members that are read when the task's function returns share one cache line. */
     struct coil__deferred *deferred; /* latest first: defer.c */
     struct coil__region *regions;    /* innermost first */
-    unsigned cancelling;             /* requests that were not taken back */
-    unsigned held;                   /* requests held back by shields */
-    /* waits refused since the cancellation was delivered: wait.c */
+    unsigned cancelling;             /* number of requests not taken back */
+    unsigned held;                   /* number of requests held back by shields */
+    /* number of waits refused since the cancellation was delivered: wait.c */
     uint16_t refused_waits;
     bool hold_cancel : 1; /* coil_spawn_opts.hold_cancel */
     bool borrowed : 1;  /* the spawner has a pointer to the task until the group's exit */
     bool starting : 1;  /* coil_group_start() waits until the task is ready or ends */
     bool ready : 1;     /* the task has called coil_group_started() */
-    bool contained : 1; /* a containment is among its regions */
-    bool leftover : 1;  /* the end of the run waits for the task, and has a reference */
+    bool contained : 1; /* one of its regions is a containment */
+    bool leftover : 1;  /* the run has a reference, and waits for the task to end */
     unsigned char outermost_kind : 2; /* enum coil__region_kind; see `outermost` */
     /*
      * The number of done callbacks that an eager child had before it was added to its
@@ -148,8 +149,8 @@ _Static_assert(offsetof(coil_task, step) % 64 == 0 &&
 /*
  * The innermost region in which `task` must not wait: coil/debug.h. Entering a region
  * saves the previous value of this struct in the region's own memory. That memory is not
- * read while the region is the innermost one, because if the program forgot to exit the
- * region, the memory may no longer exist.
+ * read while the region is the innermost one: it may no longer exist if the program
+ * forgot to exit the region.
  */
 struct coil__no_suspend {
     /* the saved value, in the region's memory, or NULL */
@@ -168,23 +169,23 @@ struct coil__trim_round {
     int64_t after, until;
 };
 
-/* The task layer's state of one thread. */
+/* The task layer's state for one thread. */
 struct coil__scheduler {
     coil_task *current;
     coil__coro *loop_coro;    /* while a task runs: the coroutine that runs the loop */
-    coil__coro *eager_return; /* the coroutine that is starting a task eagerly, resumed
-                                 at that task's first wait; else NULL */
-    int *errno_address;       /* &errno of the thread: without a function call */
+    coil__coro *eager_return; /* the coroutine that is starting a task eagerly, and is
+                                 resumed at that task's first wait; or NULL */
+    int *errno_address;       /* &errno of the thread, to avoid a function call */
     struct coil__no_suspend no_suspend;
     unsigned budget; /* budget of the current task: see budget.h */
     bool has_hooks;  /* a task has, or had, hooks */
-    /* no_suspend.outer, has_hooks or trace is set; a switch tests only this */
+    /* true if no_suspend.outer, has_hooks or trace is set: all that a switch tests */
     bool careful;
     struct coil__branch *branch; /* see cancel.c */
     /* tasks that have not ended, and leftovers; oldest first */
     struct coil__list tasks;
     coil_loop *hooked; /* the loop to which the scheduler is attached, or NULL */
-    /* tasks that the end of a run waits for: see cancel_leftovers() */
+    /* number of tasks that a run waits for before it ends: see cancel_leftovers() */
     size_t leftover_count;
     uint64_t spawned;          /* tasks spawned on this loop so far */
     struct coil__trace *trace; /* the trace of the loop, or NULL */
@@ -194,7 +195,7 @@ struct coil__scheduler {
 
 extern COIL__THREAD_LOCAL struct coil__scheduler coil__scheduler;
 
-/* The value for `careful`. */
+/* Return the value that `careful` must have. */
 static inline bool coil__scheduler_is_careful(void)
 {
     return coil__scheduler.no_suspend.outer != NULL || coil__scheduler.has_hooks ||
@@ -203,8 +204,8 @@ static inline bool coil__scheduler_is_careful(void)
 
 /*
  * Enter and leave a region in which the running task must not wait. Such a region
- * surrounds a call of a user's function. No other task may run during the call, because
- * coil is iterating over a list, or a transfer is unfinished. Regions nest. `why` is not
+ * surrounds a call to a user's function during which no other task may run, because coil
+ * is iterating over a list or has not finished a transfer. Regions nest. `why` is not
  * copied, so it must stay valid.
  *
  * These functions use coil__scheduler directly. With a pointer to it, gcc's UBSan would
@@ -227,8 +228,8 @@ static inline void coil__no_suspend_exit(const struct coil__no_suspend *region)
 }
 
 /*
- * The innermost no_suspend region of the task, or NULL. A region entered by a callback
- * does not belong to a task, and encloses all regions of tasks.
+ * Return the task's innermost no_suspend region, or NULL. A region entered by a callback
+ * belongs to no task, and encloses the regions of all tasks.
  */
 static inline const struct coil__no_suspend *coil__no_suspend_of(const coil_task *task)
 {
@@ -243,8 +244,10 @@ static inline const struct coil__no_suspend *coil__no_suspend_of(const coil_task
     return NULL;
 }
 
-/* Describe why the task must not wait, and where the region was entered. The result is
- * written to `text`, or borrowed from the region. */
+/*
+ * Describe why the task must not wait, and where the region was entered. Returns `text`,
+ * or a string that belongs to the region.
+ */
 const char *coil__no_suspend_describe(const struct coil__no_suspend *region, char *text,
                                       size_t size);
 
@@ -268,8 +271,10 @@ void coil__task_free(coil_task *task);
 /* Call the functions registered by coil_defer(). */
 void coil__task_run_deferred(coil_task *task);
 
-/* Suspend the task until its `step` is run. The step must be in the ready queue, or among
-   the callbacks of a future. */
+/*
+ * Suspend the task until its `step` is run. The caller must have arranged for the step to
+ * become ready.
+ */
 void coil__task_switch_out(coil_task *task);
 
 /* ---- cancellation ------------------------------------------------------------------ */
@@ -281,7 +286,7 @@ void coil__task_switch_out(coil_task *task);
 struct coil__cancel_origin coil__cancel_origin_here(const char *reason,
                                                     const void *address);
 
-/* The latest request to cancel the task. */
+/* Return the origin of the latest request to cancel the task. */
 static inline struct coil__cancel_origin coil__task_cancel_origin(const coil_task *task)
 {
     return (struct coil__cancel_origin){task->asked_reason, &task->asked_by,
@@ -315,7 +320,7 @@ unsigned coil__task_uncancel(coil_task *task);
 
 /*
  * If a cancellation was delivered and not caught, yield for one iteration of the loop and
- * return true: the function that was about to wait must return -ECANCELED.
+ * return true. The caller, which was about to wait, must then return -ECANCELED.
  */
 bool coil__task_refuses(coil_task *task);
 
@@ -338,20 +343,20 @@ const struct coil__wait *coil__task_waits(const coil_task *task);
 /* Called when a group's child ends: make the child's step the group's callback. */
 void coil__group_child_ends(coil_task *child);
 
-/* If the future is a task in a group, return the group's owner; else NULL. */
+/* If the future is a task in a group, return the group's owner; otherwise return NULL. */
 coil_task *coil__group_owner(const coil_future *future);
 
 /*
- * Iterate over a group's children, except those whose end the group has handled. Returns
- * the child after `child`, or the first child if `child` is NULL. Returns NULL after the
- * last child, or if the region is not a group.
+ * Iterate over a group's children, except children whose end the group has already
+ * handled. Returns the child after `child`, or the first child if `child` is NULL.
+ * Returns NULL after the last child, or if the region is not a group.
  */
 coil_task *coil__group_next_child(const struct coil__region *region,
                                   const coil_task *child);
 
 /*
  * If this is the wait in a group's exit, return the group's region, which is already
- * closed; else return NULL.
+ * closed; otherwise return NULL.
  */
 const struct coil__region *coil__group_waited(const struct coil__wait *wait);
 
@@ -373,8 +378,8 @@ const char *coil__region_describe(const struct coil__inner_region *region, char 
                                   size_t size);
 
 /*
- * Close and free a scope or a group on the heap that was removed from the task's regions.
- * A group's owner, the running task, waits until the children have ended.
+ * Close and free a scope or group that is on the heap and was removed from the task's
+ * regions. For a group, the running task waits until the children have ended.
  */
 void coil__scope_abandon(struct coil__region *region);
 void coil__group_abandon(struct coil__region *region);
@@ -402,8 +407,8 @@ void coil__shield_enter(coil_task *task, struct coil__shield *shield,
 void coil__shield_exit(coil_task *task, struct coil__shield *shield);
 
 /*
- * If a shield holds back requests from a region at `depth`, record a request there and
- * return true.
+ * If a shield holds back requests from a region at `depth`, record a request in that
+ * shield and return true.
  */
 bool coil__shields_hold(coil_task *task, unsigned depth);
 

@@ -7,8 +7,8 @@
  * routine that never handles the exception, but records the stack during the search.
  *
  * coil_call_traced() (traced_call_*.S) stores `thrown` at the address to which its stack
- * pointer points during the call of fn. The routine gets that address from the unwinder:
- * it is the CFA of the called function (_Unwind_GetCFA()).
+ * pointer points while fn is called. The routine gets that address from the unwinder: it
+ * is the CFA of the called function (_Unwind_GetCFA()).
  */
 #include "../error/backtrace.h"
 #include "failure.h"
@@ -35,7 +35,7 @@ _Unwind_Reason_Code coil__thrown_personality(int version, _Unwind_Action actions
     if (sp == 0)
         return _URC_CONTINUE_UNWIND;
     thrown = *(coil_error ***)sp;
-    /* the error of an earlier exception whose search passed this frame */
+    /* release the error of an earlier exception whose search passed this frame */
     coil_error_release(*thrown);
     *thrown = coil__failure_note(-EIO, coil__backtrace_throw());
     return _URC_CONTINUE_UNWIND;

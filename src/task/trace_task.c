@@ -1,5 +1,5 @@
 /*
- * trace_task.c - records what tasks do in the trace of their loop.
+ * trace_task.c - records the events of tasks in the trace of their loop.
  */
 #include "trace_task.h"
 

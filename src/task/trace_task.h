@@ -1,15 +1,16 @@
 /*
- * trace_task.h - records what tasks do in the trace of their loop: see loop/trace.h.
+ * trace_task.h - records the events of tasks in the trace of their loop: see
+ * loop/trace.h.
  */
 #ifndef COIL_TASK_TRACE_TASK_H
 #define COIL_TASK_TRACE_TASK_H
 
 #include "task.h"
 
-/* Called when a trace has started or stopped: see struct coil__scheduler. */
+/* Called when a trace has started or stopped, to update coil__scheduler. */
 void coil__trace_tasks(coil_loop *loop);
 
-/* Functions for struct coil__task_layer. */
+/* Members of struct coil__task_layer. */
 uint32_t coil__trace_number(const struct coil__runnable *runnable);
 void coil__trace_each_task(coil_loop *loop, coil__trace_visit_task *visit, void *arg);
 

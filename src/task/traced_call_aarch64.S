@@ -1,6 +1,6 @@
 /*
- * traced_call_aarch64.S - see thrown.c. (0x1b: four bytes, relative to their own
- * address.)
+ * traced_call_aarch64.S - calls a function and records the stack of a C++ exception: see
+ * thrown.c. (The encoding 0x1b means four bytes, relative to their own address.)
  *
  * int coil_call_traced(int (*fn)(void *arg), void *arg, coil_error **thrown)
  */
@@ -20,7 +20,7 @@ coil_call_traced:
     .cfi_offset x29, -16
     .cfi_offset x30, -8
     add x29, sp, #16
-    str x2, [sp]                    /* at the stack pointer during the call */
+    str x2, [sp]                    /* where the stack pointer points during the call */
     str xzr, [x2]
     mov x3, x0
     mov x0, x1

@@ -1,5 +1,6 @@
 /*
- * traced_call_x86_64.S - see thrown.c. (0x1b: four bytes, relative to their own address.)
+ * traced_call_x86_64.S - calls a function and records the stack of a C++ exception: see
+ * thrown.c. (The encoding 0x1b means four bytes, relative to their own address.)
  *
  * int coil_call_traced(int (*fn)(void *arg), void *arg, coil_error **thrown)
  */
@@ -11,7 +12,7 @@ coil_call_traced:
     .cfi_startproc
     .cfi_personality 0x1b, coil__thrown_personality
     endbr64
-    pushq %rdx                      /* at the stack pointer during the call */
+    pushq %rdx                      /* where the stack pointer points during the call */
     .cfi_def_cfa_offset 16
     movq $0, (%rdx)
     movq %rdi, %rax

@@ -1,10 +1,11 @@
 /*
- * trim.c - discards the unused stack pages of tasks that have been waiting for long.
+ * trim.c - discards the unused stack pages of tasks that have been waiting for a long
+ * time.
  *
  * A task that once made deeply nested calls, or used a buffer on its stack, has written
  * to more pages than it needs while it waits: all bytes below its stack pointer are
- * unused. Once these are discarded, the handler of an idle connection keeps one page
- * instead of two. Each discarded page that the task uses again costs a page fault.
+ * unused. Once these bytes are discarded, the task of an idle connection occupies one
+ * page instead of two. Each discarded page that the task uses again costs a page fault.
  *
  * Tasks are visited in rounds, oldest first: a few of them each time before the loop
  * waits. A round's limit is one second before its beginning. The round trims the stacks
@@ -13,7 +14,7 @@
  * round has visited, the later the next round begins, so that visits take at most a
  * hundredth of the time.
  *
- * With a virtual clock stacks are not trimmed, because its seconds pass in no time.
+ * With a virtual clock stacks are not trimmed, because its seconds take no time to pass.
  */
 #include "trim.h"
 

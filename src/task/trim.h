@@ -1,13 +1,16 @@
 /*
  * trim.h (internal) - discards the unused stack pages of tasks that have been waiting for
- * long.
+ * a long time.
  */
 #ifndef COIL_TASK_TRIM_H
 #define COIL_TASK_TRIM_H
 
 #include "task.h"
 
-/* How long a task must have waited. Tests set this before the loop's first task. */
+/*
+ * How long a task must have waited before its stack is trimmed. Tests set this before the
+ * loop's first task.
+ */
 extern int64_t coil__task_trim_age_ns;
 
 /* Called when the first task of a loop is created. */

@@ -221,9 +221,9 @@ const struct coil__wait *coil__task_waits(const coil_task *task)
 }
 
 /*
- * Return the result with which the task continues: -ECANCELED if it was cancelled. If
- * `keeps_result` is set and the wait completed before the cancellation, return the wait's
- * own result and deliver the cancellation at the next wait.
+ * Return the result of a wait: -ECANCELED if the task was cancelled. If `keeps_result` is
+ * set and the wait completed before the cancellation, return the wait's own result and
+ * deliver the cancellation at the next wait.
  */
 static ssize_t deliver_cancellation(coil_task *task, ssize_t result, bool keeps_result)
 {

@@ -12,9 +12,9 @@
  *     rc = coil__wait_park(&w);
  *     ... make sure that no other code has &w any more ...
  *
- * A wait is usually in a frame on the task's stack, where it can have any size. A wait in
- * the task's room (coil__wait_in_room()) is in the task's control block instead. While
- * the task waits in this way, coil keeps no pointer into its stack, so the stack may be
+ * A wait is usually in a frame on the task's stack, where it can have any size.
+ * coil__wait_in_room() instead uses memory in the task's control block, the task's room.
+ * During such a wait, coil keeps no pointer into the task's stack, so the stack may be
  * swapped out.
  */
 #ifndef COIL_TASK_WAIT_H
@@ -27,10 +27,10 @@
 
 struct coil__wait;
 
-/* The description of a wait, for reports: a part of coil_waiting. */
+/* The description of a wait in reports: a part of coil_waiting. */
 struct coil__waited {
     const char *what;
-    const void *object; /* the lock, the queue; or NULL */
+    const void *object; /* such as a lock or a queue; or NULL */
     int64_t deadline;   /* or COIL_NEVER */
     int fd;             /* or -1 */
 };
@@ -50,7 +50,7 @@ struct coil__wait_path {
 #define COIL__WAIT_OFFSET(n)                                                             \
     (int16_t)((n) + 0 * (int)sizeof(char[(n) == (int16_t)(n) ? 1 : -1]))
 
-/* The path to a member of the struct whose member `wait` is the wait. */
+/* The path to a member of `type`, whose member `wait` is the wait. */
 #define COIL__WAIT_AT(type, member)                                                      \
     {                                                                                    \
         1,                                                                               \
@@ -60,7 +60,7 @@ struct coil__wait_path {
         }                                                                                \
     }
 
-/* The path to a member of the struct to which that member points. */
+/* The path to `member2` of the struct to which `member` points. */
 #define COIL__WAIT_BEHIND(type, member, type2, member2)                                  \
     {                                                                                    \
         2,                                                                               \
@@ -73,7 +73,7 @@ struct coil__wait_path {
 
 enum coil__wait_futures_kind {
     COIL__WAIT_NO_FUTURES,
-    COIL__WAIT_ONE,   /* `first` is the path to the pointer */
+    COIL__WAIT_ONE,   /* `first` is the path to a pointer to the future */
     COIL__WAIT_ARRAY, /* `first` is the path to a pointer to the items */
     COIL__WAIT_LIST,  /* `first` is the path to the list; an item begins with its link */
     /*
@@ -87,10 +87,10 @@ enum coil__wait_futures_kind {
 struct coil__wait_futures {
     uint8_t kind;
     struct coil__wait_path first;
-    struct coil__wait_path count; /* of an array: size_t */
-    uint16_t item_bytes;          /* of an array */
-    uint16_t pointer;             /* offset in an item of an array or a list */
-    uint16_t future;              /* offset in the struct to which the pointer points */
+    struct coil__wait_path count; /* array: path to the number of items, a size_t */
+    uint16_t item_bytes;          /* array: size of an item */
+    uint16_t pointer;             /* array or list: offset of the pointer in an item */
+    uint16_t future;              /* offset of the future behind that pointer */
 };
 
 /*
@@ -110,7 +110,7 @@ struct coil__wait_class {
      */
     bool (*cancel)(struct coil__wait *wait);
     struct coil__wait_path what_at;  /* const char * */
-    struct coil__wait_path object;   /* a pointer: the lock, the queue */
+    struct coil__wait_path object;   /* a pointer, such as to a lock or a queue */
     struct coil__wait_path fd;       /* int; -1: none */
     struct coil__wait_path deadline; /* int64_t */
     struct coil__wait_path timer;    /* struct coil__timer, in place of `deadline` */
@@ -121,9 +121,9 @@ struct coil__wait_class {
 struct coil__wait {
     coil_task *task;
     const struct coil__wait_class *class;
-    int64_t since;     /* the time when it began, as last read by the loop */
-    const int *source; /* if a future completes the wait, points to the result; if
-                          coil__wait_complete() does, NULL */
+    int64_t since;     /* time at which it began, as last read by the loop */
+    const int *source; /* points to the result if a future completes the wait; NULL if
+                          coil__wait_complete() does */
     int rc;
     bool done;
     bool parked;
@@ -153,9 +153,7 @@ struct coil__waiter {
     bool listed;
 };
 
-/*
- * A wait for an operation that is stored elsewhere than on the task's stack: see io/op.h.
- */
+/* A wait for an operation that is not stored on the task's stack: see io/op.h. */
 struct coil__op_waiter {
     struct coil__wait wait;
     struct coil__op *op;
@@ -219,10 +217,10 @@ ssize_t coil__wait_park_for(struct coil__wait *wait, const struct coil__op *op);
 bool coil__wait_cancel(struct coil__wait *wait);
 
 /*
- * The `cancel` function of a class calls coil__wait_branch() in order to cancel the
- * wait's futures, too. They are coil__wait_future(wait, 0), 1, and so on, and are
- * cancelled after `cancel` has returned. The branch must be initially zero, and in the
- * same frame as the wait. See cancel.c.
+ * The `cancel` function of a class calls coil__wait_branch() to cancel the wait's futures
+ * too: coil__wait_future(wait, 0), 1, and so on. These are cancelled after `cancel` has
+ * returned. The branch must be initially zero, and in the same frame as the wait. See
+ * cancel.c.
  */
 struct coil__branch {
     struct coil__branch *outer;
@@ -233,13 +231,15 @@ struct coil__branch {
 
 void coil__wait_branch(struct coil__wait *wait, struct coil__branch *branch);
 
-/* If the wait is a coil_await() of a pending task, return that task, else NULL. */
+/*
+ * If the wait is a coil_await() of a pending task, return that task; otherwise return
+ * NULL.
+ */
 coil_task *coil__wait_awaited(const struct coil__wait *wait);
 
 /*
- * Complete the wait. Returns false if the wait was already complete. Called on another
- * thread than the loop's, this function aborts with a message that names `caller`, a
- * public function.
+ * Complete the wait. Returns false if the wait was already complete. Aborts if called on
+ * a thread other than the loop's, with a message that names `caller`, a public function.
  */
 bool coil__wait_complete_for(struct coil__wait *wait, int rc, const char *caller);
 

@@ -39,7 +39,10 @@ static int cancel_and_wait(coil_future *future, const struct coil__cancel_origin
     return rc;
 }
 
-/* The time-out has expired before the call: cancel the future and return its result. */
+/*
+ * Called if the deadline has already passed: cancel the future, wait until it has ended,
+ * and return its result, or -ETIMEDOUT if it was cancelled.
+ */
 static int cancel_expired(coil_future *future, const void *caller)
 {
     struct coil__cancel_origin origin = coil__cancel_origin_here("deadline", caller);
