@@ -55,7 +55,7 @@ static void run_handle(struct coil__runnable *runnable)
 }
 
 static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
-                                  const void *asked_at, const char *caller,
+                                  const void *requested_by, const char *caller,
                                   coil_handle **out)
 {
     bool says_who = loop->debug;
@@ -78,7 +78,7 @@ static coil_handle *create_handle(coil_loop *loop, coil_callback fn, void *arg,
     handle->cancelled = false;
     handle->says_who = says_who;
     if (says_who)
-        *handle->asked = (struct asked){asked_at, loop};
+        *handle->asked = (struct asked){requested_by, loop};
     return handle;
 }
 
@@ -96,9 +96,9 @@ COIL__NOINLINE int coil_call_soon(coil_callback fn, void *arg, coil_handle **out
 }
 
 static int call_at(coil_loop *loop, int64_t deadline, coil_callback fn, void *arg,
-                   const void *asked_at, const char *caller, coil_handle **out)
+                   const void *requested_by, const char *caller, coil_handle **out)
 {
-    coil_handle *handle = create_handle(loop, fn, arg, asked_at, caller, out);
+    coil_handle *handle = create_handle(loop, fn, arg, requested_by, caller, out);
     int rc;
 
     if (handle == NULL)

@@ -316,13 +316,15 @@ static inline void coil__loop_add_ready_all(coil_loop *loop, struct coil__list *
 
 int64_t coil__loop_now(coil_loop *loop);
 
-/* Call this just before calling a user's callback. `asked_at` is the code that requested
- * the callback, or NULL. */
+/*
+ * Call this just before a user's callback. `requested_by` is the address of the code that
+ * requested the callback, or NULL.
+ */
 static inline void coil__loop_calls(coil_loop *loop, const void *callback,
-                                    const void *asked_at)
+                                    const void *requested_by)
 {
     loop->slow.callback = callback;
-    loop->slow.asked_at = asked_at;
+    loop->slow.requested_by = requested_by;
     if (COIL__UNLIKELY(loop->trace != NULL) && callback != NULL)
         coil__trace_put(loop->trace, COIL__TRACE_CALLS, (uintptr_t)callback, 0, 0);
 }

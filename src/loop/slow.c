@@ -106,7 +106,7 @@ static void print_subject(struct coil__report *report, const coil_loop *loop,
     if (is_task)
         coil__symbol_print(report, NULL, ", spawned by %s,", s->spawned_at);
     else
-        coil__symbol_print(report, NULL, ", requested by %s,", loop->slow.asked_at);
+        coil__symbol_print(report, NULL, ", requested by %s,", loop->slow.requested_by);
 }
 
 static COIL__NOINLINE void report(const coil_loop *loop, const struct subject *s,

@@ -13,7 +13,7 @@ struct coil__slow {
     int64_t slow_ns;
     struct coil__sampler *sampler; /* the sampler of this thread, or NULL */
     const void *callback;          /* the user's callback that is running or ran last */
-    const void *asked_at;          /* the code that requested that callback, or NULL */
+    const void *requested_by;      /* address of the code that requested it, or NULL */
 };
 
 void coil__slow_init(struct coil__slow *slow);

@@ -91,7 +91,7 @@ static coil_task *keep_in_debug_mode(coil_task *task)
  */
 static inline bool leaves_values(const coil_task *task)
 {
-    return ((uintptr_t)task->asked_at | (uintptr_t)task->hooks |
+    return ((uintptr_t)task->canceller_address | (uintptr_t)task->hooks |
             (uintptr_t)task->deferred | (uintptr_t)task->future.error |
             (uintptr_t)task->future.cancel_reason | task->cancelling | task->held |
             task->marks) != 0;
@@ -101,7 +101,7 @@ static COIL__NOINLINE void release_block_members(coil_task *task)
 {
     if (task->future.error != NULL)
         coil_error_release(task->future.error);
-    coil__name_finish(&task->asked_by);
+    coil__name_finish(&task->canceller_name);
     task->coro.class = NULL;
 }
 

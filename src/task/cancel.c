@@ -55,9 +55,9 @@ cancel_one_task(coil_task *task, const struct coil__cancel_origin *origin, unsig
     coil_task *awaited;
 
     task->cancelling++;
-    task->asked_reason = origin->reason;
-    task->asked_at = origin->address;
-    coil__name_copy(&task->asked_by, origin->task);
+    task->canceller_reason = origin->reason;
+    task->canceller_address = origin->address;
+    coil__name_copy(&task->canceller_name, origin->task);
     task->future.cancel_reason = origin->reason;
     if (COIL__UNLIKELY(task->shield != NULL))
         coil__task_swap_in(task); /* the shields are stored on the task's stack */
@@ -255,9 +255,10 @@ bool coil_task_cancel_origin(const coil_task *task, coil_cancel_origin *out)
     COIL__REQUIRE(task, "a task");
     COIL__REQUIRE(out, "an output pointer");
     coil__future_check_gone(&task->future, "coil_task_cancel_origin");
-    if (task->asked_at == NULL)
+    if (task->canceller_address == NULL)
         return false;
-    *out = (coil_cancel_origin){.reason = task->asked_reason, .address = task->asked_at};
-    strcpy(out->task, coil__name_text(&task->asked_by));
+    *out = (coil_cancel_origin){.reason = task->canceller_reason,
+                                .address = task->canceller_address};
+    strcpy(out->task, coil__name_text(&task->canceller_name));
     return true;
 }

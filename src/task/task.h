@@ -120,12 +120,14 @@ struct coil_task {
     uint32_t spawned_by; /* the number of the task that spawned it; 0: a callback */
     coil_group *group;
     struct coil__context_slot context;
-    /* The code that made the latest request to cancel the task, even if the request
-       was taken back. NULL if there was none. */
-    const void *asked_at;
+    /*
+     * Address of the code that made the latest request to cancel the task, even if the
+     * request was taken back. NULL if there was none.
+     */
+    const void *canceller_address;
 
-    const char *asked_reason;
-    struct coil__name asked_by;
+    const char *canceller_reason;
+    struct coil__name canceller_name;
     struct coil__list group_link;
     struct coil__shield *shield; /* the innermost shield */
     const void *outermost;       /* address of the outermost region, if there is one */
@@ -143,7 +145,7 @@ _Static_assert(sizeof(coil_task) <= 448, "docs/design/light-tasks.md counts on t
 _Static_assert(offsetof(coil_task, step) % 64 == 0 &&
                    offsetof(coil_task, future.refs) == offsetof(coil_task, step) + 56 &&
                    offsetof(coil_task, deferred) % 64 == 0 &&
-                   offsetof(coil_task, asked_reason) % 64 == 0,
+                   offsetof(coil_task, canceller_reason) % 64 == 0,
                "what a step and its end touch lies in one line of the cache");
 
 /*
@@ -289,8 +291,8 @@ struct coil__cancel_origin coil__cancel_origin_here(const char *reason,
 /* Return the origin of the latest request to cancel the task. */
 static inline struct coil__cancel_origin coil__task_cancel_origin(const coil_task *task)
 {
-    return (struct coil__cancel_origin){task->asked_reason, &task->asked_by,
-                                        task->asked_at};
+    return (struct coil__cancel_origin){task->canceller_reason, &task->canceller_name,
+                                        task->canceller_address};
 }
 
 /*
