@@ -332,7 +332,7 @@ void coil__light_limit(size_t resident_bytes, int64_t age_ns)
         return;
     coil__light->cap = limits.cap != 0 ? limits.cap : COIL__LIGHT_RESIDENT_BYTES / page;
     coil__light->age_ns = age_ns != 0 ? age_ns : COIL__LIGHT_AGE_NS;
-    coil__light->look_at = 0;
+    coil__light->next_check = 0;
     coil__light->depth = 1;
 }
 

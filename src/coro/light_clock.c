@@ -158,11 +158,11 @@ COIL__NOINLINE void coil__light_make_room_now(size_t n)
     most = coil__light->cap / coil__light->depth;
     if (coil__light->resident_count + n > most)
         sweep_flags(INT64_MAX);
-    coil__light->look_at = coil__light->resident_count + n;
-    coil__light->look_at +=
-        coil__light->look_at > most ? most / 8 + 1 : COIL__LIGHT_BATCH;
-    if (coil__light->resident_count + n <= most && coil__light->look_at > most)
-        coil__light->look_at = most;
+    coil__light->next_check = coil__light->resident_count + n;
+    coil__light->next_check +=
+        coil__light->next_check > most ? most / 8 + 1 : COIL__LIGHT_BATCH;
+    if (coil__light->resident_count + n <= most && coil__light->next_check > most)
+        coil__light->next_check = most;
 }
 
 void coil__light_idle(int64_t now)
@@ -170,7 +170,7 @@ void coil__light_idle(int64_t now)
     if (COIL__LIKELY(coil__light == NULL) || coil__light->resident_count == 0 ||
         now - coil__light->aged_at < coil__light->age_ns / 4)
         return;
-    coil__light->look_at = 0;
+    coil__light->next_check = 0;
     if (sweep_flags(now - coil__light->age_ns) < COIL__LIGHT_BATCH)
         /* after a full batch, the next idle iteration continues */
         coil__light->aged_at = now;

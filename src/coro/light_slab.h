@@ -66,9 +66,9 @@ struct coil__light {
     struct coil__list slabs;
     struct coil__light_pool pools[COIL__CLASS_COUNT];
     size_t used_count, stored_count, resident_count, dirty_count;
-    size_t cap;     /* the maximum number of resident pages */
-    size_t look_at; /* the page count at which the cap is checked next */
-    size_t depth;   /* estimated pages of a resident stack */
+    size_t cap;        /* the maximum number of resident pages */
+    size_t next_check; /* the cap is checked when this many pages are resident */
+    size_t depth;      /* estimated pages of a resident stack */
     struct coil__stack *latest[COIL__LIGHT_SAMPLE]; /* the stacks touched last, or NULL */
     unsigned latest_next;
     int64_t age_ns, aged_at;
@@ -157,7 +157,7 @@ void coil__light_make_room_now(size_t n);
 /* Make room for n more pages, which will be used. */
 static inline void coil__light_make_room(size_t n)
 {
-    if (COIL__UNLIKELY(coil__light->resident_count + n > coil__light->look_at))
+    if (COIL__UNLIKELY(coil__light->resident_count + n > coil__light->next_check))
         coil__light_make_room_now(n);
 }
 
