@@ -1,5 +1,5 @@
 /*
- * coroutine.c - functions that can be suspended in the middle and resumed.
+ * coroutine.c - coroutines: functions that can be suspended and resumed later.
  *
  * A coroutine is a control block on top of a stack. To suspend it, coil__switch() saves
  * the callee-saved registers on that stack, and the stack pointer in the control block.
@@ -11,12 +11,12 @@
  *
  * There are two ways to switch. Generators and coil_coro use resume and suspend, which
  * work like call and return: resume stores the resuming coroutine in `caller`. The task
- * layer uses transfer, which stores nothing. The task layer suspends the current
- * coroutine, which may be a generator deep inside a task, and later transfers back to
- * that coroutine.
+ * layer uses transfer, which does not record who called it. To suspend a task, the task
+ * layer transfers away from the current coroutine, which may be a generator deep inside
+ * the task, and later transfers back to it.
  *
- * A coroutine stays on the thread that created it, so the address of a thread-local
- * variable stays valid if the compiler keeps it in a register during a switch.
+ * A coroutine always runs on the thread that created it. So the compiler may keep the
+ * address of a thread-local variable in a register across a switch.
  */
 #include "coroutine.h"
 
@@ -38,7 +38,7 @@ static const char *label_root(const coil__coro *coro)
 
 static const struct coil__coro_class root_class = {.label = label_root};
 static COIL__THREAD_LOCAL coil__coro root = {.class = &root_class};
-/* the coroutine that was left last, for ASan */
+/* the coroutine that this thread left last, for ASan */
 static COIL__THREAD_LOCAL coil__coro *previous;
 
 coil__coro *coil__coro_enter_root(void)
@@ -71,9 +71,9 @@ static void find_frames(void *arg)
 }
 
 /*
- * Walk the coroutine's frames. The walk runs on one of coil's stacks, because the
- * coroutine's stack may be small. The switch to that stack would check for an overflow
- * again, so the check is disabled during the walk.
+ * Find out where the coroutine's frames are. This needs much stack, so it may run on a
+ * separate stack. The check for an overflow is disabled meanwhile, because switching to
+ * that stack would repeat it.
  */
 static enum coil__coro_frames find_frames_of(coil__coro *coro)
 {
@@ -103,7 +103,7 @@ static void check_overflow(coil__coro *coro)
         frames = find_frames_of(coro);
     if (frames == COIL__FRAMES_ELSEWHERE)
         return;
-    /* report only once: the report itself may switch away from the coroutine */
+    /* do not check again: the report itself may switch away from the coroutine */
     coro->stack.limit = NULL;
     coil__misuse("stack overflow in %s (%zu bytes)%s", coil__coro_label(coro),
                  coil__stack_bytes(&coro->stack),
@@ -113,12 +113,12 @@ static void check_overflow(coil__coro *coro)
 }
 
 /*
- * True if a switch away from the coroutine needs no extra work. Comparing the stack
- * pointer detects an overflow even if a frame has jumped over the guard. The rare extra
- * work is in a separate function that is tail-called, so the fast path needs no stack
- * frame. Setting up a frame would make a switch about 10 % slower. A thread's first
+ * True if a switch away from the coroutine needs no extra work. The comparison of the
+ * stack pointer detects an overflow even if a large frame skipped the guard. The extra
+ * work, which is rare, is done by a separate function in a tail call, so the fast path
+ * needs no stack frame, which would make a switch about 10 % slower. A thread's first
  * switch always takes the slow path, because of the initial value of `watch`. The switch
- * must also be its caller's last call: see switch_x86_64.S.
+ * must be a tail call too: see switch_x86_64.S.
  */
 static inline bool is_ready_to_leave(const coil__coro *from)
 {
@@ -128,8 +128,8 @@ static inline bool is_ready_to_leave(const coil__coro *from)
 
 /*
  * Return the saved stack pointer of a coroutine that is about to run, and clear it. The
- * next switch away from that coroutine sets it last, so an external tool can see that all
- * registers are on the stack (outside.h).
+ * switch away from a coroutine stores the stack pointer last, so if an external tool
+ * finds one, all registers are on the stack (outside.h).
  */
 static inline void *take_sp(coil__coro *coro)
 {
@@ -150,8 +150,8 @@ static void *switch_with_sanitizer(coil__coro *from, coil__coro *to, void *value
 }
 
 /*
- * Saves the exceptions in this function's frame, on the stack of the coroutine that is
- * being suspended.
+ * The exceptions of the suspended coroutine are saved in this function's frame, which is
+ * on that coroutine's stack.
  */
 COIL__NOINLINE void *coil__coro_transfer_with_care(coil__coro *to, void *value)
 {
@@ -236,7 +236,7 @@ COIL__ONE_LINE void *coil__coro_suspend(void *value)
 
 /* ---- life -------------------------------------------------------------------------- */
 
-/* Not inlined, because its locals would take a cache line of each stack. */
+/* Not inlined, because its local variables would occupy a cache line of each stack. */
 static COIL__NOINLINE void report_arrival(coil__coro *coro)
 {
     coil__san_arrived(coro, previous);
@@ -282,7 +282,7 @@ int coil__coro_create(size_t control_bytes, size_t stack_bytes,
 void *coil__coro_reserve(coil__coro *coro, size_t n)
 {
     coro->stack.high -= (n + 15) & ~(size_t)15;
-    /* for the first frame, too */
+    /* include the coroutine's first frame */
     coil__valgrind_reserve(coro->stack.high - 256, 256 + n);
     if (coil__stack_is_light(&coro->stack))
         coil__light_touch(&coro->stack);
@@ -362,7 +362,7 @@ int coil__coro_call(size_t room_bytes, void (*fn)(void *), void *arg)
 struct coil_coro {
     coil__coro coro;
     coil_coro_fn fn;
-    const void *thread; /* the owner's coil__coro_thread; NULL once destroyed */
+    const void *thread; /* the owning thread's coil__coro_thread; NULL once destroyed */
     bool begun;
 };
 
@@ -403,8 +403,8 @@ static void check_coroutine_thread(const coil_coro *coro, const char *caller)
 }
 
 /*
- * Check the thread only at the first resume, because checking it at each resume would
- * slow down the switch.
+ * The thread is checked only here, at the first resume, because a check at each resume
+ * would slow down the switch.
  */
 static COIL__NOINLINE void begin_coroutine(coil_coro *coro)
 {
@@ -422,9 +422,9 @@ void *coil_coro_resume(coil_coro *coro, void *value)
     if (COIL__UNLIKELY(!coro->begun))
         begin_coroutine(coro);
     /*
-     * This must be a tail call, because the processor would mispredict the return from
-     * this function. So if a coroutine has ended, its stack is not trimmed here:
-     * coil__coro_destroy() trims it.
+     * This must be a tail call, or the processor would mispredict the return from this
+     * function. So this function cannot trim the stack of a coroutine that has ended:
+     * coil__coro_destroy() does.
      */
     return coil__coro_resume(&coro->coro, value);
 }

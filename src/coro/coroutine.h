@@ -15,7 +15,7 @@ enum coil__coro_kind { COIL__CORO_OTHER, COIL__CORO_TASK, COIL__CORO_GENERATOR }
 
 struct coil__coro_class {
     enum coil__coro_kind kind;
-    /* The function that the coroutine runs. coil__coro_resume() returns its result. */
+    /* The coroutine's function. coil__coro_resume() returns its result. */
     void *(*main)(coil__coro *coro);
     /* Return the name for messages: a task's name, or "generator". Async-signal-safe. */
     const char *(*label)(const coil__coro *coro);
@@ -23,26 +23,28 @@ struct coil__coro_class {
 };
 
 /*
- * The first member of a control block, which is at the top of a stack's slot. Each thread
- * also has a root: a coroutine that represents the thread's own stack.
+ * A coroutine: the first member of a control block at the top of a stack's slot. Each
+ * thread also has a root coroutine, which represents the thread's own stack.
  */
 struct coil__coro {
     struct coil__stack stack; /* first: see coil__stack_acquire() */
     void *sp;                 /* the stack pointer while suspended; NULL while running */
-    /* the coroutine that resumed it; NULL while suspended, and for a root */
+    /* the coroutine that resumed this one; NULL while suspended, and for a root */
     coil__coro *caller;
     bool done;
     uint32_t number; /* a task's number, from coil__scheduler.spawned */
     const struct coil__coro_class *class;
     void *arg; /* the argument of the coroutine's function */
-    /* TSan's fiber or ASan's fake stack: sanitizer.h. The layout is the same in every
-       build. */
+    /*
+     * TSan's fiber or ASan's fake stack: see sanitizer.h. Present in every build, so that
+     * the layout is always the same.
+     */
     void *fiber;
 };
 
-/* The state of a thread that each switch reads. */
+/* The part of a thread's state that each switch reads. */
 struct coil__coro_thread {
-    coil__coro *running; /* the running coroutine, which may be the root; NULL at first */
+    coil__coro *running; /* the running coroutine or the root; NULL at first */
     const void *watch;   /* see coil__exceptions_clear() */
 };
 
@@ -67,17 +69,18 @@ static inline coil__coro *coil__coro_current(void)
  * Create a coroutine in a new slot. Its control block has control_bytes bytes (at least
  * sizeof(coil__coro)) and begins with the coroutine; the rest is zeroed. The first
  * transfer to the coroutine calls class->main(coro), which finds `arg` in the control
- * block. When main() returns, the coroutine is done, and control goes to the coroutine's
- * caller with the returned value. Fails with -ENOMEM or -EINVAL.
+ * block. When main() returns, the coroutine is done, and the value is passed to its
+ * caller. Fails with -ENOMEM or -EINVAL.
  */
 int coil__coro_create(size_t control_bytes, size_t stack_bytes,
                       const struct coil__coro_class *class, void *arg, coil__coro **out);
 
 /*
- * The first half of coil__coro_create(): takes a slot. coil__coro_prepare() is the second
- * half. The task layer uses this function to recycle control blocks. The members from
- * `class` on are zero or have the values that the slot's last user left. If `class`
- * differs, the caller must write the whole block.
+ * Take a slot for a coroutine, as the first half of coil__coro_create();
+ * coil__coro_prepare() is the second half. The task layer calls the halves separately so
+ * that it can recycle control blocks. The members from `class` on are zero or have the
+ * values that the slot's last user left. If the block's `class` is not the given class,
+ * the caller must write the whole block.
  */
 static inline int coil__coro_take(size_t control_bytes, size_t stack_bytes,
                                   const struct coil__coro_class *class, coil__coro **out)
@@ -97,7 +100,7 @@ static inline int coil__coro_take(size_t control_bytes, size_t stack_bytes,
     return 0;
 }
 
-/* The first transfer calls class->main(coro). */
+/* Prepare the stack so that the first transfer calls class->main(coro). */
 void coil__coro_prepare(coil__coro *coro);
 
 /*
@@ -107,9 +110,9 @@ void coil__coro_prepare(coil__coro *coro);
 void *coil__coro_reserve(coil__coro *coro, size_t n);
 
 /*
- * Suspend the running coroutine and continue `to`, whose own transfer returns `value`.
- * Returns the value that the transfer back passes. Does not change to->caller: this
- * function is for schedulers, which keep track of the next coroutine themselves.
+ * Suspend the running coroutine and continue `to`, in which a transfer returns `value`.
+ * Returns the value that is passed when control is transferred back. Does not change
+ * to->caller, because schedulers keep track of the next coroutine themselves.
  */
 void *coil__coro_transfer(coil__coro *to, void *value);
 
@@ -118,17 +121,17 @@ void *coil__coro_transfer(coil__coro *to, void *value);
 void *coil__coro_transfer_with_care(coil__coro *to, void *value);
 
 /*
- * Like coil__coro_transfer(), but without a value, and faster if this function has
- * suspended `to`: see coil__switch_alike().
+ * Like coil__coro_transfer(), but passes no value, and is faster if `to` was suspended by
+ * this function too: see coil__switch_alike().
  */
 void coil__coro_transfer_alike(coil__coro *to);
 
 /*
  * End the running coroutine and continue `to`. If `begun` is true, one of the functions
- * above suspended `to`, and now returns NULL. If `begun` is false, `to` begins. Call this
- * function only if coil__coro_may_leave() is true, as the last statement of a function,
- * because it does not return. The function does not use the old stack any more, so the
- * slot may already be free.
+ * above suspended `to`, and now returns NULL. If `begun` is false, `to` begins. This
+ * function does not return. Call it only if coil__coro_may_leave() is true, as the last
+ * statement of a function. It no longer uses the old stack, so the slot may already be
+ * free.
  */
 void coil__coro_leave_for(coil__coro *to, bool begun);
 
@@ -144,12 +147,11 @@ static inline bool coil__coro_may_leave(void)
 void coil__coro_check(void);
 
 /*
- * A coroutine may be suspended while it runs on one of the program's own stacks
- * (makecontext(3)); it is then resumed on that stack. In this case its stack pointer is
- * outside the slot, but the same is true if a large frame has overflowed the coroutine's
- * own stack. This function distinguishes the two cases by walking the frames of the
- * suspended coroutine: after an overflow, the walk arrives at the slot; on another stack,
- * it does not. The pointer is NULL in a program without error/backtrace.c.
+ * The result of coil__coro_find_frames(). A coroutine's stack pointer can be outside its
+ * slot for two reasons: a large frame has overflowed the stack, or the coroutine runs on
+ * one of the program's own stacks (makecontext(3)). The function tells them apart by
+ * walking the coroutine's frames: after an overflow, the walk reaches the slot; on
+ * another stack, it does not. The pointer is NULL in a program without error/backtrace.c.
  */
 enum coil__coro_frames {
     COIL__FRAMES_UNKNOWN,
@@ -161,8 +163,8 @@ extern enum coil__coro_frames (*coil__coro_find_frames)(const coil__coro *coro);
 #define COIL__FIND_FRAMES_BYTES (32 * 1024) /* stack needed to load the unwinder */
 
 /*
- * Check the stack as a switch does. Called instead of a switch if a coroutine would
- * switch to itself.
+ * Check the stack for an overflow. Called instead of a switch if a coroutine would switch
+ * to itself.
  */
 static inline void coil__coro_stay(void)
 {
@@ -172,8 +174,9 @@ static inline void coil__coro_stay(void)
 
 /*
  * True if the stack pointer is outside of the running coroutine's slot: a signal handler
- * is running on its alternate stack, or the program has switched stacks itself. Never
- * true if the root is running: the limits of the thread's own stack are not known.
+ * is running on its alternate stack, or the program has switched stacks itself. Always
+ * false if the root is running, because the limits of the thread's own stack are not
+ * known.
  */
 static inline bool coil__coro_off_stack(void)
 {
@@ -190,18 +193,20 @@ bool coil__coro_in_handler(void);
 /* Transfer to `coro`, and make the running coroutine its caller. */
 void *coil__coro_resume(coil__coro *coro, void *value);
 
-/* Transfer to the running coroutine's caller, and set `caller` to NULL. */
+/*
+ * Transfer to the running coroutine's caller, and clear the running coroutine's `caller`.
+ */
 void *coil__coro_suspend(void *value);
 
 /*
- * Return the coroutine outside of `coro`: the generator that delegates to it, else the
- * coroutine that resumed it, or NULL at the end. Repeated calls walk outwards from a
- * suspended or running coroutine. *leaf is at first the coroutine where the walk begins;
- * the function updates it.
+ * Return the next coroutine outwards from `coro`: the generator that delegates to it, or
+ * otherwise the coroutine that resumed it, or NULL at the end. Repeated calls walk
+ * outwards from a suspended or running coroutine, to which *leaf must point at first; the
+ * function updates *leaf.
  */
 coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf);
 
-/* For the inline function below. */
+/* The slow path of coil__coro_destroy(). */
 void coil__coro_destroy_unusual(coil__coro *coro);
 
 /* Release the slot. The coroutine must have ended, or must never have begun. */
@@ -212,44 +217,53 @@ static inline void coil__coro_destroy(coil__coro *coro)
 }
 
 /*
- * Return the number of bytes that are left on the running coroutine's stack: SIZE_MAX on
- * the thread's own stack, 0 on a stack that is not coil's.
+ * Return the number of bytes that are left on the running coroutine's stack, SIZE_MAX on
+ * the thread's own stack, or 0 on a stack that is not coil's.
  */
 size_t coil__coro_room(void);
 
 /*
- * Bypass class->main: the first transfer calls fn(arg) directly, and then end() with fn's
- * result. end() must not return. Under a sanitizer, class->main is still used.
+ * Prepare the stack so that the first transfer bypasses class->main: it calls fn(arg)
+ * directly, and then end() with fn's result. end() must not return. Under a sanitizer,
+ * class->main is still used.
  */
 void coil__coro_enter_directly(coil__coro *coro, int (*fn)(void *arg), void *arg,
                                void (*end)(int rc));
 
-/* The outermost C function on a coroutine's stack, where backtraces end; not used after
-   coil__coro_enter_directly(). */
+/*
+ * The outermost C function on a coroutine's stack, where backtraces end, except after
+ * coil__coro_enter_directly().
+ */
 int coil__coro_main(void *coro);
 
 /*
- * Call fn(arg) with at least room_bytes of stack. The call is direct if so many bytes are
- * left, or if the thread's own stack is in use. Otherwise fn runs on a new stack. fn must
+ * Call fn(arg) with at least room_bytes of stack. If so much stack is left, or on the
+ * thread's own stack, fn is called directly; otherwise it runs on a new stack. fn must
  * return. If this function fails with -ENOMEM, fn was not called.
  */
 int coil__coro_call(size_t room_bytes, void (*fn)(void *arg), void *arg);
 
 /*
- * From install to uninstall, a SIGSEGV in the guard of the running coroutine's stack
- * prints "coil: stack overflow in LABEL (N bytes)" and ends the process. Any other
- * SIGSEGV has its usual effect. SIGSEGV must have its default disposition. Each thread
- * must call install for its own coroutines, because each thread needs an alternate signal
- * stack, which uninstall removes. coil__overflow_install() returns false if it has no
- * effect.
+ * Start and stop detecting stack overflows. In between, a SIGSEGV in the guard of the
+ * running coroutine's stack prints "coil: stack overflow in LABEL (N bytes)" and ends the
+ * process; any other SIGSEGV has its usual effect. SIGSEGV must have its default
+ * disposition. Each thread must call install for its own coroutines, because each thread
+ * needs an alternate signal stack, which uninstall removes. coil__overflow_install()
+ * returns false if it has no effect.
  */
 bool coil__overflow_install(void);
 void coil__overflow_uninstall(void);
 
-/* True between a successful install and the uninstall of this thread. */
+/*
+ * True if this thread has called install with success, and has not called uninstall
+ * since.
+ */
 bool coil__overflow_watched(void);
 
-/* True if, in addition, SIGSEGV still has coil's handler. Makes a system call. */
+/*
+ * True if, in addition, coil's handler for SIGSEGV is still installed. Makes a system
+ * call.
+ */
 bool coil__overflow_is_ours(void);
 
 #endif

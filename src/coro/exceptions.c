@@ -5,10 +5,10 @@
  * blocks are open, and the number of exceptions thrown and not yet caught. If a coroutine
  * is suspended inside a catch block, or in a destructor during unwinding, the two words
  * are saved on its own stack, and the thread's words are set to zero. So every coroutine
- * starts with zeros, and nearly every switch can skip this work. The switch decides by
- * reading eight bytes, which are zero if there is nothing to do:
+ * starts with zeros, and nearly every switch can skip this work. To decide, the switch
+ * reads eight bytes, which are zero if there is nothing to do:
  *
- *     one C++ runtime is loaded its two words: six bytes of the first and two of the
+ *     one C++ runtime            its two words: six bytes of the first and two of the
  *                                second, because reading both words costs 3 % of a switch
  *     no runtime yet             a word of the loader that changes when the next object
  *                                is opened with dlopen(3), possibly by the running task
@@ -16,10 +16,10 @@
  *     such word                  and, without a runtime, checks whether the loader has
  *                                opened an object (15 ns)
  *
- * A thread begins with `always`. Under a sanitizer every thread always uses `always`: see
- * sanitizer.h. A runtime is found by its name, or through a weak reference if the program
- * was linked with the runtime. Two kinds of runtimes are not found: a copy hidden in a
- * plugin, and a second runtime that is opened after the first was found.
+ * A thread begins with `always`, and keeps it under a sanitizer: see sanitizer.h. A
+ * runtime is found by its name, or through a weak reference if the program was linked
+ * with the runtime. Two kinds of runtime are not found: a copy hidden in a plugin, and a
+ * second runtime that is opened after the first was found.
  */
 #include "exceptions.h"
 
@@ -58,8 +58,8 @@ static void add_runtime(get_globals *get)
 }
 
 /*
- * Add the runtime and prevent it from being unloaded, so that its words can always be
- * read.
+ * Add the runtime with this name, if it is loaded, and prevent it from being unloaded, so
+ * that its words can always be read.
  */
 static void add_runtime_of(const char *name)
 {
@@ -75,10 +75,10 @@ static void add_runtime_of(const char *name)
 }
 
 /*
- * Return the address of eight bytes that are zero exactly if both words are zero. Objects
- * are at addresses above 64 KiB, so a pointer to a caught exception has a bit set in its
- * upper six bytes. A stack is too small for 65,536 exceptions in flight, so the lower two
- * bytes of their count are enough.
+ * Return the address of eight bytes that are zero if and only if both words are zero: the
+ * upper six bytes of the pointer and the lower two of the count. Objects are at addresses
+ * above 64 KiB, so a pointer to a caught exception has a bit set in its upper six bytes.
+ * A stack is too small for 65,536 exceptions in flight, so the count fits into two bytes.
  */
 static const void *watch_both(const struct coil__exceptions *words)
 {

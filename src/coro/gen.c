@@ -17,27 +17,27 @@
  * Resuming the entry switches directly to its leaf, and a yield in the leaf switches
  * directly back to the resumer. The generators in between do not run, so resuming and
  * yielding cost the same at any depth. When the innermost generator ends, its delegator
- * continues and takes over the resumer.
+ * continues, and its own yields and result now go to the resumer.
  *
  * Invariants
  * 1. In the first generator of a chain, `leaf` is the end of the chain. In other
- *    generators `leaf` is out of date: follow `delegate`.
+ *    generators `leaf` may be out of date, so follow `delegate`.
  * 2. While a generator runs, its `entry` is the generator that was resumed, and its
  *    coroutine's caller is the coroutine that resumed it. If another generator becomes
  *    the innermost one, it takes over this entry and this caller.
  * 3. `running` is true only for the innermost generator, so a chain is running if its end
  *    is running.
- * 4. If leaf == NULL, a generator in the middle of the chain was resumed directly (a
- *    detour). During a detour the outer part of the chain must not be resumed.
+ * 4. While a generator in the middle of a chain is being resumed directly (a detour),
+ *    `leaf` is NULL in the outer generators, which must not be resumed.
  *
- * Values that are sent, yielded or returned are copied to the other side's variable
- * before the switch. The switch itself carries the return code.
+ * Values that are sent, yielded or returned are stored in the other side's variable
+ * before the switch. The switch itself passes only the return code.
  *
- * A generator may await: the task layer suspends the current coroutine, in this case the
+ * A generator may await: the task layer suspends the current coroutine, which is the
  * innermost generator, and returns to it later. This file is not involved, and the
  * generator stays `running`.
  *
- * GeneratorExit (-ECANCELED) is not simply thrown into the innermost generator. As in
+ * GeneratorExit (-ECANCELED) is thrown not only into the innermost generator. As in
  * Python, the delegates are closed from the inside out, so an outer generator gets the
  * exit even if an inner one ignored it.
  */
@@ -59,7 +59,7 @@ struct coil_gen {
     void **out;  /* while it runs: where to store the value for the resumer */
     void *result;
     bool begun, running, closed;
-    bool lost; /* its delegate has ended, resumed by another caller */
+    bool lost; /* its delegate was resumed by another caller, and has ended */
 };
 
 COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_GEN_CORO, coil_gen, coro),
@@ -75,8 +75,7 @@ static void store_value(void **where, void *value)
 }
 
 /*
- * Called when the innermost generator has ended: its delegator takes over the resumer and
- * continues.
+ * Called when the innermost generator has ended: let its delegator continue in its place.
  */
 static void hand_back(coil_gen *inner, coil_gen *outer)
 {
@@ -116,7 +115,7 @@ static const char *label_generator(const coil__coro *coro)
 static const struct coil__coro_class gen_class = {
     .kind = COIL__CORO_GENERATOR, .main = gen_main, .label = label_generator};
 
-/* Return the generator whose body is running, or NULL. */
+/* Return the generator whose function is running, or NULL. */
 static coil_gen *running_gen(void)
 {
     coil__coro *coro = coil__coro_current();
@@ -167,13 +166,13 @@ static void set_leaf_upwards(coil_gen *gen, coil_gen *leaf)
         gen->leaf = leaf;
 }
 
-/* Make `leaf` ready to be resumed as the end of the chain that begins at `entry`. */
+/* Prepare `leaf` to be resumed as the end of the chain that begins at `entry`. */
 static void prepare_leaf(coil_gen *leaf, coil_gen *entry, void *sent, void **out)
 {
     leaf->entry = entry;
     leaf->out = out;
     leaf->running = leaf->begun = true;
-    /* Python would resume the exhausted delegate again, which returns None. */
+    /* Like Python, which resumes the exhausted delegate once more and gets None. */
     store_value(leaf->sent, leaf->lost ? NULL : sent);
     leaf->lost = false;
 }
@@ -203,8 +202,8 @@ int coil_gen_yield_from(coil_gen *inner, void **result)
 }
 
 /*
- * While a generator runs, the outer generators of its chain, up to its entry, are waiting
- * in yield_from.
+ * The frames of the outer generators in the chain, up to the entry, are suspended in
+ * yield_from.
  */
 coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf)
 {
@@ -221,10 +220,7 @@ coil__coro *coil__coro_outer(coil__coro *coro, coil__coro **leaf)
 
 /* ---- resuming ---------------------------------------------------------------------- */
 
-/*
- * Update the outer generators after a generator in the middle of the chain was resumed
- * directly.
- */
+/* Update the outer generators after a detour to `gen`. */
 static void end_detour(coil_gen *gen)
 {
     coil_gen *outer = gen->delegator;
@@ -240,8 +236,8 @@ static void end_detour(coil_gen *gen)
 }
 
 /*
- * Resume the innermost generator of the chain. The yield in which it is suspended returns
- * `error`, or 0 and `sent`. Returns the result of this step.
+ * Resume the innermost generator of the chain: the yield in which it is suspended returns
+ * `error`, or 0 with `sent`. Returns the result of that generator's next yield or return.
  */
 static int resume_chain(coil_gen *gen, void *sent, int error, void **value)
 {
@@ -349,7 +345,7 @@ int coil_gen_throw(coil_gen *gen, int error, void **value)
     if (is_busy(gen))
         return coil__failed(-EBUSY);
     if (!gen->begun) {
-        gen->closed = true; /* the body never runs */
+        gen->closed = true; /* its function never runs */
         return error;
     }
     if (error == -ECANCELED)
@@ -367,7 +363,7 @@ int coil_gen_close(coil_gen *gen)
     if (is_busy(gen))
         return coil__failed(-EBUSY);
     if (!gen->begun) {
-        gen->closed = true; /* the body never runs */
+        gen->closed = true; /* its function never runs */
         return 0;
     }
     rc = throw_exit(gen, NULL);

@@ -1,5 +1,5 @@
 /*
- * light.c - acquires and releases light stacks, which are swapped out while their
+ * light.c - acquires and releases light stacks, which can be swapped out while their
  * coroutine waits. light_slab.h shows their layout in memory.
  */
 #include "light_slab.h"
@@ -72,7 +72,10 @@ static void lay_slab_out(struct coil__light_slab *slab, char *base, size_t bytes
     slab->flags = (unsigned char *)(slab + 1);
 }
 
-/* The bytes behind the slots: the records, the flags and struct coil__light_slab. */
+/*
+ * Return the number of bytes behind the slots: the records, the flags and struct
+ * coil__light_slab.
+ */
 static size_t tail_bytes(size_t slot_count)
 {
     return round_up(slot_count * sizeof(struct coil__light_record)) +
@@ -99,7 +102,8 @@ static void destroy_slab(struct coil__light_pool *pool, struct coil__light_slab 
 }
 
 /*
- * Halve the number of slots until mmap(2) succeeds, because address space may be limited.
+ * Map memory for a slab. Address space may be limited, so halve the number of slots until
+ * mmap(2) succeeds.
  */
 static char *map_slab(const struct coil__light_pool *pool, size_t slot_bytes,
                       size_t *slot_count, size_t *bytes)
@@ -239,7 +243,8 @@ int coil__light_acquire(size_t stack_bytes, size_t control_bytes,
 }
 
 /*
- * Like coil__stack_trim(). If the stack is swapped out, only its cell must be freed.
+ * Discard the pages below the top page if many stacks are dirty. A stack that is swapped
+ * out has no such pages.
  */
 void coil__light_trim(struct coil__stack *stack)
 {

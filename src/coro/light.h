@@ -3,7 +3,7 @@
  *
  * The control block of a light stack is in a separate array behind the slab's slots, so
  * only the coroutine itself touches the stack's pages. While the coroutine waits, its
- * live bytes can be in a store (store.h), and its page can be a guard:
+ * live bytes can be in a store (store.h), and its top page can become a guard:
  *
  *           acquire       touch           swap out            release
  *     FREE ---------> EMPTY ---> RESIDENT --------> STORED ----------> FREE
@@ -18,21 +18,21 @@
 
 #include "stack.h"
 
-/* In coil__stack.state. */
+/* Values of coil__stack.state. */
 enum coil__light_state {
     COIL__LIGHT_FREE,
-    COIL__LIGHT_EMPTY,    /* in use, without contents */
-    COIL__LIGHT_RESIDENT, /* its contents are on its page */
-    COIL__LIGHT_STORED,   /* its live (highest) bytes are in the cell; its page faults */
-    /* its contents are on its page; its cell is not yet freed */
+    COIL__LIGHT_EMPTY,    /* in use, but nothing was written to it */
+    COIL__LIGHT_RESIDENT, /* its contents are in memory */
+    COIL__LIGHT_STORED,   /* its live (highest) bytes are in the cell */
+    /* its contents are in memory again; its cell is not yet freed */
     COIL__LIGHT_COMING
 };
 
-/* The layer above light stacks. */
+/* Functions of the task layer, which decides which stacks may be swapped out. */
 struct coil__light_owner {
     /*
-     * If the stack may be swapped out, return its lowest live address. Return NULL if it
-     * must stay resident, or if its coroutine has not been waiting since `since`.
+     * Return the lowest live address of a stack that may be swapped out. Return NULL if
+     * the stack must stay resident, or if its coroutine began to wait after `since`.
      */
     const char *(*lowest_live)(const struct coil__stack *stack, int64_t since);
     void (*swapped_out)(
@@ -44,38 +44,40 @@ extern const struct coil__light_owner *coil__light_owner;
 
 /*
  * If this thread's stacks cannot be swapped out, return the reason, a short text for a
- * message. Otherwise return NULL.
+ * message; otherwise return NULL.
  */
 const char *coil__light_off(void);
 
-/* The light versions of coil__stack_acquire(), _trim() and _release(), which call
-   these. */
+/* What coil__stack_acquire(), coil__stack_trim() and so on call for a light stack. */
 int coil__light_acquire(size_t stack_bytes, size_t control_bytes,
                         struct coil__stack **out);
 void coil__light_trim(struct coil__stack *stack);
 void coil__light_release(struct coil__stack *stack);
-ssize_t coil__light_peak(const struct coil__stack *stack); /* for a stack in use */
+ssize_t coil__light_peak(const struct coil__stack *stack); /* the stack must be in use */
 
-/* The first byte of the stack's slot, where the guard begins. */
+/* Return the first byte of the stack's slot, where the guard begins. */
 char *coil__light_slot(const struct coil__stack *stack);
 
-/* The original top of the slot: `high` moves down for arguments. */
+/*
+ * Return the original top of the stack: `high` moves down when arguments are stored
+ * there.
+ */
 char *coil__light_top(const struct coil__stack *stack);
 
 /*
- * Make the stack resident: swap it in, or count its page before anything is written to
- * it. Swaps other stacks out if too many are resident.
+ * Make the stack resident before anything is written to it: swap it in, or count its page
+ * if it was empty. Swaps other stacks out if too many are resident.
  */
 void coil__light_touch(struct coil__stack *stack);
 
 /*
- * Swap out the stack of a suspended coroutine, whose live bytes begin at sp. If there are
- * too many live bytes, or if there is no memory or no guard, change nothing and return
+ * Swap out the stack of a suspended coroutine. The live bytes begin at sp. If there are
+ * too many of them, or if there is no memory or no guard, change nothing and return
  * false.
  */
 bool coil__light_swap_out(struct coil__stack *stack, const char *sp);
 
-/* Swap the stack in at the same addresses. No effect if the stack is resident. */
+/* Swap the stack in at the same addresses, or do nothing if it is resident. */
 void coil__light_swap_in(struct coil__stack *stack);
 
 /* Swap in up to COIL__LIGHT_AHEAD stacks, with fewer system calls. */
@@ -90,23 +92,24 @@ void coil__light_swap_in_all(struct coil__stack *const *stacks, size_t n);
 bool coil__light_fault(const char *address);
 
 /*
- * Called before the loop waits: swap out stacks that have waited longer than the age
- * limit, at most one batch. `now` is a time of the clock that measures the waits.
+ * Called before the loop waits: swap out at most one batch of stacks that have been
+ * waiting longer than the age limit. `now` is the time on the clock that measures the
+ * waits.
  */
 void coil__light_idle(int64_t now);
 
 /* Set the limits of the calling thread. 0 means the default. */
 void coil__light_limit(size_t resident_bytes, int64_t age_ns);
 
-/* The default limit of resident bytes in suspended stacks, and the default age limit. */
+/* The default limits of coil__light_limit(). */
 #define COIL__LIGHT_RESIDENT_BYTES ((size_t)64 << 20)
 #define COIL__LIGHT_AGE_NS INT64_C(1000000000)
 
 struct coil__light_counts {
     size_t used;           /* stacks in use */
     size_t stored;         /* stacks that are swapped out */
-    size_t stored_bytes;   /* the total size of their cells */
-    size_t resident_bytes; /* pages, including those of free slots */
+    size_t stored_bytes;   /* total size of the cells */
+    size_t resident_bytes; /* size of the top pages, including those of free slots */
 };
 
 struct coil__light_counts coil__light_counts(void);

@@ -2,15 +2,15 @@
  * light_clock.c - limits the number of resident light stacks with a clock algorithm,
  * which chooses the stacks to swap out.
  *
- * `resident_count` is the number of top pages that have memory, of stacks in use and of
- * free slots. slab.flags has one byte for each slot. Before another page is touched, the
- * count is compared with the cap. At the cap, the clock's hand moves over the flags and
- * swaps out a batch. If the hand finds too few stacks, because most tasks are running,
- * ready or pinned, the limit rises by an eighth, so checks stay rare. When the loop next
- * becomes idle, the limit is lowered again.
+ * `resident_count` is the number of top pages that have memory, both of stacks in use and
+ * of free slots. slab.flags has one byte for each slot. Before another page is touched,
+ * the count is compared with the cap. At the cap, the clock's hand moves over the flags,
+ * and a batch of stacks is swapped out. If too few stacks can be swapped out, because
+ * most tasks are running, ready or pinned, the next check takes place only when the count
+ * has grown by an eighth of the cap, or when the loop becomes idle.
  *
- * A task that has used much of its stack also has an unknown number of resident pages
- * below the top page. So after every 512 pages, mincore(2) measures some of the stacks
+ * A task that has used much of its stack also has resident pages below the top page,
+ * which are not counted. So after every 512 pages, mincore(2) measures some of the stacks
  * touched last, and the cap is divided by the average number of pages per stack.
  */
 #include "light_slab.h"
@@ -33,8 +33,8 @@ static struct coil__light_slab *slab_after(struct coil__light_slab *slab)
 }
 
 /*
- * Add a page without live bytes to the pages to free. Such a page needs neither a guard
- * nor a cell.
+ * Add the pages of a stack without live bytes to the pages to discard. Such a stack needs
+ * neither a guard nor a cell.
  */
 static void add_idle_page(struct coil__stack *stack, size_t *count)
 {
@@ -47,7 +47,7 @@ static void add_idle_page(struct coil__stack *stack, size_t *count)
     coil__light_set_resident(stack, false);
 }
 
-/* The stack at the hand has a page. Add the stack to the batch if it may be swapped out. */
+/* Add the stack, whose top page has memory, to the batch if it may be swapped out. */
 static void add_if_idle(struct coil__stack *stack, int64_t since, size_t *idle_count)
 {
     const char *sp;
@@ -58,7 +58,7 @@ static void add_if_idle(struct coil__stack *stack, int64_t since, size_t *idle_c
         add_idle_page(stack, idle_count);
         return;
     }
-    if (stack->state != COIL__LIGHT_RESIDENT) /* it is already in this batch */
+    if (stack->state != COIL__LIGHT_RESIDENT) /* already in this batch */
         return;
     sp = coil__light_owner->lowest_live(stack, since);
     if (sp == NULL)
@@ -69,7 +69,7 @@ static void add_if_idle(struct coil__stack *stack, int64_t since, size_t *idle_c
         coil__light->going[coil__light->going_count++] = stack;
 }
 
-/* Count the stacks that the handler of SIGSEGV has swapped in. */
+/* Count the stacks that the handler of SIGSEGV has swapped in since the last call. */
 static COIL__NOINLINE void settle_strays(void)
 {
     coil__light->some_came = false;
@@ -85,9 +85,9 @@ static COIL__NOINLINE void settle_strays(void)
 }
 
 /*
- * Move the hand over all flags, or until a batch is full, and swap out the stacks of
- * coroutines that have been waiting since `since` or longer. Returns the number of pages
- * freed.
+ * Move the hand over the flags until a batch is full or the hand has been around once,
+ * and swap out the stacks whose coroutines have been waiting since `since` or longer.
+ * Returns the number of pages freed.
  */
 static size_t sweep_flags(int64_t since)
 {
@@ -129,8 +129,8 @@ static size_t sweep_flags(int64_t since)
 }
 
 /*
- * Estimate the number of resident pages per stack from the stacks touched last, because
- * pages below the top page are not counted.
+ * Estimate the number of resident pages per stack from the stacks touched last. Only top
+ * pages are counted, so the cap must be divided by this number.
  */
 static void sample_depth(void)
 {
@@ -172,6 +172,6 @@ void coil__light_idle(int64_t now)
         return;
     coil__light->next_check = 0;
     if (sweep_flags(now - coil__light->age_ns) < COIL__LIGHT_BATCH)
-        /* after a full batch, the next idle iteration continues */
+        /* after a full batch, continue in the loop's next idle iteration */
         coil__light->aged_at = now;
 }

@@ -5,15 +5,15 @@
  *     each slot:   | guard | stack ... | colour |
  *     each record: | control block |
  *
- * Slot i and record i belong together as long as the slab exists, so the addresses in a
- * free record stay correct. A slot has no page until it is written to.
+ * Record i always describes slot i, so the addresses in a free record stay correct. A
+ * slot has no page until it is written to.
  *
  * light.c acquires and releases slots. light_swap.c swaps stacks out and in.
  * light_clock.c limits the number of resident stacks. light_table.c finds the slab of an
  * address.
  *
- * The guard below a slot is shorter than an ordinary guard: one page is enough for code
- * compiled with -fstack-clash-protection.
+ * The guard of a light stack is shorter than an ordinary guard. Even one page is enough
+ * for code compiled with -fstack-clash-protection.
  */
 #ifndef COIL_CORO_LIGHT_SLAB_H
 #define COIL_CORO_LIGHT_SLAB_H
@@ -40,7 +40,7 @@ struct coil__light_slab {
     size_t bytes, slot_bytes;
     char *slots;
     struct coil__light_record *records;
-    unsigned char *flags; /* enum coil__light_flag for each slot */
+    unsigned char *flags; /* one enum coil__light_flag per slot */
     struct coil__stack *free;
     struct coil__light_entry *entry;
     unsigned slot_count;
@@ -50,7 +50,7 @@ struct coil__light_slab {
 
 struct coil__light_pool {
     struct coil__list open, full;
-    struct coil__light_slab *empty; /* the spare slab, which has no used slot, or NULL */
+    struct coil__light_slab *empty; /* a spare slab without used slots, or NULL */
     size_t next_slot_count;
 };
 
@@ -60,19 +60,19 @@ enum coil__light_flag {
     COIL__LIGHT_CAME  /* swapped in by the handler of SIGSEGV; not yet counted */
 };
 
-/* The state of one thread. */
+/* The state of light stacks of one thread. */
 struct coil__light {
     struct coil__store store;
     struct coil__list slabs;
     struct coil__light_pool pools[COIL__CLASS_COUNT];
     size_t used_count, stored_count, resident_count, dirty_count;
-    size_t cap;        /* the maximum number of resident pages */
+    size_t cap;        /* maximum number of resident pages */
     size_t next_check; /* the cap is checked when this many pages are resident */
-    size_t depth;      /* estimated pages of a resident stack */
+    size_t depth;      /* estimated number of pages per resident stack */
     struct coil__stack *latest[COIL__LIGHT_SAMPLE]; /* the stacks touched last, or NULL */
     unsigned latest_next;
     int64_t age_ns, aged_at;
-    volatile bool some_came; /* a flag is COIL__LIGHT_CAME */
+    volatile bool some_came; /* some slot's flag is COIL__LIGHT_CAME */
     bool refused;            /* the kernel has refused a guard: stop swapping out */
     struct coil__light_slab *hand;
     unsigned hand_slot;
@@ -82,7 +82,7 @@ struct coil__light {
 };
 
 struct coil__light_entry {
-    struct coil__light_slab *_Atomic slab; /* NULL: not in use */
+    struct coil__light_slab *_Atomic slab; /* NULL: the entry is unused */
     const void *owner;                     /* the thread's coil__coro_thread */
     char *low, *high;                      /* of the slots */
 };
@@ -111,8 +111,10 @@ static inline char *coil__light_top_page(const struct coil__stack *stack)
     return stack->low + coil__stack_bytes(stack) - coil__light_page_bytes;
 }
 
-/* True if this memory contains the stack on which this code runs: a task that has ended
-   frees its own slot. */
+/*
+ * True if this code is running on a stack in this memory: a task that has ended frees its
+ * own slot.
+ */
 static inline bool coil__light_is_below(const char *low, size_t bytes)
 {
     return (uintptr_t)coil__stack_pointer() - (uintptr_t)low < bytes;
@@ -120,7 +122,7 @@ static inline bool coil__light_is_below(const char *low, size_t bytes)
 
 /* ---- light_table.c ----------------------------------------------------------------- */
 
-/* Add the slab to the table of the process. Returns false if memory runs out. */
+/* Add the slab to the process's table of slabs. Returns false if memory runs out. */
 bool coil__light_publish(struct coil__light_slab *slab);
 
 /* Return the entry of the slab that contains the address, or NULL. Async-signal-safe. */
@@ -132,13 +134,16 @@ struct coil__light_entry *coil__light_find(const char *address);
 void coil__light_set_resident(struct coil__stack *stack, bool is);
 
 /*
- * Copy the live bytes to a cell, and set the stack's state. The handler of SIGSEGV reads
- * the state, so it must be set before the page becomes a guard. Returns false if there
+ * Copy the live bytes to a cell, and set the stack's state. This comes before making the
+ * page a guard, because the handler of SIGSEGV reads the state. Returns false if there
  * are too many bytes, or no memory.
  */
 bool coil__light_store_bytes(struct coil__stack *stack, const char *sp);
 
-/* Free the pages of the first n stacks in coil__light->going, whose bytes are stored. */
+/*
+ * Free the pages of the first n stacks in coil__light->going, whose live bytes were
+ * stored.
+ */
 void coil__light_free_pages(size_t n);
 
 /* Count a stack that the handler of SIGSEGV has swapped in. */
@@ -154,7 +159,7 @@ void coil__light_drop_stored(struct coil__stack *stack);
 
 void coil__light_make_room_now(size_t n);
 
-/* Make room for n more pages, which will be used. */
+/* If too many pages would be resident after touching n more, swap out other stacks. */
 static inline void coil__light_make_room(size_t n)
 {
     if (COIL__UNLIKELY(coil__light->resident_count + n > coil__light->next_check))

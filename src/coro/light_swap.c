@@ -8,11 +8,12 @@
  * stored, so the live bytes and the colour are all in the top page.
  *
  * Batches. One system call swaps up to COIL__LIGHT_BATCH stacks out, or up to
- * COIL__LIGHT_AHEAD stacks in. A batch costs a quarter less than single calls.
+ * COIL__LIGHT_AHEAD stacks in. A batch takes a quarter less time than single calls.
  *
- * Strays. An access to a stack that is swapped out faults. The handler of SIGSEGV finds
- * the stack with light_table.c and swaps it in. The handler may have interrupted a
- * function of store.c, so it does not free the cell; the cell is freed later.
+ * Strays. If a pointer to a stack that is swapped out is used, the access faults. The
+ * handler of SIGSEGV finds the stack with light_table.c and swaps it in. It leaves
+ * freeing the cell to a later call, because it may have interrupted a function of
+ * store.c.
  */
 #include "light_slab.h"
 
@@ -42,7 +43,7 @@ const char *coil__light_off(void)
 
 /* ---- out --------------------------------------------------------------------------- */
 
-/* Copy words, including red zones, without memcpy(3), which ASan would check. */
+/* Copy words, including ASan's red zones. memcpy(3) would be checked by ASan. */
 COIL__NO_SANITIZE static void copy_raw(void *to, const void *from, size_t bytes)
 {
     uint64_t *t = to;
@@ -90,7 +91,7 @@ bool coil__light_store_bytes(struct coil__stack *stack, const char *sp)
     return true;
 }
 
-/* Keep a stack resident because its page could not become a guard. */
+/* Undo the swapping out of a stack whose page could not be made a guard. */
 static void keep_resident(struct coil__stack *stack)
 {
     coil__store_give(&coil__light->store, stack->cell);
@@ -99,8 +100,10 @@ static void keep_resident(struct coil__stack *stack)
         errno == EINVAL; /* locked memory; other errors may be temporary */
 }
 
-/* Update the stack's peak before pages are discarded. Stacks are measured once
-   coil__stack_peak() was called. */
+/*
+ * Update the stack's peak before pages are discarded. Stacks are measured only after
+ * coil__stack_peak() was called once.
+ */
 static void remember_peak(struct coil__stack *stack)
 {
     if (COIL__UNLIKELY(coil__stack_measuring()) && stack->measured) {
@@ -152,8 +155,10 @@ bool coil__light_swap_out(struct coil__stack *stack, const char *sp)
     return stack->state == COIL__LIGHT_STORED;
 }
 
-/* Copy the bytes back after the guard was removed. Removing a guard cannot fail, because
-   it only changes the page's entry in the page table. */
+/*
+ * Copy the bytes back. Called after the guard was removed, which cannot fail, because it
+ * only changes the page's entry in the page table.
+ */
 static void put_bytes_back(struct coil__stack *stack)
 {
     size_t bytes = stored_bytes(stack);

@@ -32,8 +32,8 @@ static struct coil__light_entry *find_unused(struct entries *entries)
 }
 
 /*
- * Return an unused entry. If there is none, map memory for more entries. Called with the
- * lock held.
+ * Return an unused entry, after mapping memory for more entries if there is none. Returns
+ * NULL if memory runs out. Called with the lock held.
  */
 static struct coil__light_entry *make_entry(void)
 {

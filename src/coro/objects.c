@@ -2,11 +2,11 @@
  * objects.c - the shared objects that the loader has opened.
  *
  * The loader has a list of the objects (link.h), in the order in which they were opened.
- * `l_next` of the last object is NULL until another object is opened, so one load detects
- * a change. However, the memory of `l_next` is freed when its object is unloaded. So
- * `l_next` is used only if the last object certainly stays loaded as long as libcoil: it
- * is marked as never unloaded, or the program or libcoil's object depends on it.
- * dl_iterate_phdr(3) counts the opened objects, and locks the list during the callback.
+ * The last object's `l_next` is NULL until another object is opened, so reading it shows
+ * whether the list has changed. It may be read only while its object stays loaded. So it
+ * is used only if the last object certainly stays loaded as long as libcoil: it is marked
+ * as never unloaded, or the program or libcoil's object depends on it. dl_iterate_phdr(3)
+ * counts the opened objects, and locks the list during the callback.
  */
 #include "objects.h"
 
@@ -19,14 +19,14 @@
 
 struct search {
     const struct link_map *first;
-    uintptr_t our_address; /* where libcoil's own object was loaded */
+    uintptr_t our_address; /* address at which libcoil's own object was loaded */
     struct coil__objects *out;
 };
 
 /*
- * The functions below read the loader's list under the loader's lock, of which TSan is
- * unaware. They do not call strcmp() and strrchr(), because TSan would see the accesses
- * and report races.
+ * The functions below read the loader's list under the loader's lock. TSan does not know
+ * that lock and would report races, so these functions are not instrumented, and do not
+ * call strcmp() and strrchr(), which are.
  */
 COIL__NO_SANITIZE static bool same(const char *a, const char *b)
 {
@@ -57,8 +57,8 @@ COIL__NO_SANITIZE static const ElfW(Dyn) *
 }
 
 /*
- * The address of the string table. The loader has relocated it, except in the vDSO, which
- * is read-only.
+ * Return the address of the string table. The loader has already relocated this address,
+ * except in the vDSO, which is read-only.
  */
 COIL__NO_SANITIZE static const char *find_strings(const struct link_map *object)
 {
@@ -120,7 +120,7 @@ COIL__NO_SANITIZE static int look(struct dl_phdr_info *info, size_t bytes, void 
     return 1;
 }
 
-/* Return the first object of the list, which is the program. */
+/* Return the first object in the list, which is the program. */
 static const struct link_map *find_first(void)
 {
     struct link_map *first = NULL;

@@ -7,7 +7,7 @@
 #include "../base/base.h"
 
 struct coil__objects {
-    unsigned long long opened; /* the number of objects ever opened */
+    unsigned long long opened; /* number of objects opened so far */
     /*
      * Address of a pointer that is NULL until another object is opened. `next` itself is
      * NULL if that pointer might not stay in memory.

@@ -10,10 +10,10 @@
 
 #include <stdatomic.h>
 
-/* Changed without a lock, because a child of fork(2) might find a lock held. */
+/* Changed without a lock, which could still be held in a child of fork(2). */
 static void *_Atomic loops[COIL__OUTSIDE_LOOPS];
 
-/* In .data, which core files contain. */
+/* In .data, because core files contain that section. */
 struct coil__debug coil__debug __attribute__((used)) = {
     .cookie = COIL__OUTSIDE_COOKIE,
     .version = COIL__OUTSIDE_VERSION,

@@ -1,5 +1,6 @@
 /*
- * outside.h (internal) - the table with which a tool finds tasks in a program's memory.
+ * outside.h (internal) - the table through which a tool finds tasks in a program's
+ * memory.
  *
  * coil-ps and the gdb script read the tasks of a running process, or of a core file,
  * without calling any function there. Both tools find coil__debug through an ELF note
@@ -10,9 +11,9 @@
  *
  *     COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_GEN_ENTRY, coil_gen, entry));
  *
- * The linker joins the rows of all files to one array, in a section of its own. So no
+ * The linker joins the rows of all files into one array, in a section of its own. So no
  * file depends on the structs of another file, and a program that is linked with
- * libcoil.a gets only the rows of files that it uses.
+ * libcoil.a gets only the rows of the files that it uses.
  */
 #ifndef COIL_CORO_OUTSIDE_H
 #define COIL_CORO_OUTSIDE_H
@@ -40,7 +41,7 @@ extern const struct coil__outside_row __stop_coil_outside[]
     static const struct coil__outside_row coil__outside_rows[]                           \
         __attribute__((section("coil_outside"), used)) = {__VA_ARGS__}
 
-/* If the value does not fit, the array's size is negative, which is an error. */
+/* Does not compile if the value is too large, because the array's size is negative. */
 #define COIL__OUTSIDE_VALUE(key, number)                                                 \
     {                                                                                    \
         (key), (uint16_t)(0 * sizeof(char[(number) <= UINT16_MAX ? 1 : -1]) + (number))  \
@@ -55,7 +56,7 @@ extern const struct coil__outside_row __stop_coil_outside[]
 #define COIL__OUTSIDE_COOKIE "coil-ps"
 #define COIL__OUTSIDE_VERSION 1
 
-/* The table. Members are only ever appended. */
+/* The table. New members are only appended. */
 struct coil__debug {
     char cookie[8];
     uint32_t version; /* changes if an old tool would misread the table or the rows */

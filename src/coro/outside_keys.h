@@ -39,11 +39,11 @@ enum coil__outside_key {
     COIL__AT_LOOP_PID = 40,        /* 4 bytes */
     COIL__AT_LOOP_THREAD = 41,     /* 4 bytes: the kernel's id of its thread */
     COIL__AT_LOOP_NUMBER = 42,     /* 4 bytes */
-    COIL__AT_LOOP_SCHEDULER = 43,  /* NULL: no task was spawned */
+    COIL__AT_LOOP_SCHEDULER = 43,  /* NULL if no task was spawned */
     COIL__AT_LOOP_CLOCK_READ = 44, /* 8 bytes: CLOCK_MONOTONIC in ns, when last read */
     COIL__AT_LOOP_IS_VIRTUAL = 45, /* 1 byte: true if the clock is virtual */
     COIL__AT_LOOP_VIRTUAL_NOW = 46,
-    /* 8 bytes; this count and the next two are updated at each poll */
+    /* 8 bytes. This count and the next two are updated at each poll */
     COIL__AT_LOOP_POLLS = 47,
     COIL__AT_LOOP_TURNS = 48,
     COIL__AT_LOOP_RUNS = 49,
@@ -89,9 +89,9 @@ enum coil__outside_key {
     COIL__AT_FUTURE_IS_TASK = 111, /* 1 byte */
 
     /* struct coil__name */
-    COIL__NAME_BYTES_IN_PLACE = 120, /* the last of them is the kind */
-    COIL__NAME_IS_SHARED = 121,      /* a kind: the name is in another struct ... */
-    COIL__NAME_IS_NUMBER = 122,      /* a kind: the name is "task-" and a number */
+    COIL__NAME_BYTES_IN_PLACE = 120, /* the last byte is the kind */
+    COIL__NAME_IS_SHARED = 121,      /* kind of a name that is stored in another struct */
+    COIL__NAME_IS_NUMBER = 122,      /* kind of a name that is "task-" and a number */
     COIL__AT_NAME_SHARED = 123,
     COIL__AT_NAME_SHARED_TEXT = 124,
     COIL__NAME_SHARED_BYTES = 125,
@@ -103,13 +103,13 @@ enum coil__outside_key {
     COIL__AT_WAIT_SOURCE = 142,
     COIL__AT_WAIT_DONE = 143,   /* 1 byte */
     COIL__AT_WAIT_PARKED = 144, /* 1 byte */
-    COIL__AT_CLASS_WHAT = 145,  /* NULL: see the path */
+    COIL__AT_CLASS_WHAT = 145,  /* NULL: see the path below */
     COIL__CLASS_BYTES = 146,
 
     /*
      * The paths in the class. A path has 1 byte with the number of offsets, then two
-     * signed offsets of 2 bytes: the first is relative to the wait, the second to the
-     * struct to which the pointer there points.
+     * signed offsets of 2 bytes each. The first is relative to the wait. The second is
+     * relative to the struct to which the pointer at the first offset points.
      */
     COIL__AT_CLASS_WHAT_PATH = 147,    /* to a char * */
     COIL__AT_CLASS_OBJECT = 148,       /* to a pointer */
@@ -152,8 +152,8 @@ enum coil__outside_key {
     COIL__AT_JOB_THREAD = 201, /* 4 bytes: the kernel's thread id, or 0 while queued */
 
     /* struct coil__trace, a ring of records: loop/trace_record.h */
-    COIL__AT_TRACE_COUNT = 210, /* 8 bytes: the records written so far */
-    COIL__AT_TRACE_MASK = 211,  /* 8 bytes: the number of records in the ring, minus 1 */
+    COIL__AT_TRACE_COUNT = 210, /* 8 bytes: number of records written so far */
+    COIL__AT_TRACE_MASK = 211,  /* 8 bytes: number of records in the ring, minus 1 */
     COIL__AT_TRACE_CLOCK = 212,
     COIL__AT_TRACE_RECORDS = 213,
     COIL__TRACE_RECORD_BYTES = 214,

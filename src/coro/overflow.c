@@ -6,16 +6,16 @@
  * that the handler restores the default action and returns. The instruction faults again,
  * so a debugger or a core file shows that instruction.
  *
- * A frame larger than the guard may fault elsewhere: the stack pointer shows whether this
- * was an overflow.
+ * A frame that is larger than the guard may fault outside the guard. The handler
+ * recognises such an overflow by the stack pointer.
  *
  * A fault on a light stack that was swapped out is not an overflow: the handler swaps the
  * stack in, and the instruction runs again (light_swap.c). The handler checks for an
- * overflow first, because an overflow of the neighbouring stack may also reach such a
- * stack.
+ * overflow first, because an overflow of the neighbouring stack may reach such a stack
+ * too.
  *
- * The handler belongs to the process. Each thread that installs it has its own alternate
- * stack (sigaltstack(2)).
+ * The whole process has one handler, but each thread that installs it has its own
+ * alternate stack (sigaltstack(2)).
  */
 #include "../base/line.h"
 #include "coroutine.h"
@@ -34,16 +34,16 @@
 #define BELOW_SP 4096 /* bytes below sp that a call or a leaf function may touch */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned install_count; /* calls to install in the process; guarded by the lock */
+static unsigned install_count; /* number of installs in the process; guarded by `lock` */
 
 struct alternate {
-    unsigned install_count; /* calls to install in this thread */
+    unsigned install_count; /* number of installs in this thread */
     stack_t stack;          /* ss_sp is NULL if the program has its own */
 };
 
 static COIL__THREAD_LOCAL struct alternate alternate;
 
-/* True if the fault was in a signal handler on the alternate stack. */
+/* True if the fault occurred in a signal handler on the alternate stack. */
 static bool on_alternate_stack(const ucontext_t *context, const char *sp)
 {
     const char *low = context->uc_stack.ss_sp;
@@ -53,9 +53,9 @@ static bool on_alternate_stack(const ucontext_t *context, const char *sp)
 
 /*
  * True if the address is in the guard, or in a frame larger than the guard. In the second
- * case the stack pointer is below the stack by at most the largest stack size, and the
- * address is between the two. All other faults are not overflows of this stack: code on
- * one of the program's own stacks may fault, too.
+ * case the stack pointer is below the stack, by at most the largest stack size, and the
+ * address is between the stack pointer and the stack. Other faults are not overflows of
+ * this stack; code on one of the program's own stacks may have caused them.
  */
 static bool has_overflowed(const struct coil__stack *stack, const char *address,
                            const ucontext_t *context)
@@ -71,7 +71,7 @@ static bool has_overflowed(const struct coil__stack *stack, const char *address,
 }
 
 /*
- * Return a note for the message if the address is outside coil's stacks: one of the
+ * Return a note for the message: if the address is outside coil's stacks, one of the
  * program's own stacks may have overflowed.
  */
 static const char *foreign_stack_note(const struct coil__stack *stack,
@@ -118,7 +118,7 @@ static bool make_alternate_stack(stack_t *stack)
     return false;
 }
 
-/* False if the program has since installed another alternate stack. */
+/* Return false if the program has since installed another alternate stack. */
 static bool uses_our_alternate_stack(void)
 {
     stack_t now;

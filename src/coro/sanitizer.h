@@ -53,8 +53,8 @@ static inline bool coil__san_present(void)
 }
 
 /*
- * A slot is registered with Valgrind when it is first taken, and deregistered when it is
- * unmapped. Between these two events the slot may be free.
+ * Register a slot with Valgrind when it is first taken, and deregister it when it is
+ * unmapped. The slot stays registered while it is free.
  */
 static inline void coil__valgrind_begin(struct coil__stack *stack, const char *high)
 {
@@ -75,7 +75,7 @@ static inline void coil__valgrind_end(struct coil__stack *stack)
 /*
  * Call this before code on another stack writes to the top of this stack. If an earlier
  * coroutine has used the stack and returned, Valgrind considers this memory to be below
- * the stack pointer, so it would report the writes.
+ * the stack pointer, and would report the writes as errors.
  */
 static inline void coil__valgrind_reserve(void *low, size_t bytes)
 {
@@ -111,8 +111,8 @@ static inline void coil__san_leaving(coil__coro *from, coil__coro *to)
 }
 
 /*
- * Call this just after the switch from `from` to `here`. ASan returns the limits of a
- * root's stack.
+ * Call this just after the switch from `from` to `here`. If `from` is a root, ASan
+ * returns the limits of its stack.
  */
 static inline void coil__san_arrived(coil__coro *here, coil__coro *from)
 {
@@ -128,8 +128,10 @@ static inline void coil__san_arrived(coil__coro *here, coil__coro *from)
     }
 }
 
-/* For memory that is shared with the kernel, because ThreadSanitizer does not see the
-   kernel's accesses. */
+/*
+ * Exclude memory that is shared with the kernel from TSan's checks, because TSan does not
+ * see the kernel's accesses.
+ */
 #if COIL__TSAN
 void AnnotateBenignRaceSized(const char *file, int line, const volatile void *memory,
                              size_t size, const char *why);

@@ -1,13 +1,13 @@
 /*
- * slots.h (internal) - functions that the slots of ordinary (stack.c) and light stacks
- * (light.c) share.
+ * slots.h (internal) - what the slots of ordinary stacks (stack.c) and light stacks
+ * (light.c) have in common.
  */
 #ifndef COIL_CORO_SLOTS_H
 #define COIL_CORO_SLOTS_H
 
 #include "stack.h"
 
-/* Sizes of stacks, as powers of two. */
+/* The smallest and the largest size of a stack, as powers of two. */
 #define COIL__CLASS_MIN 14
 #define COIL__CLASS_MAX 30
 #define COIL__CLASS_COUNT (COIL__CLASS_MAX - COIL__CLASS_MIN + 1)
@@ -28,8 +28,10 @@ int coil__stack_set_up(void);
  */
 int coil__slot_class(size_t stack_bytes);
 
-/* Return how far the slot's control block, or the top of its stack, is moved down: see
-   "Colours" in stack.c. */
+/*
+ * Return by how many bytes the slot's control block (or the top of a light stack) is
+ * moved down: see "Colours" in stack.c.
+ */
 size_t coil__slot_colour(const char *slot);
 
 /* True if the page that ends at `top` was written, judging by a few of its words. */

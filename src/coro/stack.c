@@ -15,19 +15,19 @@
  * first, because its top page is in the cache. A slab that becomes empty is unmapped,
  * unless it is the pool's only empty slab. So memory is returned after a peak, but a
  * small change in the number of stacks does not map and unmap slabs repeatedly. When a
- * loop closes, the thread keeps pools that have only their first slab for its next loop.
- * Such a slab has at most one page for each of its 16 slots, and two more. Mapping it
- * again would take five system calls and five page faults, which is half the time of a
- * short coil_run().
+ * loop closes, pools that have only their first slab stay mapped for the thread's next
+ * loop. Such a slab occupies at most 18 pages: one for each of its 16 slots, and two
+ * more. Mapping it again would take five system calls and five page faults, which is half
+ * the time of a short coil_run().
  *
  * Invariants
- * 1. A slot that was never used has not been touched. Lower slots of a slab are used
- *    first, so the slot below a used slot was used before.
+ * 1. A slot that was never used has not been touched. The slots of a slab are first used
+ *    in ascending order, so the slot below a used slot was used earlier.
  * 2. A slot's bookkeeping data is the struct coil__stack at the beginning of its control
- *    block, even while the slot is free. So taking a free slot again is one pop from a
- *    list. The block's page is never discarded alone. By default 448 bytes are reserved
- *    for the block, so all kinds of blocks begin at the same offset. If a longer block is
- *    requested, the block moves down, and stays there.
+ *    block, even while the slot is free. So reusing a free slot takes only one pop from a
+ *    list. The block's page stays as long as the slab is mapped. By default 448 bytes are
+ *    reserved for the block, so all kinds of blocks begin at the same offset. If a longer
+ *    block is requested, the beginning of the block moves down, and stays there.
  * 3. pool.dirty_count is the number of slots that kept their pages after their coroutine
  *    had ended. slab.dirty_count is the number of these slots that are free.
  *
@@ -51,7 +51,7 @@
  * dozen lines. So each control block is moved down by one of 16 multiples of a cache
  * line, chosen by the slot's address; it stays in the same page. (On Zen, gathering 100
  * tasks takes 105 ns per task without colours and 76 ns with them; a yield between two
- * tasks 12.2 and 9.5 ns.)
+ * tasks takes 12.2 ns and 9.5 ns.)
  *
  * For the same reason the length of a guard, and so of a slot, is an odd number of pages.
  * Otherwise the tops of all stacks would also share a few sets of the TLB, and each
@@ -63,22 +63,22 @@
  * Guards. coil__memory_guard() makes pages fault without splitting the mapping. The guard
  * is installed when a slot is first used, and survives reuse and coil__memory_discard().
  * Older kernels do not support such guards, and before Linux 6.15 the kernel refuses them
- * for locked memory (mlockall(2)). In these cases mprotect(2) makes the guards. Each such
- * guard costs two mappings, so guards take at most a quarter of the mappings that a
- * process may have. Any further stacks have no guard, and coil reports this once.
+ * for locked memory (mlockall(2)). In these cases the guards are made with mprotect(2).
+ * Each such guard costs two mappings, so guards take at most a quarter of the mappings
+ * that a process may have. Any further stacks have no guard, and coil reports this once.
  *
  * Overflows. An access to a guard raises SIGSEGV, and overflow.c prints the coroutine's
- * name. Two more checks are made. When a coroutine is suspended, its stack pointer is
+ * name. There are two more checks. When a coroutine is suspended, its stack pointer is
  * compared with the lowest address that it may have, which detects a frame that reaches
  * beyond the guard. When the coroutine has ended, the canary is checked: 16 bytes at the
  * top of the slot below, which no stack may write.
  *
  * If a stack has no guard, the addresses of the missing guard are unused memory. An
- * overflow by recursion writes there first, at least one return address per frame, and
- * these bytes stay. So when the coroutine is suspended, the highest 4 KiB of this memory
- * must still be zero. Reading untouched pages commits no memory, because the kernel maps
- * its page of zeros. The check takes about 50 ns, and finds any overflow by frames
- * smaller than 4 KiB, whether or not they have returned.
+ * overflow by recursion writes there first, at least one return address per frame. So
+ * when the coroutine is suspended, the highest 4 KiB of this memory must still be zero.
+ * Reading untouched pages commits no memory, because the kernel maps its page of zeros.
+ * The check takes about 50 ns, and finds any overflow by frames smaller than 4 KiB,
+ * whether or not they have returned.
  *
  * One overflow goes undetected: a frame larger than the guard that writes beyond it,
  * misses the canary, and returns before the coroutine is suspended. Code compiled with
@@ -88,20 +88,21 @@
  * ends below the canary does not change it. The check would also read a cache line of the
  * slot below, which is not in the cache if there are many tasks.
  *
- * Trimming. The pages that an ended coroutine has written would stay resident in the
- * pool. mincore(2) costs more than a spawn, so the second page is probed instead. In a
- * slot that was clean, that page is untouched or all zero. Frames that reached the second
- * page left return addresses there. Only 31 words are read: a frame that spans the page
- * without writing any of them goes unnoticed until a later coroutine writes one. If the
- * slot is dirty, the pages below the control block's page are discarded. But up to
- * DIRTY_MAX dirty slots of a pool keep their pages, because the next coroutine will
- * probably need as much stack.
+ * Trimming. Without trimming, the pages that a coroutine has written would stay resident
+ * in the pool after the coroutine has ended. mincore(2) would find them, but costs more
+ * than a spawn, so the page below the top page is probed instead. In a slot that was
+ * clean, that page is untouched or all zero unless frames reached it and left return
+ * addresses there. Only 31 words are read: a frame that spans the page without writing
+ * any of them goes unnoticed until a later coroutine writes one. If the slot is dirty,
+ * the pages below the control block's page are discarded. But up to DIRTY_MAX dirty slots
+ * of a pool keep their pages, because the next coroutine will probably need as much
+ * stack.
  *
  * Peaks. If a slot was clean when it was taken, the lowest resident page of the stack is
- * the lowest page that was written. After a thread has once requested a peak, each slot
- * that it takes is cleaned first, and each coroutine's peak is stored before its pages
- * are discarded. In that case the second page is not probed, because reading a page makes
- * it resident.
+ * the lowest page that was written. Once a thread has requested a peak, each slot that it
+ * takes is cleaned first, and each coroutine's peak is stored before its pages are
+ * discarded. In that case the second page is not probed, because reading a page makes it
+ * resident.
  */
 #include "stack.h"
 
@@ -129,8 +130,8 @@
 #define WIDE_GUARD_BYTES ((size_t)1020 * 1024)
 #define WIDE_MAX 112                   /* slots with wide guards */
 #define WIDE_MAX_DEBUG 4096            /* in debug mode */
-#define WIDE_CLASS_MAX 19              /* stacks of 512 KiB; in debug mode all */
-#define UNTOUCHED_BYTES ((size_t)4096) /* below a stack without a guard */
+#define WIDE_CLASS_MAX 19              /* up to 512 KiB; in debug mode, all sizes */
+#define UNTOUCHED_BYTES ((size_t)4096) /* checked below a stack without a guard */
 #define DIRTY_MAX 64
 #define COLOUR_COUNT 16
 #define COLOUR_BYTES 64
@@ -142,9 +143,9 @@ struct canary {
 };
 
 struct coil__stack_pool {
-    struct coil__list open; /* slabs with free slots, that of the last free slot first */
+    struct coil__list open; /* slabs with free slots, the last freed slot's slab first */
     struct coil__list full;
-    struct coil__slab *empty; /* the empty slab that is kept, or NULL */
+    struct coil__slab *empty; /* the spare slab, which is not unmapped; or NULL */
     size_t next_slot_count;
     size_t wide_count; /* slots with wide guards */
     unsigned dirty_count;
@@ -159,7 +160,7 @@ struct pools {
     struct coil__stack_pool by_class[COIL__CLASS_COUNT];
 };
 
-static struct coil__slab no_slab; /* an empty free list */
+static struct coil__slab no_slab; /* its free list is empty */
 COIL__THREAD_LOCAL struct coil__slab *coil__stack_slab = &no_slab;
 enum coil__guard coil__stack_guard = COIL__GUARD_MADVISE;
 
@@ -200,10 +201,13 @@ static void set_up_stacks(void)
     int saved = errno;
 
     coil__slot_page_bytes = page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    /* A page may have 64 KiB. */
+    /* Round down to whole pages, which may be up to 64 KiB in size. */
     usual_guard_bytes = GUARD_BYTES / page_bytes * page_bytes;
     wide_guard_bytes = WIDE_GUARD_BYTES / page_bytes * page_bytes;
-    /* A guard costs two mappings, and guards may take a quarter of all mappings. */
+    /*
+     * A guard made by mprotect(2) costs two mappings, and all guards together may take a
+     * quarter of all mappings.
+     */
     atomic_store(&mprotect_budget, coil__memory_mapping_limit() / 8);
     if (coil__stack_guard == COIL__GUARD_MADVISE && !can_guard_by_madvise())
         coil__stack_guard = COIL__GUARD_MPROTECT;
@@ -212,8 +216,8 @@ static void set_up_stacks(void)
 }
 
 /*
- * A library that uses coil may be unloaded with dlclose(3). When it is unloaded, no slab
- * may remain, and no destructor that would run when another thread ends.
+ * Called when the library is unloaded with dlclose(3): unmap the slabs, and remove the
+ * destructor, which would otherwise run when another thread ends.
  */
 COIL__AT_EXIT static void drain_at_unload(void)
 {
@@ -302,7 +306,10 @@ static size_t choose_guard(const struct coil__stack_pool *pool)
     return debugging && after <= WIDE_MAX_DEBUG ? wide_guard_bytes : usual_guard_bytes;
 }
 
-/* Choose the slab for the fast path. Called when the pool's first slab has changed. */
+/*
+ * Choose the slab for the fast path (coil__stack_slab). Called when the pool's first slab
+ * has changed.
+ */
 static void choose_slab(const struct coil__stack_pool *pool)
 {
     if (pool != pools->usual)
@@ -377,7 +384,7 @@ static void destroy_slab(struct coil__stack_pool *pool, struct coil__slab *slab)
     if (slab->guard_bytes != usual_guard_bytes)
         pool->wide_count -= slab->slot_count;
     atomic_fetch_add(&mprotect_budget, slab->mprotect_count);
-    /* Only the slots that were ever taken may be poisoned. */
+    /* Only slots that were ever taken can be poisoned. */
     coil__asan_unpoison(slab->base + page_bytes, slab->fresh * slot_bytes_of(slab));
     for (struct coil__stack *stack = slab->free; pools->on_valgrind && stack != NULL;
          stack = stack->next)
@@ -452,7 +459,10 @@ static bool is_untouched_below(const char *low)
     return word[0] == 0 && memcmp(word, word + 1, UNTOUCHED_BYTES - sizeof *word) == 0;
 }
 
-/* Light stacks have no canary, because the page of the slot below may not be resident. */
+/*
+ * True if the canary below the stack is intact. Light stacks have no canary, because the
+ * page of the slot below may not be resident.
+ */
 static bool has_canary_below(const struct coil__stack *stack)
 {
     const struct canary *below =
@@ -475,7 +485,7 @@ size_t coil__slot_colour(const char *slot)
     return (uintptr_t)slot / page_bytes % COLOUR_COUNT * COLOUR_BYTES;
 }
 
-/* Return the address of a new slot's control block. */
+/* Write a new slot's canary, and return the address of its control block. */
 static struct coil__stack *place_block(const struct coil__slab *slab, unsigned i,
                                        size_t bytes)
 {
@@ -524,7 +534,7 @@ static struct coil__slab *first_with_room(struct coil__stack_pool *pool)
     return slab;
 }
 
-/* Take a slot from the pool's first slab: the one into which a slot was freed last. */
+/* Take a slot from the pool's first slab, which contains the slot that was freed last. */
 static struct coil__stack *take_slot(struct coil__stack_pool *pool)
 {
     struct coil__slab *slab = first_with_room(pool);
@@ -622,7 +632,7 @@ bool coil__stack_measuring(void)
     return pools->measuring;
 }
 
-/* Return the lowest resident page from page `at` up to page `end`, or `end`. */
+/* Return the lowest resident page between `at` and `end`, or `end` if there is none. */
 static char *lowest_resident(char *at, char *end)
 {
     unsigned char in_core[256];

@@ -23,10 +23,10 @@ struct coil__stack {
     char *low;  /* lowest usable byte, above the guard */
     char *high; /* one past the highest usable byte; 16-aligned */
     /*
-     * When the coroutine is suspended with its stack pointer below this limit,
-     * coil__stack_check() is called. The limit is usually `low`. The limit is the highest
-     * possible address if the check must always be made, and NULL for the thread's own
-     * stack, which is not checked.
+     * If the stack pointer is below this limit when the coroutine is suspended,
+     * coil__stack_check() is called. The limit is usually `low`; the highest possible
+     * address if the check must always be made; or NULL for the thread's own stack, which
+     * is not checked.
      */
     const char *limit;
     uint8_t size_class; /* log2 of the size, and the flag COIL__STACK_LIGHT */
@@ -41,14 +41,14 @@ struct coil__stack {
     bool exact : 1;    /* trimmed: `dirty` and `peak` were measured */
     union {
         unsigned valgrind_id;
-        uint32_t light_peak; /* light: like `peak`, but for pages that were discarded */
+        uint32_t light_peak; /* light: the peak measured when pages were discarded */
     };
     union {
         struct coil__slab *slab; /* the slab that contains the slot */
         struct coil__light_slab *light_slab;
     };
     union {
-        struct coil__stack *next; /* while the slot is free */
+        struct coil__stack *next; /* the next free slot, if this slot is free */
         uint32_t peak;            /* the largest peak measured so far; 0: none */
         void *cell;               /* light: the bytes that are swapped out */
     };
@@ -66,8 +66,8 @@ struct coil__stack {
 /* The ways to detect overflows, best first; see stack.c. */
 enum coil__guard {
     COIL__GUARD_MADVISE,  /* MADV_GUARD_INSTALL */
-    COIL__GUARD_MPROTECT, /* PROT_NONE, while the budget of mappings lasts */
-    COIL__GUARD_CHECK     /* coil__stack_check() when the coroutine is left */
+    COIL__GUARD_MPROTECT, /* PROT_NONE, for a limited number of stacks */
+    COIL__GUARD_CHECK     /* no guard: coil__stack_check() at each switch */
 };
 
 /*
@@ -76,16 +76,13 @@ enum coil__guard {
  */
 extern enum coil__guard coil__stack_guard;
 
-/*
- * Return the requested size, rounded up to a power of two. The slot also contains the
- * guard.
- */
+/* Return the requested size, rounded up to a power of two. The guard is not included. */
 static inline size_t coil__stack_bytes(const struct coil__stack *stack)
 {
     return (size_t)1 << (stack->size_class & (COIL__STACK_LIGHT - 1));
 }
 
-/* True if the stack is a slot, not the thread's own. */
+/* True unless this is the thread's own stack. */
 static inline bool coil__stack_in_slot(const struct coil__stack *stack)
 {
     return stack->limit != NULL;
@@ -102,10 +99,10 @@ static inline bool coil__stack_guarded(const struct coil__stack *stack)
     return stack->limit == stack->low;
 }
 
-/* Return the first byte of the slot, where the guard begins, and the guard's length. */
+/* Return the first byte of the slot, where the guard begins. */
 char *coil__stack_slot(const struct coil__stack *stack);
 
-/* Return false if the stack, suspended at `sp`, has detectably overflowed. */
+/* Check a stack whose stack pointer is `sp`. Returns false if it has overflowed. */
 bool coil__stack_check(const struct coil__stack *stack, const void *sp);
 
 /*
@@ -140,7 +137,7 @@ struct coil__slab {
     struct coil__stack *free; /* linked by `next`, the last freed slot first */
     unsigned used_count;
     unsigned dirty_count;
-    bool kept;              /* the last slab that became empty: it is not unmapped */
+    bool kept;              /* the pool's spare slab, which is not unmapped */
     struct coil__list link; /* pool.open or pool.full */
     struct coil__stack_pool *pool;
     char *base;
@@ -222,7 +219,9 @@ static inline bool coil__stack_release_usual(struct coil__stack *stack)
     return true;
 }
 
-/* Return the memory below `high` to the kernel if necessary. The coroutine has ended. */
+/*
+ * Called when the coroutine has ended: return its stack pages to the kernel if necessary.
+ */
 void coil__stack_trim(struct coil__stack *stack);
 
 /*
@@ -231,7 +230,7 @@ void coil__stack_trim(struct coil__stack *stack);
  */
 void coil__stack_set_debug(bool on);
 
-/* Release the slot with its control block. */
+/* Release the slot and its control block. */
 void coil__stack_release(struct coil__stack *stack);
 
 /* Return the number of the calling thread's slots in use. For leak checks. */

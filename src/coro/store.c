@@ -1,14 +1,15 @@
 /*
  * store.c - cells for the live bytes of stacks that are swapped out.
  *
- * A chunk has 64 KiB, is aligned to its size, and consists of cells of one size. So
- * rounding a cell's address down yields the address of its chunk. The cell that was freed
- * last is used first. A chunk is unmapped when its last used cell is freed. One empty
- * chunk stays mapped. Otherwise a small change in the number of tasks could map and unmap
- * a chunk each time. Chunks are cut from mappings of 1 MiB. So a million cells take a few
- * hundred system calls, and few mappings, because the kernel merges neighbours.
+ * A chunk consists of cells of one size. It has 64 KiB and is aligned to 64 KiB, so
+ * rounding down a cell's address yields the address of its chunk. The cell that was freed
+ * last is reused first. When its last used cell is freed, a chunk is unmapped, but one
+ * empty chunk stays mapped, so that a small change in the number of tasks does not map
+ * and unmap a chunk each time. Chunks are cut from mappings of 1 MiB, so a million cells
+ * take only a few hundred system calls, and few mappings, because the kernel merges
+ * neighbours.
  *
- * Freeing a cell cannot fail and allocates nothing.
+ * Freeing a cell cannot fail, and needs no memory.
  */
 #include "store.h"
 
@@ -21,7 +22,7 @@
 
 struct coil__chunk {
     _Alignas(COIL__STORE_STEP) struct coil__list
-        link;    /* store.open, while it has free cells */
+        link;    /* in store.open while the chunk has free cells */
     void *free;  /* each free cell points to the next */
     char *fresh; /* the first cell that was never used */
     unsigned used_count;
@@ -54,8 +55,10 @@ void coil__store_init(struct coil__store *store)
         coil__list_init(&store->open[i]);
 }
 
-/* Map a region and one chunk more, then unmap the memory before the first multiple of the
-   chunk size. */
+/*
+ * Map an aligned region: map one chunk more than a region, and unmap the excess memory
+ * before and after the region.
+ */
 static bool map_region(struct coil__store *store)
 {
     char *base = coil__memory_map(REGION_BYTES + CHUNK_BYTES), *first;

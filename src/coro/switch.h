@@ -6,14 +6,15 @@
 #define COIL_CORO_SWITCH_H
 
 /*
- * Save the stack pointer in *save_sp and switch to the stack at `to_sp`, where
- * coil__switch() returns `value`. Returns the value that the switch back passes.
+ * Save the stack pointer in *save_sp and switch to the stack that was left at `to_sp`,
+ * where coil__switch() now returns `value`. Returns the value that is passed when another
+ * switch returns here.
  */
 void *coil__switch(void **save_sp, void *to_sp, void *value);
 
 /*
- * Like coil__switch(), but without a value. Faster if the other stack was left through
- * the same chain of calls, otherwise slower.
+ * Like coil__switch(), but passes no value. Faster if the other stack was left through
+ * the same chain of calls; otherwise slower.
  */
 void coil__switch_alike(void **save_sp, void *to_sp);
 
@@ -34,13 +35,13 @@ void coil__switch_begin(void *to_sp);
 void *coil__switch_prepare(void *top, int (*main)(void *arg), void *arg,
                            void (*end)(int rc));
 
-/* The function that calls main() and end(): unwinders stop there. */
+/* The function that calls main() and end(). Unwinders stop there. */
 void coil__switch_entry(void);
 
 /*
- * Call fn(arg) on the running stack, but let an unwinder see a call from the stack that
- * was left at `sp`: the frames of the other stack follow those of fn and of this
- * function. The other stack is neither changed nor entered.
+ * Call fn(arg) on the running stack, but make the call look to an unwinder as if it came
+ * from the stack that was left at `sp`: behind the frames of fn and of this function, the
+ * unwinder finds the frames of that stack. That stack is neither changed nor entered.
  */
 void coil__switch_look(void *sp, void (*fn)(void *arg), void *arg);
 

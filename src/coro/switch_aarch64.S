@@ -9,7 +9,7 @@
  *     sp + 96   d8 ... d15
  *     sp + 160  FPCR
  *
- * FPCR is written only if it differs, because writing it waits for the pipeline. The
+ * FPCR is written only if it differs, because writing it stalls the pipeline. The
  * switch ends in `ret`: with branch target identification (BTI), a plain branch to a
  * return site would fault. The functions themselves begin with `bti c`. For the CFI see
  * switch_x86_64.S.
@@ -163,8 +163,8 @@ coil__switch_prepare:
  * The target of the first switch to a stack: x19 is arg, x20 main, x21 end, x29 0. The
  * target is after a nop, because unwinders look up the return address minus one. As in
  * switch_x86_64.S, the code jumps to end(), which does not return. No exception leaves
- * the stack: see coil__exceptions_stop(). (0x1b: four bytes, relative to their own
- * address.)
+ * the stack: see coil__exceptions_stop(). (The encoding 0x1b means four bytes, relative
+ * to their own address.)
  */
     .globl coil__switch_entry
     .hidden coil__switch_entry
@@ -228,7 +228,8 @@ coil__switch_look:
     .section .note.GNU-stack, "", %progbits
 
 /*
- * This file supports BTI, so the whole library can (GNU_PROPERTY_AARCH64_FEATURE_1_AND).
+ * Declare that this file supports BTI (GNU_PROPERTY_AARCH64_FEATURE_1_AND). The linker
+ * marks the library only if all of its files support BTI.
  */
     .section .note.gnu.property, "a"
     .p2align 3

@@ -11,22 +11,23 @@
  * The x87 control word is loaded only if it differs, which saves half a nanosecond. The
  * comparison reads the same two bytes that were written, because otherwise the processor
  * could not forward the store. MXCSR is always loaded, because comparing the value that
- * stmxcsr has just stored takes longer (on Zen 6.6 ns per switch instead of 5.0, and 2.5
- * ns without control words).
+ * stmxcsr has just stored takes longer. (On Zen, a switch would take 6.6 ns instead of
+ * 5.0; without control words, it would take 2.5 ns.)
  *
  * There are two endings. The processor's return-address predictor contains the return
  * addresses of the stack that was left. If the two stacks were left in different
- * functions, a `ret` would be mispredicted, so coil__switch() ends in a jump. The jump's
- * target is loaded before ldmxcsr, which delays later loads. Tasks, however, all wait in
- * the same few functions, so one task's return addresses are mostly right for the next
- * task. The addresses stay right only if each call is matched by a `ret`, so
- * coil__switch_alike() ends in `ret`. (On Zen a yield among 1,000 tasks takes 19 ns
- * instead of 27.) There is no shadow-stack note, because a switch would violate a shadow
- * stack. `notrack` is necessary because return sites have no endbr64.
+ * functions, a `ret` would be mispredicted, so coil__switch() ends in a jump. Its target
+ * is loaded before ldmxcsr, which delays later loads. Tasks, however, all wait in the
+ * same few functions, so one task's return addresses are mostly right for the next task,
+ * provided that each call is matched by a `ret`. So coil__switch_alike() ends in `ret`.
+ * (On Zen, a yield among 1,000 tasks takes 19 ns instead of 27.)
+ *
+ * There is no shadow-stack note, because a switch would violate a shadow stack. `notrack`
+ * is necessary because return sites have no endbr64.
  *
  * The CFI is correct at each instruction, because after the exchange the frame of the
- * other stack looks the same. The return address of the entry is undefined, so unwinders
- * stop there.
+ * other stack has the same layout. The return address of coil__switch_entry() is
+ * undefined, so unwinders stop there.
  */
 #include "note.inc"
 
@@ -57,7 +58,7 @@
     .cfi_restore %rbp
 .endm
 
-/* The switch without its ending: load_registers must follow. */
+/* The first half of a switch; load_registers must follow. */
 .macro exchange_stacks
     endbr64
     leaq -56(%rsp), %rsp
@@ -129,7 +130,7 @@ coil__switch_alike:
     .size coil__switch_alike, . - coil__switch_alike
     coil_note .Lresume
 
-/* Switch without storing anything. CFI describes the other stack from the beginning. */
+/* Switch without storing registers. The CFI describes the other stack from the start. */
 .macro leave_stack
     endbr64
     fnstcw -8(%rsp)
@@ -202,10 +203,10 @@ coil__switch_prepare:
 /*
  * The target of the first switch to a stack: r12 is arg, rbx main, r13 end, rbp 0. The
  * target is after a nop, because unwinders look up the return address minus one. The code
- * jumps to end(), which does not return. After a call instead of a jump, the processor's
- * return stack would be off by one, and each return of the task that continues would be
- * mispredicted. No exception leaves the stack: see coil__exceptions_stop(). (0x1b: four
- * bytes, relative to their own address.)
+ * jumps to end(), which does not return. With a call instead of a jump, the processor's
+ * return stack would be off by one, and each return of the next task would be
+ * mispredicted. No exception leaves the stack: see coil__exceptions_stop(). (The encoding
+ * 0x1b means four bytes, relative to their own address.)
  */
     .globl coil__switch_entry
     .hidden coil__switch_entry
