@@ -23,7 +23,7 @@ bool coil__blocking_cancel(struct coil__wait *wait)
     struct coil__job_waiting *waiting = waiting_of(wait);
     struct coil__job *job = waiting->job;
 
-    if (job == NULL) /* the loop is closing: the task will not be resumed */
+    if (job == NULL) /* the loop is closing, so the task will not be resumed */
         return false;
     if (!coil__job_withdraw(job)) {
         if (!job->abandonable || !coil__job_abandon(job))
@@ -100,7 +100,7 @@ int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
     require_lane(lane, "coil_blocking_abandonable");
     if (coil__task_is_cancelled(coil__task_require("coil_blocking_abandonable"))) {
         if (discard != NULL)
-            discard(arg); /* as after any cancellation */
+            discard(arg); /* as in any cancelled call */
         return coil__task_refuse_wait();
     }
     job = coil__alloc(sizeof *job);
@@ -117,8 +117,8 @@ int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
     if (waiting.job == NULL)
         return rc;
     /*
-     * The job was withdrawn, so discard `arg` here: after any cancellation it no longer
-     * belongs to the caller.
+     * The job was withdrawn, so no thread will discard `arg`. It must be discarded here,
+     * because after a cancellation it no longer belongs to the caller.
      */
     if (rc == -ECANCELED && !job->finished && discard != NULL)
         discard(arg);

@@ -1,6 +1,6 @@
 /*
- * desk.c - the loop's side of the executor. A desk lists the jobs that tasks of the loop
- * have enqueued, and the jobs that threads have finished. See lane.h.
+ * desk.c - the loop's side of the executor. A loop's desk lists the jobs that its tasks
+ * have enqueued and those that threads have finished. See lane.h.
  */
 #include "lane.h"
 
@@ -12,8 +12,8 @@
 static COIL__THREAD_LOCAL struct coil__desk
     *this_desk; /* NULL until the loop's first job */
 /*
- * In a forked child, the parent's desk. LeakSanitizer would report the desk without this
- * pointer.
+ * In a forked child, the parent's desk. Without this pointer LeakSanitizer would report
+ * the desk as leaked.
  */
 static COIL__THREAD_LOCAL struct coil__desk *parents_desk;
 
@@ -46,7 +46,7 @@ static void free_desk(struct coil__desk *desk)
 
 /*
  * Free an abandoned job that has ended. The desk's counts are decremented last, because
- * the desk may be freed once they no longer include the job.
+ * the desk may be freed when they no longer include the job.
  */
 static void finish_abandoned_job(struct coil__job *job)
 {
@@ -112,9 +112,7 @@ int coil__job_enqueue(struct coil__job *job)
     return 0;
 }
 
-/*
- * Remove the job from its desk, and no longer count it among the loop's jobs on threads.
- */
+/* Remove the job from its desk's list and from the loop's count of jobs on threads. */
 static void leave_desk(struct coil__job *job)
 {
     coil__list_remove(&job->in_desk);
@@ -130,10 +128,7 @@ bool coil__job_withdraw(struct coil__job *job)
     return true;
 }
 
-/*
- * Finish each job of the list with -EAGAIN, as a thread would finish a job that has
- * returned -EAGAIN.
- */
+/* Finish each job in the list as if its function had returned -EAGAIN on a thread. */
 static void finish_unstarted_jobs(struct coil__list *undone)
 {
     struct coil__list *link;
@@ -199,7 +194,7 @@ static void give_up_job(struct coil__desk *desk, struct coil__job *job)
     if (begun) {
         leave_desk(job);
         pthread_mutex_lock(&desk->lock);
-        /* the job is in desk.done if it has finished */
+        /* if the job has finished, it is in desk.done */
         coil__list_remove(&job->in_queue);
         pthread_mutex_unlock(&desk->lock);
     }
@@ -211,9 +206,10 @@ static void give_up_job(struct coil__desk *desk, struct coil__job *job)
 }
 
 /*
- * Wait for the threads while the loop is closing: for abandoned jobs until `deadline`,
- * for other jobs without a limit, because they may use a task's stack. Returns the number
- * of remaining jobs. If this number is 0, threads no longer use the desk.
+ * Called when the loop closes: wait until the threads have finished the desk's jobs.
+ * Waits for abandoned jobs only until `deadline`, but for other jobs without a limit,
+ * because they may use a task's stack. Returns the number of remaining jobs. If it is 0,
+ * no thread uses the desk any more.
  */
 static size_t drain(struct coil__desk *desk, int64_t deadline)
 {

@@ -20,7 +20,7 @@ int coil_executor_create(const char *name, unsigned max_threads, coil_lane *out)
     COIL__REQUIRE(out, "an output pointer");
     static const struct coil__leak_kind kind = {"an executor", NULL, "destroyed"};
 
-    *out = (coil_lane)-1; /* not a lane: coil_blocking() aborts with this value */
+    *out = (coil_lane)-1; /* not a lane: coil_blocking() aborts if it gets this value */
     if (max_threads > COIL__LANE_THREADS_MAX)
         return coil__failed(-EINVAL);
     coil__lanes_set_up();

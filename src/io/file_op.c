@@ -8,8 +8,8 @@
  * Readiness is meaningless for files: a file is always ready, but its system calls may
  * still block. So if the backend does not support an operation, a thread of the file lane
  * makes the system call. The operation, its path and its buffer may be on the task's
- * stack: the backend and coil_blocking() return only when neither the kernel nor a thread
- * uses them any more.
+ * stack, because coil__file_do() returns only when neither the kernel nor a thread uses
+ * them any more.
  */
 #include "file_op.h"
 
@@ -30,7 +30,7 @@ ssize_t coil__file_call(struct coil__op *op)
 {
     ssize_t result = coil__op_call(op);
 
-    /* Linux closes the descriptor even after EINTR: close(2) */
+    /* if close(2) fails with EINTR, Linux has still closed the descriptor */
     return result != -EINTR ? result : 0;
 }
 
@@ -55,7 +55,7 @@ static int do_on_thread(void *arg)
 /*
  * True if the operation must not use io_uring. If a write at the file's position is
  * partial (because of a limit or a full disk), io_uring does not advance the position
- * (Linux 6.18), so the next write would overwrite the bytes.
+ * (Linux 6.18), so the next write would overwrite the bytes that were written.
  */
 static bool is_for_threads(const struct coil__op *op)
 {
@@ -94,7 +94,7 @@ ssize_t coil__file_do(struct coil__op *op)
 
 /*
  * True if the error usually means that the system call was not made. If it was made and
- * has failed with this error, it can safely be repeated.
+ * failed with this error, it can safely be repeated.
  */
 static bool was_not_done(ssize_t result)
 {

@@ -1,9 +1,9 @@
 /*
  * lane.c - lanes and their threads.
  *
- * When a job is enqueued and no thread is idle, the lane starts a thread, if its limit
- * allows. A thread exits after IDLE_SECONDS without a job. lane.h describes how lanes,
- * desks and jobs work together.
+ * If no thread is idle when a job is enqueued, the lane starts a thread, unless its limit
+ * is reached. A thread exits after IDLE_SECONDS without a job. lane.h describes how
+ * lanes, desks and jobs work together.
  */
 #include "lane.h"
 
@@ -17,11 +17,13 @@
 #include <stdio.h>
 #include <time.h>
 
-/* The smallest default limit of threads, because jobs may sleep. */
+/*
+ * The minimum of the default limit of threads. More threads than processors are useful,
+ * because jobs may sleep.
+ */
 #define LEAST_THREADS 4
 /*
- * The maximum number of threads of one lane that may be replaced while they run abandoned
- * jobs.
+ * How many threads of one lane may be replaced by others while they run abandoned jobs.
  */
 #define MAX_REPLACED 64
 #define IDLE_SECONDS 10
@@ -93,9 +95,9 @@ void coil__lanes_set_up(void)
 /* ---- the threads ------------------------------------------------------------------- */
 
 /*
- * Return the number of threads that count towards the limit. A thread with an abandoned
- * job may hang, so up to MAX_REPLACED such threads do not count. The caller holds the
- * lane's lock.
+ * Return the number of threads that count towards the limit. A thread that runs an
+ * abandoned job may hang, so up to MAX_REPLACED such threads do not count. The caller
+ * holds the lane's lock.
  */
 static unsigned counted_threads(const struct coil__lane *lane)
 {
@@ -107,8 +109,8 @@ static unsigned counted_threads(const struct coil__lane *lane)
 }
 
 /*
- * Take the next job from the queue, and wait up to IDLE_SECONDS for one. Returns NULL if
- * the thread must exit, and no longer counts the thread.
+ * Take the next job from the queue, waiting up to IDLE_SECONDS for one. If the thread
+ * must exit, stop counting it and return NULL.
  */
 static struct coil__job *take_job(struct coil__lane *lane)
 {
@@ -165,10 +167,7 @@ static void *run_lane_thread(void *arg)
     return NULL;
 }
 
-/*
- * Fill the set with all signals except those that are caused by a thread's own
- * instructions.
- */
+/* Fill the set with all signals except those that a thread's own instructions cause. */
 static void fill_foreign_signals(sigset_t *set)
 {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
@@ -179,8 +178,8 @@ static void fill_foreign_signals(sigset_t *set)
 }
 
 /*
- * Start a thread with signals blocked, because signals are for the program's own threads.
- * Returns 0 or an errno.
+ * Start a thread with signals blocked, because only the program's own threads should
+ * handle them. Returns 0 or an errno.
  */
 static int start_thread(struct coil__lane *lane)
 {
@@ -212,9 +211,10 @@ static unsigned usual_limit(void)
 }
 
 /*
- * Choose an idle thread for a new job, or start a thread if too few are idle. Sets *wake
- * if the caller must wake an idle thread after releasing the lane's lock. Returns false
- * if the lane's only threads run abandoned jobs, and no other thread can be started.
+ * Find a thread for a new job: choose an idle thread, or start one if too few are idle.
+ * Sets *wake if the caller must wake an idle thread after releasing the lane's lock.
+ * Returns false if all of the lane's threads run abandoned jobs and no other thread can
+ * be started.
  */
 static bool start_or_choose_thread(struct coil__lane *lane, bool *wake)
 {
@@ -223,9 +223,7 @@ static bool start_or_choose_thread(struct coil__lane *lane, bool *wake)
     if (lane->limit == 0)
         lane->limit = usual_limit();
     if (lane->idle < lane->queue_length && counted_threads(lane) < lane->limit) {
-        /*
-         * count the thread before it starts, because it decrements the count when it ends
-         */
+        /* count the thread before it starts, because it uncounts itself when it ends */
         lane->threads++;
         atomic_fetch_add(&coil__pool_threads, 1);
         if (start_thread(lane) != 0) {
@@ -306,7 +304,7 @@ bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads)
 
     pthread_mutex_lock(&lane->lock);
     exists = lane->exists;
-    if (exists) { /* otherwise the limit stays 0: ending threads still read it */
+    if (exists) { /* otherwise the limit stays 0, because exiting threads still read it */
         lane->limit = max_threads;
         for (size_t n = lane->queue_length; n > 0; n--)
             start_or_choose_thread(lane, &wake);

@@ -9,8 +9,8 @@
  *
  * A lane has a queue of jobs and the threads that run them (lane.c). Each loop has one
  * desk, where the threads put its finished jobs (desk.c). If many jobs end together, they
- * need only one post, and so only one wake-up of the loop. The task's side is in
- * blocking.c, and the lanes that a program creates are in executor.c.
+ * need only one post, which wakes the loop only once. blocking.c contains the task's
+ * side, and executor.c the functions for lanes that a program creates.
  *
  * A job is on the stack of the task that waits for it. A job that may be abandoned is on
  * the heap instead, and belongs to its thread once it is abandoned. Jobs run in a copy of
@@ -27,9 +27,9 @@
  *    at most loop->drain_ns for abandoned jobs. Abandoned jobs refer to the desk and not
  *    to the loop, and the last of them frees the desk.
  *
- * A fork does not copy the threads, so the child starts with empty lanes.
+ * fork(2) does not copy the threads, so the child starts with empty lanes.
  *
- * Start reading at run_job() in blocking.c and work() in lane.c.
+ * Start reading at run_job() in blocking.c and run_lane_thread() in lane.c.
  */
 #ifndef COIL_IO_LANE_H
 #define COIL_IO_LANE_H
@@ -47,36 +47,36 @@
 struct coil__lane {
     const char *thread_name;
     struct coil__wait_class class;
-    /* name and `what` of a lane that the program created */
+    /* thread name and class.what of a lane that the program created */
     char own_name[16], own_what[32];
-    _Atomic bool exists; /* changed under the lock; already false while the threads end */
+    _Atomic bool exists; /* changed under the lock; already false while threads exit */
     pthread_mutex_t lock;
     pthread_cond_t work;     /* signalled for a new job or a lower limit */
     pthread_cond_t left;     /* signalled when a thread has ended */
     struct coil__list queue; /* job.in_queue */
     size_t queue_length;
     unsigned threads, idle;
-    unsigned waking;    /* idle threads that were signalled, not running yet */
-    unsigned abandoned; /* threads with an abandoned job */
-    unsigned limit;     /* 0: the default, by the number of processors */
+    unsigned waking;    /* idle threads that were signalled but do not run yet */
+    unsigned abandoned; /* threads that run abandoned jobs */
+    unsigned limit;     /* 0: the default, which depends on the number of processors */
 };
 
-/* The finished jobs of one loop. */
+/* The jobs of one loop. */
 struct coil__desk {
     coil_loop *loop;
     struct coil__close_hook hook;
-    struct coil__list jobs; /* job.in_desk: jobs not collected yet */
+    struct coil__list jobs; /* jobs not collected yet, linked by job.in_desk */
 
     pthread_mutex_t lock;
     pthread_cond_t emptied; /* signalled when at most abandoned jobs are left */
-    size_t working;         /* jobs queued or running, or abandoned */
+    size_t working;         /* jobs that are queued, running or abandoned */
     size_t abandoned;       /* abandoned jobs */
     bool closed;            /* the loop has closed */
     struct coil__list done; /* job.in_queue */
     struct coil__post post;
     bool posted;
 
-    struct coil__desk *parents; /* after two forks: the grandparent's desk */
+    struct coil__desk *parents; /* in a grandchild: the grandparent's desk */
 };
 
 struct coil__job {
@@ -88,17 +88,17 @@ struct coil__job {
     int rc;
     /* kernel id of the thread that runs the job; 0: none yet */
     pid_t thread;
-    struct coil__bindings *bindings; /* the task's bindings, until the job begins */
+    struct coil__bindings *bindings; /* the task's context, until the job begins */
     struct coil__lane *lane;
     struct coil__desk *desk;
     struct coil__list in_queue; /* lane.queue, then desk.done */
     struct coil__list in_desk;
-    struct coil__wait *wait; /* the wait of the task */
+    struct coil__wait *wait; /* the task's wait */
 };
 
 /* ---- lane.c: lanes and threads ----------------------------------------------------- */
 
-/* coil's own lanes, then the lanes that the program created. */
+/* coil's own lanes, followed by the lanes that the program created. */
 extern struct coil__lane coil__lanes[COIL__LANE_COUNT];
 
 /* Set up the lanes. Called before the first use of a lane. */
@@ -126,7 +126,7 @@ void coil__lane_give_place_back(struct coil__lane *lane, struct coil__list *undo
  */
 void coil__lane_take_place_again(struct coil__lane *lane);
 
-/* Returns false if the lane does not exist. */
+/* Set the maximum number of threads. Returns false if the lane does not exist. */
 bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads);
 
 /*
@@ -141,8 +141,8 @@ void coil__lane_end(struct coil__lane *lane);
 /* ---- desk.c: the loop's side ------------------------------------------------------- */
 
 /*
- * Return the desk of the thread's loop. Creates it if necessary; returns NULL if there is
- * no memory.
+ * Return the desk of the thread's loop, creating it if necessary. Returns NULL if there
+ * is no memory.
  */
 struct coil__desk *coil__desk_open(coil_loop *loop);
 
@@ -163,7 +163,7 @@ bool coil__job_abandon(struct coil__job *job);
 
 /* ---- blocking.c: the task's side --------------------------------------------------- */
 
-/* Clear the pointer from the waiting task to the job, because the loop is closing. */
+/* Called when the loop closes: clear the waiting task's pointer to the job. */
 void coil__job_forget_task(struct coil__job *job);
 
 #endif

@@ -1,14 +1,14 @@
 /*
  * op.c - a backend operation that a task awaits.
  *
- * The operation and its wait are on the waiting task's stack. The operation ends when the
- * kernel completes it, when the task is cancelled, or when the descriptor is closed. Each
- * of these completes the wait, and after the wait no pointers to the operation or the
- * wait remain. This is also true for coil__readable_await(), although its operation and
- * wait are not on the stack.
+ * The operation and its wait are stored on the waiting task's stack. The operation ends
+ * when the kernel completes it, when the task is cancelled, or when the descriptor is
+ * closed. Each of these completes the wait. After the wait, no pointers to the operation
+ * or the wait remain. This also holds for coil__readable_await(), whose operation and
+ * wait are stored elsewhere.
  *
- * An operation of a cancelled task is never put in flight. Instead, attempt() makes the
- * system call, and refuses the operation if the call would have to wait
+ * A cancelled task never puts an operation in flight. Instead, attempt() makes the system
+ * call without waiting, and fails if it would have to wait
  * (docs/decisions/0008-a-call-that-need-not-wait.md).
  */
 #include "op.h"
@@ -33,8 +33,8 @@ static bool cancel_operation(struct coil__wait *wait)
 }
 
 /*
- * Perform an operation of a cancelled task if this does not require waiting; otherwise
- * fail.
+ * Perform an operation for a cancelled task if that is possible without waiting;
+ * otherwise fail.
  */
 static COIL__NOINLINE ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
 {
@@ -68,8 +68,8 @@ ssize_t coil__op_await(struct coil__op *op)
     }
     loop->operations_waited++;
     /*
-     * The wait is initialised only now, because the backend does not use `owner` before
-     * the next poll.
+     * The wait is initialised only now, when it is needed. This is early enough, because
+     * the backend does not use `owner` before the next poll.
      */
     coil__wait_init(&p.wait, &class);
     p.op = op;

@@ -13,13 +13,13 @@
  * Submit an operation, wait for it if necessary, and return its result. If the task is
  * cancelled, this function still waits until neither the kernel nor the backend uses the
  * operation and its buffer any more. In that case it returns the operation's result if
- * the operation has taken effect, otherwise -ECANCELED.
+ * the operation has taken effect; otherwise it returns -ECANCELED.
  */
 ssize_t coil__op_await(struct coil__op *op);
 
 /*
- * Wait until the attached descriptor is readable. `hint` is memory to prefetch, because
- * the task uses it after the wait. The operation is in `memory`, and its wait in the
+ * Wait until the attached descriptor is readable. The memory at `hint` is prefetched
+ * before the task is resumed. The operation is stored in `memory`, and its wait in the
  * task's control block, so no pointer refers to the task's stack, which may be swapped
  * out. Returns 0 or a negative errno. After the call, `memory` can be reused.
  */

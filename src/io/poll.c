@@ -8,25 +8,26 @@
  *
  * The events always come from poll(2) itself ("ask"), called with a timeout of 0. So a
  * regular file is ready on every backend, and if another task or process empties a
- * descriptor first, the task waits for it again. coil_poll_retry() does not call poll(2):
- * its caller has made a call that would block, and repeats this call afterwards.
+ * descriptor first, the task waits for it again. coil_poll_retry() does not call poll(2)
+ * before or after a wait: its caller has already found that its own system call would
+ * block, and repeats that call afterwards.
  *
  * A call with up to DIRECT descriptors submits one operation per descriptor to the
- * backend. Other calls create a set of descriptors in the kernel. The set becomes
- * readable when one of its descriptors is ready, so the call submits a single operation.
- * A set is necessary for more than DIRECT descriptors, for events such as POLLPRI, and
- * for a descriptor that the backend uses for a stream.
+ * backend. A call with more descriptors, with events such as POLLPRI, or with a
+ * descriptor that the backend uses for a stream, creates a set of descriptors in the
+ * kernel instead. The set becomes readable when one of its descriptors is ready, so the
+ * call submits a single operation.
  *
- * A backend may have received bytes of a stream before the program reads them, and
- * poll(2) does not see these bytes. The backend's settle() reports them, and stops
- * receiving ahead on that descriptor.
+ * A backend may have received bytes of a stream before the program reads them. poll(2)
+ * does not see these bytes, but the backend's settle() reports them, and stops receiving
+ * ahead on that descriptor.
  *
  * Invariants
- * 1. Operations are in the waiting task's frame, so all must have ended when
- *    wait_for_change() returns. A backend may need time to end an operation. In that case
- *    the task waits again, even if it was cancelled: see end().
- * 2. complete() only makes the task ready: the backend calls it while polling, when other
- *    operations must not be cancelled.
+ * 1. Operations are stored in the waiting task's frame, so all must have ended when
+ *    wait_for_change() returns. If the backend needs time to end an operation, the task
+ *    waits for that, even if it was cancelled: see end().
+ * 2. complete() only makes the task ready, because the backend calls it while polling,
+ *    when other operations must not be cancelled.
  */
 #include "../base/fault.h"
 #include "../kernel/descriptors.h"
@@ -52,7 +53,10 @@ struct part {
     bool in_flight;
 };
 
-/* A descriptor for which a call waits. coil_poll_end() finds it by number. */
+/*
+ * A descriptor for which a task is waiting, listed so that coil_poll_end() finds it by
+ * number.
+ */
 struct name {
     struct coil__list link; /* in its bucket */
     struct polling *polling;
@@ -72,8 +76,8 @@ struct polling {
 };
 
 /*
- * This thread's names, hashed by descriptor number. A bucket is initialised with its
- * first name.
+ * This thread's descriptors with waiting tasks, hashed by number. A bucket is initialised
+ * when the first one is added.
  */
 static COIL__THREAD_LOCAL struct coil__list buckets[BUCKETS];
 
@@ -82,8 +86,8 @@ static COIL__THREAD_LOCAL struct coil__list buckets[BUCKETS];
 #define IN (POLLIN | POLLRDNORM)
 
 /*
- * True if the backend has received bytes of the descriptor ahead of a read. Makes the
- * backend stop receiving ahead on this descriptor.
+ * Return true if the backend has received bytes of the descriptor ahead of a read. Also
+ * makes the backend stop receiving ahead on this descriptor.
  */
 static bool was_received(struct coil__backend *backend, int fd)
 {
@@ -166,7 +170,7 @@ int coil_poll_end(int fd)
     COIL__LIST_EACH (link, bucket) {
         const struct name *name = COIL__CONTAINER(link, struct name, link);
 
-        /* In a child of fork(2) the list still contains the parent's tasks. */
+        /* In a child of fork(2), the list still contains the parent's tasks. */
         if (name->fd == fd && name->polling->loop == coil__loop_of_thread &&
             name->polling->loop->pid == getpid())
             count += coil__wait_complete(&name->polling->wait, -EBADF);
@@ -298,7 +302,7 @@ static int begin(struct polling *p, const struct pollfd *fds, nfds_t n)
     if (rc != -EBUSY)
         return rc;
     end(p);
-    /* These descriptors need a set: see the head of the file. */
+    /* These descriptors need a set: see the comment at the head of this file. */
     p->set = coil__poll_set_open(fds, n);
     return p->set < 0 ? coil__failed(p->set) : submit(p, p->set, COIL_READABLE);
 }
@@ -317,8 +321,8 @@ static int park(struct polling *p)
 }
 
 /*
- * Wait for an event. Returns 0 if an event may have happened, 1 if the time is up, or a
- * negative errno such as -ECANCELED.
+ * Wait for an event. Returns 0 if an event may have happened, 1 if the deadline has
+ * passed, or a negative errno such as -ECANCELED.
  */
 static int wait_for_change(const struct pollfd *fds, nfds_t n, int64_t deadline)
 {

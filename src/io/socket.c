@@ -12,7 +12,7 @@ static const struct coil__network *network_of(coil_loop *loop)
     return loop->backend->class->network;
 }
 
-/* Numbers from COIL__FIRST_SIMULATED on belong to simulated sockets. */
+/* Simulated sockets have numbers from COIL__FIRST_SIMULATED upwards. */
 bool coil__socket_is_simulated(coil_loop *loop, int fd)
 {
     return COIL__UNLIKELY(fd >= COIL__FIRST_SIMULATED) && network_of(loop) != NULL;
@@ -40,8 +40,8 @@ int coil__socket_open(coil_loop *loop, int family, int type, int protocol)
 int coil__socket_close(coil_loop *loop, int fd)
 {
     /*
-     * The simulated sockets of a closed loop were destroyed with its backend, and a
-     * forked child does not have its parent's simulated sockets.
+     * A closed loop's simulated sockets were destroyed together with its backend, and a
+     * forked child has none of its parent's simulated sockets.
      */
     if (COIL__UNLIKELY(fd >= COIL__FIRST_SIMULATED))
         return loop->closing || network_of(loop) == NULL

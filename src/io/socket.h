@@ -18,7 +18,7 @@ bool coil__socket_is_simulated(coil_loop *loop, int fd);
 
 /*
  * Close a descriptor of any kind. `loop` may be NULL if the descriptor belongs to no
- * loop. EINTR is not returned.
+ * loop. Never fails with -EINTR.
  */
 int coil__socket_close(coil_loop *loop, int fd);
 

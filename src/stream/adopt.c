@@ -9,9 +9,9 @@
  * loop block. So a blocking pipe end or terminal is opened a second time, and the new
  * description replaces the old one under the adopted number. If opening fails (no
  * permission, or a FIFO without a reader), the flag is set, and is cleared when the
- * stream is closed. A socket cannot be opened twice. A socket's flag is cleared only by
- * coil_stream_release_fd(), because programs that inherit sockets set the flag
- * themselves.
+ * stream is closed. A socket cannot be opened a second time, so its flag is set. It is
+ * cleared only by coil_stream_release_fd(), because programs that inherit sockets set the
+ * flag themselves.
  */
 #include "../io/socket.h"
 #include "stream.h"
@@ -168,7 +168,7 @@ void coil__stream_give_flag_back(coil_stream *stream)
 
 /*
  * Return the number of bytes that the backend has received ahead of a read, and store the
- * error after them.
+ * error that follows them, or 0, in *error. The backend stops receiving ahead.
  */
 static size_t count_received_ahead(const coil_stream *stream, int *error)
 {

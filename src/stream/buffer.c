@@ -24,7 +24,7 @@ static size_t smaller(size_t a, size_t b)
 static COIL__THREAD_LOCAL struct {
     struct coil__buffer *first;
     unsigned count;
-    coil_loop *loop; /* the loop that has the closing hook, or NULL */
+    coil_loop *loop; /* the loop that will call the hook when it closes, or NULL */
     struct coil__close_hook hook;
 } spare;
 
@@ -60,7 +60,9 @@ static void give_back(struct coil__buffer *buffer)
     spare.count++;
 }
 
-/* Return a buffer of `size` bytes with the content of `old`, or NULL. */
+/*
+ * Return a buffer of `size` bytes with the content of `old`, or NULL if memory runs out.
+ */
 static struct coil__buffer *resize(struct coil__buffer *old, size_t size)
 {
     struct coil__buffer *buffer;
@@ -91,7 +93,7 @@ void coil__buffer_drop(struct coil__buffer **buffer)
 
 /*
  * Move the unread bytes to the front of the buffer, but only if this frees at least as
- * many bytes as it moves, or if the buffer has no other room.
+ * many bytes as it moves, or if there is no room behind them.
  */
 static void move_to_front(struct coil__buffer *b)
 {

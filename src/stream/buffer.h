@@ -8,8 +8,8 @@
  * grows up to the stream's limit while reads fill it, and shrinks to its first size when
  * they no longer do. The buffer is released when the stream is freed. An empty buffer is
  * also released while a task waits until the stream is readable. Some buffers of the
- * first size are cached for other streams, because the cost of a malloc(3) and a free(3)
- * for each line of a slow conversation would be measurable.
+ * first size are cached for other streams, because calling malloc(3) and free(3) for each
+ * line of a slow conversation would be measurably slower.
  */
 #ifndef COIL_STREAM_BUFFER_H
 #define COIL_STREAM_BUFFER_H

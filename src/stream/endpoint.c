@@ -7,9 +7,8 @@
  * 2. After a suspension fd may be -1, and its old number may belong to another file. So
  *    coil__endpoint_do() reads fd before each operation, and closing the endpoint ends
  *    the waiting operations.
- * 3. A call may consist of several operations. Between two of them the backend would
- *    allow an operation of another call; `busy` excludes other calls in the same
- *    direction.
+ * 3. A call may consist of several operations. `busy` prevents another call in the same
+ *    direction from starting an operation between them.
  */
 #include "endpoint.h"
 
@@ -38,7 +37,7 @@ void coil__endpoint_check(const struct coil__endpoint *endpoint, const char *cal
         coil__misuse_gone(caller);
 }
 
-/* Abort because `caller` was called on a wrong thread or loop. */
+/* Abort because `caller` was called on the wrong thread or loop. */
 COIL__NORETURN static void refuse(const struct coil__endpoint *endpoint,
                                   const char *caller)
 {
@@ -67,7 +66,7 @@ void coil__endpoint_detach(struct coil__endpoint *endpoint)
 {
     coil_loop *loop = endpoint->loop;
 
-    coil__leak_forget(endpoint); /* another loop may attach it */
+    coil__leak_forget(endpoint); /* another loop may attach the endpoint */
     endpoint->lost = coil__descriptor_find(loop->descriptors, endpoint->fd)->lost;
     loop->backend->class->detach(loop->backend, endpoint->fd);
     coil_loop_release(endpoint->loop);
@@ -180,8 +179,9 @@ bool coil__endpoint_was_used(const struct coil__endpoint *endpoint, unsigned ope
 }
 
 /*
- * Perform the operation, and fail with -ETIMEDOUT if the endpoint is idle for idle_ns. If
- * another operation has begun meanwhile, begin this operation and its time again.
+ * Perform the operation, but fail with -ETIMEDOUT if the endpoint is idle for idle_ns. If
+ * another operation was begun meanwhile, the endpoint was not idle, so begin this
+ * operation again with a new time limit.
  */
 static COIL__NOINLINE ssize_t await_until_idle(struct coil__endpoint *endpoint,
                                                const struct coil__op *op)

@@ -1,6 +1,6 @@
 /*
- * endpoint.h - a descriptor that tasks use, the common part of streams, listeners and
- * datagram sockets.
+ * endpoint.h - the common part of streams, listeners and datagram sockets: a descriptor
+ * that tasks use.
  */
 #ifndef COIL_STREAM_ENDPOINT_H
 #define COIL_STREAM_ENDPOINT_H
@@ -8,8 +8,8 @@
 #include "../loop/loop.h"
 
 /*
- * The first member of its owner (a stream, a listener), which is one block from
- * coil__alloc(). The block is freed once the owner has dropped its reference and no call
+ * The first member of its owner, such as a stream, which is allocated by coil__alloc().
+ * The block is freed once the owner was destroyed, which drops its reference, and no call
  * is in progress. So a task that waited in a call may still use the block, even if the
  * owner was destroyed meanwhile.
  */
@@ -18,11 +18,11 @@ struct coil__endpoint {
     /* number of operations begun (may wrap), to detect idle connections */
     unsigned operations;
     coil_loop *loop; /* a reference; NULL while it is detached */
-    /* one of the owner, and one for each call in progress; 0 in freed memory */
+    /* one for the owner and one for each call in progress; 0 in freed memory */
     unsigned references;
     bool busy[2];   /* a call is in progress in this direction */
     bool destroyed; /* the owner has dropped its reference */
-    uint8_t lost;   /* while the endpoint is detached: see coil__descriptor.lost */
+    uint8_t lost;   /* copy of coil__descriptor.lost while the endpoint is detached */
     /* called before the block is freed; may be NULL */
     void (*finish)(struct coil__endpoint *endpoint);
     int64_t idle_ns; /* the longest wait without another operation; 0: no limit */
@@ -52,8 +52,10 @@ int coil__endpoint_may_leave(const struct coil__endpoint *endpoint, const char *
 void coil__endpoint_detach(struct coil__endpoint *endpoint);
 int coil__endpoint_attach(struct coil__endpoint *endpoint, const char *caller);
 
-/* Close the descriptor for `caller`. Calls in progress end with -EBADF. If the endpoint
- * is already closed, do nothing. */
+/*
+ * Close the descriptor, or do nothing if the endpoint is already closed. Calls in
+ * progress end with -EBADF.
+ */
 int coil__endpoint_close(struct coil__endpoint *endpoint, const char *caller);
 
 /*
@@ -77,19 +79,19 @@ void coil__endpoint_leave(struct coil__endpoint *endpoint,
                           enum coil__direction direction);
 
 /*
- * Spend from the task's budget, for a call that may return without waiting. If the budget
- * is used up, other tasks run first. Fails with -EBADF if the endpoint is closed, or is
+ * Charge the task's budget for a call that may return without waiting. If the budget is
+ * used up, other tasks run first. Fails with -EBADF if the endpoint is closed, or is
  * closed meanwhile.
  */
 int coil__endpoint_spend(struct coil__endpoint *endpoint);
 
 /*
- * Begin an operation: spend from the budget, and count the operation. Fails like
+ * Begin an operation: charge the task's budget, and count the operation. Fails like
  * coil__endpoint_spend().
  */
 int coil__endpoint_begin(struct coil__endpoint *endpoint);
 
-/* Spend from the task's budget, and perform one operation on the descriptor (io/op.h). */
+/* Charge the task's budget, and perform one operation on the descriptor (io/op.h). */
 ssize_t coil__endpoint_do(struct coil__endpoint *endpoint, struct coil__op *op);
 
 /*

@@ -60,8 +60,8 @@ static ssize_t find_separator(coil_stream *stream, const void *separator, size_t
 }
 
 /*
- * Return how many bytes to search for a separator of n bytes. The stream's limit and the
- * size of the caller's buffer limit this number.
+ * Return how many bytes to search for a separator of n bytes, given the stream's limit
+ * and the size of the caller's buffer.
  */
 static size_t most_of(const coil_stream *stream, size_t n, size_t size)
 {
@@ -106,7 +106,7 @@ ssize_t coil_read_until(coil_stream *stream, const void *separator, size_t n, vo
     return result;
 }
 
-/* The '\n' is read into `line`, and then replaced with a '\0'. */
+/* The '\n' is read into `line` too, and then replaced with a '\0'. */
 ssize_t coil_read_line(coil_stream *stream, char *line, size_t size)
 {
     COIL__REQUIRE(stream, "a stream");

@@ -14,8 +14,8 @@
 
 /*
  * Check that the descriptor is of a kind that can be read, unlike the write end of a
- * pipe, a pidfd or a listening socket. A wait for these would end late or never. Returns
- * 0, or the error that a read would return.
+ * pipe, a pidfd or a listening socket. A wait for such a descriptor would end late or
+ * never. Returns 0, or the error that a read would return.
  */
 static int check_that_it_may_be_read(coil_stream *stream)
 {

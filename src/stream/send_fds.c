@@ -132,7 +132,10 @@ static ssize_t receive_fds(coil_stream *stream, void *buf, size_t n, int *fds,
     return rc < 0 ? rc : result;
 }
 
-/* Bytes that were read ahead come first. Descriptors that came with them were lost. */
+/*
+ * Return bytes that were read ahead before receiving more. Descriptors that were sent
+ * along with those bytes are lost.
+ */
 static ssize_t receive_buffered_first(coil_stream *stream, void *buf, size_t n, int *fds,
                                       size_t *fd_count)
 {

@@ -3,10 +3,11 @@
  *
  * sendfile(2) moves pages from the kernel's cache to a socket without copying them to the
  * program. If pages are not cached, sendfile(2) reads the disk, which would block the
- * loop. So each piece is probed first: would a read of its first or last byte block? A
- * cached piece is sent with sendfile(2). A piece that is not cached is read by the file
- * lane or the backend, and then written, while the kernel reads ahead. With pipes, with
- * TLS, and if sendfile(2) refuses the file, the bytes are always read and written.
+ * loop. So each piece is probed first, by reading its first and its last byte without
+ * waiting. A cached piece is sent with sendfile(2). A piece that is not cached is read by
+ * the file lane or the backend, and then written, while the kernel reads ahead. With
+ * pipes, with TLS, and if sendfile(2) refuses the file, the bytes are always read and
+ * written.
  *
  * The file is read at explicit offsets. If the caller has not passed an offset, the call
  * sets the file's own position when it ends. So the position shows how much was sent,
@@ -118,8 +119,8 @@ static bool is_refusal(ssize_t result)
 }
 
 /*
- * Send with sendfile(2). If the kernel refuses, preserve the task's last error, because
- * the caller reads and writes instead.
+ * Send with sendfile(2). If the kernel refuses, the task's last error does not change,
+ * because the caller then reads and writes instead.
  */
 static ssize_t send_from_file(struct sending *s, size_t n)
 {

@@ -17,7 +17,7 @@
  * A transport carries the bytes of a stream: the descriptor itself (stream.c), or TLS
  * (src/tls). The functions of a transport are called between coil__endpoint_enter() and
  * coil__endpoint_leave() for their direction, so there are only one reader and one writer
- * at a time. During each wait the endpoint may be closed.
+ * at a time. The endpoint may be closed while such a function waits.
  */
 struct coil__transport {
     /*
@@ -56,7 +56,7 @@ struct coil__transport {
 /* The transport that reads and writes the descriptor directly. */
 extern const struct coil__transport coil__transport_bare;
 
-/* Data received ahead of a read: bytes, then an error or 0. */
+/* Data received ahead of a read: bytes, followed by an error or 0. */
 struct coil__received_ahead {
     struct coil__buffer *buffer;
     int error;
@@ -73,16 +73,16 @@ struct coil_stream {
     struct coil__buffer *buffer;
     size_t transferred[2]; /* bytes transferred by the last call in each direction */
     bool is_socket;
-    bool may_read; /* the kind of descriptor is known to be readable: readable.c */
+    bool may_read; /* this kind of descriptor is known to be readable: readable.c */
     bool ended;    /* the last read returned 0 */
     /*
      * blocked: the descriptor was blocking when the stream adopted it.
      * shared: other processes share its O_NONBLOCK flag.
      */
     bool blocked, shared;
-    size_t limit;                   /* the maximum number of bytes to read ahead */
+    size_t limit;                   /* maximum number of bytes to read ahead */
     void *carrier;                  /* data of the transport */
-    struct coil__short_op readable; /* the operation that waits for bytes */
+    struct coil__short_op readable; /* the operation that waits until it is readable */
 };
 
 /*
@@ -138,14 +138,15 @@ void coil__stream_drop_received_ahead(coil_stream *stream);
 /*
  * Begin a call whose bytes are counted for coil_stream_read_transferred() or its
  * counterpart for writing. coil__endpoint_leave() ends the call. Sets the count to 0,
- * even if it fails. Fails like coil__endpoint_enter().
+ * even if it fails, unless another call is in progress. Fails like
+ * coil__endpoint_enter().
  */
 int coil__stream_enter(coil_stream *stream, enum coil__direction direction,
                        const char *caller);
 
 /*
- * Called by a call that fails before coil__stream_enter(): set its count to 0, and return
- * rc.
+ * Used by a call that fails before coil__stream_enter(): set its count to 0 unless
+ * another call is in progress, and return rc.
  */
 int coil__stream_refuse(coil_stream *stream, enum coil__direction direction, int rc);
 
@@ -153,15 +154,13 @@ int coil__stream_refuse(coil_stream *stream, enum coil__direction direction, int
 int coil__stream_connect(coil_stream *stream, const struct sockaddr *address,
                          socklen_t address_bytes);
 
-/*
- * Connect to a local socket like coil_connect_unix(), but without a message for an error.
- */
+/* Connect to a local socket like coil_connect_unix(), but without an error message. */
 int coil__connect_local(const coil_address *address, coil_stream **out);
 
-/* Wait until the descriptor is readable, for a transport that uses the descriptor. */
+/* Wait until the descriptor is readable. For transports. */
 int coil__stream_wait_fd_readable(coil_stream *stream);
 
-/* Read and write the descriptor directly, for transports. */
+/* Read and write the descriptor directly. For transports. */
 ssize_t coil__stream_read_fd(coil_stream *stream, void *buf, size_t n);
 ssize_t coil__stream_write_fd(coil_stream *stream, const struct iovec *parts,
                               size_t count);

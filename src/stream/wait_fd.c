@@ -1,5 +1,5 @@
 /*
- * wait_fd.c - waits until any descriptor is readable or writable.
+ * wait_fd.c - waits until a descriptor of any kind is readable or writable.
  */
 #include "../io/op.h"
 #include "../task/budget.h"

@@ -1,5 +1,5 @@
 /*
- * barrier.c - a fixed number of tasks wait for each other. (asyncio: locks.Barrier)
+ * barrier.c - makes a fixed number of tasks wait for each other. (asyncio: locks.Barrier)
  *
  *                     the last party arrives
  *         FILLING ---------------------------> DRAINING      wait_locked()
@@ -9,12 +9,12 @@
  *          v |
  *        RESETTING
  *
- * A barrier uses a condition variable: its tasks wait until its state changes. Each task
- * holds the lock when that wait returns, so the tasks leave one by one, in the order in
- * which they arrived. `count` is the number of tasks that have arrived and not left.
+ * A barrier's tasks wait on a condition variable for its state to change. Each task holds
+ * the lock when this wait returns, so the tasks leave one by one, in the order in which
+ * they arrived. `count` is the number of tasks that have arrived but not left.
  *
- * A task gets its index when it leaves: the last task to arrive gets the last index, the
- * others are numbered from 0. asyncio numbers tasks when they arrive, so after a
+ * A task gets its index when it leaves: the last task to arrive gets the highest index,
+ * and the others are numbered from 0. asyncio numbers tasks when they arrive, so after a
  * cancellation two tasks may get the same index, and no task gets 0 (gh-155233).
  */
 #include "condition.h"
@@ -74,8 +74,10 @@ static void set_state(coil_barrier *barrier, enum state state)
     coil__condition_notify(&barrier->changed, SIZE_MAX);
 }
 
-/* Wait until the tasks of the previous round have left, then until all tasks of this
-   round have arrived. */
+/*
+ * Wait until all tasks of the previous round have left, and then until all tasks of this
+ * round have arrived. Called with the lock held.
+ */
 static int wait_locked(coil_barrier *barrier)
 {
     bool is_last;

@@ -3,8 +3,9 @@
  * sync::broadcast)
  *
  * The items are in a ring buffer: item i is at i % capacity, and `sent` is the number of
- * the next item. A receiver stores only the number of its next item, so the cost of a
- * send depends only on the number of receivers that are waiting.
+ * the item to be sent next. A receiver stores only the number of the item that it will
+ * receive next, so the cost of a send depends only on the number of receivers that are
+ * waiting.
  */
 #include "waiters.h"
 
@@ -13,10 +14,12 @@
 #include <limits.h>
 #include <string.h>
 
-/* The value of `sent` in a channel that is finished. */
+/* The value of `sent` after coil_broadcast_finish(). */
 #define FINISHED UINT64_MAX
 
-/* The mark of a valid receiver: this number combined with the address of its channel. */
+/*
+ * Marks a valid receiver: its `key` is this number combined with its channel's address.
+ */
 #define RECEIVER_KEY UINT64_C(0x7265636569766572)
 
 static void check_channel(const coil_broadcast *b, const char *caller)
@@ -107,7 +110,10 @@ void coil_broadcast_subscribe(coil_broadcast *broadcast, coil_receiver *receiver
                                 .key = (uintptr_t)broadcast ^ RECEIVER_KEY};
 }
 
-/* Move the receiver past items that were overwritten. Returns their number. */
+/*
+ * Skip the items that were overwritten before this receiver took them. Returns their
+ * number.
+ */
 static int skip_missed(coil_receiver *receiver)
 {
     const coil_broadcast *b = receiver->broadcast;

@@ -1,5 +1,5 @@
 /*
- * channel.c - a queue that several threads use.
+ * channel.c - a queue that tasks and threads of several loops can share.
  *
  * One mutex guards the whole channel, and is held only for a few instructions at a time.
  * Items are handed over: a put copies its item to the memory of the first waiting getter,
@@ -15,10 +15,10 @@
  *    item was handed over. If the waiter is a task, its post was sent. A later
  *    cancellation or deadline does not change the rc; the cancellation is delivered to
  *    the task's next wait.
- * 3. A waiting task has a reference to its loop. If the loop has closed, it refuses the
- *    post, and the item goes to the next waiter.
+ * 3. A waiting task has a reference to its loop. If the loop has closed, the post is
+ *    refused, and the item goes to the next waiter.
  * 4. Lock order: the channel's mutex, then the mutex of the loop's posts.
- * 5. Static functions only return error codes. The public functions record the failure.
+ * 5. Static functions only return error codes; the public functions record failures.
  */
 #include "../loop/loop.h"
 #include "../task/task.h"
@@ -34,7 +34,7 @@
 
 struct coil_channel {
     pthread_mutex_t lock;
-    _Atomic unsigned refs; /* 0 in freed memory: coil__misuse_gone() */
+    _Atomic unsigned refs; /* 0 in freed memory: see coil__misuse_gone() */
     struct coil__list getters, putters;
     char *items; /* a ring buffer: the oldest item is at `first` */
     size_t item_bytes, maxsize;
@@ -42,12 +42,12 @@ struct coil_channel {
     bool is_shutdown;
 };
 
-/* A waiting task or thread. This struct is on the stack of that task or thread. */
+/* A waiting task or thread, stored on its stack. */
 struct waiter {
-    struct coil__list link; /* channel.getters or channel.putters, until it is complete */
+    struct coil__list link; /* in channel.getters or channel.putters until complete */
     void *item;
     int rc;
-    bool (*wake)(struct waiter *waiter); /* false: the task's loop has closed */
+    bool (*wake)(struct waiter *waiter); /* returns false if the task's loop has closed */
 };
 
 /* ---- life -------------------------------------------------------------------------- */
@@ -171,7 +171,7 @@ static int push_item(coil_channel *channel, const void *item)
 
 /*
  * Wake the waiter with the result rc. The waiter must not be used afterwards, because it
- * is on the stack of the task or thread that was woken.
+ * is stored on the stack of the task or thread that was woken.
  */
 static bool complete_waiter(struct waiter *waiter, int rc)
 {
@@ -244,7 +244,7 @@ size_t coil_channel_count(coil_channel *channel)
     return count;
 }
 
-/* The differences between putting and getting. */
+/* What differs between putting and getting. */
 struct side {
     struct coil__wait_class class;
     const char *task_call, *thread_call;
@@ -290,7 +290,7 @@ static bool wake_task(struct waiter *waiter)
     return taken;
 }
 
-/* The callback of the post: runs on the task's loop. */
+/* The callback of the post, which runs on the task's loop. */
 static void complete_task_wait(struct coil__runnable *runnable)
 {
     struct task_waiter *t = COIL__CONTAINER(runnable, struct task_waiter, post.runnable);
@@ -301,9 +301,9 @@ static void complete_task_wait(struct coil__runnable *runnable)
 }
 
 /*
- * End the wait of a task that was cancelled before its post has run. If the waiter is
- * still in a queue, remove it; otherwise it is complete, so withdraw its post and return
- * its rc.
+ * End the wait of a task that was cancelled before its post ran. If the waiter is still
+ * in a queue, remove it; otherwise it is complete, so withdraw its post and return its
+ * rc.
  */
 static int withdraw_task(struct task_waiter *t)
 {
@@ -382,8 +382,8 @@ static bool wake_thread(struct waiter *waiter)
 }
 
 /*
- * Block the thread until its waiter is complete, which means that its link is not in a
- * queue. Called with the mutex held.
+ * Block the thread until its waiter is complete, that is, no longer linked into a queue.
+ * Called with the mutex held.
  */
 static int block_thread(coil_channel *channel, const struct side *side, void *item,
                         int64_t timeout_ns)
@@ -472,7 +472,7 @@ int coil_channel_get_wait(coil_channel *channel, void *item, int64_t timeout_ns)
     return (int)coil__result(wait_in_thread(channel, &get_side, item, timeout_ns));
 }
 
-/* Do not record -EAGAIN as a failure: callers expect it. */
+/* Record a failure, except -EAGAIN, which callers expect. */
 static int result_without_waiting(int rc)
 {
     return rc != -EAGAIN ? (int)coil__result(rc) : rc;

@@ -1,6 +1,5 @@
 /*
- * condition.c - tasks that wait, under a lock, for a condition. (asyncio:
- * locks.Condition)
+ * condition.c - a condition variable for tasks. (asyncio: locks.Condition)
  */
 #include "condition.h"
 #include "waiters.h"
@@ -25,8 +24,10 @@ void coil__condition_notify(coil_waiters *waiters, size_t n)
         n--;
 }
 
-/* Acquire the lock even if the task is cancelled. Returns true if a cancellation was
-   delivered. */
+/*
+ * Acquire the lock even if the task is cancelled. Returns true if it was cancelled
+ * meanwhile.
+ */
 static bool reacquire(coil_lock *lock, coil_task *task)
 {
     bool cancelled = false;
@@ -53,13 +54,13 @@ int coil__condition_wait(coil_waiters *waiters, coil_lock *lock,
         rc = -ECANCELED;
     if (rc < 0) {
         task->delivered = true;
-        /* this task does not use its notification, so notify another one */
+        /* this task may have been notified, so notify another task instead */
         coil__condition_notify(waiters, 1);
     }
     return rc;
 }
 
-/* Abort if the condition was not initialised, or if called on a wrong thread. */
+/* Abort if the condition was not initialised, or if called on the wrong thread. */
 static void check(const coil_condition *condition, const char *caller)
 {
     if (COIL__UNLIKELY(condition->lock == NULL))

@@ -1,5 +1,5 @@
 /*
- * event.c - a flag for which tasks can wait until it is set. (asyncio: locks.Event)
+ * event.c - a flag that tasks can wait for. (asyncio: locks.Event)
  */
 #include "waiters.h"
 

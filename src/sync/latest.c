@@ -7,10 +7,7 @@
 
 #include <string.h>
 
-/*
- * Abort if the object was never initialised or is finished, so that it does not have a
- * value.
- */
+/* Abort if the object has no value because it was never initialised or is finished. */
 static void check(const coil_latest *latest, const char *caller)
 {
     coil__waiters_check(&latest->waiters, caller);

@@ -2,8 +2,8 @@
  * lock.c - a mutex for tasks. (asyncio: locks.Lock)
  *
  * A release does not hand the lock over: it wakes the first waiter, which takes the lock
- * when it runs. Until then other tasks cannot take the lock: as long as a waiter is in
- * the line that was not cancelled, an acquire queues behind it. A waiter that is
+ * when it runs. Other tasks cannot overtake that waiter: as long as the queue contains a
+ * waiter that was not cancelled, coil_lock_acquire() joins the queue. A waiter that is
  * cancelled after it was woken wakes the next waiter.
  */
 #include "waiters.h"
@@ -53,7 +53,7 @@ static void take(coil_lock *lock)
     const coil_task *task = coil__scheduler.current;
 
     lock->locked = true;
-    lock->owner = task != NULL ? task->coro.number : 0; /* 0: taken by a callback */
+    lock->owner = task != NULL ? task->coro.number : 0; /* 0 in a callback */
 }
 
 int coil_lock_acquire(coil_lock *lock)

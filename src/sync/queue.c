@@ -2,13 +2,14 @@
  * queue.c - passes items from one task to another. (asyncio: queues.Queue, LifoQueue,
  * PriorityQueue)
  *
- * This file decides which task waits and which task is woken. queue_items.c stores the
- * items in their order.
+ * This file decides which tasks wait and which are woken. queue_items.c stores the items
+ * and defines their order.
  *
- * A getter that finds the queue empty waits in line, and checks again when it is woken. A
- * put wakes the first getter and removes it from the line, but does not hand the item
- * over. So no item is lost if that getter is cancelled before it runs: in that case it
- * wakes the next getter. Putters wait for room in the same way.
+ * A getter that finds the queue empty waits in a line of getters, and checks the queue
+ * again when it is woken. A put wakes the first getter and removes it from the line, but
+ * does not hand the item over. So no item is lost if that getter is cancelled before it
+ * runs: it then wakes the next getter. Putters wait in the same way while the queue is
+ * full.
  */
 #include "queue_items.h"
 #include "waiters.h"
@@ -75,8 +76,8 @@ bool coil_queue_full(const coil_queue *queue)
 /* ---- waking ------------------------------------------------------------------------ */
 
 /*
- * Remove waiters from the front of the line until one is woken, that is, was not
- * cancelled.
+ * Remove waiters from the front of the line until one is woken. A cancelled waiter cannot
+ * be woken.
  */
 static inline void wake_next(coil_waiters *line, const char *caller)
 {
@@ -122,8 +123,8 @@ COIL__HOT static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
 }
 
 /*
- * Put the item. If memory runs out, this putter does not use the room for which it was
- * woken, so wake the next putter.
+ * Put the item. If memory runs out, wake the next putter, because this one does not use
+ * the free place for which it was woken.
  */
 static int put_or_wake_next(coil_queue *queue, const void *item)
 {
@@ -136,7 +137,7 @@ static int put_or_wake_next(coil_queue *queue, const void *item)
 
 static inline int get_now(coil_queue *queue, void *item, const char *caller)
 {
-    /* the thread is checked only here, because checking it in each get would cost 5 % */
+    /* the thread is checked only here, because a check in each get would cost 5 % */
     if (queue->count == 0) {
         coil__waiters_check(&queue->getters, caller);
         return queue->is_shutdown ? coil__failed(-ESHUTDOWN) : -EAGAIN;
@@ -183,7 +184,7 @@ static COIL__THREAD_LOCAL const void *last_caller;
 
 /*
  * Wait in line until the operation is possible, and perform it. If the task is cancelled
- * after it was woken, and the operation is possible, it wakes the next waiter instead.
+ * after it was woken, and the operation is still possible, wake the next waiter instead.
  */
 static inline int put_or_get(coil_queue *queue, void *item, enum side side,
                              const void *caller)
@@ -221,14 +222,14 @@ coil__queue_put_or_get(coil_queue *queue, void *item, enum side side, const void
  * Call coil__queue_put_or_get() and return its rc. Implemented in queue_wait_x86_64.S and
  * queue_wait_aarch64.S.
  *
- * If a putter and a getter take turns, the processor predicts that each returns to where
- * the other was called (see coil__switch_alike()). Because both wait by the same call of
- * coil__waiters_wait(), the prediction is correct up to the return from
- * coil__queue_wait(). So unless `is_alike` is set, this function does not end with a
- * return, but with a jump to its return address, which is predicted by the history of
- * jumps. (Zen: 20 ns less for an item that passes through a queue of 1.) For tasks that
- * all wait at the same place, such as workers, it returns, because a jump would make the
- * predictions of their callers' returns wrong.
+ * If a putter and a getter take turns, the processor predicts that each returns to the
+ * other's caller (see coil__switch_alike()). Both wait in the same call to
+ * coil__waiters_wait(), so the first wrong prediction is that of the return from
+ * coil__queue_wait(). So this function ends with a jump to its return address, which the
+ * processor predicts from the history of jumps. (On Zen this saves 20 ns per item in a
+ * queue of 1.) But if `is_alike` is set, the tasks all wait at the same place, as workers
+ * do, and the function returns, because after a jump their callers' returns would be
+ * mispredicted.
  */
 int coil__queue_wait(coil_queue *queue, void *item, enum side side);
 
@@ -267,7 +268,7 @@ int coil_queue_task_done(coil_queue *queue)
     return 0;
 }
 
-/* Wait until `unfinished` is 0. Until then the event `finished` is clear. */
+/* The event `finished` is set when `unfinished` becomes 0. */
 int coil_queue_join(coil_queue *queue)
 {
     COIL__REQUIRE(queue, "a queue");

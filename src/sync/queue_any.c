@@ -1,10 +1,10 @@
 /*
- * queue_any.c - gets an item from the first of several queues that has one.
+ * queue_any.c - gets an item from whichever of several queues has one first.
  *
  * The task has a waiter in the line of each queue. All of them complete the same wait,
- * `any.wait`, so only one queue wakes the task. The put that wakes the task does not wake
- * another getter of its queue. So if the task then takes an item from a different queue,
- * or no item, it wakes the next getter of the queue that has woken it.
+ * `any.wait`, so only one queue wakes the task. The put that wakes the task wakes no
+ * other getter of its queue. So if the task then takes an item from a different queue, or
+ * takes none, it wakes the next getter of the queue that woke it.
  */
 #include "queue_items.h"
 #include "waiters.h"
@@ -22,7 +22,8 @@ struct any {
 };
 
 /*
- * Get an item from the first queue that has one. Returns the queue's index, or an error.
+ * Get an item from the first queue that has one. Returns the queue's index or a negative
+ * errno.
  */
 static int get_from_first(const struct any *any, void *item)
 {
@@ -56,8 +57,10 @@ static int wait_in_all_lines(struct any *any)
     return rc;
 }
 
-/* Wake the next getter of each queue that has woken this task, except the queue with
- * index `taken`, from which the task got its item. */
+/*
+ * Wake the next getter of each queue that woke this task, except the queue with index
+ * `taken`, from which the task got its item.
+ */
 static void pass_on_wakeups(const struct any *any, int taken)
 {
     for (size_t i = 0; i < any->n; i++)

@@ -31,10 +31,10 @@ static char *slot(const coil_queue *queue, size_t i)
 }
 
 /*
- * Copy an item. Most items are pointers, for which this takes two instructions instead of
- * a call to memcpy(). COIL__FORGET hides the objects from link-time optimisation.
- * Otherwise, if a caller has items of another size, the compiler would warn about this
- * branch, although it is not taken.
+ * Copy an item. Most items are pointers, which are copied by two instructions instead of
+ * a call to memcpy(). COIL__FORGET hides the objects from link-time optimisation: if a
+ * caller's items have another size, the compiler would warn about this branch although it
+ * is never taken.
  */
 static void copy_item(const coil_queue *queue, void *to, const void *from)
 {
@@ -46,7 +46,10 @@ static void copy_item(const coil_queue *queue, void *to, const void *from)
         memcpy(to, from, queue->item_bytes);
 }
 
-/* Not inlined: otherwise each push would save the registers that this function uses. */
+/*
+ * Not inlined, because otherwise each push would save the registers that this function
+ * uses.
+ */
 static COIL__NOINLINE int grow_items(coil_queue *queue)
 {
     size_t capacity = queue->capacity > 0 ? 2 * queue->capacity : FIRST_CAPACITY;
@@ -90,8 +93,8 @@ void coil__queue_items_free(coil_queue *queue)
 /* ---- the heap ---------------------------------------------------------------------- */
 
 /*
- * Insert *item on the path from the free slot at the end to the top: on this path, move
- * items that must come after it down.
+ * Insert *item on the path from the free slot at the end to the top. Items on this path
+ * that must come after it move down.
  */
 static void sift_up(coil_queue *queue, const void *item)
 {
@@ -109,8 +112,8 @@ static void sift_up(coil_queue *queue, const void *item)
 }
 
 /*
- * Insert *item, formerly the last item, at or below the free slot at the top: move items
- * that must come before it up.
+ * Insert *item, which was the last item, at or below the free slot at the top. Items that
+ * must come before it move up.
  */
 static void sift_down(coil_queue *queue, const void *item)
 {
@@ -130,8 +133,8 @@ static void sift_down(coil_queue *queue, const void *item)
 }
 
 /*
- * Sift in a region in which `compare` must not suspend the task: during a sift the heap
- * has a hole, so another task that used the queue would find one item twice. Not inlined,
+ * Sift in a region in which `compare` must not suspend the task. During a sift the heap
+ * has a hole, so another task that used the queue would find an item twice. Not inlined,
  * so that puts and gets of FIFO and LIFO queues need no stack frame for `region`.
  */
 static COIL__NOINLINE void sift(coil_queue *queue, const void *item,
@@ -161,7 +164,7 @@ void coil__queue_be_careful(coil_queue *queue)
     coil__waiters_bind_in_debug_mode(&queue->finished.waiters);
 }
 
-/* Push an item to a priority queue, or in debug mode. */
+/* Push an item in debug mode, or to a priority queue. */
 static COIL__NOINLINE void push_with_care(coil_queue *queue, const void *item)
 {
     if (queue->order >= COIL__QUEUE_CAREFUL) {
@@ -197,7 +200,7 @@ static void pop_first(coil_queue *queue, void *item)
     queue->first = queue->first + 1 < queue->capacity ? queue->first + 1 : 0;
 }
 
-/* Pop an item from a queue that is not a FIFO queue, or in debug mode. */
+/* Pop an item in debug mode, or from a queue that is not a FIFO queue. */
 static COIL__NOINLINE void pop_with_care(coil_queue *queue, void *item)
 {
     if (queue->order >= COIL__QUEUE_CAREFUL) {

@@ -7,7 +7,7 @@
 #include <coil/queue.h>
 
 /*
- * In debug mode this bit is set in `order`. The hot paths test the order anyway, so they
+ * This bit is set in `order` in debug mode. The hot paths test `order` anyway, so they
  * need no additional test for debug mode.
  */
 #define COIL__QUEUE_CAREFUL 4u
@@ -24,7 +24,7 @@ int coil__queue_items_push(coil_queue *queue, const void *item);
 /* Move the next item to *item. The queue must not be empty. */
 void coil__queue_items_pop(coil_queue *queue, void *item);
 
-/* Wake the first getter, which then tries again. */
+/* Wake the first getter, which then checks the queue again. */
 void coil__queue_wake_getter(coil_queue *queue);
 
 void coil__queue_items_clear(coil_queue *queue);

@@ -1,6 +1,6 @@
 /*
- * queue_wait_aarch64.S - see coil__queue_wait() in queue.c. This version always returns:
- * a jump to a return address would need a landing pad there (BTI).
+ * queue_wait_aarch64.S - coil__queue_wait(), which queue.c describes. This version always
+ * returns, because a jump to a return address would need a landing pad there (BTI).
  *
  * int coil__queue_wait(coil_queue *queue, void *item, enum side side)
  */
@@ -15,7 +15,7 @@ coil__queue_wait:
     .cfi_startproc
     BTI_C
     mov x3, x30                     /* the fourth argument: the return address */
-    b coil__queue_put_or_get        /* its result's first member is in x0 */
+    b coil__queue_put_or_get        /* the first member of its result is in x0 */
     .cfi_endproc
     .size coil__queue_wait, . - coil__queue_wait
 

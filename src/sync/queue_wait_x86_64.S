@@ -1,6 +1,6 @@
 /*
- * queue_wait_x86_64.S - see coil__queue_wait() in queue.c. `notrack`: return sites have
- * no endbr64.
+ * queue_wait_x86_64.S - coil__queue_wait(), which queue.c describes. `notrack` is necessary
+ * because return sites have no endbr64.
  *
  * int coil__queue_wait(coil_queue *queue, void *item, enum side side)
  */

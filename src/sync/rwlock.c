@@ -2,10 +2,10 @@
  * rwlock.c - a lock that either several readers or one writer can hold. (tokio:
  * sync::RwLock)
  *
- * Waking a waiter acquires the lock on its behalf: a waiter that is cancelled after it
- * was woken releases the lock again. Waiters are woken in order, as long as the lock
- * admits the next one: several readers, or one writer. The class of a wait shows whether
- * it is a reader's or a writer's.
+ * The task that wakes a waiter acquires the lock on its behalf; if the waiter is
+ * cancelled before it runs, it releases the lock again. Waiters are woken in order until
+ * the lock cannot admit the next one. The class of a wait shows whether the waiter is a
+ * reader or a writer.
  */
 #include "waiters.h"
 

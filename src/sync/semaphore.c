@@ -1,9 +1,9 @@
 /*
  * semaphore.c - a counting semaphore for tasks. (asyncio: locks.Semaphore)
  *
- * Waking a waiter decrements the value on the waiter's behalf. A waiter that is cancelled
- * after it was woken increments the value again. When the wait of a task ends, the task
- * wakes as many other waiters as the value allows.
+ * The task that wakes a waiter decrements the value on its behalf; if the waiter is
+ * cancelled before it runs, it increments the value again. When a task's wait ends, the
+ * task wakes as many other waiters as the value allows.
  */
 #include "waiters.h"
 

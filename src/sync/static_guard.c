@@ -9,15 +9,16 @@
  *         __cxa_guard_release(&guard);
  *     }
  *
- * The C++ runtime also defines these functions. The runtime's functions block a thread
- * that finds the guard taken, which is a deadlock if a suspended task of the same thread
- * has the guard. The functions in this file block only the task. Programs are linked with
- * libcoil before the runtime, so they use these functions.
+ * The C++ runtime defines these functions too. Its functions block the thread if the
+ * guard is taken, which is a deadlock if a suspended task of that thread has taken it.
+ * The functions in this file suspend only the task. Programs use these functions, because
+ * they are linked with libcoil before the runtime.
  *
  * A guard has two words. `state` has the format of libstdc++, in case another module uses
- * libstdc++'s functions for the same guard. `owner` is coil's own: the task that runs the
- * initialiser, or the thread if no task does. From `owner`, an acquire finds out whether
- * the initialiser has called itself, which is a deadlock, or whether the task must wait.
+ * libstdc++'s functions for the same guard. `owner` is used only by coil: it identifies
+ * the task that runs the initialiser, or the thread if no task does. It shows whether the
+ * initialiser needs its own variable, which would be a deadlock, or whether the task must
+ * wait.
  *
  *     task that waits             task or thread that has initialised
  *     lists itself as a waiter    changes the state
@@ -46,8 +47,9 @@ COIL_API void __cxa_guard_abort(struct guard *guard);
 /* ---- the owner of a guard ---------------------------------------------------------- */
 
 /*
- * Return a number for a task or a thread. Tasks' control blocks and threads' descriptors
- * each begin at a cache line, so two of them within 256 GiB never have the same number.
+ * Return a number for a task or a thread. Each task's control block and each thread's
+ * descriptor begins at a cache line, so two of them within 256 GiB of memory never have
+ * the same number.
  */
 static uint32_t object_number(const void *object)
 {
@@ -82,8 +84,10 @@ static void check_thread_may_block(const struct guard *guard)
     }
 }
 
-/* Returns 1 if the caller must initialise, 0 if the variable is initialised, or
-   -EBUSY. */
+/*
+ * Return 1 if the caller must run the initialiser, 0 if the variable is initialised, or
+ * -EBUSY.
+ */
 static int try_to_acquire(struct guard *guard)
 {
     uint32_t state = 0;
@@ -98,8 +102,8 @@ static int try_to_acquire(struct guard *guard)
 /* ---- tasks that wait --------------------------------------------------------------- */
 
 /*
- * A task that waits for a guard. This struct is on the heap, because the task's stack may
- * no longer exist when the guard is released.
+ * A task that waits for a guard. Allocated on the heap, because the task's stack may no
+ * longer exist when the guard is released.
  */
 struct guard_waiter {
     struct coil__list link;
@@ -183,8 +187,8 @@ static void wake_waiters(const struct guard *guard)
 
 /*
  * Add a waiter to the list, try to acquire the guard, and if this fails, wait and try
- * again. The first attempt must follow the addition: an earlier release has not woken
- * this task.
+ * again. The waiter must be added before the first attempt, so that it is woken if the
+ * guard is released after that attempt.
  */
 static int wait_and_try(struct guard *guard)
 {

@@ -2,8 +2,8 @@
  * waiters.c - the queue of tasks ("line") that wait for one object.
  *
  * A waiter that was woken stays in the line until its task runs. All waiters before
- * `asleep` are awake (and `asleep` may be awake, too), so the search for the next waiter
- * to wake starts there. This makes the cost of waking n waiters linear, not quadratic.
+ * `asleep` have been woken, so the search for the next waiter to wake starts at `asleep`.
+ * So waking n waiters takes linear time, not quadratic time.
  */
 #include "waiters.h"
 

@@ -1,9 +1,9 @@
 /*
  * waiters.h - the queue of tasks ("line") that wait for one object, oldest first.
  *
- * A waiter is in its task's control block, or on its stack. Waking a waiter only
- * completes its wait. As with asyncio's futures, the waiter stays in the line until its
- * task runs and removes it.
+ * A waiter is stored in its task's control block, or on the task's stack. Waking a waiter
+ * only completes its wait: as with asyncio's futures, the waiter stays in the line until
+ * its task runs and removes it.
  */
 #ifndef COIL_SYNC_WAITERS_H
 #define COIL_SYNC_WAITERS_H
@@ -21,11 +21,11 @@ static inline struct coil__waiter *coil__waiters_first(const coil_waiters *waite
 void coil__waiters_check_with_care(const coil_waiters *waiters, const char *caller);
 
 /*
- * Abort with `caller` in the message if the object is bound to a loop of another thread.
+ * Abort if the object is bound to a loop of another thread. The message names `caller`.
  * The first task that waits binds the object to its loop. The object stays bound until
- * that loop is closed, even if tasks no longer wait. (asyncio: mixins._LoopBoundMixin) In
- * debug mode the object is also bound when it is initialised on a loop's thread, or first
- * used there.
+ * that loop is closed, even if no task is waiting any more. (asyncio:
+ * mixins._LoopBoundMixin) In debug mode the object is also bound when it is initialised
+ * on a loop's thread, or first used there.
  */
 static inline void coil__waiters_check(const coil_waiters *waiters, const char *caller)
 {
@@ -49,7 +49,7 @@ void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter);
  */
 void coil__waiter_init_for(struct coil__waiter *waiter, struct coil__wait *wait);
 
-/* Remove the waiter. No effect if it is not in the line. */
+/* Remove the waiter if it is in the line. */
 void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter);
 
 /* Remove the first waiter and return it, or NULL. */
@@ -80,7 +80,7 @@ static inline struct coil__waiter *coil__waiters_pop(coil_waiters *waiters)
 /*
  * Wait in the line until woken. Returns 0 or -ECANCELED. The waiter is in the task's
  * control block, and is removed from the line at the end. coil__waiter_was_woken()
- * returns whether it was woken before it was cancelled. Task dumps describe the wait with
+ * returns whether it was woken before it was cancelled. Task dumps describe the wait by
  * `class` and `object`.
  */
 int coil__waiters_wait(coil_waiters *waiters, const struct coil__wait_class *class,
@@ -101,14 +101,14 @@ static inline bool coil__waiter_was_woken(void)
     return coil__waiter_woken(&coil__scheduler.current->room.waiter);
 }
 
-/* The class of the waits in waiters that coil__waiter_init_for() has prepared. */
+/* The wait class of waiters that coil__waiter_init_for() has prepared. */
 extern const struct coil__wait_class coil__waiter_stands_in;
 
 bool coil__waiter_wake_other(struct coil__waiter *waiter, const char *caller);
 
 /*
- * Wake a waiter. On a wrong thread, abort with the public function `caller` in the
- * message.
+ * Wake a waiter. Aborts if called on the wrong thread; the message names `caller`, a
+ * public function.
  */
 static inline bool coil__waiter_wake_for(struct coil__waiter *waiter, const char *caller)
 {
