@@ -5,20 +5,20 @@
  *     questions -> addresses, by family -> attempts -> the winner's stream
  *
  * The attempts form a staggered race (task/staggered_race.c). Each attempt begins when
- * the previous attempt has failed, or `delay_ns` after the previous attempt began. The
- * first attempt begins as soon as an IPv6 address is known. If only IPv4 addresses are
- * known, it begins once the IPv6 query is answered or 50 ms have passed. The families
- * alternate. If addresses of both families are known at the start, the family of the
- * better address is first. Later answers add their addresses to the running race.
+ * the previous attempt has failed, or `delay_ns` after it began. The first attempt begins
+ * as soon as an IPv6 address is known. If only IPv4 addresses are known, it begins when
+ * the IPv6 query is answered or 50 ms have passed. The attempts alternate between the
+ * families. If addresses of both families are known at the start, the family with the
+ * better address comes first. Later answers add their addresses to the running race.
  *
  * If all answers have arrived and contain only one address, the calling task connects to
  * it directly, without a race.
  *
- * If no address accepts, the first error that is specific to the host is returned. "No
- * route" is returned only if all attempts failed with it, because many machines have no
- * route to any IPv6 address. The message lists each attempt. -ENOMEM takes precedence
- * over all other errors, because an address that could not be attempted might have
- * accepted.
+ * If no address accepts, the first error that is specific to the host is returned. Errors
+ * such as "no route" are returned only if all attempts failed with one, because many
+ * machines have no route to any IPv6 address. The message lists each attempt. -ENOMEM
+ * takes precedence over all other errors, because an address that could not be attempted
+ * might have accepted.
  */
 #include "attempts.h"
 
@@ -40,7 +40,7 @@
 struct coil__attempt {
     struct coil__list link; /* coil__attempts.begun */
     coil_address address;
-    coil_stream *stream; /* NULL unless connected, and once closed or returned */
+    coil_stream *stream; /* NULL unless connected; NULL again once returned */
     int rc;
 };
 
@@ -101,7 +101,7 @@ static int add_addresses(struct coil__attempts_side *side, const coil_address ad
     return 0;
 }
 
-/* The addresses are attempted in the order of the list. */
+/* The family of the list's first address comes first. */
 int coil__attempts_add_list(struct coil__attempts *all, const struct addrinfo *list)
 {
     int rc = 0;
@@ -158,8 +158,8 @@ static int collect_side(struct coil__attempts *all, struct coil__attempts_side *
 }
 
 /*
- * If both families are known before the first attempt, choose which family to try first:
- * IPv4 if RFC 6724 prefers it.
+ * If addresses of both families are known before the first attempt, choose the family to
+ * try first: the one that RFC 6724 prefers.
  */
 static void choose_family(struct coil__attempts *all)
 {
@@ -209,7 +209,7 @@ static const coil_address *next_address(struct coil__attempts *all)
     return &side->addresses[side->next++];
 }
 
-/* Return the number of addresses that are known and not attempted yet. */
+/* Return the number of addresses that are known but have not been attempted yet. */
 static size_t addresses_left(const struct coil__attempts *all)
 {
     const struct coil__attempts_side *sides = all->sides;
@@ -217,7 +217,7 @@ static size_t addresses_left(const struct coil__attempts *all)
     return sides[0].count - sides[0].next + sides[1].count - sides[1].next;
 }
 
-/* Wait until a query is answered, or until the deadline `until`. */
+/* Wait until a query is answered or the deadline `until` has passed. */
 static int wait_for_answer(struct coil__attempts *all)
 {
     static const struct coil__wait_class class = {
@@ -234,7 +234,10 @@ static int wait_for_answer(struct coil__attempts *all)
     return rc;
 }
 
-/* Wait until there is an address to attempt. Returns 0, or -ENOENT after the last. */
+/*
+ * Wait until there is an address to attempt. Returns 0, or -ENOENT if no more addresses
+ * will follow.
+ */
 static int wait_for_address(struct coil__attempts *all)
 {
     int rc;
@@ -250,8 +253,8 @@ static int wait_for_address(struct coil__attempts *all)
 }
 
 /*
- * Wait for the first address. If it is an IPv4 address, wait up to RESOLUTION_DELAY for
- * an IPv6 address.
+ * Wait for the first address. If only IPv4 addresses are known, wait up to
+ * RESOLUTION_DELAY longer for an IPv6 address.
  */
 static int wait_for_first_address(struct coil__attempts *all)
 {
@@ -323,10 +326,11 @@ static void reset_stream(coil_stream *stream)
 #define SELF_CONNECTS 16
 
 /*
- * If a port of this machine has no listener but is in the kernel's range of local ports,
- * TCP may connect a socket to itself (RFC 9293, 3.5, simultaneous open). In that case try
- * again, and after SELF_CONNECTS tries fail as for any other port without a listener. But
- * if the caller chose the local port, such a connection is intended. (Go: net.Dial)
+ * Connect to an address. If the destination is a port of this machine that has no
+ * listener but is in the kernel's range of local ports, TCP may connect the socket to
+ * itself (RFC 9293, 3.5, simultaneous open). In that case try again, and after
+ * SELF_CONNECTS tries fail as for any other port without a listener. But if the caller
+ * chose the local port, such a connection is intended. (Go: net.Dial)
  */
 int coil__attempt_connect(coil_loop *loop, const coil_address *to,
                           const coil_address *local, coil_stream **out)
@@ -440,7 +444,9 @@ void coil__attempt_write_host(const coil_address *address, char text[INET6_ADDRS
               INET6_ADDRSTRLEN);
 }
 
-/* No address has accepted the connection: fail with the most informative error. */
+/*
+ * Called if no address has accepted the connection: fail with the most informative error.
+ */
 static int fail_all_attempts(const struct coil__attempts *all)
 {
     struct coil__question *questions[2];
@@ -492,7 +498,7 @@ void coil__attempts_finish(struct coil__attempts *all)
     while ((link = coil__list_pop(&all->begun)) != NULL) {
         struct coil__attempt *a = COIL__CONTAINER(link, struct coil__attempt, link);
 
-        coil_stream_destroy(a->stream); /* the attempt has connected, but lost the race */
+        coil_stream_destroy(a->stream); /* connected, but too late to win the race */
         coil__free(a);
     }
     for (int i = 0; i < 2; i++) {

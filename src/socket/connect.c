@@ -1,10 +1,10 @@
 /*
- * connect.c - coil_connect() and its options: finds the addresses of a host.
+ * connect.c - coil_connect() and its options: finds the addresses of a host and connects.
  *
- * Numeric hosts are converted here. If the loop's resolver queries name servers itself,
- * there are separate queries for IPv6 and IPv4, and the first attempt may begin before
- * both are answered. Otherwise coil_getaddrinfo() returns all addresses. attempts.c
- * connects to the addresses.
+ * Numeric hosts are converted without a query. If the loop's resolver queries name
+ * servers itself, there are separate queries for IPv6 and IPv4, and the first attempt to
+ * connect may begin before both are answered. Otherwise coil_getaddrinfo() returns all
+ * addresses at once. attempts.c makes the attempts.
  */
 #include "../names/address.h"
 #include "attempts.h"
@@ -35,8 +35,8 @@ static int take_delay(struct coil__attempts *all, int64_t delay_ns)
 }
 
 /*
- * Read the local address and port. A port without an address is bound to the wildcard
- * address of each attempt's family.
+ * Convert the local address and port. If only a port is given, each attempt is bound to
+ * the wildcard address of its family.
  */
 static int take_local(struct coil__attempts *all, const coil_connect_options *opts)
 {
@@ -82,8 +82,8 @@ static int take_options(struct coil__attempts *all, const coil_connect_options *
 /* ---- coil_connect() ---------------------------------------------------------------- */
 
 /*
- * Connect with two queries. The port is converted before they start, because converting a
- * service name needs a thread.
+ * Connect with separate queries for IPv6 and IPv4. The port is converted before they
+ * start, because converting a service name needs a thread.
  */
 static int connect_by_questions(struct coil__attempts *all, struct coil__resolver *r,
                                 const struct addrinfo *hints, coil_stream **out)

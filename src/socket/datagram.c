@@ -3,7 +3,7 @@
  *
  * A stream refuses a second reader, because bytes that are divided between two readers
  * are useless. A datagram, however, is complete in itself, so several tasks may wait for
- * datagrams. The tasks of each direction form a queue, and only the first task has an
+ * datagrams. The tasks in each direction form a queue, and only the first task has an
  * operation on the descriptor.
  */
 #include "datagram.h"
@@ -28,7 +28,7 @@ int coil__datagram_enter(coil_datagram *datagram, enum coil__direction direction
     coil__endpoint_check(endpoint, caller);
     if (endpoint->fd < 0)
         return coil__failed(-EBADF);
-    /* keeps the datagram object if it is destroyed while this task waits for the lock */
+    /* the object must outlive the wait for the lock, even if it is destroyed meanwhile */
     endpoint->references++;
     rc = coil_lock_acquire(&datagram->line[direction]);
     if (rc == 0) {
@@ -54,9 +54,8 @@ void coil__datagram_leave(coil_datagram *datagram, enum coil__direction directio
  * Wait until the queue of a local receiver has room. An unconnected socket is always
  * reported as writable, even if the receiver's queue is full (unix(7), poll(2)). So
  * connect a second socket to the receiver, and wait until that socket is writable.
- * coil_datagram_close() ends the wait by shutting down the second socket, which makes it
- * readable. So wait for this, too: select(2) does not report a socket that was shut down
- * as writable.
+ * coil_datagram_close() ends the wait by shutting down the second socket. With select(2),
+ * this makes the socket readable but not writable, so wait for both.
  */
 static int wait_for_room(coil_datagram *datagram, const struct sockaddr *to,
                          socklen_t to_bytes)
@@ -173,7 +172,7 @@ ssize_t coil__datagram_receive(coil_datagram *datagram, void *buf, size_t n,
     }
     if (info != NULL)
         coil__info_prepare(datagram, &control, &message);
-    /* With MSG_TRUNC the result is the datagram's whole size (recv(2)). */
+    /* With MSG_TRUNC, the result is the size of the whole datagram (recv(2)). */
     result = coil__endpoint_do(&datagram->endpoint,
                                &(struct coil__op){.kind = COIL__OP_RECVMSG,
                                                   .buf = &message,

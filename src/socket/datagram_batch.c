@@ -1,9 +1,9 @@
 /*
  * datagram_batch.c - sends or receives several datagrams with one system call.
  *
- * sendmmsg(2) and recvmmsg(2) are called without waiting. A task that must wait uses an
- * operation on one datagram, and then sends or receives more datagrams with one system
- * call. A simulated network has neither call, and handles one datagram at a time.
+ * sendmmsg(2) and recvmmsg(2) are called without waiting. If a task must wait, it does so
+ * in an operation on one datagram, and then sends or receives more datagrams with one
+ * system call. A simulated network has neither call, and handles one datagram at a time.
  */
 #include "datagram.h"
 
@@ -16,7 +16,7 @@
 #define AT_ONCE 16
 
 /*
- * The arguments of one sendmmsg(2) or recvmmsg(2). The batch is small because stacks are
+ * The arguments of one sendmmsg(2) or recvmmsg(2). A batch is small, because stacks are
  * small.
  */
 struct message_batch {
@@ -26,9 +26,9 @@ struct message_batch {
 };
 
 /*
- * Fill in the headers of the next messages. Returns the number of messages. If the info
- * of a message is invalid, returns the number of messages before it, or the error if it
- * belongs to the first message.
+ * Fill in the headers of the next messages. Returns their number. If a message has
+ * invalid info, returns the number of messages before it, or the error if it is the first
+ * message.
  */
 static int fill_headers(const coil_datagram *d, struct message_batch *batch,
                         coil_message *messages, int count, bool to_send)
@@ -135,7 +135,7 @@ int coil_send_batch(coil_datagram *datagram, coil_message *messages, int count)
 
 /*
  * Receive without waiting. Returns the number of datagrams received, which may be 0. An
- * error after the first datagram, such as an ICMP message, is stored for the next call.
+ * error, such as that of an ICMP message, is stored for the next call.
  */
 static int receive_some(coil_datagram *d, coil_message *messages, int count)
 {

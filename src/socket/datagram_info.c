@@ -1,10 +1,10 @@
 /*
- * datagram_info.c - the address of this machine to which a datagram was sent, or from
- * which it is sent.
+ * datagram_info.c - the local address to which a datagram was sent, or from which it is
+ * to be sent.
  *
  * The kernel passes this address along with the datagram, as control data (cmsg(3)): a
  * struct in_pktinfo on IPv4 sockets, a struct in6_pktinfo on IPv6 sockets. On an IPv6
- * socket that also serves IPv4, the addresses of IPv4 are mapped: ::ffff:a.b.c.d.
+ * socket that also serves IPv4, IPv4 addresses have the form ::ffff:a.b.c.d.
  *
  * A local socket never gets a buffer for control data, because the kernel could store
  * descriptors there, which no caller would close.
@@ -76,7 +76,10 @@ static void read_v6(const struct cmsghdr *c, coil_datagram_info *out)
         out->local.v6.sin6_scope_id = found.ipi6_ifindex;
 }
 
-/* Return the socket's port. A socket that has received a datagram has a port. */
+/*
+ * Return the socket's port in network byte order. A socket that has received a datagram
+ * has a port.
+ */
 static in_port_t port_of(coil_datagram *d)
 {
     coil_address name;

@@ -22,10 +22,7 @@
 
 /* ---- from a descriptor -------------------------------------------------------------- */
 
-/*
- * Create a datagram object for a socket. Takes ownership of the socket, unless the call
- * fails.
- */
+/* Create a datagram object for a socket. Takes ownership of the socket if it succeeds. */
 static int create_datagram(int fd, int family, const char *caller, coil_datagram **out)
 {
     static const struct coil__leak_kind kind = {"a datagram socket", "descriptor",
@@ -51,7 +48,7 @@ static int create_datagram(int fd, int family, const char *caller, coil_datagram
 
 /*
  * Create a datagram object for a socket that coil opened. Closes the socket if this
- * fails. A negative `fd` is the error of socket(2).
+ * fails. If `fd` is negative, it is the error from opening the socket, and is returned.
  */
 static int create_or_close(coil_loop *loop, int fd, int family, const char *caller,
                            coil_datagram **out)
@@ -63,7 +60,7 @@ static int create_or_close(coil_loop *loop, int fd, int family, const char *call
     return rc;
 }
 
-/* Like create_or_close(), for a bound socket that was opened with these flags. */
+/* Like create_or_close(), but for a bound socket, which was opened with `flags`. */
 static int create_bound(coil_loop *loop, int fd, int family, unsigned flags,
                         const char *caller, coil_datagram **out)
 {
@@ -108,7 +105,7 @@ static int close_datagram(coil_datagram *datagram, const char *caller)
     coil__endpoint_check(&datagram->endpoint, caller);
     if (datagram->endpoint.fd >= 0 && datagram->room_fd >= 0 &&
         !coil__endpoint_is_parents(&datagram->endpoint))
-        /* end the wait in wait_for_room() */
+        /* ends the wait in wait_for_room() */
         shutdown(datagram->room_fd, SHUT_RDWR);
     return coil__endpoint_close(&datagram->endpoint, caller);
 }
@@ -140,7 +137,7 @@ static int set_flags(coil_loop *loop, int fd, int family, unsigned flags)
 {
     int yes = 1, v6_only = (flags & COIL_DATAGRAM_V6_ONLY) != 0, rc = 0;
 
-    /* Make "::" also receive IPv4 by default, whatever the system's default is. */
+    /* By default, make "::" receive IPv4 too, whatever the system's default is. */
     if (family == AF_INET6)
         rc = coil__socket_set_option(loop, fd, IPPROTO_IPV6, IPV6_V6ONLY, &v6_only,
                                      sizeof v6_only);
@@ -155,7 +152,7 @@ static int set_flags(coil_loop *loop, int fd, int family, unsigned flags)
     return rc;
 }
 
-/* Return a bound socket, or a negative errno. */
+/* Open a socket and bind it to the address. Returns the socket or a negative errno. */
 static int bind_at(coil_loop *loop, const struct addrinfo *address, unsigned flags)
 {
     int fd = coil__socket_open(loop, address->ai_family, SOCK_DGRAM, 0);
@@ -173,8 +170,8 @@ static int bind_at(coil_loop *loop, const struct addrinfo *address, unsigned fla
 }
 
 /*
- * Return a socket bound to the first possible address of the family, or a negative errno.
- * AF_UNSPEC means any family.
+ * Open a socket and bind it to the first address of the family for which this succeeds.
+ * AF_UNSPEC means any family. Returns the socket or a negative errno.
  */
 static int bind_at_first(coil_loop *loop, const struct addrinfo *list, int family,
                          unsigned flags, int *found)
@@ -206,8 +203,8 @@ int coil_datagram_open(const char *host, const char *port, unsigned flags,
     if (rc < 0)
         return rc;
     /*
-     * Without a host, prefer "::", which receives both families, although getaddrinfo(3)
-     * lists 0.0.0.0 first.
+     * If there is no host, prefer "::", which receives from both families, although
+     * getaddrinfo(3) lists 0.0.0.0 first.
      */
     coil__failure_keep(&kept);
     if (host == NULL)

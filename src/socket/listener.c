@@ -1,10 +1,10 @@
 /*
- * listener.c - listens, and accepts connections.
+ * listener.c - listens for connections and accepts them.
  *
  * Options that an accepted socket inherits from its listener (for example TCP_NODELAY on
  * Linux) are set only once, on the listener. The memory for a stream is allocated before
- * accept(2), so that no accepted connection is lost if memory runs out. If the loop
- * cannot register the accepted connection, it is stored for the next coil_accept().
+ * accept(2), so that no accepted connection is lost if memory runs out. If an accepted
+ * connection cannot be attached to the loop, it is stored for the next coil_accept().
  */
 #include "../names/address.h"
 #include "listener.h"
@@ -69,8 +69,8 @@ int coil__listener_make(int fd, const char *caller, coil_listener **out)
 }
 
 /*
- * Check that the descriptor is a listening stream socket. If it is not, accept(2) would
- * fail later.
+ * Check that the descriptor is a listening stream socket, because otherwise accept(2)
+ * would fail later.
  */
 static int check_that_it_listens(int fd)
 {
@@ -164,7 +164,7 @@ static int set_options(coil_loop *loop, int fd, int family,
     return coil__socket_set_option(loop, fd, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
 }
 
-/* Return a listening socket, or a negative errno. */
+/* Open a socket that listens at the address. Returns the socket or a negative errno. */
 static int listen_at(coil_loop *loop, const struct addrinfo *address,
                      const coil_listen_options *opts)
 {
@@ -186,8 +186,8 @@ static int listen_at(coil_loop *loop, const struct addrinfo *address,
 }
 
 /*
- * Return a socket that listens at the first possible address of the family, or a negative
- * errno. AF_UNSPEC means any family.
+ * Open a socket that listens at the first address of the family for which this succeeds.
+ * AF_UNSPEC means any family. Returns the socket or a negative errno.
  */
 static int listen_at_first(coil_loop *loop, const struct addrinfo *list, int family,
                            const coil_listen_options *opts)
@@ -254,10 +254,10 @@ int coil_listen_opts(const coil_listen_options *opts, coil_listener **out)
         return coil__listen_unix(opts, opts->backlog > 0 ? opts->backlog : BACKLOG, out);
     rc = look_up_addresses(opts, &list);
     if (rc < 0)
-        return rc; /* listen_at() has created the error's message */
+        return rc; /* coil_getaddrinfo() has recorded the message */
     /*
-     * Without a host, prefer "::", which serves both families, although getaddrinfo(3)
-     * lists 0.0.0.0 first.
+     * If there is no host, prefer "::", which serves both families, although
+     * getaddrinfo(3) lists 0.0.0.0 first.
      */
     coil__failure_keep(&kept);
     if (opts->host == NULL)
@@ -314,8 +314,8 @@ static void set_port(const struct addrinfo *address, uint16_t port)
 }
 
 /*
- * True if the error means that this machine does not support the family, whose address is
- * skipped. (asyncio: create_server)
+ * True if the error means that this machine does not support the address's family, so
+ * that the address is skipped. (asyncio: create_server)
  */
 static bool is_absent(int rc)
 {
@@ -365,7 +365,7 @@ int coil_listen_all(const coil_listen_options *opts, coil_listener *out[], int m
         return rc;
     coil__failure_keep(&kept);
     each.v6_only = true; /* the list has separate IPv4 addresses */
-    /* a port that the kernel chose may be in use at another address */
+    /* the port that the kernel chose may be in use at another address: try again */
     do {
         rc = listen_at_each(list, &each, out, max);
         set_port(list, 0);
@@ -379,8 +379,8 @@ int coil_listen_all(const coil_listen_options *opts, coil_listener *out[], int m
 /* ---- accepting --------------------------------------------------------------------- */
 
 /*
- * True if the connection failed before it was accepted. In that case accept(2), "Error
- * handling", requires another try.
+ * True if the connection failed before it was accepted, so that accept(2) must be tried
+ * again (accept(2), "Error handling").
  */
 static bool was_given_up(ssize_t result)
 {
@@ -424,8 +424,8 @@ static int accept_one(coil_listener *listener, coil_address *peer)
 
 /*
  * Store a connection that could not be attached to the loop, so that the next
- * coil_accept() tries again. But after -EINVAL close it: the descriptor is too large for
- * select(2), so another try would fail, too.
+ * coil_accept() tries again. But close it after -EINVAL, which means that the descriptor
+ * is too large for select(2), so that another try would fail too.
  */
 static void keep_or_close(coil_listener *listener, int fd, int rc)
 {

@@ -7,14 +7,14 @@
 #include <coil/address.h>
 #include <coil/stream.h>
 
-/* The file of a local socket, which is removed when the socket is closed. */
+/* The file of a listening local socket, which is removed when the listener is closed. */
 struct coil__socket_file;
 
 struct coil_listener {
     struct coil__endpoint endpoint;
     uint16_t port;
     int kept; /* an accepted connection that could not be attached, or -1 */
-    struct coil__socket_file *file; /* NULL if there is none */
+    struct coil__socket_file *file; /* NULL if no file must be removed */
 };
 
 /*
@@ -24,8 +24,8 @@ struct coil_listener {
 int coil__listener_make(int fd, const char *caller, coil_listener **out);
 
 /*
- * Like coil_accept(), but store the peer's address, unless `peer` is NULL. Its length
- * must be 0 before the call, and stays 0 if the address is not known.
+ * Like coil_accept(), but store the peer's address in *peer, unless `peer` is NULL.
+ * peer->length must be 0 before the call, and stays 0 if the address is not known.
  */
 int coil__accept(coil_listener *listener, coil_stream **out, coil_address *peer);
 

@@ -93,8 +93,8 @@ int coil_stream_credentials(const coil_stream *stream, pid_t *pid, uid_t *uid, g
     if (rc < 0)
         return rc;
     /*
-     * This uid means that the socket is not a local socket. (A pid of 0 would only mean
-     * that the peer is outside of this PID namespace.)
+     * A uid of -1 means that this is not a local socket. (A pid of 0 only means that the
+     * peer is outside this PID namespace.)
      */
     if (peer.uid == (uid_t)-1)
         return coil__failed(-EOPNOTSUPP);
@@ -179,7 +179,10 @@ static int read_group(const char *group, const char *interface, struct group_req
     return 0;
 }
 
-/* `what` is MCAST_JOIN_GROUP or MCAST_LEAVE_GROUP, for both families (RFC 3678). */
+/*
+ * Join or leave a group: `what` is MCAST_JOIN_GROUP or MCAST_LEAVE_GROUP, which work for
+ * both families (RFC 3678).
+ */
 static int request_group(coil_datagram *d, int what, const char *group,
                          const char *interface)
 {

@@ -4,26 +4,28 @@
  *     run_server() --- group ---+--- accept_all()   one for each listener
  *                               +--- handle()       one for each connection
  *
- * run_server() is a task that the server spawns. This task waits until the server is
- * asked to stop, or until neither acceptors nor connections are left. Then it closes the
+ * run_server() is a task that the server spawns. It waits until the server is asked to
+ * stop, or until neither acceptors nor connections are left. Then it closes the
  * listeners, waits up to the grace time for the handlers, cancels the remaining handlers,
- * and waits until they have ended, by leaving the group. Every server ends this way.
- * Destroying the server or closing the loop cancels run_server(), which then stops
- * accepting and cancels the handlers at once, without the grace time.
+ * and leaves the group, which waits until they have ended. If the server is destroyed or
+ * the loop is closed, run_server() is cancelled: it stops accepting and cancels the
+ * handlers at once, without the grace time.
  *
- * Handlers start eagerly, within the acceptor's step: a task that is cancelled before its
- * first step never runs, so it could not destroy its stream. The only memory of a
- * connection is its stream and its task. With idle_ns it also has a record, which is not
- * on the handler's stack, because other tasks read the record while the handler waits.
+ * Handlers start eagerly, within the acceptor's step, because a task that is cancelled
+ * before its first step never runs, so it could not destroy its stream. A connection uses
+ * memory only for its stream and its task. With idle_ns, it also has a record, which is
+ * not stored on the handler's stack, because other tasks read the record while the
+ * handler waits.
  *
- * One task checks for idle connections LOOKS times per `idle_ns`, so a connection needs
- * no timer and a call need not read the clock. A connection is idle if LOOKS checks in a
- * row find that its handler is waiting and has begun no operation on its stream. The
- * scope of an idle connection is then cancelled, as at a deadline.
+ * One task checks for idle connections LOOKS times per `idle_ns`, so that connections
+ * need no timers and calls need not read the clock. A connection is idle if LOOKS checks
+ * in a row find that its handler is waiting and has begun no operation on its stream
+ * since the previous check. In that case the scope around the handler expires, as if its
+ * deadline had passed.
  *
  * Invariants
- * 1. run_server() has a reference until the group is closed, so acceptors and handlers
- *    need none.
+ * 1. run_server() has a reference to the server until the group is closed, so acceptors
+ *    and handlers need none.
  * 2. Code that changes a condition for which tasks wait must call wake_waiters(), so that
  *    these tasks check the condition again.
  */
@@ -45,7 +47,7 @@
 
 #define SHORTEST_REST COIL_MSEC(50)
 #define LONGEST_REST COIL_SEC(1)
-#define REPORT_EVERY COIL_SEC(10) /* interval of reports while accepting fails */
+#define REPORT_EVERY COIL_SEC(10) /* minimum interval between reports of failures */
 #define HANDSHAKE COIL_SEC(10)
 #define LOOKS 4 /* number of checks for idle connections per idle_ns */
 
@@ -63,7 +65,7 @@ struct coil_server {
     struct coil__list connections;           /* connections to check for idleness */
     struct coil__list requests;              /* handlers that wait for a request */
     size_t acceptor_count, connection_count; /* running tasks */
-    size_t handshake_count;                  /* connections in the TLS handshake */
+    size_t handshake_count;                  /* connections in a TLS handshake */
     /* set and immediately cleared by wake_waiters() */
     coil_event changed;
     coil_event stopped;
@@ -76,11 +78,11 @@ struct acceptor {
     coil_listener *listener; /* a reference to its endpoint */
     coil_task *task;         /* a reference */
     int64_t rest_ns;
-    int64_t silent_until; /* no failure to accept is reported before this time */
+    int64_t silent_until; /* do not report failures to accept before this time */
     unsigned failures;    /* failures since the last report */
 };
 
-/* The peer of a connection, for reports. Takes less memory than a coil_address. */
+/* The peer's address, for reports. Smaller than a coil_address. */
 struct peer {
     union {
         struct sockaddr any;
@@ -97,18 +99,18 @@ struct accepted {
     struct peer peer;
 };
 
-/* A connection that is checked for idleness; only with opts.idle_ns. */
+/* A connection that is checked for idleness. Exists only with opts.idle_ns. */
 struct connection {
     struct coil__list link; /* coil_server.connections */
     const coil_stream *stream;
-    coil_scope *idle;    /* cancelled when the connection is idle */
+    coil_scope *idle;    /* expires when the connection is idle */
     unsigned operations; /* the stream's operation count at the latest check */
-    int quiet;           /* number of checks since then that found the handler waiting */
+    int quiet;           /* number of checks since then with a waiting handler */
 };
 
 /*
- * A handler that is waiting in coil_server_wait_request(). Like struct connection, this
- * struct is not on the handler's stack.
+ * A handler that is waiting in coil_server_wait_request(). Like struct connection, it is
+ * not stored on the handler's stack.
  */
 struct request {
     struct coil__list link; /* coil_server.requests */
@@ -123,8 +125,8 @@ static void wake_waiters(coil_server *s)
 }
 
 /*
- * NOINLINE, here and below, keeps this function's local variables out of the stack frames
- * of waiting handlers.
+ * NOINLINE, here and below, keeps a function's local variables out of the stack frames of
+ * waiting handlers.
  */
 static COIL__NOINLINE void report_failure(const char *message, int rc)
 {
@@ -211,7 +213,7 @@ static void end_request(struct request *request)
     coil_task_cancel(request->task, "its server stops");
 }
 
-/* End the waits of all handlers that wait for a request. */
+/* End the waits of all handlers in coil_server_wait_request(). */
 static void end_requests(coil_server *s)
 {
     COIL__LIST_EACH (link, &s->requests)
@@ -219,7 +221,7 @@ static void end_requests(coil_server *s)
 }
 
 /*
- * End the waits for requests, cancel the acceptors, and close the listeners. No
+ * End the handlers' waits for requests, cancel the acceptors, and close the listeners. No
  * connection is lost, because an acceptor that is waiting has not accepted one.
  */
 static void stop_accepting(coil_server *s)
@@ -270,7 +272,7 @@ static int call_handler_contained(const struct accepted *a)
 }
 
 /*
- * Call the handler in a scope that is cancelled when the connection is idle. In that case
+ * Call the handler in a scope that expires when the connection is idle. In that case
  * return 0, because an idle peer is not an error of the server.
  */
 static COIL__NOINLINE int call_until_idle(const struct accepted *a)
@@ -318,7 +320,7 @@ static int handle(void *arg)
     coil_stream_destroy(a.stream);
     s->connection_count--;
     wake_waiters(s);
-    return rc == -ECANCELED ? rc : 0; /* if the task failed, the group would end */
+    return rc == -ECANCELED ? rc : 0; /* a failure would cancel the group */
 }
 
 static int serve(const struct acceptor *acceptor, coil_stream *stream,
@@ -374,8 +376,8 @@ coil_server *coil_server_current(void)
 }
 
 /*
- * Convert the result of the wait: if only the server has cancelled the task, replace
- * -ECANCELED with -ESHUTDOWN and clear the cancellation.
+ * Return the result of coil_server_wait_request(): if only the server has cancelled the
+ * task, replace -ECANCELED with -ESHUTDOWN, and clear the cancellation.
  */
 static int end_of_request(const struct request *request, int rc)
 {
@@ -409,8 +411,8 @@ int coil_server_wait_request(coil_stream *stream)
 }
 
 /*
- * True if the running task is one of the server's handlers. (Acceptors also belong to the
- * group, but never call user code.)
+ * True if the running task is one of the server's handlers. (Acceptors belong to the
+ * group too, but never call user code.)
  */
 static bool is_handling(const coil_server *s)
 {
@@ -442,7 +444,7 @@ static int pause_accepting(struct acceptor *a, int why)
 
     report_accept_failure(a, why);
     rc = coil_scope_enter(&scope, coil_in(a->rest_ns));
-    if (rc < 0) /* no memory for a timer: wait for a connection to end */
+    if (rc < 0) /* no memory for a timer: wait until a connection ends */
         return s->connection_count > 0 ? coil_event_wait(&s->changed) : coil_yield();
     rc = coil_scope_exit(&scope, coil_event_wait(&s->changed));
     a->rest_ns = a->rest_ns * 2 < LONGEST_REST ? a->rest_ns * 2 : LONGEST_REST;
@@ -478,7 +480,7 @@ static int accept_one(struct acceptor *a)
         return rc;
     if (peer.length == 0)
         coil_stream_peer(stream, &peer);
-    rc = wait_for_room(s); /* another acceptor may have started a handler */
+    rc = wait_for_room(s); /* another acceptor may have filled the server */
     while (rc == 0 && (rc = serve(a, stream, &peer)) < 0 && !is_over(rc))
         rc = pause_accepting(a, rc);
     if (rc < 0) {
@@ -555,8 +557,8 @@ static int wait_for_stop_request(coil_server *s)
 }
 
 /*
- * Wait until all handlers have ended, at most for the grace time. Does not wait if memory
- * for the timer cannot be allocated.
+ * Wait until all handlers have ended or the grace time has passed. Does not wait if
+ * memory for the timer cannot be allocated.
  */
 static int wait_for_handlers(coil_server *s)
 {
@@ -573,8 +575,8 @@ static int wait_for_handlers(coil_server *s)
 }
 
 /*
- * The server's task. Spawned by coil_server_create(), which adds the first listener once
- * the group is open.
+ * The server's task, spawned eagerly by coil_server_create(), which adds the first
+ * listener when the group is open.
  */
 static int run_server(void *arg)
 {
@@ -601,7 +603,7 @@ static coil_server *alloc_server(coil_handler fn, void *arg, const coil_server_o
 
     if (s == NULL)
         return NULL;
-    s->references = 2; /* for the creator and for run_server() */
+    s->references = 2; /* one for the creator, one for run_server() */
     s->loop = coil_loop_retain(coil__loop_require("coil_server_create"));
     s->fn = fn;
     s->arg = arg;
@@ -720,8 +722,9 @@ size_t coil_server_connections(const coil_server *server)
 }
 
 /*
- * Stop the server and wait until it has ended, even if the caller is cancelled again: the
- * caller may free `arg`, which the handlers use, as soon as coil_serve() returns.
+ * Stop the server and wait until it has ended, even if the running task is cancelled
+ * again. The caller of coil_serve() may free `arg`, which the handlers use, as soon as
+ * that function returns.
  */
 static void stop_although_cancelled(coil_server *s)
 {

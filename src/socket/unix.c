@@ -1,7 +1,7 @@
 /*
  * unix.c - local sockets. (unix(7))
  *
- * A socket's file outlives the socket: a server that has crashed leaves a file to which
+ * A socket's file outlives the socket: a server that crashes leaves a file to which
  * clients cannot connect and servers cannot bind. So listening removes an existing socket
  * file, even if it is in use, as in asyncio. Closing removes the file only if this
  * listener created it and no other listener has replaced it.
@@ -25,7 +25,7 @@
 
 /*
  * Connect. If the listener's queue is full, connect(2) fails with EAGAIN. No event
- * reports that the queue has room again, so try again at growing intervals.
+ * reports when the queue has room again, so try again at growing intervals.
  */
 static int connect_patiently(coil_stream *stream, const coil_address *address)
 {
@@ -128,8 +128,8 @@ static int remember(const char *path, struct coil__socket_file **out)
 /* ---- listening --------------------------------------------------------------------- */
 
 /*
- * Bind and listen. Set the mode before listen(2), because no client can connect before
- * that call.
+ * Set the file's mode, listen, and remember the file. The mode is set before listen(2),
+ * because until then no client can connect.
  */
 static int listen_at(int fd, const coil_listen_options *opts, int backlog,
                      struct coil__socket_file **file)
