@@ -2,14 +2,14 @@
  * backtrace.c - finds the return addresses on the running stack, or on the stack of a
  * suspended coroutine.
  *
- * The compiler's unwinder walks the stack. The unwinder reads the tables that C++
- * exceptions use. Optimised and stripped programs have these tables, too, and so do
- * libraries built without coil. The unwinder is in libgcc_s, which C programs rarely
- * need. coil loads this library for the first backtrace, so it does not slow down the
- * start of programs that print no backtraces.
+ * The compiler's unwinder walks the stack with the tables that C++ exceptions use.
+ * Optimised and stripped programs have these tables too, as do libraries built without
+ * coil. The unwinder is in libgcc_s, which C programs rarely need. coil loads this
+ * library only for the first backtrace, so it does not slow down the start of programs
+ * that print none.
  *
- * A suspended coroutine is not resumed for its backtrace. The switch has saved its
- * registers on its stack, and coil__switch_look() passes them to the unwinder.
+ * A suspended coroutine is not resumed for its backtrace. Its registers were saved on its
+ * stack when it was suspended, and coil__switch_look() passes them to the unwinder.
  */
 #include "backtrace.h"
 
@@ -39,7 +39,7 @@ COIL__WEAK __typeof__(_Unwind_GetIPInfo) _Unwind_GetIPInfo;
 COIL__WEAK __typeof__(_Unwind_GetRegionStart) _Unwind_GetRegionStart;
 
 /*
- * Use the unwinder with which the program was linked, the only one in a static program.
+ * Use the unwinder with which the program was linked. A static program has no other one.
  */
 static bool take_linked_unwinder(void)
 {
@@ -92,12 +92,12 @@ struct walk {
     uintptr_t bottom; /* coil's function that calls the task's function: the walk ends
                          there. If it has made a tail call, the walk ends at
                          coil__coro_main() or at the entry of the stack */
-    size_t to_skip;   /* frames of the walk itself, if on another stack */
+    size_t to_skip;   /* number of the walk's own frames, if it walks another stack */
     size_t depth;     /* number of frames visited */
     bool (*is_machinery)(uintptr_t function);
 };
 
-/* The frames that is_machinery() accepts are among this number of innermost frames. */
+/* is_machinery() is called only for this number of innermost frames. */
 #define MACHINERY_DEPTH 8
 
 static bool is_bottom(const struct walk *w, uintptr_t function)
@@ -209,7 +209,7 @@ COIL__NOINLINE size_t coil__backtrace(void *addresses[], size_t max, const void 
 
 /*
  * Walk the suspended stack. coil__switch_look() calls this function as if from that
- * stack. The walk skips exactly one frame for this function, so the function must neither
+ * stack. The walk skips exactly one frame for this function, which must therefore neither
  * be inlined nor end in a tail call.
  */
 static COIL__NOINLINE void walk_frames(void *arg)
@@ -240,14 +240,14 @@ size_t coil__backtrace_suspended(const coil__coro *coro, void *addresses[], size
 
 struct slot_search {
     const struct coil__stack *stack;
-    size_t to_skip; /* frames of the walk itself */
+    size_t to_skip; /* number of the walk's own frames */
     uintptr_t last; /* the address of the previous frame */
 };
 
 /*
  * Visit frames until one is above the start of the coroutine's stack slot. The frames of
- * one stack have ascending addresses, so the walk also ends at a frame that is not above
- * the previous one: this happens at the bottom of a stack without an end mark for
+ * one stack have ascending addresses. So the walk also ends at a frame that is not above
+ * the previous one, as may happen at the outer end of a stack that has no end mark for
  * unwinders.
  */
 static _Unwind_Reason_Code look_for_slot(struct _Unwind_Context *frame, void *arg)
@@ -317,7 +317,7 @@ COIL__NOINLINE size_t coil__backtrace_through(void *addresses[], size_t max,
 /* ---- exceptions -------------------------------------------------------------------- */
 
 struct throw_search {
-    const void *found; /* return address of the throwing function found last */
+    const void *found; /* return address of the last throw function found */
     bool is_next;
     size_t depth;
 };

@@ -1,8 +1,8 @@
 /*
  * error.c - coil_error: an errno, a message, a backtrace, and the error that caused it.
  *
- * An error is one immutable block. A task that awaits a failed task gets a new error with
- * the failed task's error as its cause. The failed task's error itself is not changed,
+ * An error is one immutable block. A task that awaits a failed task gets a new error
+ * whose cause is the failed task's error. The failed task's error itself does not change,
  * because other tasks may await the same task. So errors form trees with shared causes. A
  * chain of causes can be as long as a chain of tasks that await each other, so it is
  * walked in loops, never by recursion.
@@ -18,17 +18,17 @@
 #include <string.h>
 
 #define TASK_BYTES 32
-#define PRINTED_MAX 32 /* the maximum number of printed errors of one chain */
+#define PRINTED_MAX 32 /* maximum number of errors that are printed of a chain */
 
 struct coil_error {
     int rc;
     coil_error *cause;
-    coil_error *earlier; /* set in a bare error; else NULL */
-    const char *message; /* stored after the frames, or shared with the cause, or NULL */
+    coil_error *earlier; /* may be set in a bare error; see error.h */
+    const char *message; /* stored after the frames, or the cause's message, or NULL */
     unsigned refs;       /* 0 once freed: see coil__misuse_gone() */
     bool handed_on;
     bool is_bare;
-    /* created only in debug mode: its memory is from malloc(3), see base.h */
+    /* created only in debug mode, with memory from malloc(3): see base.h */
     bool is_for_debugging;
     char task[TASK_BYTES];
     size_t frame_count;
@@ -176,7 +176,7 @@ void coil_error_release(coil_error *error)
     while (error != NULL && --error->refs == 0) {
         coil_error *cause = error->cause;
 
-        /* not a deep recursion: only a bare error has an earlier error */
+        /* not a deep recursion, because only a bare error has an earlier error */
         coil_error_release(error->earlier);
         if (error->is_for_debugging)
             free(error);
@@ -230,8 +230,8 @@ coil_error *coil_error_cause(const coil_error *error)
 /* ---- printing ---------------------------------------------------------------------- */
 
 /*
- * Print the message first, because it is the most specific description of the failure.
- * The text of the errno follows in parentheses, unless it adds nothing.
+ * Print the message, and then the errno's text in parentheses, unless it adds nothing.
+ * The message comes first because it describes the failure more specifically.
  */
 static void print_message(struct coil__report *report, const coil_error *error)
 {
@@ -302,7 +302,7 @@ static void print_chain(void *arg)
 }
 
 /*
- * Print on a larger stack, because the stack of a small task does not suffice. If memory
+ * Print on a larger stack, because a small task's stack is not large enough. If memory
  * for that stack cannot be allocated, print only the message of the root cause.
  */
 void coil__error_print(struct coil__report *report, const coil_error *error)

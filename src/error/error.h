@@ -20,10 +20,10 @@ struct coil__error_place {
 };
 
 /*
- * Create an error. The caller owns the reference. `cause` is retained and may be NULL.
- * coil__error_hand_on() creates the error of a task that has awaited a task whose error
- * is `cause`; it has the rc and message of `cause`. Both functions return NULL if memory
- * ran out, and preserve errno.
+ * Create an error. The caller owns the new reference. `cause` is retained and may be
+ * NULL. coil__error_hand_on() creates the error of a task that has awaited a failed task:
+ * `cause` is the failed task's error, and the new error has its rc and message. Both
+ * functions return NULL if memory ran out, and preserve errno.
  */
 coil_error *coil__error_create(const struct coil__error_place *place, int rc,
                                coil_error *cause, const char *format, va_list args);
@@ -32,18 +32,18 @@ coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_erro
 /*
  * In debug mode, create an error that only records where a failure happened, without a
  * message. The task may still return an earlier failure instead, so the new error retains
- * the error of that failure, `earlier`, which may be NULL.
+ * that failure's error in `earlier`, which may be NULL.
  */
 coil_error *coil__error_create_bare(const struct coil__error_place *place, int rc,
                                     coil_error *earlier);
 
-/* Return the error or its `earlier`, whichever has that rc, or NULL. */
+/* Return whichever of the error and its `earlier` has that rc, or NULL if neither has. */
 coil_error *coil__error_of_rc(coil_error *error, int rc);
 
 /* Return the error itself, or its `earlier` if the error is bare. */
 coil_error *coil__error_with_message(coil_error *error);
 
-/* Create an error with the task and the stack of `where`. */
+/* Create an error with the task and the stack trace of the error `where`. */
 coil_error *coil__error_create_at(const coil_error *where, int rc, const char *format,
                                   va_list args);
 
@@ -51,8 +51,8 @@ coil_error *coil__error_create_at(const coil_error *where, int rc, const char *f
 void coil__error_print(struct coil__report *report, const coil_error *error);
 
 /*
- * The function for coil__misuse_report: print the message, and the running stack from
- * `from` on.
+ * The value of coil__misuse_report: prints the message, and the running stack beginning
+ * at `from`.
  */
 void coil__error_print_misuse(const char *sentence, const void *from);
 

@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
- * Find out whether the program, with which dl_iterate_phdr(3) begins, is dynamically
- * linked: then it has a PT_INTERP segment, which names the loader.
+ * Called by dl_iterate_phdr(3), which begins with the program itself. A dynamically
+ * linked program has a PT_INTERP segment, which names the loader.
  */
 static int look_for_loader(struct dl_phdr_info *program, size_t size, void *found)
 {

@@ -20,8 +20,10 @@ struct coil__line {
    if no debug data can be read. */
 struct coil__lines *coil__lines_open(void);
 
-/* Use a session of libdw (Dwfl), for any process. The caller opens and closes it. Returns
-   NULL without libdw. */
+/*
+ * Use a libdw session (Dwfl), for any process. The caller opens and closes the session.
+ * Returns NULL without libdw.
+ */
 struct coil__lines *coil__lines_of(void *dwfl);
 
 /*

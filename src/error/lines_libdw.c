@@ -2,8 +2,9 @@
  * lines_libdw.c - functions and lines from debug data, read by libdw (elfutils).
  *
  * libdw reads the same data as gdb: symbol tables with static functions, separate debug
- * files, inlined functions. libdw and the libraries that it needs take two megabytes, so
- * it is loaded for the first report. Without libdw, reports do not show lines.
+ * files, inlined functions. libdw and the libraries that it needs take two megabytes of
+ * memory, so they are loaded only for the first report. Without libdw, reports do not
+ * show lines.
  */
 #include "lines.h"
 
@@ -209,7 +210,7 @@ static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 
 /*
  * Find a member function of a class that is defined inside another function, such as a
- * lambda. Without optimisation, its code is outside of the outer function's code, so all
+ * lambda. Without optimisation, its code is outside the outer function's code, so all
  * functions and blocks must be searched, which takes ten times as long.
  */
 static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
@@ -234,8 +235,8 @@ static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die
 
 /*
  * Find the functions that contain an address, following the nesting of the machine code.
- * dwarf_getscopes() is not used, because it searches only this unit for the inlined
- * functions, and link-time optimisation and dwz(1) move these to other units.
+ * dwarf_getscopes() is not used, because it searches only this unit for inlined
+ * functions, which link-time optimisation and dwz(1) move to other units.
  */
 static void find_nest(Dwarf_Die unit, Dwarf_Addr address, struct nest *nest)
 {
@@ -283,8 +284,8 @@ static struct coil__line call_site(Dwarf_Die *inlined)
 }
 
 /*
- * Store the functions of `nest`, innermost first: the innermost function with `line`,
- * each other function with the line of its inlined call. Returns their number.
+ * Store the functions of `nest`, innermost first. The innermost function gets `line`, and
+ * each of the others gets the line of its inlined call. Returns their number.
  */
 static size_t name_functions(struct nest *nest, struct coil__line line,
                              struct coil__line found[COIL__LINES_MAX])

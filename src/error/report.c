@@ -101,7 +101,7 @@ static void put_key(struct coil__report *report, const char *key)
     put_bytes(report, ":", 1);
 }
 
-/* Does not use printf(3)'s %f, which writes the decimal point of the locale. */
+/* Write a fraction without printf(3)'s %f, which uses the locale's decimal point. */
 static void put_fraction(struct coil__report *report, double value)
 {
     long long thousandths = (long long)(value * 1000);
@@ -198,7 +198,7 @@ static void close_report(struct coil__report *report)
         put_bytes(report, "\n", 1);
 }
 
-/* Locks the file, then the debug data (symbol.c), in this order. */
+/* Lock order: first the file, then the debug data (symbol.c). */
 void coil__report_begin(struct coil__report *report, FILE *out, const char *kind)
 {
     *report = (struct coil__report){.out = out, .json = coil__report_json};

@@ -1,8 +1,8 @@
 /*
  * report.h - reports about errors and tasks, as text or as JSON.
  *
- * A report consists of values, records and lists. A value is printed with its key for
- * JSON and a printf(3) pattern, whose words are printed only in text, not in JSON:
+ * A report consists of values, records and lists. A value has a key for JSON, and a
+ * printf(3) pattern, whose words are printed only in text:
  *
  *     coil__report_begin(&r, stderr, "example");
  *     coil__report_value(&r, "task", "Task '%s'", name);
@@ -27,7 +27,7 @@ struct coil__report {
     FILE *out;
     struct coil__message *line; /* replaces `out` in a signal handler */
     bool json;
-    bool follows; /* in JSON, the next value needs a comma before it */
+    bool follows; /* JSON: the next value needs a comma before it */
 };
 
 /* True if new reports are JSON. */
@@ -40,8 +40,8 @@ extern _Atomic bool coil__report_json;
 int coil__report_choose(const char *format);
 
 /*
- * Begin a report. `kind` is its type in JSON. Until the report ends, `out` is locked and
- * debug data is cached.
+ * Begin and end a report. `kind` is the report's type in JSON. In between, `out` is
+ * locked and debug data is cached.
  */
 void coil__report_begin(struct coil__report *report, FILE *out, const char *kind);
 void coil__report_end(struct coil__report *report);
@@ -53,8 +53,9 @@ void coil__report_begin_in_handler(struct coil__report *report,
 void coil__report_end_in_handler(struct coil__report *report);
 
 /*
- * Begin a report that is always text and is written to text[size], truncated if it is too
- * long. If memory ran out, return false; in that case the caller must not end the report.
+ * Begin a report that is always text, and is written to text[size], truncated if
+ * necessary. Returns false if memory ran out; in that case the caller must not end the
+ * report.
  */
 bool coil__report_begin_text(struct coil__report *report, char *text, size_t size);
 void coil__report_end_text(struct coil__report *report);

@@ -56,7 +56,7 @@ struct printing {
     void *const *addresses;
     size_t n;
     const char *key; /* key of the record of a single function */
-    bool cramped;    /* running stack too small for libdw: print only modules */
+    bool cramped;    /* the stack is too small for libdw: print only modules */
 };
 
 static const char *base_name(const char *path)
@@ -104,8 +104,8 @@ static size_t find_lines(const struct printing *p, uintptr_t address,
 /* ---- one address ------------------------------------------------------------------- */
 
 /*
- * Return the length of the name without a compiler's suffix: a function that is split or
- * cloned is renamed, such as "parse" to "parse.part.0".
+ * Return the length of the name without a compiler's suffix, such as that of
+ * "parse.part.0", which is a split-off part of "parse".
  */
 static int length_of_name(const char *function)
 {
@@ -113,8 +113,8 @@ static int length_of_name(const char *function)
 }
 
 /*
- * Return the path of the module that contains the address, and store its exported
- * function and the offset.
+ * Return the path of the module that contains the address. Stores the exported function,
+ * or NULL, and the offset in the module.
  */
 static const char *find_module(uintptr_t address, const char **function,
                                uintptr_t *offset)
@@ -168,7 +168,7 @@ static const char *last_names(const char *path, int count)
 
 /*
  * Remove each "../" from the beginning of the path, which is relative to the build
- * folder. After several "../" the build folder is outside of the project, and the path
+ * folder. If there are several, the build folder is outside the project, and the path
  * contains folders above the project, so return only its last three names.
  */
 static const char *without_leading_folders(const char *file)
@@ -214,8 +214,8 @@ static void print_innermost(void *arg)
 /* ---- a stack ----------------------------------------------------------------------- */
 
 /*
- * True if the name is that of one of coil's functions, except coil_call_traced(), which
- * calls the functions of tasks and does not wait.
+ * True if this is one of coil's functions, except coil_call_traced(), which does not wait
+ * but calls a function of the program.
  */
 static bool is_coils(const struct coil__line *line)
 {
@@ -238,8 +238,8 @@ static const void *library_of(const void *address)
 
 /*
  * True if the address is in one of the ranges that own.h records, which exist even in
- * stripped programs. With link-time optimisation (gcc -flto) all records contain the
- * range of the whole program. So records that begin at the same address are ignored.
+ * stripped programs. With link-time optimisation (gcc -flto), every record contains the
+ * range of the whole program, so records that begin at the same address are ignored.
  */
 static bool in_own_text(uintptr_t address)
 {
@@ -282,9 +282,9 @@ static void print_frame_line(const struct printing *p, const struct coil__line *
 }
 
 /*
- * Print the functions of one frame. coil's functions are omitted until a function of the
- * program was printed; after that `outside_coil` is true. Returns the new value of
- * `outside_coil`.
+ * Print the functions of one frame. coil's functions are omitted as long as
+ * `outside_coil` is false, that is, until a function of the program was printed. Returns
+ * the new value of `outside_coil`.
  */
 static bool print_frame(const struct printing *p, uintptr_t address, bool outside_coil)
 {
@@ -316,9 +316,8 @@ static bool is_wrapper_frame(const struct printing *p, uintptr_t address)
 }
 
 /*
- * Return the number of frames without coil's frames at the outer end, which called the
- * program's code. These belong, for example, to a server that calls its handler, or to
- * coil.hpp, which calls a task's function.
+ * Return the number of frames, not counting coil's frames at the outer end, such as those
+ * of a server that calls its handler, or of coil.hpp, which calls a task's function.
  */
 static size_t without_outer_end(const struct printing *p)
 {
@@ -354,8 +353,8 @@ static void print_waiting(void *arg)
         size_t n = find_lines(p, call_of(p->addresses[i]), found);
 
         /*
-         * Of functions inlined into each other, the outermost decides whether the code is
-         * coil's.
+         * If functions are inlined into each other, the outermost one decides whether the
+         * code is coil's.
          */
         if (n == 0 || !is_coils(&found[n - 1]))
             continue;
@@ -366,8 +365,10 @@ static void print_waiting(void *arg)
     print_frames(p);
 }
 
-/* True for one of coil's frames, judging by the address, by the function's name in debug
-   data, or by the name from the dynamic linker. */
+/*
+ * True if the frame belongs to coil, judging by its address, or by its function's name in
+ * debug data or in the dynamic linker's symbol table.
+ */
 static bool is_coils_frame(const struct printing *p, uintptr_t address)
 {
     struct coil__line found[COIL__LINES_MAX];
@@ -401,8 +402,8 @@ static void print_caller(void *arg)
 }
 
 /*
- * Print the function in whose source the call is, not an inline wrapper in a system
- * header, such as poll() with _FORTIFY_SOURCE.
+ * Print the function whose source contains the call. Skip inline wrappers in system
+ * headers, such as poll() with _FORTIFY_SOURCE.
  */
 static void print_calling(const struct printing *p)
 {
@@ -417,9 +418,9 @@ static void print_calling(const struct printing *p)
 }
 
 /*
- * Print where code blocks or computes. If the innermost frames are in a library, print
- * the name of the library function that was called, and its caller, but no lines inside
- * the library, because they mean little to users.
+ * Print where a thread blocks or computes. If the innermost frames are in a library,
+ * print the library function that was called, and its caller, but no lines inside the
+ * library, which mean little to users.
  */
 static void print_place(void *arg)
 {

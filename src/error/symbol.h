@@ -3,9 +3,9 @@
  *
  * With libdw and debug data, an address is printed as "parse at app.c:31", and with only
  * a symbol table as "parse in app". If the program is stripped, it is printed as
- * "app+0x11bc", for `addr2line -f -e app 0x11bc`. Any thread may print. Printing needs a
- * larger stack than a task's, so in a coroutine it runs on another stack. Functions of
- * coil.hpp are omitted: the code that calls them is printed instead.
+ * "app+0x11bc", for `addr2line -f -e app 0x11bc`. Any thread may print. A task's stack is
+ * too small for printing, so in a coroutine it runs on another stack. Functions of
+ * coil.hpp are omitted; the code that calls them is printed instead.
  */
 #ifndef COIL_ERROR_SYMBOL_H
 #define COIL_ERROR_SYMBOL_H
@@ -21,17 +21,17 @@ void coil__symbol_print(struct coil__report *report, const char *key, const char
                         const void *pc);
 
 /*
- * Print a stack, innermost first, with one line per function: `margin` and "parse at
- * app.c:31". Inlined functions have lines of their own. coil's functions are omitted at
- * the inner end (the call that failed or waits) and at the outer end (such as a server
+ * Print a stack, innermost first, with one line per function, such as "parse at app.c:31"
+ * after `margin`. Inlined functions have lines of their own. coil's functions are omitted
+ * at the inner end (the call that failed or waits) and at the outer end (such as a server
  * that calls its handler).
  */
 void coil__symbol_print_stack(struct coil__report *report, const char *margin,
                               void *const addresses[], size_t n);
 
 /*
- * Print a stack that waits in one of coil's functions, without the functions that it
- * calls.
+ * Print a stack that waits in one of coil's public functions, without the functions that
+ * this function calls.
  */
 void coil__symbol_print_waiting(struct coil__report *report, const char *margin,
                                 void *const addresses[], size_t n);
@@ -44,9 +44,9 @@ void coil__symbol_print_caller(struct coil__report *report, const char *key,
                                void *const addresses[], size_t n);
 
 /*
- * Print where code blocks or computes, without a newline. If the innermost frames are in
- * a library, print the library function that was called, ", called by " and its caller.
- * Otherwise print the innermost function.
+ * Print where a thread blocks or computes, without a newline. If the innermost frames are
+ * in a library, print the library function that was called, ", called by " and its
+ * caller. Otherwise print the innermost function.
  */
 void coil__symbol_print_place(struct coil__report *report, const char *key,
                               void *const addresses[], size_t n);

@@ -1,9 +1,9 @@
 /*
- * child.h (internal) - child processes: starts programs, sends signals, and reaps.
+ * child.h (internal) - starts, signals and reaps child processes.
  *
  * A child's handle is a close-on-exec descriptor, which is readable once the child has
- * ended. A handle refers to its child only, even after the child was reaped and another
- * process has its pid. The caller that gets a handle must close it with close(2).
+ * ended. A handle always refers to the same child, even after the child was reaped and
+ * another process has its pid. The caller that gets a handle must close it with close(2).
  */
 #ifndef COIL_KERNEL_CHILD_H
 #define COIL_KERNEL_CHILD_H
@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#define COIL__LIMITS 16 /* more than any resource of prlimit(2), less than 32 */
+#define COIL__LIMITS 16 /* greater than any resource of prlimit(2), and at most 32 */
 
 /* The options of a child. */
 struct coil__spawn {
@@ -25,7 +25,7 @@ struct coil__spawn {
     const int *pass_fds;
     size_t pass_fd_count;
     bool new_session, new_group;
-    int terminal;              /* the descriptor of its controlling terminal, or -1 */
+    int terminal;              /* descriptor of the child's controlling terminal, or -1 */
     pid_t process_group;       /* 0: none */
     const gid_t *extra_groups; /* this member and the next two may be NULL */
     size_t extra_group_count;
@@ -36,7 +36,7 @@ struct coil__spawn {
     unsigned limits_set; /* a bit for each resource in `limits` */
 };
 
-/* The steps of a child before it executes its program. Each step may fail. */
+/* The steps that a child performs before it executes its program. Each step may fail. */
 enum coil__child_step {
     COIL__CHILD_STDIO,
     COIL__CHILD_SESSION,
@@ -49,12 +49,12 @@ enum coil__child_step {
 };
 
 /*
- * The data of a child, in memory that parent and child share. The parent fills it in
- * before the child starts.
+ * The data that a child needs, in memory that parent and child share. The parent fills it
+ * in before it starts the child.
  */
 struct coil__child {
     struct coil__spawn what; /* envp is not NULL here */
-    /* the program's possible paths, tried in order; NULL ends the list */
+    /* paths of the program, tried in order and terminated by NULL */
     const char *const *paths;
 
     enum coil__child_step step; /* output: the current step, or the step that failed */
@@ -65,7 +65,7 @@ struct coil__child {
 
 /*
  * Check whether this kernel has handles for child processes. Returns 0 or a negative
- * errno, such as -ENOSYS. A success is remembered, so later calls are fast.
+ * errno, such as -ENOSYS. A positive result is cached.
  */
 int coil__child_handles(void);
 
@@ -79,8 +79,10 @@ int coil__child_handles(void);
 int coil__child_start(struct coil__child *child, char *stack_end, bool shares_memory,
                       pid_t *pid, int *handle);
 
-/* The child's code up to exec. `arg` is its struct coil__child. Ends the process if a
-   step fails. Does not return. */
+/*
+ * The function that a child runs until it executes its program. `arg` is its struct
+ * coil__child. Ends the process if a step fails. Does not return.
+ */
 int coil__child_main(void *arg);
 
 /* ---- signals ----------------------------------------------------------------------- */
@@ -94,24 +96,21 @@ int coil__child_signal(int handle, int signo);
  */
 int coil__child_signal_group(int handle, int signo);
 
-/*
- * Like coil__child_signal(), for callers that could not handle a failure. Failures are
- * ignored.
- */
+/* Like coil__child_signal(), but ignores failures. */
 void coil__child_end(int handle, int signo);
 
 /* ---- reaping ----------------------------------------------------------------------- */
 
 /*
  * If the child has ended, reap it and store its status, like waitpid(2). Fails with
- * -EAGAIN if it is still running, and with -ECHILD if other code of this process has
+ * -EAGAIN if it is still running, or with -ECHILD if other code in this process has
  * reaped it.
  */
 int coil__child_reap(int handle, int *status);
 
 /*
- * Like coil__child_reap(), but do not reap the child: it remains a zombie, so no other
- * process gets its pid.
+ * Like coil__child_reap(), but leave the child as a zombie, so that no other process gets
+ * its pid.
  */
 int coil__child_look(int handle, int *status);
 
@@ -119,8 +118,8 @@ int coil__child_look(int handle, int *status);
 int coil__child_reap_now(int handle, int *status);
 
 /*
- * Like coil__child_reap_now(), for a thread that only reaps. Its system calls are hidden
- * from tests that count calls (base/fault.h).
+ * Like coil__child_reap_now(), for a thread that does nothing else. Tests that count
+ * system calls (base/fault.h) do not see this one.
  */
 void coil__child_reap_apart(int handle);
 

@@ -1,6 +1,6 @@
 /*
- * descriptors.h (internal) - opens descriptors other than files, pipes and sockets:
- * wake-ups, alarms and sets. Also opens a descriptor's file again.
+ * descriptors.h (internal) - special descriptors: wake-ups, alarms, and sets of
+ * descriptors. Also opens a descriptor's file again.
  *
  * All these descriptors are close-on-exec. The caller must close them with close(2).
  */
@@ -29,8 +29,9 @@ int coil__wake_fd_post(int fd);
 int coil__wake_fd_drain(int fd);
 
 /*
- * Returns false if the wake-up was closed, even if its number now belongs to another
- * file. Returns true if this cannot be determined. Used only for messages.
+ * Check whether the wake-up is open. Returns false if it was closed, even if its number
+ * now belongs to another file, and true if this cannot be determined. Used only for
+ * messages.
  */
 bool coil__wake_fd_is_open(int fd);
 
@@ -62,16 +63,16 @@ int coil__poll_set_open(const struct pollfd *fds, nfds_t n);
 /* ---- opening a pipe or a terminal again -------------------------------------------- */
 
 /*
- * True if the descriptor's file can be opened again. False for a socket or a terminal's
+ * True if the descriptor's file can be opened again, unlike a socket or a terminal's
  * master.
  */
 bool coil__fd_may_reopen(int fd);
 
 /*
  * Open the descriptor's file again, with the flags of open(2) in `flags`, and with
- * O_NONBLOCK, so that opening a FIFO does not wait for its other end. The O_NONBLOCK
- * flags of the new descriptor and of fd are independent. Returns -1 with errno if this
- * fails.
+ * O_NONBLOCK, so that opening a FIFO does not wait for its other end. O_NONBLOCK can be
+ * set or cleared on the new descriptor without affecting fd. Returns -1 with errno if
+ * this fails.
  */
 int coil__fd_reopen(int fd, int flags);
 

@@ -51,7 +51,7 @@ ssize_t coil__files_read_cached(int fd, void *buf, size_t n, int64_t offset);
  */
 bool coil__files_in_memory(int fd);
 
-/* Return the flag of open(2) that creates an unnamed file in a directory. */
+/* Return the flag of open(2) that creates an unnamed file in a directory (O_TMPFILE). */
 int coil__files_unnamed(void);
 
 #endif

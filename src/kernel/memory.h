@@ -2,7 +2,7 @@
  * memory.h (internal) - maps and guards pages for stacks, and reads memory without
  * faults.
  *
- * Sizes and addresses are multiples of a page, except for coil__memory_read().
+ * Sizes and addresses are multiples of the page size, except for coil__memory_read().
  */
 #ifndef COIL_KERNEL_MEMORY_H
 #define COIL_KERNEL_MEMORY_H
@@ -14,8 +14,9 @@
 #include <sys/uio.h>
 
 /*
- * Map `bytes` of zeros. A page uses no memory until its first access. The caller unmaps
- * the memory with munmap(2). Returns NULL if there is no memory or address space.
+ * Map `bytes` bytes of zeros. A page uses no memory until it is first accessed. The
+ * caller unmaps the memory with munmap(2). Returns NULL if there is no memory or address
+ * space.
  */
 void *coil__memory_map(size_t bytes);
 
@@ -25,20 +26,20 @@ void *coil__memory_map(size_t bytes);
 void coil__memory_keep_pages_small(void *low, size_t bytes);
 
 /*
- * Return the pages' memory to the system: they contain zeros at their next access.
- * Returns false if the system refuses.
+ * Return the pages' memory to the system, after which the pages contain zeros. Returns
+ * false if the system refuses.
  */
 bool coil__memory_discard(void *low, size_t bytes);
 
 /*
- * Make each access to the pages fault, until they are unmapped. Unlike mprotect(2), this
- * does not split the mapping. Returns false if the pages cannot be guarded, because the
- * kernel is too old, the memory is locked, or memory ran out. coil__memory_discard() does
- * not remove a guard.
+ * Make each access to the pages fault until they are unmapped or unguarded. Unlike
+ * mprotect(2), this does not split the mapping. Returns false if the pages cannot be
+ * guarded, because the kernel is too old, the memory is locked, or memory ran out.
+ * coil__memory_discard() does not remove a guard.
  */
 bool coil__memory_guard(void *low, size_t bytes);
 
-/* Remove guards. The pages contain zeros at their next access. */
+/* Remove guards, after which the pages contain zeros. */
 void coil__memory_unguard(void *low, size_t bytes);
 
 /*

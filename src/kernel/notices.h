@@ -1,5 +1,5 @@
 /*
- * notices.h (internal) - the kernel's notices of changes to files.
+ * notices.h (internal) - notices from the kernel about changes to files.
  *
  * Each function returns a number or 0, or -1 with errno, like a system call.
  */
@@ -37,9 +37,11 @@ struct coil__notice {
 /* Open a non-blocking, close-on-exec descriptor for notices. */
 int coil__notices_open(void);
 
-/* Watch a path, and return the number of the watch. A path that is already watched keeps
- * its number. `inside` means that the path is a folder inside a tree: it is not watched
- * if it is a symbolic link, or not a folder. */
+/*
+ * Watch a path, and return the number of the watch. A path that is already watched keeps
+ * its number. If `inside` is true, the path is a folder inside a tree, and is watched
+ * only if it is really a folder and not a symbolic link.
+ */
 int coil__notices_add(int fd, const char *path, bool inside);
 
 int coil__notices_remove(int fd, int watch);

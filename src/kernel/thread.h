@@ -28,8 +28,8 @@ pid_t coil__thread_id_in(pid_t pid);
 void coil__thread_set_name(const char *name);
 
 /*
- * Return the timer slack in ns: by up to this time the kernel may prolong timed waits of
- * this thread, such as poll(2). (It does not prolong io_uring_enter(2).)
+ * Return this thread's timer slack in ns: the time by which the kernel may prolong its
+ * timed waits, such as poll(2), but not io_uring_enter(2).
  */
 int64_t coil__thread_timer_slack(void);
 
@@ -41,22 +41,22 @@ bool coil__thread_signal(pid_t id, int signo);
 
 /*
  * True if /proc shows that thread `id` of this process is sleeping in a system call. In
- * that case, store the stack pointer and program counter that it had when it made the
+ * that case, also store the stack pointer and program counter with which it made the
  * call.
  */
 bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc);
 
 /*
- * True if /proc shows that thread `id` of this process is sleeping in futex(2), but not in
- * coil__thread_wait_own(). In that case, store how often the thread has gone to sleep so
- * far. If this number is the same later, the thread is still in the same wait.
+ * True if /proc shows that thread `id` of this process is sleeping in futex(2), but not
+ * in coil__thread_wait_own(). In that case, also store how often the thread has gone to
+ * sleep so far. If this number is unchanged later, the thread is still in the same wait.
  */
 bool coil__thread_waits_for_lock(pid_t id, unsigned long *sleeps);
 
 /*
  * True if all other threads of this process are sleeping in futex(2), without a time-out,
- * for a futex of this process, and not in coil__thread_wait_own(). In that case, store how
- * often all of them together have gone to sleep so far.
+ * for a futex of this process, and not in coil__thread_wait_own(). In that case, also
+ * store how often all of them together have gone to sleep so far.
  */
 bool coil__thread_others_wait_for_locks(unsigned long *sleeps);
 

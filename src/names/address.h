@@ -13,8 +13,8 @@
 int coil__address_check(const coil_address *address);
 
 /*
- * Return the address as an entry of getaddrinfo(3), for a socket of this type. The entry
- * points to `address`.
+ * Return the address as an entry of the list that getaddrinfo(3) returns, for a socket of
+ * this type. The entry points to `address`.
  */
 struct addrinfo coil__address_info(const coil_address *address, int type);
 

@@ -1,16 +1,16 @@
 /*
  * address_order.c - sorts a host's addresses, best first. (RFC 6724, 6)
  *
- * Each address is rated together with the source address that this machine would use.
- * Connecting a UDP socket reveals that source address, without sending anything.
- * Unreachable addresses are last (rule 1). The next criteria are matching scope, matching
- * label and precedence. The last criterion, for IPv6, is the longest common prefix. Rules
- * 3, 4 and 7 (deprecated addresses, home addresses, tunnels) need data that only the
- * kernel has; the kernel applies them when it chooses the source.
+ * Each address is rated together with the source address that this machine would use for
+ * it. Connecting a UDP socket reveals the source address without sending anything.
+ * Unreachable addresses come last (rule 1). Then come matching scope, matching label and
+ * precedence, and finally, for IPv6, the longest common prefix. Rules 3, 4 and 7
+ * (deprecated addresses, home addresses, tunnels) need data that only the kernel has,
+ * which applies these rules when it chooses the source.
  *
  * Rule 9 is not applied to IPv4 addresses: they stay in the server's order, so that a
- * server can distribute the load by rotating them. glibc does the same, except for its
- * own subnets.
+ * server can distribute the load by rotating them. glibc does the same, except for
+ * addresses in this machine's own subnets.
  */
 #include "resolver.h"
 
@@ -19,14 +19,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST 64 /* additional addresses are not sorted */
+#define MOST 64 /* maximum number of addresses to sort */
 
 struct judged {
     coil_address address;
     bool usable;
     bool same_scope, same_label;
     int precedence, scope;
-    int common_bits; /* prefix shared with the source; 0 for IPv4 */
+    int common_bits; /* length of the prefix shared with the source; 0 for IPv4 */
 };
 
 /* The policy table of RFC 6724, 2.1. IPv4 addresses match ::ffff:0:0/96. */
@@ -90,7 +90,7 @@ static int scope_of(const struct in6_addr *a)
     return GLOBAL;
 }
 
-/* Find the source address for this destination. Returns false without a route. */
+/* Find the source address for this destination. Returns false if there is no route. */
 static bool find_source(const coil_address *to, coil_address *source)
 {
     int fd = COIL__CALL(EMFILE, socket(to->any.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));

@@ -453,7 +453,7 @@ int coil_getaddrinfo(const char *host, const char *port, const struct addrinfo *
     if (rc != -EINPROGRESS)
         return fail_look_up(rc, host, port);
     rc = coil__resolver_get(&r, "coil_getaddrinfo");
-    if (rc < 0) /* COIL_RESOLVER is invalid, and its error has a message */
+    if (rc < 0) /* only the error for an invalid COIL_RESOLVER has a message */
         return rc == -ENOMEM ? fail_look_up(rc, host, port) : rc;
     if (!coil__addrinfo_suits_questions(r, host, port, hints))
         return fail_look_up(coil__lane_look_up(host, port, hints, out), host, port);

@@ -6,19 +6,19 @@
  *                     |    `----------- the timer --------------'                |
  *                     `------------- the next name of the search ----------------'
  *
- * c-ares opens sockets and reports the events to watch for. The loop notifies c-ares when
- * sockets are ready and when time-outs have passed. c-ares opens, uses and closes its
- * sockets with functions of this file, which never block; tests can make them fail.
+ * c-ares opens sockets and reports the events to watch for. The loop calls c-ares when
+ * sockets are ready or a time-out has passed. c-ares opens, uses and closes its sockets
+ * through functions in this file, which never block, and which tests can make fail.
  *
- * c-ares handles at most IN_FLIGHT questions at a time. The other questions are queued.
- * All queries share one socket, whose buffer must hold all answers that arrive at the
- * same time. If an answer does not fit, it is lost, and c-ares repeats the query only
- * after seconds.
+ * c-ares handles at most IN_FLIGHT questions at a time; the others are queued. All
+ * queries share one socket, whose buffer must hold all answers that arrive at the same
+ * time. An answer that does not fit is lost, and c-ares repeats the query only after a
+ * time-out of several seconds.
  *
- * TIME-OUTS. There is one timer, which the first question starts. When the timer expires,
- * it is set to the next time-out of c-ares. c-ares reads the real clock. A virtual clock
- * does not advance while a question is in progress, so with a virtual clock an alarm
- * (kernel/descriptors.h) replaces the timer.
+ * TIME-OUTS. There is one timer, which the first question starts. When it expires, it is
+ * set to the next time-out of c-ares. c-ares reads the real clock, but a virtual clock
+ * does not advance while a question is in progress. So if the loop's clock is virtual, an
+ * alarm (kernel/descriptors.h) replaces the timer.
  *
  * LIFE. When resolv.conf has changed, a new channel is opened. The old channel is
  * retired, and is destroyed once its questions are answered. A callback of c-ares must
@@ -47,7 +47,7 @@
 const char *const coil__channel_engine = "c-ares";
 
 struct coil__channel {
-    struct coil__list link; /* resolver.retired, once retired */
+    struct coil__list link; /* in resolver.retired, once retired */
     struct coil__resolver *resolver;
     coil_loop *loop;
     ares_channel ares;
@@ -57,10 +57,10 @@ struct coil__channel {
     struct coil__list line; /* question.in_use */
     size_t in_flight;
     struct coil__timer timer;
-    struct dns_socket *clock; /* the alarm, under a virtual clock */
+    struct dns_socket *clock; /* the alarm, if the loop's clock is virtual */
     bool timing;
     bool retired, starting;
-    /* the loop's error if it could not watch a socket or set a timer, else 0 */
+    /* 0, or the error if the loop could not watch a socket or set a timer */
     int broken;
     char servers[256];
 };
@@ -390,8 +390,8 @@ static int rank_of_failure(int status)
 }
 
 /*
- * True if the search continues with its next name after this failure. If no server has
- * answered, the search ends.
+ * True if the search continues with its next name after this failure. The search ends if
+ * no server has answered.
  */
 static bool continues_search(int status)
 {
@@ -400,8 +400,9 @@ static bool continues_search(int status)
 }
 
 /*
- * Record the failure of one name. The search's failure is the one with the highest rank,
- * but if the first name was the host itself, always the failure of that name.
+ * Record that the query of one name has failed. If the first name was the host itself,
+ * the whole search fails with the failure of that name, otherwise with the failure that
+ * has the highest rank.
  */
 static void note_failure(struct coil__search_state *search, int status, int64_t ttl_ns)
 {
@@ -436,7 +437,7 @@ static void answered(void *arg, int status, int timeouts, unsigned char *data, i
     struct coil__answer answer = {.rc = 0};
 
     (void)timeouts;
-    /* The loop is closing: end the question without calling its listeners. */
+    /* If the loop is closing, end the question without calling its listeners. */
     if (status == ARES_EDESTRUCTION) {
         channel->in_flight--;
         coil__loop_expect(channel->loop, -1);
@@ -498,7 +499,7 @@ static void advance_line(struct coil__channel *channel)
     struct coil__list *link;
 
     /*
-     * A question that is answered immediately calls this function again: prevent a
+     * A question that is answered immediately calls this function again. Prevent this
      * recursion.
      */
     if (channel->starting)

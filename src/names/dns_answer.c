@@ -85,7 +85,7 @@ struct reading {
     char *name;                /* the name whose records are read; allocated by c-ares */
     uint32_t ttl;              /* the shortest time to live of the records used */
     const unsigned char *next; /* the next record */
-    unsigned left;             /* the number of records left */
+    unsigned left;             /* number of records left */
 };
 
 struct record {
@@ -224,7 +224,7 @@ static int add_addresses(struct reading *r, enum coil__question_kind kind,
     return status == ARES_ENODATA && answer->count > 0 ? ARES_SUCCESS : status;
 }
 
-/* Copy the canonical name, and free the copy of c-ares. */
+/* Copy the canonical name, and free the copy that c-ares allocated. */
 static int finish_reading(struct reading *r, struct coil__answer *answer, int status)
 {
     size_t bytes = r->name != NULL ? strlen(r->name) + 1 : 0;

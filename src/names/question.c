@@ -1,14 +1,14 @@
 /*
- * question.c - questions: a name and a kind of address. A name is queried once for all
- * tasks that look it up, and the answer is cached for its time to live.
+ * question.c - questions: each is a name and a kind of address. All tasks that look up a
+ * name share one query, and the answer is cached for its time to live.
  *
  *     ask --- "localhost", hosts(5) -----------------------------> answered, not cached
  *      |----- in the table, answered and not expired ------------> answered
  *      |----- in the table, in progress -------------------------> one more task waits
  *      `----- a new one: channel_ask() ... question_answer() ----> answered, cached
  *
- * No task owns a question in progress. A cancelled task removes its listener and drops
- * its reference, and the answer is still cached.
+ * No task owns a question in progress. If a task is cancelled, it removes its listener
+ * and drops its reference, but the answer is still cached.
  *
  * Positive answers are cached for their time to live, but at most a day. Negative answers
  * (no such name, or no address of this kind) are cached as specified in RFC 2308.

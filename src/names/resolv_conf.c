@@ -1,10 +1,10 @@
 /*
  * resolv_conf.c - reads the options and the search list of resolv.conf(5).
  *
- * c-ares itself reads the servers and all other options. It supports `timeout` and
- * `attempts` only since 1.23. Older versions call these options `retrans` and `retry`,
- * which the C library does not support. The search list of c-ares is not used: see
- * search.c.
+ * c-ares itself reads the servers and all other options. The options `timeout` and
+ * `attempts` are read here, because c-ares before 1.23 supports them only under the names
+ * `retrans` and `retry`, which the C library does not know. The search list of c-ares is
+ * not used: see search.c.
  */
 #include "resolver.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Defaults and maxima of the C library (RES_TIMEOUT, RES_DFLRETRY, RES_MAXNDOTS). */
+/* The C library's defaults and maxima (RES_TIMEOUT, RES_DFLRETRY, RES_MAXNDOTS). */
 #define TIMEOUT 5
 #define TIMEOUT_MAX 30
 #define TRIES 2
@@ -28,8 +28,8 @@
 /* ---- options ----------------------------------------------------------------------- */
 
 /*
- * If the word is the option with a number, such as "timeout:3", store the number, within
- * the bounds.
+ * If the word is this option and a number, such as "timeout:3", store the number, limited
+ * to the range from min to max.
  */
 static void take_number(const char *word, const char *option, unsigned min, unsigned max,
                         unsigned *out)

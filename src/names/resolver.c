@@ -1,9 +1,9 @@
 /*
  * resolver.c - a loop's resolver: its options, its engine, and its open channels.
  *
- * Each loop has one resolver, which is created by the first look-up of a name. When the
- * loop closes, the resolver and all its questions are destroyed, answered or not.
- * Look-ups check whether the files have changed, at most once a second.
+ * Each loop has one resolver, which is created when a name is first looked up. When the
+ * loop closes, the resolver and all its questions are destroyed, whether answered or not.
+ * At most once a second, a look-up checks whether the files have changed.
  */
 #include "resolver.h"
 
@@ -69,8 +69,8 @@ static bool has_foreign_sources(void)
 }
 
 /*
- * Choose the engine. Returns 0, -EINVAL or -EOPNOTSUPP. `from` names the origin of the
- * choice, for the message.
+ * Check the name of the chosen engine. Returns 0, -EINVAL or -EOPNOTSUPP. For the
+ * message, `from` names the setting from which the engine was taken.
  */
 static int take_engine(const char *from, const char *engine, bool *uses_channel)
 {

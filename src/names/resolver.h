@@ -46,7 +46,7 @@ struct coil__answer {
     size_t count;
 };
 
-/* The progress of a question's search: channel_cares.c. */
+/* The progress of a question's search: see channel_cares.c. */
 struct coil__search_state {
     unsigned step;        /* number of names queried so far */
     int status;           /* the failure with the highest rank; a status of c-ares */
@@ -55,15 +55,15 @@ struct coil__search_state {
 };
 
 /*
- * A question has references from the table, from the channel that queries it, and from
- * each user.
+ * A question. The table, the channel that sends its queries, and each user have a
+ * reference to it.
  */
 struct coil__question {
     struct coil__list in_table; /* resolver.table[] */
-    struct coil__list in_use;   /* resolver.by_use, once answered; channel.line before */
+    struct coil__list in_use;   /* in channel.line; once answered, in resolver.by_use */
     struct coil__list listeners;
     struct coil__resolver *resolver;
-    struct coil__channel *channel; /* while a query runs */
+    struct coil__channel *channel; /* while a query is in progress */
     unsigned references;
     enum coil__question_kind kind;
     bool asked; /* name servers were queried for this question */
@@ -108,7 +108,7 @@ void coil__questions_forget(struct coil__resolver *resolver);
 #define COIL__QUESTION_BUCKETS 256
 
 struct coil__resolver_settings {
-    /* true if the engine is c-ares, false if it is getaddrinfo(3) in the dns lane */
+    /* true if the engine is c-ares; false for getaddrinfo(3) in the dns lane */
     bool uses_channel;
     char *servers, *hosts_file, *resolv_conf_file; /* or NULL */
     int64_t timeout_ns;                            /* 0: use that of resolv.conf */
@@ -126,9 +126,9 @@ struct coil__resolver {
     /* the channel for new questions; NULL before the first */
     struct coil__channel *channel;
     struct coil__list retired; /* replaced channels with questions in progress */
-    struct coil__hosts *hosts; /* hosts.c; NULL until it is read */
+    struct coil__hosts *hosts; /* NULL until the hosts file is read */
     struct timespec resolv_conf_changed;
-    int64_t looked_at_files; /* time of the last check; COIL_NEVER: none yet */
+    int64_t looked_at_files; /* time of the last check; COIL_NEVER before the first */
 };
 
 /*
@@ -180,7 +180,7 @@ struct coil__resolv_conf {
     int64_t timeout_ns; /* "options timeout": 5 s */
     unsigned tries;     /* "options attempts": 2 */
     unsigned dots;      /* "options ndots": 1 */
-    char *domains;      /* of "search" or "domain", separated by blanks; or NULL */
+    char *domains;      /* from "search" or "domain", separated by blanks; or NULL */
 };
 
 /*
@@ -191,14 +191,14 @@ int coil__resolv_conf_read(const char *path, struct coil__resolv_conf *conf);
 void coil__resolv_conf_finish(struct coil__resolv_conf *conf);
 
 /*
- * The size of a buffer for a name. A name may have at most 253 bytes. A longer name is
- * truncated to the buffer's size, where it is still too long to be valid.
+ * The size of a buffer for a name. Valid names have at most 253 bytes. A name that is
+ * truncated to fit the buffer is still too long to be valid.
  */
 #define COIL__SEARCH_NAME 512
 
 /*
- * Write the step-th name to query for `host`, counted from 0, to `name`, which has
- * COIL__SEARCH_NAME bytes. Returns false if there are no more names.
+ * Write to `name`, which has COIL__SEARCH_NAME bytes, the name to query for `host` in
+ * step `step`, counted from 0. Returns false if there are no more names.
  */
 bool coil__search_name(const struct coil__resolv_conf *conf, const char *host,
                        unsigned step, char *name);
@@ -206,14 +206,16 @@ bool coil__search_name(const struct coil__resolv_conf *conf, const char *host,
 /* ---- hosts(5) ---------------------------------------------------------------------- */
 
 /*
- * Look up a name in lower case. Returns 0 or -ENOMEM. answer->rc stays -EINPROGRESS if
- * the file does not have the name, and is -ENOENT if the file has only addresses of the
- * other family.
+ * Look up a name, which must be in lower case. Returns 0 or -ENOMEM. answer->rc stays
+ * -EINPROGRESS if the file does not have the name, and is -ENOENT if the file has only
+ * addresses of the other family.
  */
 int coil__hosts_find(struct coil__hosts *hosts, const char *host,
                      enum coil__question_kind kind, struct coil__answer *answer);
 
-/* Read the file if its size or time has changed. *hosts is NULL at first. */
+/*
+ * Read the file if its size or time has changed, or if *hosts is NULL, as it is at first.
+ */
 int coil__hosts_refresh(struct coil__hosts **hosts, const char *path);
 void coil__hosts_destroy(struct coil__hosts *hosts);
 
@@ -222,10 +224,7 @@ void coil__hosts_destroy(struct coil__hosts *hosts);
 /* Sort the addresses by RFC 6724, best first. Equal addresses keep their order. */
 void coil__addresses_sort(coil_loop *loop, coil_address addresses[], size_t count);
 
-/*
- * Call getaddrinfo(3) and getnameinfo(3) in the dns lane. Converting numbers needs no
- * thread.
- */
+/* Call getaddrinfo(3) or getnameinfo(3) in the dns lane. */
 int coil__lane_look_up(const char *host, const char *port, const struct addrinfo *hints,
                        struct addrinfo **out);
 int coil__lane_look_up_name(const coil_address *address, char *host, size_t host_size,
@@ -237,8 +236,8 @@ int coil__call_getaddrinfo(const char *host, const char *port,
                            const struct addrinfo *hints, struct addrinfo **out);
 
 /*
- * Check a port that a user has passed as text: a number from 0 to 65535, a possible
- * service name, or NULL. Otherwise fail with -EINVAL and a message.
+ * Check a port that a user has passed as text. Fails with -EINVAL and a message unless it
+ * is a number from 0 to 65535, a possible service name, or NULL.
  */
 int coil__port_check(const char *port);
 
@@ -259,14 +258,14 @@ int coil__addrinfo_of_numbers(const char *host, const char *port,
 int coil__addrinfo_of_port(const char *port, const struct addrinfo *hints,
                            struct addrinfo **out);
 
-/* True if coil can resolve this name with its own DNS questions; false if it needs
-   getaddrinfo(3). */
+/* True if coil can resolve this name with its own DNS queries, without getaddrinfo(3). */
 bool coil__addrinfo_suits_questions(const struct coil__resolver *resolver,
                                     const char *host, const char *port,
                                     const struct addrinfo *hints);
 
 /*
- * Fail with a message about the answers to both questions. Either question may be NULL.
+ * Fail with a message about the answers to the two questions. Either question may be
+ * NULL.
  */
 int coil__addrinfo_fail(const char *host, struct coil__question *const questions[2]);
 

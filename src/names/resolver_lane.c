@@ -36,7 +36,7 @@ int coil__errno_of_eai(int eai, int error)
     case EAI_BADFLAGS:
     case EAI_SOCKTYPE:
         return -EINVAL;
-    default: /* EAI_SYSTEM, except that -ECANCELED is reserved for a cancelled look-up */
+    default: /* such as EAI_SYSTEM; -ECANCELED would mean a cancelled look-up */
         return error > 0 && error != ECANCELED ? -error : -EIO;
     }
 }
@@ -70,7 +70,7 @@ static int run_getaddrinfo(void *arg)
     return coil__errno_of_eai(eai, errno);
 }
 
-/* Free the look-up, whose task was cancelled, with its result, if it has one. */
+/* Called if the task was cancelled: free the look-up and its result, if there is one. */
 static void discard(void *arg)
 {
     struct lookup *l = arg;
@@ -103,7 +103,7 @@ static struct lookup *create_lookup(const char *host, const char *port,
     names = l->names;
     l->host = append_name(&names, host);
     l->port = append_name(&names, port);
-    /* Without hints, use glibc's defaults. */
+    /* If there are no hints, use glibc's defaults. */
     l->hints = hints != NULL ? *hints
                              : (struct addrinfo){.ai_flags = AI_V4MAPPED | AI_ADDRCONFIG};
     l->list = NULL;

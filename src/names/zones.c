@@ -43,7 +43,7 @@ void coil__zones_resolve(const struct coil__zones *zones, struct sockaddr_in6 *a
 
 /*
  * If the address belongs to a server with a zone, replace it with the stand-in. An
- * address without a zone also matches, because the kernel reports zones only for
+ * address without a zone matches too, because the kernel reports zones only for
  * link-local addresses.
  */
 void coil__zones_disguise(const struct coil__zones *zones, struct sockaddr_in6 *address)

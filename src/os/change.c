@@ -1,5 +1,5 @@
 /*
- * change.c - the list of changes that a watch of files has found.
+ * change.c - a list of changes to files that a watch has found.
  */
 #include "change.h"
 

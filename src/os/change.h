@@ -1,6 +1,5 @@
 /*
- * change.h (internal) - the list of changes that a watch of files has found, oldest
- * first.
+ * change.h (internal) - a list of changes to files that a watch has found, oldest first.
  */
 #ifndef COIL_OS_CHANGE_H
 #define COIL_OS_CHANGE_H
@@ -14,7 +13,7 @@ struct coil__change {
     enum coil_change_kind kind;
     bool is_directory;
     bool is_open;    /* first half of a rename; the second half may follow */
-    uint32_t cookie; /* the cookie of that rename */
+    uint32_t cookie; /* the rename's cookie */
     int64_t until;   /* time at which the wait for the second half ends */
     char *path, *old_path;
 };
@@ -23,9 +22,9 @@ struct coil__change {
 void coil__change_free(struct coil__change *change);
 
 /*
- * Add a change, unless it is equal to the last change. Takes ownership of the path. A
- * NULL path means that memory ran out. If `out` is not NULL, *out is set to the new
- * change. Returns 0 or -ENOMEM.
+ * Add a change, unless it is equal to the last one. Takes ownership of the path. Fails
+ * with -ENOMEM if the path is NULL, because then its caller ran out of memory. If `out`
+ * is not NULL, stores the new change in *out. Returns 0 or -ENOMEM.
  */
 int coil__changes_add(struct coil__list *changes, enum coil_change_kind kind, char *path,
                       bool is_directory, struct coil__change **out);
@@ -34,8 +33,8 @@ int coil__changes_add(struct coil__list *changes, enum coil_change_kind kind, ch
 struct coil__change *coil__changes_first(const struct coil__list *changes);
 
 /*
- * Return the change for the first half of this rename, if the second half is still
- * awaited, or NULL.
+ * Return the change for the first half of the rename with this cookie if the second half
+ * is still awaited; otherwise return NULL.
  */
 struct coil__change *coil__changes_find_open(const struct coil__list *changes,
                                              uint32_t cookie);

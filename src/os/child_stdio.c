@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 /*
- * Make sure that a new descriptor is above 2: return `fd`, or a copy of it. If the
- * program has closed 0, 1 or 2, open(2) returns these numbers, and a child that should
- * inherit a closed stdin would get `fd` instead. Closes `fd` unless it is returned.
+ * Return `fd` if it is above 2; otherwise replace it with a copy that is. If the program
+ * has closed 0, 1 or 2, open(2) returns these numbers, and a child that should inherit a
+ * closed stdin would get `fd` instead.
  */
 static int above_stdio(int fd)
 {
@@ -36,7 +36,7 @@ static int above_stdio(int fd)
     return higher < 0 ? coil__failed(-error) : higher;
 }
 
-/* Make a pipe. Both descriptors are above 2, and fds[ours] is non-blocking. */
+/* Create a pipe with two descriptors above 2. fds[ours] is non-blocking. */
 static int make_pipe(int fds[2], int ours)
 {
     int rc;
@@ -118,9 +118,9 @@ static int open_blocking(int fd)
 }
 
 /*
- * Return a blocking descriptor for the child to inherit: coil_stream_adopt() may have
- * made `fd` non-blocking. If `fd` is closed, return it, so that it is also closed in the
- * child.
+ * Return a blocking descriptor for the child to inherit, because coil_stream_adopt() may
+ * have made `fd` non-blocking. If `fd` is closed, return it unchanged, so that it is
+ * closed in the child too.
  */
 static int open_inherited(int fd)
 {
@@ -149,7 +149,7 @@ static int open_one(struct coil__stdio *stdio, int i, int what)
     return 0;
 }
 
-/* Open a pseudo-terminal. The child's end is stored for open_one(). */
+/* Open a pseudo-terminal. open_one() will use the child's end. */
 static int open_terminal(struct coil__stdio *stdio, const coil_process_opts *opts)
 {
     unsigned short rows = opts->pty_rows > 0 ? opts->pty_rows : 24;

@@ -3,7 +3,7 @@
  *
  * All pipes are served concurrently: a child may stop reading its input until its output
  * is read. Each open pipe is a job, and a terminal is two jobs. The calling task does the
- * last job, and tasks of a group do the others. In the common case there is only one
+ * last job, and a group of tasks does the others. In the common case there is only one
  * pipe, and no group is needed.
  *
  * After a failure a job does not use its stream again, because the stream may have been
@@ -22,9 +22,9 @@
 
 struct pipe_job {
     coil_stream *stream;
-    const void *input; /* written to `stream`; NULL: the stream is read */
+    const void *input; /* bytes to write to `stream`, or NULL to read it */
     size_t n;
-    coil_output *output; /* NULL: the output is discarded */
+    coil_output *output; /* NULL: discard the output */
     size_t limit;
     bool is_terminal; /* another job uses the stream's other direction */
 };
@@ -44,7 +44,10 @@ static int write_input(const struct pipe_job *job)
     return 0;
 }
 
-/* Keep at least half of READ_BYTES free, including room for the '\0' at the end. */
+/*
+ * Make sure that at least half of READ_BYTES is free, including room for the '\0' at the
+ * end.
+ */
 static int make_room_for_output(coil_output *output)
 {
     size_t capacity = output->capacity > 0 ? 2 * output->capacity : READ_BYTES;
@@ -77,7 +80,7 @@ static ssize_t read_output(const struct pipe_job *job)
     return n;
 }
 
-/* Returns 0 at the end of the output, or -EMSGSIZE if there is more. */
+/* Check that the output ends here. Returns 0, or -EMSGSIZE if there is more. */
 static ssize_t check_end(const struct pipe_job *job)
 {
     const void *data;

@@ -1,9 +1,9 @@
 /*
  * directory.c - reads the entries of a directory.
  *
- * getdents64(2), called on a thread, fills a buffer with a few hundred entries. The
- * kernel gives each entry an offset, so entries may be created or removed between two
- * calls.
+ * getdents64(2), called on a thread, fills a buffer with a few hundred entries. Entries
+ * may be created or removed between two such calls, because the kernel identifies the
+ * next entry by an offset.
  */
 #include "file.h"
 
@@ -28,8 +28,8 @@ struct kernel_entry {
 struct coil_directory {
     coil_file *file;
     _Alignas(struct kernel_entry) char buffer[BUFFER_BYTES];
-    bool busy;      /* a call on the directory is running */
-    bool destroyed; /* destroyed by the owner: the running call frees it */
+    bool busy;      /* a call on the directory is in progress */
+    bool destroyed; /* destroyed by the owner: the call in progress frees it */
     size_t position, filled;
 };
 

@@ -1,24 +1,25 @@
 /*
  * file.c - files: opening, reading, writing, seeking and closing.
  *
- * A file is a descriptor with a reference count: one reference for the owner, and one for
- * each running call.
+ * A file is a descriptor with a reference count: one reference for the owner and one for
+ * each call in progress.
  *
  *   open --- coil_file_close() --> closed --- the last call leaves --> close(2)
  *     |                              ^  |                                 ^
  *     `------ coil_file_destroy() ---'  `-- the last reference goes ------'
  *
  * Invariants
- * 1. The descriptor is not closed while a call on the file is running: a thread may be
- *    about to use the number, which after close(2) the kernel could give to another file.
+ * 1. The descriptor is not closed while a call on the file is in progress: a thread may
+ *    be about to use the number, which the kernel could give to another file after
+ *    close(2).
  * 2. A call that consists of several steps checks before each step whether the file was
  *    closed, so coil_file_close() waits for at most one step.
- * 3. leave_file() sets `transferred`, and the call returns without suspending after that,
- *    so each caller reads the count of its own call.
+ * 3. leave_file() sets `transferred`, and the call then returns without suspending, so
+ *    each caller reads the count of its own call.
  * 4. Calls at the file's position take turns, first come, first served, because io_uring
- *    does not order them, and two reads might get the same bytes. FIFOs and terminals
- *    have no position, and calls on them must not take turns: a reader may wait for bytes
- *    that another task is about to write.
+ *    does not order them, and two reads might get the same bytes. Calls on FIFOs and
+ *    terminals, which have no position, must not take turns, because a reader may be
+ *    waiting for bytes that another task is about to write.
  */
 #include "file.h"
 
@@ -45,8 +46,8 @@ struct coil_file {
     unsigned references, calls;
     bool destroyed; /* the owner has dropped its reference */
     size_t transferred;
-    struct coil__wait *closer; /* coil_file_close(), waiting for `calls` to become 0 */
-    struct coil__ahead ahead;  /* used by file_line.c; stale after a change to the file */
+    struct coil__wait *closer; /* the wait of coil_file_close() until `calls` is 0 */
+    struct coil__ahead ahead;  /* used by file_line.c; see struct coil__ahead */
 };
 
 /* ---- opening ----------------------------------------------------------------------- */
@@ -289,10 +290,7 @@ ssize_t coil__file_step(coil_file *file, struct coil__op *op)
         return coil__failed(-EBADF);
     op->fd = file->fd;
     result = coil__file_do(op);
-    /*
-     * counted after the write, because a read during the write may have returned old
-     * bytes
-     */
+    /* counted after the write, because a read during the write may return old bytes */
     if (changes_bytes(op->kind))
         file->ahead.changes++;
     return result;

@@ -1,4 +1,6 @@
-/* file.h (internal) - parts of files that several sources in this folder share. */
+/*
+ * file.h (internal) - parts of coil_file that several source files in this folder share.
+ */
 #ifndef COIL_OS_FILE_H
 #define COIL_OS_FILE_H
 
@@ -21,15 +23,15 @@ struct coil__ahead {
     size_t size, count;
     int64_t offset;   /* offset of bytes[0] in the file */
     unsigned changes; /* number of calls that have changed the file's bytes */
-    /* `changes` when `bytes` was read: if the two differ, `bytes` is stale */
+    /* value of `changes` when `bytes` was read: if they differ, `bytes` is stale */
     unsigned seen;
 };
 
 /*
  * Begin and end a call at the file's position. coil__file_enter_position() suspends until
- * no other call is at the position. Entering fails with -ESPIPE if the file has no
- * position, and with -EBADF if the file is closed. If it succeeds,
- * coil__file_leave_position() must follow, with the number of bytes transferred.
+ * no other such call is in progress. It fails with -ESPIPE if the file has no position,
+ * or with -EBADF if the file is closed. If it succeeds, coil__file_leave_position() must
+ * follow, with the number of bytes transferred.
  */
 int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead,
                               const char *caller);
@@ -72,17 +74,17 @@ struct coil__target {
 int coil__target_look(const char *path, struct statx *out);
 
 /*
- * Open the target. A new file gets `mode`, or, if it will replace an existing file, the
- * mode of that file. Without COIL_FILE_ATOMIC, open_flags (such as O_TRUNC or O_APPEND)
- * are passed to open(2).
+ * Open the target. If a new file is created, it gets `mode`, or the mode of the existing
+ * file that it will replace. Without COIL_FILE_ATOMIC, open_flags (such as O_TRUNC or
+ * O_APPEND) are passed to open(2).
  */
 int coil__target_open(struct coil__target *target, const char *path, mode_t mode,
                       unsigned flags, int open_flags);
 
 /*
- * Close the target. If rc is 0, sync it according to its flags and rename it to `path`.
- * If rc is negative, or if one of these steps fails, remove the new file. Returns rc or
- * the error.
+ * Close the target. If rc is 0, first sync it as its flags require, and then rename a new
+ * file to `path`. If rc is negative, or if one of these steps fails, remove the new file.
+ * Returns rc or the error of the step.
  */
 int coil__target_close(struct coil__target *target, int rc);
 

@@ -6,11 +6,11 @@
  * copied through a buffer. A buffer is also used if the size is 0, because files of /proc
  * report size 0 but are not empty, and copy_file_range(2) would copy nothing.
  *
- * Holes of the source are not copied.
+ * Holes in the source remain holes in the copy.
  *
- * The backends cannot copy files, so a thread copies a file in steps. A small file is
- * opened, copied and closed in one step. After each step the task calls `progress`, and
- * between two steps it can be cancelled.
+ * The backends cannot copy files, so a thread copies a file, in steps. A small file is
+ * opened, copied and closed in a single step. After each step the task calls `progress`,
+ * and between two steps it can be cancelled.
  *
  * Start reading at coil_copy_file() and copy_in_task().
  */
@@ -25,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* bytes between two checks for cancellation */
+/* bytes per step */
 #define STEP_BYTES ((int64_t)16 * 1024 * 1024)
 #define BUFFER_BYTES ((size_t)256 * 1024)
 
@@ -36,7 +36,7 @@ struct copy {
     struct coil__target to;
     struct statx source, target;
     int64_t done;
-    char *buffer; /* NULL: the kernel copies */
+    char *buffer; /* NULL while the kernel copies */
     bool at_end;
     int rc; /* result of the latest step */
 };
@@ -44,13 +44,13 @@ struct copy {
 /* ---- data -------------------------------------------------------------------------- */
 
 /*
- * True if the result of copy_file_range(2) means that it does not support these two
- * files, not that reading or writing has failed.
+ * True if the result of copy_file_range(2) means that the call does not support these two
+ * files, rather than that reading or writing has failed.
  */
 static bool needs_buffer(const struct copy *c, ssize_t result)
 {
     switch (-result) {
-    case 0: /* the end of the file, or a file of size 0 that is not empty */
+    case 0: /* at the end, or if the size is 0 but the file is not empty */
         return c->source.stx_size == 0;
     case EXDEV:
     case EINVAL:
@@ -141,7 +141,7 @@ static bool has_holes(const struct copy *c)
 
 /*
  * Call lseek(2) on the source. coil_file_seek() cannot be used on a thread, because it
- * may have to wait until no other call is at the file's position.
+ * may have to suspend until other calls at the file's position have ended.
  */
 static int64_t seek_in_source(struct copy *c, int64_t offset, int whence)
 {
@@ -160,7 +160,7 @@ static int copy_piece(struct copy *c)
     int64_t size = (int64_t)c->source.stx_size, end;
     int64_t data = seek_in_source(c, c->done, SEEK_DATA);
 
-    if (data == -ENXIO) { /* only a hole follows */
+    if (data == -ENXIO) { /* the rest of the file is a hole */
         c->done = size;
         return coil_file_truncate(c->to.file, size);
     }
@@ -257,8 +257,8 @@ static int finish_copy(struct copy *c)
 /* ---- steps ------------------------------------------------------------------------- */
 
 /*
- * Perform one step, on a thread. The first step also opens the files, and the last one
- * closes them.
+ * Perform one step, on a thread. The first step opens the files, and the last one closes
+ * them.
  */
 static int copy_in_task(void *arg)
 {

@@ -4,16 +4,16 @@
  *      offset          position                         offset + count
  *        | returned       | a line \n, another \n, a par |
  *
- * pread(2) reads a large piece ahead and does not change the file's position. Returning a
- * line from that piece needs no backend operation, only one memchr(3) and two calls to
- * lseek(2), which does not block. The kernel's position is always right after the last
- * line that was returned. So coil_file_read_line() can be mixed with all other calls on
- * the file, in this process and in other processes that share the open file. The bytes
- * that were read ahead are discarded if the position is outside of them, or if a call on
- * this file has changed its bytes.
+ * A large piece is read ahead with pread(2), which does not change the file's position.
+ * Returning a line from that piece needs no backend operation, only one memchr(3) and two
+ * calls to lseek(2), which does not block. The kernel's position is always right after
+ * the last line that was returned. So coil_file_read_line() can be mixed with all other
+ * calls on the file, in this process and in others that share the open file. The bytes
+ * that were read ahead are discarded if the position is no longer among them, or if a
+ * call on this coil_file has changed the file.
  *
- * A separate reader object would have a second position, which users would have to keep
- * in mind.
+ * There is no separate reader object, because it would have a second position, which
+ * users would have to keep in mind.
  */
 #include "file.h"
 
@@ -66,7 +66,7 @@ static ssize_t find_end(coil_file *file, struct coil__ahead *a, int64_t position
         a->count = 0;
         a->offset = position;
     }
-    /* set before the read, so that a change during the read makes the bytes stale */
+    /* stored before the read, so that a change during the read makes the bytes stale */
     a->seen = a->changes;
     for (;;) {
         size_t begin = (size_t)(position - a->offset), there = a->count - begin;

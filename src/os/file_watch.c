@@ -5,21 +5,21 @@
  *                                          |             ^
  *                                   folders to scan -- coil__folders_scan()
  *
- * A notice of the kernel contains the number of a watched folder and the name of an
- * entry. When the notice of a new folder in a tree is handled, the new folder is listed:
+ * A notice from the kernel contains the number of a watched folder and the name of an
+ * entry in it. If the notice reports a new folder in a tree, the new folder is listed:
  * see watch_folders.c.
  *
- * A rename consists of two notices with the same cookie, usually one right after the
- * other. The change for the first notice stays in the list, and delays the changes after
- * it, until the second notice arrives. If it does not arrive within PAIR_NS, the file was
- * moved out of the watched folders.
+ * The kernel reports a rename with two notices that have the same cookie, and usually
+ * follow each other directly. The change for the first notice stays in the list, and
+ * delays the changes after it, until the second notice arrives. If it does not arrive
+ * within PAIR_NS, the file was moved out of the watched folders.
  *
  * Invariants
- * 1. New folders are listed before the next notice is handled, so the folder of a notice
- *    is always known.
+ * 1. New folders are listed before the next notice is handled, so the folder to which a
+ *    notice refers is always known.
  * 2. If handling a notice fails with -ENOMEM, it is handled again. coil__changes_add()
  *    drops a change that is equal to the last one, so the caller sees no duplicate.
- * 3. `busy` excludes other calls, so no folder is removed while the listing suspends.
+ * 3. `busy` prevents other calls, so no folder is removed while a listing is suspended.
  */
 #include "watch_folders.h"
 
@@ -122,7 +122,7 @@ static int handle_moved_to(coil_watch *watch, struct coil__watched *folder,
 
     if (change == NULL)
         return handle_created(watch, folder, notice);
-    /* a listing has already reported the new name */
+    /* a listing of the folder has already reported the new name */
     if (coil__watched_forget(folder, notice->name)) {
         end_rename(watch, change);
         return 0;
@@ -144,8 +144,8 @@ static int handle_moved_to(coil_watch *watch, struct coil__watched *folder,
 }
 
 /*
- * Add a change if the folder itself, which was deleted or renamed, was given to
- * coil_watch_add().
+ * Called if a watched folder itself was deleted or renamed: add a change if it was given
+ * to coil_watch_add().
  */
 static int handle_gone(coil_watch *watch, struct coil__watched *folder)
 {
@@ -174,8 +174,8 @@ static int handle_overflow(coil_watch *watch)
 }
 
 /*
- * Add a change of any other kind. Ignores a notice about a folder inside a tree itself,
- * because its parent folder reports the change, too.
+ * Add a change of any other kind. Ignore a notice that a folder inside a tree sends about
+ * itself, because the folder above it reports the same change.
  */
 static int handle_other(coil_watch *watch, const struct coil__watched *folder,
                         const struct coil__notice *notice, enum coil_change_kind kind)
@@ -383,8 +383,8 @@ int coil_watch_add(coil_watch *watch, const char *path, enum coil_watch_depth de
 }
 
 /*
- * If the folder was given to coil_watch_add() with this path, from now on treat it like
- * any other folder inside a tree. Returns -EEXIST.
+ * If the folder was given to coil_watch_add() with this path, treat it like any other
+ * folder inside a tree from now on. Returns -EEXIST.
  */
 static int unmark_root(struct coil__watched *folder, void *arg)
 {

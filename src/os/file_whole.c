@@ -1,13 +1,13 @@
 /*
  * file_whole.c - reads or writes a whole file in one call.
  *
- * A target is the file that is written. An atomic write uses a new file with a random
- * name in the same directory, because rename(2) cannot move a file to another file
+ * The target is the file that is written. An atomic write creates a new file with a
+ * random name in the same directory, because rename(2) cannot move a file to another file
  * system.
  *
  *   open --> write --> fsync --> close --> rename --> (fsync of the directory)
  *     `--------`---------`---------`---------`--> after a failure: unlink, shielded from
- *                                                 cancellation; the first error stays
+ *                                                 cancellation; the first error is returned
  */
 #include "file.h"
 
@@ -42,8 +42,8 @@ static int make_room_in_contents(struct contents *c, size_t size)
 }
 
 /*
- * Make room for one byte more than the size that statx(2) returns: a read that does not
- * fill this room has reached the end, so usually one allocation is enough. For files of
+ * Make room for one byte more than the size that statx(2) returns. If a read does not
+ * fill this room, the end is reached, so one allocation is usually enough. For files in
  * /proc, whose size is reported as 0, begin with FIRST_BYTES.
  */
 static int make_first_room(struct contents *c, coil_file *file)

@@ -10,17 +10,17 @@
  *                   ORPHAN                coil__reap_later() --^
  *                      `-- handle readable: reaped -------------^
  *
- * spawn.c starts a child. The loop watches the child's handle from the start, like
- * asyncio's PidfdChildWatcher, so a child is reaped even if no task waits for it. After
- * the loop has closed, reap.c reaps the child. The pipes to a child are streams.
+ * spawn.c starts a child. Like asyncio's PidfdChildWatcher, the loop watches the child's
+ * handle from the start, so the child is reaped even if no task waits for it. After the
+ * loop has closed, reap.c reaps the child. The pipes to a child are streams.
  *
  * Invariants
  * 1. The handle (kernel/child.h) is open while status is -EINPROGRESS. While the process
  *    is in its loop's list, either the loop watches the handle, or a timer tries again to
  *    reap the child. The handle of a group leader stays open until the process is
  *    destroyed, because the group may outlive its leader and still be signalled.
- * 2. Only tasks of the loop wait. After the wait they take the result from their wait and
- *    do not use the process, which may be freed before they run.
+ * 2. Only tasks of the process's loop wait for it. Afterwards they take the result from
+ *    their wait and do not use the process, which may be freed before they run.
  * 3. A forked child does not touch its copy of a process: the watch belongs to the
  *    parent, and removing it here would also remove it in the parent.
  */
@@ -48,10 +48,11 @@
 
 struct coil_process {
     coil_loop *loop;             /* a reference */
-    struct coil__list link;      /* children.list, until the child is reaped */
+    struct coil__list link;      /* in children.list until the child is reaped */
     struct coil__runnable ended; /* ready when the handle is readable */
     /*
-     * replaces the watch of the handle while a tracer keeps the child from being reaped
+     * replaces the watch of the handle while a tracer prevents the child from being
+     * reaped
      */
     struct coil__timer look_again;
     int64_t pause_ns;              /* the last delay of look_again */
@@ -62,12 +63,12 @@ struct coil_process {
     int status; /* -EINPROGRESS while it runs */
     int kill_signal;
     /*
-     * the owner has one reference, which for an orphan passes to the loop until the child
-     * ends
+     * The owner has one reference. When the process becomes an orphan, the reference
+     * passes to the loop until the child ends.
      */
     unsigned references;
     bool leads_group;
-    bool orphan;   /* destroyed or detached: freed when the child has ended */
+    bool orphan;   /* destroyed or detached: freed when the child ends */
     bool detached; /* the child is not killed when the loop closes */
 };
 
@@ -97,9 +98,7 @@ static void close_ends(coil_process *p)
     }
 }
 
-/*
- * Close the handle. Before that, reaps the child, which reap() may have left as a zombie.
- */
+/* Close the handle, after reaping the child if reap() has left it as a zombie. */
 static void close_handle(coil_process *p)
 {
     int status;
@@ -156,10 +155,10 @@ static void wake_waiting(coil_process *p, int rc)
 }
 
 /*
- * Reap the child and store its status. Exception: a group may outlive its leader, and
- * once the leader is reaped, only its handle still identifies the group, not its pid. If
- * the kernel cannot signal a group through a handle, do not reap a group leader: it stays
- * a zombie until the process is destroyed.
+ * Store the child's status and reap the child. However, a process group may outlive its
+ * leader, whose pid no longer identifies the group once the leader is reaped. So if the
+ * kernel cannot signal a group through a handle, leave a group leader as a zombie until
+ * the process is destroyed.
  */
 static int reap(const coil_process *p, int *status)
 {
@@ -170,9 +169,9 @@ static int reap(const coil_process *p, int *status)
 
 /*
  * Stop watching the handle, and try again after a delay. Called when the child is dead
- * but a tracer is still attached: the kernel does not return the status yet, the handle
- * stays readable, and no event occurs when the tracer detaches. If there is no memory for
- * the timer, the watch stays, and the loop spins.
+ * but a tracer is still attached. The kernel does not return the status yet, the handle
+ * stays readable, and no event is reported when the tracer detaches. If there is no
+ * memory for the timer, the watch stays, and the loop spins.
  */
 static void wait_for_tracer(coil_process *p)
 {
@@ -234,7 +233,8 @@ static void leave_to_reaper(coil_process *p)
 }
 
 /*
- * Kill all orphans before waiting for the first of them, so that they end concurrently.
+ * First kill all orphans, so that they end concurrently, and then pass each of them to
+ * reap.c.
  */
 static void on_loop_closing(coil_loop *loop)
 {
@@ -259,8 +259,8 @@ static void on_loop_closing(coil_loop *loop)
 }
 
 /*
- * Return the loop's children; the first call creates the struct. In a forked child the
- * parent's struct is replaced, not changed.
+ * Return the loop's children. The first call creates the struct. In a forked child, the
+ * parent's struct is replaced without being changed.
  */
 static struct children *find_children(coil_loop *loop)
 {
@@ -540,8 +540,8 @@ void coil__process_leave(coil_process *process)
 }
 
 /*
- * Make the process an orphan, because its owner has destroyed or detached it: it is freed
- * when the child has ended.
+ * Called when the owner destroys or detaches the process: make it an orphan, which is
+ * freed when the child ends.
  */
 static void orphan_process(coil_process *p, bool detached)
 {

@@ -8,7 +8,7 @@
 #include <coil/process.h>
 
 /*
- * Between these two calls the process is not freed. If the owner destroys it meanwhile,
+ * Keep the process in memory between these two calls. If the owner destroys it meanwhile,
  * its streams are destroyed, and coil_process_wait() returns -EBADF.
  */
 void coil__process_enter(coil_process *process);

@@ -2,9 +2,9 @@
  * reap.c - reaps children that outlive their loop.
  *
  * An open loop watches the handles of its children (os/process.c). When the loop closes,
- * each destroyed or detached child that is still running gets a thread, which sleeps
- * until the child ends. Few children need a thread, because killed children usually end
- * at once. When the program ends, init(1) reaps the remaining children.
+ * a thread is started for each destroyed or detached child that is still running; it
+ * sleeps until the child ends. Few children need a thread, because killed children
+ * usually end at once. When the program ends, init(1) reaps the remaining children.
  */
 #include "reap.h"
 

@@ -5,9 +5,9 @@
  *                         `--> every task that waits for the signal
  *                         `--> stored, if no task waits now but one has waited before
  *
- * When a loop first wants a signal, it gets a struct signals, which contains its inbox.
- * The loop watches the inbox's pipe like any descriptor, so it does not report a deadlock
- * while all tasks wait for signals.
+ * When a signal is first requested on a loop, the loop gets a struct signals, which
+ * contains its inbox. The loop watches the inbox's pipe like any descriptor, so it does
+ * not report a deadlock while all tasks wait for signals.
  */
 #include "signal.h"
 
@@ -20,12 +20,12 @@
 #include <string.h>
 
 #define KEPT 64
-#define AT_ONCE 64 /* maximum number of signals per turn of the loop */
+#define AT_ONCE 64 /* maximum number of signals per loop iteration */
 
 struct handler {
     coil_callback fn; /* NULL: none */
     void *arg;
-    struct coil__bindings *bindings; /* each call runs in a copy of this context */
+    struct coil__bindings *bindings; /* context variables, copied for each call */
 };
 
 struct signals {
@@ -52,8 +52,10 @@ static COIL__THREAD_LOCAL struct signals *this_signals; /* NULL until it is need
 
 /* ---- delivery ---------------------------------------------------------------------- */
 
-/* Store a signal. As in the kernel, a standard signal is stored only once, and if the
- * store is full, the new signal is lost. */
+/*
+ * Store a signal. As in the kernel, a standard signal is stored only once, and a signal
+ * for which there is no room is lost.
+ */
 static void store_signal(struct signals *s, const siginfo_t *info)
 {
     for (size_t i = 0; i < s->kept_count; i++)
@@ -115,9 +117,9 @@ static void on_signals(struct coil__runnable *runnable)
             call_handler(&s->handlers[info.si_signo]);
     }
     /*
-     * Continue in the loop's next turn, so that many signals do not block the loop. The
-     * watch would not be enough, because signals in inbox.overflow do not make the pipe
-     * readable.
+     * Continue in the loop's next iteration, so that many signals do not block the loop.
+     * The watch would not be enough, because signals in inbox.overflow do not make the
+     * pipe readable.
      */
     coil__loop_add_ready(s->loop, &s->arrived);
 }
@@ -171,8 +173,8 @@ failed:
 }
 
 /*
- * Find the loop's struct signals; the first call creates it. In a forked child the
- * parent's struct is replaced, not changed.
+ * Find the loop's struct signals. The first call creates it. In a forked child, the
+ * parent's struct is replaced without being changed.
  */
 static int find_signals(const char *caller, struct signals **out)
 {
@@ -186,8 +188,8 @@ static int find_signals(const char *caller, struct signals **out)
 }
 
 /*
- * If neither tasks nor a handler of this loop want the signal any more, stop delivering
- * it to the inbox.
+ * Stop delivering the signal to the inbox if neither a task nor a handler of this loop
+ * uses it any more.
  */
 static void forget_unused(struct signals *s, int signo)
 {
@@ -276,7 +278,7 @@ int coil_signal_wait(const sigset_t *set, siginfo_t *info)
     if (rc != 0)
         return rc;
     coil__wait_init(&w.wait, &class);
-    w.wait.keeps_result = true; /* a cancelled wait would lose the signal */
+    w.wait.keeps_result = true; /* otherwise a cancellation would lose the signal */
     coil__list_init(&w.link);
     coil__list_push(&s->waits, &w.link);
     rc = coil__wait_park(&w.wait);

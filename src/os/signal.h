@@ -24,8 +24,8 @@ struct coil__inbox {
 int coil__inbox_open(struct coil__inbox *inbox);
 
 /*
- * Forget all signals, and close the pipe. When this function returns, no signal handler
- * uses the inbox.
+ * Stop delivering signals to the inbox, and close its pipe. When this function returns,
+ * no signal handler uses the inbox.
  */
 void coil__inbox_close(struct coil__inbox *inbox);
 
@@ -41,7 +41,7 @@ void coil__inbox_forget(struct coil__inbox *inbox, int signo);
 /* Take the next signal that has arrived. Returns false if the inbox is empty. */
 bool coil__inbox_take(struct coil__inbox *inbox, siginfo_t *info);
 
-/* True if a loop may want this signal. */
+/* True if a loop may handle this signal. */
 bool coil__signal_valid(int signo);
 
 #endif

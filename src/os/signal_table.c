@@ -5,8 +5,8 @@
  *                                   |  pipe full                ^
  *                                   `--> overflow, a bit for each number
  *
- * The pipe is the queue of signals: one write of a siginfo_t is atomic (pipe(7)), the
- * kernel limits the pipe's memory, and the pipe wakes the loop like any descriptor. If
+ * The pipe serves as the queue of signals: writing a siginfo_t is atomic (pipe(7)), the
+ * kernel limits the pipe's memory, and the loop watches the pipe like any descriptor. If
  * the pipe is full, a bit records the signal's number, so a SIGTERM after many other
  * signals is not lost.
  *
@@ -41,7 +41,7 @@ static struct {
     /* number of running calls to on_signal(), in all threads */
     _Atomic int handlers;
     _Atomic pid_t pid;             /* the process that opened the inboxes */
-    unsigned users[COIL__SIGNALS]; /* inboxes that want the signal */
+    unsigned users[COIL__SIGNALS]; /* number of inboxes that want the signal */
     struct sigaction previous[COIL__SIGNALS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -74,9 +74,9 @@ static bool put(struct coil__inbox *inbox, const siginfo_t *info)
 }
 
 /*
- * Write the signal to the pipe. If the pipe is full, set the bit in `overflow` and write
- * again. The loop may have emptied the pipe and read `overflow` before the bit was set;
- * in that case the second write wakes the loop.
+ * Write the signal to the pipe. If the pipe is full, set the signal's bit in `overflow`
+ * and try to write again: the loop may have emptied the pipe and read `overflow` before
+ * the bit was set, in which case the second write wakes it.
  */
 static void deliver(struct coil__inbox *inbox, int signo, const siginfo_t *info)
 {
@@ -127,9 +127,9 @@ static int install_handler(int signo)
     if (COIL__CALL(EINVAL, sigaction(signo, &action, &table.previous[signo])) < 0)
         return coil__failed(-errno);
     /*
-     * The previous handler may already be on_signal(): the program replaced it earlier,
-     * and put it back after coil had restored the disposition. In that case take the
-     * default as the previous disposition.
+     * The previous handler may already be on_signal(), if the program replaced it earlier
+     * and put it back after coil had restored the disposition. In that case use the
+     * default disposition as the previous one.
      */
     if (table.previous[signo].sa_flags & SA_SIGINFO &&
         table.previous[signo].sa_sigaction == on_signal)

@@ -7,8 +7,8 @@
  *     set_failure_message()  turns the child's failure into an error
  *
  * posix_spawn(3) is not used, because its error does not distinguish a missing directory
- * from a missing program, and because it searches for the program in the parent's PATH,
- * not the child's.
+ * from a missing program, and because it searches the parent's PATH for the program, not
+ * the child's.
  *
  * The child shares the parent's memory until it runs the program (vfork). A child that
  * changes its user or groups must not share it: the other user could trace the child
@@ -16,7 +16,7 @@
  * started with fork(2), and the parent waits for it in the same way. The block of data
  * for this child is in a shared mapping.
  *
- * Under Valgrind and QEMU's user mode vfork is the same as fork, so a failed exec is
+ * Under Valgrind and in QEMU's user mode, vfork is the same as fork, so a failed exec is
  * reported only as exit status 127, as with posix_spawn(3).
  */
 #include "spawn.h"
@@ -113,7 +113,10 @@ static size_t count_colons(const char *text)
     return count;
 }
 
-/* One block for the child: this struct, the paths, their text, and the child's stack. */
+/*
+ * The beginning of a block of memory for the child, which also contains the text of the
+ * paths and the child's stack.
+ */
 struct launch {
     struct coil__child child;
     size_t bytes;
@@ -179,9 +182,9 @@ static struct launch *prepare(const struct coil__spawn *what)
 {
     const char *name = what->program;
     /*
-     * A name with a '/' is the only path to try. An empty name is not searched for
-     * either, because the search would try the directories themselves; instead it fails
-     * with ENOENT.
+     * A name that contains a '/' is the only path to try. An empty name is not searched
+     * for either, because the search would try to run the directories themselves. It
+     * fails with ENOENT.
      */
     bool searched = name[0] != '\0' && strchr(name, '/') == NULL;
     const char *path = searched ? path_of(what->envp) : "";
@@ -236,7 +239,10 @@ static int set_failure_message(const struct launch *launch,
     return coil_fail(rc, "cannot run '%s'", what->program);
 }
 
-/* Checks for pidfds first: without them, a child could be started but not reaped. */
+/*
+ * The check for pidfds comes first, because without them a child could be started but not
+ * reaped.
+ */
 int coil__spawn(const struct coil__spawn *what, pid_t *pid, int *handle)
 {
     struct launch *launch;

@@ -9,8 +9,8 @@
 #include <coil/process.h>
 
 /*
- * Check the options and copy them. The caller sets `stdio` and `terminal`. Fails with
- * -EINVAL.
+ * Check the options and copy them to *what, except `stdio` and `terminal`, which the
+ * caller sets. Fails with -EINVAL.
  */
 int coil__spawn_read(const coil_process_opts *opts, struct coil__spawn *what);
 

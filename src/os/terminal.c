@@ -4,7 +4,7 @@
  * When the last process closes the terminal, Linux reports EIO to a reader of the other
  * end. This transport reports the end of the stream instead, as for a pipe.
  *
- * A writer gets no error from Linux: its bytes fill a buffer, and once the buffer is
+ * Linux reports no error to a writer: its bytes fill a buffer, and when the buffer is
  * full, the writer would wait forever, because poll(2) reports POLLHUP without POLLOUT.
  * So this transport calls poll(2) before each write, and waits with coil_poll(), which
  * returns on POLLHUP with all backends.
@@ -53,7 +53,7 @@ static ssize_t write_terminal(coil_stream *stream, const struct iovec *parts,
     return n;
 }
 
-/* Fail: the directions of a terminal cannot be shut down. */
+/* Fail, because the writing direction of a terminal cannot be shut down. */
 static int refuse_shutdown(coil_stream *stream)
 {
     (void)stream;

@@ -2,8 +2,9 @@
  * watch_folders.c - watches and lists the folders of a watch.
  *
  * A new folder in a tree is first watched and then listed, so that no entry is missed.
- * The kernel may also send a notice about a listed entry. So the entry's name is recorded
- * until the kernel's queue is empty (watched.h), and a notice with that name is dropped.
+ * But then the kernel may also send a notice about an entry that the listing has
+ * reported. So the names in a listing are recorded until the kernel's queue is empty
+ * (watched.h), and notices with these names are dropped.
  */
 #include "watch_folders.h"
 
@@ -150,8 +151,8 @@ static int take_entry(struct coil__folders *folders, struct coil__watched *folde
 }
 
 /*
- * If the entry is an inner folder that could not be watched earlier, watch it. All
- * entries were already reported.
+ * Used if all entries were already reported: if this entry is an inner folder that could
+ * not be watched earlier, watch it.
  */
 static int take_unwatched(struct coil__folders *folders, struct coil__watched *folder,
                           const coil_directory_entry *entry)

@@ -11,7 +11,7 @@ struct coil__folders {
     struct coil__watched_table table;
     struct coil__list changes; /* oldest first; a listing adds to them */
     struct coil__list to_scan; /* coil__watched.scan */
-    int fd;                    /* the descriptor of kernel/notices.h */
+    int fd;                    /* from coil__notices_open() */
 };
 
 /*
@@ -34,7 +34,10 @@ void coil__folders_unwatch(struct coil__folders *folders, const char *path);
 int coil__folders_rename(struct coil__folders *folders, const char *old_path,
                          const char *path);
 
-/* List the folder later. If `quiet` is true, do not report its entries. */
+/*
+ * Schedule a listing of the folder. If `quiet` is true, the listing does not report the
+ * entries.
+ */
 void coil__folders_scan_later(struct coil__folders *folders, struct coil__watched *folder,
                               bool quiet);
 

@@ -19,12 +19,12 @@ struct coil__watched {
     struct coil__seen *seen;
     int number;
     bool is_root;  /* given to coil_watch_add() */
-    bool is_tree;  /* inner folders are watched, too */
+    bool is_tree;  /* inner folders are watched too */
     bool quiet;    /* the next listing does not report the entries */
     bool unlisted; /* must be listed, possibly again under a new path */
     /* an inner folder whose name is recorded in `seen` could not be watched */
     bool has_unwatched;
-    bool was_begun; /* a listing has failed after recording names */
+    bool was_begun; /* a listing failed after it had recorded names */
     char *path;
 };
 
@@ -50,14 +50,16 @@ void coil__watched_remove(struct coil__watched_table *table,
 int coil__watched_each(struct coil__watched_table *table,
                        int (*visit)(struct coil__watched *watched, void *arg), void *arg);
 
-/* True if `path` is `folder` itself, or inside of it. */
+/* True if `path` is `folder` itself, or inside it. */
 bool coil__path_is_inside(const char *path, const char *folder);
 
-/* Return "folder/name", or only the folder if the name is empty, in allocated memory.
-   Returns NULL if there is no memory. */
+/*
+ * Return "folder/name", or only the folder if the name is empty, in memory from
+ * coil__alloc(). Returns NULL if there is no memory.
+ */
 char *coil__path_join(const char *folder, const char *name);
 
-/* Record a name. Returns false if there is no memory. */
+/* Record a name that a listing has reported. Returns false if there is no memory. */
 bool coil__watched_note(struct coil__watched *watched, const char *name);
 
 /* Forget a name. Returns true if it was recorded. */

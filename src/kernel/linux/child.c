@@ -3,18 +3,18 @@
  * child shares the parent's memory, unless it changes its user or groups.
  *
  * During this time the parent's calling thread is blocked, but its other threads are
- * running, and may hold any lock. So the child only makes system calls. These calls
- * bypass the C library: a sanitizer's version of close(2) or sigaction(2) would change
- * the sanitizer's data, which belongs to the parent. All signals are blocked when the
- * child starts. If a step fails, the child stores the step and the errno in its struct
- * coil__child for the parent.
+ * running, and may hold any lock. So the child only makes system calls, and makes them
+ * without the C library, because a sanitizer's version of close(2) or sigaction(2) would
+ * change the sanitizer's data, which belongs to the parent. All signals are blocked when
+ * the child starts. If a step fails, the child stores the step and the errno in its
+ * struct coil__child for the parent.
  *
- * Order of the steps: set the standard descriptors first, while their sources are open.
- * Change the directory before executing the program, whose path may be relative to it,
- * and before changing the user, as in Python. Set limits when no more descriptors are
- * needed, and before the user, because only root may raise hard limits. Set the groups
- * before the user, because only root may set groups. Set the signal mask last, when none
- * of the parent's handlers can run in the child.
+ * Order of the steps: the standard descriptors are set first, while their sources are
+ * open. The directory is changed before the program is executed, whose path may be
+ * relative to it, and before the user is changed, as in Python. The limits are set when
+ * no more descriptors are needed, but before the user, because only root may raise hard
+ * limits. The groups are set before the user, because only root may set groups. The
+ * signal mask is set last, when none of the parent's handlers can run in the child.
  */
 #include "../child.h"
 

@@ -22,9 +22,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ThreadSanitizer's clone() treats every child as a fork and resets its own data,
- * which in this case belongs to the parent. So call the C library's function by its
- * other name. */
+/*
+ * ThreadSanitizer's clone() treats every child as a fork and resets ThreadSanitizer's
+ * data, which belongs to the parent if memory is shared. So call the C library's function
+ * by its other name.
+ */
 #if COIL__TSAN
 int __clone(int (*fn)(void *), void *stack, int flags, void *arg, ...);
 #define clone __clone
@@ -44,8 +46,8 @@ int coil__child_handles(void)
     if (fd < 0)
         return -errno;
     /*
-     * A process is not its own child, so with support for P_PIDFD, waitid() fails with
-     * ECHILD, and without it with EINVAL.
+     * A process is not its own child, so waitid() fails with ECHILD if the kernel
+     * supports P_PIDFD, and with EINVAL if not.
      */
     if (COIL__CALL(EINVAL, waitid(COIL__P_PIDFD, (id_t)fd, &info, WEXITED | WNOHANG)) < 0)
         error = errno;

@@ -128,8 +128,8 @@ int coil__poll_set_open(const struct pollfd *fds, nfds_t n)
 /* ---- opening a file again ---------------------------------------------------------- */
 
 /*
- * False for a terminal's master and other devices: opening them again would create
- * another object.
+ * Return false for a terminal's master and other devices, because opening these again
+ * would create another object.
  */
 bool coil__fd_may_reopen(int fd)
 {

@@ -25,7 +25,7 @@ void *coil__memory_map(size_t bytes)
     return base != MAP_FAILED ? base : NULL;
 }
 
-/* Kernels without huge pages fail with EINVAL, which is ignored. */
+/* A kernel without huge pages fails with EINVAL, which is ignored. */
 void coil__memory_keep_pages_small(void *low, size_t bytes)
 {
     madvise(low, bytes, MADV_NOHUGEPAGE);
@@ -41,7 +41,7 @@ bool coil__memory_guard(void *low, size_t bytes)
     return COIL__CALL(ENOMEM, madvise(low, bytes, MADV_GUARD_INSTALL)) == 0;
 }
 
-/* Removing guards changes only page tables, and cannot fail. */
+/* Removing guards cannot fail, because it only changes page tables. */
 void coil__memory_unguard(void *low, size_t bytes)
 {
     madvise(low, bytes, MADV_GUARD_REMOVE);
@@ -50,8 +50,7 @@ void coil__memory_unguard(void *low, size_t bytes)
 /*
  * Give the same advice for several ranges. process_madvise(2) accepts such advice for the
  * calling process since Linux 6.13, and COIL__PIDFD_SELF since 6.14. If the kernel does
- * not support this, call madvise(2) for each range. If it stops at a range, call
- * madvise(2) for that one and go on.
+ * not support this, or stops at a range, call madvise(2) for the next range.
  */
 static size_t advise_all(const struct iovec *ranges, size_t n, int advice)
 {
@@ -96,9 +95,9 @@ void coil__memory_unguard_all(const struct iovec *ranges, size_t n)
 }
 
 /*
- * Emulators (qemu-user) accept any advice and ignore it, so test the guard by making the
- * kernel read the page: nanosleep(2) fails with EFAULT if the page is a guard, and
- * returns immediately if the page contains zeros.
+ * Emulators such as qemu-user accept any advice and ignore it. So test the guard by
+ * making the kernel read the page: nanosleep(2) fails with EFAULT if the page is a guard,
+ * and returns immediately if the page contains zeros.
  */
 bool coil__memory_has_guards(void *page, size_t page_bytes)
 {

@@ -1,11 +1,11 @@
 /*
  * quiet_write.c - writes without causing SIGPIPE.
  *
- * For sockets there is MSG_NOSIGNAL, for other files, since Linux 6.18, RWF_NOSIGNAL. For
- * pipes on older kernels, and for sendfile(2), the signal is blocked instead, on this
- * thread, to which a write would send it. A pending SIGPIPE is consumed before the signal
- * is unblocked. The signal may be pending even if the call has returned a count: if the
- * peer closes during a sendfile(2), the thread gets the signal, and the call returns the
+ * Writes to sockets use MSG_NOSIGNAL, and writes to other files use RWF_NOSIGNAL (since
+ * Linux 6.18). For pipes on older kernels, and for sendfile(2), SIGPIPE is blocked on the
+ * writing thread instead, and a pending SIGPIPE is consumed before the signal is
+ * unblocked. The signal may be pending even if the call has returned a count: if the peer
+ * closes during a sendfile(2), the thread gets the signal, and the call returns the
  * number of bytes sent before that. If the program itself blocks SIGPIPE, none of this is
  * necessary. The disposition is not changed, because it belongs to the whole process.
  */

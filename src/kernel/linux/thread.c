@@ -75,14 +75,15 @@ void coil__thread_wake_all(_Atomic uint32_t *word)
 }
 
 /*
- * The bit set by which is_own_wait() recognises a wait of coil__thread_wait_own().
+ * The futex bit set by which is_own_wait() recognises a wait in coil__thread_wait_own().
  * FUTEX_WAKE ends waits with any bit set.
  */
 #define OWN_BITS 0x434f494cu
 
 /*
- * Repeats the wait until the word has changed, because a late wake-up for an earlier wait
- * must not end this wait. For this the time-out is absolute.
+ * Repeat the wait until the word has changed, because a late wake-up for an earlier wait
+ * must not end this one. The time-out is absolute, so that repeating the wait does not
+ * prolong it.
  */
 void coil__thread_wait_own(_Atomic uint32_t *word, uint32_t value, int64_t until)
 {
@@ -126,8 +127,10 @@ static void read_about(pid_t id, const char *name, char *text, size_t room)
     text[n > 0 ? n : 0] = '\0';
 }
 
-/* Reads the last two fields of the thread's file `syscall`, which contains only "running"
-   if the thread is not sleeping. */
+/*
+ * Read the last two fields of the thread's /proc file `syscall`, which contains only
+ * "running" if the thread is not sleeping.
+ */
 bool coil__thread_sleeps_at(pid_t id, uintptr_t *sp, uintptr_t *pc)
 {
     char line[256], *end;
@@ -157,14 +160,17 @@ static bool count_sleeps(pid_t id, unsigned long *sleeps)
     return found != NULL;
 }
 
-/* The arguments of a thread's call to futex(2). */
+/* The arguments with which a thread has called futex(2). */
 struct futex_call {
     unsigned operation; /* without FUTEX_CLOCK_REALTIME */
     bool has_limit;
     unsigned bits;
 };
 
-/* Returns false if the thread does not sleep in futex(2). */
+/*
+ * Read the arguments of the thread's call to futex(2). Returns false if the thread is not
+ * sleeping in futex(2).
+ */
 static bool read_futex_call(pid_t id, struct futex_call *call)
 {
     unsigned long operation, time, bits;
@@ -182,7 +188,7 @@ static bool read_futex_call(pid_t id, struct futex_call *call)
     return true;
 }
 
-/* True in coil__thread_wait_own(). */
+/* True if the call was made by coil__thread_wait_own(). */
 static bool is_own_wait(const struct futex_call *call)
 {
     return call->operation == FUTEX_WAIT_BITSET_PRIVATE && call->bits == OWN_BITS;
@@ -232,7 +238,8 @@ static bool is_kernel_worker(int tasks_fd, const char *thread)
 }
 
 /*
- * Return the number of io_uring(7)'s worker threads, which make calls that would block.
+ * Return the number of this process's io_uring(7) worker threads, which the kernel
+ * creates for calls that would block.
  */
 static unsigned count_kernel_workers(void)
 {
