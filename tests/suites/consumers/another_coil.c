@@ -1,6 +1,6 @@
 /*
- * another_coil.c - imitates a libcoil-testing that does not match this libcoil. With an
- * argument, its version differs; without one, its structs differ.
+ * another_coil.c - registers with libcoil like a libcoil-testing that does not match it:
+ * with an argument, its version is different, and without one, its structs are.
  */
 #include <coil.h>
 

@@ -1,6 +1,6 @@
 /*
- * exceptions.cpp - a task that suspends inside a catch block, or in a destructor during
- * unwinding, continues with its own exceptions.
+ * exceptions.cpp - tests that each task has its own exceptions, even if it suspends in a
+ * catch block or in a destructor during unwinding.
  */
 #include "check.hpp"
 
@@ -64,8 +64,7 @@ static void each_task_catches_its_own()
 }
 
 /*
- * A task in nested catch blocks. Several such tasks suspend and resume in arbitrary
- * order.
+ * Suspend in nested catch blocks. Several tasks do this, and resume in arbitrary order.
  */
 struct catches_many {
     int number;
@@ -289,7 +288,7 @@ static void run()
     CHECK(coil_run(app, nullptr, nullptr) == 0);
     try {
         throw text_of(0);
-    } catch (const std::string &caught) { /* caught on the thread's own stack */
+    } catch (const std::string &caught) { /* on the thread's own stack */
         CHECK(coil_run(app, nullptr, nullptr) == 0);
         CHECK(caught == text_of(0) && std::current_exception() != nullptr);
     }

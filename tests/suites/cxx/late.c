@@ -1,7 +1,7 @@
 /*
- * late.c - late PLUGIN [OTHER]: a C program with tasks that load C++ code with dlopen(3),
- * and immediately suspend in catch blocks of that code. OTHER is loaded, used and closed
- * first.
+ * late.c - late PLUGIN [OTHER]: a C program whose tasks load a C++ plugin with dlopen(3),
+ * and suspend in catch blocks of the plugin immediately. Before that, OTHER is loaded,
+ * used and closed.
  */
 #include <coil.h>
 

@@ -1,6 +1,6 @@
 /*
- * once.cpp - tests std::call_once() with libcoil-posix, called by tasks and threads at
- * the same time.
+ * once.cpp - tests std::call_once() with libcoil-posix: tasks and threads call it at the
+ * same time.
  */
 #include "check.hpp"
 
@@ -16,10 +16,7 @@
 
 using namespace std::chrono_literals;
 
-/*
- * A function that std::call_once() calls, and the number of calls that fail before one
- * succeeds.
- */
+/* A function for std::call_once(), of which the first `failures` calls fail. */
 struct step {
     std::once_flag flag;
     std::atomic<int> calls{0};
@@ -31,7 +28,7 @@ struct step {
             std::call_once(flag, [this] {
                 int call = ++calls;
 
-                std::this_thread::sleep_for(2ms); /* the other callers wait meanwhile */
+                std::this_thread::sleep_for(2ms); /* other callers wait meanwhile */
                 if (call <= failures)
                     throw std::runtime_error("not yet");
             });
@@ -60,7 +57,7 @@ static void first_task_calls_for_all()
     CHECK(count_failures(once, 10) == 0 && once.calls == 1);
 }
 
-/* Waiting tasks do not poll: each failed call must wake them. */
+/* Each failed call must wake a waiting task, because waiting tasks do not poll. */
 static void next_task_calls_after_a_failure()
 {
     int64_t begun = coil_now();

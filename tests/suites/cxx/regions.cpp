@@ -178,8 +178,8 @@ static void groups_nest()
 }
 
 /*
- * As in C, the group exits with the child's failure, and the cancellation is delivered at
- * the next wait.
+ * If a child fails and the owner is cancelled, the group exits with the child's failure,
+ * as in C, and the next wait returns the cancellation.
  */
 static void failure_of_a_child_precedes_a_cancellation_of_the_owner()
 {
@@ -220,8 +220,8 @@ static void failure_of_a_child_precedes_a_cancellation_of_the_owner()
 }
 
 /*
- * The child's exception cannot be thrown through the frame of the cancelled owner, but
- * the owner's task fails with this exception.
+ * If the owner of a group is cancelled, a child's exception cannot be thrown in the
+ * owner's frame. Instead, the owner's task fails with this exception.
  */
 static void exception_of_a_cancelled_owner_s_child_reaches_its_group()
 {
@@ -269,8 +269,8 @@ static void count_report(const coil_exception *exception, void *)
 }
 
 /*
- * A child's failure cannot replace an exception that the group's body itself throws, so
- * the failure is passed to the exception handler.
+ * If the body of a group throws an exception itself, a child's failure cannot replace
+ * that exception. So it is passed to the exception handler.
  */
 static void lost_failure_of_a_child_is_reported()
 {

@@ -1,6 +1,7 @@
 /*
- * statics.cpp - several tasks and threads use a function-local static while its
- * initialiser waits. With the argument `recursion` or `callback` the program must abort.
+ * statics.cpp - tests function-local static variables whose initialiser waits: several
+ * tasks and threads use such a variable at the same time. With the argument `recursion`
+ * or `callback`, the program must abort.
  */
 #include "check.hpp"
 
@@ -25,7 +26,10 @@ static int initialise_slowly(std::atomic<int> &calls, int failures)
 
 template <int Kind> static std::atomic<int> calls;
 
-/* Each Kind has its own variable. The first attempts to initialise the variable fail. */
+/*
+ * Return a static variable, of which there is one for each Kind. The first `Failures`
+ * attempts to initialise it fail.
+ */
 template <int Kind, int Failures = 0> static int needed()
 {
     static int value = initialise_slowly(calls<Kind>, Failures);
@@ -102,8 +106,8 @@ static void cancelled_task_has_the_variable()
 }
 
 /*
- * A thread without a loop blocks in the initialiser, and blocks while a task runs the
- * initialiser.
+ * A thread without a loop can run the initialiser, which then blocks the thread, or wait
+ * for a task that runs it.
  */
 template <int Kind> static int needed_on_any_thread()
 {

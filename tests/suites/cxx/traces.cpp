@@ -74,7 +74,7 @@ static void dump()
     group.exit();
 }
 
-/* A group's owner fails with the error of the group's child. */
+/* Make the owner of a group fail with the error of a child. */
 static void fail_by_child()
 {
     coil::group group;
@@ -124,6 +124,6 @@ int main(int, char **argv)
         });
         while (running > 0)
             coil_sleep(COIL_MSEC(1));
-        coil_yield(); /* run the callbacks of tasks that have ended */
+        coil_yield(); /* run callbacks of ended tasks */
     });
 }

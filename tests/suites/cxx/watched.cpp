@@ -1,7 +1,8 @@
 /*
  * watched.cpp - a program built with AddressSanitizer, but linked with a libcoil built
- * without it. throw and longjmp() leave poisoned memory on a task's stack.
- * AddressSanitizer must not report a use of that memory, but must report a real error.
+ * without it. After throw and longjmp(), a part of a task's stack would remain marked as
+ * unusable. AddressSanitizer must not report correct uses of that memory, but must report
+ * a real error.
  */
 #include "check.hpp"
 

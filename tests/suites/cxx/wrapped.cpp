@@ -180,7 +180,8 @@ template <typename Body> static int result_of(Body body)
 }
 
 /*
- * A small lambda is stored in the task's argument, and a larger one in a separate copy.
+ * A small lambda is stored in the memory of the task's argument. A larger one needs an
+ * allocation.
  */
 static void bodies_without_a_destructor_need_no_memory()
 {
@@ -280,7 +281,9 @@ static void queues_have_an_order()
     CHECK(least_first.get(item) == 0 && item->value == 2);
 }
 
-/* A task's failure must be an errno, and must not be -EINPROGRESS. */
+/*
+ * Exceptions whose code is not an errno, or is EINPROGRESS, make a task fail with -EIO.
+ */
 static void codes_of_other_kinds_are_failures_of_no_errno()
 {
     const std::error_code codes[] = {{ECANCELED, std::iostream_category()},
@@ -296,7 +299,7 @@ static void codes_of_other_kinds_are_failures_of_no_errno()
 }
 
 /*
- * Ctrl-C makes coil::run() return -EINTR even though the body throws, and the program
+ * After Ctrl-C, coil::run() returns -EINTR even if the body throws, and the program
  * continues.
  */
 static void ctrl_c_ends_a_run_that_throws()

@@ -1,9 +1,9 @@
 /*
  * allocator.c - see allocator.h.
  *
- * A program's definitions take precedence over those of its libraries. Therefore OpenSSL,
- * libcurl, c-ares and the C library itself also use this allocator. This allocator gets
- * its memory from glibc's allocator.
+ * OpenSSL, libcurl, c-ares and the C library itself also use this allocator, because a
+ * program's definitions take precedence over those of its libraries. The memory comes
+ * from glibc's allocator.
  */
 #include "allocator.h"
 
@@ -73,7 +73,7 @@ static bool fails(const void *caller)
         return false;
     nth = ++count;
     places = atomic_exchange(&noted_in,
-                             /* allocations of backtrace() itself are not recorded */
+                             /* do not record allocations of backtrace() */
                              NULL);
     if (places != NULL) {
         note_place(places, caller, nth);

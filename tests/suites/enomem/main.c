@@ -1,18 +1,18 @@
 /*
- * main.c - injects a failure into a single allocation of OpenSSL, libcurl, c-ares, the C
- * library or coil.
+ * main.c - runs scenarios in which a single allocation by OpenSSL, libcurl, c-ares, the C
+ * library or coil fails.
  *
  *     coil-enomem FOLDER HTTP_PORT DNS_PORT SAMPLE [SCENARIO [NTH]]
  *
- * Each scenario runs once for each of its allocations, or for a sample of them (0: all).
- * Each run is a process in which that allocation fails. The sample consists of SAMPLE
- * evenly spaced allocations, and of the first and the last allocation of each place and
- * caller in this program. The scenario must end on its own, either with an error or with
- * its result, without leaking a descriptor. Prints a line for each scenario, and ends
- * with `N passed, N failed`. With NTH, the program makes only the run in which the NTH
- * allocation fails.
+ * Each scenario runs once for each allocation of a sample, in a process in which that
+ * allocation fails. The sample consists of SAMPLE evenly spaced allocations, and of the
+ * first and the last allocation of each call in this program (by address and caller). If
+ * SAMPLE is 0, it contains all allocations. The scenario must end by itself, with an
+ * error or with its result, and must not leak a descriptor. Prints a line for each
+ * scenario, and ends with `N passed, N failed`. With NTH, only allocation NTH fails, in a
+ * single run.
  *
- * BUGS OF LIBRARIES. Two kinds of crashes are counted, but are not failures:
+ * Two kinds of crashes are bugs of libraries. They are counted, but are not failures:
  *
  * - If the slots of a hash table cannot be allocated, libcurl before 8.2 still divides by
  *   their number (lib/hash.c): SIGFPE at an address in libcurl.
@@ -46,7 +46,7 @@ struct outcome {
     struct allocation_places places; /* if none failed */
 };
 
-static struct outcome *outcome; /* the child's outcome, in shared memory */
+static struct outcome *outcome; /* written by the child, in shared memory */
 static int passed, failed;
 
 static int count_descriptors(void)
@@ -78,7 +78,9 @@ static bool is_curls_own(int signo, const void *at)
     return signo == SIGFPE && strstr(name, "libcurl") != NULL;
 }
 
-/* Return true if only the C library is between the fault and getaddrinfo(). */
+/*
+ * Return true if all frames between the fault and getaddrinfo() belong to the C library.
+ */
 static bool is_getaddrinfos_own(int signo)
 {
     void *frames[64];
@@ -151,8 +153,8 @@ static const char *reason(int status)
 }
 
 /*
- * Run the scenario in a child process while the nth allocation fails. Error messages of
- * the libraries are suppressed unless `aloud`.
+ * Run the scenario in a child process in which the nth allocation fails. The libraries'
+ * error messages are shown only if `aloud` is true.
  */
 static int run_in_child(const struct scenario *scenario, long nth, bool aloud)
 {

@@ -164,8 +164,8 @@ static int http(void *arg)
 }
 
 /*
- * The header is also sent to the target of the redirect, because both are on the same
- * server.
+ * libcurl also sends the header to the target of the redirect, because both URLs are on
+ * the same server.
  */
 static int redirect(void *arg)
 {
@@ -218,12 +218,12 @@ static int dns(void *arg)
     return rc < 0 ? rc : look_up();
 }
 
-/* The C library resolves names on a thread. */
+/* Let the C library resolve a name on a thread. */
 static int names(void *arg)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
                              .ai_family = AF_INET6,
-                             /* without this flag coil itself would resolve the name */
+                             /* without this flag, coil would resolve the name itself */
                              .ai_flags = AI_V4MAPPED};
     struct addrinfo *list;
     int rc = coil_resolver_configure(&(coil_resolver_opts){.engine = "getaddrinfo"});

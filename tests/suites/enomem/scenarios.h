@@ -1,8 +1,8 @@
 /*
- * scenarios.h - programs that allocate memory in third-party libraries.
+ * scenarios.h - scenarios in which third-party libraries allocate memory.
  *
- * Each program is a main task. The task returns 0 if it received all bytes, a negative
- * errno if a call failed, or 1 if the result is wrong although no call failed.
+ * Each scenario is the function of a main task. It returns 0 if it received all bytes, a
+ * negative errno if a call failed, or 1 if the result is wrong although no call failed.
  */
 #ifndef COIL_TESTS_ENOMEM_SCENARIOS_H
 #define COIL_TESTS_ENOMEM_SCENARIOS_H
@@ -18,8 +18,8 @@ extern const struct scenario scenarios[];
 extern const int scenario_count;
 
 /*
- * The servers that tests/suites/enomem/run started: a folder with server.pem, an HTTP
- * port and a DNS port.
+ * The folder with server.pem, and the ports of the HTTP server and the DNS server that
+ * tests/suites/enomem/run started.
  */
 extern const char *peers_folder, *http_port, *dns_port;
 

@@ -1,4 +1,4 @@
-"""A server for a small site, and functions that crawl it with the programs in examples/inside/crawl."""
+"""Run a server for a small site, and crawl it with the programs in examples/inside/crawl."""
 import contextlib
 import http.server
 import threading
@@ -20,8 +20,8 @@ ALL_PAGES = "".join(f"{path} {len(body_of(path))}\n" for path in sorted(SITE))
 
 
 class Answer(http.server.BaseHTTPRequestHandler):
-    """Send the response that self.server.answers has for the path: a status, headers and a body. If the entry for a
-    path is None, close the connection without a response. The handler keeps connections open, and counts them."""
+    """Send the response in self.server.answers for the path: a status, headers and a body. If it is None, close the
+    connection without a response. Otherwise connections are kept open. They are counted."""
     protocol_version = "HTTP/1.1"
 
     def setup(self):
@@ -86,7 +86,7 @@ def serving(answers):
 
 
 def crawled_by(program):
-    """Return the crawler's standard output, its standard error, and the server with the recorded requests."""
+    """Run a crawler. Returns its standard output, its standard error, and the server with the recorded requests."""
     with Server(("127.0.0.1", 0), Page) as server:
         server.lock = threading.Lock()
         server.requests, server.busy, server.most_at_once = [], 0, 0

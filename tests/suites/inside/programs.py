@@ -1,4 +1,4 @@
-"""Run the programs in examples/inside, unchanged or with a few changes."""
+"""Build and run the programs in examples/inside, unchanged or with changes."""
 import contextlib
 import os
 import pathlib
@@ -43,8 +43,8 @@ def matches(pattern, text):
 
 @contextlib.contextmanager
 def changed(name, *changes):
-    """Build a program in which each old text is replaced by the new text, in the source or in an included header.
-    Yields the path of the program."""
+    """Build a program with changes, each of which replaces an old text with a new one in the source or in an included
+    header. Yields the path of the program."""
     with tempfile.TemporaryDirectory() as folder:
         copies = os.path.join(folder, "inside")
         shutil.copytree(SOURCES, copies)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Make the changes that the comments at the top of each program in examples/inside propose, and
-check the described effects.
+"""Make the changes that the comment at the top of each program in examples/inside proposes, and check that they have
+the described effects.
 
     test_changes.py FOLDER [TEST...]
 """

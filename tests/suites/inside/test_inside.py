@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Run the programs of examples/inside and check their output: the whole output if it is deterministic, otherwise its
-order and bounds.
+"""Run the programs of examples/inside and check their output. If the output is not deterministic, only its order and
+bounds are checked.
 
     test_inside.py FOLDER [TEST...]
 """
@@ -127,7 +127,7 @@ def test_07_toy_select_reads_while_others_sleep():
     equal(lines[:4], ["background round 1", "read /dev/urandom", "read /proc/self/exe",
                       "read a socket"])
     assert lines.index("background round 2") < lines.index("done a socket: got 32768 B")
-    # for each other reader, the list shows what the reader awaits and its progress
+    # the list shows the progress of the other readers, and what they await
     at = lines.index("background round 2") + 1
     waits = [line for line in lines if line.startswith("  ")]
     equal(lines[at:at + len(waits)], waits)
@@ -357,8 +357,7 @@ def test_crawl_5_takes_the_chapters_options():
 TOYS = ["02", "05", "06", "07", "08", "09", "toy", "pages", "0_", "1_", "2_", "3_"]
 
 
-# These programs may be longer, because each of them shows several ideas: the generators in the documents, a loop
-# with programs, the six rules of asyncio, threads and tasks with a common limit, and a crawler.
+# These programs may be longer than the others, because each of them shows several ideas.
 LONGER = ["03", "07", "08", "09", "19", "0_", "2_", "3_", "4_"]
 
 

@@ -1,5 +1,5 @@
 /*
- * app.c - replaces a program that a document compiles but does not show.
+ * app.c - stands for a program that a document compiles but does not show.
  */
 #include <coil.h>
 

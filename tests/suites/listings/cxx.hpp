@@ -1,7 +1,6 @@
 /*
- * cxx.hpp - defines the functions that the first example in coil.hpp and
- * docs/manual/cxx.md calls, and runs a web server for that example on a simulated
- * network.
+ * cxx.hpp - functions called by the first example in coil.hpp and docs/manual/cxx.md, and
+ * a web server for it on a simulated network.
  */
 #ifndef LISTINGS_CXX_HPP
 #define LISTINGS_CXX_HPP
@@ -36,7 +35,7 @@ static inline int answer_one(void *)
     return 0;
 }
 
-/* Start the server to which the program connects. Must be called in a task. */
+/* Start the server to which the example connects. Must be called in a task. */
 static inline void open_server()
 {
     coil_resolver_opts names = {};

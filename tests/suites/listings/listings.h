@@ -1,10 +1,10 @@
 /*
- * listings.h - the headers that every listing in the documents assumes. Each context
+ * listings.h - the headers that listings may use without including them. Each context
  * includes this file first.
  *
- * The documents assume <coil.h> and these three headers of the C library. A listing must
- * include every other header that it needs. A context includes its own headers only after
- * its listings, so that a listing with a missing include does not compile.
+ * A listing must include every header that it needs, except <coil.h> and these three
+ * headers of the C library. A context includes its own headers after its listings, so
+ * that a listing does not compile if it lacks an include.
  */
 #ifndef LISTINGS_H
 #define LISTINGS_H

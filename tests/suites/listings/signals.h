@@ -1,5 +1,6 @@
 /*
- * signals.h - sends a signal to this process as soon as coil handles that signal.
+ * signals.h - sends a signal to this process as soon as coil has installed a handler for
+ * it.
  */
 #ifndef LISTINGS_SIGNALS_H
 #define LISTINGS_SIGNALS_H

@@ -8,7 +8,10 @@
 
 #include "listings.h"
 
-/* Make loops that this thread creates later use a simulated network without failures. */
+/*
+ * Use a simulated network without failures for all loops that this thread creates from
+ * now on.
+ */
 static inline void use_simulated_network(void)
 {
     coil_testing_network(&(coil_network_opts){0});
@@ -25,7 +28,7 @@ static inline void use_known_hosts(void)
     CHECK(rc == 0);
 }
 
-/* The server to which the listing connects. */
+/* A server to which the listing connects. */
 struct host {
     coil_listener *listener;
     coil_server *server;

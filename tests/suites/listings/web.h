@@ -1,7 +1,7 @@
 /*
- * web.h - simulates https://example.org/ for listings of coil-http: a local proxy on a
- * free port answers every request itself. A context that includes this file begins with
- * `needs: coil-http certificate`.
+ * web.h - simulates https://example.org/ for listings of coil-http, with a proxy on a
+ * free local port that answers every request itself. A context that includes this file
+ * begins with `needs: coil-http certificate`.
  */
 #ifndef LISTINGS_WEB_H
 #define LISTINGS_WEB_H

@@ -1,10 +1,12 @@
 /*
- * hostile.c - reads memory that was made to keep coil-ps busy, and checks that it ends.
+ * hostile.c - runs coil-ps's reader on memory with data that would keep it busy for
+ * hours.
  *
  *     hostile CASE    prints the number of loops, tasks and edges, and how the read ended
  *
- * The memory is an array, with a table of offsets of its own. Each list in it is as long
- * as the reader's other limits allow, and is named by as many tasks as possible.
+ * The memory is an array with a table of offsets of its own. In each case, one kind of
+ * list is as long as the reader's other limits allow, and as many tasks as possible refer
+ * to it. tests/suites/ps/run checks that the reader ends.
  */
 #include "../../../fuzz/made_tasks.h"
 #include "../../../tools/coil-ps/snapshot.h"
@@ -70,7 +72,7 @@ static void plain(void)
     make(1000);
 }
 
-/* All tasks have the same 64 groups, and each group contains all tasks. */
+/* Make all tasks owners and children of one group, which is nested in itself. */
 static void groups(void)
 {
     uint64_t group = task_at(0) + MADE_THE_REGION;
@@ -81,19 +83,21 @@ static void groups(void)
         put64(task_at(i) + MADE_GROUP_LINK + 8,
               BASE + task_at((i + 1) % MANY) + MADE_GROUP_LINK);
     }
-    put64(group, BASE + group); /* its own outer region */
+    put64(group, BASE + group); /* the group is its own outer region */
     put64(group + 8, 1);        /* a group */
     put64(group + 16 + 8, BASE + task_at(0) + MADE_GROUP_LINK);
 }
 
-/* Each task waits for the futures at `first`, whose number is at `count`. */
+/*
+ * Make each task wait for the futures at the address `first`. Their number is at `count`.
+ */
 static void await(unsigned char kind, uint64_t first, uint64_t count)
 {
     unsigned char *class = hostile.memory + MADE_CLASS;
 
     make(MANY);
     class[8] = kind;
-    memcpy(class + 16, "\1\0\x20\0", 4); /* paths: at wait + 32, and + 40 */
+    memcpy(class + 16, "\1\0\x20\0", 4); /* offsets in the wait: 32 and 40 */
     memcpy(class + 24, "\1\0\x28\0", 4);
     memcpy(class + 32, "\x08\0", 2);
     for (uint32_t i = 0; i < MANY; i++) {
@@ -102,7 +106,7 @@ static void await(unsigned char kind, uint64_t first, uint64_t count)
     }
 }
 
-/* Each task waits for an array of 2^40 futures. */
+/* Make each task wait for an array of 2^40 futures. */
 static void array(void)
 {
     for (uint64_t at = FUTURES; at < TASKS; at += 8)
@@ -110,7 +114,7 @@ static void array(void)
     await(2, BASE + FUTURES, UINT64_C(1) << 40);
 }
 
-/* Each task waits for a list of futures that never ends. */
+/* Make each task wait for a cyclic list of futures. */
 static void list(void)
 {
     put64(FUTURES, BASE + FUTURES);
@@ -118,7 +122,7 @@ static void list(void)
     await(3, 0, BASE + FUTURES);
 }
 
-/* All slots name one loop. */
+/* Make all slots of the table refer to one loop. */
 static void slots(void)
 {
     make(MANY);
@@ -127,7 +131,7 @@ static void slots(void)
         put64(SLOTS + i * 8, BASE + MADE_LOOP);
 }
 
-/* Each slot names a different loop, and all loops share one scheduler. */
+/* Make each slot refer to a different loop. All loops share one scheduler. */
 static void schedulers(void)
 {
     make(MANY);
@@ -138,7 +142,7 @@ static void schedulers(void)
     }
 }
 
-/* Tasks overlap: one begins at each multiple of 8. */
+/* Make tasks overlap: a task begins at each multiple of 8. */
 static void overlap(void)
 {
     make(1);
@@ -147,7 +151,7 @@ static void overlap(void)
         put64(at, BASE + at + 8);
 }
 
-/* Each task has a stack that is nearly all of the memory. */
+/* Give each task a stack that comprises nearly all of the memory. */
 static void stacks(void)
 {
     make(MANY);
@@ -158,7 +162,7 @@ static void stacks(void)
     }
 }
 
-/* The list of tasks is a cycle that does not contain its head. */
+/* Make the list of tasks a cycle that does not contain the head of the list. */
 static void cycle(void)
 {
     make(MANY);

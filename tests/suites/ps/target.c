@@ -325,7 +325,7 @@ static int count_up(volatile int *n)
     return *n = *n + 1;
 }
 
-/* Its frame is found by a register that is restored just before it returns. */
+/* Its frame is found through a register that it restores just before returning. */
 __attribute__((noipa)) static int return_often(volatile int *n)
 {
     return count_up(n) == 0 ? -1 : 1;
@@ -357,7 +357,7 @@ static void count_signal(int number)
     received++;
 }
 
-/* Send SIGNALS signals. Signals from SIGRTMIN on are queued, so none must be lost. */
+/* Send SIGNALS signals. From SIGRTMIN on, signals are queued, so none must be lost. */
 static void send_signals(pid_t to)
 {
     for (int i = 0; i < SIGNALS; i++) {
@@ -408,7 +408,7 @@ static int run_jobs(void *arg)
     must(coil_executor_create("jobs", 1, &lane));
     spawn(wait_for_job, NULL, "first job");
     spawn(wait_for_job, NULL, "second job");
-    coil_sleep(COIL_MSEC(100)); /* until the thread has taken the first job */
+    coil_sleep(COIL_MSEC(100)); /* the thread takes the first job */
     say_ready(getpid());
     return coil_sleep(COIL_SEC(1000));
 }

@@ -10,7 +10,7 @@ static int app(void *state)
     return rc;
 }
 
-/* The host's event loop in this test polls only coil's descriptor. */
+/* Do what the host's event loop does, for a host that polls only coil's descriptor. */
 static void poll_with_the_others(struct pollfd *guest, int64_t timeout)
 {
     int64_t ms = (timeout + COIL_MSEC(1) - 1) / COIL_MSEC(1);

@@ -24,7 +24,9 @@ static int run_with_thread_keys(void)
     return rc;
 }
 
-/* The hooks are NULL, because this program does not have thread-local variables. */
+/*
+ * This program has no thread-local variables, so the example gets NULL instead of hooks.
+ */
 static int run_with_thread_locals(void)
 {
     int rc;
@@ -36,7 +38,9 @@ static void GC_malloc(void)
 {
 }
 
-/* The function of the example is in the program, so the call fails. */
+/*
+ * The call in the example fails, because here its function belongs to the program itself.
+ */
 static int exclude_collector(void)
 {
     int rc;

@@ -7,7 +7,7 @@ static int app(void *arg)
 
     (void)arg;
 #include "resolver.h/1"
-    return rc == -EOPNOTSUPP ? 0 : rc; // coil was built without c-ares
+    return rc == -EOPNOTSUPP ? 0 : rc; // built without c-ares
 }
 
 int main(void)

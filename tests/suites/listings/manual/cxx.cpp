@@ -13,7 +13,7 @@ static void run_step()
 #include "cxx.md/exceptions"
 }
 
-/* The child of the group throws immediately. */
+/* The group's child throws immediately. */
 static void run_group()
 {
 #include "cxx.md/cancellation"

@@ -9,7 +9,7 @@
 static int app(void *arg)
 {
     char key[] = "coil:listings";
-    int rc = get(key); // may fail: Redis need not be running
+    int rc = get(key); // may fail: -EIO if Redis is not running
 
     (void)arg;
     CHECK(rc == 0 || rc == -EIO);

@@ -47,7 +47,10 @@ static int greet(coil_stream *stream, void *arg)
     return (int)coil_write(stream, "head", 4);
 }
 
-/* Reading times out if the server sends nothing, and fails if there is no server. */
+/*
+ * Run the listing with a server that sends a header, with one that sends nothing, so that
+ * reading times out, and without a server.
+ */
 static void read_headers(void)
 {
     struct host greeting, silent;
