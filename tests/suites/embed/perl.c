@@ -1,6 +1,6 @@
 /*
- * perl.c - embedded Perl: each task has its own interpreter. Perl finds its interpreter
- * through the thread's context, which is always the context of the running task.
+ * perl.c - embedded Perl: each task has its own interpreter. Hooks set the thread's Perl
+ * context, through which Perl finds its interpreter, to that of the running task.
  */
 #include <coil.h>
 

@@ -1,6 +1,6 @@
 /*
- * python.c - embedded CPython: each task has its own PyThreadState. Therefore a task may
- * be suspended anywhere in Python code while other tasks run Python code.
+ * python.c - embedded CPython: each task has its own PyThreadState, so a task may be
+ * suspended anywhere in Python code while other tasks run Python code.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

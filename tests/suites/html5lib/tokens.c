@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Attributes and text are collected here as they arrive. The rest of a token is written
- * when the token is complete.
+ * The attributes and the text of the current token, as far as they have arrived. They are
+ * written when the token is complete.
  */
 static struct {
     FILE *attributes, *text;

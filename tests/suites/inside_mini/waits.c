@@ -1,7 +1,7 @@
 /*
- * waits.c - tests two claims of examples/inside/mini/coil.h: every wait can be cancelled,
- * and a group ends only when all its tasks have ended. The program must print the same
- * output with coil.
+ * waits.c - prints output that must be the same with examples/inside/mini/coil.h and with
+ * coil. It shows that every wait can be cancelled, and that a group ends only when all
+ * its tasks have ended.
  */
 #include <coil.h>
 
@@ -87,7 +87,7 @@ static void cancelled(const char *what, coil_task_fn fn)
 
     if (coil_spawn(fn, NULL, NULL, &task) < 0)
         return;
-    coil_sleep(COIL_MSEC(1)); // let the task run until it waits
+    coil_sleep(COIL_MSEC(1)); // the task runs until it waits
     asked = coil_task_cancel(task, "test");
     printf("%s: %d", what, asked);
     int rc = coil_task_await(task);
@@ -108,8 +108,8 @@ static void cancelled_before_its_first_step(void)
 }
 
 /*
- * Two children fail. The group returns the first failure, and cancels the siblings in
- * every kind of wait.
+ * If two children of a group fail, the group returns the first failure, and cancels the
+ * siblings in every kind of wait.
  */
 static void failing_child(int body_waits)
 {
@@ -146,8 +146,8 @@ static void failing_body(void)
 }
 
 /*
- * The outer group cancels the owner of the inner group, and the inner group cancels its
- * own children.
+ * If an outer group cancels the owner of an inner group, the inner group cancels its own
+ * children.
  */
 static int inner(void *arg)
 {

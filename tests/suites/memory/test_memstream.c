@@ -1,6 +1,6 @@
 /*
- * test_memstream.c - tests that coil notices if the last realloc() of open_memstream()
- * fails: fclose() still returns 0, but the text is NULL.
+ * test_memstream.c - tests that coil notices if open_memstream() runs out of memory at
+ * the end: the last realloc() fails, and the text is NULL although fclose() returns 0.
  */
 #include "../../harness/harness.h"
 
@@ -16,7 +16,10 @@ void *__libc_realloc(void *memory, size_t n);
 static _Atomic bool fails;
 static _Atomic int failures;
 
-/* Replaces the C library's realloc() in this program, and fails on request. */
+/*
+ * Replace the C library's realloc() in this program. While `fails` is true, blocks cannot
+ * grow.
+ */
 __attribute__((visibility("default"))) void *realloc(void *memory, size_t n)
 {
     if (!fails || memory == NULL)

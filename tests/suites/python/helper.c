@@ -1,6 +1,6 @@
 /*
- * helper.c - an extension that awaits in C: qsort_r(3) calls a comparator that awaits the
- * coroutine that a Python function returns.
+ * helper.c - an extension that awaits in C: qsort_r(3) calls a comparator, which calls a
+ * Python function and awaits the coroutine that it returns.
  */
 #include <coil/python.h>
 
@@ -50,7 +50,7 @@ static PyObject *can_await(PyObject *module, PyObject *unused)
     return answer < 0 ? NULL : PyBool_FromLong(answer);
 }
 
-/* Call the function from within `depth` nested calls of this C function. */
+/* Call the Python function inside `depth` nested calls of this C function. */
 static PyObject *descend(PyObject *function, int depth)
 {
     char frame[200] = {0};

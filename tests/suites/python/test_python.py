@@ -1,4 +1,4 @@
-"""Tests of the Python package coil, which tests/suites/python/run runs."""
+"""Tests of the Python package coil, run by tests/suites/python/run."""
 
 import asyncio
 import contextlib
@@ -813,7 +813,7 @@ class Stacks(unittest.TestCase):
 
 
 class End(unittest.TestCase):
-    """Tests of the interpreter's shutdown."""
+    """Tests of coil during the interpreter's shutdown."""
 
     def test_with_suspended_stacks(self):
         code = '''

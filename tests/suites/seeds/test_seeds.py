@@ -1,8 +1,8 @@
 """Check that every program and test in docs/seeds.md exists and is run, and that no row is missing.
 
-A text in backticks is a file, `FILE [MARKER]`, `FILE.md (Heading)`, `FILE.py: TEST`, a test of coil-tests, or a
-scenario of tests/suites/asyncio. `*` in a file's name stands for any text. The tests of a program's folder must
-mention the program, and a script must occur in the file `run` of its folder.
+A name in backticks is a file, `FILE [MARKER]`, `FILE.md (Heading)`, `FILE.py: TEST`, a test of coil-tests, or a
+scenario of tests/suites/asyncio. `*` in a file's name stands for any text. The tests of a program's folder must mention
+the program, and a script must occur in the file `run` of its folder.
 
     test_seeds.py BUILD
 """

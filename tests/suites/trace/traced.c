@@ -1,5 +1,5 @@
 /*
- * traced.c - a program that is traced.
+ * traced.c - a program for tests/suites/trace/run to trace.
  *
  *     traced golden       a few tasks with a virtual clock
  *     traced work         two loops with tasks that sleep and pass a lock on, until a

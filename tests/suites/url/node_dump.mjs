@@ -1,4 +1,5 @@
-// node_dump.mjs - the counterpart of url_dump.c for Node's URL parser.
+// node_dump.mjs - runs Node's URL parser. Input and output have the formats of
+// url_dump.c.
 
 import { createInterface } from 'node:readline';
 

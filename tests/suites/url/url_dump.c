@@ -1,9 +1,10 @@
 /*
  * url_dump.c - runs the URL parser for tests/suites/url/run.
  *
- * A line of input consists of a base or "-" for none, a space, and the text to resolve
- * against the base. Base and text are in hexadecimal. A line of output is "failure", or
- * href, origin and the nine parts, separated by tabs, which a URL cannot contain.
+ * A line of input consists of the base, a space, and the text to resolve against the
+ * base. Both are in hexadecimal, and the base may be "-" for none. A line of output is
+ * "failure", or href, origin and the nine parts of the URL, separated by tabs, which a
+ * URL cannot contain.
  */
 #include "../../../crawler/base/text.h"
 #include "../../../crawler/url/whatwg_url.h"
@@ -39,8 +40,8 @@ static void print_url(const struct whatwg_url *url)
 }
 
 /*
- * Resolve the text of an input line against its base. If the base is invalid, this fails,
- * as in JavaScript.
+ * Resolve the text of an input line against its base. Like `new URL()`, this fails if the
+ * base is invalid.
  */
 static int resolve(const char *line, struct whatwg_url *url)
 {
