@@ -37,8 +37,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#define LOOK_AGAIN COIL_MSEC(100)
-#define RARELY COIL_SEC(1) /* the interval between checks after the first second */
+#define CHECK_INTERVAL COIL_MSEC(100)
+#define LATER_INTERVAL COIL_SEC(1) /* between checks after the first second */
 
 _Atomic unsigned coil__pool_threads, coil__pool_idle;
 
@@ -62,12 +62,12 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc)
         return COIL_NEVER;
     if (loop->deadlock.runs_when_idle != loop->runs) {
         loop->deadlock.runs_when_idle = loop->runs;
-        return LOOK_AGAIN;
+        return CHECK_INTERVAL;
     }
     if (coil__thread_count_exceeds(own))
         return COIL_NEVER;
     if (coil__pool_idle < own - 1)
-        return LOOK_AGAIN;
+        return CHECK_INTERVAL;
     /* A thread may have posted just before it exited, so check for posts again. */
     if (!coil__wakeup_pending(&loop->wakeup) && coil__task_layer->stuck(loop))
         *rc = -EDEADLK;
@@ -281,12 +281,13 @@ int64_t coil__loop_check_locks(coil_loop *loop, int64_t timeout)
     }
     if (deadlock->locked_since == 0) {
         deadlock->locked_since = now;
-        deadlock->next_check = now + LOOK_AGAIN;
+        deadlock->next_check = now + CHECK_INTERVAL;
         deadlock->quiet = false;
     }
     if (now >= deadlock->next_check) {
         waited = now - deadlock->locked_since;
-        deadlock->next_check = now + (waited < RARELY ? LOOK_AGAIN : RARELY);
+        deadlock->next_check =
+            now + (waited < LATER_INTERVAL ? CHECK_INTERVAL : LATER_INTERVAL);
         if (check_locks(loop, now))
             return -EDEADLK;
     }

@@ -77,9 +77,9 @@ static int init_loop(coil_loop *loop, const coil_loop_opts *opts)
     loop->virtual_clock = opts != NULL && opts->virtual_clock;
     loop->may_skip_polls = !loop->virtual_clock || opts->skip_polls;
     set_slack(loop, opts != NULL ? opts->timer_slack_ns : 0);
-    loop->polled_at = loop->looked_at = coil__loop_now(loop);
+    loop->polled_at = loop->last_reading = coil__loop_now(loop);
     coil__slow_init(&loop->slow);
-    loop->look_every = 1;
+    loop->turns_per_reading = 1;
     if (hooks != NULL)
         hooks->shuffle_begin(loop);
     coil__loop_set_debug(loop, (opts != NULL && opts->debug) || is_debug_requested());

@@ -42,8 +42,11 @@
 /* Limits for is_poll_due(). */
 #define LONGEST_UNPOLLED COIL_USEC(250)
 #define SHORT_TURN COIL_USEC(5)
-#define WARY_FOR COIL_SEC(1)
-enum { LOOK_EVERY_MOST = COIL__TURNS_UNPOLLED + 1, LOOK_EVERY_WARY = 8 }; /* turns */
+#define READ_OFTEN_FOR COIL_SEC(1)
+enum {
+    TURNS_PER_READING_MAX = COIL__TURNS_UNPOLLED + 1,
+    TURNS_AFTER_LONG_TURN = 8
+}; /* turns */
 
 COIL__THREAD_LOCAL coil_loop *coil__loop_of_thread;
 COIL__THREAD_LOCAL uint32_t coil__loop_number_of_thread;
@@ -173,27 +176,27 @@ static int poll_now(coil_loop *loop)
  * Choose the number of turns until the next reading of the clock. The clock was just
  * read, `turns` turns after the previous reading. `turns` is 0 if the loop has waited in
  * between: in that case the time says nothing about turns. If a new timer has reset
- * `look_every` to 1, all turns count as one, because the last one may be long although
- * the first ones were short.
+ * `turns_per_reading` to 1, all turns count as one, because the last one may be long even
+ * if the first ones were short.
  */
-static void choose_look_every(coil_loop *loop, unsigned turns)
+static void choose_turns_per_reading(coil_loop *loop, unsigned turns)
 {
-    int64_t took = loop->clock_read - loop->looked_at;
-    unsigned counted = turns < loop->look_every ? turns : loop->look_every;
+    int64_t took = loop->clock_read - loop->last_reading;
+    unsigned counted = turns < loop->turns_per_reading ? turns : loop->turns_per_reading;
     bool long_turns = turns > 0 && took > counted * SHORT_TURN;
-    unsigned most = LOOK_EVERY_MOST;
+    unsigned most = TURNS_PER_READING_MAX;
 
     if (long_turns && counted == 1 && took > LONGEST_UNPOLLED)
-        loop->wary_until = coil__time_add(loop->clock_read, WARY_FOR);
-    if (loop->clock_read < loop->wary_until)
-        most = LOOK_EVERY_WARY;
+        loop->read_often_until = coil__time_add(loop->clock_read, READ_OFTEN_FOR);
+    if (loop->clock_read < loop->read_often_until)
+        most = TURNS_AFTER_LONG_TURN;
     if (loop->virtual_clock)
-        loop->look_every = coil__timers_count(&loop->timers) > 0 ? 1 : most;
+        loop->turns_per_reading = coil__timers_count(&loop->timers) > 0 ? 1 : most;
     else if (turns > 0)
-        loop->look_every = long_turns ? 1 : loop->look_every * 2;
-    if (loop->look_every > most)
-        loop->look_every = most;
-    loop->looked_at = loop->clock_read;
+        loop->turns_per_reading = long_turns ? 1 : loop->turns_per_reading * 2;
+    if (loop->turns_per_reading > most)
+        loop->turns_per_reading = most;
+    loop->last_reading = loop->clock_read;
 }
 
 /* Called when the loop is about to wait. */
@@ -207,14 +210,14 @@ static void release_unused_memory(coil_loop *loop)
 static int poll_and_expire(coil_loop *loop)
 {
     bool waits = coil__list_empty(&loop->ready);
-    unsigned turns = loop->turns_unpolled + 1 - loop->turns_looked;
+    unsigned turns = loop->turns_unpolled + 1 - loop->turns_at_reading;
     int64_t now;
     int rc;
 
     loop->polls++;
     loop->turns += loop->turns_unpolled + 1;
     loop->runs += loop->runs_unpolled;
-    loop->turns_unpolled = loop->turns_looked = loop->runs_unpolled = 0;
+    loop->turns_unpolled = loop->turns_at_reading = loop->runs_unpolled = 0;
     loop->poll_next = false;
     if (waits)
         release_unused_memory(loop);
@@ -230,9 +233,9 @@ static int poll_and_expire(coil_loop *loop)
         coil__trace_polled(loop);
     if (coil__timers_next(&loop->timers) <= now)
         coil__timers_expire(loop, now);
-    choose_look_every(loop, waits ? 0 : turns);
+    choose_turns_per_reading(loop, waits ? 0 : turns);
     loop->polled_at = loop->clock_read;
-    loop->next_look = loop->look_every - 1;
+    loop->next_reading = loop->turns_per_reading - 1;
     if (coil__list_empty(&loop->ready))
         coil__list_splice(&loop->ready, &loop->idle);
     return rc;
@@ -251,16 +254,16 @@ static int poll_and_expire(coil_loop *loop)
  */
 static bool is_poll_due(coil_loop *loop)
 {
-    unsigned turns = loop->turns_unpolled + 1 - loop->turns_looked;
+    unsigned turns = loop->turns_unpolled + 1 - loop->turns_at_reading;
     bool in_use = loop->backend->in_use > 0;
 
     if (loop->poll_next || loop->runs_unpolled >= COIL__RUNS_UNPOLLED ||
         (in_use && loop->turns_unpolled >= COIL__TURNS_UNPOLLED))
         return true;
     coil__loop_now(loop);
-    choose_look_every(loop, turns);
-    loop->turns_looked += turns;
-    loop->next_look = loop->turns_unpolled + loop->look_every;
+    choose_turns_per_reading(loop, turns);
+    loop->turns_at_reading += turns;
+    loop->next_reading = loop->turns_unpolled + loop->turns_per_reading;
     return (in_use && loop->clock_read - loop->polled_at > LONGEST_UNPOLLED) ||
            coil__timers_next(&loop->timers) <= loop->clock_read;
 }

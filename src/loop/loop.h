@@ -85,18 +85,16 @@ struct coil_loop {
     bool light_tasks;      /* new tasks are light by default: see task/create.c */
     unsigned turns_unpolled, runs_unpolled; /* counted since the last poll */
 
-    /*
-     * The state of is_poll_due() and choose_look_every() in loop.c. A "look" is a reading
-     * of the clock.
-     */
-    unsigned next_look;    /* read the clock when turns_unpolled reaches this number */
-    unsigned look_every;   /* number of turns between two readings of the clock */
-    unsigned turns_looked; /* number of turns from the last poll to the last reading */
-    bool poll_next;        /* the next turn begins with a poll */
-    int64_t looked_at;     /* the time of the last reading or poll */
-    int64_t polled_at;     /* the time of the last poll */
-    /* a recent turn was long: read the clock more often until this time */
-    int64_t wary_until;
+    /* Used by is_poll_due() and choose_turns_per_reading() in loop.c. */
+    unsigned next_reading;      /* value of turns_unpolled at the next clock reading */
+    unsigned turns_per_reading; /* number of turns between two readings of the clock */
+    unsigned
+        turns_at_reading; /* number of turns from the last poll to the last reading */
+    bool poll_next;       /* the next turn begins with a poll */
+    int64_t last_reading; /* time of the last reading or poll */
+    int64_t polled_at;    /* time of the last poll */
+    /* after a long turn: read the clock more often until this time */
+    int64_t read_often_until;
 
     int64_t trim_at;    /* when to call coil__task_layer->trim() */
     int64_t clock_read; /* the clock's latest reading */
@@ -369,17 +367,17 @@ int coil__loop_poll(coil_loop *loop, int64_t timeout_ns);
 #define COIL__RUNS_UNPOLLED_ALONE 65536
 
 /* Make the next turn read the clock. Called when a new timer is the earliest. */
-static inline void coil__loop_look_soon(coil_loop *loop)
+static inline void coil__loop_read_clock_soon(coil_loop *loop)
 {
-    loop->look_every = 1;
-    loop->next_look = 0;
+    loop->turns_per_reading = 1;
+    loop->next_reading = 0;
 }
 
 /* Make the next turn poll. Called after a task has done a lot of I/O in one step. */
 static inline void coil__loop_poll_next(coil_loop *loop)
 {
     loop->poll_next = true;
-    loop->next_look = 0;
+    loop->next_reading = 0;
 }
 
 /* True if the next turn may begin without a poll. There must be a ready runnable. */
@@ -389,7 +387,7 @@ static inline bool coil__loop_may_skip_poll(const coil_loop *loop)
         coil__wakeup_pending(&loop->wakeup))
         return false;
     if (loop->backend->in_use > 0 || coil__timers_count(&loop->timers) > 0)
-        return loop->turns_unpolled < loop->next_look &&
+        return loop->turns_unpolled < loop->next_reading &&
                loop->runs_unpolled < COIL__RUNS_UNPOLLED;
     return loop->runs_unpolled < COIL__RUNS_UNPOLLED_ALONE;
 }

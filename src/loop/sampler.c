@@ -39,9 +39,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define LOOK_EVERY COIL_MSEC(10)
-#define TELL_AFTER COIL_SEC(1)
-#define ANSWER_WITHIN COIL_MSEC(200) /* time limit for the signal handler */
+#define CHECK_INTERVAL COIL_MSEC(10)
+#define REPORT_AFTER COIL_SEC(1)
+#define COPY_WITHIN COIL_MSEC(200) /* time limit for the signal handler */
 
 #define STACK_WORDS 2048                 /* number of words to copy */
 #define WINDOW ((size_t)8 * 1024 * 1024) /* the usual RLIMIT_STACK */
@@ -87,7 +87,7 @@ struct coil__sampler {
     char task[32];
     const void *spawned_at;
     struct coil__sample sample;
-    bool sampled_already, told;
+    bool sampled_already, is_reported;
 
     struct stack_copy *copy;
 };
@@ -95,14 +95,14 @@ struct coil__sampler {
 /* ---- the signal handler ------------------------------------------------------------ */
 
 /* Held while a thread waits for the signal handler's answer. */
-static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
-static struct coil__sampler *_Atomic asked;
-static _Atomic int question;
-enum { NOTHING, ASKED, ANSWERING, ANSWERED };
+static pthread_mutex_t request_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct coil__sampler *_Atomic requester;
+static _Atomic int request;
+enum { NO_REQUEST, REQUESTED, COPYING, COPIED };
 
-static bool change_question(int from, int to)
+static bool change_request(int from, int to)
 {
-    return atomic_compare_exchange_strong(&question, &from, to);
+    return atomic_compare_exchange_strong(&request, &from, to);
 }
 
 static void copy_stack(struct stack_copy *copy, int memory)
@@ -115,19 +115,19 @@ static void copy_stack(struct stack_copy *copy, int memory)
 
 static void on_signal(int signo, siginfo_t *info, void *context)
 {
-    struct coil__sampler *s = asked;
+    struct coil__sampler *s = requester;
     int saved = errno;
 
     (void)signo, (void)info;
     if (s != NULL && coil__thread_id() == s->sampled &&
-        change_question(ASKED, ANSWERING)) {
+        change_request(REQUESTED, COPYING)) {
         const struct coil__registers registers = coil__registers_of(context);
 
         s->copy->pc = registers.pc;
         s->copy->sp = registers.sp;
         s->copy->frame = registers.frame;
         copy_stack(s->copy, s->memory);
-        question = ANSWERED;
+        request = COPIED;
     }
     errno = saved;
 }
@@ -150,12 +150,12 @@ static bool copy_sleeping_stack(struct coil__sampler *s)
  * Wait until the signal handler has written the copy, or until a time-out before it has
  * begun to do so.
  */
-static bool get_answer(void)
+static bool wait_for_copy(void)
 {
-    int64_t until = coil__clock_monotonic() + ANSWER_WITHIN;
+    int64_t until = coil__clock_monotonic() + COPY_WITHIN;
 
-    while (question != ANSWERED) {
-        if (coil__clock_monotonic() >= until && change_question(ASKED, NOTHING))
+    while (request != COPIED) {
+        if (coil__clock_monotonic() >= until && change_request(REQUESTED, NO_REQUEST))
             return false;
         nanosleep(&(struct timespec){.tv_nsec = COIL_MSEC(1)}, NULL);
     }
@@ -174,17 +174,17 @@ static bool copy_running_stack(struct coil__sampler *s)
     struct sigaction previous;
     bool got = false;
 
-    pthread_mutex_lock(&asking);
+    pthread_mutex_lock(&request_lock);
     if (sigaction(SIGURG, NULL, &previous) == 0 && previous.sa_handler == SIG_DFL &&
         sigaction(SIGURG, &action, NULL) == 0) {
-        asked = s;
-        question = ASKED;
-        got = coil__thread_signal(s->sampled, SIGURG) && get_answer();
-        question = NOTHING;
-        asked = NULL;
+        requester = s;
+        request = REQUESTED;
+        got = coil__thread_signal(s->sampled, SIGURG) && wait_for_copy();
+        request = NO_REQUEST;
+        requester = NULL;
         sigaction(SIGURG, &previous, NULL);
     }
-    pthread_mutex_unlock(&asking);
+    pthread_mutex_unlock(&request_lock);
     return got;
 }
 
@@ -251,7 +251,7 @@ static void take_sample(struct coil__sampler *s)
 
 /* ---- the thread -------------------------------------------------------------------- */
 
-struct news {
+struct blocked_step {
     char task[32];
     const void *spawned_at;
     double seconds;
@@ -261,51 +261,51 @@ struct news {
 /*
  * Print a report to stderr, because the blocked loop cannot call its exception handler.
  */
-static void print_news(const struct news *news)
+static void print_blocked_step(const struct blocked_step *blocked)
 {
     struct coil__report report;
 
     coil__report_begin(&report, stderr, "slow");
     coil__report_words(&report, "coil: Executing ");
-    if (news->task[0] != '\0')
-        coil__report_value(&report, "task", "task '%s'", news->task);
+    if (blocked->task[0] != '\0')
+        coil__report_value(&report, "task", "task '%s'", blocked->task);
     else
         coil__report_words(&report, "a callback");
-    coil__symbol_print(&report, "spawned_by", ", spawned by %s,", news->spawned_at);
+    coil__symbol_print(&report, "spawned_by", ", spawned by %s,", blocked->spawned_at);
     coil__report_value(&report, "seconds", " has taken %.3f seconds so far",
-                       news->seconds);
-    coil__sample_print(&report, &news->sample);
+                       blocked->seconds);
+    coil__sample_print(&report, &blocked->sample);
     coil__report_words(&report, "\n");
     coil__report_end(&report);
 }
 
 /*
- * Sample the step if it is due. Returns true if the caller must print *news after
+ * Sample the step if it is due. Returns true if the caller must print *blocked after
  * releasing the lock.
  */
-static bool sample_if_due(struct coil__sampler *s, struct news *news)
+static bool sample_if_due(struct coil__sampler *s, struct blocked_step *blocked)
 {
     int64_t now = coil__clock_monotonic();
 
-    if (s->step == 0 || now < s->deadline || s->told)
+    if (s->step == 0 || now < s->deadline || s->is_reported)
         return false;
     if (!s->sampled_already)
         take_sample(s);
     s->sampled_already = true;
-    if (now - s->began < TELL_AFTER || now < s->deadline)
+    if (now - s->began < REPORT_AFTER || now < s->deadline)
         return false;
     take_sample(s); /* take a new sample, of the current position */
-    s->told = true;
-    memcpy(news->task, s->task, sizeof news->task);
-    news->spawned_at = s->spawned_at;
-    news->seconds = (double)(now - s->began) / (double)COIL_SEC(1);
-    news->sample = s->sample;
+    s->is_reported = true;
+    memcpy(blocked->task, s->task, sizeof blocked->task);
+    blocked->spawned_at = s->spawned_at;
+    blocked->seconds = (double)(now - s->began) / (double)COIL_SEC(1);
+    blocked->sample = s->sample;
     return true;
 }
 
 static void wait_for_interval(struct coil__sampler *s)
 {
-    int64_t until = coil__clock_monotonic() + LOOK_EVERY;
+    int64_t until = coil__clock_monotonic() + CHECK_INTERVAL;
     struct timespec when = {.tv_sec = until / COIL_SEC(1),
                             .tv_nsec = until % COIL_SEC(1)};
 
@@ -315,14 +315,14 @@ static void wait_for_interval(struct coil__sampler *s)
 static void *watch(void *arg)
 {
     struct coil__sampler *s = arg;
-    struct news news;
+    struct blocked_step blocked;
 
     coil__thread_set_name("coil-sampler");
     pthread_mutex_lock(&s->lock);
     while (!s->closing) {
-        if (sample_if_due(s, &news)) {
+        if (sample_if_due(s, &blocked)) {
             pthread_mutex_unlock(&s->lock);
-            print_news(&news);
+            print_blocked_step(&blocked);
             pthread_mutex_lock(&s->lock);
         } else
             wait_for_interval(s);
@@ -452,7 +452,7 @@ void coil__sampler_begin(struct coil__sampler *s, const char *task,
     s->deadline = coil__time_add(began, limit);
     snprintf(s->task, sizeof s->task, "%s", task);
     s->spawned_at = spawned_at;
-    s->sampled_already = s->told = false;
+    s->sampled_already = s->is_reported = false;
     s->sample.count = 0;
     pthread_mutex_unlock(&s->lock);
 }

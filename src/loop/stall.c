@@ -3,11 +3,11 @@
  *
  * A task that calls futex(2) itself to wait for a lock blocks its thread. If another task
  * of this thread holds the lock, the thread is deadlocked. So the watching thread checks
- * all watched loops once a second. If LOOKS checks in a row find a loop's thread in the
- * same wait for a lock, it reports the loop, once per wait. The cause may be a deadlock,
- * or another thread that holds the lock for a long time. A loop that is waiting for
- * events is not mistaken for one that waits for a lock, because it is in another system
- * call, or in a futex wait of another kind (coil__thread_wait_own()).
+ * all watched loops once a second. If CHECKS_TO_REPORT checks in a row find a loop's
+ * thread in the same wait for a lock, the loop is reported, once per wait. The cause may
+ * be a deadlock, or another thread that holds the lock for a long time. A loop that is
+ * waiting for events is not mistaken for one that waits for a lock, because it is in
+ * another system call, or in a futex wait of another kind (coil__thread_wait_own()).
  *
  * If all threads of the process wait for locks without a time-out, no thread can release
  * a lock. If two checks in a row find this, and no thread has run in between, the
@@ -29,13 +29,13 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#define LOOKS 5
+#define CHECKS_TO_REPORT 5
 
-int64_t coil__stall_look_ns = COIL_SEC(1);
+int64_t coil__stall_check_ns = COIL_SEC(1);
 
 int64_t coil__stall_span(void)
 {
-    return LOOKS * coil__stall_look_ns;
+    return CHECKS_TO_REPORT * coil__stall_check_ns;
 }
 
 static struct {
@@ -76,9 +76,9 @@ COIL__NO_SANITIZE static bool check_loop(struct coil__stall *stall)
     bool waits = loop->running && coil__thread_waits_for_lock(loop->thread, &switches);
     bool is_same = waits && switches == stall->switches;
 
-    stall->looks = is_same ? stall->looks + 1 : 0;
+    stall->checks = is_same ? stall->checks + 1 : 0;
     stall->switches = switches;
-    return stall->looks == LOOKS;
+    return stall->checks == CHECKS_TO_REPORT;
 }
 
 /* The result of a check of all loops. */
@@ -99,9 +99,9 @@ static struct found check_all_loops(void)
 
         if (check_loop(stall) && found.to_report == 0)
             found.to_report = thread;
-        if (stall->looks > 0) {
+        if (stall->checks > 0) {
             found.waits = thread;
-            found.waited_ns = stall->looks * coil__stall_look_ns;
+            found.waited_ns = stall->checks * coil__stall_check_ns;
         }
     }
     return found;
@@ -142,7 +142,7 @@ static void report_found(const struct found *found, unsigned long *sleeps)
 
 static void wait_for_next_check(void)
 {
-    int64_t until = coil__clock_monotonic() + coil__stall_look_ns;
+    int64_t until = coil__clock_monotonic() + coil__stall_check_ns;
     struct timespec when = {.tv_sec = until / COIL_SEC(1),
                             .tv_nsec = until % COIL_SEC(1)};
 

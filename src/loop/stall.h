@@ -13,11 +13,11 @@ struct coil__stall {
     bool is_watched;        /* used only by the loop's thread */
     struct coil__list link; /* in the list of watched loops */
     unsigned long switches; /* the thread's context switches up to the last check */
-    unsigned looks;         /* number of checks in a row that found the same wait */
+    unsigned checks;        /* number of checks in a row that found the same wait */
 };
 
 /* The interval between checks. Tests shorten it. */
-extern int64_t coil__stall_look_ns;
+extern int64_t coil__stall_check_ns;
 
 /* Return the time after which a wait for a lock is reported. */
 int64_t coil__stall_span(void);

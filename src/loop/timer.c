@@ -160,7 +160,7 @@ void coil__timer_start_reserved(coil_loop *loop, struct coil__timer *timer, int6
     timer->sequence = heap->next_sequence++;
     sift_up(heap, heap->count++, (struct coil__timer_entry){when, timer});
     if (heap->entries[0].timer == timer)
-        coil__loop_look_soon(loop);
+        coil__loop_read_clock_soon(loop);
 }
 
 int coil__timer_start(coil_loop *loop, struct coil__timer *timer, int64_t when)

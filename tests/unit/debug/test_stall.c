@@ -51,7 +51,7 @@ static void *read_report(void *unused)
 /* Unlock after the watching thread has had the time for 30 checks. */
 static void *unlock_later(void *unused)
 {
-    nanosleep(&(struct timespec){.tv_nsec = 30 * coil__stall_look_ns}, NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 30 * coil__stall_check_ns}, NULL);
     unlock();
     return unused;
 }
@@ -59,7 +59,7 @@ static void *unlock_later(void *unused)
 static void begin(pthread_t *thread, void *(*fn)(void *arg))
 {
     lock = 1;
-    coil__stall_look_ns = COIL_MSEC(5);
+    coil__stall_check_ns = COIL_MSEC(5);
     CHECK_INT(pipe(pipe_ends), 0);
     usual_stderr = dup(STDERR_FILENO);
     dup2(pipe_ends[1], STDERR_FILENO);
@@ -134,7 +134,7 @@ TEST(stall_of_the_only_thread_aborts)
     if (child == 0) {
         alarm(60);
         lock = 1;
-        coil__stall_look_ns = COIL_MSEC(5);
+        coil__stall_check_ns = COIL_MSEC(5);
         dup2(pipe_ends[1], STDERR_FILENO);
         coil_run(wait_in_a_task, NULL, &(coil_run_opts){.no_signals = true});
         _exit(0);
@@ -208,7 +208,7 @@ static int wait_often(void *unused)
     (void)unused;
     coil_watch_locks();
     while (lock == 1) {
-        struct timespec span = {.tv_nsec = coil__stall_look_ns};
+        struct timespec span = {.tv_nsec = coil__stall_check_ns};
 
         syscall(SYS_futex, &lock, FUTEX_WAIT_PRIVATE, 1, &span, NULL, 0);
     }
@@ -229,7 +229,7 @@ static int sleep_while_locked(void *unused)
 {
     (void)unused;
     coil_watch_locks();
-    return coil_sleep(30 * coil__stall_look_ns);
+    return coil_sleep(30 * coil__stall_check_ns);
 }
 
 TEST(stall_is_not_reported_of_a_loop_that_is_idle)
@@ -294,7 +294,7 @@ static int wait_suspended(void *unused)
     coil_lock_wait_begin(&wait, (const void *)(uintptr_t)wait_suspended, 0);
     while (lock == 1 && rc == 0) {
         coil_lock_wait_checked(&wait);
-        rc = coil_sleep(coil__stall_look_ns);
+        rc = coil_sleep(coil__stall_check_ns);
     }
     coil_lock_wait_end(&wait);
     return rc;
