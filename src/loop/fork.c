@@ -27,9 +27,10 @@ COIL__THREAD_LOCAL coil_loop *coil__loop_of_parent;
 
 void coil__fork_misuse(const char *caller)
 {
-    coil__misuse("%s: this is a child of fork(2), and the loop is its parent's; a child "
-                 "may exec, _exit, or start a loop of its own with coil_run()",
-                 caller);
+    coil__misuse(
+        "%s: this is a child of fork(2), and the loop belongs to the parent; a child "
+        "may exec, _exit, or start a loop of its own with coil_run()",
+        caller);
 }
 
 /* ---- the backend of an inherited loop ---------------------------------------------- */

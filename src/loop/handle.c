@@ -149,7 +149,8 @@ static coil_loop *loop_to_undo(const coil_handle *handle)
 static void check_not_gone(const coil_handle *handle, const char *caller)
 {
     if (COIL__UNLIKELY(handle->refs == 0))
-        coil__misuse("%s: its last reference was released before", caller);
+        coil__misuse("%s: the last reference to this handle was already released",
+                     caller);
 }
 
 void coil_handle_cancel(coil_handle *handle)

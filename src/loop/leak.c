@@ -127,7 +127,7 @@ static void print(struct coil__report *report, const struct note *note)
     coil__report_words(report, " was not %s", note->kind->verb);
     if (note->n == 0)
         return;
-    coil__report_words(report, "; made by ");
+    coil__report_words(report, "; created by ");
     coil__symbol_print_caller(report, NULL, note->addresses, note->n);
 }
 

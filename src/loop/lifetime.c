@@ -38,7 +38,7 @@ static void choose_reports(void)
 
     if (coil__report_choose(format) == 0 || atomic_exchange(&reported, true))
         return;
-    snprintf(message, sizeof message, "COIL_REPORTS=%.20s: there are text and json",
+    snprintf(message, sizeof message, "COIL_REPORTS=%.20s: must be \"text\" or \"json\"",
              format);
     coil_call_exception_handler(&(coil_exception){.message = message});
 }

@@ -102,7 +102,7 @@ static void print_subject(struct coil__report *report, const coil_loop *loop,
     else if (loop->slow.callback != NULL)
         coil__symbol_print(report, NULL, "%s", (const char *)loop->slow.callback + 1);
     else
-        coil__report_words(report, "a callback of coil's");
+        coil__report_words(report, "an internal callback");
     if (is_task)
         coil__symbol_print(report, NULL, ", spawned by %s,", s->spawned_at);
     else
@@ -170,11 +170,10 @@ int coil__loop_poll_timed(coil_loop *loop, int64_t timeout_ns)
     late = coil__clock_monotonic() - began - timeout_ns;
     if (late < loop->slow.slow_ns)
         return rc;
-    snprintf(
-        message, sizeof message,
-        "A poll took %.3f seconds longer than it was to wait: the machine is busy, or "
-        "the process was stopped",
-        to_seconds(late));
+    snprintf(message, sizeof message,
+             "A poll took %.3f seconds longer than its time-out: the machine is busy, or "
+             "the process was stopped",
+             to_seconds(late));
     coil_call_exception_handler(&(coil_exception){.message = message});
     return rc;
 }

@@ -213,7 +213,7 @@ void coil__trace_begin(coil_loop *loop)
         return;
     }
     if (start(loop, bytes) < 0) {
-        report_environment(value, "there is no memory for the trace");
+        report_environment(value, "not enough memory for the trace");
         return;
     }
     loop->trace->by_environment = true;

@@ -64,7 +64,8 @@ static const char *failure_reason(const coil_loop *loop)
 {
     return coil__wake_fd_is_open(loop->wakeup.fd)
                ? ""
-               : ": the program has closed it; the number may be another file's now";
+               : ": the program has closed it, and the number may now belong to another "
+                 "file";
 }
 
 static void write_descriptor(const coil_loop *loop)
@@ -72,7 +73,7 @@ static void write_descriptor(const coil_loop *loop)
     int saved = errno, rc = coil__wake_fd_post(loop->wakeup.fd);
 
     if (rc < 0)
-        coil__misuse("the loop's eventfd, %d, cannot be written (%s)%s", loop->wakeup.fd,
+        coil__misuse("cannot write to the loop's eventfd, %d (%s)%s", loop->wakeup.fd,
                      strerror(-rc), failure_reason(loop));
     errno = saved;
 }
@@ -198,7 +199,7 @@ static COIL__NOINLINE void report_unreadable(const coil_loop *loop, int rc)
 {
     char message[160];
 
-    snprintf(message, sizeof message, "The loop's eventfd, %d, cannot be read%s",
+    snprintf(message, sizeof message, "Cannot read from the loop's eventfd, %d%s",
              loop->wakeup.fd, failure_reason(loop));
     coil_call_exception_handler(&(coil_exception){.message = message, .rc = rc});
 }

@@ -71,16 +71,16 @@ static int refuse_environment(const char *name, int rc)
 {
     char message[160], names[64];
     bool unknown = class_of(name) == NULL;
-    const char *format = "COIL_BACKEND=%.20s: it cannot be used here";
+    const char *format = "COIL_BACKEND=%.20s: this backend is not available";
 
     if (rc == -EINVAL && !unknown)
         return rc;
     if (unknown && strcmp(name, SIMULATED) == 0)
-        format = "COIL_BACKEND=%.20s: it is libcoil-testing's, which this program is not "
-                 "linked with, or has called no function of";
-    else if (unknown)
         format =
-            "COIL_BACKEND=%.20s: there are %s and, to simulate a network, " SIMULATED;
+            "COIL_BACKEND=%.20s: this program is not linked with libcoil-testing, or "
+            "calls none of its functions";
+    else if (unknown)
+        format = "COIL_BACKEND=%.20s: must be %s or " SIMULATED;
     snprintf(message, sizeof message, format, name, list_backends(names, sizeof names));
     coil_call_exception_handler(&(coil_exception){.message = message, .rc = rc});
     return rc;

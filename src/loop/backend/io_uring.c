@@ -312,8 +312,8 @@ static void destroy(struct coil__backend *backend)
     while (failures < COIL__URING_FAILURES && coil__uring_abandon_ops(u))
         failures = coil__uring_await_end(u, failures);
     if (u->dead < 0 && coil__uring_uses_memory(u))
-        coil__misuse("io_uring_enter() fails (%s), and the kernel still works on a file: "
-                     "it would write to memory that is freed",
+        coil__misuse("io_uring_enter() fails (%s), and the kernel is still working on a "
+                     "file, and would write to freed memory",
                      strerror(-u->dead));
     for (size_t fd = 0; fd < backend->descriptors.count; fd++)
         detach(backend, (int)fd);

@@ -62,8 +62,8 @@ static int refuse_name(const char *name, size_t length)
     char message[160];
 
     snprintf(message, sizeof message,
-             "COIL_IO_URING_WITHOUT=%.*s: there are defer, coop, ring-fd, "
-             "multishot and later-ops, with commas between them",
+             "COIL_IO_URING_WITHOUT=%.*s: must be a comma-separated list "
+             "of defer, coop, ring-fd, multishot and later-ops",
              length < 20 ? (int)length : 20, name);
     coil_call_exception_handler(&(coil_exception){.message = message, .rc = -EINVAL});
     return -EINVAL;

@@ -166,7 +166,7 @@ DO(next_entry, coil_directory_next(object, &(coil_directory_entry){.name = NULL}
 #define PROMISE                                                                          \
     release_promise, "coil_promise_release: the last reference", retain_promise,         \
         "coil_promise_retain: the last reference"
-#define HANDLE release_handle, "coil_handle_cancelled: its last reference", NULL, NULL
+#define HANDLE release_handle, "coil_handle_cancelled: the last reference", NULL, NULL
 #define FILE_ROW                                                                         \
     destroy_file, "coil_file_destroy: the object was destroyed before", sync_file,       \
         "coil_file_sync: the object was destroyed before"

@@ -272,7 +272,7 @@ static void run_in_an_unknown_format(void *unused)
 TEST(reports_in_an_unknown_format_are_text_and_said_to_be_so_once)
 {
     test_dies(run_in_an_unknown_format, NULL,
-              "coil: COIL_REPORTS=jsno: there are text and json\n"
+              "coil: COIL_REPORTS=jsno: must be \"text\" or \"json\"\n"
               "coil: 1 task\n");
     test_dies(run_in_an_unknown_format, NULL, "no port (Invalid argument)\n");
 }

@@ -97,9 +97,8 @@ TEST(ring_without_something_that_is_misspelt_is_refused)
 
     run_on_ring(end_at_once); /* skips the test without io_uring */
     test_dies(misspell_and_abort, value,
-              "coil: COIL_IO_URING_WITHOUT=nonsense: there are defer, coop, ring-fd, "
-              "multishot and later-ops, with commas between them: Invalid "
-              "argument\n");
+              "coil: COIL_IO_URING_WITHOUT=nonsense: must be a comma-separated list "
+              "of defer, coop, ring-fd, multishot and later-ops: Invalid argument\n");
 }
 
 /* ---- kernels that refuse ----------------------------------------------------------- */
@@ -1110,7 +1109,7 @@ TEST(ring_that_is_shut_out_with_a_file_in_the_kernel_stops_the_program)
 {
     run_on_ring(end_at_once); /* skips the test without io_uring */
     test_dies(run_into_the_sandbox, NULL,
-              "the kernel still works on a file: it would write to memory that is freed");
+              "the kernel is still working on a file, and would write to freed memory");
 }
 
 /* ---- files ------------------------------------------------------------------------- */

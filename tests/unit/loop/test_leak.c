@@ -118,7 +118,7 @@ static void check_named(const char *format, int number)
     }
     found += strlen(beginning);
     if (strstr(reports, " at ") != NULL)
-        CHECK(strncmp(found, "; made by make_all at ", 22) == 0);
+        CHECK(strncmp(found, "; created by make_all at ", 25) == 0);
 }
 
 /*

@@ -258,9 +258,9 @@ static void create_and_abort(void *value)
 TEST(backend_that_the_environment_misspells_is_named)
 {
     static char value[] = "nonsense";
-    static const char *const parts[] = {
-        "coil: COIL_BACKEND=nonsense: there are epoll, ", " poll, ", " select, ",
-        " io_uring", " and, to simulate a network, simulated: Invalid argument\n"};
+    static const char *const parts[] = {"coil: COIL_BACKEND=nonsense: must be epoll, ",
+                                        " poll, ", " select, ", " io_uring",
+                                        " or simulated: Invalid argument\n"};
 
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         test_dies(create_and_abort, value, parts[i]);
