@@ -370,7 +370,7 @@ TEST(object_that_is_gone_is_recognised_in_debug_mode_though_its_memory_is_wanted
         {use_task_whose_stack_is_wanted, "coil_await: the last reference"},
         {use_stream_whose_memory_is_wanted, "coil_read: the object was destroyed before"},
         {ask_stream_that_is_gone, "coil_stream_fd: the object was destroyed before"},
-        {cancel_handle_that_is_gone, "coil_handle_cancel: its last reference"},
+        {cancel_handle_that_is_gone, "coil_handle_cancel: the last reference"},
         {ask_process_that_is_gone,
          "coil_process_status: the object was destroyed before"},
         {ask_promise_that_is_gone, "coil_promise_done: the last reference"},
