@@ -56,7 +56,7 @@ const struct option_row option_rows[] = {
     {.name = "obey-nofollow", .set = set_flag, FIELD(obey_nofollow), .group = OPTION_SITE,
      .words = "do not follow rel=nofollow and <meta name=robots content=nofollow>"},
     {.name = "obey-x-robots-tag", .set = set_flag, FIELD(obey_x_robots_tag), .group = OPTION_SITE,
-     .words = "obey the header X-Robots-Tag in the same way"},
+     .words = "obey nofollow in the header X-Robots-Tag"},
     {.name = "no-css", .set = set_flag, FIELD(no_css), .group = OPTION_SITE,
      .words = "do not search style sheets, \"style\" elements and style attributes for links"},
     {.name = "sitemap", .repeats = true, .argument = "URL", .set = add_sitemap, .group = OPTION_SITE,
@@ -171,7 +171,7 @@ const struct option_row option_rows[] = {
     {.name = "no-progress", .set = set_flag, FIELD(no_progress), .group = OPTION_REPORTS,
      .words = "do not show the progress line on terminals"},
     {.name = "status", .argument = "[HOST:]PORT", .set = set_status, .group = OPTION_REPORTS,
-     .words = "serve the state of the crawl over HTTP: / for browsers, /status.json, /metrics for Prometheus; HOST is 127.0.0.1 by default; SIGUSR1 prints the same"},
+     .words = "serve the state of the crawl over HTTP: / for browsers, /status.json, /metrics for Prometheus; HOST is 127.0.0.1 by default; SIGUSR1 prints the state on stderr"},
 
     /* ---- everything else ---- */
     {.name = "state", .writes = true, .letter = 'd', .argument = "DIR", .set = set_text, FIELD(state), .hint = HINT_FOLDER,

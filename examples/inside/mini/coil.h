@@ -267,7 +267,7 @@ COIL_SUSPENDS int coil_group_exit(coil_group *group, int rc)
         if (owner->cancelling > 0 && rc >= 0)
             rc = -ECANCELED;
     }
-    owner->cancelling -= group->owner_cancelled; // the request that the group made
+    owner->cancelling -= group->owner_cancelled; // withdraw the group's own request
     return group->rc < 0 ? group->rc : rc;
 }
 
