@@ -47,7 +47,7 @@ struct frozen;
 /* A part of a file that is mapped into the image. */
 struct mapping {
     uint64_t begin, end, offset;
-    uint64_t start; /* start of its module: where the file begins */
+    uint64_t start; /* address of the file's first byte */
     const char *path;
     int fd; /* -1: cannot be opened; -2: not tried yet */
 };
