@@ -1,6 +1,6 @@
 """nginx.py - runs nginx as the server for the rows that measure HTTP clients.
 
-nginx has one worker, on processor 1. It counts the requests, so a client that skips requests is detected.
+nginx has one worker, on processor 1, and counts the requests, so a client that skips requests is detected.
 """
 
 import contextlib

@@ -1,5 +1,5 @@
 /*
- * run.c - a run: the awaitable that coil.run() returns. It behaves like a coroutine
+ * run.c - a run: the awaitable that coil.run() returns. A run behaves like a coroutine
  * object:
  *
  *     created --send()--> running --function returns or raises--> closed

@@ -59,7 +59,8 @@ static void end_pool(PyObject *capsule)
 {
     /*
      * Do nothing on another thread. When the interpreter exits, the main thread clears
-     * the states of other threads. It cannot resume their stacks, so they are leaked.
+     * the states of other threads. The main thread cannot resume their stacks, so these
+     * stacks are leaked.
      */
     if (PyCapsule_GetPointer(capsule, NULL) != &pool)
         return;

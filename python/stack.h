@@ -15,7 +15,9 @@
 
 struct stack;
 
-/* A function that runs on a stack. Its result is returned by the last stack_resume(). */
+/*
+ * A function that runs on a stack. The last stack_resume() returns the function's result.
+ */
 typedef PyObject *(*stack_job)(void *arg);
 
 /*
@@ -32,12 +34,12 @@ struct stack *stack_acquire(stack_job job, void *arg);
  */
 PyObject *stack_resume(struct stack *stack, PyObject *value);
 
-/*
- * Return true if the job has returned. In that case the caller must call stack_release().
- */
+/* Return true if the job has returned. The caller must then call stack_release(). */
 bool stack_is_done(const struct stack *stack);
 
-/* Return a stack to its pool. Its job must have returned, or must not have begun. */
+/*
+ * Return a stack to its pool. The stack's job must have returned, or must not have begun.
+ */
 void stack_release(struct stack *stack);
 
 /*

@@ -1,9 +1,9 @@
 # sum.sh - run parts that each end with `N passed, N failed`, and add up their results.
 #
 # Source this file in the top folder of the repository. `part [-n] [-t SECONDS] NAME COMMAND...` runs one part.
-# `part_folded` does the same, but prints the part's output only if the part failed. Its summary line lists the nested
-# parts that took 20 s or more. At the end, `print_sum` prints the total, and fails if any part failed. For each part,
-# the elapsed time is printed, and the processor time of all processes that the part started.
+# `part_folded` does the same, but prints the part's output only if the part failed. The summary line of such a part
+# lists the nested parts that took 20 s or more. At the end, `print_sum` prints the total, and fails if any part failed.
+# For each part, the elapsed time is printed, and the processor time of all processes that the part started.
 #
 # A part that does not print `N passed, N failed` counts as one test. If a part reports no failures but ends with an
 # error, the error counts as a failure. If a part takes longer than its SECONDS (900), scripts/limited prints where it

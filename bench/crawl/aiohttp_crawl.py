@@ -1,6 +1,6 @@
 """aiohttp_crawl.py URL CONNECTIONS - a crawler with asyncio and aiohttp.
 
-It finds links with a regular expression, which costs less than any HTML parser for Python.
+The crawler finds links with a regular expression, which costs less than any HTML parser for Python.
 """
 
 import asyncio

@@ -3,8 +3,8 @@
  *
  *     libcurl_fetch URL-PREFIX PAGES CONNECTIONS
  *
- * The program fetches PREFIXp0.html, PREFIXp1.html and so on, without parsing them. It
- * fails if a page does not arrive.
+ * The program fetches PREFIXp0.html, PREFIXp1.html and so on, without parsing them. The
+ * program fails if a page does not arrive.
  */
 #include <curl/curl.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
  * slowly, the server stores its answers, and reads nothing from this client until they
  * are sent.
  *
- * `raw_epoll N` runs N such loops, each on its own thread. They share the port with
- * SO_REUSEPORT.
+ * `raw_epoll N` runs N such loops, each on its own thread. These loops share the port
+ * with SO_REUSEPORT.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * coil_tokens.c - finds the links of pages with coil-crawl's tokenizer. It gets the pages
- * in pieces, as from a network.
+ * coil_tokens.c - finds the links of pages with coil-crawl's tokenizer. The tokenizer
+ * gets the pages in pieces, as from a network.
  */
 #include "tokens.h"
 

@@ -3,10 +3,10 @@
  *
  *     PROGRAM coil|threads|async SERVER CONNECTIONS COUNT
  *
- * The program opens all connections, and then makes COUNT requests in total. It prints
- * four figures: the processor time per request in microseconds, the user part of that
- * time, the requests per second, and the peak memory of the process in MB, including page
- * tables. The times do not include opening and closing the connections.
+ * The program opens all connections, and then makes COUNT requests in total. The program
+ * prints four figures: the processor time per request in microseconds, the user part of
+ * that time, the requests per second, and the peak memory of the process in MB, including
+ * page tables. The times do not include opening and closing the connections.
  *
  * `async` uses the client library's own asynchronous interface, in one thread.
  */

@@ -2,7 +2,7 @@
  * core.c - reads the memory of a core file.
  *
  * A core does not contain the pages of mapped files to which the process has not written.
- * These pages are read from the files in the core's list of mappings (NT_FILE), if the
+ * Such pages are read from the files in the core's list of mappings (NT_FILE), if the
  * files still exist. If the core is truncated, reading the missing part fails.
  */
 #include "module.h"

@@ -30,8 +30,8 @@ struct record {
 };
 
 /*
- * A range of memory that is read as a whole. It contains the records that are close to
- * each other.
+ * A range of memory that is read as a whole, and contains records that are close to each
+ * other.
  */
 struct range {
     uint64_t address;

@@ -6,9 +6,9 @@ gdb loads this file together with libcoil.so. For a program that contains libcoi
     `coil bt N` or `coil bt all`: Print the backtrace of a task, or of all tasks.
     `coil frame N`: Select a task's stack for up, down and info locals, until `coil frame off`.
 
-The commands work for live processes and for core files, and need no debug data of coil. They do not change registers:
-an unwinder inserts the task's stack above the current frame. docs/design/ps.md describes the table in the program's
-memory from which the commands get the layout of coil's structs.
+The commands work for live processes and for core files, and need no debug data of coil. The commands do not change
+registers: an unwinder inserts the task's stack above the current frame. docs/design/ps.md describes the table in the
+program's memory from which the commands get the layout of coil's structs.
 """
 
 import re
