@@ -1,6 +1,6 @@
 /*
- * fuzz_http_target.c - checks parsing the server part of a URL, and resolving the target
- * of a redirect.
+ * fuzz_http_target.c - checks the functions that parse the server part of a URL and
+ * resolve the target of a redirect.
  *
  * The first line of the input is a URL or a proxy. The second line is a reference that is
  * resolved against the URL.

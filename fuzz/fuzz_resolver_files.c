@@ -1,5 +1,6 @@
 /*
- * fuzz_resolver_files.c - checks parsing hosts(5) and resolv.conf(5) with any contents.
+ * fuzz_resolver_files.c - checks the parsers of hosts(5) and resolv.conf(5) with any
+ * contents.
  *
  * If a line of the hosts file has an address and a single name, looking up the name must
  * succeed, whatever else the file contains. The options from resolv.conf must be within

@@ -1,4 +1,4 @@
-"""aiodns_names SERVER N - looks up N names with asyncio and aiodns, which is based on c-ares, in 100 tasks.
+"""aiodns_names SERVER N - looks up N names in 100 tasks, with asyncio and aiodns (which is based on c-ares).
 
 The program prints the microseconds per name.
 """

@@ -309,7 +309,7 @@ void prefetch_refresh(struct image *image)
         n = (size_t)processors;
     p->image.is_constant = true;
     p->is_recording = false;
-    for (size_t i = n; i-- > 0;) { /* last, read the first part in this thread */
+    for (size_t i = n; i-- > 0;) { /* the first part is read last, by this thread */
         parts[i] = (struct part){
             .p = p, .begin = p->range_count * i / n, .end = p->range_count * (i + 1) / n};
         parts[i].has_thread =

@@ -95,8 +95,8 @@ static bool is_program(int pid, const char *name)
 }
 
 /*
- * Open the file of a module of the process, through /proc/PID/map_files if possible,
- * which also works across mount namespaces.
+ * Open the file of a module of the process. Try /proc/PID/map_files first, because it
+ * also works across mount namespaces.
  */
 static int open_module(const struct unwinding *u, const char *name, uint64_t start)
 {
