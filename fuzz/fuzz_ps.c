@@ -181,11 +181,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static bool begun;
     struct damaged d = {.image = {.read = read_damaged, .bytes = MEMORY_BYTES},
                         .in = {data, size}};
-    const struct circumstances circumstances = {.pid = getpid(),
-                                                .monotonic = 1,
-                                                .limit_ns = INT64_MAX,
-                                                .on_stack = read_stack,
-                                                .keeps_stacks = size % 2 == 1};
+    const struct snapshot_options options = {.pid = getpid(),
+                                             .monotonic = 1,
+                                             .limit_ns = INT64_MAX,
+                                             .on_stack = read_stack,
+                                             .unwinds_later = size % 2 == 1};
     double begin_seconds;
     struct snapshot snapshot;
     struct table table;
@@ -199,7 +199,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     begin_seconds = cpu_seconds();
     image_begin(&d.image, INT64_MAX);
     if (table_read(&d.image, (uintptr_t)&coil__debug, &table, why, sizeof why)) {
-        CLAIM(snapshot_take(&d.image, &table, &circumstances, &snapshot));
+        CLAIM(snapshot_take(&d.image, &table, &options, &snapshot));
         CLAIM(size % 4 != 3 || snapshot_take_again(&snapshot));
         CLAIM(snapshot_finish(&snapshot));
         CLAIM(size > 0 || snapshot.task_count == 12);

@@ -133,8 +133,8 @@ static size_t change_core(unsigned char core[CORE_BYTES], struct fuzz_input *in)
 
 static void read_core(const char *path, bool whole)
 {
-    const struct circumstances circumstances = {.limit_ns = INT64_MAX,
-                                                .on_stack = read_stack};
+    const struct snapshot_options options = {.limit_ns = INT64_MAX,
+                                             .on_stack = read_stack};
     char why[300] = "";
     struct image *image = image_of_core(path, NULL, why, sizeof why);
     struct snapshot snapshot;
@@ -148,7 +148,7 @@ static void read_core(const char *path, bool whole)
     image_begin(image, INT64_MAX);
     n = table_find(image, tables, why, sizeof why);
     for (size_t i = 0; i < n; i++) {
-        CLAIM(snapshot_take(image, &tables[i], &circumstances, &snapshot));
+        CLAIM(snapshot_take(image, &tables[i], &options, &snapshot));
         CLAIM(snapshot_finish(&snapshot));
         CLAIM(!whole || (snapshot.task_count == 3 && snapshot.cut == NULL &&
                          strcmp(snapshot.tasks[2].what, "made by hand") == 0));

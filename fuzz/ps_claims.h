@@ -35,7 +35,7 @@ static inline void claim_snapshot(const struct snapshot *snapshot)
     }
 }
 
-/* A callback for circumstances.on_stack, which reads the stacks. */
+/* A callback for snapshot_options.on_stack, which reads the stacks. */
 static inline uint32_t read_stack(void *arg, const struct task *task,
                                   const struct coroutine *coroutines, size_t count,
                                   const struct copies *copies)

@@ -94,8 +94,8 @@ static void trace(const struct options *o, struct inspected *inspected)
         .table = &inspected->tables[0],
         .pid = o->pid,
         .duration_ns = o->trace_ns,
-        .circumstances = {.pid = o->pid == 0 ? 0 : frozen_id_inside(o->pid, o->pid),
-                          .limit_ns = o->how.limit_ns},
+        .options = {.pid = o->pid == 0 ? 0 : frozen_id_inside(o->pid, o->pid),
+                    .limit_ns = o->how.limit_ns},
         .path = o->output};
     FILE *out = o->output != NULL ? fopen(o->output, "we") : stdout;
     char why[300];

@@ -101,7 +101,7 @@ void stacks_keep(const struct reading *r, uint32_t task)
 static void use_entry(struct snapshot *s, const struct entry *entry,
                       struct copies *copies)
 {
-    const struct circumstances *how = s->circumstances;
+    const struct snapshot_options *how = s->options;
     struct task *task = &s->tasks[entry->task];
     struct registers registers;
     const struct coroutine *coroutines = (const void *)(entry + 1);

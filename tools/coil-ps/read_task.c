@@ -239,7 +239,7 @@ static void read_facts(struct reading *r, struct task *task)
 bool task_read(struct reading *r)
 {
     struct snapshot *s = r->snapshot;
-    const struct circumstances *how = s->circumstances;
+    const struct snapshot_options *how = s->options;
     enum attempt attempt = ATTEMPT_CHANGED;
     struct task task;
 
@@ -255,7 +255,7 @@ bool task_read(struct reading *r)
         read_facts(r, &task);
     else if (s->image->is_constant && r->unreadable)
         task.state = TASK_IS_INCOMPLETE;
-    if (attempt == ATTEMPT_WORKED && r->coroutine_count > 0 && how->keeps_stacks)
+    if (attempt == ATTEMPT_WORKED && r->coroutine_count > 0 && how->unwinds_later)
         stacks_keep(r, (uint32_t)s->task_count);
     else if (attempt == ATTEMPT_WORKED && r->coroutine_count > 0 &&
              how->on_stack != NULL && spend(r, STACK_STEPS))

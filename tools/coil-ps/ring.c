@@ -377,7 +377,7 @@ static size_t count_records(const struct reader *r)
 /* Take a snapshot of the existing tasks, for their names. */
 static bool read_names(const struct reader *r, struct snapshot *snapshot)
 {
-    return snapshot_take(r->tracing->image, r->tracing->table, &r->tracing->circumstances,
+    return snapshot_take(r->tracing->image, r->tracing->table, &r->tracing->options,
                          snapshot);
 }
 

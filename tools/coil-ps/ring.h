@@ -14,7 +14,7 @@ struct tracing {
     const struct table *table;
     int pid;             /* 0: a core */
     int64_t duration_ns; /* duration of the trace; unused for a core */
-    struct circumstances circumstances;
+    struct snapshot_options options;
     const char *path; /* name of the output file, for its format; NULL: standard output */
 };
 

@@ -106,7 +106,7 @@ static bool replaces(struct reading *r, uint32_t known)
     uint32_t number;
     uint64_t at = r->address + row(r, COIL__AT_TASK_CORO) + row(r, COIL__AT_CORO_NUMBER);
 
-    if (s->circumstances->between == NULL ||
+    if (s->options->after_task == NULL ||
         !image_read(s->image, at, &number, sizeof number) ||
         number == s->tasks[known].number)
         return false;
@@ -130,7 +130,7 @@ static void read_registers(struct reading *r)
 static bool walk_tasks(struct reading *r)
 {
     struct snapshot *s = r->snapshot;
-    const struct circumstances *how = s->circumstances;
+    const struct snapshot_options *how = s->options;
     uint64_t head = r->loop->scheduler + row(r, COIL__AT_SCHEDULER_TASKS);
     uint64_t link = copies_pointer(&r->copies, head + row(r, COIL__AT_LIST_NEXT));
 
@@ -143,7 +143,7 @@ static bool walk_tasks(struct reading *r)
             (known != NONE && !replaces(r, known)) || !task_read(r) || s->private->failed)
             return false;
         link = u64(member(r, COIL__AT_TASK_LINK) + row(r, COIL__AT_LIST_NEXT) % 9);
-        if (how->between != NULL && how->between(how->between_arg)) {
+        if (how->after_task != NULL && how->after_task(how->after_task_arg)) {
             read_registers(r);
             r->copies.count = 0;
             link = find_place(r, head);
@@ -163,7 +163,7 @@ static bool read_loop(struct reading *r, uint64_t address)
         {address + row(r, COIL__AT_LOOP_SCHEDULER), &loop->scheduler, 8},
         {address + row(r, COIL__AT_LOOP_CLOCK_READ), &loop->now, 8},
         {address + row(r, COIL__AT_LOOP_IS_VIRTUAL), &is_virtual, 1}};
-    const struct circumstances *how = r->snapshot->circumstances;
+    const struct snapshot_options *how = r->snapshot->options;
     struct image *image = r->snapshot->image;
 
     if (!image_read_pieces(image, whole, 5))
@@ -214,8 +214,7 @@ static bool take_loop(struct snapshot *s, struct reading *r, uint64_t address)
             s->cut = list_damage(s->image);
         return true; /* in a running process, the loop was closed in the meantime */
     }
-    if ((s->circumstances->pid != 0 && r->loop->pid != s->circumstances->pid) ||
-        is_known(s, r->loop))
+    if ((s->options->pid != 0 && r->loop->pid != s->options->pid) || is_known(s, r->loop))
         return true;
     s->loop_count++;
     for (int i = 0; i <= RESTARTS && r->loop->scheduler != 0 && !is_whole; i++) {
@@ -246,7 +245,7 @@ static bool read_loops(struct snapshot *s)
 
     if (ok)
         *r = (struct reading){.snapshot = s, .table = table, .copies = {.image = image}};
-    image_begin(image, s->circumstances->limit_ns);
+    image_begin(image, s->options->limit_ns);
     for (uint32_t i = 0; ok && i < table->loop_count && !image->budget.is_over; i++) {
         uint64_t address = 0;
 
@@ -263,13 +262,13 @@ static bool read_loops(struct snapshot *s)
 }
 
 bool snapshot_take(struct image *image, const struct table *table,
-                   const struct circumstances *circumstances, struct snapshot *s)
+                   const struct snapshot_options *options, struct snapshot *s)
 {
     struct private *p = calloc(1, sizeof *p);
 
     *s = (struct snapshot){.image = image,
                            .table = table,
-                           .circumstances = circumstances,
+                           .options = options,
                            .inherited = table->inherited,
                            .private = p};
     if (p == NULL)
@@ -292,7 +291,7 @@ bool snapshot_take_again(struct snapshot *s)
 
 bool snapshot_finish(struct snapshot *s)
 {
-    if (s->circumstances->on_stack != NULL)
+    if (s->options->on_stack != NULL)
         stacks_use(s);
     stacks_forget(s->private);
     if (!edges_find(s))

@@ -93,26 +93,26 @@ typedef uint32_t stack_fn(void *arg, const struct task *task,
                           const struct coroutine *coroutines, size_t count,
                           const struct copies *copies);
 
-/* Facts about the process, for snapshot_take(). */
-struct circumstances {
+/* facts about the process, and callbacks, for snapshot_take() */
+struct snapshot_options {
     int pid;            /* PID in the process's own namespace; 0: unknown */
     int64_t limit_ns;   /* maximum duration of reading */
     int64_t monotonic;  /* current time if the process is alive, or 0 */
     stack_fn *on_stack; /* or NULL */
-    bool keeps_stacks;  /* call on_stack in snapshot_finish(), not at once */
+    bool unwinds_later; /* call on_stack in snapshot_finish(), not at once */
     void *on_stack_arg;
     /*
-     * Called before each task; may be NULL. Returns true if it has let the process run
+     * Called after each task; may be NULL. Returns true if it has let the process run
      * for a while.
      */
-    bool (*between)(void *arg);
-    void *between_arg;
+    bool (*after_task)(void *arg);
+    void *after_task_arg;
 };
 
 struct snapshot {
     struct image *image;
     const struct table *table;
-    const struct circumstances *circumstances;
+    const struct snapshot_options *options;
     struct loop *loops;
     size_t loop_count;
     struct task *tasks;
@@ -129,7 +129,7 @@ struct snapshot {
  * memory ran out. Call snapshot_free() in any case.
  */
 bool snapshot_take(struct image *image, const struct table *table,
-                   const struct circumstances *circumstances, struct snapshot *snapshot);
+                   const struct snapshot_options *options, struct snapshot *snapshot);
 
 /* Read the tasks again into the snapshot's existing memory, which is faster. */
 bool snapshot_take_again(struct snapshot *snapshot);

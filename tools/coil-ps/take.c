@@ -132,15 +132,14 @@ static bool let_process_run(void *arg)
 
 /* ---- snapshots --------------------------------------------------------------------- */
 
-static bool take_each(struct taking *t, struct circumstances *circumstances,
+static bool take_each(struct taking *t, struct snapshot_options *options,
                       struct snapshot *snapshots)
 {
     bool ok = true;
 
     for (size_t i = 0; i < t->inspected->table_count; i++) {
         unwinder_use_table(&t->inspected->unwinder, &t->inspected->tables[i]);
-        ok = snapshot_take(t->image, &t->inspected->tables[i], circumstances,
-                           &snapshots[i]) &&
+        ok = snapshot_take(t->image, &t->inspected->tables[i], options, &snapshots[i]) &&
              ok;
     }
     return ok;
@@ -167,49 +166,49 @@ static bool finish_each(struct taking *t, struct snapshot *snapshots)
 }
 
 /* Read everything once while the process runs, and again while it is stopped. */
-static bool take_stopped(struct taking *t, struct circumstances *circumstances,
+static bool take_stopped(struct taking *t, struct snapshot_options *options,
                          struct snapshot *snapshots)
 {
     bool ok;
 
     t->image = prefetch_open(t->inspected->image);
-    if (t->image == NULL || !take_each(t, circumstances, snapshots) ||
+    if (t->image == NULL || !take_each(t, options, snapshots) ||
         !prefetch_prepare(t->image) || !stop(t))
         return false;
     prefetch_refresh(t->image);
-    circumstances->monotonic = t->begun;
-    circumstances->keeps_stacks = true;
+    options->monotonic = t->begun;
+    options->unwinds_later = true;
     ok = take_each_again(t, snapshots);
     resume(t);
-    circumstances->on_stack = unwinder_stack;
+    options->on_stack = unwinder_stack;
     return finish_each(t, snapshots) && ok;
 }
 
-static bool take_in_pauses(struct taking *t, struct circumstances *circumstances,
+static bool take_in_pauses(struct taking *t, struct snapshot_options *options,
                            struct snapshot *snapshots)
 {
     bool ok;
 
-    circumstances->keeps_stacks = true;
-    circumstances->on_stack = unwinder_stack;
-    circumstances->between = let_process_run;
-    circumstances->between_arg = t;
+    options->unwinds_later = true;
+    options->on_stack = unwinder_stack;
+    options->after_task = let_process_run;
+    options->after_task_arg = t;
     if (!stop(t))
         return false;
-    ok = take_each(t, circumstances, snapshots);
+    ok = take_each(t, options, snapshots);
     resume(t);
     return finish_each(t, snapshots) && ok && t->error == 0;
 }
 
-static bool take(struct taking *t, struct circumstances *circumstances,
+static bool take(struct taking *t, struct snapshot_options *options,
                  struct snapshot *snapshots)
 {
     if (t->inspected->pid != 0 && t->how->pause_ns > 0)
-        return take_in_pauses(t, circumstances, snapshots);
+        return take_in_pauses(t, options, snapshots);
     if (t->inspected->pid != 0 && t->how->stop)
-        return take_stopped(t, circumstances, snapshots);
-    circumstances->on_stack = unwinder_stack;
-    return take_each(t, circumstances, snapshots) && finish_each(t, snapshots);
+        return take_stopped(t, options, snapshots);
+    options->on_stack = unwinder_stack;
+    return take_each(t, options, snapshots) && finish_each(t, snapshots);
 }
 
 static void explain(const struct taking *t, char *why, size_t size)
@@ -227,9 +226,9 @@ bool take_snapshots(struct inspected *inspected, const struct how_to_take *how,
                     struct snapshot snapshots[TABLES_MAX], struct taken *taken, char *why,
                     size_t size)
 {
-    struct circumstances circumstances = {.pid = inner_pid(inspected->pid),
-                                          .limit_ns = how->limit_ns,
-                                          .on_stack_arg = &inspected->unwinder};
+    struct snapshot_options options = {.pid = inner_pid(inspected->pid),
+                                       .limit_ns = how->limit_ns,
+                                       .on_stack_arg = &inspected->unwinder};
     struct taking t = {
         .inspected = inspected, .how = how, .taken = taken, .image = inspected->image};
     bool ok;
@@ -237,19 +236,19 @@ bool take_snapshots(struct inspected *inspected, const struct how_to_take *how,
     *taken = (struct taken){0};
     memset(snapshots, 0, inspected->table_count * sizeof *snapshots);
     if (inspected->pid != 0) {
-        circumstances.monotonic = monotonic_ns();
+        options.monotonic = monotonic_ns();
         inspected->image->bytes = process_memory_bytes(inspected->pid);
     }
     t.threads = calloc(LOOPS_MAX, sizeof *t.threads);
     image_begin(inspected->image, how->limit_ns);
-    ok = t.threads != NULL && take(&t, &circumstances, snapshots);
+    ok = t.threads != NULL && take(&t, &options, snapshots);
     free(t.threads);
     if (t.image != inspected->image)
         image_close(t.image);
     if (!ok)
         explain(&t, why, size);
     for (size_t i = 0; i < inspected->table_count; i++) {
-        snapshots[i].circumstances = NULL;
+        snapshots[i].options = NULL;
         if (!ok)
             snapshot_free(&snapshots[i]);
     }

@@ -185,8 +185,8 @@ int main(int argc, char *argv[])
     } cases[] = {{"plain", plain},     {"groups", groups}, {"array", array},
                  {"list", list},       {"slots", slots},   {"schedulers", schedulers},
                  {"overlap", overlap}, {"stacks", stacks}, {"cycle", cycle}};
-    const struct circumstances circumstances = {.monotonic = 1,
-                                                .limit_ns = INT64_MAX}; /* steps only */
+    const struct snapshot_options options = {.monotonic = 1,
+                                             .limit_ns = INT64_MAX}; /* steps only */
     struct snapshot s;
 
     hostile.memory = calloc(BYTES, 1);
@@ -197,8 +197,7 @@ int main(int argc, char *argv[])
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (strcmp(argv[1], cases[i].name) == 0)
             cases[i].make();
-    if (!snapshot_take(&hostile.image, &table, &circumstances, &s) ||
-        !snapshot_finish(&s))
+    if (!snapshot_take(&hostile.image, &table, &options, &s) || !snapshot_finish(&s))
         return 1;
     printf("%zu loops, %zu tasks, %zu edges, %s, %.1f s\n", s.loop_count, s.task_count,
            s.edge_count, s.cut != NULL ? s.cut : "whole", cpu_seconds());
