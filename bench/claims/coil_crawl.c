@@ -12,7 +12,7 @@
 #include <coil.h>
 
 static struct crawl {
-    coil_queue pages; /* items of type long: page numbers */
+    coil_queue pages; /* page numbers, of type long */
     uint16_t port;
     long workers, fetched, busy, busy_most;
 } crawl;

@@ -101,7 +101,7 @@ bool image_add_start(struct image *image, uint64_t start)
 {
     uint64_t *starts;
 
-    if ((image->start_count & (image->start_count - 1)) == 0) { /* 0 or a power of two */
+    if ((image->start_count & (image->start_count - 1)) == 0) { /* the array is full */
         starts =
             realloc(image->starts, (image->start_count > 0 ? image->start_count * 2 : 1) *
                                        sizeof *starts);

@@ -49,7 +49,7 @@ struct mapping {
     uint64_t begin, end, offset;
     uint64_t start; /* address of the file's first byte */
     const char *path;
-    int fd; /* -1: cannot be opened; -2: not tried yet */
+    int fd; /* -1 if it cannot be opened, -2 if it was not opened yet */
 };
 
 struct image {

@@ -13,7 +13,7 @@ struct options {
     size_t tree_max;
     bool json, debuginfod, trace;
     int64_t trace_ns;
-    const char *output; /* file name for the trace; NULL: standard output */
+    const char *output; /* file name for the trace; NULL for standard output */
     int64_t watch_ns;   /* 0: print once */
     int pid;            /* 0: read `core` */
     const char *core;

@@ -95,7 +95,7 @@ typedef uint32_t stack_fn(void *arg, const struct task *task,
 
 /* facts about the process, and callbacks, for snapshot_take() */
 struct snapshot_options {
-    int pid;            /* PID in the process's own namespace; 0: unknown */
+    int pid;            /* PID in the process's own namespace, or 0 if unknown */
     int64_t limit_ns;   /* maximum duration of reading */
     int64_t monotonic;  /* current time if the process is alive, or 0 */
     stack_fn *on_stack; /* or NULL */

@@ -17,7 +17,7 @@ struct inspected {
 
 struct how_to_take {
     bool stop;        /* stop the threads of the loops while tasks are read */
-    int64_t pause_ns; /* maximum duration of one stop; 0: stop only once */
+    int64_t pause_ns; /* maximum duration of one stop, or 0 to stop only once */
     int64_t limit_ns; /* maximum duration of reading */
 };
 

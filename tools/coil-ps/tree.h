@@ -8,8 +8,8 @@
 
 /* which tasks to print */
 struct filter {
-    const char *waits;    /* the kind of wait, such as "lock"; NULL: any */
-    const char *function; /* a function on the stack; NULL: any */
+    const char *waits;    /* kind of wait, such as "lock"; NULL for any kind */
+    const char *function; /* function on the stack; NULL for any function */
     int64_t older_ns;     /* only tasks that have waited at least this long */
 };
 
