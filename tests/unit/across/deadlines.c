@@ -1,8 +1,8 @@
 /*
  * deadlines.c - see deadlines.h.
  *
- * A separate thread does the checking. A timer of the loop would wake a loop that has
- * missed an event, and thus hide the bug.
+ * Deadlines are checked by a separate thread, because a timer of the loop would wake a
+ * loop that has missed an event, and so hide the bug.
  */
 #include "deadlines.h"
 
@@ -22,7 +22,7 @@ enum { BUFFERS = 128, PAINT = 0xC5, PATIENCE_OF_THE_BUSY = 8 };
 #define PATIENCE COIL_SEC(1)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct watched *first; /* `lock` guards the list and its entries */
+static struct watched *first; /* list of the watched operations; guarded by `lock` */
 static void (*on_failure)(void);
 static pthread_t guard, poster;
 static pid_t loop_thread;
@@ -47,10 +47,7 @@ static int64_t punctual_nap(int64_t ns)
     return took < 3 * ns ? took : 0;
 }
 
-/*
- * Make coil_run() print the tasks, by sending it SIGQUIT (Ctrl-\). Do nothing if
- * coil_run() does not handle that signal.
- */
+/* Send SIGQUIT (Ctrl-\) if coil_run() handles it, so that coil_run() prints the tasks. */
 static void print_tasks(void)
 {
     struct sigaction action;
@@ -211,8 +208,7 @@ static void look_at(struct returned *r)
 }
 
 /*
- * Record the buffer in `returned`, where it replaces the oldest entry. That entry is
- * checked first.
+ * Add the buffer to `returned`. The oldest entry, which it replaces, is checked before.
  */
 void return_buffer(unsigned char *buffer, size_t n)
 {

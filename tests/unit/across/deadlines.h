@@ -1,6 +1,6 @@
 /*
- * deadlines.h - detect operations that outlast their deadline, and kernel writes to a
- * buffer after it was returned.
+ * deadlines.h - detects operations that exceed their deadlines, and buffers to which the
+ * kernel writes after the call has returned.
  *
  *     struct watched op = {.what = "read"};
  *     unsigned char *buf = watched_buffer(n);
@@ -10,11 +10,11 @@
  *     unwatch(&op);
  *     return_buffer(buf, n);
  *
- * A thread wakes up regularly, and adds up how long each operation has exceeded its
- * deadline. A delay on a busy machine proves nothing. Therefore a period is not counted
- * if the thread itself woke up late, and is counted as an eighth if the loop's thread was
- * running or waiting for a processor. When the total for an operation reaches one second,
- * the test prints the operation and the tasks, and ends.
+ * A thread wakes up regularly, and adds up by how much each operation has exceeded its
+ * deadline. Because delays are normal on a busy machine, a period is not counted if this
+ * thread itself woke up late, and only an eighth of it is counted if the loop's thread
+ * was running or waiting for a processor. If the total of an operation reaches one
+ * second, the test prints the operation and the tasks, and fails.
  */
 #ifndef COIL_TESTS_NET_DEADLINES_H
 #define COIL_TESTS_NET_DEADLINES_H
@@ -33,8 +33,8 @@ struct watched {
 };
 
 /*
- * Start the thread that watches. Call this on the loop's thread. If an operation is late,
- * `fail` is called to print the seed, and the test ends.
+ * Start the watching thread. Call this on the loop's thread. If an operation is late, the
+ * test calls `fail`, which prints the seed, and fails.
  */
 void watchdog_begin(void (*fail)(void));
 void watchdog_end(void);
@@ -42,15 +42,15 @@ void watchdog_end(void);
 void watch(struct watched *w, int64_t deadline);
 void unwatch(struct watched *w);
 
-/* Record that all watched operations were cancelled, so that their deadline is now. */
+/* Set the deadlines of all watched operations to now, because they were cancelled. */
 void watch_all_cancelled(void);
-/* Like watch_all_cancelled(), but for one operation, which need not be watched. */
+/* Like watch_all_cancelled(), but for one operation, which may be unwatched. */
 void watch_cancelled(struct watched *w);
 
 /*
- * Allocate a buffer of n bytes. return_buffer() fills it with a pattern, which is checked
- * after other tasks have run. If the kernel has written to the buffer meanwhile, the test
- * fails.
+ * Allocate a buffer of n bytes, to be freed with return_buffer(). return_buffer() fills
+ * the buffer with a pattern and frees it later. If the kernel has written to the buffer
+ * in the meantime, the test fails.
  */
 unsigned char *watched_buffer(size_t n);
 void return_buffer(unsigned char *buffer, size_t n);

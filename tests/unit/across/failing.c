@@ -17,7 +17,10 @@ static bool is_older(const coil_error *error)
     return error != NULL && strcmp(coil_error_message(error), OLDER) == 0;
 }
 
-/* Make the failing call after a failure with the same rc has been handled. */
+/*
+ * Make the failing call twice. Before the second call, report an older failure with the
+ * same rc.
+ */
 static int fail_again(void *arg)
 {
     const struct failing_call *failing = arg;
@@ -66,9 +69,7 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, 0);
 }
 
-/*
- * Create the object and destroy it. Returns the rc of the function that made the object.
- */
+/* Create an object and destroy it. Returns the result of the function that creates it. */
 static ssize_t make_object(const void *arg)
 {
     const struct test_object *object = arg;
@@ -86,8 +87,8 @@ static ssize_t make_call(const void *arg)
 }
 
 /*
- * Make the n-th call fail twice, the second time after an older failure with the same rc.
- * Returns false if there were fewer than n calls.
+ * Make the n-th allocation or system call in `call` fail, twice: the second time after an
+ * older failure with the same rc. Returns false if there are fewer than n.
  */
 static bool fail_twice(const char *name, ssize_t (*call)(const void *arg),
                        const void *arg, void (*fail)(uint64_t n), uint64_t n)
@@ -115,8 +116,8 @@ static bool fail_twice(const char *name, ssize_t (*call)(const void *arg),
 }
 
 /*
- * Make each allocation and each system call of the call fail in turn. Returns the number
- * of failures.
+ * Make each allocation and each system call in `call` fail in turn. Returns the number of
+ * failures.
  */
 static uint64_t fail_each(const char *name, ssize_t (*call)(const void *arg),
                           const void *arg)
@@ -142,7 +143,7 @@ void check_objects_that_fail(void)
     }
     /*
      * Up to four objects are created without an allocation or system call: a task, a
-     * coroutine and a generator reuse existing stacks, and TLS may not be available.
+     * coroutine and a generator can reuse existing stacks, and TLS may be unavailable.
      */
     CHECK(without_failure <= 4);
 }

@@ -1,7 +1,7 @@
 /*
- * null_calls.h - calls with NULL for a required argument. Each line has the name of the
- * function, its arguments, and the noun that the message uses for the NULL argument. D
- * points to a dummy object of any type.
+ * null_calls.h - calls with NULL for a required argument. Each line contains a function,
+ * its arguments, and the words for the NULL argument in the expected message. D points to
+ * a dummy object of any type.
  */
 X(coil_accept, (D, NULL), "an output pointer")
 X(coil_accept, (NULL, D), "a listener")

@@ -1,5 +1,5 @@
 /*
- * objects.c - see objects.h. Creating the objects takes only memory and descriptors.
+ * objects.c - see objects.h.
  */
 #include "objects.h"
 
@@ -88,7 +88,7 @@ static int make_context(void **out)
     return *out != NULL ? 0 : -ENOMEM;
 }
 
-/* The task has ended, so this is the last reference. */
+/* Release the last reference to a task, after its end. */
 static void release_task(void *task)
 {
     if (coil_future_get_state(coil_task_future(task)) == COIL_PENDING)
@@ -96,7 +96,10 @@ static void release_task(void *task)
     coil_task_release(task);
 }
 
-/* The loop drops its reference when the handle is cancelled, so this is the last one. */
+/*
+ * Release the last reference to a handle. The loop drops its own when the handle is
+ * cancelled.
+ */
 static void release_handle(void *handle)
 {
     if (!coil_handle_cancelled(handle))

@@ -10,20 +10,21 @@ struct test_object {
     const char *call; /* the function that creates the object */
     int (*make)(void **out);
     void (*destroy)(void *object);
-    const char *again;         /* the message if it is destroyed twice */
+    const char *again;         /* the message if the object is destroyed twice */
     void (*use)(void *object); /* NULL if a use after destruction cannot be detected */
-    const char *used;          /* the message if it is used after it was destroyed */
+    const char *used;          /* the message if the object is used after that */
 };
 
 extern const struct test_object test_objects[];
 extern const size_t test_object_count;
 
 /*
- * Used to create connections. The test must set this listener before it creates objects.
+ * A listener for the objects that need a connection. The test must set it before it
+ * creates objects.
  */
 extern coil_listener *test_listener;
 
-/* Bodies and callbacks that do nothing. */
+/* Functions of tasks, callbacks, coroutines and generators that do nothing. */
 int test_nothing(void *arg);
 void test_call_nothing(void *arg);
 void *test_coro_nothing(void *arg);

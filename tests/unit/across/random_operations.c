@@ -1,21 +1,21 @@
 /*
  * random_operations.c - see random_operations.h.
  *
- * A world consists of pairs of streams and of datagram sockets, a file, and a listener.
- * In each round 32 tasks choose an operation and an object, usually with a deadline of at
- * most 3 ms. Many tasks use the same stream at the same time (-EBUSY). Some tasks are
- * cancelled. At the end all tasks are cancelled, and the remaining bytes in the streams
- * are read.
+ * The objects are pairs of streams, pairs of datagram sockets, a file, and a listener. In
+ * each round 32 tasks choose an operation and an object, usually with a deadline of at
+ * most 3 ms. Often several tasks use the same stream at the same time (-EBUSY). Some
+ * tasks are cancelled. In the end all tasks are cancelled, and the remaining bytes in the
+ * streams are read.
  *
- * THE MODEL. The value of each byte is computed from its position. Therefore two numbers
- * describe a direction: the position of the next byte to send, and the position of the
- * next byte to receive. Each call advances a position by the number of bytes that it
- * reports. At the end both positions must be equal. Each datagram has a number. A
- * datagram is received at most once, and only if it was sent; between local sockets each
- * datagram arrives. The file is compared with a copy in memory.
+ * THE MODEL. The value of each byte of a stream is computed from its position. So two
+ * numbers describe the state of a direction: the position of the next byte to send, and
+ * the position of the next byte to receive. Each call advances a position by the number
+ * of bytes that it reports. In the end both positions must be equal. Each datagram has a
+ * number, and must be received at most once, and only if it was sent. Between local
+ * sockets each datagram must arrive. The file is compared with a copy in memory.
  *
- * The deadline does not apply to coil_blocking(), which waits for its job once it has
- * begun (coil/executor.h).
+ * coil_blocking() has no deadline, because it waits for a job that has begun
+ * (coil/executor.h).
  */
 #include "random_operations.h"
 #include "deadlines.h"
@@ -41,7 +41,7 @@ enum {
     DATAGRAMS = 2048, /* the maximum for one pair */
     DATAGRAM = 1400,
     FILE_SIZE = 100000,
-    PATIENCE_MS = 5000, /* the deadline of operations that need not wait */
+    PATIENCE_MS = 5000, /* deadline of operations that normally do not wait */
 };
 
 struct way {
@@ -50,7 +50,7 @@ struct way {
     unsigned char salt;
     size_t sent, received;
     bool ended;  /* the writer has shut down */
-    bool ending; /* the shutdown has begun; TLS may be interrupted, and continues later */
+    bool ending; /* the writer has begun to shut down */
 };
 
 struct pair {
@@ -99,8 +99,8 @@ static size_t below(size_t n)
 }
 
 /*
- * Return a random size, usually a small one. The large ones fill the buffers between two
- * ends.
+ * Return a random size, usually a small one. A large one is more than the buffers between
+ * two ends hold.
  */
 static size_t some_bytes(void)
 {
@@ -164,8 +164,8 @@ static bool write_may_fail(const struct way *way, ssize_t rc)
 }
 
 /*
- * Return true if coil_stream_write_transferred() and the like refer to this call. After
- * -EBUSY or -EBADF, they may refer to another call.
+ * Return true if coil_stream_write_transferred() and similar functions refer to this
+ * call. After -EBUSY or -EBADF, they may refer to another call.
  */
 static bool has_a_count(ssize_t rc)
 {
@@ -296,7 +296,10 @@ static ssize_t write_parts(struct way *way, unsigned char *buf, size_t n)
     return coil_writev(way->from, parts, 4);
 }
 
-/* sendfile(2) sends the file's pages themselves, so the file must not be overwritten. */
+/*
+ * Each call uses a new file, because sendfile(2) does not copy the file's pages, so the
+ * file must not be overwritten afterwards.
+ */
 static ssize_t send_file(struct way *way, unsigned char *buf, size_t n)
 {
     int fd = memfd_create("sent", MFD_CLOEXEC);
@@ -306,8 +309,7 @@ static ssize_t send_file(struct way *way, unsigned char *buf, size_t n)
     if (fd >= 0 && pwrite(fd, buf, n, 0) == (ssize_t)n)
         rc = coil_sendfile(way->from, fd, &from, n);
     /*
-     * If another call is in progress, or was in progress when the stream was closed, the
-     * transferred count belongs to the other call.
+     * After -EBUSY or -EBADF, the number of transferred bytes may belong to another call.
      */
     if (rc != -EBUSY && rc != -EBADF &&
         (size_t)from != coil_stream_write_transferred(way->from))
@@ -572,8 +574,8 @@ static void read_file(size_t at, size_t n, struct watched *w, int64_t deadline)
 }
 
 /*
- * Write a part of the file or read it. Only one task at a time uses the file, so that the
- * copy in memory matches its contents.
+ * Write or read a part of the file. Only one task at a time does this, so that the copy
+ * in memory matches the file.
  */
 static void use_file(struct watched *w, int64_t deadline)
 {
@@ -591,10 +593,7 @@ static void use_file(struct watched *w, int64_t deadline)
 
 /* ---- processes --------------------------------------------------------------------- */
 
-/*
- * Write bytes to cat(1) and read them back in pieces, each with a deadline. All bytes
- * must come back.
- */
+/* Write bytes to cat(1), and read all of them back in pieces, each with a deadline. */
 static void talk_to_cat(struct watched *w)
 {
     const char *const argv[] = {"cat", NULL};
@@ -928,7 +927,7 @@ static void open_pair(struct pair *pair)
         narrow(pair);
     if (kind == 2 && world->has_tls)
         start_tls(pair);
-    /* a pipe has only one way, from ends[1] to ends[0] */
+    /* a pipe has one direction, from ends[1] to ends[0] */
     for (int i = 0; i < pair->way_count; i++)
         pair->ways[i] = (struct way){.pair = pair,
                                      .from = pair->ends[!i],

@@ -1,22 +1,21 @@
 /*
  * random_program.c - a random program of clients and a server, checked against a model.
  *
- * Each connection has two ends. Each end has a reading and a writing task in a group: if
- * one fails, the other is cancelled, and then the stream is destroyed. The writer sends a
- * pattern with randomly chosen calls, and then half-closes. The reader reads to the end
- * with randomly chosen calls. Therefore the program itself never waits forever. Some
- * seeds add a third task, which cancels one of the two tasks, closes the stream, or stops
- * the server at a random moment. The server is a coil_server, or a task that accepts.
+ * Each of the two ends of a connection has a group with a reading and a writing task: if
+ * one fails, the other is cancelled, and the stream is destroyed. The writer sends a
+ * pattern with randomly chosen calls, and half-closes the connection. The reader reads to
+ * the end, also with randomly chosen calls. So no task waits forever unless coil has an
+ * error. Some seeds add a third task, which cancels one of the two tasks, closes the
+ * stream, or stops the server at a random moment. The server is a coil_server, or a task
+ * that accepts connections.
  *
  * THE MODEL. The value of a byte is computed from its connection, direction and offset,
  * so each byte can be checked when it arrives. For each direction the model counts the
- * bytes sent and received, and stores how the direction ended. At the end all sent bytes
- * must have been received, unless a fault of the network or a closed end explains the
- * loss.
+ * bytes sent and received, and stores how the direction ended. In the end all sent bytes
+ * must have been received, unless a network fault or a closed end explains the loss.
  *
  * A client first sends the number of its connection, so that the server finds the
- * connection's model. If the test has prepared TLS, some connections of some programs use
- * TLS after these bytes.
+ * connection's model. If the test has prepared TLS, some connections continue with TLS.
  */
 #include "random_program.h"
 #include "random_tls.h"
@@ -47,13 +46,13 @@ struct end {
     struct connection *connection;
     struct way *in, *out;
     struct end *peer;
-    /* each end has its own dice, so that ends do not affect each other */
+    /* each end has its own random numbers, so that ends do not affect each other */
     struct dice dice;
     coil_stream *stream;
     coil_task *reader, *writer;
     bool is_server;
     bool used, closed; /* `closed`: the stream has been destroyed */
-    /* a task of this end was cancelled, or the stream was closed meanwhile */
+    /* a task of this end was cancelled, or the stream was closed during a call */
     bool disturbed;
     bool broken; /* this end has seen a reset */
 };
@@ -74,12 +73,12 @@ struct world {
     int complaints;
     coil_listener *listener;
     bool listener_closed;
-    coil_server *server; /* NULL: a task accepts */
+    coil_server *server; /* NULL: `accepting` is used instead */
     char host[16], port[8];
     coil_group serving;
     coil_task *accepting;
     bool has_tls;
-    coil_tls *tls[2]; /* the client's end, the server's end */
+    coil_tls *tls[2]; /* of the clients, of the server */
     int count;
     struct connection connections[CONNECTIONS];
 };
@@ -150,8 +149,8 @@ static void say(struct end *end, const char *what, ssize_t result)
 /* ---- expected failures ------------------------------------------------------------- */
 
 /*
- * Return true if the network, a lack of memory or the other end may have broken this
- * end's connection.
+ * Return true if a network fault, a failed allocation or the other end may have broken
+ * the connection.
  */
 static bool may_be_broken(const struct end *end)
 {
@@ -167,7 +166,7 @@ static bool may_be_broken(const struct end *end)
 static bool is_explained(struct end *end, ssize_t error)
 {
     switch (-error) {
-    case ECANCELED: /* a server that is stopped cancels its handlers */
+    case ECANCELED: /* coil_server_stop() cancels handlers */
         return end->disturbed || (end->world->server != NULL &&
                                   end->world->listener_closed && end->is_server);
     case EBADF:
@@ -187,8 +186,8 @@ static bool is_explained(struct end *end, ssize_t error)
 }
 
 /*
- * Handle the failure of a call. Returns an error that makes the group cancel the end's
- * other task.
+ * Handle the failure of a call. Returns an error that makes the group cancel the other
+ * task of this end.
  */
 static int failed(struct end *end, const char *what, ssize_t error)
 {
@@ -285,7 +284,7 @@ static int read_up_to_separator(struct end *end)
 
     say(end, "read_until", n);
     if (n == -EMSGSIZE)
-        return read_some(end); /* the peeked bytes are still there, and perhaps more */
+        return read_some(end); /* reads the peeked bytes, and perhaps more */
     if (n < 0 && n != -ENODATA)
         return (int)n;
     moved = n > 0 ? (size_t)n : coil_stream_read_transferred(end->stream);
@@ -316,8 +315,8 @@ static int read_step(struct end *end)
 }
 
 /*
- * Run the step, with a time limit in some cases. After a timeout, the next step continues
- * where this step stopped.
+ * Run the step, sometimes with a time limit. After a timeout, the next step continues
+ * where this one has stopped.
  */
 static int for_a_while(struct end *end, int (*step)(struct end *))
 {
@@ -452,7 +451,7 @@ static int use_end(struct end *end, coil_stream *stream)
 
 /* ---- TLS --------------------------------------------------------------------------- */
 
-/* Perform the TLS handshake. A client has already sent its connection's number. */
+/* Perform the TLS handshake, after the client has sent its connection's number. */
 static int shake_hands(struct end *end)
 {
     unsigned char header[HEADER];
@@ -526,8 +525,8 @@ static int client(void *arg)
 /* ---- the server -------------------------------------------------------------------- */
 
 /*
- * Read the connection's number, and return the server's end of the connection. Returns
- * NULL if the client ended before it had sent the number.
+ * Read the connection's number, and return the server's end of the connection, or NULL if
+ * the client has closed the connection before it has sent the number.
  */
 static struct end *identify(struct world *world, coil_stream *stream)
 {
@@ -603,7 +602,7 @@ static int start_serving(struct world *world)
     return coil_group_spawn(&world->serving, accept_all, world, NULL, &world->accepting);
 }
 
-/* Stop the server, or cancel the task that accepts, or destroy the listener. */
+/* Stop the server, or cancel the task that accepts connections, or close the listener. */
 static int stop_serving(struct world *world, bool gently)
 {
     world->listener_closed = true;
@@ -668,8 +667,8 @@ static int run_world(void *arg)
 }
 
 /*
- * Compare the number of bytes sent in one direction with the number received. If an
- * allocation failed, either end may have closed early.
+ * Compare the number of bytes sent in one direction with the number received. After a
+ * failed allocation either end may have closed early.
  */
 static void check_way(struct end *from)
 {

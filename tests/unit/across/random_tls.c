@@ -1,5 +1,5 @@
 /*
- * random_tls.c - generate OpenSSL's random numbers from a seed.
+ * random_tls.c - generates OpenSSL's random numbers from a seed.
  */
 /* the deprecated RAND_METHOD is the only way to replace all random numbers */
 #define OPENSSL_SUPPRESS_DEPRECATED
@@ -28,10 +28,7 @@ void random_tls_end(void)
     begun = false;
 }
 
-/*
- * Fill the buffer with one byte from each splitmix64 number. The numbers protect no real
- * secrets.
- */
+/* Fill the buffer with splitmix64 numbers, one byte of each. They need not be secure. */
 static int draw(unsigned char *bytes, int n)
 {
     for (int i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 /*
- * random_tls.h - TLS for random programs, in which all of OpenSSL's random numbers are
- * generated from a seed.
+ * random_tls.h - TLS for random programs, with random numbers that are generated from a
+ * seed.
  */
 #ifndef COIL_TESTS_NET_RANDOM_TLS_H
 #define COIL_TESTS_NET_RANDOM_TLS_H
@@ -14,9 +14,9 @@ void random_tls_begin(void);
 void random_tls_end(void);
 
 /*
- * Create contexts for a server and a client, and seed the random numbers. Therefore each
+ * Create contexts for a server and a client, and seed the random numbers, so that each
  * run sends the same bytes. Otherwise the lengths of signatures and tickets would vary,
- * and change what the network does. Returns false if coil was built without TLS, or
+ * and with them the network's faults. Returns false if coil was built without TLS, or if
  * random_tls_begin() was not called.
  */
 bool random_tls_open(uint64_t seed, coil_tls **server, coil_tls **client);

@@ -1,5 +1,5 @@
 /*
- * random_tls_none.c - without OpenSSL, random programs do not use TLS.
+ * random_tls_none.c - replaces random_tls.c in a build without OpenSSL.
  */
 #include "random_tls.h"
 

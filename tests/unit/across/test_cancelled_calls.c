@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The objects that the calls use, created by the begin() functions in the table. */
-static coil_stream *ends[2]; /* the calls use ends[0] */
+/* The arguments of the calls, created by the begin() functions in the table. */
+static coil_stream *ends[2]; /* calls are made on ends[0] */
 static int raw;              /* an additional descriptor */
 static coil_listener *listener;
 static coil_datagram *datagrams[2];
@@ -45,7 +45,7 @@ static void begin_read(bool ready)
         CHECK_INT(coil_write(ends[1], "line\n", 5), 5);
 }
 
-/* After a few small reads, the io_uring backend receives data ahead of the next read. */
+/* After these small reads, the io_uring backend receives data ahead of the next read. */
 static void begin_read_again(bool ready)
 {
     CHECK_INT(coil_stream_pair(ends), 0);
@@ -58,8 +58,7 @@ static void begin_read_again(bool ready)
 }
 
 /*
- * Put "li" into the stream's buffer and, if `ready`, the rest of the line into the
- * socket.
+ * Fill the stream's buffer with the first part of a line, and, if `ready`, send the rest.
  */
 static void begin_read_buffered(bool ready)
 {
@@ -96,8 +95,8 @@ static void begin_write(bool ready)
 }
 
 /*
- * Write to the stream until a write would have to wait. If `ready`, let the peer read all
- * bytes after that.
+ * Write to the stream until a write would have to wait. If `ready`, read all bytes at the
+ * other end, so that it would not.
  */
 static void begin_write_again(bool ready)
 {
@@ -558,7 +557,7 @@ static const struct row {
     void (*begin)(bool ready);
     int (*call)(void);
     void (*end)(void);
-    bool waits; /* the call always waits */
+    bool waits; /* waits even if `ready` was passed to begin() */
 } rows[] = {
     {"read", begin_read, call_read, end_streams, false},
     {"read much", begin_read, call_read_much, end_streams, false},
@@ -639,7 +638,7 @@ static int cancel_and_call(void *arg)
         printf("    %s, %s, %s: %d\n", a->row->name, a->ready ? "ready" : "not ready",
                a->delivered ? "delivered" : "pending", rc);
     CHECK(refused ? rc == -ECANCELED : rc >= 0);
-    CHECK_INT(coil_yield(), -ECANCELED); /* the cancellation remains until it is caught */
+    CHECK_INT(coil_yield(), -ECANCELED); /* fails until the cancellation is caught */
     coil_cancel_caught();
     CHECK_INT(coil_yield(), 0);
     return 0;
@@ -746,8 +745,8 @@ IO_TEST(cancellation_that_comes_too_late_refuses_nothing_that_need_not_wait)
 /* ---- without end ------------------------------------------------------------------- */
 
 /*
- * Make calls until one fails. In a cancelled task, even calls that never have to wait
- * must fail in the end.
+ * Repeat a call until it fails. In a cancelled task, even a call that never has to wait
+ * must fail at some point.
  */
 static int call_without_end(void *arg)
 {

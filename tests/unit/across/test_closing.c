@@ -18,7 +18,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* More bytes than any connection or pipe can hold while the other end does not read. */
+/* More bytes than a connection or pipe can hold. */
 #define HUGE ((size_t)(test_simulated() ? 1 : 24) * 1024 * 1024)
 
 /* ---- calls ------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@
 struct visit {
     ssize_t (*call)(struct visit *visit);
     coil_stream *stream;
-    char *bytes; /* HUGE bytes, to be written */
+    char *bytes; /* HUGE bytes to write */
     int file;    /* a file of HUGE zeros */
     ssize_t result;
 };
@@ -108,7 +108,7 @@ typedef void open_ends(coil_stream *ends[2]);
 
 /*
  * Close or destroy the ends while the reader and the writer are in their calls. If
- * `begun`, some bytes arrive before that, so the read has already begun.
+ * `begun`, some bytes have arrived before, so the read has made progress.
  */
 static void close_in(open_ends *open, struct visit *reader, struct visit *writer,
                      bool destroys, bool begun)
@@ -211,8 +211,8 @@ IO_TEST(pipe_closed_in_each_call)
 /* ---- closing and other events at once ---------------------------------------------- */
 
 /*
- * If the bytes arrive in the turn in which the stream is closed, the call may return the
- * bytes or the error.
+ * If the bytes arrive in the turn in which the stream is closed, the call may return
+ * either the bytes or the error.
  */
 NET_TEST(stream_closed_as_its_bytes_come)
 {
@@ -235,7 +235,7 @@ NET_TEST(stream_closed_as_its_bytes_come)
     }
 }
 
-/* Cancel the task and destroy its stream at once, in either order. */
+/* Cancel a task and destroy its stream in the same turn, in either order. */
 NET_TEST(stream_destroyed_under_a_task_that_is_cancelled)
 {
     for (int i = 0; i < 4; i++) {
@@ -261,7 +261,7 @@ NET_TEST(stream_destroyed_under_a_task_that_is_cancelled)
 }
 
 /*
- * Connect while the listener is being destroyed. The connection may be refused, reset, or
+ * Connect while the listener is being destroyed: the connection may be refused, reset or
  * established.
  */
 static int connect_once(void *arg)
@@ -333,8 +333,8 @@ IO_TEST(local_listener_destroyed_while_one_waits_for_room)
 /* ---- sending a file into a stream -------------------------------------------------- */
 
 /*
- * Destroy the stream at different moments, including some while a piece of the file is
- * being read.
+ * Destroy the stream at various moments, some of them while a piece of the file is being
+ * read.
  */
 IO_TEST(sendfile_closed_at_every_moment)
 {

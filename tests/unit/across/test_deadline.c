@@ -1,6 +1,6 @@
 /*
- * test_deadline.c - an operation ends by its deadline, whatever its peer does. After
- * that, coil and the kernel no longer access its buffer.
+ * test_deadline.c - an operation ends by its deadline, whatever its peer does, and
+ * neither coil nor the kernel accesses its buffer afterwards.
  */
 #include "../socket/sockets.h"
 
@@ -15,8 +15,8 @@
 enum { LARGEST = 40000, WRITES = 150, SEEDS = 6 };
 
 /*
- * One direction of a channel with small buffers, and the numbers of bytes written and
- * received.
+ * One direction of a connection or pipe with small buffers, and the numbers of bytes
+ * written and received.
  */
 struct way {
     coil_stream *in;
@@ -225,7 +225,7 @@ static void one_round(struct crowd *crowd)
         coil_stream_destroy(crowd->streams[i]);
 }
 
-/* An operation that does not end exceeds the time limit of the test. */
+/* If an operation did not end, the test would exceed its time limit. */
 IO_TEST(deadline_ends_whatever_a_stream_does)
 {
     static const unsigned seeds[] = {9, 15, 21, 33, 1, 2, 3, 4};

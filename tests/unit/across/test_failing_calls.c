@@ -24,7 +24,7 @@ static struct {
     coil_future *done, *failed;
     coil_channel *channel;
     coil_address address;
-    int nothing; /* a number that no open descriptor has */
+    int nothing; /* a number that is not an open descriptor */
 } thing;
 
 static char bytes[16];
@@ -872,7 +872,7 @@ static const struct failing_call calls[] = {
     CALL(run_too_many_threads),
 };
 
-/* These calls return -EINPROGRESS, which cannot be the result of a task. */
+/* Calls that return -EINPROGRESS, which a task must not return. */
 static const struct failing_call pending[] = {
     CALL(result_of_pending),
     CALL(result_of_pending_promise),
@@ -929,7 +929,7 @@ IO_TEST(a_call_that_fails_is_not_described_by_an_older_failure)
 
 /*
  * A later failure with another rc does not replace the message, because a task may clean
- * up before it returns the first rc.
+ * up before it returns the rc of the first failure.
  */
 IO_TEST(a_call_that_fails_differently_leaves_the_error_to_the_body)
 {

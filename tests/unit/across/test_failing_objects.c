@@ -2,9 +2,9 @@
  * test_failing_objects.c - like test_failing_calls.c, but for calls on objects that are
  * closed, shut down or failed, and for calls with invalid arguments.
  *
- * If coil calls a user's function on the same stack (coil_context_run(), a generator),
- * that function's messages count as messages of the call. If a non-blocking call returns
- * -EAGAIN, this is a result, not a failure.
+ * If the call runs a function of the user (coil_context_run(), a generator), the messages
+ * of this function count as the call's own. If a non-blocking call returns -EAGAIN, this
+ * is a result, not a failure.
  */
 #include "../../harness/harness.h"
 
@@ -768,10 +768,7 @@ static ssize_t look_up(void)
     return rc;
 }
 
-/*
- * Connect to "localhost". The resolver has name servers by now, but does not query them
- * for this name.
- */
+/* Connect to "localhost". The resolver does not query name servers for this name. */
 static ssize_t connect_by_name(void)
 {
     coil_stream *stream;
@@ -846,7 +843,7 @@ static ssize_t stat_something(void)
     return coil_stat("/etc/passwd", 0, &(struct statx){0});
 }
 
-/* Poll a pipe that has no events: the call waits until its timeout. */
+/* Poll an empty pipe until the call times out. */
 static ssize_t poll_a_pipe(void)
 {
     struct pollfd in = {.events = POLLIN};
@@ -874,7 +871,8 @@ static ssize_t wait_for_a_pipe(void)
 }
 
 /*
- * Poll so many descriptors that coil uses an epoll set instead of one operation for each.
+ * Poll so many descriptors that coil uses an epoll set instead of one operation per
+ * descriptor.
  */
 static ssize_t poll_many(void)
 {

@@ -3,7 +3,7 @@
  * docs/decisions/0011-one-function-frees.md.
  *
  * In these tests each block of coil's allocator has a header before the caller's bytes.
- * Therefore a block that is freed with the wrong allocator crashes the program or counts
+ * So if a block is freed with another allocator, the program crashes or the block counts
  * as a leak. tests/unit/http/client.c tests coil_http_read_all() in the same way.
  */
 #include "../../harness/harness.h"

@@ -1,5 +1,5 @@
 /*
- * test_hardship.c - many signals, slow readers, very many connections.
+ * test_hardship.c - tests with many signals, slow readers, and very many connections.
  */
 #include "../socket/sockets.h"
 
@@ -83,7 +83,7 @@ IO_TEST(stream_while_signals_rain)
     CHECK_INT(coil_spawn(flood_in, &in, NULL, &reader), 0);
     finish(writer);
     finish(reader);
-    while (drops < 10) /* some signals must also arrive while this task only sleeps */
+    while (drops < 10) /* some signals must arrive while this task sleeps */
         CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
     setitimer(ITIMER_REAL, &never, NULL);
     CHECK_INT(in.moved, out.size);
@@ -104,7 +104,7 @@ IO_TEST(writer_is_held_up_by_a_slow_reader)
     out.stream = ends[0];
     in.stream = ends[1];
     CHECK_INT(coil_spawn(flood_out, &out, NULL, &writer), 0);
-    /* wait until the writer makes no more progress */
+    /* wait until the writer makes no progress any more */
     for (moved = 0; moved != held; moved = out.moved) {
         held = moved;
         coil_sleep(COIL_MSEC(3));
@@ -126,8 +126,9 @@ IO_TEST(writer_is_held_up_by_a_slow_reader)
 
 /*
  * A server process with a task for each connection, and a client process that opens the
- * connections. Each process has as many descriptors as it may open. The connections stay
- * idle until all pairs are ready, and then carry one request each.
+ * connections. Each process opens as many descriptors as it may. The connections stay
+ * idle until all pairs of processes are ready. After that, the client sends one request
+ * on each.
  */
 struct pair {
     int count;
@@ -170,7 +171,7 @@ static int serve_pair(void *arg)
 }
 
 /*
- * Connect from another address after every 8,000 connections. Once half of an address's
+ * Connect, from another address for every 8,000 connections: once half of an address's
  * ports are in use, the kernel takes longer and longer to find a free one.
  */
 static int connect_one(int i, const struct sockaddr_in *name)

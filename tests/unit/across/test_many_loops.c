@@ -138,9 +138,9 @@ static int share_port(void *arg)
         CHECK_INT(coil_promise_set(world->listening, 0, NULL, NULL), 0);
     CHECK_INT(coil_spawn(accept_all, listener, NULL, &acceptor), 0);
     /*
-     * Each listener has its own backlog, and no other listener can accept its
-     * connections. Therefore all listeners exist before the first request, and remain
-     * until all requests have been answered.
+     * Each listener has its own backlog, from which no other listener can accept
+     * connections. So all listeners must exist before the first request, and until all
+     * requests have been answered.
      */
     world->served[coil_thread_index()] = 1;
     while (world->served[0] + world->served[1] + world->served[2] < THREADS && rc == 0)

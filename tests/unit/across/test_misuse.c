@@ -1,7 +1,7 @@
 /*
- * The program aborts with a message if it uses an object after the last reference was
- * released, releases an object twice, or uses an object on a thread other than the thread
- * of the object's loop.
+ * The program aborts with a message if it uses an object after releasing the last
+ * reference, releases an object twice, or uses an object on another thread than that of
+ * the object's loop.
  */
 #include "../../harness/harness.h"
 #include "objects.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Return true if the test runs with a tool that reports reads of freed memory. */
+/* True if the test runs with a tool that reports accesses to freed memory. */
 static bool freed_memory_is_watched(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -56,7 +56,10 @@ static void run_on_backend(void *task)
     coil_run(*fn, NULL, &(coil_run_opts){.loop.backend = backend});
 }
 
-/* Run `fn` in a child process, with a loop on the test's backend. */
+/*
+ * Check that `fn` aborts with this message. It runs in a child process, with a loop on
+ * the test's backend.
+ */
 static void check_dies_in_task(int (*fn)(void *), const char *sentence)
 {
     backend = coil_backend_name();
@@ -224,7 +227,7 @@ TEST(loop_runner_or_executor_destroyed_twice_stops_the_program)
 }
 
 /*
- * Return a future after its last reference was released. free(3) does not overwrite its
+ * Return a future whose last reference was released. free(3) does not overwrite its
  * reference count, so coil can detect a second release.
  */
 static coil_future *released_future(void)
@@ -382,8 +385,8 @@ TEST(object_that_is_gone_is_recognised_in_debug_mode_though_its_memory_is_wanted
 }
 
 /*
- * Free so many objects that coil no longer keeps the memory of the first ones. The
- * harness checks that no memory is leaked.
+ * Free so many objects that coil must also free the memory of the first ones. The harness
+ * checks that no memory is leaked.
  */
 static int free_many(void *arg)
 {
@@ -461,7 +464,7 @@ TASK_TEST(group_or_scope_that_was_never_entered_stops_the_program)
         {notify_zeroes, "coil: coil_condition_notify_all: the condition was never"},
     };
 
-    /* memory that is filled with zeroes, and with other bytes */
+    /* with memory that is filled with zeros, and with other bytes */
     for (int fill = 0; fill < 2; fill++) {
         memset(&never_entered, fill, sizeof never_entered);
         memset(&scope_never_entered, fill, sizeof scope_never_entered);
@@ -539,8 +542,8 @@ IO_TEST(object_destroyed_twice_while_a_call_is_in_it_stops_the_program)
 }
 
 /*
- * Finishing an object in the caller's memory a second time does nothing, because the
- * object is empty after the first time.
+ * Finishing an object in the caller's memory twice is harmless, because the first call
+ * leaves an empty object.
  */
 TASK_TEST(what_is_the_callers_memory_may_be_finished_twice)
 {
@@ -853,7 +856,10 @@ static void *abort_barrier(void *arg)
     return arg;
 }
 
-/* Initialise or use each object in a task, and leave no task waiting for an object. */
+/*
+ * Initialise or use each object in a task, so that no task waits for an object at the
+ * end.
+ */
 static int use_each_and_call(void *call)
 {
     char item;
@@ -937,7 +943,7 @@ TEST(item_that_is_null_stops_the_program_in_debug_mode)
               "coil_queue_get() was called with an item that is NULL");
 }
 
-/* Use queues of each order, and turn debug mode off afterwards. */
+/* Use a queue of each order, twice: with debug mode and without it. */
 static int use_queues_in_each_order(void *arg)
 {
     coil_queue queues[3];
@@ -1005,8 +1011,8 @@ static int misuse_here(void *call)
     coil_timer many[8];
 
     /*
-     * Start so many timers on this loop that a position in the first loop's heap is valid
-     * here too.
+     * Start so many timers on this loop that positions in the first loop's heap are valid
+     * here, too.
      */
     for (int i = 0; i < 8; i++) {
         coil_timer_init(&many[i], test_call_nothing, NULL);
@@ -1029,8 +1035,8 @@ static int wait_for_ever(void *arg)
 }
 
 /*
- * Runs in a child process, on a second thread, while the thread of the first loop waits
- * for it.
+ * Use timers, a scope and a group of a first loop, and then make the call on another
+ * thread, with a second loop. Runs in a child process.
  */
 static int misuse_from_second_loop(void *call)
 {

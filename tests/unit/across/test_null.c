@@ -9,14 +9,14 @@
 
 #include <string.h>
 
-/* A dummy object of any type. No function reads it, and all its bytes are nonzero. */
+/* A dummy object of any type, which no function reads. Its bytes are nonzero. */
 static _Alignas(64) char object[4096];
 #define D ((void *)object)
 
 #define JOIN(a, b) a##b
 #define NAME(line) JOIN(call_, line)
 
-/* Define a function for each line of the list. */
+/* Define a function for each call in the list. */
 #define X(function, arguments, noun)                                                     \
     static void NAME(__LINE__)(void *unused)                                             \
     {                                                                                    \
@@ -37,7 +37,7 @@ static const struct {
 
 TEST(null_in_a_call_stops_the_program_with_the_name_of_the_function)
 {
-    /* Valgrind takes a third of a second for each process that aborts. */
+    /* With Valgrind, each process that aborts takes a third of a second. */
     const size_t step = test_under_valgrind() ? 16 : 1;
 
     memset(object, 1, sizeof object);
@@ -46,7 +46,7 @@ TEST(null_in_a_call_stops_the_program_with_the_name_of_the_function)
             test_dies(calls[i].make, NULL, calls[i].message);
 }
 
-/* coil_await() is called here, so the message names this function. */
+/* The report must name this function, which makes the call. */
 static int await_null(void *arg)
 {
     return coil_await(arg);

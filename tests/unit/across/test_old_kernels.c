@@ -1,10 +1,10 @@
 /*
- * test_old_kernels.c - coil runs without features that older kernels lack or that
+ * test_old_kernels.c - coil works without features that older kernels lack or that
  * containers forbid.
  *
- * seccomp(2) makes the system calls fail with the error that such a kernel returns. The
- * tests then run a program that uses a little of every feature. The program has more
- * tasks than there can be guard pages without MADV_GUARD_INSTALL.
+ * seccomp(2) makes the system calls fail with the error that such a kernel returns. After
+ * that, a program runs that uses a little of every feature. It has more tasks than there
+ * can be guards without MADV_GUARD_INSTALL.
  */
 #include "../../harness/harness.h"
 
@@ -25,7 +25,7 @@ enum { ANY = -1, GUARD_INSTALL = 102, TASKS = 8190 + 810 };
 
 struct refusal {
     int number;   /* number of the system call */
-    int argument; /* refuse only calls with this third argument; ANY: refuse all calls */
+    int argument; /* the third argument of the calls to refuse, or ANY */
     int error;
 };
 
@@ -48,7 +48,7 @@ static size_t add_refusal(struct sock_filter *filter, const struct refusal *r)
     return n;
 }
 
-/* Refuse calls in this process permanently. Each test has a process of its own. */
+/* Refuse calls in this process from now on. Each test has its own process. */
 static void refuse(const struct refusal *refusals, size_t count)
 {
     struct sock_filter filter[128];
@@ -163,7 +163,7 @@ static int use_everything(void *arg)
     CHECK_INT(rc, 0);
     while (crowd.waiting < TASKS && rc == 0)
         rc = coil_yield();
-    /* guards are made with mprotect(2) until the process runs out of mappings */
+    /* coil creates guards with mprotect(2) until it runs out of mappings */
     CHECK(test_mapping_count() > 1000);
     use_streams();
     use_process(expected_of_spawn);
@@ -216,7 +216,7 @@ TEST(nine_thousand_tasks_run_on_linux_5_8)
     run_everything(NULL);
 }
 
-/* Everything works except starting a process, which returns an error. */
+/* Everything works except starting a process, which fails with an error. */
 TEST(nine_thousand_tasks_run_on_linux_4_4_but_for_processes)
 {
     static const struct refusal refusals[] = {

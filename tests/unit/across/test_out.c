@@ -17,8 +17,8 @@
 #define STALE ((void *)8)
 
 /*
- * Calls with one invalid argument. objects.c has calls with valid arguments, which fail
- * only if a resource is not available.
+ * Calls with one invalid argument. Calls with valid arguments, which fail only if a
+ * resource is not available, are in objects.c.
  */
 struct call {
     const char *name;
@@ -230,7 +230,7 @@ IO_TEST(out_is_null_after_a_bad_argument)
     }
 }
 
-/* Make each allocation of the call fail in turn, until the call succeeds. */
+/* Make each allocation in the call fail in turn, until the call succeeds. */
 /* Returns the number of failed calls. */
 static uint64_t fail_each_allocation(const struct test_object *object)
 {
@@ -265,13 +265,13 @@ IO_TEST(out_is_null_after_a_failed_allocation)
         coil_listener_destroy(test_listener);
     }
     /*
-     * Up to four calls do not allocate: a task, a coroutine and a generator are stored on
+     * Up to four calls do not allocate: tasks, coroutines and generators are stored on
      * their own stacks, and a build without TLS cannot create a TLS context.
      */
     CHECK(without_failure <= 4);
 }
 
-/* When the loop refuses the task, the promise already exists. */
+/* The promise is created before the loop refuses the task. */
 static void spawn_on_closed_loop(void)
 {
     coil_promise *promise = STALE;

@@ -1,10 +1,10 @@
 /*
  * test_random_operations.c - an operation with a deadline ends in time, and the kernel
- * does not use its memory after it has returned.
+ * does not use its memory after the call has returned.
  *
- * See random_operations.c. Each run uses hundreds of seeds, and `make soak` uses
- * thousands. If a seed fails, the test prints how to try that seed again. Because the
- * clock is real, reproducing the failure may take several attempts.
+ * See random_operations.c. A run uses hundreds of seeds, and `make soak` uses thousands.
+ * If a seed fails, the test prints how to try that seed again. This may take several
+ * attempts, because the clock is real.
  */
 #include "deadlines.h"
 #include "random_operations.h"
@@ -62,7 +62,7 @@ IO_TEST(random_operations_end_by_their_deadlines)
 
 /* ---- as a guest -------------------------------------------------------------------- */
 
-/* Act as the host of a guest loop: poll and step until the task has ended. */
+/* Run a task in a guest loop: act as its host until the task has ended. */
 static void host(coil_loop *loop, coil_task_fn fn, void *arg)
 {
     coil_task *task;
@@ -98,7 +98,7 @@ static void say_nothing(void)
 {
 }
 
-/* Wait for posts while nothing else can wake the loop. */
+/* Wait for posts while nothing else wakes the loop. */
 static int wait_for_posts(void *arg)
 {
     watchdog_begin(say_nothing);

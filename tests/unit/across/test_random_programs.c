@@ -1,6 +1,5 @@
 /*
- * test_random_programs.c - random programs on a network with all faults that networks can
- * have.
+ * test_random_programs.c - random programs on a network with all kinds of faults.
  *
  * See random_program.c. Each run uses a few hundred seeds. `coil-tests -n 1000` uses
  * more.
@@ -67,7 +66,7 @@ TEST(random_programs_on_a_simulated_network)
     random_tls_end();
 }
 
-/* One allocation fails in each program, a different one each time. */
+/* In each program one allocation fails, each time another one. */
 TEST(random_programs_without_memory)
 {
     uint64_t seed = test_first_seed(), end = seed + (uint64_t)test_seed_count(300);

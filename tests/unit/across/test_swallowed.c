@@ -1,8 +1,8 @@
 /*
  * test_swallowed.c - a call that succeeds does not change the task's last error, even if
- * a step inside the call failed. Examples are a file that does not exist yet, a timeout
- * that is the result of the call, and a system call that coil replaces with another one
- * if it fails.
+ * a step inside the call failed. Examples of such failures are a file that does not exist
+ * yet, a timeout that is the call's result, and a system call that coil replaces with
+ * another one.
  */
 #include "../../harness/harness.h"
 
@@ -124,7 +124,7 @@ static const struct {
     SUCCESS(open_datagrams),        SUCCESS(connect_datagrams),
 };
 
-/* The errnos that may occur inside these calls, and one (EDOM) that cannot. */
+/* Errors that may occur inside these calls, and one (EDOM) that cannot. */
 static const int failures[] = {-ENOENT,       -ETIMEDOUT,   -EOPNOTSUPP,
                                -EINVAL,       -EXDEV,       -EADDRNOTAVAIL,
                                -EAFNOSUPPORT, -EINPROGRESS, -EDOM};
