@@ -113,7 +113,7 @@ static void report(const char *sentence, const void *from)
     (void)from;
     sem_post(&report_has_begun);
     sem_wait(&report_may_go_on);
-    usleep(100000); /* about as long as a report that loads libdw takes */
+    usleep(100000); /* a report that has to load libdw takes about as long */
     fprintf(stderr, "coil: %s\n", sentence);
 }
 
@@ -148,8 +148,8 @@ TEST(exit_waits_for_the_abort_of_another_thread)
 }
 
 /*
- * Exit in a child created by fork(2) while a thread was reporting. That thread does not
- * exist in the child, which must not wait for it.
+ * Fork while another thread is printing a report, and exit in the child. The child must
+ * not wait for that thread, which does not exist in the child.
  */
 static void exit_in_forked_child(void *arg)
 {

@@ -180,7 +180,7 @@ TASK_TEST(var_values_are_retained_while_a_context_has_them)
     CHECK_INT(one.refs, 1);
     CHECK_INT(other.refs, 2);
     CHECK_INT(coil_task_await(task), 0);
-    /* the child has ended, although this task holds a reference to it */
+    /* an ended task releases its context, even if references to it remain */
     CHECK_INT(other.refs, 1);
     coil_task_release(task);
 }

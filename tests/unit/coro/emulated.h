@@ -1,5 +1,5 @@
 /*
- * emulated.h - detects qemu-user. Its own memory and signals disturb some tests.
+ * emulated.h - detects qemu-user, whose own memory and signals disturb some tests.
  */
 #ifndef COIL_TESTS_CORO_EMULATED_H
 #define COIL_TESTS_CORO_EMULATED_H

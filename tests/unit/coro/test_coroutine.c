@@ -114,7 +114,7 @@ static void *round_upward(void *arg)
     return (void *)(intptr_t)(fegetround() == FE_UPWARD && before == after);
 }
 
-/* Each coroutine has its own MXCSR and x87 control word, or FPCR. */
+/* Each coroutine has its own MXCSR and x87 control word (on aarch64: FPCR). */
 TEST(coro_keeps_its_rounding_mode)
 {
     coil_coro *coro = create(round_upward, NULL);
@@ -246,7 +246,7 @@ static void *check_alignment(void *arg)
     char printed[32];
 
     (void)arg;
-    /* the compiler uses movaps here if it can */
+    /* the compiler may use movaps here, which requires an aligned stack */
     snprintf(printed, sizeof printed, "%.2Lf", wide);
     CHECK_STR(printed, "1.50");
     return (void *)((uintptr_t)aligned & 15);

@@ -1,5 +1,5 @@
 /*
- * test_foreign_stack.c - tasks that wait while running on a stack that the program has
+ * test_foreign_stack.c - tasks that wait while they run on a stack that the program has
  * allocated, with makecontext(3).
  */
 #include "../../harness/harness.h"
@@ -22,7 +22,7 @@ static void need_plain_memory(void)
         test_skip("the tool does not know of such stacks");
 }
 
-/* A function that is called on another stack, and its result. */
+/* A call on another stack. */
 struct visit {
     ucontext_t here, there;
     int (*fn)(void *arg);
@@ -69,7 +69,7 @@ static int return_seven(void *unused)
     return rc < 0 ? rc : 7;
 }
 
-/* Wait in different ways, to use every kind of switch. */
+/* Wait in various ways, so that every kind of switch is used. */
 static int wait_in_many_ways(void *unused)
 {
     coil_stream *ends[2];
@@ -206,7 +206,7 @@ static int recurse_for_ever(void *unused)
     return recurse(0);
 }
 
-/* This frame is larger than the stack and its guard together. */
+/* Wait in a frame that is larger than the stack and its guard together. */
 static COIL__NOINLINE int wait_in_a_large_frame(void *unused)
 {
     volatile char *frame = __builtin_alloca(1240000);

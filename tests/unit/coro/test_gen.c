@@ -1,6 +1,6 @@
 /*
- * test_gen.c - generators that behave like Python's. The first tests check the values and
- * printed lines that docs/seeds.md lists; corner cases follow.
+ * test_gen.c - generators, which behave like Python's. The first tests check the values
+ * and printed lines that are listed in docs/seeds.md; corner cases follow.
  */
 #include "../../harness/harness.h"
 
@@ -145,8 +145,8 @@ static int return_abc(coil_gen *gen, void *arg)
 }
 
 /*
- * The value that a generator returns is the result of the call that reaches the end, and
- * of no later call. (docs/seeds.md, row 12)
+ * Only the call that reaches the generator's end gets the generator's return value; later
+ * calls do not. (docs/seeds.md, row 12)
  */
 TEST(gen_return_value_comes_with_the_end)
 {
@@ -223,8 +223,8 @@ static int gen_fn(coil_gen *gen, void *arg)
 }
 
 /*
- * Check the values, and the states of the generator. In Python, these states show as an
- * f_lasti of -1 and of 3. (docs/seeds.md, row 14)
+ * Check the values and the states of the generator. In Python, f_lasti shows the states:
+ * it is -1 before the first step, and 3 at the yield. (docs/seeds.md, row 14)
  */
 TEST(gen_fn_prints_what_it_is_sent)
 {
@@ -424,7 +424,7 @@ TEST(gen_ten_of_one_function_have_their_own_locals)
 }
 
 /*
- * Any code with a reference to a generator may resume it, here another coroutine.
+ * Any code that has a pointer to a generator may resume it: here another coroutine does.
  * (docs/seeds.md, row 5)
  */
 static void *resume_once(void *arg)
@@ -513,7 +513,7 @@ TEST(gen_closes_a_hundred_generators)
     CHECK_INT(coil__stack_count(), 0);
 }
 
-/* A comparator that suspends in the middle of the library's qsort(). */
+/* Compare two numbers for qsort(3), and suspend in the middle of it. */
 static int compare_and_yield(const void *a, const void *b)
 {
     coil_gen_yield(number(1), NULL);
@@ -738,8 +738,9 @@ static int swallows_the_exit(coil_gen *gen, void *arg)
 }
 
 /*
- * Closing the outer generator closes the delegate first. Python then raises GeneratorExit
- * in the outer generator, even if the delegate swallowed its own.
+ * Closing the outer generator closes its delegate first. As in Python, the outer
+ * generator gets its own GeneratorExit, even if the delegate has swallowed the one that
+ * it got.
  */
 TEST(gen_close_reaches_the_outer_though_the_inner_swallowed_it)
 {

@@ -1,6 +1,6 @@
 /*
- * test_outside.c - coro/outside.h: what tools read from outside the process, which is the
- * ELF note, the rows of the table, and the list of loops.
+ * test_outside.c - the data that tools read from outside the process (coro/outside.h):
+ * the ELF note, the rows of the table, and the list of loops.
  */
 #include "../../../src/coro/outside.h"
 #include "../../../src/task/task.h"
@@ -249,7 +249,7 @@ static int look_at_job(void *arg)
     const struct coil__wait *wait;
     const char *job;
 
-    /* The thread may have begun the job before the task waits for it. */
+    /* The job may run before its task has begun to wait for it. */
     while ((wait = __atomic_load_n(&task->wait, __ATOMIC_ACQUIRE)) == NULL)
         usleep(100);
     CHECK(wait->class->job.steps == 1);

@@ -1,6 +1,6 @@
 /*
- * test_overflow.c - a stack overflow is reported with the name of the task. After that,
- * the signal has its default effect.
+ * test_overflow.c - a stack overflow is reported with the name of the task, before the
+ * signal has its default effect.
  */
 #include "../../harness/harness.h"
 
@@ -120,7 +120,7 @@ TEST(overflow_report_leaves_an_alternate_stack_of_the_programs)
     CHECK_INT(sigaltstack(NULL, &now), 0);
     CHECK_PTR(now.ss_sp, own.ss_sp);
     CHECK_INT(now.ss_flags, 0);
-    /* uses the alternate signal stack that the thread already has */
+    /* must use the alternate signal stack that the thread already has */
     CHECK(coil__overflow_install());
     coil__overflow_uninstall();
     CHECK_INT(sigaltstack(NULL, &now), 0);

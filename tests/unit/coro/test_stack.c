@@ -21,7 +21,7 @@
 
 #define CONTROL_BYTES 400
 
-/* Acquire a stack, and copy the description of its slot for later checks. */
+/* Acquire a stack. Copies the description of its slot, so that tests can change it. */
 static int try_acquire(size_t stack_bytes, size_t control_bytes,
                        struct coil__stack *stack)
 {
@@ -98,10 +98,7 @@ TEST(stack_bytes_beyond_reason_are_refused)
     CHECK_INT(coil__stack_count(), 0);
 }
 
-/*
- * The slot's bookkeeping data is at the beginning of the control block. The user owns the
- * rest of the block.
- */
+/* The control block begins with the slot's own data. Users of the stack own the rest. */
 TEST(stack_control_block_lies_at_the_same_place_on_reuse)
 {
     struct coil__stack *first, *again;
@@ -173,8 +170,7 @@ TEST(stack_drain_unmaps_what_is_not_used)
 }
 
 /*
- * The slot that was released is reused. It is clean, and the page at its top is still
- * resident.
+ * The released slot is reused. Its memory is zeroed, and its top page is still resident.
  */
 TEST(stack_shrink_keeps_a_small_pool)
 {
@@ -405,7 +401,7 @@ TEST(stack_guards_by_mprotect_stay_within_the_budget)
     for (int i = 0; i < COUNT; i++)
         release(&stacks[i]);
     coil__stack_drain();
-    /* Freeing the mappings restores the budget. */
+    /* The budget is available again after the mappings have been freed. */
     stacks[0] = acquire(16384);
     CHECK(coil__stack_guarded(&stacks[0]));
     release(&stacks[0]);
@@ -421,7 +417,7 @@ TEST(stack_guards_are_longer_than_a_probe_and_take_nothing_of_the_stack)
     const size_t guard_bytes = 60 * 1024;
 #endif
 
-    coil__stack_guard = COIL__GUARD_MPROTECT; /* the mode that every kernel supports */
+    coil__stack_guard = COIL__GUARD_MPROTECT; /* every kernel supports this mode */
     for (size_t bytes = 16384; bytes <= 1 << 20; bytes *= 2) {
         struct coil__stack stack = acquire(bytes);
 
@@ -453,8 +449,8 @@ TEST(stack_tops_are_spread_over_the_sets_of_the_caches)
 /* ---- overflows that no guard stops ------------------------------------------------- */
 
 /*
- * Recurse with frames of a little more than 1,000 bytes, and wait at the end if `wait` is
- * set. (An optimiser would shrink the array if only one of its bytes were used.)
+ * Recurse with frames of a little more than 1,000 bytes, and suspend in the innermost one
+ * if `wait` is set. The asm statement keeps the compiler from shrinking the array.
  */
 static COIL__NOINLINE int descend(int depth, bool wait)
 {
@@ -489,8 +485,8 @@ static void *end_after_the_depth(void *arg)
 }
 
 /*
- * Create a coroutine above two used slots, so that a frame that skips the guard ends in
- * one of these slots.
+ * Create a coroutine whose slot is above two used slots, so that a frame that skips the
+ * guard ends in one of them.
  */
 static coil_coro *create_above_others(coil_coro_fn fn, void *arg)
 {
@@ -518,8 +514,8 @@ static void overflow_unguarded(void *arg)
 }
 
 /*
- * In a stack with a guard, 140 frames would reach the guard, and 230 frames the slot
- * below it.
+ * 140 frames reach the place where other stacks have a guard, and 230 frames the next
+ * slot.
  */
 TEST(stack_without_guard_is_checked_when_left)
 {
@@ -587,10 +583,7 @@ TEST(stack_without_guard_has_a_canary_below)
 
 /* ---- frames that reach beyond the guard -------------------------------------------- */
 
-/*
- * Call fn from a frame of `bytes` bytes. Only the end of the frame, where fn runs, is
- * touched.
- */
+/* Call fn from a frame of `bytes` bytes, without writing to the rest of the frame. */
 static COIL__NOINLINE void jump(size_t bytes, void (*fn)(void))
 {
     volatile char *frame = __builtin_alloca(bytes);
@@ -710,8 +703,8 @@ static void *jump_and_return(void *bytes)
 }
 
 /*
- * Jump over a guard of the usual size with a large frame. Unless the guard is wide, the
- * frame ends in the stack of another coroutine.
+ * Skip a guard of the usual size with a large frame, which ends in the stack of another
+ * coroutine unless the guard is wide.
  */
 static void jump_by(void *bytes)
 {
@@ -866,7 +859,7 @@ static void check_peaks(enum coil__guard guard)
     coil__stack_trim(stack);
     CHECK(coil__stack_peak(stack) >= 90000);
     coil__stack_release(stack);
-    /* Pages that the slot's previous user has touched are not counted. */
+    /* Pages to which the slot's previous user has written are not counted. */
     CHECK_INT(coil__stack_acquire(0, CONTROL_BYTES, false, &stack), 0);
     touch_to(stack, 100);
     CHECK(coil__stack_peak(stack) <= (ssize_t)page);
@@ -918,7 +911,7 @@ TEST(stack_exhaustion_is_an_error)
     while ((rc = try_acquire(0, 64, &stacks[count])) == 0)
         count++;
     CHECK_INT(rc, -ENOMEM);
-    /* coil tried smaller slabs before it failed, so hardly any slot is wasted. */
+    /* coil tries smaller slabs before it fails, so hardly any memory is wasted. */
     CHECK((size_t)count * (size_t)(stacks[1].low - stacks[0].low) >
           500 * COIL_STACK_BYTES);
     CHECK_INT(try_acquire(1 << 20, 64, &stack), -ENOMEM);

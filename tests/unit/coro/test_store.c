@@ -1,5 +1,5 @@
 /*
- * test_store.c - the cells in which swapped-out stacks are stored.
+ * test_store.c - the allocator of cells, in which swapped-out stacks are stored.
  */
 #include "../../../src/coro/store.h"
 #include "../../harness/harness.h"

@@ -1,5 +1,6 @@
 /*
- * test_unwind.c - debuggers and unwinders can walk a coroutine's stack down to its entry.
+ * test_unwind.c - debuggers and unwinders can walk a coroutine's stack up to its entry
+ * function.
  */
 #include "../../harness/harness.h"
 
@@ -57,14 +58,14 @@ TEST(unwinder_stops_at_the_entry)
     CHECK_INT(coil_coro_create(unwind_outermost, (void *)count_frames, NULL, &coro), 0);
     frames = (intptr_t)coil_coro_resume(coro, NULL) - 3;
     /*
-     * The expected frames are visit, three functions of the test, two of coil, and the
+     * The expected frames are visit(), three functions of the test, two of coil, and the
      * entry. There may be up to three more frames.
      */
     CHECK(frames >= 6 && frames <= 9);
     coil_coro_destroy(coro);
 }
 
-static int there[2]; /* a pipe; the program writes a byte to it when it begins to wait */
+static int there[2]; /* a pipe to which the child writes a byte when it begins to wait */
 
 static int wait_for_ever(void)
 {
@@ -97,8 +98,8 @@ static pid_t start_waiting(void)
 }
 
 /*
- * Read a backtrace of the process from gdb. Demangling is off, because gdb takes
- * coil__coro_main for an Ada function without debug data, and prints coil.coro_main.
+ * Read a backtrace of the process from gdb. Demangling is off: without debug data, gdb
+ * mistakes coil__coro_main for an Ada function, and prints coil.coro_main.
  */
 static void read_backtrace(pid_t pid, char *text, size_t size)
 {
@@ -117,7 +118,10 @@ static void read_backtrace(pid_t pid, char *text, size_t size)
         pclose(gdb);
 }
 
-/* Return true if the names occur in this order, and no frame follows the last one. */
+/*
+ * Return true if the backtrace contains these functions in this order, and no frame after
+ * the last one.
+ */
 static bool shows(const char *backtrace_text)
 {
     static const char *const names[] = {"wait_for_ever",   "unwind_innermost",
@@ -189,10 +193,10 @@ TEST(unwinder_walks_a_suspended_coroutine)
     coil__switch_look(coro->sp, collect_frames, frames);
     n = (intptr_t)frames[0];
     /*
-     * The expected frames are collect_frames, the check, suspend_here, three functions of
-     * the test, two of coil, perhaps the switch, and the entry. There may be a frame that
-     * notifies TSan, and frames of functions that are not inlined at -O1 or -O0. An
-     * endless walk would fill the whole array.
+     * The expected frames are collect_frames(), the check, suspend_here(), three
+     * functions of the test, two of coil, perhaps the switch, and the entry. There may be
+     * a frame that notifies TSan, and frames of functions that are not inlined at -O1 or
+     * -O0. An endless walk would fill the whole array.
      */
     CHECK(n >= 8 && n <= 12 + COIL__TSAN + NOT_INLINED);
     CHECK_PTR(coil__coro_current(), root);

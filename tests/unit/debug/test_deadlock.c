@@ -1,6 +1,6 @@
 /*
- * test_deadlock.c - tasks that wait for an event that can never happen are reported.
- * Tasks that only seem to do so are not reported.
+ * test_deadlock.c - tasks are reported if they wait for events that can never happen, but
+ * not if they only seem to.
  */
 #include "../../harness/harness.h"
 
@@ -179,8 +179,8 @@ static void set_it(void *arg)
 }
 
 /*
- * Post after a while. This thread should hold its own reference to the loop, but does
- * not. Even so, the report must not say anything false.
+ * Post after a while, without a reference to the loop. This is a mistake, but even so a
+ * deadlock must not be reported.
  */
 static void *post_later(void *loop)
 {
@@ -234,8 +234,8 @@ static int fork_and_await_a_post(void *arg)
 }
 
 /*
- * Debug mode has a thread that never posts, the sampler. A child created by fork(2)
- * inherits the count of such threads, but not the thread.
+ * In debug mode, the sampler's thread counts as a thread that never posts. A child of
+ * fork(2) inherits the count, but not the thread.
  */
 TEST(no_deadlock_in_a_child_whose_parent_has_a_sampler)
 {

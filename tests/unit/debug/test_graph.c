@@ -1,6 +1,6 @@
 /*
- * test_graph.c - the printed graph of tasks that await each other: the shapes of
- * CPython's test_graph, and others.
+ * test_graph.c - the printed graph of tasks that await each other. Some of the graphs are
+ * those of CPython's test_graph.
  */
 #include "../../harness/harness.h"
 
@@ -29,7 +29,7 @@ static void print_dump(void)
 
 /*
  * Return a one-line summary of the output, with the awaiters of each task or future in
- * parentheses: "c2(main, sub(main))". "^" marks an entry that occurred before.
+ * parentheses, such as "c2(main, sub(main))". "^" marks a task that was printed before.
  */
 static const char *shape(void)
 {
@@ -61,8 +61,8 @@ static const char *shape(void)
 }
 
 /*
- * Check the names of the functions in the first call stack of the output, if they are
- * available.
+ * Check that the first call stack of the output contains these functions. Does nothing if
+ * function names are not available.
  */
 static void check_stack(const char *const names[], size_t count)
 {
@@ -366,8 +366,8 @@ static int await_a_sleeper(void *arg)
 }
 
 /*
- * Check the lines of `text` that begin with a dash. Ignore everything from an address to
- * the end of its line, because addresses differ from run to run.
+ * Check the lines of `text` that begin with a dash. Lines are cut off before an address,
+ * because addresses differ from run to run.
  */
 static void check_tasks(const char *expected)
 {
@@ -401,7 +401,7 @@ TASK_TEST(dump_is_a_tree_of_groups_and_awaits)
     CHECK(strstr(text, "coil: 6 tasks\n") == text);
     CHECK(strstr(text, " at ") == NULL ||
           strstr(text, test_place(" spawned by await_a_sleeper")) != NULL);
-    /* cut off the end of the last line, the function's name */
+    /* cut off the function's name at the end */
     *strstr(text, " has not begun: ") = '\0';
     check_tasks("- main runs\n"
                 "  - outer waits 2.0 s: task inner\n"
@@ -456,8 +456,8 @@ static int sleep_two_milliseconds(void *arg)
 }
 
 /*
- * Print the tasks after the sleeper's deadline has passed. This task occupies the loop,
- * so the loop has not noticed this.
+ * Print the tasks after the sleeper's deadline has passed, while this task still keeps
+ * the loop from noticing this.
  */
 static int dump_a_late_sleeper(void *arg)
 {

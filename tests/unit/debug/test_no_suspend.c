@@ -73,8 +73,8 @@ static COIL__NOINLINE int use_the_stack(int rc)
 }
 
 /*
- * Call a function that returns without leaving its region. Overwrite the memory of the
- * region before the task ends.
+ * End a task after a function has returned without leaving its region, and after the
+ * memory of the region was overwritten.
  */
 static int end_after_a_region(void *arg)
 {
@@ -339,8 +339,8 @@ static int print_to_waiting_file(void *arg)
 }
 
 /*
- * Wait when coil writes the indentation before a function's name: coil is looking up
- * symbols at that time.
+ * Write a dump, but wait before the name of a function, while coil is looking up symbols.
+ * Such lines begin with spaces.
  */
 static ssize_t wait_at_a_function(void *cookie, const char *buf, size_t n)
 {
@@ -392,8 +392,8 @@ static void run_body(void *body)
 }
 
 /*
- * A callback that is called during a walk through a list must not wait: other tasks could
- * change the list meanwhile, or take an item that is being moved.
+ * A callback that is called while coil iterates over a list must not wait: in the
+ * meantime, other tasks could change the list, or take an item that is being moved.
  */
 TEST(callbacks_that_would_wait_in_a_walk_are_named)
 {
@@ -425,7 +425,7 @@ static int ask(coil_task *task, void *arg)
 }
 
 /*
- * coil_may_suspend() returns false in a callback that must not wait. libcoil-posix then
+ * In a callback that must not wait, coil_may_suspend() returns false, so libcoil-posix
  * blocks instead of suspending.
  */
 TASK_TEST(callbacks_in_a_walk_are_told_that_they_may_not_wait)

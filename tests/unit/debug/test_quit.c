@@ -15,8 +15,8 @@
 static int said = -1, usual_stderr;
 
 /*
- * Redirect standard error to a file. The test reads the file later, and prints its
- * contents to the usual standard error.
+ * Redirect standard error to a file, which the test reads later, and copies to the
+ * previous standard error.
  */
 static void keep_what_is_said(void)
 {
@@ -63,8 +63,8 @@ static int ask_and_sleep(void *arg)
 }
 
 /*
- * Run with the default action of SIGQUIT, because a shell that runs the tests in the
- * background may have made them ignore it.
+ * Run with the default action of SIGQUIT: if a shell runs the tests in the background, it
+ * may have made them ignore the signal.
  */
 static void run_with_default(coil_task_fn fn)
 {
@@ -123,7 +123,9 @@ TEST(sigquit_twice_within_a_second_ends_the_program)
 
 static const char said_of_a_block[] = "coil: the loop has not run for a second";
 
-/* Send SIGQUIT, and block the thread in the kernel until the report was printed. */
+/*
+ * Send SIGQUIT, and block the thread with system calls until the report has been printed.
+ */
 static int block(void *arg)
 {
     (void)arg;
@@ -171,7 +173,7 @@ TEST(sigquit_names_the_callback_that_blocks_the_loop)
 
 #if defined(__x86_64__)
 
-/* Block in code that uses the register of the frame pointer for another purpose. */
+/* Block in code that uses the frame pointer's register for something else. */
 static void block_without_a_frame_pointer(void *arg)
 {
     struct timespec nap = {.tv_nsec = 100000000};

@@ -37,7 +37,7 @@ static void watch_for_slow_things(void)
     coil_set_exception_handler(note_report, NULL);
     coil_set_slow_callback_ns(SLOW);
     coil_set_debug(true);
-    coil_yield(); /* the next step is the first one in debug mode */
+    coil_yield(); /* the next step is the first one that is timed */
 }
 
 static void block(int64_t ns)
@@ -66,7 +66,10 @@ static bool has_symbols(void)
     return strstr(reports, " at ") != NULL;
 }
 
-/* Check that one report has this beginning and states at least "took 0.040 seconds". */
+/*
+ * Check that a report begins with `beginning` and contains "took" with at least 0.040
+ * seconds.
+ */
 static void check_reported(const char *beginning)
 {
     const char *found = reports, *took;
@@ -107,8 +110,8 @@ TASK_TEST(debug_names_a_slow_callback)
 }
 
 /*
- * An optimiser may merge functions with the same code, so the duration differs from that
- * in block_in_a_callback().
+ * The duration differs from that in block_in_a_callback(), because the compiler may merge
+ * functions with the same code.
  */
 static void block_when_done(coil_future *future, void *arg)
 {
@@ -161,17 +164,15 @@ TASK_TEST(debug_is_silent_about_what_is_fast_and_when_it_is_off)
 
 /* ---- sampled stacks ---------------------------------------------------------------- */
 
-/*
- * Return false if a sanitizer's functions are called instead of those of the C library.
- */
+/* Return false if a sanitizer replaces functions of the C library. */
 static bool calls_are_the_librarys(void)
 {
     return !COIL__ASAN && !COIL__TSAN;
 }
 
 /*
- * Run the task until a report names the place. On a busy machine, debug mode may miss a
- * blocking call.
+ * Run the task repeatedly until a report names the place: on a busy machine, the sampler
+ * may miss a blocking call.
  */
 static void run_until_reported(coil_task_fn body, const char *place)
 {
@@ -254,8 +255,9 @@ IO_TEST(debug_names_the_function_that_computes)
 void block_in_a_large_frame(void);
 
 /*
- * This frame of 60 KiB is larger than the 16 KiB of stack that the sampler copies.
- * Without a frame pointer, the unwinder computes the frame's end from the stack pointer.
+ * A function with a frame of 60 KiB, which is larger than the 16 KiB of stack that the
+ * sampler copies. There is no frame pointer, so the unwinder computes the frame's end
+ * from the stack pointer.
  */
 #if defined(__x86_64__)
 __asm__(".text\n"
@@ -290,8 +292,8 @@ static int block_in_a_large_frame_in_a_task(void *arg)
 }
 
 /*
- * The memory next to the sampler's copy of the stack is filled with garbage. If the
- * sampler read a return address from there, it would crash.
+ * Fill the memory next to the sampler's copy of the stack with garbage: if the sampler
+ * read a return address from there, it would crash.
  */
 IO_TEST(debug_samples_a_stack_whose_frames_are_larger_than_the_copy)
 {
@@ -315,8 +317,8 @@ IO_TEST(debug_samples_a_stack_whose_frames_are_larger_than_the_copy)
 }
 
 /*
- * Redirect standard error to a pipe, and do not end this step before a report in the pipe
- * names it.
+ * Redirect standard error to a pipe, and continue this step until the pipe contains a
+ * report about it.
  */
 static int read_until_reported(void *arg)
 {
@@ -381,7 +383,7 @@ static int samplers(void)
     return n;
 }
 
-/* Wait until the sampler's thread has started and set its name. */
+/* Wait until the sampler's thread runs, and has set its name. */
 static void wait_for_sampler(void)
 {
     while (samplers() == 0)
@@ -514,7 +516,7 @@ IO_TEST(debug_mode_with_a_real_clock)
 
 static int leave_the_thread(void *arg)
 {
-    coil_yield(); /* starts debug mode's thread */
+    coil_yield(); /* starts the sampler */
     pthread_exit(arg);
 }
 

@@ -1,7 +1,7 @@
 /*
- * test_stacks.c - reading the stacks of waiting tasks in another task.
+ * test_stacks.c - backtraces of waiting tasks, made by another task.
  *
- * Functions are recognised by their addresses, without symbols.
+ * Functions are recognised by their addresses, so the tests need no symbols.
  */
 #include "../../harness/harness.h"
 
@@ -106,8 +106,7 @@ static COIL__NOINLINE int read_a_byte(void *arg)
 }
 
 /*
- * The backtrace omits those frames of coil that wait for the operation, as for any other
- * wait.
+ * As for any other wait, the backtrace omits the innermost frames, which belong to coil.
  */
 IO_TEST(backtrace_of_a_task_that_reads_begins_in_the_stream)
 {
@@ -322,7 +321,7 @@ TASK_TEST(backtrace_from_a_callback)
     CHECK_INT(looked, 1);
 }
 
-/* Use up the task's stack except for `bytes` bytes. */
+/* Use up the task's stack, except for `bytes` bytes. */
 #define LEAVE_ROOM(bytes)                                                                \
     do {                                                                                 \
         char *here = __builtin_frame_address(0), *low = coil__coro_current()->stack.low; \

@@ -1,5 +1,5 @@
 /*
- * test_stall.c - coil_watch_locks(), which reports a step that waits too long for a lock.
+ * test_stall.c - coil_watch_locks() reports a step that waits too long for a lock.
  */
 #include "../../harness/harness.h"
 
@@ -34,7 +34,7 @@ static void unlock(void)
     syscall(SYS_futex, &lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Read from the pipe until a whole line was reported, and then unlock. */
+/* Read a whole line of a report from the pipe, and unlock. */
 static void *read_report(void *unused)
 {
     size_t n = 0;
@@ -48,7 +48,7 @@ static void *read_report(void *unused)
     return unused;
 }
 
-/* Unlock after the watching thread has had the time for 30 checks. */
+/* Unlock after the time of 30 checks. */
 static void *unlock_later(void *unused)
 {
     nanosleep(&(struct timespec){.tv_nsec = 30 * coil__stall_check_ns}, NULL);
@@ -118,7 +118,7 @@ TEST(stall_of_a_task_is_reported_with_its_place)
 }
 
 /*
- * The only thread waits for a lock that no signal handler releases either, so the program
+ * The only thread waits for a lock, which no signal handler could release, so the program
  * must abort.
  */
 TEST(stall_of_the_only_thread_aborts)
@@ -155,10 +155,7 @@ static void on_alarm(int signo)
     lock = 0;
 }
 
-/*
- * Wait for a lock that a signal handler releases. The signal interrupts futex(2), and the
- * lock is then free.
- */
+/* Wait for a lock that a signal handler releases. The signal interrupts futex(2). */
 static int wait_for_handler(void *unused)
 {
     struct sigaction action = {.sa_handler = on_alarm};
@@ -276,7 +273,7 @@ static int wait_for_nothing(void *unused)
     return coil_event_wait(&event);
 }
 
-/* The watching thread never posts, so it does not hide the deadlock. */
+/* The watching thread never posts, so it does not hide a deadlock. */
 TEST(stall_watch_leaves_deadlocks_to_be_found)
 {
     CHECK_INT(coil_run(wait_for_nothing, NULL, NULL), -EDEADLK);
@@ -284,7 +281,7 @@ TEST(stall_watch_leaves_deadlocks_to_be_found)
 
 /* ---- tasks that wait for locks ----------------------------------------------------- */
 
-/* Wait for a lock as libcoil-posix does: suspend, and let a timer repeat the check. */
+/* Wait for a lock as libcoil-posix does: sleep repeatedly between checks. */
 static int wait_suspended(void *unused)
 {
     coil_lock_wait wait;
@@ -335,7 +332,7 @@ TEST(stall_is_not_reported_while_a_task_sleeps)
     end(thread);
 }
 
-/* Compute for half a second without a pause, and then unlock. */
+/* Compute for half a second without a pause, and unlock. */
 static void *compute(void *unused)
 {
     int64_t end = coil_now() + COIL_SEC(1) / 2;

@@ -44,7 +44,7 @@ static int read_one(void *arg)
 }
 
 /*
- * The ends are deliberately not TCP sockets: on other descriptors, every backend tries to
+ * The ends are not TCP sockets, because on all other descriptors every backend tries to
  * read or write before it waits.
  */
 IO_TEST(stats_tell_how_many_operations_had_to_wait)

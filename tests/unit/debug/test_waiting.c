@@ -1,5 +1,6 @@
 /*
- * test_waiting.c - finding the object for which a task waits, and the awaiters of a task.
+ * test_waiting.c - coil_task_waiting() and coil_task_awaiters(): what a task waits for,
+ * and which tasks wait for it.
  */
 #include "../../harness/harness.h"
 
@@ -10,7 +11,10 @@
 #include <semaphore.h>
 #include <unistd.h>
 
-/* Check which object `task` waits for. After that, cancel the task and let it end. */
+/*
+ * Check what the task waits for. Cancels the task, and returns the description of its
+ * wait.
+ */
 static coil_waiting waits_for(coil_task *task, const char *what, const void *object)
 {
     coil_waiting w = {.what = NULL};
@@ -94,7 +98,7 @@ TASK_TEST(waiting_tells_futures)
               COIL_SEC(7));
     CHECK_PTR(waits_for(test_spawn(gather_two, futures), "gather", NULL).future,
               futures[0]);
-    /* was cancelled together with the task that gathered it */
+    /* this future was cancelled with the task that gathered it */
     coil_future_release(futures[0]);
     coil_future_create(&futures[0]);
     CHECK_PTR(waits_for(test_spawn(await, futures[0]), "future", NULL).future,

@@ -1,5 +1,5 @@
 /*
- * test_report.c - reports, which the same calls write as text or as JSON.
+ * test_report.c - reports, written by the same calls as text or as JSON.
  */
 #include "../../harness/harness.h"
 
@@ -193,8 +193,8 @@ static int await_failure(void *arg)
 }
 
 /*
- * Check that the text contains the parts in this order. The rest of the text, such as
- * function names and the end of a stack, depends on the build.
+ * Check that the text contains these parts in this order. The rest, such as function
+ * names and the end of a stack, depends on the build.
  */
 static void check_in_order(const char *const parts[], size_t n)
 {

@@ -138,7 +138,7 @@ TEST(backtrace_goes_through_qsort)
 }
 
 /*
- * Walk the stack at each level of a recursion, until too little stack is left for a walk.
+ * Recurse, and make a backtrace at each level, until too little stack is left for this.
  */
 static COIL__NOINLINE void *find_until_full(void *arg)
 {

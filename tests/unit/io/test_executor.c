@@ -91,7 +91,9 @@ TASK_TEST(blocking_a_thousand_jobs)
 
 /* ---- lanes ------------------------------------------------------------------------- */
 
-/* A gate for jobs: each job posts `begun` when it begins, and then waits for `open`. */
+/*
+ * Jobs that wait at a gate: each one posts `begun` when it begins, and waits for `open`.
+ */
 struct gate {
     sem_t begun, open;
     atomic_int inside, most_inside, calls, discarded;
@@ -268,7 +270,7 @@ TASK_TEST(blocking_cancelled_while_it_runs_is_waited_for)
         coil_yield();
     CHECK_INT(c.rc, 0);
     open_gate(&gate, 1);
-    finish(task, -ECANCELED); /* cancelled in a wait after the job */
+    finish(task, -ECANCELED); /* cancelled at its next wait, after the job */
     CHECK_INT(c.rc, 7);
 }
 
@@ -334,14 +336,14 @@ TASK_TEST(blocking_abandoned_gives_its_place_back)
     open_gate(&gate, 3);
     while (gate.discarded < 3)
         usleep(100);
-    /* The number of threads is unchanged, so two jobs run one after the other. */
+    /* The number of threads is still one, so two jobs run one after the other. */
     CHECK_INT(coil_spawn(in_cpu_lane_abandonable, &gate, NULL, &waiting), 0);
     open_gate(&gate, 2);
     CHECK_INT(in_cpu_lane_abandonable(&gate), 7);
     finish(waiting, 7);
 }
 
-/* A thread is abandoned. The jobs in its lane's queue must still start. */
+/* After a thread was abandoned, the jobs in its lane's queue must still start. */
 TASK_TEST(blocking_abandoned_lets_the_queue_go_on)
 {
     struct gate gate;
@@ -442,7 +444,7 @@ TASK_TEST(blocking_with_a_higher_limit_begins_what_is_queued)
 }
 
 /*
- * Whether a job or its cancellation comes first, the result of the job must be either
+ * Whether a job ends before or after its task is cancelled, its result must be either
  * returned or discarded.
  */
 static atomic_int jobs_begun, jobs_returned, jobs_discarded;
@@ -478,8 +480,8 @@ static int work_for(void *arg)
 }
 
 /*
- * Repeat until a job was discarded. This happens only if the job is running when its task
- * is cancelled.
+ * Repeat until a job was discarded, which happens only if the job is running when its
+ * task is cancelled.
  */
 TASK_TEST(blocking_jobs_are_returned_or_discarded)
 {
@@ -510,8 +512,8 @@ TASK_TEST(blocking_times_out_in_a_scope)
     int rc;
 
     /*
-     * The virtual clock does not advance while a thread works, so use a deadline that has
-     * already passed.
+     * Use a deadline that has already passed, because the virtual clock does not advance
+     * while a thread is working.
      */
     init_gate(&gate);
     CHECK_INT(coil_scope_enter(&s, coil_now()), 0);
@@ -563,7 +565,7 @@ TASK_TEST(blocking_without_threads_or_memory)
         test_skip("the tool needs the address space itself");
     getrlimit(RLIMIT_AS, &before);
     none = before;
-    none.rlim_cur = 1; /* too little memory for another thread's stack */
+    none.rlim_cur = 1; /* leaves no memory for another thread's stack */
     setrlimit(RLIMIT_AS, &none);
     rc = coil_blocking(COIL_LANE_CPU, add_one, &n);
     setrlimit(RLIMIT_AS, &before);
@@ -663,7 +665,10 @@ static int fail_as_the_loop_stops(void *arg)
     return -EIO;
 }
 
-/* Wait in a group. The loop closes before the group gets its child's failure. */
+/*
+ * Wait in a group whose child fails as the loop stops, so the loop closes before the
+ * group gets the failure.
+ */
 static int wait_in_a_group(void *arg)
 {
     coil_group group;
@@ -689,7 +694,7 @@ static void cancel_the_waiting(const coil_exception *exception, void *arg)
 
 struct closing {
     coil_task_fn fn; /* the function that the tasks run */
-    bool cancels;    /* cancel the waiting task when the loop reports an abandoned job */
+    bool cancels;    /* cancel the waiting task when an abandoned job is reported */
 };
 
 /* Close the loop while one job is running and another is in the queue. */
@@ -894,8 +899,8 @@ static void *destroy_it(void *arg)
 }
 
 /*
- * Begin to destroy a lane on a thread. From then on, no other thread must be able to
- * retain the lane.
+ * Begin to destroy a lane on a thread, where a job delays this. From then on, no other
+ * thread must be able to retain the lane.
  */
 static void begin_destroying(struct busy_lane *busy, pthread_t *thread)
 {

@@ -209,7 +209,7 @@ static int take_byte(void *arg)
 }
 
 /*
- * A byte wakes all waiting tasks. One task reads the byte, and the others must wait
+ * A byte wakes all waiting tasks. One of them reads the byte, and the others must wait
  * again.
  */
 IO_TEST(poll_again_where_another_task_was_faster)
@@ -254,8 +254,8 @@ static void poll_for_a_byte(int fd, int writer)
 }
 
 /*
- * The number of a descriptor refers to a new file. The loop cannot notice this, because
- * the old file stays open.
+ * dup2(2) makes a descriptor refer to another file. The loop gets no notice of this,
+ * because the old file stays open.
  */
 IO_TEST(poll_of_a_number_whose_file_was_replaced)
 {
@@ -289,8 +289,8 @@ IO_TEST(poll_of_a_number_whose_file_was_replaced)
 }
 
 /*
- * Each wait registers its own events, because successive waits may be for different
- * directions.
+ * Successive waits may be for different directions, so each wait must register its own
+ * events.
  */
 IO_TEST(poll_for_one_direction_after_the_other)
 {
@@ -370,7 +370,7 @@ static coil_task *start_retry(struct retry *r, int fd)
 /* ---- the number of system calls ---------------------------------------------------- */
 
 static const struct coil__fault_hooks *usual_hooks;
-static int changes; /* number of calls that register a descriptor or change its events */
+static int changes; /* number of calls of epoll_ctl(2) */
 
 static bool count_changes(int error, const char *what)
 {
@@ -378,7 +378,9 @@ static bool count_changes(int error, const char *what)
     return usual_hooks->call_fails(error, what);
 }
 
-/* Wait for both events of a socket, which one poll of the loop reports together. */
+/*
+ * Wait for both directions of a socket in two tasks. One poll of the loop reports both.
+ */
 static int wait_for_both_events(void *unused)
 {
     struct polling in = {.n = 1, .timeout_ns = COIL_NEVER}, out = in;
@@ -420,7 +422,7 @@ TEST(poll_for_both_directions_takes_a_call_for_each)
         coil_run(wait_for_both_events, NULL, &(coil_run_opts){.loop.backend = "epoll"}),
         0);
     coil__fault_hooks = usual_hooks;
-    /* one more registers the loop's own descriptor */
+    /* the first call registers the loop's own descriptor */
     CHECK_INT(changes, 1 + 4 * 2);
 }
 
@@ -493,7 +495,7 @@ IO_TEST(poll_retry_of_a_file_and_of_a_stream)
     close(peer);
 }
 
-/* A descriptor can be polled, then get a reader, and then be polled again. */
+/* A descriptor can be polled, get a reader, and be polled again. */
 IO_TEST(poll_before_and_after_a_reader)
 {
     bool called = false;
@@ -574,8 +576,8 @@ IO_TEST(poll_of_a_hang_up_alone)
 }
 
 /*
- * poll(2) ignores POLLERR, POLLHUP and POLLNVAL in `events`, which libpq sets. They need no
- * descriptor for a set, so the lowest free descriptor stays the same.
+ * poll(2) ignores POLLERR, POLLHUP and POLLNVAL in `events`, which libpq sets. So coil
+ * needs no epoll set for them, and the lowest free descriptor stays the same.
  */
 IO_TEST(poll_for_an_error_and_a_byte_needs_no_set)
 {
@@ -691,8 +693,8 @@ IO_TEST(poll_says_what_it_waits_for)
 }
 
 /*
- * Make each system call of a wait fail once. The wait must return the error, and nothing
- * must leak.
+ * Make each system call of a wait fail once. The wait must return the error, and must not
+ * leak anything.
  */
 IO_TEST(poll_whose_system_calls_fail)
 {
@@ -711,7 +713,7 @@ IO_TEST(poll_whose_system_calls_fail)
             coil_testing_fail_system_call(0, 0);
             CHECK(rc <= 0 && (rc < 0 || nth > 1));
             if (nth > 20)
-                break; /* the call was one of the loop's own polls, whose number varies */
+                break; /* it was a poll of the loop, whose number varies */
         }
     close_both(ends);
 }
@@ -732,7 +734,10 @@ IO_TEST(poll_without_descriptors_to_spare)
 
 /* ---- a stream's own descriptor ----------------------------------------------------- */
 
-/* Make small reads that wait. After them, io_uring receives data ahead of reads. */
+/*
+ * Make small reads that wait. After them, the io_uring backend receives data ahead of
+ * reads.
+ */
 static void read_one_by_one(coil_stream *stream, int peer)
 {
     for (int i = 0; i < 4; i++) {
@@ -787,8 +792,8 @@ static int read_two(void *arg)
 }
 
 /*
- * A task reads a part of the bytes while another task polls. The polling task must still
- * see the rest.
+ * A task reads a part of the bytes while another task polls, which must still see the
+ * rest.
  */
 IO_TEST(poll_of_a_stream_that_is_being_read)
 {
