@@ -22,17 +22,15 @@ void http_client_open(struct http_client *client, const coil_http_session_opts *
 void http_client_close(struct http_client *client);
 
 /*
- * Request `path` below the base URL, and wait for the headers. Returns the result of
- * coil_http_get().
+ * Request `path`, relative to the base URL, and wait for the headers. Returns the result
+ * of coil_http_get().
  */
 int http_ask(struct http_client *client, const char *path);
 
 /* Like http_ask(), but also read the whole body. */
 int http_fetch(struct http_client *client, const char *path);
 
-/*
- * Fetch client->url. This is the function of a task, and is otherwise like http_fetch().
- */
+/* Like http_fetch(), but fetch client->url. Can be used as the function of a task. */
 int http_fetch_task(void *client);
 
 /* Return the number of threads of this process. */

@@ -1,5 +1,5 @@
 /*
- * fixture.h - a server and a client that are opened and closed together.
+ * fixture.h - a server and a client, opened and closed together.
  */
 #ifndef TESTS_HTTP_FIXTURE_H
 #define TESTS_HTTP_FIXTURE_H
@@ -12,7 +12,7 @@ struct http_both {
     struct http_client client;
 };
 
-/* `opts` may be NULL. Proxies from environment variables are never used. */
+/* `opts` may be NULL. The client does not use proxies from environment variables. */
 void http_both_begin(struct http_both *both, const struct http_route *routes,
                      const coil_http_session_opts *opts);
 void http_both_end(struct http_both *both);

@@ -1,8 +1,8 @@
 /*
  * nginx.c - see nginx.h.
  *
- * nginx runs as a single process without a master. Therefore the pid of the child is that
- * of nginx, the log is written immediately, and no other processes must be ended.
+ * nginx runs as a single process, without a master: it writes the log immediately, and
+ * ends when the child is killed.
  */
 #include "nginx.h"
 
@@ -152,7 +152,7 @@ static void write_config(struct nginx *nginx, bool tls)
     fputs(common_config, file);
     fprintf(file, "  server { listen 127.0.0.1:%d;\n%s", nginx->port, locations);
     /*
-     * nginx acts as a proxy for its own file, and decompresses it. Therefore it does not
+     * nginx is a proxy for its own compressed file, and decompresses it. So it does not
      * know the Content-Length, and sends chunks.
      */
     fprintf(file,
@@ -172,8 +172,9 @@ static void write_config(struct nginx *nginx, bool tls)
 }
 
 /*
- * Return true if nginx is listening: it then writes its pid to a file. A successful
- * connection would not prove this, because another process may listen on the port.
+ * Return true if nginx is listening, after which it writes its pid to a file. A
+ * successful connection would not prove this, because another process may be listening on
+ * the port.
  */
 static bool is_up(const struct nginx *nginx)
 {
@@ -192,8 +193,8 @@ static void give_up(struct nginx *nginx, const char *why)
 }
 
 /*
- * Wait until nginx listens. Returns false if it has ended, because another process had
- * taken one of its ports.
+ * Wait until nginx is listening. Returns false if it has exited, because another process
+ * is using one of its ports.
  */
 static bool wait_until_up(struct nginx *nginx)
 {
@@ -223,8 +224,8 @@ static void launch(struct nginx *nginx, bool tls)
 }
 
 /*
- * Return true if nginx is installed. Debian installs it in /usr/sbin, which is added to
- * PATH because not every PATH contains it.
+ * Return true if nginx is installed. Adds /usr/sbin, in which Debian installs it, to
+ * PATH, because it may be missing there.
  */
 static bool has_nginx(void)
 {
@@ -266,10 +267,7 @@ void nginx_stop(struct nginx *nginx)
 
 /* ---- its log ----------------------------------------------------------------------- */
 
-/*
- * Count the lines of the log, or the different connection numbers in them. There are few
- * connections, so a linear search is enough.
- */
+/* Count the lines of the log, or the different connection numbers in them. */
 static int count_in_log(const struct nginx *nginx, bool connections)
 {
     enum { MOST = 4096 };

@@ -8,10 +8,10 @@
  *     /slow/NAME     10 KB a second
  *     /moved         a redirect to /file/small
  *
- * The TLS port also speaks HTTP/2. Its certificate for "localhost" is made with
- * openssl(1), and signed by an authority of the test. The certificate of that authority
- * is also in the folder `trusted`, under the hashed name that OpenSSL looks for.
- * other.pem is the certificate of another authority.
+ * The TLS port also supports HTTP/2. Its certificate for "localhost" is created with
+ * openssl(1) and signed by an authority of the test. The authority's certificate is also
+ * in the folder `trusted`, under the hashed name that OpenSSL looks for. other.pem is the
+ * certificate of another authority.
  */
 #ifndef TESTS_HTTP_NGINX_H
 #define TESTS_HTTP_NGINX_H
@@ -27,7 +27,7 @@ struct nginx {
     char ca_file[128];
 };
 
-/* Skips the test if nginx is not installed or, with `tls`, if openssl(1) is not. */
+/* Start nginx. Skips the test if nginx or, with `tls`, openssl(1) is not installed. */
 void nginx_start(struct nginx *nginx, bool tls);
 
 /* End nginx, and remove its folder. */
@@ -36,7 +36,7 @@ void nginx_stop(struct nginx *nginx);
 /* Write a file of n bytes. Byte i is 'a' + i % 26. */
 void nginx_put(const struct nginx *nginx, const char *name, size_t n);
 
-/* Count the connections and the requests in nginx's log. */
+/* Return the number of connections or requests in nginx's log. */
 int nginx_connections(const struct nginx *nginx);
 int nginx_requests(const struct nginx *nginx);
 

@@ -48,8 +48,8 @@ static int answer(struct http_connection *c)
 }
 
 /*
- * Accept connections and serve them. Tests of the client make an allocation fail; if this
- * hits an allocation of the server instead, the server tries again.
+ * Accept connections and serve them. If an allocation of the server fails, because a test
+ * of the client makes allocations fail, the server tries again.
  */
 static int serve(void *arg)
 {

@@ -1,9 +1,9 @@
 /*
- * server.h - a server on the test's own loop. The test provides the responses.
+ * server.h - a server on the test's own loop, with responses provided by the test.
  *
  *     static void answer(struct http_connection *c) { http_say(c, "HTTP/1.1 200 ..."); }
  *
- * The test has a table of paths, and of the functions that answer requests for them.
+ * The test has a table of paths and of functions that answer requests for them.
  */
 #ifndef TESTS_HTTP_SERVER_H
 #define TESTS_HTTP_SERVER_H
@@ -38,7 +38,7 @@ void http_server_start(struct http_server *server, const struct http_route *rout
 void http_server_start_at(struct http_server *server, const char *host,
                           const struct http_route *routes);
 
-/* Close all connections of the server, and accept new ones. */
+/* Close all connections of the server, which continues to accept new ones. */
 void http_server_hang_up(struct http_server *server);
 
 void http_server_stop(struct http_server *server);

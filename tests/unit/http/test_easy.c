@@ -1,6 +1,6 @@
 /*
- * Requests reuse libcurl's handles. The options of a request must not affect later
- * requests.
+ * Requests reuse libcurl's handles, so the options of a request must not affect later
+ * ones.
  */
 #include "fixture.h"
 
@@ -117,7 +117,7 @@ IO_TEST(http_refuses_a_url_of_a_known_origin_as_of_any_other)
 }
 
 /*
- * The headers of a response stay unchanged until it is destroyed, whatever other requests
+ * The headers of a response stay unchanged until it is destroyed, even if other requests
  * are made.
  */
 IO_TEST(http_responses_keep_their_headers_while_others_come)

@@ -284,8 +284,8 @@ IO_TEST(http_gets_and_keeps_the_connection)
 }
 
 /*
- * The bytes that were sent and received, with adjacent bytes of one kind in a group. Each
- * request head begins a new group.
+ * The bytes that were sent and received, in groups: consecutive bytes of the same kind
+ * form a group, and each request head begins a new one.
  */
 struct wire {
     char text[4096];
@@ -387,7 +387,7 @@ IO_TEST(http_sends_method_headers_and_body)
 }
 
 /*
- * The server switches protocols (101) although the client has not requested it. The bytes
+ * The server switches to another protocol (101) without a request for it, so the bytes
  * after that cannot be parsed.
  */
 IO_TEST(http_switch_of_protocols_that_nobody_asked_for_fails)
@@ -543,8 +543,8 @@ IO_TEST(http_limits_the_body)
 }
 
 /*
- * The server must stop sending after less than 8 MiB, which is more than the kernel's
- * buffers at both ends hold.
+ * The server must be stopped before it has sent 8 MiB, which is more than the kernel's
+ * buffers at both ends can hold.
  */
 IO_TEST(http_holds_little_of_a_body_that_is_read_slowly)
 {
@@ -642,7 +642,7 @@ static int read_and_count(void *response)
 }
 
 /*
- * If a task is reading the body, discarding it takes no bytes away from that task,
+ * Discarding the body while a task is reading it does not take away bytes from that task,
  * whether they have already arrived or not.
  */
 IO_TEST(http_discard_leaves_a_response_to_its_reader)
@@ -793,10 +793,7 @@ static void let_look_ups_go_on(coil_task *occupant, sem_t *gate)
     sem_destroy(gate);
 }
 
-/*
- * Start a request, and cancel it. The caller has made sure that the request is still
- * waiting at that time.
- */
+/* Start a request, and cancel it while it is waiting. */
 static void cancel_soon(struct http_client *client)
 {
     coil_task *task;
@@ -823,7 +820,7 @@ IO_TEST(http_can_be_cancelled_while_it_resolves)
     end(&both);
 }
 
-/* The queue of the listener is full, so the client waits for its connection. */
+/* The listener's backlog is full, so the client waits for its connection. */
 IO_TEST(http_can_be_cancelled_while_it_connects)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -948,15 +945,15 @@ IO_TEST(http_tells_a_name_that_does_not_exist)
     begin(&both);
     snprintf(both.client.url, sizeof both.client.url, "http://no-such-name.invalid/");
     int rc = http_fetch_task(&both.client);
-    CHECK(rc == -ENOENT || rc == -EAGAIN); /* -EAGAIN: a machine without a name server */
+    CHECK(rc == -ENOENT || rc == -EAGAIN); /* -EAGAIN: no name server */
     CHECK(strstr(coil_http_error(both.client.response), "no-such-name.invalid") != NULL);
     check_ok(&both.client);
     end(&both);
 }
 
 /*
- * The names include this machine's own name. The test does not check its addresses, which
- * depend on the machine.
+ * One of the names is that of this machine. It may have any addresses, so the test does
+ * not check them.
  */
 IO_TEST(http_starts_no_thread_for_a_name)
 {
@@ -1020,8 +1017,8 @@ IO_TEST(http_asks_a_proxy_and_lets_it_resolve)
     http_client_close(&client);
 
     /*
-     * The host is in no_proxy, so libcurl connects to it directly, and looks up its
-     * addresses later.
+     * The host is listed in no_proxy, so libcurl connects to it directly, after looking
+     * up its addresses.
      */
     setenv("no_proxy", "localhost", 1);
     http_client_open(&client, &opts, "http", "localhost",
@@ -1056,10 +1053,7 @@ IO_TEST(http_tells_a_proxy_that_refuses_a_tunnel)
     http_server_stop(&proxy);
 }
 
-/*
- * An IPv6 address in brackets is not a name. CURLOPT_RESOLVE cannot express such an
- * address.
- */
+/* An IPv6 address in brackets is not a name, and CURLOPT_RESOLVE could not express it. */
 IO_TEST(http_takes_ipv6_in_numbers)
 {
     coil_http_session_opts opts = {.proxy = ""};

@@ -16,10 +16,7 @@ static int say_ok(struct http_connection *c)
 /* ---- answers that are none --------------------------------------------------------- */
 
 struct bad_answer {
-    /*
-     * the beginning of the answer; it is followed by 300,000 times `flood`, unless that
-     * is 0
-     */
+    /* the answer; if `flood` is not 0, it is followed by 300,000 times that character */
     const char *text;
     char flood;
     int rc;
@@ -113,7 +110,7 @@ IO_TEST(http_reports_why_a_handshake_failed)
         check_bad_handshake(&bad[i]);
 }
 
-/* Send the same Content-Length several times, which counts as one. (RFC 9110, 8.6) */
+/* Send the same Content-Length several times, which is allowed. (RFC 9110, 8.6) */
 static int say_length_twice(struct http_connection *c)
 {
     return http_say(c, OK "Content-Length: 5\r\nContent-Length: 5, 5\r\n\r\nhello");

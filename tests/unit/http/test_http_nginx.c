@@ -37,8 +37,8 @@ static void check_whole(const struct http_client *client, size_t n)
 }
 
 /*
- * Wait until the log has a line for each request. nginx writes the line when it has
- * finished the request, which may be a moment later.
+ * Wait until the log has a line for each request: nginx writes the line when it has
+ * finished the request, which may be a moment after the client has.
  */
 static void wait_for_log(const struct nginx *nginx, int requests)
 {
@@ -296,8 +296,8 @@ IO_TEST(http_2_serves_many_slow_readers)
 }
 
 /*
- * Requests whose headers or URL are this long are sent over HTTP/1. Over HTTP/2, libcurl
- * 7.88 would hang, as it would with a request that exceeds its TLS buffer.
+ * A request with headers or a URL of this length is sent over HTTP/1, because libcurl
+ * 7.88 would hang over HTTP/2. It would also hang if a request exceeded its TLS buffer.
  */
 IO_TEST(http_requests_that_are_too_long_for_http_2_go_by_http_1)
 {
@@ -334,10 +334,7 @@ IO_TEST(http_requests_that_are_too_long_for_http_2_go_by_http_1)
     close_with_nginx(&nginx, &client);
 }
 
-/*
- * Both responses share a connection. The response that is not read must not delay the
- * other one.
- */
+/* A response that is not read must not delay another response on the same connection. */
 IO_TEST(http_2_responses_do_not_wait_for_each_other)
 {
     struct http_client client, other;
@@ -362,7 +359,7 @@ IO_TEST(http_2_responses_do_not_wait_for_each_other)
     close_with_nginx(&nginx, &client);
 }
 
-/* HTTP/2 can end one stream and keep the connection. */
+/* HTTP/2 can end one stream without closing the connection. */
 IO_TEST(http_2_keeps_the_connection_of_a_response_that_is_left)
 {
     struct http_client client;
@@ -425,7 +422,7 @@ IO_TEST(http_nginx_bodies_are_handed_on_in_order)
     nginx_stop(&nginx);
 }
 
-/* A body times out as idle even if frames of other streams arrive on the connection. */
+/* A body times out as idle even if its connection receives frames of other streams. */
 IO_TEST(http_2_idle_body_ends_among_others_that_go_on)
 {
     struct http_client client, slow;
@@ -491,8 +488,8 @@ IO_TEST(http_tls_trusts_all_if_that_is_asked_for)
 }
 
 /*
- * SSL_CERT_FILE and SSL_CERT_DIR have the same meaning as for OpenSSL's programs. The
- * folder has the hashed names that c_rehash(1) makes.
+ * SSL_CERT_FILE and SSL_CERT_DIR have the same meaning as for OpenSSL's programs.
+ * Certificates in the folder have hashed names, as c_rehash(1) creates them.
  */
 IO_TEST(http_tls_trusts_what_the_environment_says)
 {

@@ -164,8 +164,8 @@ IO_TEST(http_failures_are_described_by_their_own_sentences)
 }
 
 /*
- * The client follows the redirect and ignores its body. Therefore a body that is cut off
- * is not an error.
+ * The client follows the redirect and ignores its body, so it is not an error if the body
+ * is cut off.
  */
 IO_TEST(a_redirect_whose_body_is_cut_off_leaves_no_error)
 {
@@ -186,7 +186,7 @@ static int refuse_in_words(coil_http_response *response, const char *bytes, size
     return coil_fail(-ENOSPC, "no room for %zu bytes", n);
 }
 
-/* If on_body fails, the request fails, with on_body's error as the cause. */
+/* If on_body fails, the request fails with on_body's error as the cause. */
 IO_TEST(what_the_taker_of_a_body_said_is_the_cause)
 {
     coil_error *error;

@@ -88,10 +88,7 @@ IO_TEST(http_idle_requests_end)
     http_both_end(&both);
 }
 
-/*
- * The response takes longer than the timeout, but the pauses between its letters are
- * shorter.
- */
+/* The response takes longer than the timeout, but the pauses in it are shorter. */
 IO_TEST(http_slow_requests_do_not_count_as_idle)
 {
     struct http_both both;
@@ -105,7 +102,7 @@ IO_TEST(http_slow_requests_do_not_count_as_idle)
     http_both_end(&both);
 }
 
-/* While the caller does not read, the response does not count as idle. */
+/* A response is not idle while the caller does not read. */
 IO_TEST(http_response_that_nobody_reads_is_not_idle)
 {
     struct http_both both;
@@ -120,10 +117,7 @@ IO_TEST(http_response_that_nobody_reads_is_not_idle)
     http_both_end(&both);
 }
 
-/*
- * A request waits for the only connection for longer than its idle timeout. The wait does
- * not count.
- */
+/* If a request has to wait for a connection, this wait does not count as idle time. */
 IO_TEST(http_request_that_waits_for_its_turn_is_not_idle)
 {
     coil_http_session_opts opts = {.max_connections = 1};
@@ -135,7 +129,7 @@ IO_TEST(http_request_that_waits_for_its_turn_is_not_idle)
     CHECK_INT(http_ask(&both.client, "/half"), 0);
     other = both.client;
     other.response = NULL;
-    /* the idle time begins when the request gets the connection */
+    /* the request will wait for the only connection for longer than this */
     other.request.idle_timeout_ns = 5 * PATIENCE;
     snprintf(other.url, sizeof other.url, "%s/ok", other.base);
     task = test_spawn(http_fetch_task, &other);
@@ -150,7 +144,8 @@ IO_TEST(http_request_that_waits_for_its_turn_is_not_idle)
 }
 
 /*
- * A listener with a full backlog. Linux drops further SYNs, so connecting never succeeds.
+ * A listener with a full backlog. Linux drops further SYNs, so attempts to connect never
+ * end.
  */
 struct deaf {
     int fds[8]; /* the listener, and the connections that fill its backlog */
@@ -191,8 +186,8 @@ static void deaf_close(struct deaf *deaf)
 }
 
 /*
- * A request's timeout starts only when the request gets a connection, no matter how long
- * it had to wait for one.
+ * A request's idle timeout starts when the request gets a connection, even if it had to
+ * wait for it.
  */
 IO_TEST(http_request_has_its_whole_time_once_it_has_had_its_turn)
 {

@@ -55,7 +55,7 @@ static int cut_in_the_middle(struct http_connection *c)
     return -1;
 }
 
-/* Send a hundred times "coil", compressed with gzip. */
+/* Send "coil" a hundred times, compressed with gzip. */
 static int say_compressed(struct http_connection *c)
 {
     static const unsigned char body[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00,
@@ -130,8 +130,8 @@ static int say_headers(struct http_connection *c)
 }
 
 /*
- * Header names may have any length and letter case. The headers of interim responses, and
- * trailers, are not found.
+ * Header names may have any length, and are case-insensitive. The headers of interim
+ * responses, and trailers, are not found.
  */
 IO_TEST(http_finds_headers_however_their_names_are_written)
 {
@@ -175,7 +175,8 @@ IO_TEST(http_finds_headers_however_their_names_are_written)
 /* ---- content codings --------------------------------------------------------------- */
 
 /*
- * The body that say_compressed() sends, followed by a second gzip member and other bytes.
+ * The body that say_compressed() sends. say_packed_and_more() sends a second gzip member
+ * and other bytes after it.
  */
 static const unsigned char packed[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00,
                                        0x02, 0x03, 0x4b, 0xce, 0xcf, 0xcc, 0x49, 0x1e,
@@ -240,8 +241,7 @@ static int say_odd_coding(struct http_connection *c)
 }
 
 /*
- * A body in an unknown coding is not decoded. The next response on the connection is
- * decoded again.
+ * A body in an unknown coding is not decoded, but the next response on the connection is.
  */
 IO_TEST(http_takes_a_body_in_an_unknown_coding_as_it_is)
 {
@@ -268,7 +268,7 @@ IO_TEST(http_get_may_end_after_the_headers)
 {
     static const struct {
         const char *path;
-        /* number of connections opened until the next request is answered */
+        /* total number of connections after the next request */
         int connections;
     } cases[] = {{"/hello", 1}, {"/204", 1}, {"/much", 2}, {"/half", 3}};
     struct http_both both;

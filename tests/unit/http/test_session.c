@@ -1,5 +1,5 @@
 /*
- * Data that a session keeps for its requests: cookies, connections, allowed addresses and
+ * What a session stores for its requests: cookies, connections, allowed addresses and
  * proxies.
  */
 #include "fixture.h"
@@ -67,8 +67,8 @@ IO_TEST(http_session_keeps_cookies_if_asked_to)
 }
 
 /*
- * Return the value of the last request's Cookie header. Returns "" unless the request has
- * exactly one such header.
+ * Return the value of the last request's Cookie header, or "" if the request does not
+ * have exactly one such header.
  */
 static const char *cookies_sent(const struct http_both *both)
 {
@@ -84,8 +84,8 @@ static const char *cookies_sent(const struct http_both *both)
 }
 
 /*
- * All cookies are sent in one header, because most servers read only one. If the server
- * has set a cookie, it replaces a cookie of the request with the same name.
+ * All cookies are sent in one header, because most servers read only one. A cookie that
+ * the server has set replaces a cookie of the request with the same name.
  */
 IO_TEST(http_session_sends_its_cookies_and_those_of_a_request_in_one_header)
 {
@@ -120,8 +120,8 @@ IO_TEST(http_session_sends_its_cookies_and_those_of_a_request_in_one_header)
 }
 
 /*
- * A response may outlive its session. The cookies of the session stay allocated until
- * then.
+ * A response may outlive its session, whose cookies stay allocated until the response is
+ * destroyed.
  */
 IO_TEST(http_cookies_outlive_their_session)
 {
@@ -136,8 +136,8 @@ IO_TEST(http_cookies_outlive_their_session)
 }
 
 /*
- * The peer closes an idle connection. The loop gets no event for it, although the
- * connection is still registered.
+ * The peer closes an idle connection, which is still registered. This must not wake the
+ * loop.
  */
 IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
 {
@@ -153,9 +153,7 @@ IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
     http_both_end(&both);
 }
 
-/*
- * Write the address to the trace. Returns *arg, a bool: whether the address is allowed.
- */
+/* Write the address to the trace, and return *arg: whether the address is allowed. */
 static bool look_at_address(const struct sockaddr *address, void *arg)
 {
     const struct sockaddr_in *v4 = (const void *)address;
@@ -215,7 +213,7 @@ static void write_hosts(char *path, const char *text)
     close(fd);
 }
 
-/* The host has two addresses. One is not allowed, and no server listens on the other. */
+/* The host has two addresses: one is not allowed, and the other has no server. */
 IO_TEST(http_session_tells_of_the_address_that_is_allowed)
 {
     coil_http_session_opts opts = {.proxy = "", .allows_address = is_ipv6};
@@ -239,7 +237,8 @@ IO_TEST(http_session_tells_of_the_address_that_is_allowed)
 }
 
 /*
- * libcurl does not accept zones, and drops all addresses of an entry that contains one.
+ * libcurl does not accept addresses with a zone, and would ignore all addresses of an
+ * entry that contains one.
  */
 IO_TEST(http_session_leaves_out_addresses_with_a_zone)
 {

@@ -27,8 +27,8 @@ static int read_connect(struct tunnel_proxy *proxy, coil_stream *client)
 enum { SOCKS_NAME = 3, SOCKS_IPV6 = 4 }; /* 1: IPv4 */
 
 /*
- * Read a SOCKS request: the bytes 5, 1 (connect) and 0, a host name or an address, and a
- * port.
+ * Read a SOCKS request, which consists of the bytes 5, 1 (connect) and 0, a host name or
+ * an address, and a port.
  */
 static int read_socks_target(struct tunnel_proxy *proxy, coil_stream *client)
 {
@@ -103,8 +103,8 @@ static void relay_both_ways(coil_stream *client, coil_stream *server)
 }
 
 /*
- * Connect to the target's port on localhost. The address is ignored: the client may have
- * chosen an address of this machine on which the target does not listen.
+ * Connect to the target's port on localhost. The target's address is ignored, because it
+ * may be one of this machine's addresses on which the target does not listen.
  */
 static int connect_to_target(const struct tunnel_proxy *proxy, coil_stream **server)
 {
