@@ -1,6 +1,6 @@
 /*
- * test_child.c - the kernel's handles of child processes. tests/unit/os/test_process.c
- * tests the programs that children run.
+ * test_child.c - child processes and the kernel's handles for them.
+ * (tests/unit/os/test_process.c tests what the children's programs inherit.)
  */
 #include "../../harness/harness.h"
 
@@ -21,8 +21,8 @@ static _Alignas(16) char stack[STACK_BYTES];
 static const char *const environment[] = {NULL};
 
 /*
- * Start a shell that runs `script`, with `in` as its input. Returns the result of
- * coil__child_start().
+ * Start a shell that runs `script`, with `in` as its standard input. Returns the result
+ * of coil__child_start().
  */
 static int start(const char *program, const char *script, int in,
                  struct coil__child *child, pid_t *pid, int *handle)
@@ -81,8 +81,8 @@ TEST(child_is_waited_for_with_the_thread)
 }
 
 /*
- * Starting a program that does not exist fails. Under Valgrind and emulators, it only
- * results in an exit status: see src/os/spawn.c.
+ * Starting a nonexistent program fails. Under Valgrind and emulators it succeeds, but the
+ * child exits with an error: see src/os/spawn.c.
  */
 TEST(child_that_has_no_program_is_no_child)
 {

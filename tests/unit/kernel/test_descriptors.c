@@ -1,6 +1,6 @@
 /*
- * test_descriptors.c - descriptors that wake a poll or act as an alarm, sets of
- * descriptors, and reopening a descriptor.
+ * test_descriptors.c - wake-up descriptors, alarms, sets of descriptors, and reopening a
+ * descriptor.
  */
 #include "../../harness/harness.h"
 
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Return true if the descriptor becomes readable within that time. */
+/* Return true if the descriptor becomes readable before the time-out. */
 static bool readable_within(int fd, int milliseconds)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};

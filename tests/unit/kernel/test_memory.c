@@ -1,5 +1,5 @@
 /*
- * test_memory.c - pages for stacks, and reading memory that may not be mapped.
+ * test_memory.c - pages for stacks, and reading memory that may be unmapped.
  */
 #include "../../harness/harness.h"
 

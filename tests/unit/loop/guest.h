@@ -1,5 +1,5 @@
 /*
- * guest.h - tests of guest mode, which run on each backend that supports it.
+ * guest.h - for tests of guest mode on each backend that supports it.
  */
 #ifndef COIL_TESTS_LOOP_GUEST_H
 #define COIL_TESTS_LOOP_GUEST_H

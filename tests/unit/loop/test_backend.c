@@ -1,6 +1,6 @@
 /*
- * test_backend.c - the contract of backend.h. The tests call a backend directly, and no
- * task waits for the result.
+ * test_backend.c - the functions that backend.h declares, called directly, without a task
+ * that waits for the result.
  */
 #include "../../harness/harness.h"
 
@@ -139,7 +139,7 @@ IO_TEST(backend_cancel_and_detach_complete)
 
 /*
  * After a short read, the socket counts as drained, so the next read waits without
- * calling recv(2) first. It must not miss bytes that arrive in between.
+ * calling recv(2) first. The next read must not miss bytes that arrive in between.
  */
 IO_TEST(backend_remembers_what_was_drained)
 {
@@ -165,8 +165,8 @@ IO_TEST(backend_remembers_what_was_drained)
 }
 
 /*
- * Peeking leaves the bytes in the socket, so a short peek does not mean that the socket
- * is drained.
+ * Peeking leaves the bytes in the socket, so after a short peek the socket must not count
+ * as drained.
  */
 IO_TEST(backend_does_not_take_a_peek_for_a_drain)
 {
@@ -221,7 +221,10 @@ static int attach_without_memory(void *arg)
     return rc;
 }
 
-/* A local socket becomes writable whenever its peer reads. That wakes only a writer. */
+/*
+ * A local socket becomes writable whenever its peer reads. If no operation is waiting to
+ * write, this must not wake the loop.
+ */
 IO_TEST(backend_is_not_woken_by_a_peer_that_reads)
 {
     struct coil__op op;

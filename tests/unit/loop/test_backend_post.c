@@ -1,5 +1,5 @@
 /*
- * test_backend_post.c - a post from another thread ends a poll. Posts arrive exactly once
+ * test_backend_post.c - posts from other threads end a poll, and are handled exactly once
  * and in order.
  */
 #include "../../harness/harness.h"
@@ -94,8 +94,8 @@ static void *post_once(void *arg)
 }
 
 /*
- * One of the system calls that write or read the eventfd is interrupted by a signal. The
- * post must still arrive.
+ * A post must also arrive if a signal interrupts one of the system calls that write and
+ * read the eventfd.
  */
 IO_TEST(post_that_is_interrupted_arrives)
 {
@@ -121,8 +121,8 @@ static void *post_into_nothing(void *arg)
 }
 
 /*
- * A thread that posts again and again. It waits until its last post was handled, and then
- * pauses for a varying time.
+ * A thread that posts repeatedly. After each post it waits until the post was handled,
+ * and pauses for a varying time.
  */
 struct pinger {
     coil_loop *loop;
@@ -166,8 +166,8 @@ static void be_pinged(void)
 }
 
 /*
- * Posts arrive at about the time when the loop begins to wait: just before, at that
- * moment, or just after. Each post must end the wait.
+ * Each post arrives just before the loop begins to wait, at that moment, or just after,
+ * and must end the wait.
  */
 IO_TEST(post_wakes_a_loop_that_is_about_to_wait)
 {
@@ -201,8 +201,8 @@ TEST(post_to_a_loop_whose_eventfd_is_closed_stops_the_program)
 }
 
 /*
- * Give the number of the loop's eventfd to another file, and post. errno alone would then
- * be misleading.
+ * Give the number of the loop's eventfd to another file, and post. The error of the write
+ * is misleading, so the message must contain an explanation.
  */
 static void replace_its_eventfd_and_post(void *arg)
 {
@@ -273,7 +273,8 @@ static void *post_until_refused(void *arg)
 }
 
 /*
- * Post while the loop closes. Each post must be refused, or its function must be called.
+ * Post while the loop closes. Either the post must be refused, or its function must be
+ * called.
  */
 TEST(post_is_called_or_refused_as_its_loop_closes)
 {

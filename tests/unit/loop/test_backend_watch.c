@@ -1,5 +1,5 @@
 /*
- * test_backend_watch.c - level-triggered callbacks of coil_add_reader() and
+ * test_backend_watch.c - the level-triggered callbacks of coil_add_reader() and
  * coil_add_writer().
  */
 #include "../../harness/harness.h"
@@ -58,7 +58,7 @@ IO_TEST(reader_is_called_as_long_as_there_is_something)
     CHECK_INT(write(fds[1], "x", 1), 1);
     wait_for_calls(&c, 3);
     CHECK_INT(read(fds[0], buf, sizeof buf), 1);
-    coil_sleep(COIL_MSEC(1)); /* one event may still be pending */
+    coil_sleep(COIL_MSEC(1)); /* one more call may be pending */
     c.calls = 0;
     coil_sleep(COIL_MSEC(1));
     CHECK_INT(c.calls, 0);
@@ -136,8 +136,8 @@ static void empty(int fd)
 }
 
 /*
- * When the peer shuts down its sending side, io_uring's polls end, although coil did not
- * cancel them.
+ * When the peer shuts down its sending side, io_uring's polls end, although that event
+ * was not requested.
  */
 IO_TEST(writer_without_room_is_not_called_when_the_peer_says_no_more)
 {
@@ -156,15 +156,15 @@ IO_TEST(writer_without_room_is_not_called_when_the_peer_says_no_more)
     fill_up(fds[0]);
     CHECK_INT(coil_add_writer(fds[0], count, &c), 0);
     coil_sleep(COIL_MSEC(3));
-    /* the writer is still registered, whether or not an event is pending */
+    /* the writer must still be registered */
     CHECK(coil_remove_writer(fds[0]));
     close_pair(fds);
 }
 
 /*
  * Adding a reader three times has the same effect as adding it once. After the reader was
- * removed and the descriptor closed, a new descriptor with the same number receives no
- * event of the old one.
+ * removed and its descriptor closed, the reader of a new descriptor with the same number
+ * gets no event of the old one.
  */
 IO_TEST(reader_removed_and_closed_at_once)
 {
@@ -254,8 +254,8 @@ IO_TEST(reader_and_writer_of_what_never_waits_are_called_in_every_turn)
 }
 
 /*
- * The old descriptor was closed without removing its watch. The new watch must receive
- * the events of the new descriptor, which has the same number.
+ * A descriptor is closed without removing its reader. If a new descriptor has the same
+ * number, its reader must get the new descriptor's events.
  */
 IO_TEST(reader_added_to_a_number_that_was_closed_and_reused_is_called)
 {
@@ -292,8 +292,8 @@ static void note_run(struct coil__runnable *runnable)
 }
 
 /*
- * Replace a watch while an event is pending. The event must be delivered to the new
- * watch, and never to the old one.
+ * Replace a watch while an event is pending, which must be delivered to the new watch,
+ * and never to the old one.
  */
 IO_TEST(watch_that_is_replaced_keeps_nothing_of_the_old)
 {
@@ -318,8 +318,8 @@ IO_TEST(watch_that_is_replaced_keeps_nothing_of_the_old)
 }
 
 /*
- * A library now watches a descriptor with the number of a closed one. Removing the reader
- * of the closed descriptor must not remove the library's watch.
+ * A descriptor with a reader is closed, and another part of coil watches a new descriptor
+ * with the same number. Removing the old reader must not remove the new watch.
  */
 IO_TEST(reader_of_a_closed_descriptor_whose_number_the_library_watches)
 {
@@ -345,7 +345,8 @@ IO_TEST(reader_of_a_closed_descriptor_whose_number_the_library_watches)
 }
 
 /*
- * Close a watched descriptor. Its callback is called once, and later polls do not fail.
+ * Close a descriptor with a reader. The callback must be called once, and later polls
+ * must not fail.
  */
 IO_TEST(reader_of_a_descriptor_closed_behind_its_back)
 {

@@ -1,8 +1,8 @@
 /*
  * test_busy_loop.c - I/O while tasks or callbacks are always ready.
  *
- * Some of the steps write a byte to a pipe. The tests count the steps that pass until a
- * task has read the byte. On a busy machine steps take longer, but their number stays the
+ * Some of the steps write a byte to a pipe, and the tests count the steps until a task
+ * has read that byte. On a busy machine steps take longer, but their number stays the
  * same.
  */
 #include "../../harness/harness.h"
@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-/* A duration longer than the maximum time between two polls. */
+/* Longer than the maximum time between two polls. */
 #define LONG_STEP COIL_USEC(500)
 
 struct busy {
@@ -60,8 +60,8 @@ static void end(struct busy *b)
 }
 
 /*
- * Keep the processor busy for one step. Write a byte at the end if the previous one was
- * read. Returns false after the last step.
+ * Keep the processor busy for one step. Then write a byte if the previous one was read.
+ * Returns false after the last step.
  */
 static bool work(struct busy *b)
 {
@@ -141,8 +141,8 @@ IO_TEST(busy_timers_that_are_always_due_let_io_in)
 }
 
 /*
- * As in asyncio, a turn is not interrupted: the loop handles I/O after all tasks that
- * were ready have run.
+ * As in asyncio, a turn is not interrupted: the loop handles I/O only after all ready
+ * tasks have run.
  */
 IO_TEST(busy_turn_of_many_long_steps_is_followed_by_a_poll)
 {
@@ -160,8 +160,8 @@ IO_TEST(busy_turn_of_many_long_steps_is_followed_by_a_poll)
 }
 
 /*
- * While steps are short, the loop checks the time only in every 64th turn, so it does not
- * notice the first long steps. After that, the loop checks more often for a while.
+ * While steps are short, the loop reads the clock only in every 64th turn, so it does not
+ * notice the first long steps. After that, it reads the clock more often for a while.
  */
 IO_TEST(busy_task_with_long_steps_now_and_then_surprises_the_loop_once)
 {
@@ -181,7 +181,7 @@ IO_TEST(busy_task_with_long_steps_now_and_then_surprises_the_loop_once)
     end(&b);
 }
 
-/* The durations of short steps add up: the loop polls after at most 250 us. */
+/* The loop polls after at most 250 us, so the durations of short steps add up. */
 IO_TEST(busy_task_with_shorter_steps_lets_io_in_after_some_of_them)
 {
     struct busy b;

@@ -1,6 +1,6 @@
 /*
- * test_fork.c - a child created by fork(2) does not affect its parent's loop. The child
- * aborts if it uses that loop, and may create its own.
+ * test_fork.c - a child of fork(2) aborts if it uses its parent's loop, may create its
+ * own, and never affects the parent's loop.
  */
 #include "../../harness/harness.h"
 
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 /*
- * Exit from a child created by fork(2). Under Valgrind, a successful child kills itself
- * instead: Valgrind would report the objects of the parent's loop as lost, because the
- * child has no pointers to them.
+ * Exit from a child of fork(2). Under Valgrind, a successful child kills itself instead,
+ * because Valgrind would report the objects of the parent's loop as lost: the child has
+ * no pointers to them.
  */
 static void end_child(int rc)
 {
@@ -248,8 +248,8 @@ static int undo_due_in_a_loop_of_its_own(void *arg)
 }
 
 /*
- * A timer that is due has left the heap. In debug mode, coil also stores the owner of
- * such a handle.
+ * The child cancels a timer and a handle that are due, and so have left the heap. In
+ * debug mode, the handle also stores its loop.
  */
 IO_TEST(fork_what_the_child_takes_back_may_be_due)
 {
@@ -368,7 +368,7 @@ static int run_own(void *arg)
     coil_stream **ends = arg;
     int rc = coil_run(use_own_loop, NULL, NULL);
 
-    coil_stream_destroy(ends[0]); /* works although the child has run its own loop */
+    coil_stream_destroy(ends[0]); /* works even after the child has run its own loop */
     return rc;
 }
 
@@ -540,8 +540,8 @@ struct child_call {
 };
 
 /*
- * Make the call in a child created by fork(2). If a signal kills the child, raise that
- * signal here.
+ * Make the call in a child of fork(2). If a signal kills the child, raise the same signal
+ * in this process.
  */
 static void call_as_child(void *arg)
 {

@@ -1,6 +1,5 @@
 /*
- * test_guest.c - a guest loop, which a host drives. In these tests, the host uses
- * poll(2).
+ * test_guest.c - guest loops. The host in these tests waits with poll(2).
  */
 #include "guest.h"
 
@@ -32,8 +31,8 @@ void for_each_guest(void (*test)(coil_loop *loop))
 }
 
 /*
- * Act as the host until `*until` is true: wait for at most the time that the guest
- * requests, and step it. Returns the number of steps.
+ * Act as the host until `*until` is true: wait, at most as long as the guest requests,
+ * and step the guest. Returns the number of steps.
  */
 static int drive(coil_loop *loop, const bool *until)
 {
@@ -240,7 +239,7 @@ TEST(guest_descriptor_tells_of_posts)
     for_each_guest(hears_posts);
 }
 
-/* A thread that posts repeatedly, each time after its last post was handled. */
+/* A thread that posts repeatedly, each time after its previous post was handled. */
 struct speaker {
     coil_loop *loop;
     int event; /* a descriptor to write to instead of posting, or -1 */
@@ -294,8 +293,8 @@ TEST(guest_descriptor_tells_of_each_post)
 }
 
 /*
- * Regression test: a loop that had run before it became a guest counted as awake, so
- * posts did not write to its descriptor.
+ * Regression test: if a loop ran before it became a guest, it counted as awake, so posts
+ * did not write to its descriptor.
  */
 static void hears_posts_after_a_run(coil_loop *loop)
 {
@@ -333,7 +332,10 @@ TEST(guest_descriptor_tells_of_each_event_of_a_reader)
     for_each_guest(hears_each_event);
 }
 
-/* While a task is ready, no event would wake the host, so the host must not wait. */
+/*
+ * The reader of a descriptor that is always ready must be called, although no event wakes
+ * the host.
+ */
 static void is_always_ready(coil_loop *loop)
 {
     bool done = false;
@@ -432,10 +434,7 @@ TEST(guest_step_says_stop_and_does_not_nest)
     for_each_guest(stops_and_refuses);
 }
 
-/*
- * This task is still running when the host ends. The runner cancels such tasks and waits
- * for them.
- */
+/* Sleep until the runner cancels this task and waits for it, after the host has ended. */
 static int waits_for_ever(void *arg)
 {
     int rc = coil_sleep(COIL_NEVER / 2);
@@ -466,7 +465,7 @@ TEST(guest_needs_a_backend_with_a_descriptor)
         CHECK_INT(coil_loop_create(&(coil_loop_opts){.backend = backends[i]}, &loop), 0);
         CHECK_INT(coil_guest_fd(loop), -EOPNOTSUPP);
         CHECK_INT(coil_guest_timeout(loop), COIL_NEVER);
-        /* a host without a descriptor can still step the loop from time to time */
+        /* even without a descriptor, a host can step the loop from time to time */
         CHECK_INT(coil_guest_step(loop), 0);
         coil_loop_close(loop);
     }

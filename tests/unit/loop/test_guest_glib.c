@@ -16,7 +16,7 @@ static gboolean prepare(GSource *source, gint *timeout_ms)
 {
     int64_t timeout = coil_guest_timeout(((struct source *)source)->loop);
 
-    /* GLib's timeouts are in milliseconds, so round up. */
+    /* Round up, because GLib's timeouts are in milliseconds. */
     *timeout_ms =
         timeout == COIL_NEVER ? -1 : (gint)((timeout + COIL_MSEC(1) - 1) / COIL_MSEC(1));
     return timeout == 0;
@@ -48,7 +48,7 @@ static GSourceFuncs functions = {prepare, check, dispatch, NULL, NULL, NULL};
 /* The test has its own context, because GLib never frees the default context. */
 static GMainContext *context;
 
-/* Let GLib call fn(data) every millisecond, as long as fn returns true. */
+/* Make GLib call fn(data) every millisecond, as long as fn returns true. */
 static void call_every_ms(GSourceFunc fn, void *data)
 {
     GSource *timer = g_timeout_source_new(1);
@@ -58,7 +58,7 @@ static void call_every_ms(GSourceFunc fn, void *data)
     g_source_unref(timer);
 }
 
-/* Run GLib's main loop with coil in it until coil's loop is stopped. */
+/* Run GLib's main loop, with coil's loop as a guest, until coil's loop is stopped. */
 static void run_inside_glib(coil_loop *loop)
 {
     struct source *s = (struct source *)g_source_new(&functions, sizeof *s);

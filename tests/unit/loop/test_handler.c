@@ -1,6 +1,6 @@
 /*
- * The program aborts with a message if a signal handler calls a function that it must not
- * call, and coil detects this. Functions that a handler may call work.
+ * If a signal handler calls a function that it must not call, the program aborts with a
+ * message, provided that coil detects this. Functions that a handler may call work.
  */
 #include "../../harness/harness.h"
 
@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Objects of the loop that is interrupted. Tasks have already waited for those objects
- * that can be waited for.
+ * Objects of the interrupted loop. Tasks have already waited for those that can be
+ * awaited.
  */
 static struct {
     coil_loop *loop;
@@ -125,7 +125,7 @@ static const struct call that_wake[] = {
 };
 
 /*
- * The first half of the table has functions that any thread may call, and that acquire a
+ * The functions in the first half of the table may be called on any thread, and acquire a
  * lock.
  */
 static const struct call of_threads_and_streams[] = {
@@ -173,7 +173,9 @@ static bool sleeps(pid_t thread)
     return state != NULL && state[2] == 'S';
 }
 
-/* Send the signal to the loop's thread, as soon as that thread sleeps in the kernel. */
+/*
+ * Send the signal to the loop's thread, as soon as that thread is sleeping in the kernel.
+ */
 static void *interrupt(void *arg)
 {
     pid_t thread;
@@ -263,7 +265,7 @@ static void interrupt_wait_with(void *call)
 
 /*
  * Skip the test under tools that delay a signal handler until the system call has
- * returned. Under such tools, a handler never runs during a wait.
+ * returned, so that no handler runs during a wait.
  */
 static void skip_where_handlers_come_late(void)
 {
@@ -423,8 +425,8 @@ TEST(handler_that_interrupts_a_callback_stops_the_program_in_debug_mode)
 }
 
 /*
- * The handler runs on an alternate stack in static memory, at a lower address than the
- * task's stack. A wait there must not be reported as a stack overflow.
+ * The signal handler runs on an alternate stack in static memory, at a lower address than
+ * the task's stack. If it waits, this must not be reported as a stack overflow.
  */
 TEST(handler_on_its_alternate_stack_that_waits_is_no_stack_overflow)
 {

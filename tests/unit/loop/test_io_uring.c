@@ -1,11 +1,11 @@
 /*
- * test_io_uring.c - what only the io_uring backend does: kernels that forbid io_uring,
- * full queues, exhausted buffers, bytes that are received ahead of reads, and cancelling
+ * test_io_uring.c - cases that exist only with io_uring: kernels that forbid it, full
+ * queues, exhausted buffers, bytes that are received ahead of reads, and cancelling
  * requests in each state.
  *
- * Most tests are RING_TESTs, which run once for each variant of the backend. A variant
- * ignores some features of the kernel, so that the code for older kernels is tested on
- * the newest kernel too.
+ * Most tests are RING_TESTs, which run once per variant of the backend. A variant ignores
+ * some features of the kernel, so that tests on a new kernel also cover the code for
+ * older kernels.
  */
 #include "../../harness/harness.h"
 
@@ -59,7 +59,7 @@ static void on_each_way(coil_task_fn fn)
     unsetenv("COIL_IO_URING_WITHOUT");
 }
 
-/* Define a test that runs in a task, once for each variant of the backend. */
+/* Define a test that runs in a task, once per variant of the backend. */
 #define RING_TEST(name)                                                                  \
     static void name##_body(void);                                                       \
     static int name##_in_a_task(void *arg)                                               \
@@ -175,8 +175,7 @@ TEST(ring_that_may_be_made_but_not_entered_is_epoll)
 }
 
 /*
- * Without io_uring_register(2), coil cannot find out the features of the kernel, and uses
- * epoll.
+ * Without io_uring_register(2), coil cannot detect the kernel's features, and uses epoll.
  */
 TEST(ring_that_may_not_be_registered_with_is_epoll)
 {
@@ -188,7 +187,7 @@ TEST(ring_that_may_not_be_registered_with_is_epoll)
 static void forbid_to_register(unsigned what, int error)
 {
     enum { ARG = offsetof(struct seccomp_data, args[1]) }; /* the lower half */
-    /* this bit means that the ring is identified by its registered number */
+    /* set if the ring is identified by its registered number */
     const unsigned by_number = 1u << 31;
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -209,7 +208,7 @@ TEST(ring_that_cannot_be_asked_what_it_can_do_is_epoll)
     expect_epoll();
 }
 
-/* Read a byte and answer. Reads into small buffers use the ring's own buffers. */
+/* Read single bytes and answer. Such small reads use the ring's own buffers. */
 static int read_and_answer(void *arg)
 {
     coil_stream *ends[2];
@@ -239,7 +238,7 @@ TEST(ring_that_gets_no_buffers_reads_into_those_of_its_readers)
     run_on_ring(read_and_answer);
 }
 
-/* Only guest mode needs an eventfd that the ring notifies, so only guest mode fails. */
+/* Only guest mode fails if the ring cannot notify an eventfd. */
 TEST(ring_that_cannot_tell_a_host_says_so)
 {
     coil_loop *loop;
@@ -252,8 +251,8 @@ TEST(ring_that_cannot_tell_a_host_says_so)
 }
 
 /*
- * Drop CAP_IPC_LOCK, which root has: the kernel does not limit the locked memory of a
- * process with this capability.
+ * Drop CAP_IPC_LOCK, which root has, because the kernel does not limit the locked memory
+ * of a process with this capability.
  */
 static void drop_ipc_lock(void)
 {
@@ -312,8 +311,8 @@ static int wait_for_event(void *arg)
 }
 
 /*
- * Submit more requests in a turn than the submission queue holds, and let more of them
- * complete at once than the completion queue holds.
+ * Submit more requests in a turn than fit into the submission queue. More of them
+ * complete at once than fit into the completion queue.
  */
 RING_TEST(ring_of_thousands_that_are_submitted_and_complete_at_once)
 {
@@ -358,8 +357,8 @@ RING_TEST(ring_of_thousands_that_are_cancelled)
 /* ---- bytes that came unasked ------------------------------------------------------- */
 
 /*
- * Make the ring receive bytes ahead of reads, which it does after two reads that had to
- * wait.
+ * Make reads that have to wait: after two of them, the ring receives bytes ahead of
+ * reads.
  */
 static void receive_ahead(coil_stream *stream, int peer)
 {
@@ -382,8 +381,7 @@ static int read_two(void *arg)
 }
 
 /*
- * A cancelled read consumes no bytes, whether they arrive before or after the
- * cancellation.
+ * A cancelled read takes no bytes, whether they arrive before or after the cancellation.
  */
 RING_TEST(ring_keeps_what_a_cancelled_read_did_not_take)
 {
@@ -425,8 +423,8 @@ RING_TEST(ring_keeps_what_a_cancelled_read_did_not_take)
 }
 
 /*
- * While no task reads, the writer must be stopped before it has written everything. In
- * the end, all bytes must arrive.
+ * While no task reads, the writer must be stopped by full buffers. In the end, all bytes
+ * must arrive.
  */
 RING_TEST(ring_lets_a_fast_writer_feel_a_slow_reader)
 {
@@ -485,8 +483,8 @@ static int write_much(void *stream)
 }
 
 /*
- * As long as the socket's buffer has room, bytes are sent by a system call. The remaining
- * bytes are sent by a request to the ring, which can be cancelled.
+ * As long as the socket's buffer has room, bytes are sent with a system call. The rest is
+ * sent later, and the wait can be cancelled.
  */
 RING_TEST(ring_sends_at_once_while_there_is_room)
 {
@@ -514,7 +512,7 @@ RING_TEST(ring_sends_at_once_while_there_is_room)
     close(peer);
 }
 
-/* More connections have unread bytes than the ring has buffers. */
+/* There are more connections with unread bytes than the ring has buffers. */
 RING_TEST(ring_whose_buffers_run_out)
 {
     enum { PAIRS = 300, MESSAGES = 6, BYTES = 1500 };
@@ -593,8 +591,7 @@ static ssize_t receive_with(coil_stream *stream, void *buf, size_t n, int flags)
 }
 
 /*
- * Peeks, large reads and calls for messages return the bytes that were received ahead, in
- * order.
+ * Peeks, large reads and recvmsg(2) return the bytes that were received ahead, in order.
  */
 RING_TEST(ring_shows_all_kinds_of_reads_what_came_unasked)
 {
@@ -634,8 +631,8 @@ static int do_wait_readable(void *arg)
 }
 
 /*
- * The first waits for readability use a poll; later ones end when bytes were received
- * ahead. Some waits are cancelled, and every wait must end.
+ * The first waits for readability use a poll; later ones wait until bytes were received
+ * ahead. Some waits are cancelled. Every wait must end.
  */
 RING_TEST(ring_waits_until_a_stream_is_readable)
 {
@@ -717,8 +714,8 @@ RING_TEST(ring_settles_what_it_received_ahead)
 }
 
 /*
- * A reset that the ring received before the stream moved must be reported as a reset on
- * the next loop, not as a normal end.
+ * If the ring has received a reset before the stream moves, the next loop must report a
+ * reset, not a normal end.
  */
 RING_TEST(ring_moves_a_reset_behind_its_bytes)
 {
@@ -748,8 +745,8 @@ RING_TEST(ring_moves_a_reset_behind_its_bytes)
 /* ---- calls that fail --------------------------------------------------------------- */
 
 /*
- * Request no further failure. Returns true if the requested failure has occurred, so that
- * the test continues with the next call.
+ * Stop injecting failures. Returns true if the injected failure has occurred, which means
+ * that there may be more calls to test.
  */
 static bool struck(void)
 {
@@ -761,8 +758,8 @@ static bool struck(void)
 }
 
 /*
- * Detach and reattach the stream while one call or allocation fails. No byte must be
- * lost. Returns true if there was such a call or allocation.
+ * Detach and reattach a stream while a system call or allocation fails. No byte must be
+ * lost. Returns false if there were fewer calls or allocations.
  */
 static bool move_with(uint64_t call, int error, uint64_t allocation)
 {
@@ -781,7 +778,7 @@ static bool move_with(uint64_t call, int error, uint64_t allocation)
     if (rc == 0)
         rc = coil_stream_attach(stream);
     failed = struck();
-    if (rc < 0) { /* the stream is on its old loop, or on none */
+    if (rc < 0) { /* the stream is on its old loop, or detached */
         rc = coil_stream_attach(stream);
         CHECK(rc == 0 || rc == -EBUSY);
     }
@@ -828,8 +825,8 @@ static int read_small(void *arg)
 }
 
 /*
- * Close the stream while a reader waits and one call fails. The read and the connection
- * must end anyway.
+ * Close a stream while a reader is waiting and a system call fails. Even so, the read and
+ * the connection must end.
  */
 static bool close_with(uint64_t call, int error, coil_task_fn reader)
 {
@@ -848,7 +845,7 @@ static bool close_with(uint64_t call, int error, coil_task_fn reader)
     failed = struck();
     CHECK_INT(coil_task_await(task), -EBADF);
     coil_task_release(task);
-    CHECK_INT(read(peer, &byte, 1), 0); /* the kernel has released the connection */
+    CHECK_INT(read(peer, &byte, 1), 0); /* the connection has ended */
     close(peer);
     return failed;
 }
@@ -911,7 +908,8 @@ static int write_one(void *arg)
 }
 
 /*
- * All first writes are submitted in one turn, before the kernel can refuse any of them.
+ * All first writes are submitted in the same turn, before the kernel has refused any of
+ * them.
  */
 RING_TEST(ring_whose_first_writes_go_together)
 {
@@ -937,7 +935,7 @@ RING_TEST(ring_whose_first_writes_go_together)
 
 /*
  * poll(2) always reports an unconnected sender as writable, even if the receiver's queue
- * is full. The loop must not spin.
+ * is full. Even so, the loop must not spin.
  */
 RING_TEST(ring_waits_for_a_full_queue_that_is_not_its_peers)
 {
@@ -986,8 +984,8 @@ static int write_sixteen_megabytes(void *stream)
 }
 
 /*
- * The peer has shut down its sending side, so the ring's polls end at once. The loop must
- * not spin.
+ * The peer has shut down its sending side, so the ring's polls end immediately. Even so,
+ * the loop must not spin.
  */
 RING_TEST(ring_waits_asleep_for_room_at_a_half_closed_peer)
 {
@@ -1018,8 +1016,8 @@ static void note_completion(struct coil__op *op)
 }
 
 /*
- * Detach a stream after entering a sandbox that forbids io_uring. The sandbox is
- * permanent, so this must be the last step of a test.
+ * Detach a descriptor after entering a sandbox that forbids io_uring. The process cannot
+ * leave the sandbox, so this must be the last step of a test.
  */
 static void detach_while_shut_out(bool ahead)
 {
@@ -1064,7 +1062,7 @@ static void detach_while_shut_out(bool ahead)
 
 TEST(ring_that_is_shut_out_completes_what_the_kernel_does_not_touch)
 {
-    /* With these settings the kernel still completes the request. */
+    /* Without these features, the kernel completes the request without being entered. */
     setenv("COIL_IO_URING_WITHOUT", "defer,coop", 1);
     detach_while_shut_out(false);
 }
@@ -1101,10 +1099,7 @@ static void run_into_the_sandbox(void *arg)
     _exit(0);
 }
 
-/*
- * The program must abort, because the kernel would otherwise write to memory that is
- * reused.
- */
+/* The program must abort, because the kernel might write to memory that is reused. */
 TEST(ring_that_is_shut_out_with_a_file_in_the_kernel_stops_the_program)
 {
     run_on_ring(end_at_once); /* skips the test without io_uring */
@@ -1180,8 +1175,8 @@ static int open_to_read(void *path)
 }
 
 /*
- * Cancel the opening of a FIFO without a writer. A worker thread of the kernel waits in
- * open(2) until it is interrupted.
+ * Cancel an operation that opens a FIFO without a writer: a worker thread of the kernel
+ * waits until it is interrupted.
  */
 RING_TEST(ring_ends_the_opening_of_a_fifo)
 {
@@ -1219,8 +1214,8 @@ static int file_ops_at_once(void *arg)
 }
 
 /*
- * The operations of the kernel's worker threads end without the loop, so the virtual
- * clock must wait for them.
+ * The virtual clock must not advance while the kernel's worker threads perform
+ * operations.
  */
 TEST(ring_that_does_files_holds_a_virtual_clock)
 {
@@ -1246,8 +1241,8 @@ static void stay_silent(const coil_exception *exception, void *arg)
 }
 
 /*
- * The kernel's worker threads count as threads of this process, but never post. A
- * deadlock must be detected despite them.
+ * The kernel's worker threads are threads of this process, but never post, so a deadlock
+ * must still be detected.
  */
 TEST(ring_whose_workers_idle_is_a_deadlock_still)
 {
@@ -1319,7 +1314,7 @@ static void end_left_behind(struct coil__op *op)
     COIL__CONTAINER(op, struct left_behind, op)->ended = true;
 }
 
-/* Return a loop with a read that the kernel is still working on. */
+/* Return a loop with a read that is still in the kernel. */
 static coil_loop *leave_behind(struct left_behind *l)
 {
     struct coil__backend *backend;
@@ -1343,7 +1338,7 @@ static coil_loop *leave_behind(struct left_behind *l)
 }
 
 /*
- * A loop cancels its requests when it is closed, so that the kernel does not write to
+ * When a loop is closed, it cancels its requests, so that the kernel does not write to
  * freed memory.
  */
 TEST(ring_takes_back_what_a_closed_loop_left_behind)
@@ -1417,8 +1412,8 @@ RING_TEST(ring_is_mapped_for_the_first_operation)
 }
 
 /*
- * Sleep until the loop waits through its ring, and then once more: the ring's timeouts
- * are more precise than those of ppoll(2).
+ * Sleep until the loop waits with its ring, whose timeouts are more precise than those of
+ * ppoll(2), and then once more.
  */
 static int sleep_until_mapped(void *arg)
 {

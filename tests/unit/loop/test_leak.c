@@ -21,7 +21,7 @@ static void note_report(const coil_exception *exception, void *arg)
     snprintf(reports + n, sizeof reports - n, "%s\n", exception->message);
 }
 
-/* One object of each kind that the loop may report. */
+/* An object of each kind that a loop may report. */
 struct things {
     coil_stream *ends[2];
     coil_listener *listener;
@@ -100,8 +100,8 @@ static int leave_nothing_behind(void *things)
 }
 
 /*
- * Check that the object's line begins with this text. If symbols are available, the line
- * must end with the function that created the object.
+ * Check that a report begins with this text. If symbols are available, it must end with
+ * the function that created the object.
  */
 static void check_named(const char *format, int number)
 {
@@ -122,8 +122,8 @@ static void check_named(const char *format, int number)
 }
 
 /*
- * Count the reports of leaks. Debug mode also reports slow steps, which occur on a busy
- * machine.
+ * Count the reports of leaks. There may also be reports of slow steps, which occur on a
+ * busy machine.
  */
 static int count_leaks(void)
 {
@@ -245,7 +245,7 @@ static int spawn_one_that_waits(void *arg)
     return 0;
 }
 
-/* A loop reports only its own objects, and not those that an earlier loop left. */
+/* A loop reports only its own objects, not those of an earlier loop. */
 TEST(leaks_are_named_once)
 {
     coil_task *tasks[2];
@@ -286,8 +286,8 @@ static int leave_a_child(void *arg)
 }
 
 /*
- * The handler of the report may destroy the object. When it is called, the loop no longer
- * watches a child process.
+ * The exception handler may destroy the reported object, here a process, which the loop
+ * no longer watches at that time.
  */
 TEST(leaks_may_be_destroyed_by_the_handler_that_is_told_of_them)
 {

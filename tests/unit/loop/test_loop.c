@@ -55,7 +55,7 @@ TEST(stop_lets_everything_ready_in_this_turn_run)
     coil_call_soon(note_and_call_soon, "same turn", NULL);
     CHECK_INT(coil_loop_run_forever(loop), 0);
     CHECK_TRACE("stop same turn@0 ");
-    coil_loop_stop(loop); /* a loop that was stopped before it runs takes one turn */
+    coil_loop_stop(loop); /* a loop that is stopped before it runs takes one turn */
     CHECK_INT(coil_loop_run_forever(loop), 0);
     CHECK_TRACE("next@0 ");
     coil_loop_close(loop);
@@ -97,7 +97,7 @@ TEST(a_cancelled_handle_is_not_called_even_if_it_is_due)
     CHECK_INT(coil_handle_when(later), COIL_MSEC(1));
     coil_handle_release(soon);
     coil_handle_release(later);
-    /* The callback that is due at 21 ms is cancelled by the one that is due at 20 ms. */
+    /* The callback at 20 ms cancels the one at 21 ms. */
     coil_call_at(COIL_MSEC(30), stop, loop, NULL);
     coil_call_at(COIL_MSEC(20), note, "x", &due);
     coil_handle_cancel(due);
@@ -156,8 +156,8 @@ static struct timed {
 static int fired, last_fired;
 
 /*
- * Check that timers fire in order, and timers with the same deadline in the order in
- * which they were created.
+ * Check that timers fire in the order of their deadlines, or, if these are equal, in the
+ * order in which they were created.
  */
 static void check_turn(void *arg)
 {
@@ -230,7 +230,7 @@ TEST(backend_is_chosen_by_name_and_by_environment)
     CHECK(coil_backend_name() == NULL);
 }
 
-/* Even if io_uring works, it is used only on request. */
+/* Even where io_uring works, it is used only on request. */
 TEST(backend_that_nobody_chooses_is_epoll)
 {
     coil_loop *loop;
@@ -331,10 +331,7 @@ TEST(the_real_clock_waits_and_never_fires_early)
     coil_loop_close(loop);
 }
 
-/*
- * A callback that schedules itself again in each turn. The loop must still read the
- * clock.
- */
+/* Call this function again in each turn. Even so, the loop must read the clock. */
 static void spin(void *arg)
 {
     if (!*(bool *)arg)
@@ -491,8 +488,8 @@ static void fail_call(uint64_t n)
 }
 
 /*
- * Create a loop while the n-th call fails. Returns false if there were fewer than n
- * calls.
+ * Create a loop while the n-th system call or allocation fails. Returns false if there
+ * are fewer.
  */
 static bool fail_to_create(const char *backend, void (*fail)(uint64_t n), uint64_t n,
                            int rc)

@@ -12,7 +12,7 @@
 struct note {
     coil_timer timer;
     const char *word;
-    int again; /* number of times that the timer still restarts itself */
+    int again; /* remaining number of restarts */
 };
 
 static void say_word(void *arg)
@@ -100,12 +100,12 @@ TASK_TEST(timer_that_is_due_can_still_be_stopped)
 struct moving {
     coil_timer mover;
     struct note note;
-    coil_timer others[64]; /* as many timers as the table has room for at first */
+    coil_timer others[64]; /* the initial capacity of the heap */
 };
 
 /*
- * Restart the other timer while the table is full. That timer is due, and has therefore
- * left the table.
+ * Restart a timer that is due, and so has left the heap, while the heap is full and
+ * cannot grow.
  */
 static void move_without_memory(void *arg)
 {
@@ -209,7 +209,7 @@ static void work_for(int64_t ns)
         ;
 }
 
-/* Take steps of 100 us until the timer has fired. Returns the number of steps. */
+/* Run steps of 100 us until the timer has fired. Returns their number. */
 static int steps_until(const bool *fired)
 {
     int steps = 0;
@@ -222,7 +222,7 @@ static int steps_until(const bool *fired)
 }
 
 /*
- * asyncio reads the clock in each turn. coil may skip this in short turns, but must not
+ * asyncio reads the clock in each turn. coil does not if turns are short, but must not
  * delay a timer for long.
  */
 IO_TEST(timer_that_is_due_fires_though_a_task_is_always_ready)
@@ -277,8 +277,8 @@ TASK_TEST(sleeping_allocates_nothing_however_many_sleep)
 }
 
 /*
- * A scope reserves a slot in the timer table when it gets its first deadline. Therefore,
- * moving the deadline cannot fail.
+ * A scope reserves room for a timer when it gets its first deadline, so moving the
+ * deadline cannot fail.
  */
 TASK_TEST(deadline_is_moved_without_memory)
 {
@@ -303,8 +303,8 @@ static int return_nothing(void *unused)
 }
 
 /*
- * A task needs a slot in the timer table to be able to sleep. If none can be allocated,
- * spawning fails.
+ * Spawning a task reserves room for its timer, so that sleeping cannot fail. If the heap
+ * cannot grow, spawning fails.
  */
 TASK_TEST(spawn_fails_where_its_task_could_not_sleep)
 {
@@ -329,8 +329,8 @@ TASK_TEST(spawn_fails_where_its_task_could_not_sleep)
 /* ---- slack ------------------------------------------------------------------------- */
 
 /*
- * Run fn(arg) on a loop of each backend with this timer slack. io_uring is tested both
- * without and with its ring: see io_uring_watch.c.
+ * Run fn(arg) on a loop of each backend, with this timer slack. With io_uring, it is run
+ * both without and with the ring: see io_uring_watch.c.
  */
 static void for_each_backend(int64_t slack_ns, coil_task_fn fn)
 {
@@ -355,10 +355,7 @@ static void never_called(void *arg)
     CHECK(false);
 }
 
-/*
- * Add a reader if `pair` is not NULL: io_uring uses its ring only if the program watches
- * a descriptor.
- */
+/* Add a reader if `pair` is not NULL, so that io_uring uses its ring. */
 static void watch(const int *pair)
 {
     if (pair != NULL)
@@ -410,9 +407,8 @@ static bool three_fire_in_one_turn(void)
 }
 
 /*
- * Repeat the test if the kernel has interrupted a wait, because timers within their slack
- * then fire early. The kernel interrupts a wait after another loop's ring was closed, but
- * not repeatedly.
+ * Repeat the test if the kernel has interrupted a wait, which makes timers within their
+ * slack fire early. The kernel may do so once after another loop's ring was closed.
  */
 static int three_at_once(void *pair)
 {
@@ -515,7 +511,7 @@ TEST(virtual_clock_has_no_slack)
 }
 
 /*
- * Set a timer for an hour from now. Check by how much coil_guest_timeout() exceeds the
+ * Start a timer of one hour, and check by how much coil_guest_timeout() exceeds that
  * hour.
  */
 static void check_guest(int64_t slack_ns, int64_t exceeds)

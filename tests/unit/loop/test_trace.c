@@ -63,7 +63,7 @@ TASK_TEST(trace_records_a_spawn_a_sleep_and_an_end)
     CHECK_INT(coil_task_await(task), 0);
     coil_trace_stop();
     coil_task_release(task);
-    /* The sleeper's timer is a callback, which completes the wait. */
+    /* The sleeper's timer runs as a callback, which wakes the sleeper. */
     CHECK_RECORDS("switch 1, spawn 2, wait 1 task, poll, polled, switch 2, "
                   "wait 2 sleep, poll, polled, callback, is, wake 2, poll, polled, "
                   "switch 2, end 2 0, wake 1, poll, polled, switch 1, switch 0, ");
@@ -140,7 +140,7 @@ TASK_TEST(trace_records_an_eager_start)
                   "switch 2, end 2 0, wake 1, poll, polled, switch 1, switch 0, ");
 }
 
-/* As polls are skipped, the tasks switch directly to each other. */
+/* Yield, which switches directly to the next task, because polls are skipped. */
 static int yield_often(void *arg)
 {
     (void)arg;
@@ -160,7 +160,7 @@ static int start_two(void *arg)
     CHECK_INT(coil_group_spawn(&group, yield_often, NULL, NULL, NULL), 0);
     CHECK_INT(coil_group_exit(&group, 0), 0);
     coil_trace_stop();
-    /* The tasks neither poll nor return to the loop between their steps. */
+    /* Between the tasks' steps there is neither a poll nor a switch to the loop. */
     CHECK_RECORDS("switch 1, spawn 2, spawn 3, wait 1 group, switch 2, switch 3, "
                   "switch 2, switch 3, switch 2, switch 3, switch 2, end 2 0, ready, "
                   "switch 3, end 3 0, ready, callback, is, callback, is, wake 1, "
@@ -195,7 +195,7 @@ TASK_TEST(trace_keeps_the_newest_records)
 {
     const struct coil__trace *trace;
 
-    CHECK_INT(coil_trace_start(1), 0); /* is rounded up to 256 records */
+    CHECK_INT(coil_trace_start(1), 0); /* rounded up to 256 records */
     for (int i = 0; i < 1000; i++)
         coil_yield();
     coil_trace_stop();
@@ -218,10 +218,7 @@ TASK_TEST(trace_start_fails_without_a_new_ring)
     coil_trace_stop();
 }
 
-/*
- * With the real clock, the times of the records increase, and are close to those of the
- * clock.
- */
+/* With the real clock, the times of records increase, and are close to the clock's. */
 IO_TEST(trace_times_are_those_of_the_clock)
 {
     const struct coil__trace_clock *clock;
@@ -261,7 +258,7 @@ static size_t count_in(const char *text, const char *part)
     return n;
 }
 
-/* Return true if the file begins and ends like a JSON object with a list of events. */
+/* Return true if the text begins and ends like a JSON object with a list of events. */
 static bool is_whole(const char *text)
 {
     size_t length = strlen(text);
@@ -326,7 +323,7 @@ TASK_TEST(trace_has_the_format_of_its_file_name)
     CHECK_INT(rmdir(folder), 0);
 }
 
-/* The records of a core may have any contents. */
+/* Records in a core file may have any contents. */
 
 static bool find_no_text(void *arg, uint64_t address, char *text, size_t size)
 {
