@@ -1,8 +1,8 @@
 /*
  * name_server.c - see name_server.h.
  *
- * The server is a thread that calls poll(2). Delayed answers are stored in an array. A
- * TCP connection carries only one query, which the thread answers at once.
+ * The server is a thread that waits with poll(2). Delayed answers are stored in an array.
+ * A TCP connection carries one query, which is answered at once.
  */
 #include "name_server.h"
 
@@ -27,13 +27,13 @@
 enum order { STOP = 's', RELEASE = 'r' };
 
 struct late {
-    int64_t due_ms; /* 0: the entry is unused; HELD: wait for name_server_release() */
+    int64_t due_ms; /* 0: unused; HELD: wait for name_server_release() */
     struct sockaddr_in to;
     size_t n;
     unsigned char data[512];
 };
 
-/* The answer that is being composed. */
+/* An answer that is being composed. */
 struct message {
     unsigned char data[MESSAGE_MAX];
     size_t n;
@@ -75,8 +75,8 @@ static void put_name(struct message *m, const char *name)
 }
 
 /*
- * Append the name, type, class, TTL and length of a record. The caller then appends
- * `length` bytes of data.
+ * Append the name, type, class, TTL and length of a record, to which the caller must
+ * append `length` bytes of data.
  */
 static void put_record(struct message *m, const char *name, int type, unsigned ttl,
                        size_t length)
@@ -168,7 +168,7 @@ static unsigned put_answers(const struct name_server *s, struct message *m,
     return count;
 }
 
-/* Read the name of the query. Returns the offset of the end of the name, or 0. */
+/* Read the queried name. Returns the offset of its end, or 0 if it is invalid. */
 static size_t read_name(const unsigned char *data, size_t n, char name[256])
 {
     size_t at = 12, used = 0;
@@ -186,8 +186,8 @@ static size_t read_name(const unsigned char *data, size_t n, char name[256])
 }
 
 /*
- * Compose the answer to a query. Returns the rule that specifies when the answer is sent,
- * or NULL if the query counts as lost.
+ * Compose the answer to a query. Returns the rule that specifies when to send the answer,
+ * or NULL if the query is to be lost.
  */
 static const struct name_rule *answer(struct name_server *s, const unsigned char *data,
                                       size_t n, bool by_udp, struct message *m)
@@ -287,7 +287,7 @@ static void serve_udp(struct name_server *s, struct late late[])
         sendto(s->udp, m.data, m.n, 0, (struct sockaddr *)&from, length);
 }
 
-/* Read a command, and execute it. Returns false after the command to stop. */
+/* Read a command, and execute it. Returns false if the thread must end. */
 static bool follow_order(struct name_server *s, struct late late[])
 {
     char order = STOP;
@@ -354,8 +354,8 @@ static void *serve(void *arg)
 /* ---- starting and stopping --------------------------------------------------------- */
 
 /*
- * Open both sockets on the same port, which the kernel chooses for TCP. Returns false if
- * that port is already in use for UDP.
+ * Open both sockets on the port that the kernel chooses for TCP. Returns false if that
+ * port is already in use for UDP.
  */
 static bool open_sockets(struct name_server *s)
 {

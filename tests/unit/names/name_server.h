@@ -1,5 +1,5 @@
 /*
- * name_server.h - a name server on loopback whose answers a test defines.
+ * name_server.h - a name server on loopback with answers defined by a test.
  *
  *     static const struct name_rule rules[] = {
  *         {"one.test", 'A', .address = "192.0.2.1", .ttl = 60},
@@ -27,19 +27,19 @@ enum { NAME_FORMAT_ERROR = 1, NAME_SERVFAIL = 2, NAME_NXDOMAIN = 3, NAME_REFUSED
 
 /*
  * If several rules have the same name and type, the answer contains all their addresses.
- * The first of these rules has the options of the answer.
+ * The options of the answer are those of the first of these rules.
  */
 struct name_rule {
     const char *name;
     int type;            /* 'A', '6' (AAAA), or 0 for both types, without addresses */
     const char *address; /* NULL: the name has no address of this type */
-    const char *cname;   /* the name is an alias for this name, which has the address */
+    const char *cname;   /* the name is an alias of this one, which has the address */
     unsigned ttl;
     unsigned rcode;
     int soa_minimum; /* minimum in the SOA record of a negative answer; 0: no record */
     unsigned delay_ms;
     bool held;       /* answer UDP queries only after name_server_release() */
-    unsigned drops;  /* number of queries that are lost before one is answered */
+    unsigned drops;  /* number of queries to lose before one is answered */
     bool truncated;  /* truncate the answer over UDP, so that TCP must be used */
     bool silent;     /* never answered */
     unsigned filler; /* number of additional addresses, to make the answer long */
@@ -61,19 +61,17 @@ void name_server_start(struct name_server *server, const struct name_rule *rules
                        size_t n);
 void name_server_stop(struct name_server *server);
 
-/* Answer the held queries, and answer all later queries at once. */
+/* Answer all held queries, and from now on answer queries at once. */
 void name_server_release(struct name_server *server);
 
 /*
- * Configure the loop's resolver to use c-ares, this server alone, and no hosts file. Skip
- * the test if coil was built without c-ares. `opts` has the other options, or is NULL.
+ * Configure the loop's resolver to use c-ares with only this server and no hosts file.
+ * Other options are taken from `opts`, unless it is NULL. Skips the test if coil was
+ * built without c-ares.
  */
 void name_server_use(const struct name_server *server, const coil_resolver_opts *opts);
 
-/*
- * Like name_server_use(), but return the result of coil_resolver_configure(), which may
- * fail.
- */
+/* Like name_server_use(), but return the result of coil_resolver_configure(). */
 int name_server_try(const struct name_server *server, const coil_resolver_opts *opts);
 
 #endif

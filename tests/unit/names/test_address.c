@@ -1,5 +1,5 @@
 /*
- * test_address.c - printing addresses as text, and converting paths and names to local
+ * test_address.c - addresses as text, and conversion of paths and names to local
  * addresses.
  */
 #include "../../harness/harness.h"
@@ -56,7 +56,7 @@ TEST(address_of_a_path)
     CHECK_INT(coil_address_of_path("", &address), -EINVAL);
 }
 
-/* Such a name is printed as in /proc/net/unix. */
+/* Such a name is printed as it is in /proc/net/unix. */
 TEST(address_of_an_abstract_name_with_a_nul)
 {
     coil_address address = {.local = {.sun_family = AF_UNIX}};

@@ -22,8 +22,8 @@
 static const struct addrinfo tcp = {.ai_socktype = SOCK_STREAM};
 
 /*
- * With these hints, "localhost" is resolved by the C library, whichever engine is
- * configured. With other hints, coil itself resolves "localhost".
+ * With these hints, "localhost" is always resolved by the C library. With other hints,
+ * coil resolves "localhost" itself.
  */
 static const struct addrinfo mapped = {
     .ai_socktype = SOCK_STREAM, .ai_family = AF_INET6, .ai_flags = AI_V4MAPPED};
@@ -137,8 +137,8 @@ TASK_TEST(addrinfo_of_the_first_and_last_port)
 }
 
 /*
- * The name is longer than 255 bytes. If it were truncated, it would be a numeric address
- * of this machine (CVE-2024-24806).
+ * The name is longer than 255 bytes, and must not be truncated: the result would be a
+ * numeric address of this machine (CVE-2024-24806).
  */
 TASK_TEST(addrinfo_of_a_name_that_is_too_long_is_not_cut_off)
 {
@@ -151,7 +151,7 @@ TASK_TEST(addrinfo_of_a_name_that_is_too_long_is_not_cut_off)
     strcpy(name + 248, "7f000001.example.com");
     CHECK(coil_getaddrinfo(name, "80", &tcp, &list) < 0);
     name[248 + 8] = '\0';
-    /* the name truncated at this length is a numeric address */
+    /* the truncated name would be a numeric address */
     CHECK_INT(coil_getaddrinfo(name, "80", &tcp, &list), 0);
     freeaddrinfo(list);
 }
@@ -167,7 +167,7 @@ static int resolve(void *arg)
     return rc;
 }
 
-/* Cancel a look-up at each stage. The harness checks that nothing leaks. */
+/* Cancel a look-up at each stage. */
 static void cancel_at_each_stage(int (*look_up)(void *arg))
 {
     if (test_under_valgrind())
@@ -227,7 +227,7 @@ TASK_TEST(addrinfo_of_zones)
 
 /* ---- a network of the test's own --------------------------------------------------- */
 
-/* Enter a network namespace that has only a loopback interface, and bring it up. */
+/* Enter a new network namespace, whose only interface is loopback, and bring it up. */
 static void enter_own_network(void)
 {
     struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING};
@@ -272,7 +272,7 @@ static void add_v6(const char *address)
     CHECK_INT(inet_pton(AF_INET6, address, &request.address), 1);
     if (ioctl(fd, SIOCSIFADDR, &request) < 0)
         test_skip("IPv6 is switched off here");
-    /* The address becomes usable only after a moment. */
+    /* Wait until the address is usable. */
     name.sin6_addr = request.address;
     while (bind(fd, (struct sockaddr *)&name, sizeof name) < 0)
         usleep(1000);
@@ -319,8 +319,8 @@ static const char *families_of(const char *host, const struct addrinfo *hints)
 
 /*
  * Check AI_ADDRCONFIG, which is also the default without hints: only families for which
- * the machine has an address are returned. Loopback addresses do not count, unless there
- * are no others; then both families are returned.
+ * the machine has an address other than loopback are returned, or both families if there
+ * are no such addresses.
  */
 static void check_families(const char *configured)
 {
@@ -329,7 +329,7 @@ static void check_families(const char *configured)
     CHECK_STR(families_of("both.test", NULL), configured);
     CHECK_STR(families_of("both.test", &hints), configured);
     CHECK_STR(families_of("both.test", &tcp), "v4 v6");
-    /* Numeric addresses and an explicit family are not restricted. */
+    /* AI_ADDRCONFIG has no effect on numeric addresses, nor with an explicit family. */
     hints.ai_family = AF_INET;
     CHECK_STR(families_of("both.test", &hints), "v4");
     CHECK_STR(families_of("127.0.0.1", &hints), "v4");
@@ -413,7 +413,7 @@ TASK_TEST(nameinfo_writes_zones)
     CHECK_INT(zone_of(host), a.v6.sin6_scope_id);
 }
 
-/* Check that coil and the C library return the same host and service name. */
+/* Check that coil and the C library return the same host and service names. */
 static void check_names(const coil_address *a, int flags)
 {
     char host[NI_MAXHOST], service[NI_MAXSERV];

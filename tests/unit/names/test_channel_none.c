@@ -1,6 +1,6 @@
 /*
- * test_channel_none.c - in a build without c-ares, look-ups use the C library, and
- * configuring c-ares is refused.
+ * test_channel_none.c - in a build without c-ares, look-ups use the C library, and c-ares
+ * cannot be configured.
  */
 #include "../../harness/harness.h"
 
@@ -28,7 +28,7 @@ TASK_TEST(resolver_without_c_ares)
     coil_resolver_flush();
 }
 
-/* Look-ups are refused, except those that do not need a resolver. */
+/* Look-ups fail, unless they need no resolver. */
 TASK_TEST(resolver_asked_for_c_ares_by_the_environment)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;

@@ -1,6 +1,6 @@
 /*
- * test_dns_answer.c - parsing the response of a name server: its addresses, and the
- * canonical name at the end of a chain of aliases.
+ * test_dns_answer.c - parsing a name server's response: its addresses, and the canonical
+ * name at the end of a chain of aliases.
  */
 #include "../../harness/harness.h"
 
@@ -44,7 +44,7 @@ static void put_record(struct packet *p, const char *owner, int type, size_t len
     put16(p, (unsigned)length);
 }
 
-/* Return name i of a chain: "n0.test" is an alias of "N1.test", and so on. */
+/* Return name i of a chain in which "n0.test" is an alias of "N1.test", and so on. */
 static const char *name_of(int i)
 {
     static char names[LONGEST + 2][24];
@@ -54,8 +54,8 @@ static const char *name_of(int i)
 }
 
 /*
- * Add record i of a chain of n aliases. Record n is the address. A name is written in
- * different letter case in different records.
+ * Add record i of a chain of n aliases. Record n is the address. The letter case of a
+ * name varies between records.
  */
 static void put_link(struct packet *p, int i, int n)
 {
@@ -97,10 +97,7 @@ static void check_packet(const struct packet *p, int n)
     coil__free(answer.addresses);
 }
 
-/*
- * Add the n + 1 records of the chain in the order with the number `order`, out of all
- * possible orders.
- */
+/* Add the n + 1 records of a chain in one of all possible orders, which are numbered. */
 static void put_in_order(struct packet *p, int n, unsigned order)
 {
     int left[LONGEST + 1], count = n + 1;
@@ -132,7 +129,7 @@ TEST(dns_answer_of_aliases_in_any_order)
     }
 }
 
-/* The aliases form a loop. Parsing must end, and may return any of their names. */
+/* If aliases form a loop, the parser must stop, and may return any of their names. */
 TEST(dns_answer_of_aliases_in_a_loop)
 {
     struct coil__answer answer = {.rc = 0};
@@ -151,8 +148,8 @@ TEST(dns_answer_of_aliases_in_a_loop)
 }
 
 /*
- * A response may be truncated after any byte. The parser must refuse it, or parse it
- * without reading beyond its end.
+ * Truncate a response after each byte. The parser must refuse it, or parse it without
+ * reading beyond its end.
  */
 TEST(dns_answer_that_is_cut)
 {

@@ -21,7 +21,7 @@ static struct coil__resolv_conf read_text(const char *text)
     return conf;
 }
 
-/* Return the timeout and the number of tries: "5 s, 2 times". */
+/* Return the timeout and the number of tries, such as "5 s, 2 times". */
 static const char *times_of(const char *text)
 {
     static char times[32];
@@ -33,7 +33,7 @@ static const char *times_of(const char *text)
     return times;
 }
 
-/* Return the names that are queried for a host: "host.one.test host". */
+/* Return the names that are queried for a host, such as "host.one.test host". */
 static const char *names_for(const char *host, const char *text)
 {
     static char names[8192];

@@ -1,5 +1,5 @@
 /*
- * test_resolver.c - looking up names with a name server whose answers the tests define.
+ * test_resolver.c - look-ups with a name server whose answers the tests define.
  */
 #include "../../harness/harness.h"
 
@@ -169,7 +169,7 @@ TASK_TEST(resolver_asks_again_when_a_packet_was_lost)
 {
     begin(&(coil_resolver_opts){.timeout_ns = COIL_MSEC(500)});
     CHECK_STR(look_up("lost.test", &v4), "192.0.2.5");
-    CHECK(server.questions >= 2); /* on a slow machine more may be lost */
+    CHECK(server.questions >= 2); /* on a slow machine there may be more retries */
     name_server_stop(&server);
 }
 
@@ -189,8 +189,8 @@ IO_TEST(resolver_asks_by_tcp_for_what_does_not_fit)
 }
 
 /*
- * The port of the first server belongs to a socket that accepts datagrams only from its
- * peer, so queries to it are refused.
+ * The first server's port belongs to a socket that is connected to itself, so queries to
+ * it are refused.
  */
 TASK_TEST(resolver_asks_the_next_server_when_the_first_is_dead)
 {
@@ -315,7 +315,7 @@ TASK_TEST(resolver_asks_once_for_all_who_want_to_know)
     name_server_stop(&server);
 }
 
-/* The answer is cached even if no task is waiting for it any more. */
+/* An answer is cached even if no task is waiting for it any more. */
 TASK_TEST(resolver_forgets_nobody_and_keeps_what_nobody_waits_for)
 {
     coil_task *task;
@@ -332,7 +332,10 @@ TASK_TEST(resolver_forgets_nobody_and_keeps_what_nobody_waits_for)
     name_server_stop(&server);
 }
 
-/* The query is still open at the end of the test. Closing the loop cancels it. */
+/*
+ * The queries are still open at the end of the test, so the loop must cancel them when it
+ * closes.
+ */
 IO_TEST(resolver_may_be_closed_with_questions_open)
 {
     coil_task *task;
@@ -400,7 +403,7 @@ TASK_TEST(resolver_asks_for_a_thousand_names_at_once)
 
 /* ---- files ------------------------------------------------------------------------- */
 
-/* Write `text` into a new file, whose name replaces the XXXXXX of `path`. */
+/* Write `text` to a new file, and set `path`, which ends with XXXXXX, to its name. */
 static void make_file(char *path, const char *text)
 {
     int fd = mkstemp(path);
@@ -442,14 +445,14 @@ TASK_TEST(resolver_reads_the_hosts_file)
     CHECK_STR(look_up("one.test", &v4), "192.0.2.1");
     unlink(path);
     coil_sleep(COIL_SEC(1));
-    CHECK_STR(look_up("last", &v4), "ENOENT"); /* the change was noticed */
+    CHECK_STR(look_up("last", &v4), "ENOENT"); /* the changed file was read */
     CHECK(server.questions > 1);
     name_server_stop(&server);
 }
 
 /*
- * The hosts file is read again only if it has changed: a file that blocks hosts may have
- * a hundred thousand lines.
+ * The hosts file may have a hundred thousand lines, to block hosts, so it is read again
+ * only if it has changed.
  */
 TASK_TEST(resolver_reads_the_hosts_file_only_when_it_has_changed)
 {
@@ -551,7 +554,7 @@ TASK_TEST(resolver_searches_the_domains_of_resolv_conf)
     unlink(path);
 }
 
-/* If there is no domain, systemd-resolved writes "search .". */
+/* Without a domain, systemd-resolved writes "search .". */
 TASK_TEST(resolver_searches_the_root)
 {
     static const struct name_rule root[] = {
@@ -583,8 +586,8 @@ TASK_TEST(resolver_searches_the_root)
 }
 
 /*
- * If a server fails, the search continues. If none of the later names is found, the
- * result is this failure, not "not found". (res_search(3))
+ * If a server fails, the search continues with the next name. If no later name is found,
+ * the result is the server's failure, not "not found". (res_search(3))
  */
 TASK_TEST(resolver_searches_on_after_a_failure)
 {
@@ -636,8 +639,8 @@ static int relay(void *arg)
 }
 
 /*
- * A server's address may have a zone, such as "fe80::1%eth0" in resolv.conf. The zone is
- * allowed for any address, here ::1.
+ * A server's address may have a zone, such as "fe80::1%eth0" in resolv.conf. coil allows
+ * a zone in any address, here ::1.
  */
 IO_TEST(resolver_asks_a_server_with_a_zone)
 {
@@ -663,8 +666,8 @@ IO_TEST(resolver_asks_a_server_with_a_zone)
 }
 
 /*
- * No server listens on port 53 of ::1, so the look-up fails. The message of the failure
- * lists the servers.
+ * The look-up fails, because no server uses port 53 of ::1. The message lists the
+ * servers.
  */
 TASK_TEST(resolver_reads_servers_with_a_zone)
 {
@@ -687,10 +690,7 @@ TASK_TEST(resolver_reads_servers_with_a_zone)
     unlink(path);
 }
 
-/*
- * Wait until the server has received n queries. This may take a moment, because no task
- * waits for the answers.
- */
+/* Wait until the server has received n queries, and check that there are no more. */
 static void check_questions(unsigned n)
 {
     while (server.questions < n)
@@ -741,8 +741,8 @@ TASK_TEST(resolver_reads_resolv_conf_again_when_it_has_changed)
 }
 
 /*
- * The server is not queried for an address with a nonexistent zone, nor for a text with a
- * colon that is not an address.
+ * The server is queried neither for an address with a nonexistent zone nor for a text
+ * with a colon that is not an address.
  */
 TASK_TEST(resolver_asks_for_nothing_that_is_no_name)
 {
@@ -755,7 +755,7 @@ TASK_TEST(resolver_asks_for_nothing_that_is_no_name)
     name_server_stop(&server);
 }
 
-/* No server is queried for names in "invalid", whatever the files contain. (RFC 6761) */
+/* Names in "invalid" are never queried, whatever the files contain. (RFC 6761) */
 TASK_TEST(resolver_asks_no_server_for_names_in_invalid)
 {
     begin(NULL);
@@ -784,7 +784,7 @@ TASK_TEST(resolver_knows_localhost)
     unlink(path);
 }
 
-/* coil itself resolves "localhost", without using the engine. */
+/* coil resolves "localhost" itself, without using the engine. */
 TASK_TEST(resolver_knows_localhost_whatever_the_engine)
 {
     char path[] = "/tmp/coil-hosts-XXXXXX";
@@ -830,7 +830,7 @@ TASK_TEST(resolver_refuses_options_that_make_no_sense)
     name_server_stop(&server);
 }
 
-/* Look-ups are refused with a message, except for those that do not need a resolver. */
+/* Look-ups fail with a message, unless they need no resolver. */
 TASK_TEST(resolver_that_the_environment_misspells_is_named)
 {
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
@@ -872,8 +872,8 @@ static int all_that_may_fail(void *arg)
 }
 
 /*
- * Make the n-th call fail for n = 1, 2, ..., until there are fewer calls and the look-up
- * succeeds. Returns the number of calls that failed.
+ * Repeat a look-up while its n-th system call or allocation fails, for n = 1, 2, ...,
+ * until it succeeds. Returns the number of failures.
  */
 static int fail_each(void (*fail)(uint64_t n))
 {
@@ -903,7 +903,7 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, 0);
 }
 
-/* The look-up must end whichever call fails. The harness checks that nothing leaks. */
+/* The look-up must end, whichever call fails. */
 TEST(resolver_survives_what_fails)
 {
     name_server_start(&server, rules, COUNT(rules));

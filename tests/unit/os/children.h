@@ -7,8 +7,8 @@
 #include <coil.h>
 
 /*
- * Start a process, or `sh -c command`. The start must succeed. Without pidfds, for
- * example under Valgrind, the test is skipped.
+ * Start a process, or `sh -c command`, which must succeed. Skips the test if there are no
+ * pidfds, as under Valgrind.
  */
 coil_process *start_process(const coil_process_opts *opts);
 coil_process *start_command(const char *command, const coil_process_opts *opts);
@@ -17,16 +17,16 @@ coil_process *start_command(const char *command, const coil_process_opts *opts);
 coil_process *start_shell(const char *command, int in, int out, int err);
 
 /*
- * Read the output of the process, check its exit status, and destroy it. Returns the
- * output as text.
+ * Return the output of a process as text, after checking its exit status and destroying
+ * it.
  */
 const char *output_of(coil_process *process, int status);
 const char *shell_output(const char *command, int status);
 
-/* Wait until all children of this process are gone, including zombies. */
+/* Wait until this process has no children any more, not even zombies. */
 void wait_for_no_children(void);
 
-/* Read the child's output up to the end of a line. */
+/* Read a line of the child's output. */
 void read_line(coil_stream *stream, char *line, size_t size);
 
 #endif

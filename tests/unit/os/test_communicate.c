@@ -133,8 +133,8 @@ IO_TEST(communicate_stops_at_the_limit)
 }
 
 /*
- * A deadline that passes as soon as some output was read or some input was written. Its
- * time does not depend on the speed of the machine.
+ * A deadline that passes as soon as some output was read or some input was written, so
+ * that the test does not depend on the speed of the machine.
  */
 struct deadline {
     coil_scope scope;
@@ -168,7 +168,7 @@ static int end_deadline(struct deadline *d, int rc)
     return rc;
 }
 
-/* A grandchild keeps the pipe open, and does not end. */
+/* A grandchild, which does not end, keeps the pipe open. */
 IO_TEST(communicate_keeps_what_it_read_when_time_is_up)
 {
     coil_process_opts opts = {.out = COIL_PIPE, .err = COIL_PIPE, .new_group = true};
@@ -189,8 +189,8 @@ IO_TEST(communicate_keeps_what_it_read_when_time_is_up)
 }
 
 /*
- * The child waits for a line on another pipe, so coil_process_communicate() can be
- * interrupted and called again.
+ * Interrupt coil_process_communicate() and call it again, while the child waits for a
+ * line on another pipe.
  */
 IO_TEST(communicate_goes_on_where_it_was_interrupted)
 {
@@ -210,7 +210,8 @@ IO_TEST(communicate_goes_on_where_it_was_interrupted)
         coil_scope s;
 
         /*
-         * The deadline has already passed, so the call is interrupted at its first wait.
+         * With a deadline that has already passed, the call is interrupted at its first
+         * wait.
          */
         coil_scope_enter(&s, coil_in(-1));
         rc = coil_process_communicate(p, "", 0, &out, NULL, 0);
@@ -227,9 +228,9 @@ IO_TEST(communicate_goes_on_where_it_was_interrupted)
 }
 
 /*
- * In the first call the deadline passes; in the second, the limit is reached before the
- * writer has begun; the third succeeds. Each call gets the rest of the input, so every
- * byte is sent once.
+ * The first call ends at its deadline, the second at its limit, before the writer has
+ * begun, and the third succeeds. Each call gets the rest of the input, so every byte is
+ * sent once.
  */
 IO_TEST(communicate_called_again_counts_its_own_input)
 {
@@ -264,7 +265,7 @@ IO_TEST(communicate_called_again_counts_its_own_input)
     CHECK_INT(write(gate[1], "go\n", 3), 3);
     CHECK_INT(coil_process_communicate(p, input + done, N - done, &out, &err, 0), 0);
     CHECK_STR(err.data, "300000\n");
-    /* All input has been sent, and stdin is closed, so the count must be 0. */
+    /* All input was sent before, so the count must be 0. */
     CHECK_INT(coil_process_communicate(p, NULL, 0, &out, &err, 0), 0);
     CHECK_INT(coil_stream_write_transferred(coil_process_stdin(p)), 0);
     coil_output_finish(&out);

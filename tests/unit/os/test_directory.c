@@ -164,7 +164,7 @@ static int list(int *names)
 
 /*
  * Make each system call of a listing fail once. Returns the number of failed calls that
- * read the directory; the other calls are waits of the loop.
+ * read the directory, without those in which the loop waits.
  */
 static int each_call_fails(void)
 {
@@ -193,8 +193,8 @@ static void nth_fails(void)
     put_file("a", "");
     put_file("b", "");
     /*
-     * Repeat this until a call that reads the directory has failed, because the number of
-     * waits varies.
+     * Repeat this until a call that reads the directory has failed: this may not happen
+     * at once, because the number of waits varies.
      */
     while (each_call_fails() == 0)
         ;

@@ -306,7 +306,7 @@ static int open_for_reading(void *arg)
     return coil_file_open("fifo", O_RDONLY, 0, arg);
 }
 
-/* A FIFO acts as a slow file, and must block only one thread. */
+/* A FIFO acts as a slow file, which must block only one thread. */
 static void slow_file(void)
 {
     coil_file *reader, *other, *writer;
@@ -410,7 +410,7 @@ static int read_line(void *arg)
     return (int)coil_file_read_exact(line->file, line->text, 6);
 }
 
-/* Many tasks use one file position. No byte must be overwritten, or read twice. */
+/* Many tasks use the same file position. No byte must be overwritten or read twice. */
 static void take_turns(void)
 {
     static struct line lines[100];
@@ -557,7 +557,7 @@ static void close_is_cancelled(void)
     finish(closer, -ECANCELED);
     CHECK_INT(coil_file_fd(r.file), -1);
     CHECK_INT(coil_file_write(writer, "x", 1), 1);
-    /* waits for the reader, as the first close does */
+    /* must wait for the reader, as the first close does */
     CHECK_INT(coil_file_close(r.file), 0);
     finish(reader, 1);
     coil_file_destroy(r.file);
@@ -606,7 +606,7 @@ static void cancel_begun(void)
     coil_task_cancel(reader, NULL);
     coil_yield();
     CHECK_INT(coil_file_write(writer, "x", 1), 1);
-    /* coil has either abandoned the call, or waited for it and returned its result. */
+    /* coil has either abandoned the read, or waited for it and returned its result. */
     CHECK_INT(coil_task_await(reader) == 1 ? r.byte : 'x', 'x');
     coil_task_release(reader);
     coil_file_destroy(r.file);
@@ -623,7 +623,7 @@ static int open_a(void *arg)
     return coil_file_open("a", O_RDONLY, 0, arg);
 }
 
-/* Cancel an open at different moments. The descriptor must not leak. */
+/* Cancel an open at various moments. The descriptor must not leak. */
 static void cancel_opening(void)
 {
     put_file("a", "1");
@@ -635,7 +635,7 @@ static void cancel_opening(void)
         for (int i = 0; i < turns; i++)
             coil_yield();
         coil_task_cancel(task, NULL);
-        /* If the open had already completed, it succeeds. */
+        /* An open that had already completed succeeds. */
         if (coil_task_await(task) == 0)
             CHECK(f != NULL);
         coil_task_release(task);
@@ -662,7 +662,7 @@ static int read_for_ever(void *arg)
     return n < 0 ? (int)n : 0;
 }
 
-/* io_uring completes the read before it handles the request to cancel it. */
+/* With io_uring, each read completes before the request to cancel it is handled. */
 IO_TEST(file_without_end_that_is_read_for_ever_can_be_cancelled)
 {
     struct endless e = {.file = open_file("/dev/zero", O_RDONLY)};
@@ -697,7 +697,7 @@ static void cancel_closing(void)
         coil_task_cancel(task, NULL);
         rc = coil_task_await(task);
         CHECK(rc == 0 || rc == -ECANCELED);
-        /* if `turns` is 0, close_it() has not begun */
+        /* with 0 turns, close_it() has not begun */
         CHECK(turns == 0 || fcntl(fd, F_GETFD) < 0);
         coil_task_release(task);
         coil_file_destroy(f);
@@ -733,7 +733,7 @@ static int use_file(void)
 
 /*
  * Make each system call of use_file() fail once. Returns the number of failed calls that
- * used the file; the other calls are waits of the loop.
+ * use the file, without those in which the loop waits.
  */
 static int each_call_fails(void)
 {
@@ -757,8 +757,8 @@ static int each_call_fails(void)
 static void nth_call_fails(void)
 {
     /*
-     * Repeat this until a call that uses the file has failed, because the number of waits
-     * varies.
+     * Repeat this until a call that uses the file has failed: this may not happen at
+     * once, because the number of waits varies.
      */
     while (each_call_fails() == 0)
         ;
@@ -776,7 +776,7 @@ static void nth_allocation_fails(void)
 {
     int rc, nth = 0;
 
-    CHECK_INT(use_file(), 0); /* this starts the lane's thread */
+    CHECK_INT(use_file(), 0); /* starts the lane's thread */
     do {
         coil_testing_fail_allocation((uint64_t)++nth);
         rc = use_file();

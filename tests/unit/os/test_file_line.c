@@ -57,7 +57,7 @@ IO_TEST(file_line_by_line)
     coil_file_destroy(file);
 }
 
-/* A line is returned only if it fits with its line feed. */
+/* A line is returned only if there is also room for its line feed. */
 IO_TEST(file_line_longer_than_its_memory_is_still_there)
 {
     coil_file *file = file_of("12345\n6\n", 8);
@@ -94,7 +94,7 @@ IO_TEST(file_line_longer_than_what_is_read_at_once)
     free(line);
 }
 
-/* For all other calls, the position of the file is after the line. */
+/* All other calls see the position after the line. */
 IO_TEST(file_lines_between_other_calls)
 {
     coil_file *file = file_of("one\ntwo\nthree\nfour\n", 19);
@@ -152,7 +152,7 @@ static int read_numbers(void *arg)
     return count;
 }
 
-/* Two tasks read lines. Each line is returned to one of them, as a whole. */
+/* Two tasks read lines. Each line must be returned to one of them, as a whole. */
 IO_TEST(file_lines_for_several_tasks)
 {
     enum { N = 50000 };
@@ -200,7 +200,7 @@ static int read_first_line(void *file)
 }
 
 /*
- * A file is written while it is being read ahead. The bytes that were read ahead are
+ * Write to a file while it is being read ahead. The bytes that were read ahead must be
  * discarded, whether the read or the write ends first.
  */
 IO_TEST(file_line_after_a_write_during_the_read)
@@ -223,8 +223,8 @@ IO_TEST(file_line_after_a_write_during_the_read)
 }
 
 /*
- * A seek occurs between the two checks of the position in coil_file_read_line(), which
- * must not undo it.
+ * coil_file_read_line() must not undo a seek that occurs between its two checks of the
+ * position.
  */
 IO_TEST(file_line_before_a_seek_during_the_read)
 {

@@ -65,7 +65,7 @@ static void trace_change(const coil_change *change)
                change->is_directory ? "/" : "", inside(change->path));
 }
 
-/* Write changes to the trace, until no change has arrived for 50 ms. */
+/* Write changes to the trace until there has been none for 50 ms. */
 static void trace_changes(void)
 {
     coil_change change;
@@ -158,7 +158,7 @@ IO_TEST(watch_reports_what_leaves_and_comes)
     end();
 }
 
-/* Create folders and files in a new folder before coil has begun to watch that folder. */
+/* Create folders and files in a new folder before coil watches that folder. */
 IO_TEST(watch_follows_new_folders_without_a_race)
 {
     begin(COIL_WATCH_TREE);
@@ -174,7 +174,7 @@ IO_TEST(watch_follows_new_folders_without_a_race)
     end();
 }
 
-/* Rename a new folder before coil has begun to watch it. */
+/* Rename a new folder before coil watches it. */
 IO_TEST(watch_follows_new_folders_that_are_renamed)
 {
     char from[200];
@@ -235,8 +235,8 @@ static int make_many(void *arg)
 }
 
 /*
- * Each new file is reported once, whether it was created before or after coil began to
- * watch its folder.
+ * Each new file must be reported once, whether it was created before or after coil has
+ * begun to watch its folder.
  */
 IO_TEST(watch_reports_each_new_file_once)
 {
@@ -276,7 +276,7 @@ IO_TEST(watch_of_a_file)
     end();
 }
 
-/* Return a number of events that exceeds the length of the kernel's event queue. */
+/* Return a number of events that is larger than the kernel's queue. */
 static int queue_length(void)
 {
     FILE *file = fopen("/proc/sys/fs/inotify/max_queued_events", "r");
@@ -307,15 +307,15 @@ IO_TEST(watch_reports_an_overflow)
     CHECK_STR(change.path, "");
     trace_changes();
     CHECK_TRACE("");
-    write_file("late/f"); /* the folder is watched, although its creation was lost */
+    write_file("late/f"); /* the folder is watched, although its event was lost */
     trace_changes();
     CHECK_TRACE("created /late/f; modified /late/f; ");
     end();
 }
 
 /*
- * Get the next change, and write it to the trace. The task does this itself, because its
- * result is -ECANCELED if it was cancelled after it got the change.
+ * Get the next change, and write it to the trace. The task must write it, because its
+ * result is -ECANCELED if it is cancelled after it has got the change.
  */
 static int trace_next_change(void *arg)
 {
@@ -365,7 +365,7 @@ static int destroy_under_a_task(void *arg)
     return test_join(task);
 }
 
-/* Runs in a child created by fork(2), which needs its own loop. */
+/* Runs in a child of fork(2), which needs its own loop. */
 static void run_and_destroy(void *backend)
 {
     coil_run_opts opts = {.loop = {.backend = backend}};
@@ -379,7 +379,7 @@ IO_TEST(watch_destroyed_under_a_task_aborts)
               "a task is still in a call on the watch");
 }
 
-/* If memory runs out, the call fails, and the next call returns the change. */
+/* If there is no memory, the call fails, and the next call returns the change. */
 IO_TEST(watch_loses_no_change_without_memory)
 {
     coil_change change;

@@ -134,8 +134,8 @@ static int write_new(void *rc)
 }
 
 /*
- * Cancel an atomic write at different moments. After that, the file has its old or its
- * new contents, and no temporary file is left.
+ * Cancel an atomic write at various moments. The file must have its old or its new
+ * contents, and no temporary file must be left.
  */
 static void cancel_atomic(void)
 {
@@ -316,7 +316,8 @@ static char *much(size_t n)
 }
 
 /*
- * Copy a large file, also to another file system, which copies the data through a buffer.
+ * Copy a large file, also to another file system, to which the data are copied through a
+ * buffer.
  */
 static void copy_large(void)
 {

@@ -1,5 +1,5 @@
 /*
- * test_process.c - starting programs, and what they inherit: descriptors and signals.
+ * test_process.c - starting programs, and the descriptors and signals that they inherit.
  */
 #include "children.h"
 #include "../socket/sockets.h"
@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 /*
- * Check that spawning fails, and return the error. If `words` is not NULL, check the
- * message.
+ * Check that spawning fails, and, if `words` is not NULL, the message. Returns the error.
  */
 static int spawn_error(const coil_process_opts *opts, const char *words)
 {
@@ -135,7 +134,7 @@ IO_TEST(process_with_too_long_arguments_is_an_error_of_spawn)
     free(word);
 }
 
-/* Spawning fails, as in Python. execvp(3) would run the script with the shell. */
+/* As in Python, spawning fails. (execvp(3) would run the script with the shell.) */
 IO_TEST(process_of_a_script_without_its_interpreter_is_an_error_of_spawn)
 {
     char path[] = "/tmp/coil-script-XXXXXX";
@@ -169,8 +168,8 @@ IO_TEST(process_environment_is_the_programs_or_its_own)
 }
 
 /*
- * The child's PATH is searched, as in Python (os.get_exec_path(env)) and unlike
- * execvpe(3).
+ * The program is searched in the PATH of the child's environment, as in Python
+ * (os.get_exec_path(env)), and unlike with execvpe(3).
  */
 IO_TEST(process_is_looked_for_in_the_path_of_its_environment)
 {
@@ -275,8 +274,8 @@ IO_TEST(process_gets_a_descriptor_which_remains_the_callers)
 }
 
 /*
- * The parent's end of the pipe is non-blocking, but the child's end must block: cat(1)
- * would otherwise fail with EAGAIN.
+ * The parent's end of the pipe is non-blocking, but the child's end must block, because
+ * cat(1) would fail with EAGAIN.
  */
 IO_TEST(process_output_may_be_anothers_input)
 {
@@ -292,7 +291,7 @@ IO_TEST(process_output_may_be_anothers_input)
     coil_process_destroy(a);
 }
 
-/* Standard input is reopened for the child, because a stream has made it non-blocking. */
+/* A stream makes standard input non-blocking, so it must be reopened for the child. */
 IO_TEST(process_inherits_a_stdin_that_blocks)
 {
     int before = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), fds[2];
@@ -365,7 +364,7 @@ IO_TEST(process_inherits_no_other_descriptor)
     int leaky = open("/dev/null", O_RDONLY); /* without O_CLOEXEC */
     coil_process *other = start_shell("read go", COIL_PIPE, COIL_PIPE, COIL_PIPE);
 
-    /* Descriptor 3 is the directory that ls(1) reads. */
+    /* Descriptor 3 is the directory that ls(1) opens. */
     CHECK_STR(shell_output("exec ls /proc/self/fd", 0), "0\n1\n2\n3\n");
     CHECK(!(fcntl(leaky, F_GETFD) & FD_CLOEXEC));
     coil_process_destroy(other);
@@ -395,7 +394,7 @@ IO_TEST(process_gets_passed_descriptors_under_their_numbers)
     close(pipe_ends[1]);
 }
 
-/* stdout and stderr are swapped. Neither must overwrite the other. */
+/* If stdout and stderr are swapped, neither must overwrite the other. */
 IO_TEST(process_standard_descriptors_may_be_crossed)
 {
     int saved[3], fds[2];
@@ -431,7 +430,7 @@ IO_TEST(process_inherits_a_closed_stdin_as_closed)
     close(0);
     text = output_of(
         start_shell("exec ls /proc/self/fd", COIL_INHERIT, COIL_PIPE, COIL_NULL), 0);
-    CHECK_STR(text, "0\n1\n2\n"); /* descriptor 0 is the directory that ls(1) reads */
+    CHECK_STR(text, "0\n1\n2\n"); /* descriptor 0 is the directory that ls(1) opens */
     dup2(saved, 0);
     close(saved);
 }
@@ -444,8 +443,8 @@ static void handle(int signo)
 }
 
 /*
- * Return the signals that this process ignores, from /proc/self/status (proc(5)). The
- * result may include the C library's own signals, if make(1) ignored all signals.
+ * Return the set of signals that this process ignores, from /proc/self/status (proc(5)).
+ * It may include the C library's own signals, if make(1) ignored all signals.
  */
 static unsigned long long ignored_signals(void)
 {
@@ -569,8 +568,8 @@ IO_TEST(process_may_be_another_user)
 }
 
 /*
- * The failure of a step before the program runs is reported whether the child was created
- * by fork(2) or vfork(2).
+ * If a step in the child fails before the program runs, this must be reported, whether
+ * the child was created with fork(2) or vfork(2).
  */
 IO_TEST(process_that_may_not_be_another_user_is_an_error_of_spawn)
 {
@@ -596,8 +595,8 @@ IO_TEST(process_that_may_not_be_another_user_is_an_error_of_spawn)
 }
 
 /*
- * Set the current user and group, which is always allowed. The same code sets a different
- * user and group.
+ * Set the current user and group, which is always allowed. A different user and group are
+ * set by the same code.
  */
 IO_TEST(process_may_be_who_it_is_already)
 {

@@ -100,7 +100,7 @@ IO_TEST(process_wait_bears_a_deadline)
     coil_process_destroy(p);
 }
 
-/* A child does not stay a zombie even if no task waits for it. */
+/* A child does not remain a zombie, even if no task waits for it. */
 IO_TEST(process_is_reaped_although_nobody_waits)
 {
     coil_process *p = start_shell("exit 4", 0, 0, 0);
@@ -152,7 +152,7 @@ static void on_sigchld(int signo)
     children_seen++;
 }
 
-/* Start a process that traces `child` until the tracer's stdin ends. */
+/* Start a process that traces `child` until the pipe *stdin_of is closed. */
 static pid_t start_tracer(pid_t child, int *stdin_of)
 {
     int in[2], told[2];
@@ -181,8 +181,8 @@ static pid_t start_tracer(pid_t child, int *stdin_of)
 }
 
 /*
- * A traced process dies. Its pidfd is readable, but waitid(2) does not return the process
- * before the tracer has ended. The loop must not spin.
+ * After a traced process has died, its pidfd is readable, but waitid(2) does not return
+ * the process before the tracer has ended. Until then the loop must not spin.
  */
 IO_TEST(process_that_died_in_a_tracers_hands_keeps_the_loop_idle)
 {
@@ -249,7 +249,7 @@ IO_TEST(process_gets_the_signal_it_handles)
     read_line(coil_process_stdout(p), line, sizeof line);
     CHECK_STR(line, "ready");
     CHECK_INT(coil_process_kill(p, SIGUSR1), 0);
-    /* Some shells run the trap only after the read(1) has ended. */
+    /* Some shells run the trap only after their `read` has ended. */
     coil_stream_close(coil_process_stdin(p));
     read_line(coil_process_stdout(p), line, sizeof line);
     CHECK_STR(line, "caught");
@@ -258,8 +258,7 @@ IO_TEST(process_gets_the_signal_it_handles)
 }
 
 /*
- * The process has ended, but the loop has not reaped it yet. Therefore no other process
- * can have its number.
+ * The process has ended, but was not reaped yet, so no other process can have its number.
  */
 IO_TEST(process_kill_is_harmless_when_it_has_ended_unseen)
 {
@@ -290,7 +289,7 @@ IO_TEST(process_group_is_killed_with_its_children)
 
 /*
  * Wait until the leader's group is empty. Orphans of the group become children of this
- * process, so waitpid(2) reports when the last one has ended.
+ * process, so waitpid(2) fails once the last one has ended.
  */
 static void wait_for_the_rest(const coil_process *p)
 {
@@ -347,7 +346,7 @@ IO_TEST(process_group_is_killed_when_its_leader_has_ended_on_old_kernels)
 }
 
 /*
- * On old kernels, the leader stays a zombie until the object is destroyed, so that its
+ * On old kernels, the leader remains a zombie until the object is destroyed, so that its
  * number is not reused.
  */
 IO_TEST(process_that_leads_a_group_remains_a_zombie_on_old_kernels)
@@ -364,7 +363,7 @@ IO_TEST(process_that_leads_a_group_remains_a_zombie_on_old_kernels)
     CHECK_INT(waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT), 0);
     coil_process_destroy(p);
     CHECK_INT(waitid(P_PID, pid, &info, WEXITED | WNOHANG | WNOWAIT), -1);
-    /* If other code reaps the leader, the leader's number is not reserved. */
+    /* If other code reaps the leader, its number may be reused. */
     p = start_command("exit 3", &opts);
     CHECK_INT(coil_process_wait(p), 3);
     CHECK_INT(waitpid(coil_process_pid(p), NULL, 0), coil_process_pid(p));
@@ -516,8 +515,8 @@ TEST(process_is_detached_when_its_loop_is_gone)
 }
 
 /*
- * A child created by fork(2) must not kill its parent's processes, and must not make the
- * parent lose track of them.
+ * A child of fork(2) must neither kill its parent's processes nor affect the parent's
+ * control of them.
  */
 IO_TEST(process_is_not_a_forked_childs)
 {

@@ -225,7 +225,7 @@ static void trace(void *arg)
     test_trace("%s ", (const char *)arg);
 }
 
-/* Sleep, so that the loop handles the signals that have arrived. */
+/* Sleep, so that the loop handles pending signals. */
 static void look(void)
 {
     CHECK_INT(coil_sleep(COIL_MSEC(1)), 0);
@@ -486,7 +486,7 @@ static int wait_elsewhere(void *arg)
 {
     sigset_t set = set_of(SIGUSR1, SIGUSR1);
 
-    /* The callback runs once this task waits. */
+    /* The callback runs when this task waits. */
     CHECK_INT(coil_call_soon(set_ready, arg, NULL), 0);
     return coil_signal_wait(&set, NULL);
 }
@@ -514,7 +514,7 @@ IO_TEST(signal_goes_to_every_loop_that_wants_it)
     finish(task, SIGUSR1);
     pthread_join(thread, NULL);
     CHECK_INT(other.result, SIGUSR1);
-    /* The other loop is closed, but this one still handles the signal. */
+    /* After the other loop was closed, this one still handles the signal. */
     emit(SIGUSR1);
     CHECK_INT(coil_signal_wait(&w.set, NULL), SIGUSR1);
 }
@@ -576,7 +576,7 @@ static int wait_in_forked_child(void *arg)
     return coil_signal_wait(&set, NULL) == SIGUSR2 ? 0 : -EIO;
 }
 
-/* A child created by fork(2) does not affect the loops and dispositions of its parent. */
+/* A child of fork(2) does not affect the loops and dispositions of its parent. */
 IO_TEST(signal_in_a_forked_child_is_its_own)
 {
     pid_t pid;
@@ -631,7 +631,7 @@ TEST(signal_is_wanted_by_a_forked_childs_own_loop)
 /* ---- limits ------------------------------------------------------------------------ */
 
 /*
- * The only task waits for a signal, under a virtual clock. This is not a deadlock,
+ * If the only task waits for a signal, this is not a deadlock, even with a virtual clock,
  * because a signal may arrive.
  */
 TASK_TEST(signal_alone_is_no_deadlock)
@@ -645,7 +645,7 @@ TASK_TEST(signal_alone_is_no_deadlock)
     finish(task, SIGUSR2);
     pid = fork();
     if (pid == 0) {
-        usleep(300000); /* enough time for the parent to detect a deadlock */
+        usleep(300000); /* enough time for the parent to report a deadlock */
         kill(parent, SIGUSR1);
         _exit(0);
     }
@@ -709,7 +709,7 @@ IO_TEST(signal_bears_every_failing_system_call)
     CHECK_INT(rc, 0);
 }
 
-/* Send the second signal, which ends the wait, if the wait has begun. */
+/* Send the second signal if the wait has begun, which it ends. */
 static void emit_second(void *arg)
 {
     (void)arg;
@@ -719,8 +719,8 @@ static void emit_second(void *arg)
 }
 
 /*
- * Wait for both signals while the n-th system call fails. Returns SIGUSR2 if no call
- * failed, or else the error.
+ * Wait for both signals while the n-th system call fails. Returns the error, or SIGUSR2
+ * if no call has failed.
  */
 static int wait_while_the_nth_call_fails(unsigned n)
 {
@@ -749,7 +749,7 @@ IO_TEST(signal_wait_that_cannot_take_over_all_of_its_set_takes_over_none)
     CHECK_INT(wait_while_the_nth_call_fails(3), SIGUSR2);
     CHECK(!is_default(SIGUSR1) && !is_default(SIGUSR2));
 
-    /* A failed wait does not affect signals that were handled before. */
+    /* A failed wait does not affect signals that coil already handled before. */
     coil_signal_restore(&second);
     CHECK_INT(wait_while_the_nth_call_fails(1), -EINVAL);
     CHECK(!is_default(SIGUSR1) && is_default(SIGUSR2));

@@ -153,7 +153,10 @@ IO_TEST(process_terminal_may_be_communicated_with)
     CHECK(strstr(out.data, "one\r\ntwo\r\nend\r\n") != NULL);
     coil_output_finish(&out);
     coil_process_destroy(p);
-    /* After the limit the child continues, and the rest of its output can be read. */
+    /*
+     * After a call that reached its limit, the child continues, and the rest of its
+     * output can be read.
+     */
     p = start_command("printf 12345; read go; exit 3", &(coil_process_opts){.pty = true});
     CHECK_INT(coil_process_communicate(p, NULL, 0, &out, NULL, 3), -EMSGSIZE);
     CHECK_STR(out.data, "123");
@@ -166,7 +169,7 @@ IO_TEST(process_terminal_may_be_communicated_with)
     CHECK_STR(out.data, "12345");
     coil_output_finish(&out);
     coil_process_destroy(p);
-    /* Send more input than fits into the terminal to a child that does not read it. */
+    /* The child does not read the input, which is larger than the terminal's buffer. */
     p = start_command("exit 7", &(coil_process_opts){.pty = true});
     char *much = calloc(1, 1000000);
     CHECK_INT(coil_process_communicate(p, much, 1000000, NULL, NULL, 0), 7);
@@ -229,7 +232,7 @@ static int write_much(void *arg)
     return (int)n;
 }
 
-/* A write that waits for room ends when the child ends, and can be cancelled. */
+/* A write that waits for room can be cancelled, and ends when the child ends. */
 IO_TEST(process_terminal_write_that_waits_ends_with_the_child)
 {
     coil_task *task = NULL;
@@ -288,8 +291,8 @@ IO_TEST(process_may_have_limits)
     getrlimit(RLIMIT_NOFILE, &after);
     CHECK(before.rlim_cur == after.rlim_cur && before.rlim_max == after.rlim_max);
     /*
-     * The limit applies once the descriptors are set up. The shell's loader needs one
-     * more descriptor.
+     * The limit is set after the descriptors have been set up. The shell's loader needs
+     * one more descriptor.
      */
     opts.limits = &(coil_process_limit){RLIMIT_NOFILE, 4, 4};
     opts.limit_count = 1;
@@ -366,8 +369,8 @@ IO_TEST(process_has_a_pidfd_for_the_caller)
 }
 
 /*
- * coil keeps its own pidfd of a group leader after the child has ended, but
- * coil_process_open_pidfd() fails.
+ * After a group leader has ended, coil keeps its own pidfd, but coil_process_open_pidfd()
+ * fails.
  */
 IO_TEST(process_that_has_ended_has_no_pidfd)
 {
