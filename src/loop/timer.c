@@ -295,7 +295,7 @@ int coil_timer_start(coil_timer *timer, int64_t deadline)
 
     if (COIL__UNLIKELY(t->timer.runnable.run == NULL))
         coil__misuse(
-            "coil_timer_start: the timer was not initialized with coil_timer_init()");
+            "coil_timer_start: the timer was not initialised with coil_timer_init()");
     if (COIL__UNLIKELY(loop->debug))
         coil__loop_check_stack("coil_timer_start");
     coil__timer_check(&loop->timers, &t->timer, "coil_timer_start");

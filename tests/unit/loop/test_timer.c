@@ -164,7 +164,7 @@ static void start_zeros(void *arg)
 TEST(timer_of_zeros_cannot_be_started)
 {
     test_dies(start_zeros, NULL,
-              "coil_timer_start: the timer was not initialized with coil_timer_init()");
+              "coil_timer_start: the timer was not initialised with coil_timer_init()");
 }
 
 TEST(timer_is_stopped_by_the_closing_of_its_loop)
