@@ -41,8 +41,7 @@ void coil__block_check(coil_task *task, coil_loop *loop)
 }
 #endif
 
-/* ---- freed blocks in debug mode
-   ----------------------------------------------------- */
+/* ---- freed blocks in debug mode ---------------------------------------------------- */
 
 /*
  * In debug mode each thread keeps the memory of the last tasks that it freed, so that a
