@@ -78,8 +78,8 @@ def test_08_nothing_is_there_yet():
 
 
 def test_09_a_callback_in_the_middle_of_the_setter():
-    with changed("09_future_task", ("call_soon(future_run_callback, future); // never",
-                                    "future_run_callback(future); // never")) as program:
+    with changed("09_future_task", ("call_soon(future_run_callback, future); //",
+                                    "future_run_callback(future); //")) as program:
         lines = lines_of(program)
     assert lines.index("  b2: the future is done") < lines.index("  a3: the setter continues")
 
@@ -101,7 +101,7 @@ def test_10_what_is_there_is_not_waited_for():
 
 def test_11_a_cancelled_sleep_leaves_its_timer():
     with changed("11_own_sleep",
-                 ("coil_handle_cancel(handle); // in Python: finally: h.cancel()", "")) as program:
+                 ("coil_handle_cancel(handle);", "")) as program:
         equal(lines_of(program)[-1], "1 timers are left")
 
 
@@ -130,8 +130,8 @@ def test_14_one_more_function_is_in_the_tasks_traceback():
 
 
 def test_15_a_wait_between_the_two_lines_stops_the_program():
-    with changed("15_seen_set", ("    seen_urls[ABOUT] = true; // no task",
-                                 "    coil_yield();\n    seen_urls[ABOUT] = true; // no task")) \
+    with changed("15_seen_set", ("    seen_urls[ABOUT] = true; //",
+                                 "    coil_yield();\n    seen_urls[ABOUT] = true; //")) \
             as program:
         said = output_of(program, reports=True, status=-signal.SIGABRT)[1]
     contains(said, "a link is looked for and added at once")
