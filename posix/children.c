@@ -18,15 +18,15 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#define FIRST_LOOK COIL_MSEC(1)
-#define LOOK_AT_TRACED COIL_MSEC(100)
-#define LAST_LOOK COIL_SEC(120) /* all time-outs together take about two minutes */
+#define FIRST_TIME_OUT COIL_MSEC(1)
+#define TRACED_TIME_OUT COIL_MSEC(100)
+#define LAST_TIME_OUT COIL_SEC(120) /* all time-outs together take about two minutes */
 
 /* A wait for children, between two attempts of wait4(). */
 struct child_wait {
     pid_t pid; /* -1: any of several children */
     int pidfd; /* -1: none, so the task naps instead */
-    int64_t nap, look;
+    int64_t nap, time_out;
 };
 
 static void begin_child_wait(struct child_wait *w, pid_t pid, bool for_end)
@@ -61,12 +61,12 @@ static bool is_traced(pid_t pid)
 }
 
 /* Return how long to wait for the child's end before the next attempt. */
-static int64_t next_look(struct child_wait *w)
+static int64_t next_time_out(struct child_wait *w)
 {
-    w->look = w->look == 0 ? FIRST_LOOK : 2 * w->look;
-    if (w->look > LOOK_AT_TRACED && is_traced(w->pid))
-        w->look = LOOK_AT_TRACED;
-    return w->look <= LAST_LOOK ? w->look : COIL_NEVER;
+    w->time_out = w->time_out == 0 ? FIRST_TIME_OUT : 2 * w->time_out;
+    if (w->time_out > TRACED_TIME_OUT && is_traced(w->pid))
+        w->time_out = TRACED_TIME_OUT;
+    return w->time_out <= LAST_TIME_OUT ? w->time_out : COIL_NEVER;
 }
 
 /* Suspend the task until it should try again. Returns 0 or -1. */
@@ -77,7 +77,7 @@ static int await_child(struct child_wait *w)
 
     if (w->pidfd < 0)
         return posix__nap(&w->nap, COIL_NEVER);
-    rc = posix__poll(&ended, 1, next_look(w));
+    rc = posix__poll(&ended, 1, next_time_out(w));
     if (rc <= 0)
         return rc;
     /*
