@@ -36,7 +36,7 @@
  * Set the options that are the same for all requests. Redirects are followed by coil, not
  * by libcurl.
  */
-static void set_manners(CURL *easy)
+static void set_common_options(CURL *easy)
 {
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
@@ -123,7 +123,7 @@ static int create(const coil_http_session *session, struct http_easy **out)
         destroy(handle);
         return code == CURLE_BAD_FUNCTION_ARGUMENT ? -EMSGSIZE : -ENOMEM;
     }
-    set_manners(handle->easy);
+    set_common_options(handle->easy);
     curl_easy_setopt(handle->easy, CURLOPT_PRIVATE, handle);
     coil__http_session_apply(session, handle);
     coil__http_response_apply(handle);
@@ -195,7 +195,7 @@ void coil__http_easy_give_back(coil_http_response *response)
     response->handle = NULL;
     response->easy = NULL;
     if (!good || session->multi == NULL || session->spare_count == MOST_SPARE ||
-        handle->is_changed_for_good || !reset(handle)) {
+        handle->cannot_be_reset || !reset(handle)) {
         destroy(handle);
         return;
     }

@@ -12,7 +12,7 @@ struct http_easy {
     /* The options that this response has changed on the handle. */
     bool is_head, has_headers, has_cookies, has_names, is_not_decoded, is_wired;
     bool is_raw; /* the response has an unknown content coding */
-    bool is_changed_for_good;
+    bool cannot_be_reset;
 };
 
 /*

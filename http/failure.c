@@ -174,7 +174,7 @@ static void explain_handshake(coil_http_response *response)
 }
 
 /* Return a message for libcurl's result, or NULL to use libcurl's own message. */
-static const char *sentence_of_result(const coil_http_response *response)
+static const char *message_of_result(const coil_http_response *response)
 {
     int rc = errno_of(response);
 
@@ -194,7 +194,7 @@ static const char *sentence_of_result(const coil_http_response *response)
     return response->error[0] != '\0' ? NULL : curl_easy_strerror(response->code);
 }
 
-static const char *sentence_of_failure(const coil_http_response *response, int rc)
+static const char *message_of_failure(const coil_http_response *response, int rc)
 {
     switch (rc) {
     case -EMSGSIZE:
@@ -221,21 +221,22 @@ static void set_error_message(coil_http_response *response, int rc)
 
     if (response->explained && rc == response->failure)
         return;
-    if (response->taker_failed && rc == response->failure) {
+    if (response->on_body_failed && rc == response->failure) {
         snprintf(response->error, sizeof response->error,
                  "the on_body callback ended the request: %s",
-                 response->taker_error != NULL ? coil_error_message(response->taker_error)
-                                               : coil_strerror(rc));
+                 response->on_body_error != NULL
+                     ? coil_error_message(response->on_body_error)
+                     : coil_strerror(rc));
         return;
     }
     if (response->failure < 0 || rc == -ECANCELED || rc == -ELOOP)
-        said = sentence_of_failure(response, rc);
+        said = message_of_failure(response, rc);
     else if (response->code == CURLE_SSL_CONNECT_ERROR && response->error[0] != '\0')
         explain_handshake(response);
     else if (response->code != CURLE_OK || ended_in_headers(response))
-        said = sentence_of_result(response);
+        said = message_of_result(response);
     else if (response->error[0] == '\0')
-        said = sentence_of_failure(response, rc);
+        said = message_of_failure(response, rc);
     if (said != NULL)
         snprintf(response->error, sizeof response->error, "%s", said);
 }
@@ -257,7 +258,7 @@ static int fail_response(const coil_http_response *response, int rc)
     scheme = (size_t)(host - url);
     authority = parsed ? strcspn(host, "/?#") : strlen(host);
     at = memrchr(host, '@', authority);
-    return coil_fail_from(response->taker_error, rc, "%.*s%.*s: %s", (int)scheme, url,
+    return coil_fail_from(response->on_body_error, rc, "%.*s%.*s: %s", (int)scheme, url,
                           LONGEST_URL_SHOWN, at != NULL ? at + 1 : host, response->error);
 }
 
@@ -269,5 +270,5 @@ int coil__http_give_up(coil_http_response *response, int rc)
         response->failure = rc;
         response->given_up = response->done = true;
     }
-    return rc == -ECANCELED || response->passed_over ? rc : fail_response(response, rc);
+    return rc == -ECANCELED || response->skipping_body ? rc : fail_response(response, rc);
 }

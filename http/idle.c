@@ -36,7 +36,7 @@ static int64_t add_time(int64_t time, int64_t span)
     return time < COIL_NEVER - span ? time + span : COIL_NEVER;
 }
 
-static const char *what_stands_still(const coil_http_response *response)
+static const char *stalled_phase(const coil_http_response *response)
 {
     bool tls = strncasecmp(response->url, "https:", 6) == 0;
     struct sockaddr_storage peer;
@@ -54,7 +54,7 @@ static const char *what_stands_still(const coil_http_response *response)
 static void fail_idle(coil_http_response *response)
 {
     snprintf(response->error, sizeof response->error, "received nothing %s for %g s",
-             what_stands_still(response), (double)response->idle_timeout_ns / 1e9);
+             stalled_phase(response), (double)response->idle_timeout_ns / 1e9);
     response->explained = true;
     coil__http_fail(response, -ETIMEDOUT);
 }
@@ -63,7 +63,7 @@ static void fail_idle(coil_http_response *response)
  * Fail the transfer if it has been idle for too long. Otherwise return the time at which
  * it will have been, unless it makes progress.
  */
-static int64_t look_at(coil_http_response *response, int64_t now)
+static int64_t check_progress(coil_http_response *response, int64_t now)
 {
     int64_t due;
 
@@ -96,7 +96,7 @@ static void on_timer(void *arg)
 
     LIST_FOREACH(response, &session->running, link)
     {
-        due = look_at(response, now);
+        due = check_progress(response, now);
         earliest = due < earliest ? due : earliest;
     }
     if (earliest < COIL_NEVER)

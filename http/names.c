@@ -164,7 +164,7 @@ struct http_name *coil__http_names_known(struct http_names *names, const char *u
     return NULL;
 }
 
-void coil__http_name_leads(struct http_name *name, const char *url)
+void coil__http_name_set_origin(struct http_name *name, const char *url)
 {
     size_t n = origin_of(url);
 

@@ -49,7 +49,7 @@ struct http_name *coil__http_names_known(struct http_names *names, const char *u
  * Store the beginning of `url`, a valid URL with the host and port of this entry, so that
  * coil__http_names_known() finds the entry for such URLs.
  */
-void coil__http_name_leads(struct http_name *name, const char *url);
+void coil__http_name_set_origin(struct http_name *name, const char *url);
 
 /* Release an entry. `name` may be NULL. */
 void coil__http_name_release(struct http_name *name);

@@ -252,7 +252,7 @@ static int find_new_host(coil_http_response *response)
     if (rc == 0)
         rc = find_name(response, &target);
     if (rc == 0)
-        coil__http_name_leads(response->name, response->url);
+        coil__http_name_set_origin(response->name, response->url);
     coil__http_target_finish(&target);
     return rc;
 }
@@ -385,7 +385,7 @@ static CURLcode set_method(struct http_easy *handle, const coil_http_request *re
         return curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
     if (!sends && strcmp(step->method, "GET") == 0)
         return CURLE_OK;
-    handle->is_changed_for_good = true;
+    handle->cannot_be_reset = true;
     if (sends)
         code = set_body(easy, request);
     if (code == CURLE_OK && !is_post && strcmp(step->method, "GET") != 0)
@@ -434,7 +434,7 @@ static CURLcode set_rest(coil_http_response *response, const coil_http_request *
     if (response->on_wire != NULL)
         coil__http_wire(handle);
     if (length_of_request(response) > LONGEST_BY_HTTP_2) {
-        handle->is_changed_for_good = true;
+        handle->cannot_be_reset = true;
         curl_easy_setopt(handle->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     }
     return code;

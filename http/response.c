@@ -57,7 +57,7 @@ static bool is_redirect(const coil_http_response *response)
 }
 
 /* Return true if the body is passed to the request's on_body. */
-static bool is_handed_on(const coil_http_response *response)
+static bool goes_to_on_body(const coil_http_response *response)
 {
     return response->on_body != NULL && !response->redirected;
 }
@@ -72,7 +72,7 @@ static bool is_handed_on(const coil_http_response *response)
  * headers, and most headers that programs look up are missing, coil_http_header() tests
  * this bit first.
  */
-static uint64_t place_of_name(const char *name)
+static uint64_t bit_of_name(const char *name)
 {
     uint32_t letters;
 
@@ -83,7 +83,7 @@ static uint64_t place_of_name(const char *name)
 static bool may_have_header(const coil_http_response *response, const char *name)
 {
     return strnlen(name, BEGINNING) < BEGINNING ||
-           (response->header_names & place_of_name(name)) != 0;
+           (response->header_names & bit_of_name(name)) != 0;
 }
 
 /* ---- lengths ----------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ static size_t refuse_response(coil_http_response *response, int rc)
  * True if each number in `value`, the value of a Content-Length, is the `length` of n
  * digits.
  */
-static bool is_that_length(const char *value, const char *length, size_t n)
+static bool repeats_length(const char *value, const char *length, size_t n)
 {
     for (; *value != '\0'; value += strspn(value, ", \t")) {
         if (strspn(value, "0123456789") != n || memcmp(value, length, n) != 0)
@@ -118,7 +118,7 @@ static bool lengths_differ(const coil_http_response *response)
     size_t n = length != NULL ? strspn(length, "0123456789") : 0;
 
     for (size_t i = 1; value != NULL; i++) {
-        if (n == 0 || !is_that_length(value, length, n))
+        if (n == 0 || !repeats_length(value, length, n))
             return true;
         value = coil_http_header_at(response, "Content-Length", i);
     }
@@ -208,7 +208,7 @@ static size_t on_header(char *line, size_t one, size_t n, void *arg)
     (void)one;
     if (n > 2 || (line[0] != '\r' && line[0] != '\n')) {
         if (n >= BEGINNING)
-            response->header_names |= place_of_name(line);
+            response->header_names |= bit_of_name(line);
         note_length(response, line, n);
         return n;
     }
@@ -224,7 +224,7 @@ static size_t on_header(char *line, size_t one, size_t n, void *arg)
     }
     leave_unknown_coding(response);
     response->redirected = response->max_redirects > 0 && is_redirect(response);
-    if (!is_handed_on(response))
+    if (!goes_to_on_body(response))
         coil__http_wake(response);
     return n;
 }
@@ -251,18 +251,18 @@ static bool make_room_for_body(coil_http_response *response, size_t n)
  * cause of the request's failure. That error belongs to the thread rather than to a task,
  * because on_body runs in a callback of the loop.
  */
-static void note_taker_failed(coil_http_response *response, int rc)
+static void note_on_body_failed(coil_http_response *response, int rc)
 {
     coil_error *said = coil_last_error();
 
-    response->taker_failed = true;
+    response->on_body_failed = true;
     if (said != NULL && coil_error_rc(said) == rc)
-        response->taker_error = coil_error_retain(said);
+        response->on_body_error = coil_error_retain(said);
     coil_clear_error();
 }
 
 /* Pass a piece of the body to on_body. */
-static size_t hand_on(coil_http_response *response, const char *bytes, size_t n)
+static size_t pass_to_on_body(coil_http_response *response, const char *bytes, size_t n)
 {
     int rc = response->failure;
 
@@ -270,7 +270,7 @@ static size_t hand_on(coil_http_response *response, const char *bytes, size_t n)
         coil_clear_error();
         rc = response->on_body(response, bytes, n, response->on_body_arg);
         if (rc < 0)
-            note_taker_failed(response, rc);
+            note_on_body_failed(response, rc);
     }
     return rc < 0 ? refuse_response(response, rc) : n;
 }
@@ -303,8 +303,8 @@ static size_t on_bytes(char *bytes, size_t one, size_t n, void *arg)
     coil__http_idle_note(response);
     if (limit > 0 && n > limit - response->body_bytes)
         return refuse_response(response, -EMSGSIZE);
-    taken = is_handed_on(response) ? hand_on(response, bytes, n)
-                                   : store_body(response, bytes, n);
+    taken = goes_to_on_body(response) ? pass_to_on_body(response, bytes, n)
+                                      : store_body(response, bytes, n);
     response->body_bytes += taken == n ? n : 0;
     return taken;
 }
@@ -320,7 +320,7 @@ void coil__http_response_apply(struct http_easy *handle)
 /* ---- sending ----------------------------------------------------------------------- */
 
 /* Suspend until coil__http_wake() is called for the response. */
-static int wait_for_news(coil_http_response *response)
+static int wait_for_wake(coil_http_response *response)
 {
     int rc = coil__http_idle_begin(response);
 
@@ -348,9 +348,9 @@ static void rewind_response(coil_http_response *response)
     response->name_wanted = response->given_up = response->url_is_valid = false;
     response->begun = response->explained = response->redirected = false;
     response->had_socket = false;
-    response->taker_failed = response->has_length = response->lengths_doubtful = false;
-    coil_error_release(response->taker_error);
-    response->taker_error = NULL;
+    response->on_body_failed = response->has_length = response->lengths_doubtful = false;
+    coil_error_release(response->on_body_error);
+    response->on_body_error = NULL;
     response->header_names = 0;
     response->fd = CURL_SOCKET_BAD;
     response->error[0] = '\0';
@@ -369,7 +369,7 @@ static void forget_names(coil_http_response *response)
    transfer has ended. */
 static bool is_answered(const coil_http_response *response)
 {
-    return response->done || (response->has_headers && !is_handed_on(response));
+    return response->done || (response->has_headers && !goes_to_on_body(response));
 }
 
 /* Start the transfer, and wait until is_answered() is true. */
@@ -382,8 +382,8 @@ static int perform(coil_http_response *response, const coil_http_request *reques
         return rc;
     rc = coil__http_start(response);
     while (rc == 0 && !is_answered(response))
-        rc = wait_for_news(response);
-    if (rc == 0 && (!response->has_headers || is_handed_on(response)))
+        rc = wait_for_wake(response);
+    if (rc == 0 && (!response->has_headers || goes_to_on_body(response)))
         rc = coil__http_outcome(response);
     return rc;
 }
@@ -424,17 +424,17 @@ static int send_step(coil_http_response *response, const coil_http_request *requ
  * Skip the body of a redirect. If the body cannot be received, the redirect is still
  * followed.
  */
-static int pass_over_body(coil_http_response *response)
+static int skip_redirect_body(coil_http_response *response)
 {
     int rc;
 
-    response->passed_over = true;
+    response->skipping_body = true;
     rc = coil_http_discard(response, REDIRECT_BYTES);
-    response->passed_over = false;
+    response->skipping_body = false;
     return rc == -ECANCELED || rc == -ESHUTDOWN ? rc : 0;
 }
 
-static int turn_to_next(coil_http_response *response, struct http_step *step)
+static int follow_redirect(coil_http_response *response, struct http_step *step)
 {
     int status = coil_http_status(response), same_origin = 0, rc;
     const char *why;
@@ -452,7 +452,7 @@ static int turn_to_next(coil_http_response *response, struct http_step *step)
     if (rc == 0)
         rc = same_origin = coil__http_same_origin(response->url, url);
     if (rc >= 0)
-        rc = pass_over_body(response);
+        rc = skip_redirect_body(response);
     if (rc < 0) {
         free(url);
         return rc;
@@ -513,7 +513,7 @@ int coil_http_get(coil_http_session *session, const coil_http_request *request,
     if (rc == 0)
         rc = send_step(response, request, &step);
     while (rc == 0 && response->redirected) {
-        rc = turn_to_next(response, &step);
+        rc = follow_redirect(response, &step);
         if (rc == 0)
             rc = send_step(response, request, &step);
     }
@@ -572,7 +572,7 @@ static int wait_for_body(coil_http_response *response)
         if (response->paused)
             resume(response);
         else
-            rc = wait_for_news(response);
+            rc = wait_for_wake(response);
     }
     if (response->begin < response->end && rc == 0)
         return 1;

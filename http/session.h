@@ -106,8 +106,8 @@ struct coil_http_response {
     bool explained;                    /* `error` contains coil's message */
     uint64_t header_names;             /* hashes of the header names: response.c */
     bool has_length, lengths_doubtful; /* Content-Length exists; is ambiguous */
-    bool taker_failed;                 /* on_body ended the transfer */
-    coil_error *taker_error;           /* a reference to on_body's error, or NULL */
+    bool on_body_failed;               /* on_body ended the transfer */
+    coil_error *on_body_error;         /* a reference to on_body's error, or NULL */
     bool redirected;                   /* the response is a redirect to follow */
     bool running;                      /* the transfer is in libcurl's multi handle */
     bool reading;                      /* a task is in coil_http_read() */
@@ -115,7 +115,7 @@ struct coil_http_response {
     bool paused; /* the buffer is full: libcurl is paused */
     bool done;
     bool no_memory;          /* memory ran out, as opposed to a limit of libcurl */
-    bool passed_over;        /* a redirect's body is being skipped; ignore failures */
+    bool skipping_body;      /* a redirect's body is being skipped; ignore failures */
     bool given_up;           /* `failure` was returned, and `error` has the message */
     bool trusted;            /* libcurl probably still has the addresses in its cache */
     bool name_wanted;        /* libcurl tried to look up a name itself */
