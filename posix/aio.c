@@ -3,8 +3,8 @@
  *
  * glibc performs asynchronous I/O on threads. When an operation ends, glibc wakes only
  * threads that are waiting in its own functions. A task therefore calls aio_suspend()
- * with a time-out of 0 at growing intervals. lio_listio() starts the operations with
- * LIO_NOWAIT, and checks for their end in the same way.
+ * with a time-out of 0 at growing intervals. In a task, lio_listio() starts the
+ * operations with LIO_NOWAIT, and checks at growing intervals whether they have ended.
  */
 #include "waiting.h"
 
@@ -69,9 +69,9 @@ static int finish_operation(const struct aiocb *cb)
 }
 
 /*
- * Wait for the operations in the list, and return the result of lio_listio(). `rc` is the
- * result of LIO_NOWAIT: -1 if an operation could not be started. If other operations were
- * started, errno is EIO, as if an operation had failed.
+ * Wait for the operations in the list, and return the result of lio_listio(). `rc` is -1
+ * if an operation could not be started. If others were started, errno is set to EIO, as
+ * if an operation had failed.
  */
 static int finish_list(struct aiocb *const *list, int n, int rc)
 {

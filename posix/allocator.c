@@ -19,8 +19,10 @@
 #include <dlfcn.h>
 #include <link.h>
 
-/* Return the function if the library itself defines it, or NULL if it does not, even if
- * one of its dependencies does. */
+/*
+ * Return the library's function with this name. Returns NULL if there is none, or if only
+ * a dependency of the library defines one.
+ */
 static void *defined_in(const struct link_map *library, const char *name)
 {
     void *handle = dlopen(library->l_name, RTLD_LAZY | RTLD_NOLOAD), *function;

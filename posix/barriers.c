@@ -1,9 +1,10 @@
 /*
  * barriers.c - pthread_barrier_wait(3).
  *
- * A barrier counts the threads that wait inside the C library, so a thread of the waiting
- * lane waits on behalf of the task. So tasks and threads may use the same barrier. At
- * most MOST_ON_LANE tasks can wait in this way. Any other task blocks its thread.
+ * A barrier counts the threads that wait inside the C library. Therefore a thread of the
+ * waiting lane (posix__waiting_lane()) waits on behalf of the task, so tasks and threads
+ * may use the same barrier. At most MOST_ON_LANE tasks can wait in this way; any other
+ * task blocks its thread.
  */
 #include "waiting.h"
 

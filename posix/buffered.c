@@ -4,17 +4,17 @@
  * When a FILE's buffer is empty or full, the C library calls its own read() or write().
  * These internal calls cannot be interposed, and would block the thread. Therefore this
  * file first fills or flushes the buffer, with posix__read() and posix__write(), which
- * suspend the task. The C library then only has to use the buffer. The pointers into the
- * buffer are members of glibc's public struct _IO_FILE:
+ * suspend the task. After that, the C library needs only the buffer. The pointers into
+ * the buffer are members of glibc's public struct _IO_FILE:
  *
  *     read_base .. read_ptr .. read_end     already taken .. still to be taken
  *     write_base .. write_ptr               still to be written
  *     buf_base .. buf_end                   the whole buffer; NULL before the first use
  *
  * A FILE has a recursive lock, which a thread owns. While a task uses the FILE, its
- * thread holds this lock, so other threads wait as they would without coil. Tasks of the
- * same thread exclude each other with the `uses` below. Callbacks on the same thread are
- * not excluded. A mutex would not exclude them either.
+ * thread holds this lock, so other threads wait as they would without coil. The list
+ * `uses` excludes tasks of the same thread from each other. It does not exclude callbacks
+ * on the same thread, but neither would a mutex.
  *
  * Only the C library handles FILEs without a descriptor (open_memstream(),
  * fopencookie()), FILEs of wide characters, and regular files, which never wait when they
@@ -56,7 +56,7 @@ struct waiter {
 };
 
 static THREAD_LOCAL struct posix__use *uses;
-static THREAD_LOCAL struct waiter *waiters; /* in the order of their arrival */
+static THREAD_LOCAL struct waiter *waiters; /* oldest first */
 
 static struct posix__use *use_of(const FILE *file)
 {
@@ -133,9 +133,9 @@ static int wait_for_threads(FILE *file)
 }
 
 /*
- * Wait for tasks and threads that use the FILE. While this task waits for another thread,
- * another task may take the FILE, so this task must wait for that task again. A waiter
- * that gives up may already have been woken, so it wakes the next waiter.
+ * Wait until no other task or thread uses the FILE. While this task waits for a thread,
+ * another task may begin to use the FILE, so check for tasks again afterwards. If this
+ * task gives up, it may already have been woken, so it wakes the next waiter.
  */
 static int wait_for_all(FILE *file)
 {
@@ -195,7 +195,7 @@ void posix__end_use(struct posix__use *use)
 }
 
 /*
- * Forget all uses in a child of fork(2), where the tasks that use or await FILEs do not
+ * Empty the lists in a child of fork(2), where the tasks that use or await FILEs do not
  * exist.
  */
 static void forget_uses(void)
@@ -309,7 +309,7 @@ void posix__forget(FILE *file)
 
 /* ---- which calls the C library may do ---------------------------------------------- */
 
-/* glibc's _IO_IS_FILEBUF. Streams in memory, which have no descriptor, do not set it. */
+/* glibc's flag _IO_IS_FILEBUF, which is not set for streams in memory. */
 #define IS_OF_A_DESCRIPTOR 0x2000
 
 bool posix__has_descriptor(const FILE *file)
@@ -577,8 +577,8 @@ int posix__drain(FILE *file)
 }
 
 /*
- * Switch the FILE to writing. If __overflow() is called with EOF, it does so without
- * writing a byte.
+ * Switch the FILE to writing. __overflow() does this, and writes no byte if its argument
+ * is EOF.
  */
 static bool turn_to_writing(FILE *file)
 {
@@ -617,8 +617,11 @@ static size_t copy_to_buffer(FILE *file, const char *from, size_t n)
     return taken;
 }
 
-/* Fill the buffer and write it. Then write as many whole buffers as possible directly
- * from the caller's memory, and buffer the rest. Returns the number of bytes taken. */
+/*
+ * Fill the buffer and write it. Then write as many whole buffers as possible directly
+ * from the caller's memory, and store the rest in the buffer. Returns the number of bytes
+ * written or stored.
+ */
 static size_t put_buffered(FILE *file, const char *from, size_t n)
 {
     size_t size = (size_t)(file->_IO_buf_end - file->_IO_buf_base), done;

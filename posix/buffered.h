@@ -1,7 +1,6 @@
 /*
- * buffered.h - use FILEs of the C library in a task. The buffer still belongs to the C
- * library. These functions fill and flush it with reads and writes that suspend the
- * task.
+ * buffered.h - use FILEs of the C library in a task. These functions fill and flush the C
+ * library's buffer with reads and writes that suspend the task.
  *
  *     struct posix__use use;
  *
@@ -23,7 +22,7 @@
 /* ---- the use of a FILE by one task ------------------------------------------------- */
 
 /*
- * A task's recursive lock on a FILE. Callers usually have this struct on their stack, but
+ * A task's recursive lock on a FILE. This struct is usually on the caller's stack, but
  * flockfile() allocates it.
  */
 struct posix__use {
@@ -50,7 +49,8 @@ bool posix__has_descriptor(const FILE *file);
 /*
  * True if the C library can perform the whole call, either because the call will not
  * wait, or because coil does not handle this FILE. The first function is for any call,
- * the second for reading one byte, and the third for writing one byte.
+ * the second for a call that reads one byte, and the third for a call that writes one
+ * byte.
  */
 bool posix__straight(const FILE *file);
 bool posix__straight_in(const FILE *file);
@@ -81,15 +81,17 @@ size_t posix__available(const FILE *file);
 bool posix__reads_past(const FILE *file);
 ssize_t posix__read_past(FILE *file, void *to, size_t n);
 
-/* Copy bytes into the buffer, and write the buffer when the FILE's buffering mode
- * requires it. Returns the number of bytes taken. If this is less than n, the FILE's
- * error flag is set. */
+/*
+ * Copy bytes into the buffer, and write the buffer when the FILE's buffering mode
+ * requires it. Returns the number of bytes copied or written. If this is less than n, the
+ * FILE's error flag is set.
+ */
 size_t posix__put(FILE *file, const void *from, size_t n);
 
 /* Write the content of the buffer. Returns 0 or -1. */
 int posix__drain(FILE *file);
 
-/* Drop bytes in the buffer that were not written. */
+/* Drop the bytes in the buffer that have not been written. */
 void posix__discard(FILE *file);
 
 #endif

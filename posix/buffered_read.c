@@ -2,8 +2,8 @@
  * buffered_read.c - fread(3), fgets(3), getline(3), scanf(3) and their relatives.
  *
  * Each function behaves like the C library's, except that posix__fill() fills the buffer
- * and suspends the task. scanf() calls the C library's own function on a FILE that was
- * made by fopencookie(3). The callback of this FILE takes one byte at a time from the
+ * and suspends the task. scanf() is an exception: it calls the C library's own function
+ * on a FILE made by fopencookie(3), whose callback reads one byte at a time from the
  * caller's FILE.
  */
 #include "buffered.h"
@@ -107,8 +107,10 @@ static size_t take_from_buffer(FILE *file, char *to, size_t n)
     return n;
 }
 
-/* Read whole multiples of the buffer's size into the caller's memory, and the rest
- * through the buffer. */
+/*
+ * Read whole multiples of the buffer's size directly into the caller's memory, and the
+ * rest through the buffer.
+ */
 static size_t get_bytes(FILE *file, char *to, size_t n)
 {
     size_t done = take_from_buffer(file, to, n);
@@ -158,7 +160,9 @@ INTERPOSE size_t fread_unlocked(void *restrict to, size_t size, size_t n,
     return read_in_task(to, size, n, file);
 }
 
-/* True if the bytes do not fit. The C library's checking function then aborts. */
+/*
+ * True if the bytes do not fit, in which case the C library's checking function aborts.
+ */
 static bool exceeds_room(size_t room, size_t size, size_t n)
 {
     return size != 0 && n > room / size;
@@ -228,8 +232,8 @@ static char *gets_in_task(char *to, int size, FILE *file)
 }
 
 /*
- * True if posix__straight() is true, or if there is no space for a byte, in which case
- * the C library reads nothing.
+ * True if the C library can perform the whole call (posix__straight()). This is also the
+ * case if there is no space for a byte, because nothing is read.
  */
 static bool gets_straight(const FILE *file, int size)
 {
@@ -364,8 +368,8 @@ static ssize_t read_one_byte(void *file, char *to, size_t n)
 typedef int scan_fn(FILE *restrict file, const char *restrict format, va_list args);
 
 /*
- * Call a scanf() function on the cookie's FILE. It leaves the byte that did not match in
- * that FILE, so push the byte back to the caller's FILE.
+ * Call a scanf() function on the cookie's FILE. If a byte does not match, the function
+ * leaves it in that FILE, so push the byte back to the caller's FILE.
  */
 static int scan_through_cookie(scan_fn *fn, FILE *file, const char *format, va_list args)
 {
@@ -415,8 +419,10 @@ static int scan_in_task(scan_fn *fn, FILE *file, const char *format, va_list arg
     (!IN_TASK() || posix__straight(file) ? NEXT(fn)(file, format, args)                  \
                                          : scan_in_task(NEXT(fn), file, format, args))
 
-/* glibc's headers redirect scanf() and its relatives to the names of a C standard, so the
- * plain symbols are defined by assembler names. */
+/*
+ * glibc's headers redirect scanf() and its relatives to the names of a C standard, so the
+ * plain symbols are defined with assembler names.
+ */
 int gnu_fscanf(FILE *restrict file, const char *restrict format, ...) __asm__("fscanf");
 int gnu_scanf(const char *restrict format, ...) __asm__("scanf");
 int gnu_vfscanf(FILE *restrict file, const char *restrict format,

@@ -75,7 +75,7 @@ INTERPOSE int putchar_unlocked(int c)
     return put_byte(c, stdout);
 }
 
-/* Called by an inlined putc_unlocked(). */
+/* called by an inlined putc_unlocked() */
 INTERPOSE int __overflow(FILE *file, int c)
 {
     if (!IN_TASK() || c == EOF || posix__straight(file))
@@ -157,7 +157,7 @@ INTERPOSE int puts(const char *text)
 
 /* ---- printf() ---------------------------------------------------------------------- */
 
-#define USUAL 512 /* bytes of text that are formatted on the stack */
+#define USUAL 512 /* longest text, in bytes, that is formatted on the stack */
 
 /* Print to the FILE, or to the descriptor if `file` is NULL. */
 static bool put_text(FILE *file, int fd, const char *text, size_t n)
@@ -318,8 +318,10 @@ static int flush_in_task(FILE *file)
     return rc;
 }
 
-/* fflush(NULL). The list of all FILEs is private to the C library. For FILEs other than
- * stdout and stderr, the C library therefore does the flushing, and may block. */
+/*
+ * fflush(NULL). Flush stdout and stderr in the task, and leave all other FILEs, whose
+ * list is private to the C library, to the C library, which may block.
+ */
 static int flush_all(void)
 {
     int rc = 0;
@@ -350,8 +352,9 @@ INTERPOSE int fflush_unlocked(FILE *file)
 }
 
 /*
- * Flush before fclose(). Bytes that cannot be written are dropped, because the C library
- * would try again and block. Returns 0, or the errno that fclose() has to report.
+ * Flush the FILE before fclose(). Drop the bytes that cannot be written, because the C
+ * library would otherwise try again and block. Returns 0, or the errno that fclose() has
+ * to report.
  */
 static int flush_for_close(FILE *file)
 {
@@ -386,8 +389,9 @@ INTERPOSE int fclose(FILE *file)
 /* ---- pclose() ---------------------------------------------------------------------- */
 
 /*
- * A pclose() on a thread of the waiting lane. Only the C library's pclose() can wait for
- * the child, because the C library has recorded which child popen() started for the FILE.
+ * A pclose() on a thread of the waiting lane (posix__waiting_lane()). Only the C
+ * library's pclose() can wait for the child, because the C library has recorded which
+ * child popen() started for the FILE.
  */
 struct command {
     FILE *stream;

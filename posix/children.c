@@ -2,9 +2,9 @@
  * children.c - wait(2), waitpid(2) and their relatives, and system(3).
  *
  * A pidfd becomes readable when its process ends, so a wait for the end of one process
- * polls a pidfd. For a wait for any of several children, or for a child to stop or
- * continue, no descriptor exists. In these cases wait4() is called with WNOHANG at
- * growing intervals.
+ * polls a pidfd. No descriptor exists for other waits: for any of several children, or
+ * for a child to stop or continue. For these, wait4() is called with WNOHANG at growing
+ * intervals.
  *
  * If this process traces a child (ptrace(2)), the child is reported when it stops,
  * whatever the options are, but its pidfd does not become readable. Tracing may begin
@@ -69,7 +69,7 @@ static int64_t next_time_out(struct child_wait *w)
     return w->time_out <= LAST_TIME_OUT ? w->time_out : COIL_NEVER;
 }
 
-/* Suspend the task until it should try again. Returns 0 or -1. */
+/* Suspend the task until the next attempt. Returns 0 or -1. */
 static int await_child(struct child_wait *w)
 {
     struct pollfd ended = {.fd = w->pidfd, .events = POLLIN};
@@ -182,13 +182,13 @@ INTERPOSE int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 
 void *posix__vfork_of_c_library(void);
 
-/* Called by the assembly of vfork() the first time. */
+/* Return the C library's vfork(). The assembly code of vfork() calls this once. */
 void *posix__vfork_of_c_library(void)
 {
     return (void *)NEXT(vfork);
 }
 
-/* _Fork() is fork() without its handlers. */
+/* _Fork() is fork() without the handlers of pthread_atfork(3). */
 INTERPOSE pid_t _Fork(void)
 {
     posix__may_be_child = true;
@@ -219,8 +219,8 @@ static int run_command(void *arg)
 
 /*
  * The C library's system() both starts the child and waits for it, so it runs on a thread
- * of the lane. Without a lane the call fails with EAGAIN, as if the child could not be
- * started.
+ * of the waiting lane (posix__waiting_lane()). Without a lane the call fails with EAGAIN,
+ * as if the child could not be started.
  */
 INTERPOSE int system(const char *text)
 {
@@ -263,8 +263,8 @@ static bool may_run_command(const char *text, int flags)
 }
 
 /*
- * wordexp(3) defines no error code for a cancellation. Without a lane the call blocks the
- * thread.
+ * wordexp(3) defines no error code for a cancellation. Without a lane or a thread, the
+ * call blocks.
  */
 INTERPOSE int wordexp(const char *restrict text, wordexp_t *restrict words, int flags)
 {

@@ -1,8 +1,8 @@
 /*
  * conditions.c - pthread_cond_wait(3) and its relatives.
  *
- * A task waits in our own list (parking.c), not in the C library. A signal wakes a task
- * if one is waiting. Otherwise the C library wakes a thread.
+ * A task waits in this library's list (parking.c), not in the C library. A signal wakes a
+ * task if one is waiting; otherwise the C library wakes a thread.
  *
  * A wait for a condition cannot fail. In a cancelled task, the first wait returns as if
  * the condition had been signalled, and all later waits are shielded.
@@ -17,8 +17,8 @@
 /*
  * A wait without a time-out ends with a spurious wake-up after ROUND, because a call that
  * bypasses this library may have signalled the condition. POSIX allows spurious wake-ups.
- * A condition that processes share may be signalled by another process without notice, so
- * every wait for it ends after SHARED_ROUND.
+ * If processes share a condition, another process may signal it unnoticed, so every wait
+ * for such a condition ends after SHARED_ROUND.
  */
 #define ROUND COIL_SEC(1)
 #define SHARED_ROUND COIL_MSEC(1)
@@ -26,8 +26,8 @@
 /*
  * The condition that a task of this thread has waited for most recently, or NULL if the
  * thread has unlocked a mutex since then. If the task waits for the same condition again,
- * it has only checked the condition. A task that unlocks a mutex may have changed the
- * state for which other tasks wait.
+ * it has only checked its predicate in the meantime: changing the state for which other
+ * tasks wait would require unlocking the mutex.
  */
 THREAD_LOCAL const void *posix__latest_cond;
 
@@ -43,9 +43,9 @@ static bool is_shared(const pthread_cond_t *cond)
 }
 
 /*
- * Return the maximum time for which a wait parks: until its time-out or its spurious
- * wake-up. The interval between spurious wake-ups grows with the number of parked tasks,
- * to limit their total cost.
+ * Return how long a wait may be parked: until its time-out or its spurious wake-up. The
+ * interval between spurious wake-ups grows with the number of parked tasks, to limit
+ * their total cost.
  */
 static int64_t round_of(const pthread_cond_t *cond, int64_t left)
 {
@@ -79,9 +79,8 @@ static int park_until_end(struct posix__parked *p, int64_t span_ns, bool *woken)
 }
 
 /*
- * Park a wait without a time-out, which counts for the detection of deadlocks. Otherwise
- * like park_until_end(). `again` means that the task has just waited for the same
- * condition.
+ * Like park_until_end(), for a wait without a time-out, which the deadlock detector takes
+ * into account. `again` means that the task has just waited for the same condition.
  */
 static int park_counted(struct posix__parked *p, const pthread_cond_t *cond,
                         int64_t span_ns, bool again, bool *woken)
@@ -101,8 +100,9 @@ static int park_counted(struct posix__parked *p, const pthread_cond_t *cond,
 }
 
 /*
- * Called after posix__park_begin(). From now on, a signal wakes the task. `again` means
- * that the task has just waited for the same condition.
+ * Unlock the mutex, wait to be woken, and lock the mutex again. The caller has called
+ * posix__park_begin(), so no signal is missed. `again` means that the task has just
+ * waited for the same condition.
  */
 static int wait_parked(struct posix__parked *p, const pthread_cond_t *cond,
                        pthread_mutex_t *mutex, int64_t left, bool again)
@@ -125,9 +125,9 @@ static int wait_parked(struct posix__parked *p, const pthread_cond_t *cond,
 }
 
 /*
- * Called before the C library's wait, which unlocks the mutex without calling our
- * pthread_mutex_unlock(). Therefore a task that waits for the mutex is woken here. If it
- * finds the mutex still locked, it tries again soon.
+ * Wake a task that waits for the mutex. This is necessary before the C library's wait,
+ * which unlocks the mutex without calling this library's pthread_mutex_unlock(). If the
+ * woken task finds the mutex still locked, it soon tries again.
  */
 static void announce_unlock(pthread_mutex_t *mutex)
 {

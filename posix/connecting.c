@@ -11,9 +11,9 @@
  *   fails with EINPROGRESS after the tick, and the kernel continues to connect. When the
  *   socket is writable, a second connect() returns the result.
  * - connect() to a local listener whose queue is full fails with EAGAIN after the tick.
- *   No event reports that the queue has space again. Further attempts are made on the
- *   waiting lane, which may block for the tick. Other tasks can see the short time-out
- *   during these attempts.
+ *   No event reports that the queue has space again. A thread of the waiting lane
+ *   (posix__waiting_lane()) makes further attempts, and may block for the tick. Other
+ *   tasks can see the short time-out during these attempts.
  * - accept() is called when a connection is waiting. The call waits for the tick only if
  *   another process has taken that connection.
  *
@@ -83,7 +83,7 @@ static int attempt_blocking(void *arg)
     return 0;
 }
 
-/* Connect on a thread of the lane. If none can be started, block this thread. */
+/* Connect on a thread of the lane. If no thread can be started, block this thread. */
 static int connect_on_lane(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
 {
     struct attempt a = {.fd = fd, .to = to, .bytes = bytes};
@@ -99,8 +99,10 @@ static int connect_on_lane(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
     return rc < 0 ? -1 : a.rc;
 }
 
-/* Called when the queue of a local listener is full. Returns 0 to try again, or -1 if the
- * time-out has passed or the task was cancelled. */
+/*
+ * Nap because the queue of a local listener is full. Returns 0 to try again, or -1 if the
+ * time-out has passed or the task was cancelled.
+ */
 static int wait_for_room_in_queue(int64_t deadline, int64_t *nap)
 {
     if (posix__nap(nap, deadline) < 0)
@@ -111,7 +113,7 @@ static int wait_for_room_in_queue(int64_t deadline, int64_t *nap)
     return -1;
 }
 
-/* Returns 0 once the connection is made or refused. Returns -1 on failure. */
+/* Wait until the connection is made or refused. Returns 0 or -1. */
 static int wait_for_connection(struct posix__waiting *w)
 {
     int rc = posix__await(w);

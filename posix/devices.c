@@ -2,14 +2,14 @@
  * devices.c - write(2) to a terminal or another character device.
  *
  * Terminals do not support RWF_NOWAIT, and poll(2) reports only that there is space for
- * some bytes. A write of more bytes blocks until the reader has taken the rest. If the
- * reader is a task of this thread, the program is deadlocked. Other devices treat each
- * write as one message. Therefore a thread of the waiting lane writes all bytes with one
- * writev(2).
+ * some bytes. A write of more bytes blocks until the reader has taken the rest, which is
+ * a deadlock if the reader is a task of the same thread. Writing less is not an option
+ * either, because other devices treat each write as one message. Therefore a thread of
+ * the waiting lane (posix__waiting_lane()) writes all bytes with one writev(2).
  *
- * If the task is cancelled after the thread has begun, the thread finishes the write. The
- * thread therefore has a copy of the bytes and a duplicate of the descriptor. The call
- * returns the full count, so that the caller does not write the bytes again.
+ * If the task is cancelled after the thread has begun, the thread finishes the write, for
+ * which it has a copy of the bytes and a duplicate of the descriptor. The call returns
+ * the full count, so that the caller does not write the bytes again.
  */
 #include "receive.h"
 
@@ -43,9 +43,9 @@ static void finish_write(struct device_write *d)
 }
 
 /*
- * Called if the task was cancelled. If no thread has begun to write and this is the
- * task's own thread, the task is still waiting in write_on_lane(). In that case
- * `withdrawn` is set, so that the task knows that nothing was written.
+ * Abandon the write of a cancelled task. If no thread has begun to write and this is the
+ * task's own thread, the task is still waiting in write_on_lane(). In that case, set
+ * `withdrawn`, so that the task reports that nothing was written.
  */
 static void abandon_write(void *arg)
 {

@@ -1,9 +1,9 @@
 /*
  * draining.c - tcdrain(3), tcsendbreak(3), and tcsetattr(3) when it waits for output.
  *
- * The kernel does not report when all output has been sent. The call is therefore made on
- * a thread of the waiting lane, with a duplicate of the descriptor. If the task is
- * cancelled, it abandons the call, which the thread completes.
+ * The kernel does not report when all output has been sent. Therefore a thread of the
+ * waiting lane (posix__waiting_lane()) makes the call, with a duplicate of the
+ * descriptor. If the task is cancelled, it abandons the call, which the thread completes.
  *
  * If a background process makes such a call, the kernel stops the process (SIGTTOU). The
  * lane's threads block this signal, so in a background process the task's own thread
@@ -58,8 +58,10 @@ static bool is_in_background(int fd)
     return foreground > 0 && foreground != getpgrp();
 }
 
-/* *rc is set to the result of the C library's function. Returns false if no thread is
- * available. */
+/*
+ * Make the call on a thread of the lane, and set *rc to its result. Returns false if no
+ * thread is available.
+ */
 static bool drain_on_lane(coil_lane lane, struct drain *d, int *rc)
 {
     int saved = errno;
@@ -78,8 +80,10 @@ static bool drain_on_lane(coil_lane lane, struct drain *d, int *rc)
     return done == 0;
 }
 
-/* Returns true and sets *rc to the result of the call, or returns false if the caller
- * must make the call itself. */
+/*
+ * Make the call on a thread, set *rc to its result, and return true. Returns false if the
+ * caller must make the call itself.
+ */
 static bool drain_in_task(int fd, bool sends_break, int duration, int *rc)
 {
     int saved = errno;
@@ -109,7 +113,7 @@ INTERPOSE int tcsendbreak(int fd, int duration)
                : NEXT(tcsendbreak)(fd, duration);
 }
 
-/* Wait until the output is sent, so that the C library's function need not wait. */
+/* First wait until the output is sent, so that the C library's function need not wait. */
 INTERPOSE int tcsetattr(int fd, int when, const struct termios *settings)
 {
     int rc;

@@ -7,7 +7,7 @@
  * the caller's stack are not touched before the jump, so clone(2) and vfork(2) work.
  *
  * In a task, a wait adds the task to a list (futexes.c) instead of blocking the thread. A
- * wake-up by any thread wakes tasks and threads. There are some exceptions:
+ * wake-up by any thread wakes tasks and threads. Some operations are exceptions:
  *
  *     FUTEX_LOCK_PI            tried at intervals: the kernel lends the lock's holder the
  *     FUTEX_LOCK_PI2           priority of a thread, but a task is not a thread
@@ -42,7 +42,7 @@ void *posix__syscall_of_c_library(void);
 long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
                              long a5);
 
-/* Called by the assembly of syscall() the first time. */
+/* Return the C library's syscall(). The assembly code of syscall() calls this once. */
 void *posix__syscall_of_c_library(void)
 {
     return (void *)NEXT(syscall);
@@ -272,7 +272,10 @@ static long waitv_in_task(const struct posix__futex_call *call)
     return rc < 0 && errno == ECANCELED ? fail_with(EINTR) : rc;
 }
 
-/* futex_requeue(entries, flags, wake, move). The first of two entries has the value. */
+/*
+ * futex_requeue(entries, flags, wake, move). Of the two entries, the first contains the
+ * value.
+ */
 static long requeue_2(const struct posix__futex_call *call)
 {
     const long *a = call->arguments;
@@ -319,8 +322,9 @@ static long await_call(const struct posix__futex_call *call)
 }
 
 /*
- * Calls by the allocator and by libcoil wake only threads. Their waits block the thread,
- * so no task waits for their futexes. Waking a task would also allocate memory.
+ * Make a system call for futexes. Wake-ups by the allocator and by libcoil are passed to
+ * the kernel, and wake only threads: no task waits for their futexes, because their waits
+ * block the thread. In addition, waking a task would allocate memory.
  */
 long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, long a4,
                              long a5)

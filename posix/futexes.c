@@ -2,9 +2,9 @@
  * futexes.c - tasks that wait for a futex, futex(2).
  *
  * Libraries that bring their own locks (GLib, Rust's std, libstdc++, Abseil) wait with
- * syscall(SYS_futex, ...), which futex_calls.c interposes. A waiting task is listed here,
- * under the futex's address, in one of 256 hash buckets (a `place`), and awaits a
- * promise. Threads wait in the kernel, as without coil.
+ * syscall(SYS_futex, ...), which futex_calls.c interposes. This file lists a waiting task
+ * under the futex's address, in one of 256 hash buckets (a `place`), and the task awaits
+ * a promise. Threads wait in the kernel, as without coil.
  *
  *     a task waits: list it, compare the value     a wake-up: tasks listed under the
  *     under the place's lock, await its promise    address, and threads by the kernel
@@ -20,8 +20,8 @@
  * changed. This is allowed, because FUTEX_WAIT may wake spuriously: futex(2). The kernel
  * reads the value (`compare()`), because the memory may have been unmapped.
  *
- * A signal handler may make a wake-up while its thread is in this file (`inside`). In
- * that case the wake-up does not access the lists. The tasks find the changed value at
+ * A signal handler may wake a futex while its thread is changing the lists (`inside`). In
+ * that case the wake-up leaves the lists alone, and the tasks find the changed value at
  * their next check.
  */
 #include "futexes.h"
@@ -144,7 +144,7 @@ __attribute__((constructor)) static void forget_waits_after_fork(void)
 /* ---- waiting ----------------------------------------------------------------------- */
 
 /*
- * Compare the futex with the value, by a requeue operation of the kernel that neither
+ * Compare the futex with the value, with a requeue operation of the kernel that neither
  * wakes nor moves a waiter. Returns 0, EAGAIN, EFAULT or EINVAL.
  */
 static int compare(uint32_t *address, uint32_t value, int private_flag)
@@ -177,8 +177,7 @@ static int list_if_equal(struct posix__futex_wait *w)
 
 /*
  * Unlist the first `count` waits, so that they can no longer be woken. Returns the index
- * of the woken wait, or -1. If several waits were woken, it is the index of the last one,
- * as in the kernel.
+ * of the wait that was woken (the last one of several, as in the kernel), or -1.
  */
 static int unlist_all(struct posix__futex_wait *waits, unsigned count)
 {
@@ -243,9 +242,11 @@ static int64_t left_of(const struct posix__futex_limit *limit)
     return left < until ? left : until;
 }
 
-/* Await the promise of the listed waits. Returns 0 if the caller must check which wait
- * was woken, or an errno. `counted` is the wait that is counted for detecting deadlocks,
- * or NULL. */
+/*
+ * Await the promise of the listed waits. Returns 0 if the caller must check which wait
+ * was woken, or an errno. If `counted` is not NULL, report each check to the deadlock
+ * detector.
+ */
 static int await_listed(struct posix__futex_wait *waits, unsigned count,
                         const struct posix__futex_limit *limit, coil_lock_wait *counted)
 {
@@ -277,7 +278,10 @@ static bool any_is_shared(const struct posix__futex_wait *waits, unsigned count)
     return false;
 }
 
-/* Like await_listed(), but count a wait without a time-out for detecting deadlocks. */
+/*
+ * Like await_listed(), but the deadlock detector takes a wait without a time-out into
+ * account.
+ */
 static int await_counted(struct posix__futex_wait *waits, unsigned count,
                          const struct posix__futex_limit *limit, const void *caller)
 {
@@ -294,8 +298,10 @@ static int await_counted(struct posix__futex_wait *waits, unsigned count,
     return rc;
 }
 
-/* List all waits with a new promise. Returns 0 or an errno. *listed is set to the number
- * of listed waits. */
+/*
+ * List all waits with a new promise, and set *listed to the number of waits listed.
+ * Returns 0 or an errno.
+ */
 static int list_all(struct posix__futex_wait *waits, unsigned count, unsigned *listed)
 {
     coil_promise *promise;
@@ -318,7 +324,10 @@ static int list_all(struct posix__futex_wait *waits, unsigned count, unsigned *l
     return rc;
 }
 
-/* Returns 0 or an errno. *index is set to the index of the woken wait, or to -1. */
+/*
+ * Wait until one of the waits is woken, and set *index to its index, or to -1. Returns 0
+ * or an errno.
+ */
 static int wait_for(struct posix__futex_wait *waits, unsigned count,
                     const struct posix__futex_limit *limit, const void *caller,
                     int *index)
@@ -333,7 +342,7 @@ static int wait_for(struct posix__futex_wait *waits, unsigned count,
     *index = unlist_all(waits, listed);
     if (rc != ENOMEM)
         return rc;
-    posix__sleep(COIL_MSEC(1)); /* the caller tries again, perhaps without waiting */
+    posix__sleep(COIL_MSEC(1)); /* for callers that try again at once */
     return 0;
 }
 
@@ -442,8 +451,8 @@ long posix__futex_wake(const struct posix__futex_call *call, const void *address
 }
 
 /*
- * Return the value with which the moved tasks will compare the futex at their next check:
- * see the head of this file.
+ * Return the current value of the futex, with which tasks that are moved to it will
+ * compare the futex at their next check.
  */
 static uint32_t value_of(uint32_t *address)
 {
@@ -477,8 +486,10 @@ static int move_listed(struct posix__futex_place *place, const void *from, uint3
     return moved;
 }
 
-/* The kernel is called first, because its comparison of the futex's value decides whether
- * any waiter is woken or moved. */
+/*
+ * Call the kernel first, because its comparison of the futex's value decides whether any
+ * waiter is woken or moved.
+ */
 long posix__futex_requeue(const struct posix__futex_call *call, const void *from,
                           uint32_t *to, int wake, int move)
 {

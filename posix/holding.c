@@ -181,8 +181,8 @@ void posix__note_rwlock_unlocked(const pthread_rwlock_t *lock)
 }
 
 /*
- * An entry is out of date if the unlock bypassed this library, so the state of the lock
- * itself is also checked.
+ * Also check the state of the lock itself, because the entry is out of date if the unlock
+ * bypassed this library.
  */
 bool posix__is_own_for_writing(const pthread_rwlock_t *lock)
 {

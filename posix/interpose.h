@@ -118,9 +118,9 @@ enum posix__function { POSIX__FUNCTIONS(POSIX__INDEX) POSIX__FUNCTION_COUNT };
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
 /*
- * The C library's functions by index. An entry is NULL until it is looked up. With
- * POSIX__ALONE nothing is interposed. This is for tests under ThreadSanitizer, which
- * interposes the C library itself: they call some of these files' functions by name.
+ * The C library's functions by index. An entry is NULL until the function is looked up.
+ * If POSIX__ALONE is defined, nothing is interposed: ThreadSanitizer itself interposes
+ * the C library, so its tests call some functions of these files by name.
  */
 extern void *posix__next[POSIX__FUNCTION_COUNT];
 
@@ -176,9 +176,9 @@ static inline bool posix__is_excluded(const void *address)
 void posix__note_park(const void *caller);
 
 /*
- * True for calls by libcoil itself and by excluded libraries. Such a call may block the
- * thread. If such a call releases a lock, waiting tasks need not be checked for, because
- * no task waits for such a lock.
+ * True for calls by libcoil itself and by excluded libraries, which may block the thread.
+ * If such a call releases a lock, it wakes no task, because tasks never wait for these
+ * locks.
  */
 static inline bool posix__may_block(const void *caller)
 {

@@ -2,18 +2,18 @@
  * joining.c - pthread_join(3) and its relatives.
  *
  * When a thread ends, only threads that wait inside the C library are woken. Therefore a
- * thread of the waiting lane joins on behalf of the task, and the task awaits the lane's
- * thread. This works for every thread, and the task continues only after the thread's
- * destructors have run. The alternative, an interposed pthread_create() that wraps the
- * start function, would report the end before that. It would also miss threads created by
- * calls that bypass this library.
+ * thread of the waiting lane (posix__waiting_lane()) joins on behalf of the task, and the
+ * task awaits the lane's thread. This works for every thread, and the task continues only
+ * after the joined thread's destructors have run. The alternative, an interposed
+ * pthread_create() that wraps the start function, would wake the task before the
+ * destructors run, and would miss threads created by calls that bypass this library.
  *
  * pthread_join() cannot fail because of a cancellation, so it is shielded. A timed join
  * times out on the lane's thread, and the thread stays joinable.
  *
  * A waiting join occupies a thread of the lane. At most MOST_ON_LANE joins do so at the
- * same time, which leaves threads for system() and pclose(). Any other join is attempted
- * at growing intervals, and so is a join for which no lane or thread is available.
+ * same time, which leaves threads for system() and pclose(). Any other join, or a join
+ * for which no lane or thread is available, is attempted at growing intervals.
  */
 #include "waiting.h"
 
@@ -41,7 +41,7 @@ __attribute__((constructor)) static void forget_joins_after_fork(void)
     pthread_atfork(NULL, NULL, forget_joins);
 }
 
-/* Runs on a thread of the lane, which may block. */
+/* Join on a thread of the lane, which may block. */
 static int join_blocking(void *arg)
 {
     struct join *j = arg;

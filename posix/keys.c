@@ -13,8 +13,9 @@
  * library's constructor ran: allocators and sanitizers identify their threads by such
  * keys.
  *
- * The number of a deleted key may be reused. Each creation of a key therefore gets a
- * unique number, which identifies values of a deleted key, so that they are dropped.
+ * The number of a deleted key may be reused. Therefore each created key gets a unique
+ * number, which is stored with its values. A value whose number differs belongs to a
+ * deleted key, and is dropped.
  */
 #include "interpose.h"
 
@@ -38,7 +39,7 @@ struct value {
 };
 
 static struct key keys[KEYS];
-static _Atomic unsigned key_count; /* all keys are less than this number */
+static _Atomic unsigned key_count; /* the largest key plus one */
 static bool takes_keys;
 
 __attribute__((constructor)) static void take_keys(void)

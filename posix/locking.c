@@ -40,8 +40,8 @@ static bool is_shared(const pthread_mutex_t *mutex)
 }
 
 /*
- * Try to lock the mutex. If this task already holds it and it is error-checking, fail
- * with EDEADLK, whereas pthread_mutex_trylock() fails with EBUSY.
+ * Try to lock the mutex. Unlike pthread_mutex_trylock(), fail with EDEADLK if the mutex
+ * is error-checking and this task already holds it.
  */
 static int attempt_mutex(void *mutex)
 {

@@ -63,9 +63,9 @@ void *posix__find(enum posix__function function)
 }
 
 /*
- * Return the load address of the library that defines the function, or NULL if the
- * library is unknown: in a program at a fixed address, the function's address is that of
- * the program's own PLT entry.
+ * Return the load address of the library that defines the function. Returns NULL if the
+ * library cannot be determined, because in a program at a fixed address, `function` is
+ * the address of the program's own PLT entry.
  */
 static const void *library_of(void *function)
 {
@@ -79,9 +79,9 @@ static const void *library_of(void *function)
 }
 
 /*
- * A program linked with libcoil.a may define only some of the functions. In that case the
- * others are bound to libcoil.so. The two copies have separate schedulers, so one copy
- * would have to suspend tasks of the other.
+ * True if all functions come from the same libcoil. A program linked with libcoil.a may
+ * define only some of the functions, while the others are bound to libcoil.so. These two
+ * copies have separate schedulers, so one copy would have to suspend tasks of the other.
  */
 static bool coil_is_one(void)
 {
@@ -102,15 +102,14 @@ static bool coil_is_one(void)
     return true;
 }
 
-/* If the C library lacks a function, this is reported when the function is first
- * called. */
+/* A function that the C library lacks is reported only when it is first called. */
 __attribute__((constructor)) static void find_all(void)
 {
     for (int i = 0; i < POSIX__FUNCTION_COUNT; i++)
         if (posix__next[i] == NULL)
             posix__next[i] = look_up(names[i]);
     posix__one_coil = coil_is_one();
-    posix__find_allocator(); /* last: it allocates, and the allocator may call us */
+    posix__find_allocator(); /* last: may call interposed functions */
 }
 
 /* ---- is libcoil-posix active? ------------------------------------------------------ */

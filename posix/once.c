@@ -2,16 +2,17 @@
  * once.c - pthread_once(3), C11's call_once() and std::call_once(), between tasks.
  *
  * The routine runs in the first task that makes the call, and may suspend that task. If
- * another task finds the routine running, it must not wait in the C library, because that
- * would block the thread, and the routine could never finish. Instead, the other task
- * parks at the control's address until the routine has ended. If the routine ends with an
- * exception or pthread_exit(3), one of the parked tasks runs its own routine.
+ * another task finds the routine running, it must not wait in the C library: that would
+ * block the thread, so that the routine could never finish. Instead, the other task parks
+ * at the address of the pthread_once_t (the control) until the routine has ended. If the
+ * routine ends with an exception or pthread_exit(3), one of the parked tasks runs the
+ * routine that it passed itself.
  *
  * glibc stores the state in the control itself: DONE, BEGUN, and, in the higher bits, the
  * fork generation. If the generation is not that of the process, the routine was running
- * in the parent at fork(2), and does not run in this process. In a task, this file
- * changes the state in the same way as glibc. So tasks, and threads that wait in glibc,
- * can share a control.
+ * in the parent at fork(2), and is not running in this process. This file changes the
+ * state in the same way as glibc, so tasks can share a control with threads that wait in
+ * glibc.
  *
  * libstdc++'s std::call_once() passes the function and its arguments in two thread-local
  * variables, which its routine reads. Other tasks of the thread may change these
@@ -38,8 +39,10 @@ static void read_generation(void)
     generation = *probe & GENERATION;
 }
 
-/* glibc does not export its fork generation, so begin a control and read it from
-   there. */
+/*
+ * Return glibc's fork generation. glibc does not export it, but stores it in a control
+ * whose routine is running.
+ */
 static int current_generation(void)
 {
     pthread_once_t control = PTHREAD_ONCE_INIT;
@@ -78,9 +81,8 @@ static void put_callable_back(const struct callable *kept)
 /* ---- in tasks ---------------------------------------------------------------------- */
 
 /*
- * Returns 0 if the caller must run the routine, EALREADY if the routine has run, or EBUSY
- * while it is running. If another thread changes the state between the two reads, the
- * loop reads it again.
+ * Mark the routine as running. Returns 0 if the caller must run it, EALREADY if the
+ * routine has run, or EBUSY while it is running.
  */
 static int begin_once(void *object)
 {
@@ -108,8 +110,8 @@ static void end_once(pthread_once_t *control, int state)
 }
 
 /*
- * Called when the routine has ended. If *running is not NULL, it has ended with an
- * exception or pthread_exit(3).
+ * Called when the routine has ended. If *running is not NULL, the routine has ended with
+ * an exception or pthread_exit(3), and counts as not run.
  */
 static void abandon_once(pthread_once_t **running)
 {

@@ -20,8 +20,8 @@
 #include <sys/stat.h>
 
 /*
- * Check the path before it is opened. If a FIFO replaces the file in between, opening it
- * blocks the thread. Preserves errno.
+ * True if the path is that of a FIFO. If a FIFO replaces another file after this check,
+ * opening it blocks the thread. Preserves errno.
  */
 static bool is_fifo(int folder, const char *path)
 {
@@ -71,8 +71,10 @@ static int open_to_write(int folder, const char *path, int flags, mode_t mode)
     return make_blocking(fd, flags);
 }
 
-/* Returns 1 if there is or was a writer, 0 if there was none yet, or -1. `scratch` is a
- * pipe for tee(2). */
+/*
+ * Return 1 if there is or was a writer, 0 if there was none yet, or -1. `scratch` is a
+ * pipe for tee(2).
+ */
 static int has_writer(int fd, const int scratch[2])
 {
     struct pollfd fifo = {.fd = fd, .events = POLLIN};

@@ -1,9 +1,10 @@
 /*
  * parking.c - tasks that wait at an address, as threads wait at a futex.
  *
- * A task that waits for a lock is listed under the lock's address, in one of 128 hash
- * buckets (a `place`), and awaits a promise. A thread that unlocks, signals or posts
- * checks whether a task is listed at the place. If no task waits, this costs one load.
+ * This file lists a task that waits for a lock under the lock's address, in one of 128
+ * hash buckets (a `place`), and the task awaits a promise. A thread that unlocks, signals
+ * or posts checks whether a task is listed at the place. If no task waits, this costs one
+ * load.
  *
  *     the task that waits                    the thread that wakes it
  *     posix__park_begin()   is listed        posix__unpark()   unlists it, woken = true,
@@ -19,8 +20,8 @@
  *
  * Some unlocks bypass this library: those of another process, of the C library itself,
  * and of a library whose calls are bound to the C library. Parked tasks therefore try
- * again at growing intervals. All parked tasks together try about 1,000 times a second,
- * however many there are.
+ * again at growing intervals, which depend on their number: all parked tasks together try
+ * about 1,000 times a second.
  */
 #include "parking.h"
 
@@ -149,8 +150,11 @@ static coil_promise *take_oldest(struct place *place, const void *address,
     return promise;
 }
 
-/* Under AddressSanitizer, libcoil's own calls cannot be recognised. While libcoil posts
- * to a loop, it holds the lock of that loop's posts, so its write() must not yield. */
+/*
+ * The call must not suspend: while libcoil posts to a loop, it holds the lock of that
+ * loop's posts. Under AddressSanitizer its write() would yield, because libcoil's own
+ * calls cannot be recognised there.
+ */
 void posix__set_promise(coil_promise *promise)
 {
     coil_no_suspend region;
@@ -202,11 +206,11 @@ void posix__unpark_all(const void *address)
 /* ---- semaphores -------------------------------------------------------------------- */
 
 /*
- * Posts at a place that our thread has not processed yet: `times` posts of `sem`. The
- * posting thread stores `sem` before it increments `times`. Our thread takes `times`
- * before `sem`. For each count, our thread therefore also finds the semaphore, or NULL if
- * it took the semaphore together with an earlier count. If it finds NULL, our thread
- * wakes all tasks of the place.
+ * Posts at a place that the poster's thread has not processed yet: `times` posts of
+ * `sem`. A post stores `sem` before it increments `times`, and the thread takes `times`
+ * before `sem`. So the thread finds the semaphore of each post that it has counted,
+ * unless it took the semaphore together with an earlier count. In that case `sem` is
+ * NULL, and the thread wakes all tasks of the place.
  */
 struct posted {
     _Atomic unsigned times;
@@ -248,8 +252,8 @@ static void *run_poster(void *unused)
 }
 
 /*
- * Start the thread, which blocks all signals. If this fails, parked tasks still try again
- * at growing intervals.
+ * Start the poster's thread, which blocks all signals. If this fails, parked tasks still
+ * try again at growing intervals.
  */
 static void start_poster(void)
 {
@@ -290,8 +294,8 @@ void posix__unpark_poster(sem_t *sem)
 }
 
 /*
- * Forget all parked tasks in a child of fork(2). They belong to the parent, and our
- * thread does not exist in the child.
+ * Forget all parked tasks in a child of fork(2). They belong to the parent, and the
+ * poster's thread does not exist in the child.
  */
 static void forget_parked(void)
 {
@@ -338,7 +342,7 @@ static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *look_
     rc = attempt(object);
     if (rc != EBUSY) {
         if (posix__park_end(&p))
-            posix__unpark(object); /* this task needs no wake-up: wake another task */
+            posix__unpark(object); /* this task needs no wake-up, so wake another task */
         return rc;
     }
     rc = posix__park(&p, span) < 0 ? errno : EBUSY;
@@ -348,8 +352,10 @@ static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *look_
     return EBUSY;
 }
 
-/* Like posix__retry(). `wait` is the wait that is counted for detecting deadlocks, or
- * NULL. */
+/*
+ * Like posix__retry(). If `wait` is not NULL, report each attempt to the deadlock
+ * detector.
+ */
 static int retry(posix__attempt_fn *attempt, void *object,
                  const struct posix__until *until, coil_lock_wait *wait)
 {

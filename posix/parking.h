@@ -37,8 +37,8 @@ static inline unsigned posix__place_of(const void *address)
 }
 
 /*
- * False if no task waits at this address. Call this after the unlock, or while holding
- * the lock that guards the condition. On x86-64 an unlock is a full barrier, so a load is
+ * False if no task waits at this address. Call this after unlocking a mutex, or, for a
+ * condition, while holding its mutex. On x86-64 an unlock is a full barrier, so a load is
  * sufficient here.
  */
 static inline bool posix__may_be_parked(const void *address)
@@ -54,9 +54,9 @@ static inline bool posix__may_be_parked(const void *address)
 extern _Atomic unsigned posix__woken_counts[];
 
 /*
- * True if a task that was woken at this address may not have run yet. A task that locks
- * again then lets the woken task go first. Otherwise a task that repeatedly unlocks and
- * locks could keep the lock forever.
+ * True if a task that was woken at this address may not have run yet. In that case a task
+ * that wants the lock lets the woken task go first; otherwise a task that repeatedly
+ * unlocks and locks could keep the lock forever.
  */
 static inline bool posix__may_be_woken(const void *address)
 {
@@ -76,7 +76,7 @@ bool posix__park_begin(struct posix__parked *p, const void *address);
  */
 int posix__park(struct posix__parked *p, int64_t span_ns);
 
-/* Wait for a promise. Otherwise like posix__park(). */
+/* Like posix__park(), but wait for a promise. */
 int posix__await_promise(coil_promise *promise, int64_t span_ns);
 
 /* Set the promise, which wakes the task that awaits it. */
@@ -115,11 +115,11 @@ void posix__expect_posts(void);
 void posix__unpark_poster(sem_t *sem);
 
 /*
- * Make attempts until one returns a result other than EBUSY, and return that result.
- * Between two attempts, the task waits at the object's address to be woken, but also
- * tries again at growing intervals. Returns ETIMEDOUT at the time `until`, which may be
- * NULL, EINVAL if this time is invalid, and ECANCELED if the task is cancelled. At least
- * one attempt is made in each case.
+ * Call attempt(object) until its result is not EBUSY, and return that result. Between two
+ * attempts, the task waits at the object's address until it is woken, but at most for a
+ * growing interval. Returns ETIMEDOUT at the time `until`, which may be NULL, EINVAL if
+ * this time is invalid, and ECANCELED if the task is cancelled. At least one attempt is
+ * made in each case.
  */
 typedef int posix__attempt_fn(void *object);
 
@@ -127,8 +127,8 @@ int posix__retry(posix__attempt_fn *attempt, void *object,
                  const struct posix__until *until);
 
 /*
- * Like posix__retry() without `until`. The wait counts for the detection of deadlocks.
- * `shared` means that another process may release the lock.
+ * Like posix__retry() without `until`, but the deadlock detector takes this wait into
+ * account. `shared` means that another process may release the lock.
  */
 int posix__retry_counted(posix__attempt_fn *attempt, void *object, bool shared);
 

@@ -100,7 +100,7 @@ static bool run_handlers(const sigset_t *mask)
     return NEXT(ppoll)(NULL, 0, &none, mask) < 0 && errno == EINTR;
 }
 
-/* Returns 0 when a signal may be pending, or -1. */
+/* Wait until a signal may be pending. Returns 0 or -1. */
 static int await_signal(const struct pausing *p, int64_t *nap)
 {
     struct pollfd pending = {.fd = p->fd, .events = POLLIN};
@@ -110,7 +110,10 @@ static int await_signal(const struct pausing *p, int64_t *nap)
     return posix__poll(&pending, 1, COIL_NEVER) < 0 ? -1 : 0;
 }
 
-/* Returns -1 with EINTR, like the C library's functions, or with ECANCELED. */
+/*
+ * Wait until a handler has run. Returns -1 with EINTR, like the C library's functions, or
+ * with ECANCELED.
+ */
 static int pause_in_task(const sigset_t *mask)
 {
     struct pausing p = {.mask = *mask};

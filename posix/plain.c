@@ -147,7 +147,7 @@ INTERPOSE ssize_t preadv64v2(int fd, const struct iovec *parts, int count, off64
 
 /*
  * Write without RWF_NOWAIT: poll(2) before each write, and write no more than is certain
- * to fit. If all bytes are certain to fit, they must be written to a FIFO in one piece.
+ * to fit. If all bytes are certain to fit, write them in one piece, as a FIFO requires.
  */
 static ssize_t write_piecewise(struct posix__waiting *w, const struct iovec *parts,
                                size_t count, size_t total)
@@ -301,7 +301,7 @@ static ssize_t send_file(int out, int in, off_t *offset, size_t n)
     return done > 0 || moved == 0 ? (ssize_t)done : -1;
 }
 
-/* True if sendfile(2) accepts the two descriptors and may wait. */
+/* True if sendfile(2) accepts the two descriptors and may have to wait. */
 static bool may_wait_between(int out, int in)
 {
     int flags = NEXT(fcntl)(in, F_GETFL);
@@ -330,7 +330,7 @@ INTERPOSE ssize_t sendfile64(int out, int in, off64_t *offset, size_t n)
 /* ---- closing ----------------------------------------------------------------------- */
 
 /*
- * When a descriptor is closed, the waits of this thread's tasks for it fail with EBADF.
+ * If tasks of this thread are waiting for the descriptor, their waits fail with EBADF.
  * coil_posix_reached() calls close(-1) as a probe.
  */
 INTERPOSE int close(int fd)
@@ -341,9 +341,11 @@ INTERPOSE int close(int fd)
     return NEXT(close)(fd);
 }
 
-/* Called before dup2(2) or dup3(2) closes `to`, because a backend must forget the file
- * while it is still open. Does nothing if the call will fail and therefore close
- * nothing. */
+/*
+ * End the waits for `to` before dup2(2) or dup3(2) closes it, because a backend must
+ * forget a descriptor while it is still open. Does nothing if the call will fail and
+ * therefore not close `to`.
+ */
 static void end_replaced(int from, int to, int flags)
 {
     int saved = errno;

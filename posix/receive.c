@@ -3,10 +3,10 @@
  *
  * MSG_DONTWAIT makes one call non-blocking, whatever the socket's mode. But a blocking
  * call does more than wait: with MSG_WAITALL it receives until the buffer is full, and
- * recvmmsg(2) receives several messages. This file implements both. After the first
- * bytes, a call receives again only if more bytes have arrived. Without this check,
- * recv(2) might find no bytes, and return and clear a pending error that must remain for
- * the caller's next call.
+ * recvmmsg(2) receives several messages. This file implements both with several
+ * non-blocking calls. After the first bytes, recv(2) is called again only once more bytes
+ * have arrived. Otherwise it could find no bytes, and consume a pending error that must
+ * remain for the caller's next call.
  */
 #include "receive.h"
 
@@ -76,10 +76,10 @@ static bool has_bytes(int fd)
 }
 
 /*
- * Wait for bytes. Returns false if no bytes will arrive, or if none arrived in time.
- * Without this wait, receiving could fetch the error of a connection that was reset in
- * the meantime. POLLERR alone may mean a message in the error queue of a connection that
- * still works.
+ * Wait for bytes without receiving, so that the error of a connection that is reset in
+ * the meantime is not consumed. Returns false if no bytes will arrive, or if none arrived
+ * in time. POLLERR alone does not end the wait, because it may mean a message in the
+ * error queue of a connection that still works.
  */
 static bool await_bytes(struct posix__waiting *w)
 {
@@ -224,8 +224,9 @@ INTERPOSE ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 }
 
 /*
- * One call returns the messages that have arrived. If an error follows the messages, the
- * kernel saves it for the next call.
+ * Receive datagrams until there are n or none arrives in time. Each call of recvmmsg(2)
+ * returns the messages that have arrived; if an error follows them, the kernel saves it
+ * for the next call.
  */
 static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, int flags,
                                   int64_t deadline)
@@ -251,8 +252,9 @@ static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, 
 }
 
 /*
- * On a stream, wait for the next bytes, unless MSG_WAITFORONE is set. Also true at the
- * end of the stream, where all further messages are empty, as in the kernel.
+ * Wait for the next bytes of a stream, unless MSG_WAITFORONE is set, and return whether
+ * they have arrived. Also true at the end of the stream, where all further messages are
+ * empty, as in the kernel.
  */
 static bool another_comes(int fd, int flags)
 {

@@ -33,7 +33,7 @@ static size_t set_bytes(const struct selecting *s)
     return (size_t)(s->n + NFDBITS - 1) / NFDBITS * sizeof(fd_mask);
 }
 
-/* select() with a time-out of 0. */
+/* Call pselect() with a time-out of 0. */
 static int try_select(struct selecting *s)
 {
     static const struct timespec none;
@@ -56,7 +56,9 @@ static short events_of(const struct selecting *s, int fd)
     return (short)found;
 }
 
-/* Fill in at most `places` descriptors. Returns how many are selected. */
+/*
+ * Fill in the selected descriptors, at most `places`, and return how many are selected.
+ */
 static nfds_t list_descriptors(const struct selecting *s, struct pollfd *fds,
                                nfds_t places)
 {
@@ -75,8 +77,9 @@ static nfds_t list_descriptors(const struct selecting *s, struct pollfd *fds,
 }
 
 /*
- * Returns 0 or -1. If the loop's backend is select(2), it cannot wait for descriptors of
- * 1,024 or more (EINVAL). In that case the caller naps.
+ * Wait with coil_poll() for the descriptors of the sets. Returns 0 or -1. Descriptors of
+ * 1,024 or more, for which the select backend cannot wait (EINVAL), are no failure: the
+ * caller then naps.
  */
 static int wait_by_poll(const struct selecting *s, int64_t deadline)
 {

@@ -2,12 +2,12 @@
  * semaphores.c - sem_wait(3) and its relatives.
  *
  * A wait calls sem_trywait(), and calls it again when the semaphore is posted
- * (parking.c). Unlike locking a mutex, sem_wait() may fail: if the task is cancelled, it
- * fails with ECANCELED.
+ * (parking.c). If the task is cancelled, sem_wait() fails with ECANCELED: unlike locking
+ * a mutex, it may fail.
  */
 #include "parking.h"
 
-#define TURN COIL_USEC(100) /* enough for our thread to wake a task */
+#define TURN COIL_USEC(100) /* enough for the poster's thread to wake a task */
 
 static int try_semaphore(void *sem)
 {
@@ -31,9 +31,9 @@ static bool is_shared(const sem_t *sem)
 }
 
 /*
- * Let another task go first if it is waiting for the semaphore, which was already posted:
- * our thread is about to wake that task. Otherwise a task that repeatedly posts the
- * semaphore and waits for it could keep it forever. Returns 0, or -1 if the task is
+ * If another task is waiting for the semaphore, which was already posted, sleep until the
+ * poster's thread (parking.c) has woken that task. Otherwise a task that repeatedly posts
+ * the semaphore and waits for it could keep it forever. Returns 0, or -1 if the task is
  * cancelled.
  */
 static int let_others_go_first(sem_t *sem)
@@ -45,7 +45,7 @@ static int let_others_go_first(sem_t *sem)
     return sem_getvalue(sem, &value) == 0 && value > 0 ? posix__sleep(TURN) : 0;
 }
 
-/* Returns like sem_wait(): 0, or -1 and errno. */
+/* Wait for the semaphore. Returns 0, or -1 and errno, like sem_wait(). */
 static int wait_in_task(sem_t *sem, const struct posix__until *until)
 {
     int saved = errno, rc;

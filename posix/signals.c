@@ -10,8 +10,8 @@
 #include <sys/signalfd.h>
 
 /*
- * Open a signalfd for the signals that are blocked now and that the mask unblocks.
- * Returns -1 if there is no such signal.
+ * Open a signalfd for the signals that are blocked now but not in the mask. Returns -1 if
+ * there is no such signal.
  */
 static int open_signals_let_in(const sigset_t *mask)
 {
@@ -58,8 +58,11 @@ int posix__poll_by_mask(struct pollfd *fds, nfds_t n, int64_t timeout_ns,
     return rc;
 }
 
-/* Returns 0 when a signal may be pending, or -1. If no signalfd could be opened (fd is
- * -1), sleep a little longer each time. The caller then polls for the signal. */
+/*
+ * Wait until a signal may be pending. If no signalfd could be opened (fd is -1), sleep
+ * instead, a little longer each time, after which the caller checks for a signal. Returns
+ * 0 or -1.
+ */
 static int wait_for_signal(int fd, int64_t *nap, int64_t deadline)
 {
     struct pollfd pending = {.fd = fd, .events = POLLIN};

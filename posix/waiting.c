@@ -28,11 +28,11 @@
  * child of vfork(2) or clone(2) does not run the handler, so a task still seems to run
  * there. Such a child is recognised by its process ID.
  *
- * Usually this can be checked without a system call. If the code runs on the task's
- * stack, it is neither in a clone(2) child with a separate stack nor in a signal handler
- * on an alternate stack. The code may be in a child that runs on its parent's stack only
- * if `posix__may_be_child` was set since the last check. vfork(), _Fork() and syscall()
- * set this flag, also in the parent if the child shares the parent's memory.
+ * Usually the check needs no system call. If the code runs on the task's stack, it is
+ * neither in a clone(2) child with a separate stack nor in a signal handler on an
+ * alternate stack. It may be in a child that runs on its parent's stack, but only if
+ * `posix__may_be_child` was set since the last check. vfork(), _Fork() and syscall() set
+ * this flag; if the child shares the parent's memory, it is also set in the parent.
  */
 THREAD_LOCAL bool posix__may_be_child;
 static pid_t process;
@@ -356,7 +356,7 @@ int64_t posix__socket_deadline(int fd, int option)
     return coil_in(COIL_SEC(t.tv_sec) + COIL_USEC(t.tv_usec));
 }
 
-/* Fix the deadline at the first wait of the call. */
+/* Set the deadline at the first wait of the call. */
 static void begin_waiting(struct posix__waiting *w)
 {
     if (!w->begun)
@@ -400,10 +400,10 @@ bool posix__polls(int fd, short events)
 }
 
 /*
- * Called after the first wait. True if the descriptor is ready according to poll(), but
- * two attempts in a row have failed with EAGAIN. An example is a local datagram socket
- * that has space to send while its receiver is full. Polling again would spin, so the
- * caller naps.
+ * True if poll() reports the descriptor as ready, but two attempts in a row have failed
+ * with EAGAIN. Called after the first wait. An example is a local datagram socket that
+ * has space to send while its receiver is full. Polling again would spin, so the caller
+ * naps.
  */
 static bool is_ready_in_vain(struct posix__waiting *w)
 {
