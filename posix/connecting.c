@@ -26,7 +26,7 @@
 
 /* ---- a call with the shortest time-out --------------------------------------------- */
 
-struct hurry {
+struct short_time_out {
     int fd, option;
     struct timeval before;
 };
@@ -35,22 +35,22 @@ struct hurry {
  * Set the socket's time-out to the shortest possible one. Returns false if the descriptor
  * is not a socket.
  */
-static bool begin_hurry(struct hurry *h, int fd, int option)
+static bool shorten_time_out(struct short_time_out *t, int fd, int option)
 {
     struct timeval shortest = {.tv_usec = 1};
-    socklen_t length = sizeof h->before;
+    socklen_t length = sizeof t->before;
 
-    h->fd = fd;
-    h->option = option;
-    return getsockopt(fd, SOL_SOCKET, option, &h->before, &length) == 0 &&
+    t->fd = fd;
+    t->option = option;
+    return getsockopt(fd, SOL_SOCKET, option, &t->before, &length) == 0 &&
            setsockopt(fd, SOL_SOCKET, option, &shortest, sizeof shortest) == 0;
 }
 
-static void end_hurry(const struct hurry *h)
+static void restore_time_out(const struct short_time_out *t)
 {
     int saved = errno;
 
-    setsockopt(h->fd, SOL_SOCKET, h->option, &h->before, sizeof h->before);
+    setsockopt(t->fd, SOL_SOCKET, t->option, &t->before, sizeof t->before);
     errno = saved;
 }
 
@@ -58,13 +58,13 @@ static void end_hurry(const struct hurry *h)
 
 static int connect_for_a_tick(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
 {
-    struct hurry hurry;
+    struct short_time_out t;
     int rc;
 
-    if (!begin_hurry(&hurry, fd, SO_SNDTIMEO))
+    if (!shorten_time_out(&t, fd, SO_SNDTIMEO))
         return NEXT(connect)(fd, to, bytes);
     rc = NEXT(connect)(fd, to, bytes);
-    end_hurry(&hurry);
+    restore_time_out(&t);
     return rc;
 }
 
@@ -171,7 +171,7 @@ static bool is_listening(int fd)
  * If the listener had the shortened time-out at that moment, give the connection the
  * listener's original time-out.
  */
-static void undo_copied_hurry(int fd, const struct timeval *of_listener)
+static void undo_inherited_time_out(int fd, const struct timeval *of_listener)
 {
     struct timeval t = {0, 0};
     socklen_t length = sizeof t;
@@ -186,15 +186,15 @@ static void undo_copied_hurry(int fd, const struct timeval *of_listener)
 
 static int accept_for_a_tick(int fd, __SOCKADDR_ARG from, socklen_t *bytes, int flags)
 {
-    struct hurry hurry;
+    struct short_time_out t;
     int rc;
 
-    if (!begin_hurry(&hurry, fd, SO_RCVTIMEO))
+    if (!shorten_time_out(&t, fd, SO_RCVTIMEO))
         return -1;
     rc = NEXT(accept4)(fd, from, bytes, flags);
-    end_hurry(&hurry);
+    restore_time_out(&t);
     if (rc >= 0)
-        undo_copied_hurry(rc, &hurry.before);
+        undo_inherited_time_out(rc, &t.before);
     return rc;
 }
 

@@ -289,13 +289,13 @@ static long requeue_2(const struct posix__futex_call *call)
 
 /* ---- all of them ------------------------------------------------------------------- */
 
-static bool waits_by_its_number(const struct posix__futex_call *call)
+static bool is_wait_call(const struct posix__futex_call *call)
 {
     return call->number == NUMBER_OF_WAITV || call->number == NUMBER_OF_WAIT ||
            (call->number == SYS_futex && is_wait(call->arguments[1]));
 }
 
-static long wait_by_its_number(const struct posix__futex_call *call)
+static long make_wait_call(const struct posix__futex_call *call)
 {
     switch (call->number) {
     case NUMBER_OF_WAITV:
@@ -318,7 +318,7 @@ static long await_call(const struct posix__futex_call *call)
 {
     if (is_park(call))
         posix__note_park(call->caller);
-    return wait_by_its_number(call);
+    return make_wait_call(call);
 }
 
 /*
@@ -332,7 +332,7 @@ long posix__syscall_of_futex(long number, long a0, long a1, long a2, long a3, lo
     struct posix__futex_call call = {
         number, {a0, a1, a2, a3, a4, a5}, __builtin_return_address(0)};
 
-    if (waits_by_its_number(&call))
+    if (is_wait_call(&call))
         return IN_TASK() && posix__may_wait() ? await_call(&call)
                                               : posix__futex_pass_on(&call);
     if (posix__may_block(call.caller))

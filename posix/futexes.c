@@ -34,7 +34,7 @@
 #include <sys/syscall.h>
 
 #define PLACES 256
-#define BEFORE_FIRST_LOOK COIL_USEC(500) /* doubled before the first check */
+#define BEFORE_FIRST_CHECK COIL_USEC(500) /* doubled before the first check */
 
 /*
  * Every fourth wake-up at a place wakes threads before tasks, so that neither kind of
@@ -250,12 +250,12 @@ static int64_t left_of(const struct posix__futex_limit *limit)
 static int await_listed(struct posix__futex_wait *waits, unsigned count,
                         const struct posix__futex_limit *limit, coil_lock_wait *counted)
 {
-    int64_t look_ns = BEFORE_FIRST_LOOK, left;
+    int64_t check_ns = BEFORE_FIRST_CHECK, left;
     coil_promise *promise = waits[0].promise;
     bool woken;
 
     while ((left = left_of(limit)) > 0) {
-        if (posix__await_promise(promise, posix__next_look(&look_ns, left)) < 0)
+        if (posix__await_promise(promise, posix__next_check(&check_ns, left)) < 0)
             return errno;
         if (any_is_done(waits, count) || coil_promise_create(&promise) < 0)
             return 0; /* if memory ran out, return as if woken */

@@ -60,7 +60,7 @@ struct callable {
     void *values[2];
 };
 
-static void keep_callable(struct callable *kept)
+static void save_callable(struct callable *kept)
 {
     static const char *const names[] = {"_ZSt15__once_callable", "_ZSt11__once_call"};
 
@@ -71,7 +71,7 @@ static void keep_callable(struct callable *kept)
     }
 }
 
-static void put_callable_back(const struct callable *kept)
+static void restore_callable(const struct callable *kept)
 {
     for (size_t i = 0; i < 2; i++)
         if (kept->places[i] != NULL)
@@ -135,9 +135,9 @@ static void once_in_task(pthread_once_t *control, void (*routine)(void))
     if (rc == EBUSY) {
         struct callable kept;
 
-        keep_callable(&kept);
+        save_callable(&kept);
         rc = posix__retry_shielded(begin_once, control, NULL, false);
-        put_callable_back(&kept);
+        restore_callable(&kept);
     }
     if (rc == 0)
         run_routine(control, routine);

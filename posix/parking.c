@@ -28,8 +28,8 @@
 #include <coil/debug.h>
 #include <coil/scope.h>
 
-#define FIRST_LOOK COIL_USEC(100)
-#define LONGEST_LOOK COIL_MSEC(100)
+#define FIRST_CHECK COIL_USEC(100)
+#define LONGEST_CHECK COIL_MSEC(100)
 
 struct place {
     pthread_mutex_t lock;
@@ -314,12 +314,12 @@ static void forget_parked(void)
 
 /* ---- trying again ------------------------------------------------------------------ */
 
-int64_t posix__next_look(int64_t *length_ns, int64_t left)
+int64_t posix__next_check(int64_t *length_ns, int64_t left)
 {
     int64_t all = atomic_load(&posix__parked_total) * COIL_MSEC(1);
-    int64_t longest = all > LONGEST_LOOK ? all : LONGEST_LOOK;
+    int64_t longest = all > LONGEST_CHECK ? all : LONGEST_CHECK;
 
-    *length_ns = *length_ns == 0 ? FIRST_LOOK : *length_ns * 2;
+    *length_ns = *length_ns == 0 ? FIRST_CHECK : *length_ns * 2;
     if (*length_ns > longest)
         *length_ns = longest;
     return *length_ns < left ? *length_ns : left;
@@ -330,10 +330,10 @@ int64_t posix__next_look(int64_t *length_ns, int64_t left)
  * between the caller's attempt and the listing found no task to wake. Returns EBUSY if
  * the caller must try again.
  */
-static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *look_ns,
+static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *check_ns,
                         int64_t left)
 {
-    int64_t span = posix__next_look(look_ns, left);
+    int64_t span = posix__next_check(check_ns, left);
     struct posix__parked p;
     int rc;
 
@@ -348,7 +348,7 @@ static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *look_
     rc = posix__park(&p, span) < 0 ? errno : EBUSY;
     if (!posix__park_end(&p))
         return rc;
-    *look_ns = 0;
+    *check_ns = 0;
     return EBUSY;
 }
 
@@ -359,7 +359,7 @@ static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *look_
 static int retry(posix__attempt_fn *attempt, void *object,
                  const struct posix__until *until, coil_lock_wait *wait)
 {
-    int64_t look_ns = 0, left = COIL_NEVER;
+    int64_t check_ns = 0, left = COIL_NEVER;
     int rc;
 
     while ((rc = attempt(object)) == EBUSY) {
@@ -369,7 +369,7 @@ static int retry(posix__attempt_fn *attempt, void *object,
             return EINVAL;
         if (until != NULL && (left = posix__left_until(until)) == 0)
             return ETIMEDOUT;
-        rc = try_and_park(attempt, object, &look_ns, left);
+        rc = try_and_park(attempt, object, &check_ns, left);
         if (rc != EBUSY)
             break;
     }

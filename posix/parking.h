@@ -101,7 +101,7 @@ void posix__unpark_all(const void *address);
  * is initially 0. The time grows with each check, up to a limit, and with the number of
  * parked tasks.
  */
-int64_t posix__next_look(int64_t *length_ns, int64_t left);
+int64_t posix__next_check(int64_t *length_ns, int64_t left);
 
 /*
  * Start the thread that wakes tasks. Call this before a task waits for a semaphore.

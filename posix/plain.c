@@ -175,7 +175,7 @@ static ssize_t write_piecewise(struct posix__waiting *w, const struct iovec *par
 
 /* Write all bytes, or fewer if a later write fails. The first attempt passes all parts,
  * because up to PIPE_BUF bytes must be written to a pipe in one piece. */
-static ssize_t write_no_socket(int fd, const struct iovec *parts, int count)
+static ssize_t write_to_non_socket(int fd, const struct iovec *parts, int count)
 {
     struct posix__waiting w = {.fd = fd, .events = POLLOUT};
     size_t total = posix__total(parts, (size_t)count), done = 0;
@@ -213,7 +213,7 @@ ssize_t posix__write(int fd, const void *buf, size_t n)
     if (result >= 0 || errno != ENOTSOCK)
         return result;
     errno = saved;
-    return write_no_socket(fd, &part, 1);
+    return write_to_non_socket(fd, &part, 1);
 }
 
 INTERPOSE ssize_t write(int fd, const void *buf, size_t n)
@@ -247,7 +247,7 @@ INTERPOSE ssize_t writev(int fd, const struct iovec *parts, int count)
     if (result >= 0 || errno != ENOTSOCK)
         return result;
     errno = saved;
-    return write_no_socket(fd, parts, count);
+    return write_to_non_socket(fd, parts, count);
 }
 
 INTERPOSE ssize_t pwritev2(int fd, const struct iovec *parts, int count, off_t offset,

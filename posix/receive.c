@@ -256,7 +256,7 @@ static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, 
  * they have arrived. Also true at the end of the stream, where all further messages are
  * empty, as in the kernel.
  */
-static bool another_comes(int fd, int flags)
+static bool await_next_message(int fd, int flags)
 {
     struct posix__waiting w = {.fd = fd, .events = POLLIN};
     struct pollfd now = {.fd = fd, .events = POLLIN};
@@ -271,7 +271,7 @@ static unsigned receive_pieces(int fd, struct mmsghdr *messages, unsigned n, int
 {
     unsigned count = 0;
 
-    while (count < n && (count == 0 || another_comes(fd, flags))) {
+    while (count < n && (count == 0 || await_next_message(fd, flags))) {
         ssize_t length;
 
         if (count > 0 && flags & MSG_WAITFORONE)

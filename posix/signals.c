@@ -13,7 +13,7 @@
  * Open a signalfd for the signals that are blocked now but not in the mask. Returns -1 if
  * there is no such signal.
  */
-static int open_signals_let_in(const sigset_t *mask)
+static int open_unblocked_signals(const sigset_t *mask)
 {
     sigset_t blocked, let_in;
     bool any = false;
@@ -47,7 +47,7 @@ static int poll_with(int signals, const struct pollfd *fds, nfds_t n, int64_t ti
 int posix__poll_by_mask(struct pollfd *fds, nfds_t n, int64_t timeout_ns,
                         const sigset_t *mask)
 {
-    int signals = mask != NULL ? open_signals_let_in(mask) : -1, rc, saved;
+    int signals = mask != NULL ? open_unblocked_signals(mask) : -1, rc, saved;
 
     if (signals < 0)
         return posix__poll(fds, n, timeout_ns) < 0 ? -1 : 0;

@@ -405,16 +405,16 @@ bool posix__polls(int fd, short events)
  * has space to send while its receiver is full. Polling again would spin, so the caller
  * naps.
  */
-static bool is_ready_in_vain(struct posix__waiting *w)
+static bool fails_although_ready(struct posix__waiting *w)
 {
     short events = (short)(w->events | POLLERR | POLLHUP | POLLNVAL);
 
-    w->vain = posix__polls(w->fd, events) ? w->vain + 1 : 0;
-    return w->vain > 1;
+    w->ready_failures = posix__polls(w->fd, events) ? w->ready_failures + 1 : 0;
+    return w->ready_failures > 1;
 }
 
 /* Returns like posix__await(). */
-static int nap_in_vain(struct posix__waiting *w)
+static int nap_although_ready(struct posix__waiting *w)
 {
     begin_waiting(w);
     if (posix__left(w->deadline) == 0)
@@ -428,7 +428,7 @@ bool posix__again(struct posix__waiting *w)
 
     if (errno != EAGAIN || !posix__blocks(w->fd))
         return false;
-    rc = w->begun && is_ready_in_vain(w) ? nap_in_vain(w) : await_retry(w);
+    rc = w->begun && fails_although_ready(w) ? nap_although_ready(w) : await_retry(w);
     if (rc < 0)
         return false;
     errno = saved;

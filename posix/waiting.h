@@ -31,9 +31,9 @@ struct posix__waiting {
     int fd;
     short events; /* the events to wait for */
     bool begun;
-    unsigned vain;    /* consecutive attempts that failed on a ready descriptor */
-    int64_t nap;      /* length of the latest nap after such failures */
-    int64_t deadline; /* set together with `begun`, from the socket's time-out */
+    unsigned ready_failures; /* consecutive attempts that failed on a ready descriptor */
+    int64_t nap;             /* length of the latest nap after such failures */
+    int64_t deadline;        /* set together with `begun`, from the socket's time-out */
 };
 
 /*
