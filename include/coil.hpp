@@ -1,7 +1,7 @@
 /*
  * coil.hpp - coil for C++17: handles that release objects, lambdas as tasks, and
- * exceptions that are passed to the awaiting task. The library is header-only, and can be
- * combined with all functions of coil.h.
+ * exceptions that are passed to the awaiting task. This interface is header-only, and can
+ * be combined with all functions of coil.h.
  *
  *     #include <coil.hpp>
  *
@@ -21,11 +21,11 @@
  *     }
  *
  * Calls return a negative errno for a failure, as in C. To get an exception instead, use
- * coil::check(), which throws the errno as a coil::error. A body may return an int, which
- * has the same meaning as in C, or nothing. An exception thrown by a body never
- * propagates through coil's own code. Instead, the task fails with the errno of a
- * std::system_error, or with -EIO for any other exception, and the task's group, or
- * run(), throws the exception again.
+ * coil::check(), which throws the errno as a coil::error. The function that a task runs,
+ * its body, may return an int, which has the same meaning as in C, or nothing. An
+ * exception thrown by a body never propagates through coil's own code. Instead, the task
+ * fails with the errno of a std::system_error, or with -EIO for any other exception, and
+ * the task's group, or run(), throws the exception again.
  *
  * coil::check(-ECANCELED) turns a cancellation into an exception. Scopes and groups
  * translate this exception in the same way as coil_scope_exit() and coil_group_exit()
@@ -64,8 +64,8 @@ namespace detail
 {
 
 /*
- * Always inlined, even without optimisation, so that coil's reports name the caller's
- * line.
+ * Marks functions that are inlined even without optimisation, so that coil's reports name
+ * the caller's line.
  */
 #define COIL__INLINED [[gnu::always_inline]] inline
 
@@ -371,7 +371,7 @@ namespace detail
 
 /*
  * Return the negative errno of an exception's code, or -EIO if the code is not an errno,
- * or if a task must not end with it.
+ * or if a task must not end with that errno.
  */
 inline int rc_of(const std::error_code &code) noexcept
 {
@@ -479,8 +479,8 @@ template <typename Body> struct main_body {
 
         /*
          * Return 0 after an exception: run() rethrows it, so coil_run() must not print it
-         * as a failure. A cancellation is returned as it is, because coil_run() turns one
-         * that Ctrl-C caused into -EINTR.
+         * as a failure. A cancellation is returned unchanged, because coil_run() must
+         * return -EINTR if Ctrl-C caused it.
          */
         return self->thrown && rc != -ECANCELED ? 0 : rc;
     }
@@ -567,8 +567,8 @@ COIL__INLINED int spawn_owned(Body &&body, const coil_spawn_opts *opts, coil_tas
 }
 
 /*
- * True for trivially copyable bodies. The task holds a copy of the body's bytes, so no
- * memory is allocated for it.
+ * True for trivially copyable bodies. No memory is allocated for such a body, because the
+ * task holds a copy of its bytes.
  */
 template <typename Body>
 constexpr bool is_plain_body = std::is_trivially_copyable_v<Body> &&
@@ -740,7 +740,7 @@ template <typename T> class queue
     coil_queue queue_;
 };
 
-/* A queue that returns the smallest item first, as compared with operator<. */
+/* A queue that returns the smallest item first, according to operator<. */
 template <typename T> class priority_queue : public queue<T>
 {
   public:
@@ -759,9 +759,9 @@ template <typename T> class priority_queue : public queue<T>
 /* ---- regions ----------------------------------------------------------------------- */
 
 /*
- * A coil_group. If control leaves the group's block without exit(), by an exception or a
- * return, the children are cancelled and awaited. Like a coil_group, a group cannot be
- * moved, and groups and scopes must end last in, first out.
+ * A coil_group. If control leaves the group's block without exit(), because of an
+ * exception or a return, the children are cancelled and awaited. Like a coil_group, a
+ * group cannot be moved, and groups and scopes must end last in, first out.
  *
  * The first exception that a child throws is passed to the owner, however the owner
  * leaves the group:

@@ -38,15 +38,16 @@ typedef struct coil_address {
     };
 } coil_address;
 
-/* Enough for the text of any address, with its '\0'. */
+/* A buffer size that is sufficient for the text of any address, including its '\0'. */
 #define COIL_ADDRESS_TEXT 128
 
 /*
  * Write the address as text to `text`, a buffer of `size` bytes, and return `text`.
  *
- * Examples are "192.0.2.7:80", "[fe80::1%2]:80" (with a numeric zone), "/run/socket" and
- * "@abstract". The text is "" if there is no address, for example for a local socket that
- * was never bound. A '\0' in an abstract name is written as '@', as in /proc/net/unix.
+ * Examples of such texts are "192.0.2.7:80", "[fe80::1%2]:80" (with a numeric zone),
+ * "/run/socket" and "@abstract". The text is "" if there is no address, for example for a
+ * local socket that was never bound. A '\0' in an abstract name is written as '@', as in
+ * /proc/net/unix.
  */
 COIL_API const char *coil_address_format(const coil_address *address, char *text,
                                          size_t size);
@@ -57,9 +58,10 @@ COIL_API uint16_t coil_address_port(const coil_address *address);
 /*
  * Create an address from a numeric host and a port in host byte order. Does not suspend.
  *
- * Examples are "192.0.2.7", "::1" and "fe80::1%eth0" (or %2). To listen on all addresses
- * of this machine, use "0.0.0.0" or "::". To look up a name, use coil_getaddrinfo().
- * Fails with -EINVAL if the host is not numeric, or with -ENODEV for an unknown zone.
+ * Examples of hosts are "192.0.2.7", "::1" and "fe80::1%eth0" (or %2). To listen on all
+ * addresses of this machine, use "0.0.0.0" or "::". To look up a name, use
+ * coil_getaddrinfo(). Fails with -EINVAL if the host is not numeric, or with -ENODEV for
+ * an unknown zone.
  */
 COIL_API int coil_address_of_numbers(const char *host, uint16_t port, coil_address *out);
 

@@ -37,8 +37,8 @@ extern "C" {
  * AF_INET6, AI_V4MAPPED.
  *
  * Without hints, the result contains only address families that this machine uses
- * (AI_ADDRCONFIG). This filter does not apply to numeric hosts. With c-ares, it does not
- * apply on a machine that has only a loopback interface either.
+ * (AI_ADDRCONFIG). This filter does not apply to numeric hosts, or, with c-ares, on a
+ * machine that has only a loopback interface.
  *
  * After a failure, coil_last_error() has a message. Fails with -ENOENT if the name or
  * service does not exist. Fails with -EAGAIN if no name server answered, or all of them
@@ -57,7 +57,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_getaddrinfo(const char *host, const char *po
  * `host` and `service` may each be NULL with a size of 0. Numbers (NI_NUMERICHOST,
  * NI_NUMERICSERV) need no lookup. The C library always looks up names, on a thread of the
  * dns lane: the resolver's engine and servers are not used. Fails like
- * coil_getaddrinfo(), and with -EMSGSIZE if a name does not fit.
+ * coil_getaddrinfo(), or with -EMSGSIZE if a name does not fit.
  */
 COIL_SUSPENDS int coil_getnameinfo(const struct sockaddr *address,
                                    socklen_t address_bytes, char *host, size_t host_size,

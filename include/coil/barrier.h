@@ -53,8 +53,8 @@ COIL_API void coil_barrier_finish(coil_barrier *barrier);
  *
  * Fails with -ECANCELED if the task is cancelled. If the other tasks are still waiting,
  * another task must then call coil_barrier_wait() in place of the cancelled task. Fails
- * with -EPIPE if the barrier is broken, or is reset or broken while the task waits; or
- * with -EINVAL if the barrier was initialised for 0 parties.
+ * with -EPIPE if the barrier is broken, or if it is broken or reset while the task waits.
+ * Fails with -EINVAL if the barrier was initialised for 0 parties.
  */
 COIL_SUSPENDS int coil_barrier_wait(coil_barrier *barrier);
 

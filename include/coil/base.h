@@ -89,7 +89,7 @@ COIL_API int64_t coil_in(int64_t span_ns);
 COIL_API const char *coil_version(void);
 
 /*
- * The source of coil's heap memory.
+ * The function from which coil gets its heap memory, and its argument.
  *
  * realloc(context, NULL, n) allocates n bytes, where n is never 0. realloc(context, p, 0)
  * frees p and returns NULL. Otherwise the function behaves like realloc(3). Stacks come

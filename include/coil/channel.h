@@ -31,7 +31,7 @@
  * Items, each `item_bytes` long, are copied into and out of the channel in first-in,
  * first-out order. A put waits while the channel is full, and a get waits while it is
  * empty. A task suspends (_put, _get); a thread without a running loop blocks (_put_wait,
- * _get_wait). Tasks and threads are served in the order in which they called.
+ * _get_wait). Tasks and threads are served in the order of their calls.
  *
  * Between tasks of one thread use a coil_queue (coil/queue.h), which belongs to one loop
  * and needs no lock. All functions here may be called on any thread, but not in a signal

@@ -32,7 +32,7 @@ extern "C" {
 
 /* Members that are 0 or NULL select the defaults. */
 typedef struct coil_connect_options {
-    int family; /* AF_INET or AF_INET6 only; 0 means any */
+    int family; /* AF_INET or AF_INET6 to use only that family; 0 means any */
     /*
      * The local address, the local port, or both, as numbers. If a local address is
      * given, the host's addresses of the other family are not tried. (asyncio:

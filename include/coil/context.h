@@ -41,8 +41,8 @@ extern "C" {
  *
  * `retain` and `release` maintain a reference count for values other than NULL. coil
  * calls retain(value) when another context shares the value, and ignores its result. coil
- * calls release(value) when a context drops the value. Both functions are NULL if the
- * value outlives the contexts, or is an integer. If a context is used on several threads
+ * calls release(value) when a context drops the value. Set both to NULL if the value
+ * outlives the contexts, or is an integer. If a context is used on several threads
  * (coil_post(), coil_blocking()), `retain` and `release` may be called on any of these
  * threads. The program aborts if one of the two functions would suspend.
  */

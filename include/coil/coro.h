@@ -55,14 +55,14 @@ typedef struct coil_coro_opts {
  * Create a suspended coroutine. `fn` starts at the first resume.
  *
  * The caller owns *out and destroys it with coil_coro_destroy(). Fails with -ENOMEM if no
- * stack is available, -EINVAL for a stack_bytes above 1 GiB.
+ * stack is available, or with -EINVAL if stack_bytes is above 1 GiB.
  */
 COIL_API COIL_CHECKED int coil_coro_create(coil_coro_fn fn, void *arg,
                                            const coil_coro_opts *opts, coil_coro **out);
 
 /*
- * Run the coroutine until it suspends or returns, and return the value that it passed to
- * coil_coro_suspend() or returned.
+ * Run the coroutine until it suspends or its body returns. Returns the value that was
+ * passed to coil_coro_suspend(), or the body's return value.
  *
  * `value` becomes the result of the coil_coro_suspend() in which the coroutine is
  * suspended. The value of the first resume is ignored. Aborts if the coroutine is done or

@@ -10,7 +10,7 @@
  *
  * Each call transfers one whole datagram. A result of 0 means an empty datagram, not the
  * end of a stream. Any number of tasks may send and receive; in each direction they are
- * served in the order in which they called. UDP may lose and reorder datagrams; local
+ * served in the order of their calls. UDP may lose and reorder datagrams; local
  * sockets do neither. (asyncio: create_datagram_endpoint, sock_sendto, sock_recvfrom)
  *
  * A cancelled call transfers nothing. A call that need not wait returns its result, even
@@ -102,18 +102,19 @@ COIL_API int coil_datagram_fd(const coil_datagram *datagram);
 
 /*
  * Return the socket's own address, or the address of the connected peer. Fail with -EBADF
- * if the socket is closed, or -ENOTCONN.
+ * if the socket is closed, or with -ENOTCONN if it has no peer.
  */
 COIL_API int coil_datagram_name(const coil_datagram *datagram, coil_address *out);
 COIL_API int coil_datagram_peer(const coil_datagram *datagram, coil_address *out);
 
-/* Set an option with setsockopt(2): IP_MULTICAST_TTL, SO_RCVBUF and so on. */
+/* Set an option with setsockopt(2), for example IP_MULTICAST_TTL or SO_RCVBUF. */
 COIL_API int coil_datagram_set_option(coil_datagram *datagram, int level, int name,
                                       const void *value, socklen_t value_bytes);
 
 /*
  * Join or leave a multicast group, such as "239.1.2.3" or "ff02::fb": start or stop
- * receiving its datagrams. `interface` is a name, "eth0"; NULL lets the kernel choose.
+ * receiving its datagrams. `interface` is a name such as "eth0"; NULL lets the kernel
+ * choose.
  *
  * Fail with -EINVAL if `group` is not a multicast address, -ENODEV for an unknown
  * interface, -EADDRNOTAVAIL, or like setsockopt(2).
@@ -196,8 +197,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_receive_info(coil_datagram *datagram, vo
 
 /*
  * Like coil_send_to(), but send from the address info->local and through the interface.
- * The port of info->local is ignored. If `info` is NULL, the call is like coil_send_to().
- * If `to` is NULL, the datagram is sent to the connected peer.
+ * The port of info->local is ignored. If `info` is NULL, the call is the same as
+ * coil_send_to(). If `to` is NULL, the datagram is sent to the connected peer.
  *
  * An IPv6 socket also accepts an IPv4 address. Also fails with -EINVAL or -ENETUNREACH if
  * info->local does not belong to this machine, -ENODEV for an unknown interface,

@@ -57,7 +57,7 @@ typedef struct coil_waiting {
      * coil_wait(); otherwise COIL_NEVER. Deadlines of scopes are not included.
      */
     int64_t deadline;
-    int64_t since; /* coil_now() at the last poll before the wait */
+    int64_t since; /* value of coil_now() at the last poll before the wait */
     int fd;        /* descriptor of a read, a write, and so on; or -1 */
 } coil_waiting;
 
@@ -71,11 +71,11 @@ COIL_API bool coil_task_waiting(const coil_task *task, coil_waiting *out);
  * Call visit(awaiter, arg) for every task that is waiting for the future. (asyncio:
  * FutureCallGraph.awaited_by)
  *
- * The awaiters are tasks in coil_await(), coil_shield(), coil_gather() or coil_wait(). If
- * the future is a task in a group, the group's owner is an awaiter, too. Stops when
- * `visit` returns non-zero, and returns that value. `visit` must not spawn tasks or
- * complete futures. The program aborts if `visit` would suspend. The call examines every
- * task of the loop.
+ * The awaiters are tasks that are waiting in coil_await(), coil_shield(), coil_gather()
+ * or coil_wait(). If the future is a task in a group, the group's owner is an awaiter,
+ * too. Stops when `visit` returns non-zero, and returns that value. `visit` must not
+ * spawn tasks or complete futures. The program aborts if `visit` would suspend. The call
+ * examines every task of the loop.
  */
 COIL_API int coil_future_awaiters(coil_future *future,
                                   int (*visit)(coil_task *awaiter, void *arg), void *arg);
@@ -266,9 +266,10 @@ typedef struct coil_stats {
     size_t tasks;  /* tasks that have not ended */
     size_t timers; /* started timers: sleeps, deadlines, delayed callbacks */
     /*
-     * Number of the thread's light tasks that are not freed yet; number of these whose
-     * stacks are swapped out; size of the swapped-out stacks in bytes, without control
-     * blocks; size of the stacks of light tasks that are not swapped out.
+     * `light_tasks` is the number of the thread's light tasks that are not freed yet, and
+     * `light_stored` is how many of their stacks are swapped out. `light_stored_bytes` is
+     * the size of the swapped-out stacks without control blocks, and
+     * `light_resident_bytes` the size of the stacks in memory.
      */
     size_t light_tasks, light_stored, light_stored_bytes, light_resident_bytes;
     /*

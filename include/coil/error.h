@@ -62,10 +62,10 @@ typedef struct coil_future coil_future;
  * A body that handles the failure simply continues.
  *
  * Outside tasks (in a callback, a generator without a loop or main()), the error is
- * stored for the thread, until the next failure on the thread or the thread's end. The
- * call allocates one block of memory; if that fails, only the rc remains. Recording the
- * frames takes 5 KiB of stack, and is skipped if less than 8 KiB are left. The call
- * preserves errno, which %m in `format` prints.
+ * stored for the thread until its next failure or its end. The call allocates one block
+ * of memory; if that fails, only the rc remains. Recording the frames takes 5 KiB of
+ * stack, and is skipped if less than 8 KiB are left. The call preserves errno, which %m
+ * in `format` prints.
  */
 COIL_API int coil_fail(int rc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -138,11 +138,11 @@ __attribute__((always_inline)) static inline int coil__through_frame(int rc)
  * Return the error of the latest failure of the running task, or of the thread if no task
  * runs.
  *
- * A failure is a call of coil_fail(), an error received by awaiting, or the failure of
- * one of coil's functions. A successful call leaves the error unchanged, so read it
- * immediately after a failure. The error is borrowed until the next failure. Returns NULL
- * if the latest failure had only an errno, like most failures of coil's own functions. A
- * cancellation and -EAGAIN do not count as failures here.
+ * A failure is a call of coil_fail(), an error received from an awaited task or future,
+ * or the failure of one of coil's functions. A successful call leaves the error
+ * unchanged, so read it immediately after a failure. The error is borrowed until the next
+ * failure. Returns NULL if the latest failure had only an errno, like most failures of
+ * coil's own functions. A cancellation and -EAGAIN do not count as failures here.
  *
  * In debug mode every failed call creates an error with its call stack, and with
  * coil_strerror() as the message. So a report shows where the call failed.
@@ -159,9 +159,9 @@ COIL_API coil_error *coil_last_error(void);
 COIL_API void coil_clear_error(void);
 
 /*
- * Return the error with which a future or task failed, borrowed while a reference to it
- * is held. NULL if the future or task did not fail, or failed with an rc and no error.
- * The failure does not count as retrieved.
+ * Return the error with which a future or task failed, borrowed while a reference to the
+ * future or task is held. Returns NULL if the future or task did not fail, or failed
+ * without an error object. The failure does not count as retrieved.
  */
 COIL_API coil_error *coil_future_error(const coil_future *future);
 

@@ -1,5 +1,5 @@
 /*
- * coil/event.h - a flag for which tasks can wait.
+ * coil/event.h - a flag that tasks can wait for.
  *
  *     static coil_event ready = COIL_EVENT_INIT;
  *

@@ -56,7 +56,7 @@ COIL_SUSPENDS int coil_blocking(coil_lane lane, int (*fn)(void *arg), void *arg)
  * continues.
  *
  * An abandoned job owns `arg`: discard(arg), if not NULL, is called on the job's thread
- * when `fn` has returned. If the job had not begun, discard(arg) is called immediately on
+ * once `fn` has returned. If the job had not begun, discard(arg) is called immediately on
  * this thread. A closing loop waits for the job, for at most coil_run_opts.drain_ns.
  *
  * The thread of an abandoned job does not count towards the lane's limit until the job is

@@ -31,9 +31,9 @@
  * terminal, too, but each call occupies one of the 8 threads of the file lane, and cannot
  * be cancelled.
  *
- * All functions fail like their system calls, and with -ECANCELED, -ENOMEM, and -EBADF
- * after coil_file_close(). All functions also fail with -EAGAIN if no thread could be
- * started, or if an O_NONBLOCK descriptor is not ready.
+ * All functions fail like their system calls, or with -ECANCELED, -ENOMEM, or, after
+ * coil_file_close(), with -EBADF. All functions also fail with -EAGAIN if no thread could
+ * be started, or if an O_NONBLOCK descriptor is not ready.
  */
 #ifndef COIL_FILE_H
 #define COIL_FILE_H
@@ -83,8 +83,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_file_open_temporary(const char *directory,
 COIL_SUSPENDS COIL_CHECKED int coil_mkstemp(char *name, coil_file **out);
 
 /*
- * Close the file, and return 0 or the error of close(2). The result is the last
- * opportunity to detect a write error.
+ * Close the file, and return 0 or the error of close(2). This is the last opportunity to
+ * detect a write error.
  *
  * Waits until the calls in progress have ended. A call in progress that needs another
  * operation fails with -EBADF. Closing a closed file has no effect. Fails with -EBUSY if
@@ -140,8 +140,8 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_pread_exact(coil_file *file, void *
  * case the position does not move. Fails with -ENODATA at the end of the file: `line`
  * holds the bytes after the last '\n', and coil_file_transferred() returns how many.
  * Fails with -EINVAL if size is 0. Fails with -ESPIPE for a FIFO or terminal: use
- * coil_stream_adopt() for those. Other failures are those of coil_file_read(); nothing is
- * consumed.
+ * coil_stream_adopt() for those. Otherwise fails like coil_file_read(), without consuming
+ * anything.
  *
  * The file is read in pieces of 64 KiB, so most calls do not wait. A call that does not
  * wait may still let other tasks run. Writes through this coil_file are visible to later
@@ -213,7 +213,7 @@ COIL_SUSPENDS int coil_file_utimens(coil_file *file, const struct timespec times
 COIL_SUSPENDS COIL_CHECKED int coil_read_file(const char *path, size_t max, void **data,
                                               size_t *n);
 
-/* Flags for the next two functions. */
+/* Flags of coil_write_file() and coil_copy_file(). */
 enum {
     /*
      * Replace the file atomically: write a new file in the same directory, fsync(2) it,

@@ -120,8 +120,8 @@ COIL_API COIL_CHECKED int coil_as_completed_init(coil_as_completed *each,
  * returns -ETIMEDOUT once for each future that did not complete in time; such futures are
  * not cancelled. Returns -ECANCELED if the task is cancelled: no future is consumed, and
  * the iteration may continue. The cost of a completion does not depend on the number of
- * futures. Several tasks may wait at the same time; they are served in the order in which
- * they called.
+ * futures. Several tasks may wait at the same time; they are served in the order of their
+ * calls.
  */
 COIL_SUSPENDS int coil_as_completed_next(coil_as_completed *each, coil_future **out);
 
@@ -152,14 +152,14 @@ typedef struct coil_work {
  * Each alternative runs in its own task and may use the caller's stack frame. If delay_ns
  * is COIL_NEVER, each alternative starts only when the previous one has failed. If
  * `winner` is not NULL, it receives the index of the winner, or n if all failed. If all
- * failed, the earliest failure is returned. If `rcs` is not NULL, it receives each
- * result, or -EINPROGRESS for alternatives that were not started.
+ * failed, the earliest failure is returned. If `rcs` is not NULL, it receives the result
+ * of each alternative, or -EINPROGRESS for alternatives that were not started.
  *
  * Cancelling the waiting task cancels the alternatives, and the call returns -ECANCELED
  * when they have ended. If an alternative succeeds in spite of the cancellation, its rc
- * is returned, and the task's next wait is cancelled. Fails with -EINVAL if n is 0, and
- * with -ENOMEM before anything is started. If a later alternative cannot be started, the
- * error becomes its rc, and no further alternative is started.
+ * is returned, and the task's next wait is cancelled. Fails with -EINVAL if n is 0, or
+ * with -ENOMEM before the first alternative is started. If a later alternative cannot be
+ * started, the error becomes its rc, and no further alternative is started.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_staggered_race(const coil_work works[], size_t n,
                                                    int64_t delay_ns, size_t *winner,

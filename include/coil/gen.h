@@ -80,8 +80,8 @@ COIL_API COIL_CHECKED int coil_gen_create(coil_gen_fn fn, void *arg,
  * Resume the generator until it yields or ends. (Python: next(gen))
  *
  * Returns COIL_GEN_YIELDED with the yielded value in *value. When the body ends, returns
- * COIL_GEN_ENDED with its return value, or the body's negative errno. Later calls return
- * COIL_GEN_ENDED with NULL, where Python raises StopIteration.
+ * COIL_GEN_ENDED with the generator's return value, or the body's negative errno. Later
+ * calls return COIL_GEN_ENDED with NULL, where Python raises StopIteration.
  *
  * Fails with -EBUSY if the generator is running, if the task that resumed it is suspended
  * inside it, or if it delegates to such a generator. `value` may be NULL. Suspends only

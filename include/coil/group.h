@@ -57,7 +57,7 @@ COIL_API void coil_group_set_limit(coil_group *group, size_t limit);
 
 /*
  * Start a child as soon as the limit allows it, suspending until then. Callers are served
- * in the order in which they called. (Go: errgroup.Go)
+ * in the order of their calls. (Go: errgroup.Go)
  *
  *     coil_group_enter(&g);
  *     coil_group_set_limit(&g, 10);

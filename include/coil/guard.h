@@ -197,7 +197,7 @@ extern "C" {
 #define COIL_GROUP_GUARD(group) COIL__GUARD(coil_group, group, COIL__UNIQUE(coil__guard))
 
 /*
- * Release a lock, which the task has acquired, at the end of the enclosing block.
+ * At the end of the enclosing block, release a lock that the task has acquired.
  *
  *     int rc = coil_lock_acquire(&lock);
  *
@@ -210,7 +210,7 @@ extern "C" {
  */
 #define COIL_LOCK_GUARD(lock) COIL__GUARD(coil_lock, lock, COIL__UNIQUE(coil__guard))
 
-/* Like COIL_LOCK_GUARD(), for a coil_rwlock and for a coil_semaphore. */
+/* Like COIL_LOCK_GUARD(), but for a coil_rwlock or a coil_semaphore. */
 #define COIL_RWLOCK_GUARD(lock) COIL__GUARD(coil_rwlock, lock, COIL__UNIQUE(coil__guard))
 #define COIL_SEMAPHORE_GUARD(semaphore)                                                  \
     COIL__GUARD(coil_semaphore, semaphore, COIL__UNIQUE(coil__guard))

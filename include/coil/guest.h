@@ -43,9 +43,9 @@ COIL_API int coil_guest_fd(coil_loop *loop);
  * Return the longest time, in ns, that the host may wait. Call this function before each
  * wait, because it also passes pending requests to the kernel.
  *
- * The result is the time until the next timer, or longer if the loop's timer_slack_ns is
- * above the thread's own slack. 0 means that a task or callback is ready; COIL_NEVER
- * means that the host need only wait for the descriptor.
+ * The result is the time until the next timer is due, or longer if the loop's
+ * timer_slack_ns is above the thread's own slack. 0 means that a task or callback is
+ * ready; COIL_NEVER means that the host need only wait for the descriptor.
  */
 COIL_API int64_t coil_guest_timeout(coil_loop *loop);
 

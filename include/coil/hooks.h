@@ -30,7 +30,7 @@ extern "C" {
  * Hooks that install and save a task's state.
  *
  * coil calls `enter` before the task's body begins, and each time before the task
- * continues. coil calls `leave` each time the task begins to wait, also inside a
+ * continues. coil calls `leave` each time the task begins to wait, even inside a
  * generator. After the body and its deferred calls have returned, coil calls `end`, or
  * `leave` if `end` is NULL. So each call of `enter` is followed by a call of `leave` or
  * `end`. Hooks run on the task's own stack, as the running task. Hooks must not spawn
@@ -48,7 +48,7 @@ typedef struct coil_task_hooks {
     void (*enter)(void *state, void *data);
     void (*leave)(void *state, void *data);
     void (*end)(void *state, void *data);
-    void *data; /* passed to each call; the same for all tasks */
+    void *data; /* passed to each call, and shared by all tasks */
 } coil_task_hooks;
 
 /*

@@ -185,7 +185,7 @@ typedef struct coil_http_request {
  * Any response counts as success, whatever its status: the call returns 0. The request
  * may be freed when the call returns.
  *
- * *out is set before the call suspends, and the caller destroys it, also after a failure.
+ * *out is set before the call suspends, and the caller destroys it, even after a failure.
  * *out is NULL only if memory ran out. After a failure, coil_http_error() returns the
  * message; the status and headers are available if they were received. If only the
  * headers are needed, destroy the response without reading it, which never waits.
@@ -201,18 +201,18 @@ typedef struct coil_http_request {
  * example -ENOENT). If connecting fails, fails like connect(2) (for example
  * -ECONNREFUSED).
  *
- * Fails with -ECONNRESET (the connection ended before the end of the headers), and
- * -EPROTO (not HTTP, a TLS failure, a redirect to an invalid URL). Fails with
- * -EKEYREJECTED if the certificate is not trusted or is for another name. Also fails with
- * -ELOOP (more than max_redirects), -ETIMEDOUT (idle_timeout_ns, or no connection after
- * five minutes).
+ * Fails with -ECONNRESET (the connection ended before the end of the headers), or -EPROTO
+ * (not HTTP, a TLS failure, a redirect to an invalid URL). Fails with -EKEYREJECTED if
+ * the certificate is not trusted or is for another name. Also fails with -ELOOP (more
+ * than max_redirects), or -ETIMEDOUT (idle_timeout_ns, or no connection after five
+ * minutes).
  *
  * Fails with -EMSGSIZE if a limit of libcurl is exceeded. The limits for the request are
  * 8 MB for the URL, and 1 MiB for URL and headers together, or 110 KB over TLS. The
  * limits for the response are 100 KiB for a header line and 300 KiB for all headers.
  *
  * Also fails with -ECANCELED, -ESHUTDOWN (the session was destroyed), -EMFILE, -ENOMEM,
- * or -EACCES (allows_address). With on_body it also fails like coil_http_read() and with
+ * or -EACCES (allows_address). With on_body it also fails like coil_http_read(), or with
  * the return value of on_body.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_http_get(coil_http_session *session,
@@ -226,9 +226,9 @@ COIL_SUSPENDS COIL_CHECKED int coil_http_get(coil_http_session *session,
  * the number of bytes; 0 at the end. Only one task may read at a time.
  *
  * While no task reads the body, coil buffers up to 64 KiB of it, and then stops
- * receiving. Bytes that arrived before a failure are returned first. Fails with -ENODATA
- * (the body was cut off), and -EMSGSIZE (body_limit, or a limit of libcurl: the size of a
- * trailer, or 64 MiB decompressed from one piece). Fails with -ETIMEDOUT
+ * receiving. After a failure, the bytes that arrived before it can still be read. Fails
+ * with -ENODATA (the body was cut off), or -EMSGSIZE (body_limit, or a limit of libcurl:
+ * the size of a trailer, or 64 MiB decompressed from one piece). Fails with -ETIMEDOUT
  * (idle_timeout_ns), -ECONNRESET, -EPROTO, -ECANCELED (which ends the transfer),
  * -ESHUTDOWN, -EBUSY, or -ENOMEM. Further calls return the same error.
  */
@@ -255,8 +255,8 @@ COIL_SUSPENDS int coil_http_discard(coil_http_response *response, size_t n);
  * Abort the transfer if it is still in progress, and free the response; NULL is accepted.
  * Never suspends.
  *
- * No task may be reading the response. The connection stays open for other requests if
- * the whole response has arrived, even if it was not read. An HTTP/2 connection always
+ * No task may still be reading the response. The connection stays open for other requests
+ * if the whole response has arrived, even if it was not read. An HTTP/2 connection always
  * stays open.
  */
 COIL_API void coil_http_response_destroy(coil_http_response *response);
@@ -291,8 +291,8 @@ COIL_API int64_t coil_http_body_bytes(const coil_http_response *response);
 COIL_API int64_t coil_http_received_bytes(const coil_http_response *response);
 
 /*
- * Return the URL from which the response came: the URL of the request, or the target of
- * the last redirect that was followed. Borrowed.
+ * Return the URL whose response this is: the URL of the request, or the target of the
+ * last redirect that was followed. Borrowed.
  */
 COIL_API const char *coil_http_url(const coil_http_response *response);
 

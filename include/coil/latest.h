@@ -62,9 +62,9 @@ COIL_API void coil_latest_get(const coil_latest *latest, void *value);
 /*
  * Wait for a value that the caller has not seen, and copy it to *value.
  *
- * *seen is a variable of the follower. Initialise it to 0, so that the first call returns
- * the current value immediately. Returns 0. Fails with -ECANCELED, or -ESHUTDOWN once the
- * object is shut down and the last value was seen.
+ * *seen is a variable of the follower, which initialises it to 0, so that the first call
+ * returns the current value immediately. Returns 0. Fails with -ECANCELED, or -ESHUTDOWN
+ * once the object is shut down and the last value was seen.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_latest_wait(coil_latest *latest, uint64_t *seen,
                                                 void *value);

@@ -38,8 +38,8 @@ COIL_API void coil_lock_init(coil_lock *lock);
 COIL_API void coil_lock_finish(coil_lock *lock);
 
 /*
- * Acquire the lock, waiting in line. Returns 0, or -ECANCELED without acquiring the lock.
- * (asyncio: acquire)
+ * Acquire the lock, waiting for tasks that called earlier. Returns 0, or -ECANCELED
+ * without acquiring the lock. (asyncio: acquire)
  */
 COIL_SUSPENDS COIL_CHECKED int coil_lock_acquire(coil_lock *lock);
 

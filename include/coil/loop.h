@@ -122,8 +122,8 @@ COIL_API COIL_CHECKED int coil_loop_create(const coil_loop_opts *opts, coil_loop
 COIL_API void coil_loop_close(coil_loop *loop);
 
 /*
- * For threads that call coil_post(): add or drop a reference, which keeps the loop's
- * memory valid even after the loop is closed. May be called on any thread.
+ * Add or drop a reference, which keeps the loop's memory valid even after the loop is
+ * closed. Threads that call coil_post() need one. May be called on any thread.
  */
 COIL_API coil_loop *coil_loop_retain(coil_loop *loop);
 COIL_API void coil_loop_release(coil_loop *loop);
@@ -131,7 +131,9 @@ COIL_API void coil_loop_release(coil_loop *loop);
 /* Return the calling thread's loop, or NULL. */
 COIL_API coil_loop *coil_loop_current(void);
 
-/* Return the name of the current loop's backend, such as "epoll". NULL without a loop. */
+/*
+ * Return the name of the current loop's backend, such as "epoll", or NULL without a loop.
+ */
 COIL_API const char *coil_backend_name(void);
 
 /*
@@ -196,8 +198,8 @@ COIL_API COIL_CHECKED int coil_call_at(int64_t deadline, coil_callback fn, void 
 COIL_API void coil_handle_cancel(coil_handle *handle);
 
 /*
- * True if coil_handle_cancel() was called, even if that was too late. (asyncio:
- * cancelled)
+ * True if coil_handle_cancel() was called, even if the function had already run.
+ * (asyncio: cancelled)
  */
 COIL_API bool coil_handle_cancelled(const coil_handle *handle);
 
@@ -234,9 +236,9 @@ COIL_API int coil_post(coil_loop *loop, coil_callback fn, void *arg);
  * replaces the first. Regular files and /dev/null are always ready.
  *
  * Remove the callback before you close the descriptor. If the number is reused for a new
- * descriptor, a second call applies to the new descriptor. Fails with -EBUSY if a stream
- * uses the descriptor, -EBADF, -EINVAL (a descriptor of 1024 or more with the select
- * backend), or -ENOMEM.
+ * descriptor, another call of this function applies to the new descriptor. Fails with
+ * -EBUSY if a stream uses the descriptor, -EBADF, -EINVAL (a descriptor of 1024 or more
+ * with the select backend), or -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_add_reader(int fd, coil_callback fn, void *arg);
 COIL_API COIL_CHECKED int coil_add_writer(int fd, coil_callback fn, void *arg);

@@ -15,9 +15,10 @@
  * in memory, and a seeded random number generator decides whether bytes arrive late, in
  * pieces, or not at all. The program under test needs no change.
  *
- * Use a virtual clock: coil_testing_run(). With it, waiting takes no time, and a task
- * that would wait forever is reported (-EDEADLK). The same seed gives the same run on
- * every machine: the same bytes in the same pieces at the same nanosecond.
+ * Run tests on a virtual clock, with coil_testing_run(). With this clock, waiting takes
+ * no time, and a task that would wait forever is reported (-EDEADLK). The same seed gives
+ * the same run on every machine: the same bytes arrive in the same pieces at the same
+ * nanosecond.
  *
  * These functions are in libcoil-testing, like the functions of coil/testing.h.
  *
@@ -25,8 +26,9 @@
  * refused connections, backlogs, half-closes, resets, full buffers, ICMP answers to
  * datagrams. Every address exists in this network, but only the program's own listeners
  * answer. A network belongs to one loop. coil_stream_fd() returns a number that
- * identifies the stream, but is not a descriptor of the kernel. Names are looked up as
- * usual; numeric addresses, such as "127.0.0.1", need no lookup.
+ * identifies the stream, but is not a descriptor of the kernel. Names are looked up
+ * outside the simulated network, as usual; numeric addresses, such as "127.0.0.1", need
+ * no lookup.
  *
  * NOT INCLUDED. Sockets that the program opens with socket(2), pipes, local sockets and
  * files still belong to the kernel; the "simulated" backend waits for them with poll(2).
@@ -114,8 +116,8 @@ COIL_API void coil_testing_network(const coil_network_opts *opts);
  *
  * Packets of connections from and to the address are held. The senders fail with
  * -ETIMEDOUT after the same time as on Linux: after 127 seconds if the connection is not
- * established yet, else after 924.6 seconds. Datagrams are lost. Fails with -EINVAL for
- * an invalid address, -ENOTSUP if the loop's network is not simulated, or -ENOMEM.
+ * established yet, otherwise after 924.6 seconds. Datagrams are lost. Fails with -EINVAL
+ * for an invalid address, -ENOTSUP if the loop's network is not simulated, or -ENOMEM.
  */
 COIL_API int coil_network_cut(const char *address, int64_t for_ns);
 

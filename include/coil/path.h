@@ -29,18 +29,18 @@ struct statx; /* declared in <sys/stat.h> with _GNU_SOURCE */
 COIL_SUSPENDS int coil_stat(const char *path, int flags, struct statx *out);
 
 /*
- * Rename a file, like renameat2(2). If `to` exists, it is replaced if `flags` is 0. With
+ * Rename a file, like renameat2(2). An existing `to` is replaced if `flags` is 0. With
  * RENAME_NOREPLACE the call fails with -EEXIST instead, and with RENAME_EXCHANGE it swaps
  * the two files. Fails with -EINVAL if the file system does not support the flag.
  */
 COIL_SUSPENDS int coil_rename(const char *from, const char *to, unsigned flags);
 
-/* unlink(2), mkdir(2) and rmdir(2). */
+/* Like unlink(2), mkdir(2) and rmdir(2). */
 COIL_SUSPENDS int coil_unlink(const char *path);
 COIL_SUSPENDS int coil_mkdir(const char *path, mode_t mode);
 COIL_SUSPENDS int coil_rmdir(const char *path);
 
-/* chmod(2): follows symbolic links. */
+/* Like chmod(2), which follows symbolic links. */
 COIL_SUSPENDS int coil_chmod(const char *path, mode_t mode);
 
 /*

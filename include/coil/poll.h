@@ -14,10 +14,10 @@
  * wait for the descriptor at the same time.
  *
  * A stream's own descriptor is readable when the connection has more bytes. This includes
- * bytes that io_uring has received ahead; after such a poll, coil no longer receives
- * ahead for that stream. The stream itself may also hold bytes that were read ahead,
- * decrypted, or moved from another loop with the stream. poll(2) never reports such
- * bytes: use coil_peek().
+ * bytes that io_uring has received before any call read them; after such a poll, coil no
+ * longer receives in advance for that stream. The stream itself may also hold bytes that
+ * were read ahead, decrypted, or moved from another loop with the stream. poll(2) never
+ * reports these bytes, but coil_peek() does.
  */
 #ifndef COIL_POLL_H
 #define COIL_POLL_H
@@ -58,7 +58,7 @@ COIL_SUSPENDS int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns);
  * poll(2) before and after the wait. The descriptor may no longer be ready when the call
  * returns 1, for example because another task has taken the bytes.
  *
- * Returns 0 after the timeout. Fails like coil_poll(), and with -EBADF if the descriptor
+ * Returns 0 after the timeout. Fails like coil_poll(), or with -EBADF if the descriptor
  * is invalid.
  */
 COIL_SUSPENDS int coil_poll_retry(int fd, short events, int64_t timeout_ns);

@@ -94,11 +94,10 @@ COIL_API const coil_task_hooks *coil_hooks_thread_locals(const void *address);
  * A task must not be suspended in a callback of such a library while the library holds a
  * lock, because the next task that locks it would block the thread forever.
  *
- * Returns 0, also if the library was excluded before. Fails with -EINVAL if the address
+ * Returns 0, even if the library was already excluded. Fails with -EINVAL if the address
  * belongs to the program itself or to no library. Fails with -ENOSPC if eight libraries
- * are excluded, including the one that defines malloc().
- * The library must not be unloaded afterwards. Does not suspend. May be called on any
- * thread, and takes effect at once.
+ * are excluded, including the one that defines malloc(). The library must not be unloaded
+ * afterwards. Does not suspend. May be called on any thread, and takes effect at once.
  */
 COIL_API int coil_posix_exclude(const void *address);
 

@@ -14,11 +14,11 @@
  *     coil_output_finish(&sorted);
  *     coil_process_destroy(p);
  *
- * coil refers to a child by a pidfd (Linux 5.4). So coil neither needs a SIGCHLD handler
- * nor interferes with one, and never sends a signal to another process that was given the
- * same PID. A child is reaped as soon as it has ended, even if no task waits for it. Call
- * all functions here on the thread of the loop that spawned the child. (asyncio:
- * subprocess)
+ * coil refers to a child with a pidfd (Linux 5.4). So coil neither needs a SIGCHLD
+ * handler nor interferes with one, and never sends a signal to another process that was
+ * given the same PID. A child is reaped as soon as it has ended, even if no task waits
+ * for it. Call all functions here on the thread of the loop that spawned the child.
+ * (asyncio: subprocess)
  */
 #ifndef COIL_PROCESS_H
 #define COIL_PROCESS_H
@@ -86,7 +86,7 @@ typedef struct coil_process_opts {
     const mode_t *umask; /* umask(2); NULL: the program's */
     int kill_signal;     /* sent by coil_process_destroy(); 0: SIGKILL */
     /*
-     * Limits to set; the child inherits all others. Raising a hard limit needs
+     * Resource limits to set; the child inherits all others. Raising a hard limit needs
      * privileges.
      */
     const coil_process_limit *limits;
@@ -115,8 +115,8 @@ typedef struct coil_process_opts {
  * may inherit the program's stdin even if a stream has adopted it. To connect two
  * children, pass coil_stream_fd(coil_process_stdout(p)) as the second child's `in`.
  *
- * The child's signal mask is empty. Signals that the program ignores remain ignored
- * (nohup(1)), except SIGPIPE and SIGXFSZ, as in Python.
+ * The child's signal mask is empty. Signals that the program ignores are also ignored by
+ * the child (nohup(1)), except SIGPIPE and SIGXFSZ, as in Python.
  *
  * The loop is blocked until the child has executed the program. Starting a child takes a
  * few hundred microseconds with vfork(2), regardless of the parent's memory. A child with
@@ -176,8 +176,8 @@ COIL_API int coil_process_resize(coil_process *process, unsigned short rows,
 COIL_API pid_t coil_process_pid(const coil_process *process);
 
 /*
- * Return a new pidfd of the child (pidfd_open(2)), which the caller closes. The pidfd is
- * readable when the child has ended, and may be sent to another process. Fails with
+ * Return a new pidfd of the child (pidfd_open(2)), which the caller closes. The pidfd
+ * becomes readable when the child ends, and may be sent to another process. Fails with
  * -ESRCH once the loop has noticed the child's end, or with -EMFILE.
  */
 COIL_API COIL_CHECKED int coil_process_open_pidfd(const coil_process *process);
@@ -249,9 +249,9 @@ COIL_API void coil_output_finish(coil_output *output);
  * receives its output. The terminal stays open after the input, so end the input with
  * Ctrl-D, "\4". Standard streams that are not pipes, or are closed, are skipped. If an
  * output is NULL, its data is discarded. If the child closes its stdin early, the call
- * does not fail. A pipe ends only when all processes that inherited it have closed it. So
- * if the child may leave a daemon behind, call this function in a scope with a deadline;
- * coil_process_wait() does not need a deadline.
+ * does not fail. The end of a pipe is reached only when all processes that inherited it
+ * have closed it. So if the child may leave a daemon behind, call this function in a
+ * scope with a deadline; coil_process_wait() does not need a deadline.
  *
  * Fails with -EMSGSIZE if an output exceeds `limit` bytes (0: no limit): the output then
  * contains the first `limit` bytes, and the pipe is closed. A terminal stays open, and

@@ -94,7 +94,7 @@ COIL_API void coil_queue_finish(coil_queue *queue);
 /*
  * Put a copy of *item into the queue, suspending while the queue is full. (asyncio: put)
  *
- * Putters are served in the order in which they called. Fails with -ECANCELED or -ENOMEM
+ * Putters are served in the order of their calls. Fails with -ECANCELED or -ENOMEM
  * (the item is not added), or -ESHUTDOWN once the queue is shut down.
  */
 COIL_SUSPENDS int coil_queue_put(coil_queue *queue, const void *item);
@@ -137,8 +137,7 @@ COIL_API COIL_CHECKED int coil_queue_get_nowait(coil_queue *queue, void *item);
  * that are shut down and empty are skipped.
  *
  * Fails with -ECANCELED (no item is taken), or -ESHUTDOWN once all queues are shut down
- * and empty. Also fails with -EINVAL if n is 0, and with -ENOMEM, but only if n is above
- * 8.
+ * and empty. Also fails with -EINVAL if n is 0, or, only if n is above 8, with -ENOMEM.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_queue_get_any(coil_queue *const queues[], size_t n,
                                                   void *item);

@@ -49,10 +49,10 @@ typedef struct coil_resolver_opts {
     const char *hosts_file;       /* instead of /etc/hosts */
     const char *resolv_conf_file; /* instead of /etc/resolv.conf */
     /*
-     * timeout_ns is the timeout for a server's answer in the first round, which doubles
-     * in each further round. `tries` is the number of rounds over all servers. The
-     * defaults are the `timeout` and `attempts` options of resolv.conf or $RES_OPTIONS,
-     * capped at 30 s and 5 rounds. Without these options, they are 5 s and 2 rounds.
+     * timeout_ns is the timeout for a server's answer in the first round; it doubles in
+     * each further round. `tries` is the number of rounds over all servers. The defaults
+     * are the `timeout` and `attempts` options of resolv.conf or $RES_OPTIONS, capped at
+     * 30 s and 5 rounds. Without these options, they are 5 s and 2 rounds.
      */
     int64_t timeout_ns;
     unsigned tries;
@@ -70,7 +70,7 @@ typedef struct coil_resolver_opts {
  * The cache is emptied. Lookups in progress complete with the old configuration. Fails
  * with -EINVAL for an unknown engine, a malformed server, or options that the engine does
  * not support. Also fails with -EOPNOTSUPP for "c-ares" if coil was built without it, or
- * with -ENOMEM. A failure changes nothing.
+ * with -ENOMEM. After a failure, the old configuration remains.
  */
 COIL_API int coil_resolver_configure(const coil_resolver_opts *opts);
 

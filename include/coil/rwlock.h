@@ -9,7 +9,7 @@
  *     coil_rwlock_release(&lock);
  *
  * A lock is needed only around code that waits, because other tasks run only while the
- * current task waits. Tasks are served in the order in which they called, so a waiting
+ * current task waits. Tasks are served in the order of their calls, so a waiting
  * writer blocks later readers, and is not starved. The lock is not recursive: a reader
  * that acquires it again may wait for a writer, which in turn waits for the reader.
  * (tokio: sync::RwLock)

@@ -32,7 +32,7 @@ typedef struct coil_scope {
  * Open a scope that cancels the running task at `deadline`; COIL_NEVER means no deadline
  * yet.
  *
- * If the deadline has passed already, the cancellation is delivered in the next turn:
+ * If the deadline has already passed, the cancellation is delivered in the next turn:
  * calls that need not wait still succeed. Returns 0, or -ENOMEM if there is a deadline
  * and the table of timers cannot grow. Aborts outside a task.
  */
@@ -74,8 +74,8 @@ COIL_API ssize_t coil_scope_exit_count(coil_scope *scope, ssize_t count);
  * Close the scope if it is still open. Never suspends. Use this function for cleanup that
  * runs whenever control leaves a block: see COIL_SCOPE_GUARD() in coil/guard.h.
  *
- * Call this function only after coil_scope_enter() or coil_scope_enter_shielded() of this
- * scope, even if that call failed.
+ * Call this function only after coil_scope_enter() or coil_scope_enter_shielded() was
+ * called for the scope; that call may have failed.
  */
 COIL_API void coil_scope_leave(coil_scope *scope);
 
@@ -84,7 +84,7 @@ COIL_API void coil_scope_leave(coil_scope *scope);
  *
  * Returns 0. Fails with -ETIMEDOUT if the old deadline has already passed: in that case
  * the calls inside remain cancelled. Fails with -EINVAL if the scope was closed before
- * its deadline, and with -ENOMEM when setting the scope's first deadline.
+ * its deadline, or with -ENOMEM when setting the scope's first deadline.
  */
 COIL_API int coil_scope_set_deadline(coil_scope *scope, int64_t deadline);
 

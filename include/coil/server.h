@@ -141,8 +141,8 @@ COIL_SUSPENDS int coil_server_stop(coil_server *server);
  * serve_forever)
  *
  * A server stops by itself when all its listeners are closed and all handlers have ended.
- * Returns 0. Fails with -ECANCELED, and with -EDEADLK in one of the server's own
- * handlers.
+ * Returns 0. Fails with -ECANCELED, or, in one of the server's own handlers, with
+ * -EDEADLK.
  */
 COIL_SUSPENDS int coil_server_wait(coil_server *server);
 
@@ -178,8 +178,8 @@ COIL_API coil_server *coil_server_current(void);
  * failure has arrived. Fails with -ESHUTDOWN if the server begins to stop first. So a
  * graceful stop ends idle connections immediately, and waits at most grace_ns for busy
  * connections. If bytes have already arrived, the call returns 0 even if the server is
- * stopping. Also fails like coil_stream_wait_readable(), with -ENOMEM, and with -EINVAL
- * outside a handler.
+ * stopping. Also fails like coil_stream_wait_readable(), or with -ENOMEM, or, outside a
+ * handler, with -EINVAL.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_server_wait_request(coil_stream *stream);
 

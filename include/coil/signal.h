@@ -81,7 +81,7 @@ COIL_API void coil_signal_restore(const sigset_t *set);
 COIL_API int coil_add_signal_handler(int signo, coil_callback fn, void *arg);
 
 /*
- * Remove the handler, which is no longer called, even for a signal that has already
+ * Remove the handler, which is no longer called, not even for a signal that has already
  * arrived. Returns 1 if a handler was set, else 0. Fails with -EINVAL. (asyncio:
  * remove_signal_handler)
  */

@@ -49,7 +49,7 @@ typedef struct coil_listener coil_listener;
  * all addresses fail, coil_connect() returns the first error that is specific to the
  * host, rather than "no route", and the message of coil_last_error() lists all errors.
  *
- * The caller owns *out. Fails like connect(2) and coil_getaddrinfo(), and with -ECANCELED
+ * The caller owns *out. Fails like connect(2) and coil_getaddrinfo(), or with -ECANCELED
  * or -ENOMEM.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_connect(const char *host, const char *port,
@@ -73,7 +73,7 @@ COIL_SUSPENDS COIL_CHECKED int coil_connect_address(const coil_address *to,
  * Connect to a local socket: a path, or "@name" in the abstract namespace. (asyncio:
  * open_unix_connection)
  *
- * Waits while the listener's queue is full. Fails like connect(2), and with -ENAMETOOLONG
+ * Waits while the listener's queue is full. Fails like connect(2), or with -ENAMETOOLONG
  * (108 bytes or more), -ECANCELED or -ENOMEM.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_connect_unix(const char *path, coil_stream **out);
@@ -101,7 +101,7 @@ COIL_API COIL_CHECKED int coil_stream_adopt(int fd, coil_stream **out);
 /*
  * Create a pipe, in which ends[0] reads the data written to ends[1], or a pair of
  * connected local sockets. The caller owns both ends. Fail like pipe2(2) and
- * socketpair(2), and with -ENOMEM.
+ * socketpair(2), or with -ENOMEM.
  */
 COIL_API COIL_CHECKED int coil_pipe(coil_stream *ends[2]);
 COIL_API COIL_CHECKED int coil_stream_pair(coil_stream *ends[2]);
@@ -155,8 +155,8 @@ COIL_API void coil_stream_set_idle_timeout(coil_stream *stream, int64_t timeout_
  * SCM_RIGHTS; Python: socket.send_fds)
  *
  * Suspends until at least one byte is sent. The descriptors are sent with the first byte.
- * Returns the number of bytes sent; send the rest with coil_write(). The caller keeps its
- * descriptors. n must not be 0. Fails like sendmsg(2): -EINVAL for more than 253
+ * Returns the number of bytes sent; send the rest with coil_write(). The caller still
+ * owns its descriptors. n must not be 0. Fails like sendmsg(2): -EINVAL for more than 253
  * descriptors, -EOPNOTSUPP if the stream is not a local socket or uses TLS, -EBADF,
  * -EBUSY, or -ECANCELED.
  */
@@ -212,10 +212,10 @@ COIL_API int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns);
  * thread, and attach it there.
  *
  * While a stream is detached, it may only be attached, closed or destroyed, on any
- * thread. Data that was read ahead and the TLS session move with the stream. Fail with
- * -EBUSY while a call is in progress on the stream, or for coil_stream_attach(), if the
- * stream is attached. Also fail with -EBADF if the stream is closed, -ENOMEM, or
- * -EOPNOTSUPP in a simulated network.
+ * thread. Data that was read ahead and the TLS session move with the stream. Both fail
+ * with -EBUSY while a call is in progress on the stream; coil_stream_attach() also does
+ * if the stream is already attached. Also fail with -EBADF if the stream is closed,
+ * -ENOMEM, or -EOPNOTSUPP in a simulated network.
  */
 COIL_API int coil_stream_detach(coil_stream *stream);
 COIL_API int coil_stream_attach(coil_stream *stream);
@@ -225,8 +225,8 @@ COIL_API int coil_stream_attach(coil_stream *stream);
  * descriptor that was blocking when it was adopted becomes blocking again.
  *
  * Fails with -EBUSY while a call is in progress, or if received bytes or an error have
- * not been read yet. Also fails with -EBADF, and with -EOPNOTSUPP for TLS and in a
- * simulated network. A failure changes nothing.
+ * not been read yet. Also fails with -EBADF, or, for TLS or in a simulated network, with
+ * -EOPNOTSUPP. A failure changes nothing.
  */
 COIL_API int coil_stream_release_fd(coil_stream *stream);
 
@@ -342,8 +342,8 @@ COIL_SUSPENDS int coil_stream_shutdown_write(coil_stream *stream);
  *
  * For reading, these calls count: coil_read_exact(), coil_read_line(), coil_read_until(),
  * and coil_copy() from the stream. For writing: coil_write(), coil_writev(),
- * coil_sendfile(), and coil_copy() to the stream. 0 if the call failed immediately. After
- * -EBUSY the result is the count of the call in progress.
+ * coil_sendfile(), and coil_copy() to the stream. Returns 0 if the call failed
+ * immediately, and after -EBUSY the count of the call in progress.
  */
 COIL_API size_t coil_stream_read_transferred(const coil_stream *stream);
 COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
@@ -463,16 +463,16 @@ typedef struct coil_listen_options {
 } coil_listen_options;
 
 /*
- * Listen with options. Fails like the calls above, and with -EINVAL if more than one of
+ * Listen with options. Fails like the calls above, or with -EINVAL if more than one of
  * address, path, and host or port is set.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_listen_opts(const coil_listen_options *opts,
                                                 coil_listener **out);
 
 /*
- * Listen on all addresses of a host, `max` at most, with one listener for each address,
- * all on the same port. For example, "localhost" may be ::1 and 127.0.0.1. (asyncio:
- * create_server)
+ * Listen on all addresses of a host, but at most `max`, with one listener for each
+ * address, all on the same port. For example, "localhost" may be ::1 and 127.0.0.1.
+ * (asyncio: create_server)
  *
  * Returns the number of listeners, at least 1; out[0] to out[n-1] are the caller's.
  * Address families that this machine does not support are skipped. If one listener cannot

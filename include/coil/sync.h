@@ -5,7 +5,7 @@
  * size. Such an object is not thread-safe: only tasks of one thread may use it. Between
  * threads, use coil_post() or coil/channel.h. The node that links a waiting task into the
  * list is on the task's own stack, so waiting and waking never allocate memory and never
- * fail. Tasks are served in the order in which they called, except where a header says
+ * fail. Tasks are served in the order of their calls, except where a header says
  * otherwise.
  *
  * An object belongs to the loop of the first task that waits for it, until that loop is

@@ -29,11 +29,11 @@
  * cost nothing. To assert that code does not suspend, see coil_no_suspend (coil/debug.h).
  *
  * INJECTED FAILURES. coil counts the allocations and the system calls of all threads.
- * Each count begins at the first call of one of its functions below. A request makes one
- * allocation or system call fail; a new request replaces the old one. To try all
+ * Each count begins at the first call of a function below that uses it. A request makes
+ * one allocation or system call fail; a new request replaces the old one. To try all
  * failures, run the program repeatedly and make the 1st, 2nd, 3rd, ... call fail. Once
- * coil_testing_failed() returns NULL, the program has made fewer calls than that, and
- * every call has failed once.
+ * coil_testing_failed() returns NULL after a run, the program has made fewer calls than
+ * requested, so every call has failed once.
  */
 #ifndef COIL_TESTING_H
 #define COIL_TESTING_H
@@ -61,13 +61,13 @@ COIL_API int coil_testing_run(coil_task_fn fn, void *arg);
  *
  * A sleeping task counts as waiting, and so does a task that waits for a job on a thread.
  * A virtual clock does not advance for this call. Several tasks may wait here: they do
- * not wait for each other, and continue together. The call does not return while tasks
- * make each other ready forever, or a task yields forever. Returns 0 or -ECANCELED.
+ * not wait for each other, and continue together. The call never returns if tasks make
+ * each other ready forever, or if a task yields forever. Returns 0 or -ECANCELED.
  */
 COIL_SUSPENDS int coil_wait_all_blocked(void);
 
 /*
- * A sequencer: points in several tasks that must be reached in a fixed order.
+ * A sequencer makes several tasks pass certain points in a fixed order.
  *
  *     static coil_sequencer order = COIL_SEQUENCER_INIT;
  *
@@ -118,16 +118,16 @@ COIL_API void coil_testing_shuffle(uint64_t seed);
 /* ---- injected failures ------------------------------------------------------------- */
 
 /*
- * Make coil's `nth` allocation from now on fail, once; 1 is the next allocation. 0
- * cancels the request. Growing a block counts as an allocation. Stacks count as system
- * calls: "mmap".
+ * Make one of coil's next allocations fail: `nth` is 1 for the next one, and 0 cancels
+ * the request. Growing a block counts as an allocation; allocating a stack counts as a
+ * system call, "mmap".
  */
 COIL_API void coil_testing_fail_allocation(uint64_t nth);
 
 /*
- * Make coil's `nth` system call from now on fail with `error`, once, without executing
- * it. 0 for `nth` cancels the request. If `error` is 0, coil chooses an error that this
- * call may return.
+ * Make one of coil's next system calls fail with `error`, without executing it: `nth` is
+ * 1 for the next one, and 0 cancels the request. If `error` is 0, coil chooses an error
+ * that this call may return.
  *
  * The calls are: accept4, bind, chdir, chmod, clone, close_range, connect,
  * copy_file_range, dup3, epoll_create1, epoll_ctl, epoll_pwait2, epoll_wait, eventfd,
@@ -146,8 +146,8 @@ COIL_API void coil_testing_fail_system_call(uint64_t nth, int error);
 
 /*
  * Return the name of the call that failed because of the latest request: "an allocation",
- * or a system call as written in coil's source, "epoll_create1(EPOLL_CLOEXEC)". NULL if
- * the request has not taken effect.
+ * or a system call as written in coil's source, "epoll_create1(EPOLL_CLOEXEC)". Returns
+ * NULL if the request has not taken effect.
  */
 COIL_API const char *coil_testing_failed(void);
 

@@ -45,8 +45,8 @@ extern "C" {
  * named "coil-1" and so on. If opts->error is set, it receives the error of the failure
  * that is returned.
  *
- * Fails like coil_run(), with -EINVAL (n above 1024), and with -EAGAIN if a thread could
- * not be started; in that case main tasks that have begun are cancelled.
+ * Fails like coil_run(), or with -EINVAL (n above 1024), or with -EAGAIN if a thread
+ * could not be started. In the last case, main tasks that have begun are cancelled.
  */
 COIL_API int coil_run_threads(unsigned n, coil_task_fn fn, void *arg,
                               const coil_run_opts *opts);

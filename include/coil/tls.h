@@ -221,7 +221,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_accept_tls(coil_stream *stream, coil_tls *tl
  *
  * After a successful call, both sides know that all data was received, and the stream can
  * be destroyed. Use a scope with a deadline. Returns 0. Fails like
- * coil_stream_shutdown_write() and coil_read(), or with -EINVAL without TLS.
+ * coil_stream_shutdown_write() and coil_read(), or with -EINVAL if the stream does not
+ * use TLS.
  */
 COIL_SUSPENDS int coil_tls_stop(coil_stream *stream);
 
@@ -246,7 +247,8 @@ COIL_API bool coil_tls_resumed(const coil_stream *stream);
 
 /*
  * Copy the peer's certificate in DER format, at most `size` bytes. Returns the
- * certificate's full size; -ENODATA without a certificate. (ssl: getpeercert(True))
+ * certificate's full size, or -ENODATA if the peer sent no certificate. (ssl:
+ * getpeercert(True))
  */
 COIL_API ssize_t coil_tls_peer_certificate(const coil_stream *stream, void *buf,
                                            size_t size);
