@@ -9,7 +9,7 @@ struct http_easy {
     SLIST_ENTRY(http_easy) link;  /* coil_http_session.spare */
     coil_http_response *response; /* the response that uses the handle, or NULL */
     const char *proxy;            /* the value of CURLOPT_PROXY */
-    /* The options that this response has changed on the handle. */
+    /* Which options of the handle this response has changed. */
     bool is_head, has_headers, has_cookies, has_names, is_not_decoded, is_wired;
     bool is_raw; /* the response has an unknown content coding */
     bool cannot_be_reset;

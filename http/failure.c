@@ -23,9 +23,9 @@ static int errno_of_connection(const coil_http_response *response)
 }
 
 /*
- * Return the errno for CURLE_OUT_OF_MEMORY. libcurl also uses this code if the request, a
- * header line, or the data of a paused transfer exceeds one of its limits. In that case
- * memory did not run out.
+ * Return the errno for CURLE_OUT_OF_MEMORY: -ENOMEM if memory ran out. Otherwise the
+ * request, a header line, or the data of a paused transfer exceeds a limit of libcurl,
+ * which uses the same code in these cases.
  */
 static int errno_of_memory(const coil_http_response *response)
 {

@@ -18,8 +18,8 @@
 #include <string.h>
 
 /*
- * How long an answer is cached: as long as in libcurl by default, because
- * coil_getaddrinfo() does not return the real lifetime (TTL).
+ * How long an answer is cached. coil_getaddrinfo() does not return the real lifetime
+ * (TTL), so this is libcurl's default.
  */
 #define KEEP_ANSWER_NS COIL_SEC(60)
 #define KEEP_FAILURE_NS COIL_SEC(1)

@@ -95,8 +95,8 @@ static size_t refuse_response(coil_http_response *response, int rc)
 }
 
 /*
- * True if each number in `value`, the value of a Content-Length, is the `length` of n
- * digits.
+ * True if every number in `value`, the value of a Content-Length, consists of the first n
+ * digits of `length`.
  */
 static bool repeats_length(const char *value, const char *length, size_t n)
 {
@@ -184,7 +184,8 @@ static bool has_unknown_coding(const coil_http_response *response)
 /*
  * If the body has an unknown coding, such as "Content-Encoding: utf-8", do not decode it,
  * as in browsers. (Fetch: handle content codings) Otherwise libcurl would fail at the
- * first byte of the body. It reads the option only then, so the option can still be set.
+ * first byte of the body. libcurl reads the option only then, so it can still be set
+ * here.
  */
 static void leave_unknown_coding(coil_http_response *response)
 {

@@ -10,7 +10,7 @@
  *         :      <-- wake ------ finish_transfers <--------- "that one is done"
  *     coil__http_stop ---------- remove_handle
  *
- * libcurl never blocks. It tells the loop which sockets to watch and when to call libcurl
+ * libcurl never blocks: it tells the loop which sockets to watch and when to call libcurl
  * again, and reports which transfers have ended. libcurl runs only in callbacks of the
  * loop. Tasks only start transfers, wait for them, and remove them.
  *

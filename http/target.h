@@ -5,7 +5,7 @@
 #include <coil/base.h>
 
 struct http_target {
-    char *scheme, *host, *port; /* host: lower case, punycode (xn--), or in brackets */
+    char *scheme, *host, *port; /* the host is lower-case punycode, or in brackets */
 };
 
 /*

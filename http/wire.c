@@ -2,8 +2,8 @@
  * wire.c - report transmitted bytes: coil_http_request.on_wire.
  *
  * The bytes are those that libcurl passes to its debug callback: heads (the first line
- * and the headers) as they are sent and received, and bodies, received ones still chunked
- * and compressed. (curl: CURLOPT_DEBUGFUNCTION)
+ * and the headers) and bodies. Received bodies are still chunked and compressed. (curl:
+ * CURLOPT_DEBUGFUNCTION)
  */
 #include "wire.h"
 

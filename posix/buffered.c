@@ -13,8 +13,8 @@
  *
  * A FILE has a recursive lock, which a thread owns. While a task uses the FILE, its
  * thread holds this lock, so other threads wait as they would without coil. The list
- * `uses` excludes tasks of the same thread from each other. It does not exclude callbacks
- * on the same thread, but neither would a mutex.
+ * `uses` prevents other tasks of the same thread from using the FILE at the same time. It
+ * does not stop callbacks on the same thread, but neither would a mutex.
  *
  * Only the C library handles FILEs without a descriptor (open_memstream(),
  * fopencookie()), FILEs of wide characters, and regular files, which never wait when they

@@ -1,7 +1,7 @@
 /*
  * c11.c - C11's mutexes, condition variables and threads, <threads.h>.
  *
- * In glibc each object is a POSIX object under another name, so each function calls our
+ * In glibc each object is a POSIX object under another name, so each function calls the
  * interposed POSIX function. Functions that unlock or signal also do so outside of tasks,
  * because the POSIX functions record which task holds a recursive mutex, and wake waiting
  * tasks.
@@ -103,8 +103,10 @@ INTERPOSE int thrd_join(thrd_t thread, int *result)
     return c11_result(rc);
 }
 
-/* C11 specifies -1 if a signal interrupts the sleep, and another negative value for any
- * other failure. Our nanosleep() fails if the task is cancelled. */
+/*
+ * C11 specifies -1 if a signal interrupts the sleep, and another negative value for any
+ * other failure. The interposed nanosleep() also fails if the task is cancelled.
+ */
 INTERPOSE int thrd_sleep(const struct timespec *span, struct timespec *left)
 {
     int saved = errno, rc;

@@ -2,8 +2,9 @@
  * exclusion.c - the libraries whose calls block the thread: coil_posix_exclude().
  *
  * A library calls read() or pthread_mutex_lock() with a return address inside its own
- * segments. posix__may_block() therefore compares the return address of each call with the
- * address ranges in posix__excluded. Ranges are only added, so readers need no lock.
+ * segments. posix__may_block() therefore compares the return address of each call with
+ * the address ranges in posix__excluded. Ranges are never removed, so readers need no
+ * lock.
  */
 #include "interpose.h"
 

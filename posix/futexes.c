@@ -342,7 +342,7 @@ static int wait_for(struct posix__futex_wait *waits, unsigned count,
     *index = unlist_all(waits, listed);
     if (rc != ENOMEM)
         return rc;
-    posix__sleep(COIL_MSEC(1)); /* for callers that try again at once */
+    posix__sleep(COIL_MSEC(1)); /* the caller may try again at once */
     return 0;
 }
 

@@ -9,7 +9,8 @@
  * - Locking first tries the lock. If this fails, the task parks and tries again when the
  *   lock is released (parking.c). Other tasks run in the meantime.
  * - For recursive and error-checking mutexes, holding.c records which task holds them. To
- *   all other tasks, they are locked. holding.c also records which task has locked a
+ *   all other tasks, such a mutex is locked. holding.c also records which task has locked
+ *   a
  *   read-write lock for writing, because that task must not wait for itself.
  *
  * Locking cannot fail because of a cancellation: the task gets the lock, and the next

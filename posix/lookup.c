@@ -27,7 +27,7 @@ static int system_error(int rc)
 struct lookup {
     struct addrinfo hints, *list;
     bool hinted;
-    const char *host, *service; /* copies in `names`; `service` may be NULL */
+    const char *host, *service; /* point into `names`; `service` may be NULL */
     struct __res_state resolver;
     int eai, error;
     char names[];

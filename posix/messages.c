@@ -1,8 +1,8 @@
 /*
  * messages.c - System V message queues and semaphores.
  *
- * No descriptor becomes ready when one of them changes. Therefore each call is tried with
- * IPC_NOWAIT, at growing intervals.
+ * No descriptor becomes ready when a queue or a semaphore changes. Therefore each call is
+ * tried again and again with IPC_NOWAIT, at growing intervals.
  */
 #include "waiting.h"
 

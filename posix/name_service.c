@@ -81,7 +81,7 @@ static void leave(void)
         return NEXT(name) arguments;                                                     \
     }
 
-/* The parameters after the key of a function that uses the caller's buffer. */
+/* The parameters that follow the key if a function uses the caller's buffer. */
 #define BUFFER(type)                                                                     \
     struct type *restrict entry, char *restrict buffer, size_t size,                     \
         struct type **restrict found

@@ -126,7 +126,8 @@ static int open_fifo(int folder, const char *path, int flags, mode_t mode)
 /* ---- the interposed functions ------------------------------------------------------ */
 
 /*
- * The mode is passed only with some flags. It is always read, and passed on unchanged.
+ * Return the argument after `last`, the mode. Callers pass a mode only with some flags,
+ * but it can always be read and passed on unchanged.
  */
 #define MODE_AFTER(last)                                                                 \
     __extension__({                                                                      \

@@ -104,8 +104,9 @@ void posix__free_resolver(struct __res_state *copy)
 }
 
 /*
- * Before each look-up the C library initialises `_res` and checks whether resolv.conf has
- * changed. A look-up of a numeric address does both, and nothing else.
+ * Look up a numeric address first, because before each look-up, the C library initialises
+ * `_res` and checks whether resolv.conf has changed. For a numeric address it does
+ * nothing else.
  */
 bool posix__copy_thread_resolver(struct __res_state *to)
 {

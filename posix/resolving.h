@@ -17,13 +17,16 @@ bool posix__copy_resolver(struct __res_state *to, const struct __res_state *from
 void posix__free_resolver(struct __res_state *copy);
 
 /*
- * Copy the `_res` of this thread in the state in which the C library would use it now: it
- * is initialised, and resolv.conf is read again if it has changed.
+ * Copy this thread's `_res` as the C library would use it now: initialised, and after
+ * reading resolv.conf again if that file has changed.
  */
 bool posix__copy_thread_resolver(struct __res_state *to);
 
-/* Make this lane's thread use the copy until the second function is called. *own is set
- * to the thread's own `_res`. The look-up also allocates memory for the copy. */
+/*
+ * Make this thread of a lane use the copy until posix__leave_resolver() is called, and
+ * save the thread's own `_res` in *own. posix__leave_resolver() updates the copy, for
+ * which the look-up may have allocated memory.
+ */
 void posix__enter_resolver(const struct __res_state *copy, struct __res_state *own);
 void posix__leave_resolver(struct __res_state *copy, const struct __res_state *own);
 

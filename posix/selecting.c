@@ -77,9 +77,9 @@ static nfds_t list_descriptors(const struct selecting *s, struct pollfd *fds,
 }
 
 /*
- * Wait with coil_poll() for the descriptors of the sets. Returns 0 or -1. Descriptors of
- * 1,024 or more, for which the select backend cannot wait (EINVAL), are no failure: the
- * caller then naps.
+ * Wait with coil_poll() for the descriptors of the sets. Returns 0 or -1. A descriptor of
+ * 1,024 or more, for which the select backend cannot wait (EINVAL), does not count as a
+ * failure: the caller then naps.
  */
 static int wait_by_poll(const struct selecting *s, int64_t deadline)
 {

@@ -28,8 +28,11 @@ static int sync_on_lane(void *arg)
     return rc;
 }
 
-/* If posix__blocking() fails and `error` is still 0, `fn` has not run, because the task
- * was cancelled or no thread could be started. */
+/*
+ * Call s->fn(s) on a thread of the file lane. If posix__blocking() fails and `error` is
+ * still 0, `fn` was not called, because the task was cancelled or no thread could be
+ * started.
+ */
 static int sync_in_task(struct sync *s)
 {
     int saved = errno, rc;

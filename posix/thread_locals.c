@@ -39,7 +39,7 @@ struct variables {
 
 struct library {
     uintptr_t begin, bytes; /* where the library is loaded */
-    /* the number of the library among those with thread-local variables */
+    /* the number that the dynamic linker gives to the library's thread-local variables */
     size_t module;
     const void *initial;
     size_t initial_bytes, size;
@@ -104,9 +104,9 @@ static int find_library(struct dl_phdr_info *info, size_t bytes, void *arg)
 }
 
 /*
- * True if the library's variables must remain the thread's, and are not exchanged. coil,
- * the C library and the allocator use their variables even while no task, or another
- * task, is entered.
+ * True if the library's variables belong to the thread and must not be exchanged. This
+ * applies to coil, the C library and excluded libraries, which use their variables even
+ * when no task with the hooks is running.
  */
 static bool is_of_thread(const struct library *library)
 {

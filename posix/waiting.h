@@ -164,7 +164,9 @@ struct posix__until {
 /* True for the clocks that pthread_mutex_clocklock(3) and its relatives accept. */
 bool posix__is_clock_of_locks(clockid_t clock);
 
-/* Return the time left until `until`, or COIL_NEVER. Returns 0 if it has passed. */
+/*
+ * Return the time left until `until`, or COIL_NEVER. Returns 0 if that time has passed.
+ */
 int64_t posix__left_until(const struct posix__until *until);
 
 /* Let the other tasks run. Call this only if posix__may_wait() is true. */
