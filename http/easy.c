@@ -46,8 +46,8 @@ static void set_common_options(CURL *easy)
 }
 
 /*
- * Set a certificate option for servers and for https:// proxies, which have separate
- * options.
+ * Set a certificate option both for servers and for https:// proxies, because libcurl has
+ * separate options for them.
  */
 static CURLcode set_ca(CURL *easy, CURLoption option, CURLoption for_proxy,
                        const char *path)

@@ -105,7 +105,7 @@ struct coil_http_response {
     bool begun;
     bool explained;                    /* `error` contains coil's message */
     uint64_t header_names;             /* hashes of the header names: response.c */
-    bool has_length, lengths_doubtful; /* Content-Length found; it is ambiguous */
+    bool has_length, lengths_doubtful; /* has a Content-Length; lengths may differ */
     bool on_body_failed;               /* on_body ended the transfer */
     coil_error *on_body_error;         /* a reference to on_body's error, or NULL */
     bool redirected;                   /* the response is a redirect to follow */

@@ -26,8 +26,10 @@ struct selecting {
     const sigset_t *mask; /* the mask during select(), or NULL for the current mask */
 };
 
-/* The kernel reads only the words that contain the first n descriptors. The caller's
- * memory may end there. */
+/*
+ * Return the size of a set. The kernel reads only the words that contain the first n
+ * descriptors, and the caller's memory may end there.
+ */
 static size_t set_bytes(const struct selecting *s)
 {
     return (size_t)(s->n + NFDBITS - 1) / NFDBITS * sizeof(fd_mask);

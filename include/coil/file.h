@@ -62,8 +62,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_file_open(const char *path, int flags, mode_
                                               coil_file **out);
 
 /*
- * Make a coil_file from a descriptor, which the coil_file then owns. After a failure,
- * -EBADF or -ENOMEM, the caller still owns the descriptor.
+ * Make a coil_file from a descriptor, which the coil_file then owns. After a failure
+ * (-EBADF or -ENOMEM) the caller still owns the descriptor.
  */
 COIL_API COIL_CHECKED int coil_file_adopt(int fd, coil_file **out);
 

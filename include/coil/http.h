@@ -190,8 +190,8 @@ typedef struct coil_http_request {
  * message; the status and headers are available if they were received. If only the
  * headers are needed, destroy the response without reading it, which never waits.
  *
- * A redirect is followed with GET and without the body after status 303, and after a POST
- * also with 301 or 302. Other redirects keep the method and the body. If the target has
+ * After status 303, and for a POST also after 301 or 302, a redirect is followed with GET
+ * and without the body. Other redirects keep the method and the body. If the target has
  * another scheme, host or port, the headers Authorization, Cookie, Proxy-Authorization
  * and Host are not sent to it.
  *

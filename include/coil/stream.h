@@ -340,10 +340,10 @@ COIL_SUSPENDS int coil_stream_shutdown_write(coil_stream *stream);
  * Return how many bytes were transferred by the latest call in this direction, even if it
  * failed.
  *
- * For reading, these calls count: coil_read_exact(), coil_read_line(), coil_read_until(),
- * and coil_copy() from the stream. For writing: coil_write(), coil_writev(),
- * coil_sendfile(), and coil_copy() to the stream. Returns 0 if the call failed
- * immediately, and after -EBUSY the count of the call in progress.
+ * Only these calls count for reading: coil_read_exact(), coil_read_line(),
+ * coil_read_until(), and coil_copy() from the stream. Only these count for writing:
+ * coil_write(), coil_writev(), coil_sendfile(), and coil_copy() to the stream. Returns 0
+ * if the call failed immediately, and after -EBUSY the count of the call in progress.
  */
 COIL_API size_t coil_stream_read_transferred(const coil_stream *stream);
 COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
