@@ -1,5 +1,5 @@
 /*
- * coil/directory.h - list a directory, without blocking the loop.
+ * coil/directory.h - list a directory without blocking the loop.
  *
  *     coil_directory *d;
  *     coil_directory_entry e;

@@ -1,5 +1,5 @@
 /*
- * coil/file.h - files, without blocking the loop.
+ * coil/file.h - open, read, write and copy files without blocking the loop.
  *
  *     #include <fcntl.h>
  *

@@ -1,5 +1,5 @@
 /*
- * coil/path.h - operations on paths, without blocking the loop.
+ * coil/path.h - rename, remove and query files by path, without blocking the loop.
  *
  *     rc = coil_mkdir("archive", 0777);
  *     if (rc == 0 || rc == -EEXIST)
