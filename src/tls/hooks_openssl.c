@@ -1,9 +1,10 @@
 /*
  * hooks_openssl.c - a separate OpenSSL error queue for each task: see coil/hooks.h.
  *
- * The queue cannot be exchanged as a whole, so its errors are removed one by one, and
- * later put back. The queue is nearly always empty. OpenSSL owns the errors' texts, and
- * overwrites them when the queue is used again, so the texts are copied into one block.
+ * OpenSSL has no function that replaces the queue of a thread. So when a task is switched
+ * out, its errors are removed from the queue one by one, and they are put back when the
+ * task continues. OpenSSL reuses the memory of their texts, so the texts are copied. The
+ * queue is nearly always empty.
  */
 #include "../base/base.h"
 
@@ -28,8 +29,8 @@ struct kept_errors {
 };
 
 /*
- * Store a text. Returns its offset in `texts` plus 1, or 0 if there is no text or no
- * memory.
+ * Append a copy of the text to `kept->texts`. Returns its offset plus 1, or 0 if the text
+ * is NULL or empty, or if memory ran out.
  */
 static unsigned keep_text(struct kept_errors *kept, const char *text)
 {
@@ -80,8 +81,8 @@ static void put_back_error(const struct kept_errors *kept, const struct kept_err
 }
 
 /*
- * Put the task's errors back. First clear the queue: its errors do not belong to any task
- * that uses these hooks.
+ * Put the task's errors back into the queue. Any errors that are still in the queue
+ * belong to no task with these hooks, so they are discarded first.
  */
 static void put_back_errors(void *state, void *data)
 {

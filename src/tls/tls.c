@@ -1,18 +1,19 @@
 /*
- * tls.c - TLS contexts, which several connections share.
+ * tls.c - TLS contexts, each of which can be shared by many connections.
  *
- * After its creation, a context is immutable except for its sessions, which a lock
- * protects, and its atomic reference count. So loops on all threads can share it. One
- * context serves both clients and servers: the differences are set on each connection
- * (tls_verify.c). Loading the system's authorities takes 30 ms and a megabyte, and a
- * server never needs them. So a context with a certificate loads the authorities when it
- * first connects as a client.
+ * Loops on different threads can share a context: after its creation only its sessions,
+ * which are protected by a lock, and its atomic reference count change. The same context
+ * can be used for clients and for servers: settings that differ are made on each
+ * connection (tls_verify.c). Loading the system's authorities takes 30 ms and a megabyte,
+ * and servers do not need them. So a context with a certificate, which is probably for a
+ * server, loads them only before its first connection as a client.
  *
- * WHICH CONTEXT. A server may have one context per name. The context is chosen in
- * OpenSSL's first callback, before OpenSSL reads the session that the client wants to
- * resume. Each context marks its sessions as its own. If the context were chosen later,
- * as is usual, a session without a client certificate could be resumed for a name that
- * requires one (CVE-2025-23419).
+ * SERVER NAMES. A server may have a separate context for each of its names. The context
+ * is chosen in the ClientHello callback, before OpenSSL looks for the session that the
+ * client wants to resume, and a session can be resumed only with the context that created
+ * it (its session ID context). If the context were chosen later, as is usual, a session
+ * that was created without a client certificate could be resumed for a name that requires
+ * one (CVE-2025-23419).
  */
 #include "tls.h"
 
@@ -36,9 +37,9 @@
 /* ---- files ------------------------------------------------------------------------- */
 
 /*
- * Find out why OpenSSL could not read a file or a folder, because OpenSSL does not report
- * the reason. Returns -EISDIR for a folder in place of a file, and -ENOTDIR for the
- * reverse.
+ * Check that a file or folder can be opened, because OpenSSL does not report why it
+ * cannot read one. Returns -EISDIR if a file was expected but `path` is a folder, and
+ * -ENOTDIR in the opposite case.
  */
 static int check_path(const char *path, bool is_folder)
 {
@@ -67,8 +68,8 @@ struct password {
 };
 
 /*
- * Return the password of a key. Without this callback OpenSSL would prompt for it on the
- * terminal.
+ * Callback that copies the password of a private key to `buf`, and returns its length or
+ * -1. Without a callback OpenSSL would ask for the password on the terminal.
  */
 static int give_password(char *buf, int size, int writing, void *arg)
 {
@@ -87,8 +88,8 @@ static int give_password(char *buf, int size, int writing, void *arg)
 }
 
 /*
- * Check that the key belongs to the certificate. OpenSSL itself accepts a key of another
- * type than the certificate's, but never uses that key.
+ * Check that the private key matches the certificate. Without this check, OpenSSL would
+ * accept a key of a different type than the certificate's, and then never use it.
  */
 static int check_pair(const SSL_CTX *ctx, const char *path)
 {
@@ -136,8 +137,8 @@ static int load_certificate(SSL_CTX *ctx, const coil_tls_opts *opts)
 }
 
 /*
- * Set the authorities whose names a server sends, so that clients can choose a
- * certificate that one of them has issued.
+ * Make a server send the names of the authorities in `ca_file` to clients, which can then
+ * choose a certificate that was issued by one of them.
  */
 static int name_authorities(SSL_CTX *ctx, const char *ca_file)
 {
@@ -199,10 +200,10 @@ static int load_authorities(coil_tls *tls, const coil_tls_opts *opts)
 }
 
 /*
- * Load revocation lists. Once a list is loaded, each authority in a chain needs one. The
- * flags are set in the store, not in SSL_CTX_get0_param(): a connection copies the latter
- * when it is created, and would ignore the flags of a context that choose_context()
- * selects later.
+ * Load revocation lists. From then on, a chain is accepted only if there is a list of
+ * each authority in it. The flags are set in the store, not in SSL_CTX_get0_param(): a
+ * connection copies those parameters when it is created, so the flags of a context that
+ * choose_context() selects later would have no effect.
  */
 static int load_revoked(SSL_CTX *ctx, const char *crl_file)
 {
@@ -227,9 +228,9 @@ static bool is_version(int version)
 }
 
 /*
- * For TLS 1.2, only ciphers with forward secrecy, so that a key that is stolen later
- * cannot decrypt recorded traffic (RFC 9325, 4.2). All ciphers of TLS 1.3 have forward
- * secrecy.
+ * The default ciphers of TLS 1.2. All of them have forward secrecy, as all ciphers of TLS
+ * 1.3 do: recorded traffic cannot be decrypted with a key that is stolen later (RFC 9325,
+ * 4.2).
  */
 #define FORWARD_SECRET "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES:!aNULL"
 
@@ -251,7 +252,9 @@ static int set_versions(SSL_CTX *ctx, const coil_tls_opts *opts)
     return 0;
 }
 
-/* Convert the protocols to the wire format, such as "\2h2\10http/1.1". */
+/*
+ * Convert the ALPN protocols to the wire format, such as "\2h2\10http/1.1", and set them.
+ */
 static int set_protocols(coil_tls *tls, const char *const *protocols)
 {
     size_t bytes = 0;
@@ -282,8 +285,8 @@ static int set_protocols(coil_tls *tls, const char *const *protocols)
 }
 
 /*
- * Select the first of the server's protocols that the client supports. If the client
- * supports none of them, the handshake fails (RFC 7301, 3.2).
+ * ALPN callback of servers: select the first of the server's protocols that the client
+ * supports. If the client supports none of them, the handshake fails (RFC 7301, 3.2).
  */
 static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_bytes,
                            const unsigned char *offered, unsigned offered_bytes,
@@ -354,9 +357,9 @@ int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
 }
 
 /*
- * Read the server name from a ClientHello and normalize it. The extension (RFC 6066, 3)
- * consists of the list's length (2 bytes), a 0, the name's length (2 bytes), and the
- * name.
+ * Copy the server name in a ClientHello, normalized, to `name`. Returns false if there is
+ * no valid name. The extension (RFC 6066, 3) consists of the list's length (2 bytes), a
+ * zero byte, the name's length (2 bytes), and the name.
  */
 static bool read_name(SSL *ssl, char *name)
 {
@@ -377,8 +380,8 @@ static bool read_name(SSL *ssl, char *name)
 }
 
 /*
- * Call the program's coil_tls_opts.choose. Returns its context, or NULL to choose by
- * name.
+ * Let the program choose a context (coil_tls_opts.choose). Returns NULL if it leaves the
+ * choice to coil.
  */
 static coil_tls *let_choose(struct coil__tls_stream *t)
 {
@@ -406,7 +409,7 @@ static int choose_context(SSL *ssl, int *alert, void *arg)
     t->chosen = let_choose(t);
     if (t->chosen == NULL)
         t->chosen = has_name ? coil__tls_for_name(t->tls, t->name) : t->tls;
-    /* If memory runs out, fail, so that the wrong certificate is not sent. */
+    /* If memory runs out, fail; otherwise the wrong certificate would be sent. */
     if (SSL_set_SSL_CTX(ssl, t->chosen->ctx) == NULL) {
         *alert = SSL_AD_INTERNAL_ERROR;
         return SSL_CLIENT_HELLO_ERROR;
@@ -415,7 +418,7 @@ static int choose_context(SSL *ssl, int *alert, void *arg)
     return SSL_CLIENT_HELLO_SUCCESS;
 }
 
-/* Acknowledge the client's server name. */
+/* Make OpenSSL confirm to the client that its server name was used. */
 static int accept_name(SSL *ssl, int *alert, void *arg)
 {
     (void)ssl;
@@ -427,8 +430,8 @@ static int accept_name(SSL *ssl, int *alert, void *arg)
 /* ---- sessions ---------------------------------------------------------------------- */
 
 /*
- * Called when a client has received a session: store it. Returns 1 if the table has taken
- * over the reference to the session.
+ * Callback for each new session: store a session that a client has received. Returns 1 if
+ * the table has taken over the reference to the session.
  */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
@@ -441,7 +444,7 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
 
 /* ---- creating and releasing contexts ----------------------------------------------- */
 
-/* Apply the settings that do not depend on the options. */
+/* Make the settings that are the same for all contexts. */
 static int prepare_context(coil_tls *tls)
 {
     unsigned char id[SSL_MAX_SID_CTX_LENGTH];
@@ -465,7 +468,6 @@ static int prepare_context(coil_tls *tls)
     return 0;
 }
 
-/* Apply the options to the context. */
 static int configure(coil_tls *tls, const coil_tls_opts *opts)
 {
     int rc = coil__tls_set_up_key_log(tls, opts);
@@ -570,8 +572,9 @@ void coil_tls_release(coil_tls *tls)
 /* ---- the default context ----------------------------------------------------------- */
 
 /*
- * The default context. It is static, because it is never freed. It is set up on a thread
- * of the file lane, because some systems have all authorities in one large file.
+ * The default context, which is never freed. It is set up on a thread of the file lane,
+ * because reading the authorities takes long on systems that keep all of them in one
+ * file.
  */
 static coil_tls the_default = {.references = 1};
 static pthread_mutex_t making_default = PTHREAD_MUTEX_INITIALIZER;

@@ -3,7 +3,7 @@
  *
  *     tls.c           coil_tls: files, trusted authorities, protocols, names
  *     tls_sessions.c  the sessions that a client may resume
- *     tls_verify.c    verifies the peer's certificate, and explains a refusal
+ *     tls_verify.c    verifies the peer's certificate
  *     tls_error.c     converts OpenSSL's errors to coil's
  *     tls_key_log.c   the key log
  *     tls_stream.c    the transport: reading, writing, closing
@@ -24,8 +24,9 @@
 /* ---- sessions ---------------------------------------------------------------------- */
 
 /*
- * Sessions that a client may resume, by the verified name of their server. Any thread may
- * use them. OpenSSL allocates the table and the sessions.
+ * The sessions that a client may resume, each stored under the verified name of its
+ * server. Can be used on any thread. The table and the sessions are allocated by
+ * OpenSSL's allocator.
  */
 struct coil__tls_sessions {
     pthread_mutex_t mutex;
@@ -37,15 +38,15 @@ void coil__tls_sessions_init(struct coil__tls_sessions *sessions);
 void coil__tls_sessions_finish(struct coil__tls_sessions *sessions);
 
 /*
- * Store a session, and take over its reference. Returns false if memory ran out; the
- * caller then still owns the reference.
+ * Store a session, and take over the caller's reference. Returns false if memory ran out;
+ * the caller then still owns the reference.
  */
 bool coil__tls_sessions_put(struct coil__tls_sessions *sessions, const char *name,
                             SSL_SESSION *session);
 
 /*
- * Return a reference to a session for this server, or NULL. A TLS 1.3 session is returned
- * only once.
+ * Return a session for this server, with a reference that the caller must release, or
+ * NULL. A TLS 1.3 session is removed from the table, so it is used only once.
  */
 SSL_SESSION *coil__tls_sessions_take(struct coil__tls_sessions *sessions,
                                      const char *name);
@@ -74,41 +75,48 @@ struct coil_tls {
     struct coil__tls_sessions sessions;
 };
 
-/* Return the default context of the process, borrowed. May wait while files are read. */
+/*
+ * Set *out to the default context of the process, without taking a reference. The first
+ * call waits until the trusted authorities are loaded.
+ */
 int coil__tls_default(coil_tls **out);
 
 /*
- * Load the system's authorities if the context has postponed this. Must be called before
- * connecting as a client, on any thread. May block while it reads a file.
+ * Load the system's authorities if this was postponed when the context was created. Must
+ * be called before each connection as a client. Blocks the calling thread if files must
+ * be read.
  */
 int coil__tls_trust_system(coil_tls *tls);
 
-/* Write the line to the key log of the context with which the connection was created. */
+/* Write the line to the key logs of the context with which the connection was created. */
 void coil__tls_log_key(const SSL *ssl, const char *line);
 
 /* Set up the key log of a new context. Returns 0 or -ENOMEM. */
 int coil__tls_set_up_key_log(coil_tls *tls, const coil_tls_opts *opts);
 
-/* Return the context for the name that the client requested, borrowed. */
+/*
+ * Return the context for the server name that the client requested, without taking a
+ * reference.
+ */
 coil_tls *coil__tls_for_name(coil_tls *tls, const char *name);
 
-/*
- * The maximum length of a server's name without a trailing dot, or of its address without
- * the zone.
- */
+/* The maximum length of a server's name or address, without a trailing dot or zone. */
 #define COIL__TLS_NAME_MAX 253
 
 enum coil__tls_name_kind { COIL__TLS_NO_NAME, COIL__TLS_HOST, COIL__TLS_ADDRESS };
 
 /*
- * Copy the name, without a trailing dot or zone, to `out`, which has COIL__TLS_NAME_MAX +
- * 1 bytes. Returns the kind of the name.
+ * Copy the name, without a trailing dot or zone, to `out`, which has room for
+ * COIL__TLS_NAME_MAX + 1 bytes. Returns the kind of the name.
  */
 enum coil__tls_name_kind coil__tls_normalize(const char *name, char *out);
 
 /* ---- one connection ---------------------------------------------------------------- */
 
-/* Bytes between OpenSSL and the descriptor: the part [start, end) of the block. */
+/*
+ * A buffer between OpenSSL and the descriptor, which holds the bytes [start, end) of
+ * `block`.
+ */
 struct coil__tls_bytes {
     unsigned char *block; /* NULL: none */
     size_t start, end, size;
@@ -145,28 +153,28 @@ struct coil__tls_stream {
 extern const struct coil__transport coil__tls_transport;
 
 /*
- * Create a connection for a stream. The connection is not installed on the stream yet,
- * and its handshake has not begun.
+ * Create a connection. It does not become the stream's transport, and the handshake does
+ * not begin yet.
  */
 int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream **out);
 void coil__tls_destroy(struct coil__tls_stream *t);
 
 /*
- * Wait for more bytes from the peer. Returns the number of bytes, or 0 at the end of the
- * connection. Only one task may call this function at a time.
+ * Wait for bytes from the peer and read them into `in`. Returns their number, or 0 if the
+ * peer has closed the connection. Only one task may call this function at a time.
  */
 ssize_t coil__tls_fill(struct coil__tls_stream *t);
 
 /*
- * Write all encrypted bytes. Only one task may call this function at a time. After the
- * handshake this is the task that has set `flushing`.
+ * Write all encrypted bytes to the descriptor. Only one task may call this function at a
+ * time: after the handshake, the task that has set `flushing`.
  */
 int coil__tls_flush(struct coil__tls_stream *t);
 
 /*
- * Write the bytes that OpenSSL has produced, unless a task is already flushing. Waits at
- * most `patience_ns` for room. Callers wait only to send fatal alerts, which tell the
- * peer why the connection failed.
+ * Write the bytes that OpenSSL has produced, unless a task is already writing them. Waits
+ * at most `patience_ns` if the send buffer is full. Callers set 0, except for fatal
+ * alerts, which tell the peer why the connection failed.
  */
 void coil__tls_answer(struct coil__tls_stream *t, int64_t patience_ns);
 #define COIL__TLS_LAST_WORDS_NS COIL_SEC(1)
@@ -194,19 +202,20 @@ char *coil__tls_name_text(const X509_NAME *name);
 
 /*
  * OpenSSL has one error queue per thread, which all tasks of the thread share. So the
- * queue is emptied before and after each use of OpenSSL. The next functions return a
- * negative errno, and set the message of coil_last_error().
+ * queue is emptied before and after each use of OpenSSL. The following functions convert
+ * an error in the queue: they set the message of coil_last_error(), and return a negative
+ * errno.
  */
 
 /*
- * Called when a call on the connection has failed with SSL_ERROR_SSL or
+ * To be called after a function for a connection has failed with SSL_ERROR_SSL or
  * SSL_ERROR_SYSCALL.
  */
 int coil__tls_fail(struct coil__tls_stream *t, const char *doing);
 
 /*
- * Called when any other call to OpenSSL has failed. The message consists of `what` and
- * OpenSSL's reason.
+ * To be called after any other function of OpenSSL has failed. The message consists of
+ * `what`, `detail` and OpenSSL's reason. Returns `rc`, or -ENOMEM if memory ran out.
  */
 int coil__tls_fail_setup(int rc, const char *what, const char *detail);
 

@@ -1,8 +1,8 @@
 /*
  * tls_error.c - converts OpenSSL's errors to coil's.
  *
- * OpenSSL has a queue of errors, which begins with the cause. If the peer has sent an
- * alert, the error's reason code is the alert's number plus an offset.
+ * The first error in OpenSSL's queue is the cause of the others. If the peer has sent an
+ * alert, the error's reason code is the alert's number plus SSL_AD_REASON_OFFSET.
  */
 #include "tls.h"
 
@@ -64,8 +64,8 @@ static const char *alert_of(unsigned long error)
 }
 
 /*
- * Empty the queue. Return true if the queue contains a failed allocation, which may
- * precede or follow the error that it caused.
+ * Empty the queue. Returns true if it contained a failed allocation, anywhere: OpenSSL
+ * may queue the allocation before or after the error that resulted from it.
  */
 static bool ran_out_of_memory(void)
 {

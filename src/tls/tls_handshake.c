@@ -1,10 +1,10 @@
 /*
  * tls_handshake.c - starts TLS on a stream.
  *
- * A handshake occupies both directions, so no other call is in progress on the stream.
- * The transport is TLS from the first byte of the handshake. If a handshake fails or is
- * cancelled, it is unknown which bytes the peer expects next, so the stream can only be
- * closed.
+ * A handshake occupies both directions, so no other task can read or write the stream in
+ * the meantime. If a handshake fails or is cancelled, it is unknown which bytes the peer
+ * expects next. So the stream's transport remains TLS, on which all calls fail, and the
+ * stream can only be closed.
  */
 #include "tls.h"
 
@@ -20,8 +20,8 @@
 /* ---- the handshake ----------------------------------------------------------------- */
 
 /*
- * Continue the handshake. Returns 0 when it is done, -EAGAIN if it needs more bytes, or
- * an error.
+ * Continue the handshake with the bytes that have been received. Returns 0 if the
+ * handshake is complete, -EAGAIN if it needs more bytes, or another negative errno.
  */
 static int take_step(struct coil__tls_stream *t)
 {
@@ -37,10 +37,11 @@ static int take_step(struct coil__tls_stream *t)
 }
 
 /*
- * True if the error only means that a server could not send its session tickets after the
- * TLS 1.3 handshake, because the client has already closed the connection. The bytes that
- * the client has sent can still be read, so the error is ignored. OpenSSL's SSL_accept()
- * would ignore such write errors, too, but coil's BIO never fails.
+ * True if the error of the last flush means only that the client has closed the
+ * connection without waiting for the session tickets of the TLS 1.3 handshake. The server
+ * can still read what the client has sent, so the handshake succeeds. SSL_accept()
+ * ignores such errors as well, but it does not see them, because coil's BIO only stores
+ * the bytes.
  */
 static bool lost_only_tickets(const struct coil__tls_stream *t, int rc)
 {
@@ -50,9 +51,9 @@ static bool lost_only_tickets(const struct coil__tls_stream *t, int rc)
 
 /*
  * Make the kernel acknowledge the client's last message at once. Otherwise the kernel
- * would delay the acknowledgement by up to 40 ms, and Nagle's algorithm would keep the
- * client from sending its first data until then. If the client closed the connection
- * meanwhile, that data would be lost. The setting lasts until the server next sends.
+ * could delay the acknowledgement by up to 40 ms, and until then Nagle's algorithm would
+ * hold back the client's first data, which would be lost if the client closed the
+ * connection meanwhile. The setting lasts until the server next sends.
  */
 static void acknowledge_at_once(const struct coil__tls_stream *t)
 {
@@ -158,10 +159,7 @@ static int begin_handshake(coil_stream *stream, struct coil__tls_stream *t)
     return 0;
 }
 
-/*
- * Start TLS: if `as_server` is true, as the server, otherwise as a client of
- * `server_name`.
- */
+/* Start TLS as the server, or as a client of `server_name`. */
 static int start_tls(coil_stream *stream, coil_tls *tls, bool as_server,
                      const char *server_name)
 {
@@ -184,8 +182,8 @@ static int start_tls(coil_stream *stream, coil_tls *tls, bool as_server,
 }
 
 /*
- * Call start_tls() within a reading and a writing call, because the handshake occupies
- * both directions.
+ * Call start_tls() while the stream is marked as being read and written, because the
+ * handshake occupies both directions.
  */
 static int enter_and_start(coil_stream *stream, coil_tls *tls, bool as_server,
                            const char *server_name, const char *caller)

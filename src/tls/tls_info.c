@@ -1,4 +1,6 @@
-/* tls_info.c - returns the parameters that the handshake has negotiated. */
+/*
+ * tls_info.c - the properties of an established connection: version, cipher, peer, ...
+ */
 #include "tls.h"
 
 #include <openssl/err.h>

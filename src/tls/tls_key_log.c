@@ -1,9 +1,10 @@
 /*
- * tls_key_log.c - writes the keys of connections to a file, for programs that decrypt
- * recorded traffic.
+ * tls_key_log.c - writes the keys of connections to a file or to the program's callback.
+ * Programs such as Wireshark can decrypt recorded traffic with these keys.
  *
- * The file is opened for each line, so no descriptor stays open, and log rotation works.
- * Lines from several processes do not mix, because each line is one write with O_APPEND.
+ * The file is opened for each line, so it can be renamed or deleted at any time (log
+ * rotation). Each line is written by one system call with O_APPEND, so lines of several
+ * processes are not mixed up.
  */
 #include "tls.h"
 
@@ -60,9 +61,9 @@ int coil__tls_set_up_key_log(coil_tls *tls, const coil_tls_opts *opts)
         strcpy(tls->key_file, path);
     }
     /*
-     * Set the callback on every context, even if it has no log. If a server's context
-     * chooses another context for a connection, the keys are still written to the log of
-     * the server's context.
+     * Set the callback even if this context has no log: when the context of a server
+     * selects this one for a connection, OpenSSL calls the callback of this context, but
+     * the keys are written to the log of the server's context.
      */
     SSL_CTX_set_keylog_callback(tls->ctx, coil__tls_log_key);
     return 0;

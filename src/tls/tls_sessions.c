@@ -1,13 +1,13 @@
 /*
  * tls_sessions.c - the sessions that a client may resume.
  *
- * The table has a fixed size and is searched linearly: a handshake costs a thousand times
- * as much as a search. A new session replaces the oldest one. The number of entries per
- * server is limited (SESSIONS_OF_ONE), so a server that sends many tickets does not evict
- * all other sessions.
+ * The table has a fixed size and is searched linearly, which takes a thousandth of the
+ * time of a handshake. When the table is full, a new session replaces the oldest one.
+ * Each server can have at most SESSIONS_OF_ONE entries, so that a server that sends many
+ * tickets does not displace the sessions of all other servers.
  *
- * The key is the verified name: when a session is resumed, the certificate is not
- * verified again, so a session for another name must not be used.
+ * Sessions are found by the verified name of the server. The certificate is not verified
+ * again when a session is resumed, so a session for another name must not be used.
  */
 #include "tls.h"
 
@@ -18,7 +18,7 @@
 
 struct coil__tls_session {
     SSL_SESSION *session; /* NULL: the entry is free */
-    /* value of the table's counter when the session was stored */
+    /* value of the table's `clock` after the session was stored */
     uint64_t kept;
     char name[COIL__TLS_NAME_MAX + 1];
 };
@@ -39,9 +39,9 @@ void coil__tls_sessions_finish(struct coil__tls_sessions *sessions)
 }
 
 /*
- * Return the entry for a new session of this server: the server's oldest entry if the
- * server already has SESSIONS_OF_ONE entries, otherwise a free entry or the oldest entry
- * in the table.
+ * Return the entry in which to store a new session: the server's oldest entry if the
+ * server already has SESSIONS_OF_ONE entries, otherwise a free entry, or the oldest entry
+ * in the table if none is free.
  */
 static struct coil__tls_session *find_place(struct coil__tls_sessions *sessions,
                                             const char *name)
@@ -53,7 +53,7 @@ static struct coil__tls_session *find_place(struct coil__tls_sessions *sessions,
         struct coil__tls_session *s = &sessions->table[i];
 
         if (s->kept < any->kept)
-            any = s; /* free entries are first, because their `kept` is 0 */
+            any = s; /* `kept` is 0 in free entries, so these are used first */
         if (s->session == NULL || strcmp(s->name, name) != 0)
             continue;
         own_count++;
@@ -108,9 +108,9 @@ SSL_SESSION *coil__tls_sessions_take(struct coil__tls_sessions *sessions,
     if (found != NULL) {
         session = found->session;
         /*
-         * A TLS 1.3 ticket that is used twice lets eavesdroppers link the two connections
-         * (RFC 8446, C.4). A session of TLS 1.2 may be resumed as long as the server
-         * keeps it.
+         * If a TLS 1.3 ticket were used twice, eavesdroppers could see that both
+         * connections are from the same client (RFC 8446, C.4). TLS 1.2 sessions can be
+         * resumed any number of times.
          */
         if (SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION) {
             found->session = NULL;

@@ -11,34 +11,33 @@
  *               fill()  |                        |  flush()
  *                       '------ descriptor ------'
  *
- * OpenSSL never waits: it returns if `in` is empty, and `out` grows as necessary. A task
- * that needs bytes fills `in`, and a task that has produced bytes flushes `out`. Tasks
- * wait only while they fill or flush. So a reader and a writer can use one connection
- * concurrently, although OpenSSL's object does not support that. Either task can be
- * cancelled, and OpenSSL's state stays consistent.
+ * Calls to OpenSSL never wait: they return if `in` is empty, and `out` grows as
+ * necessary. A task that needs bytes fills `in`, a task that has produced bytes flushes
+ * `out`, and tasks wait only there, outside OpenSSL. So one task can read while another
+ * writes, although OpenSSL does not support concurrent calls with the same SSL object,
+ * and either task can be cancelled without making OpenSSL's state inconsistent.
  *
  * Invariants
- * 1. No task is suspended inside OpenSSL.
- * 2. The kernel uses the bytes in `sending` during a call, so that buffer does not grow
- *    or move. Meanwhile OpenSSL writes to `out`. A cancelled call may leave a record that
- *    was sent only in part; the next task that flushes sends the rest of `sending` before
- *    `out`, and so completes that record.
+ * 1. No task is suspended during a call to OpenSSL.
+ * 2. While the kernel sends the bytes in `sending`, that buffer does not grow or move,
+ *    and OpenSSL writes to `out`. If a write is cancelled, a record may have been sent
+ *    only in part. The next task that flushes sends the rest of `sending` before `out`,
+ *    and thus completes the record.
  * 3. Only one task flushes at a time (`flushing`). A writer waits for its turn. A reader
  *    flushes OpenSSL's answers (alerts, key updates), unless a writer is already
- *    flushing: then the writer sends them, too. The reader does not wait for room,
- *    because a peer that does not read must not stop coil from reading. Answers that do
- *    not fit are sent with the next write, as RFC 8446, 4.6.3, allows.
- * 4. Only one task fills at a time (`filling`). Meanwhile the kernel writes to `in`,
- *    which is empty, and no other task uses it. This task may be a reader or a writer:
- *    OpenSSL encrypts nothing while it has received only a part of a handshake message,
- *    such as a ticket in two records, so a writer must wait until a task has received the
- *    rest.
+ *    flushing: then the writer sends the answers, too. If the send buffer is full, the
+ *    reader does not wait, because a peer that does not read must not keep coil from
+ *    reading. Such answers are sent with the next write, as RFC 8446, 4.6.3, allows.
+ * 4. Only one task fills at a time (`filling`). During that time, `in` is used by the
+ *    kernel alone. The task may be a reader or a writer: if OpenSSL has received only a
+ *    part of a handshake message, such as a ticket in two records, it does not encrypt
+ *    anything until the rest has been received, so a writer must wait for that.
  * 5. At most AT_ONCE bytes are encrypted at a time, and only when all earlier bytes have
  *    been written.
  *
- * OpenSSL does not use the socket itself, because it would need readiness events, whereas
- * coil's backends perform whole operations. With kernel TLS, OpenSSL would have to own
- * the socket: see docs/decisions/0004.
+ * OpenSSL is not given the socket: it would need readiness events, whereas coil's
+ * backends perform whole reads and writes. Kernel TLS is impossible in this design: see
+ * docs/decisions/0004.
  */
 #include "tls.h"
 
@@ -53,7 +52,7 @@
 #define READ_MIN ((size_t)4096)
 #define READ_MAX ((size_t)65536)
 #define AT_ONCE ((size_t)65536)
-#define GATHER 4096 /* parts smaller than this are joined in one record */
+#define GATHER 4096 /* smaller parts are joined in one record of up to this size */
 
 /* ---- bytes ------------------------------------------------------------------------- */
 
@@ -159,8 +158,8 @@ struct coil__tls_stream *coil__tls_of(const SSL *ssl)
 /* ---- the descriptor ---------------------------------------------------------------- */
 
 /*
- * Wait for more bytes. The buffer is small while the connection is idle, and grows while
- * reads fill it.
+ * The buffer is doubled after each read that fills it, and halved after each read that
+ * fills less than a quarter.
  */
 ssize_t coil__tls_fill(struct coil__tls_stream *t)
 {
@@ -197,8 +196,9 @@ static void end_filling(struct coil__tls_stream *t)
 }
 
 /*
- * Begin filling, or wait until another task has filled. Returns 0 if the caller may fill,
- * 1 if another task has filled, so there may be bytes to decrypt, or a negative errno.
+ * Let the caller fill `in`, or wait until another task has filled it. Returns 0 if the
+ * caller may fill `in`, after which it must call end_filling(); 1 if another task has
+ * filled it, so there may be bytes to decrypt; or a negative errno.
  */
 static int begin_filling(struct coil__tls_stream *t)
 {
@@ -218,8 +218,8 @@ static int begin_filling(struct coil__tls_stream *t)
 }
 
 /*
- * Call coil__tls_fill() and return its result. If another task is already filling, only
- * wait until it has ended, and return 1.
+ * Call coil__tls_fill() and return its result. If another task is already filling `in`,
+ * wait for that instead, and return 1.
  */
 static ssize_t fill_in_turn(struct coil__tls_stream *t)
 {
@@ -257,7 +257,6 @@ static void end_flushing(struct coil__tls_stream *t)
         coil__wait_complete(t->waiting_to_flush, 0);
 }
 
-/* Write all bytes of `out`. Returns 0 when the kernel has them. */
 int coil__tls_flush(struct coil__tls_stream *t)
 {
     struct coil__tls_bytes *sending = &t->sending;
@@ -297,8 +296,8 @@ void coil__tls_answer(struct coil__tls_stream *t, int64_t patience_ns)
 /* ---- reading ----------------------------------------------------------------------- */
 
 /*
- * Decrypt with SSL_read_ex() or SSL_peek_ex(). Returns the number of bytes, 0 at the
- * peer's close_notify, -EAGAIN if OpenSSL needs more bytes, or an error.
+ * Decrypt with SSL_read_ex() or SSL_peek_ex(). Returns the number of bytes, 0 if the peer
+ * has sent close_notify, -EAGAIN if OpenSSL needs more bytes, or another negative errno.
  */
 static ssize_t decrypt(struct coil__tls_stream *t,
                        int (*read_or_peek)(SSL *, void *, size_t, size_t *), void *buf,
@@ -335,8 +334,9 @@ static ssize_t read_tls(coil_stream *stream, void *buf, size_t n)
     ssize_t result = t->failed;
 
     /*
-     * A read from the buffer, or from OpenSSL's last record, does not wait, so it must
-     * spend from the task's budget to let other tasks run.
+     * A read that can be served from `in` or from OpenSSL's current record does not wait,
+     * so it is charged to the task's budget, which makes the task yield from time to
+     * time.
      */
     if (result == 0 && (count_of(&t->in) > 0 || SSL_pending(t->ssl) > 0))
         result = coil__endpoint_spend(&stream->endpoint);
@@ -354,9 +354,9 @@ static ssize_t read_tls(coil_stream *stream, void *buf, size_t n)
 }
 
 /*
- * Read the bytes of a readable descriptor. If the connection fails, the error is stored
- * for the next read. Returns 0 if there are bytes to decrypt, 1 if the connection has
- * ended or failed, or a negative errno if the wait failed.
+ * Fill `in` without consuming the result of a failed read: the error is stored for the
+ * next read. Returns 0 if there are bytes to decrypt, 1 if the connection has ended or
+ * failed, or a negative errno if the wait failed.
  */
 static int fill_for_peek(struct coil__tls_stream *t)
 {
@@ -368,7 +368,11 @@ static int fill_for_peek(struct coil__tls_stream *t)
     return n <= 0;
 }
 
-/* Wait without a buffer: `in` is empty, because OpenSSL has taken all its bytes. */
+/*
+ * Wait until the descriptor is readable, and fill `in`. The buffer of `in` is freed
+ * during the wait: it is empty, because OpenSSL has taken all its bytes. Returns like
+ * fill_for_peek().
+ */
 static int wait_and_fill(struct coil__tls_stream *t)
 {
     int rc = begin_filling(t);
@@ -384,8 +388,8 @@ static int wait_and_fill(struct coil__tls_stream *t)
 }
 
 /*
- * Wait until the stream is readable. A readable descriptor may have only a part of a
- * record, or a record without bytes. In that case the wait continues.
+ * Wait until there are decrypted bytes. It is not enough that the descriptor is readable,
+ * because only a part of a record, or a record without data, may have arrived.
  */
 static int wait_readable_tls(coil_stream *stream)
 {
@@ -406,7 +410,7 @@ static int wait_readable_tls(coil_stream *stream)
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* The position of the next byte to write in an array of parts. */
+/* The next byte to write: its part, and its offset in that part. */
 struct cursor {
     const struct iovec *part, *end;
     size_t offset;
@@ -427,8 +431,8 @@ static void advance_cursor(struct cursor *c, size_t n)
 }
 
 /*
- * Return the next bytes, up to `max`: one large part in place, or a copy that joins small
- * parts.
+ * Return the next *n bytes to write, at most `max`: a pointer into a large part, or
+ * `copy`, in which small parts are joined.
  */
 static const void *next_piece(struct cursor *c, char *copy, size_t max, size_t *n)
 {
@@ -451,7 +455,10 @@ static const void *next_piece(struct cursor *c, char *copy, size_t max, size_t *
     return copy;
 }
 
-/* Receive bytes for a writer. If this fails, the error is also stored for the reader. */
+/*
+ * Fill `in` on behalf of a writer. If this fails, the error is also stored for the next
+ * read.
+ */
 static int fill_to_write(struct coil__tls_stream *t)
 {
     int rc = begin_filling(t);
@@ -469,8 +476,8 @@ static int fill_to_write(struct coil__tls_stream *t)
 }
 
 /*
- * If OpenSSL has received only a part of a message, wait until it has the rest (invariant
- * 4). Application bytes are only peeked at, so they remain for the reader.
+ * If OpenSSL has received only a part of a handshake message, wait until it has the rest
+ * (invariant 4). Application data is not consumed, so the reader will still get it.
  */
 static int await_rest_of_message(struct coil__tls_stream *t)
 {
@@ -488,7 +495,10 @@ static int await_rest_of_message(struct coil__tls_stream *t)
     return rc;
 }
 
-/* Encrypt some bytes into `out`. Returns their number. */
+/*
+ * Encrypt up to AT_ONCE bytes of the parts into `out`. Returns the number of encrypted
+ * bytes.
+ */
 static ssize_t seal(struct coil__tls_stream *t, const struct iovec *parts, size_t count)
 {
     struct cursor c = {parts, parts + count, 0};
@@ -514,8 +524,8 @@ static ssize_t seal(struct coil__tls_stream *t, const struct iovec *parts, size_
 }
 
 /*
- * Called by the task that has set `flushing`: write the bytes that an earlier call left,
- * then encrypt and write the parts.
+ * Write the bytes that an earlier call left behind, then encrypt and write the parts. The
+ * caller has set `flushing`.
  */
 static ssize_t seal_and_flush(struct coil__tls_stream *t, const struct iovec *parts,
                               size_t count)
@@ -601,8 +611,8 @@ static void ignore_completion(struct coil__op *op)
 }
 
 /*
- * Try once to send close_notify, before the descriptor is closed. If an earlier write has
- * left a record incomplete, nothing is sent, so that the peer notices the truncation.
+ * Try once to send close_notify before the descriptor is closed. If a record has been
+ * sent only in part, close_notify is not sent, so that the peer notices the truncation.
  */
 static void close_tls(coil_stream *stream)
 {
@@ -653,8 +663,8 @@ int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream
 void coil__tls_destroy(struct coil__tls_stream *t)
 {
     /*
-     * Without this call SSL_free() would make a TLS 1.2 session non-resumable (a rule of
-     * SSLv3).
+     * Without this call, SSL_free() would mark a TLS 1.2 session as not resumable, as
+     * SSLv3 required after a connection without close_notify.
      */
     if (t->established && t->failed == 0)
         SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);

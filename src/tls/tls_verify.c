@@ -1,9 +1,9 @@
 /*
  * tls_verify.c - verifies the peer's certificate, and explains why it was rejected.
  *
- * OpenSSL verifies the certificate. This file adds the message. OpenSSL calls
- * note_complaint() for each rejected certificate; after the handshake only an error
- * number would be available.
+ * OpenSSL verifies the certificate; this file adds the messages. They are composed in
+ * note_complaint(), a callback that is called during the verification, because OpenSSL
+ * keeps only an error number until the end of the handshake.
  */
 #include "tls.h"
 
@@ -14,8 +14,8 @@
 /* ---- names ------------------------------------------------------------------------- */
 
 /*
- * True for an IPv4 or IPv6 address without a zone. A zone, such as "%eth0", has a meaning
- * only on this machine, and never appears in a certificate.
+ * True for an IPv4 or IPv6 address without a zone. Zones, such as "%eth0", are valid only
+ * on the local machine, so they never appear in certificates.
  */
 static bool is_address(const char *name)
 {
@@ -67,7 +67,7 @@ char *coil__tls_name_text(const X509_NAME *name)
     return text_of_bio(bio);
 }
 
-/* Print the names in a certificate that is not valid for the expected name. */
+/* Print the names for which the certificate is valid. */
 static void print_names(BIO *bio, const X509 *certificate)
 {
     GENERAL_NAMES *names =
@@ -120,9 +120,8 @@ static void print_complaint(BIO *bio, const struct coil__tls_stream *t,
 }
 
 /*
- * If OpenSSL has rejected a certificate of the chain, record the error and a message.
- * OpenSSL calls this function for each certificate; its result is OpenSSL's verdict,
- * unchanged.
+ * OpenSSL calls this function for each certificate of a chain. If OpenSSL has rejected
+ * the certificate, record the error and a message. Returns OpenSSL's verdict unchanged.
  */
 static int note_complaint(int is_fine, X509_STORE_CTX *context)
 {
