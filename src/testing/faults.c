@@ -1,9 +1,10 @@
 /*
  * faults.c - makes the n-th allocation or system call fail.
  *
- * A public function of this file installs hooks, which libcoil then calls before each
- * allocation and system call (base/fault.h). All threads share one counter per kind of
- * call, so exactly one call on one thread fails.
+ * The first call of a public function of this file installs hooks, which libcoil calls
+ * before each allocation and system call (base/fault.h). There is one counter for
+ * allocations and one for system calls, each shared by all threads, so exactly one call
+ * in the process fails.
  */
 #include "inside.h"
 
@@ -12,13 +13,13 @@
 /* The counter for one kind of call, and the requested failure. */
 struct fault {
     _Atomic uint64_t count;   /* number of calls since counting began */
-    _Atomic uint64_t failing; /* the number of the call that must fail; 0: none */
-    _Atomic int error;        /* the errno of the failure; 0: one that the call may set */
+    _Atomic uint64_t failing; /* value of `count` at the call that must fail, or 0 */
+    _Atomic int error;        /* the requested errno; 0: one that the call may set */
 };
 
 static struct fault allocations, calls;
 static _Atomic int64_t blocks;     /* number of allocated blocks that are not freed yet */
-static const char *_Atomic failed; /* the call that was made to fail, or NULL */
+static const char *_Atomic failed; /* the call that has failed on request, or NULL */
 
 /* Count a call. If it must fail, set errno and return true. */
 static bool count_and_fail(struct fault *fault, int error, const char *what)
@@ -45,7 +46,7 @@ static bool call_fails(int error, const char *what)
     return count_and_fail(&calls, error, what);
 }
 
-/* A call that can only fail with EINTR is counted only if EINTR was requested. */
+/* Calls that can fail only with EINTR are counted only while EINTR is requested. */
 static bool call_is_interrupted(const char *what)
 {
     return atomic_load_explicit(&calls.error, memory_order_relaxed) == EINTR &&

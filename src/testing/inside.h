@@ -1,9 +1,9 @@
 /*
  * inside.h (internal) - gives libcoil-testing access to libcoil's hidden functions.
  *
- * libcoil-testing is a separate library, which cannot be linked to hidden functions of
- * libcoil. It calls them through the table `coil__inside`. The table also contains inline
- * functions of libcoil's headers that call hidden functions.
+ * The symbols of these functions are hidden, so libcoil-testing, which is a separate
+ * library, cannot be linked to them. It calls them through the table `coil__inside`, as
+ * well as the inline functions in libcoil's headers that use them.
  */
 #ifndef COIL_TESTING_INSIDE_H
 #define COIL_TESTING_INSIDE_H
@@ -13,13 +13,15 @@
 /* NULL until coil__testing_begin() is called. */
 extern const struct coil__inside *_Atomic coil__inside;
 
-/* Register with libcoil, once. Public functions call this function before they use the
- * table or rely on a hook. */
+/*
+ * Register with libcoil if this has not happened yet. Public functions call this function
+ * before they use the table or rely on a hook.
+ */
 void coil__testing_begin(void);
 
 /* ---- injected failures: faults.c --------------------------------------------------- */
 
-/* Like libcoil's coil__call_fails(), for the simulated system calls. */
+/* Like libcoil's coil__call_fails(), but for simulated system calls. */
 bool coil__sim_call_fails(int error, const char *what);
 
 /* ---- random order: shuffle.c ------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /*
- * network.c - the public functions for the simulated network, which is in simulated.c.
+ * network.c - the public functions for the simulated network, which simulated.c
+ * implements.
  */
 #include "simulated.h"
 

@@ -1,9 +1,9 @@
 /*
- * sequencer.c - makes several tasks pass marked points in a fixed order.
+ * sequencer.c - makes tasks pass given points of their code in a fixed order.
  *
- * Waiting tasks are in a list, with the positions of their points. A task that passes its
- * point wakes the task at the next position. If a task is cancelled while it waits at its
- * point, the sequence is broken for all tasks.
+ * A task that reaches its point early waits in a list, with its position in the order.
+ * Each task that passes its point wakes the task with the next position. If a task is
+ * cancelled while it waits, the sequence is broken: all other tasks fail with -EPIPE.
  */
 #include "inside.h"
 

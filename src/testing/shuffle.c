@@ -1,12 +1,12 @@
 /*
  * shuffle.c - runs the runnables of each turn of the loop in random order.
  *
- * A program may rely on the order in which runnables become ready, but only on purpose.
- * Shuffling reveals where a program relies on that order by accident. The shuffle is a
- * radix sort by 32 random bits per runnable, without additional memory: eight times, the
- * batch is divided at random into 16 lists, and the lists are joined. While shuffling is
- * on, every turn begins in loop.c, so the code that switches directly between tasks is
- * not affected.
+ * Without shuffling, runnables run in the order in which they become ready. Shuffling
+ * reveals where a program relies on this order by accident. Eight times, each runnable of
+ * the batch is appended to one of 16 lists at random, and the lists are joined: a radix
+ * sort by 32 random bits, which needs no additional memory. While shuffling is on, every
+ * turn begins in loop.c (polls_every_turn), so the fast path that switches directly
+ * between tasks does not need to shuffle.
  */
 #include "inside.h"
 
@@ -16,7 +16,9 @@ enum { PILES = 16, DEALS = 8 };
 
 static COIL__THREAD_LOCAL uint64_t seed_of_thread;
 
-/* Return random bits: xorshift64 by Marsaglia, whose state is never 0. */
+/*
+ * Return 64 random bits. The generator is Marsaglia's xorshift64, whose state is never 0.
+ */
 static uint64_t random_bits(coil_loop *loop)
 {
     uint64_t x = loop->shuffle;
@@ -45,8 +47,10 @@ void coil__shuffle_batch(coil_loop *loop)
         deal_batch(loop, &loop->batch);
 }
 
-/* Small seeds differ only in few bits, so multiply the seed. The factor is odd, so only
- * the seed 0, which means "off", becomes 0. */
+/*
+ * Multiply the seed, because small seeds differ only in few bits. The product is 0 only
+ * for the seed 0, which turns shuffling off, because the factor is odd.
+ */
 void coil__shuffle_begin(coil_loop *loop)
 {
     loop->shuffle = seed_of_thread * UINT64_C(0x9e3779b97f4a7c15);

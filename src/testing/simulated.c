@@ -6,8 +6,8 @@
  *     a simulated socket: ops, watchers <--- changed() --- connections, datagrams
  *     all other descriptors: the poll backend
  *
- * A waiting operation is tried again whenever its socket has changed. Watchers are
- * level-triggered: each poll checks all watchers.
+ * Whenever a socket changes, its waiting operations are tried again. Watchers are
+ * level-triggered: each poll of the backend checks all of them.
  *
  * The other files, in order (each uses only earlier ones):
  *
@@ -22,20 +22,21 @@
  *     simulated_calls.c     all other calls on sockets
  *
  * Invariants
- * 1. A call on one socket never changes another socket directly. A call sends packets.
- *    The arrival of a packet is an event, which a timer of the loop triggers between the
- *    steps of tasks.
- * 2. in_use counts only the kernel's descriptors. While the network has a future event,
- *    its timer is armed. So if the loop has neither timers nor descriptors in use, the
- *    waiting tasks can never continue, and the loop reports a deadlock.
- * 3. Random numbers are drawn in an order that depends only on the program, so tables are
- *    traversed by descriptor, never by address.
+ * 1. A call on one socket never changes another socket directly, but only by sending
+ *    packets. When a packet is due, the loop runs a timer, which makes the packet arrive.
+ *    So packets never arrive while a task is running.
+ * 2. While packets are on their way, a timer is set for the first of them; in_use counts
+ *    only the kernel's descriptors. So if no timer is set and in_use is 0, nothing can
+ *    wake the waiting tasks, and the loop reports a deadlock.
+ * 3. Random numbers are drawn in the same order in each run of the same program. So
+ *    sockets are traversed in the order of their descriptors, not of their memory
+ *    addresses.
  *
  * Start reading at coil__sim_submit() in simulated_op.c, then simulated_flow.c.
  */
 #include "simulated.h"
 
-/* Each thread has its own options, which a new loop copies. */
+/* The options for new loops of this thread. Each loop has its own copy. */
 static COIL__THREAD_LOCAL bool wanted;
 static COIL__THREAD_LOCAL coil_network_opts wanted_opts;
 
@@ -77,7 +78,7 @@ static int create(struct coil__backend **out)
     return 0;
 }
 
-/* Close the remaining sockets, as when a process ends. */
+/* Free the remaining sockets. Unlike close_socket(), this sends no packets. */
 static void destroy(struct coil__backend *backend)
 {
     struct coil__sim *sim = coil__sim_of(backend);
@@ -99,8 +100,8 @@ static void destroy(struct coil__backend *backend)
 }
 
 /*
- * Called after a call to the poll backend: change this backend's in_use by as much as the
- * poll backend's in_use has changed since it was `before`.
+ * Adjust this backend's in_use after a call of the poll backend, whose in_use was
+ * `before` before the call.
  */
 static void update_in_use(struct coil__sim *sim, size_t before)
 {
@@ -210,7 +211,10 @@ static int watch(struct coil__backend *backend, int fd, struct coil__descriptor 
     return watch_socket(sim, coil__sim_find(sim, fd), direction, d->watchers[direction]);
 }
 
-/* Make the watchers of ready sockets ready. Returns true if there was one. */
+/*
+ * Put the watchers of ready sockets into the loop's queue. Returns true if there were
+ * any.
+ */
 static bool call_watchers(struct coil__sim *sim)
 {
     bool called = false;

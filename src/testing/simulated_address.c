@@ -1,8 +1,8 @@
 /*
  * simulated_address.c - addresses of the simulated network, and its log.
  *
- * All addresses are stored as IPv6. IPv4 addresses are mapped, as ::ffff:a.b.c.d, which
- * is also how an IPv6 socket that serves both families sees them.
+ * All addresses are stored as IPv6 addresses. IPv4 addresses are mapped (::ffff:a.b.c.d),
+ * as in IPv6 sockets that serve both families.
  */
 #include "simulated_address.h"
 

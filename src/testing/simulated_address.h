@@ -8,18 +8,23 @@
 
 #include <netinet/in.h>
 
-/* IPv4 addresses are mapped to IPv6, as ::ffff:a.b.c.d. */
+/* An IPv6 address, or an IPv4 address that is mapped to IPv6 (::ffff:a.b.c.d). */
 struct coil__sim_address {
     struct in6_addr host;
     in_port_t port; /* in network byte order */
 };
 
-/* Parse an address for a socket of this family. Fails with -EINVAL or -EAFNOSUPPORT. */
+/*
+ * Convert an address that was passed to a socket of this family. Fails with -EINVAL or
+ * -EAFNOSUPPORT.
+ */
 int coil__sim_address_read(int family, const struct sockaddr *address,
                            socklen_t address_bytes, struct coil__sim_address *out);
 
-/* Write an address like the system calls: truncated to *address_bytes, which is then set
- * to the full length. */
+/*
+ * Copy `from` to `address`, truncated to *address_bytes, and set *address_bytes to the
+ * full length, as getsockname(2) does.
+ */
 void coil__sim_address_write(int family, const struct coil__sim_address *from,
                              struct sockaddr *address, socklen_t *address_bytes);
 
@@ -32,8 +37,9 @@ bool coil__sim_host_equal(const struct in6_addr *a, const struct in6_addr *b);
 bool coil__sim_host_any(const struct in6_addr *host);
 
 /*
- * Return the source address for an unbound socket that sends to this host. Linux makes
- * the same choice for addresses of the local machine.
+ * Return the source address of packets that an unbound socket sends to this host: the
+ * host itself, or the loopback address for loopback and wildcard addresses. Linux makes
+ * the same choice for all addresses of the local machine.
  */
 struct in6_addr coil__sim_host_facing(const struct in6_addr *host);
 

@@ -1,7 +1,8 @@
 /*
- * simulated_calls.c - socket calls in the simulated network, except calls that wait.
+ * simulated_calls.c - the calls on simulated sockets that never wait, such as bind().
  *
- * If a failure is injected (coil_testing_fail_system_call()), the call has no effect.
+ * A call into which a failure is injected (coil_testing_fail_system_call()) has no
+ * effect.
  */
 #include "simulated_calls.h"
 
@@ -142,7 +143,7 @@ static int set_linger(struct coil__sim_socket *socket, const void *value, sockle
     return 0;
 }
 
-/* Options that have no effect in the simulation are accepted. */
+/* Set a socket option. Options that the simulation does not implement are ignored. */
 static int set_option(struct coil__backend *backend, int fd, int level, int name,
                       const void *value, socklen_t value_bytes)
 {

@@ -1,7 +1,4 @@
-/*
- * simulated_calls.h (internal) - socket calls in the simulated network, except calls that
- * wait.
- */
+/* simulated_calls.h (internal) - the calls on simulated sockets that never wait. */
 #ifndef COIL_TESTING_SIMULATED_CALLS_H
 #define COIL_TESTING_SIMULATED_CALLS_H
 

@@ -1,8 +1,8 @@
 /*
- * simulated_cut.c - hosts of the simulated network that are cut off for a while.
+ * simulated_cut.c - hosts of the simulated network that are temporarily unreachable.
  *
- * Each arriving packet is checked against the list of cuts. There are few cuts, so the
- * list is an array. An expired cut is reused for the next cut.
+ * A cut is an entry in an array: a host, and the time until which no packet can reach or
+ * leave it. The array is searched when a packet arrives. Expired entries are reused.
  */
 #include "simulated_cut.h"
 
@@ -18,8 +18,8 @@ static struct coil__sim_cut *cut_of(struct coil__sim *sim, const struct in6_addr
 }
 
 /*
- * Return the host's cut. If the host does not have one, return an expired cut for reuse,
- * or otherwise a new one. Returns NULL if memory ran out.
+ * Return the host's cut, or, if there is none, an entry that can be used for it: an
+ * expired one if possible, otherwise a new one. Returns NULL if memory ran out.
  */
 static struct coil__sim_cut *cut_for(struct coil__sim *sim, const struct in6_addr *host)
 {
@@ -89,7 +89,7 @@ void coil__sim_perhaps_cut(struct coil__sim *sim, const struct in6_addr *host)
     until =
         coil__inside->time_add(coil__sim_now(), coil__sim_between(sim, sim->opts.cut_ns));
     cut = cut_for(sim, host);
-    /* without memory the host is not cut off */
+    /* if memory ran out, the host is not cut off */
     if (cut != NULL && cut->until < until)
         cut->until = until;
 }

@@ -2,14 +2,15 @@
  * simulated_events.c - the future events of the simulated network, and its random
  * numbers.
  *
- * Events are in a pairing heap, ordered by time. The links are members of the events:
- * each event has a list of children, which are not due before it. A timer of the loop is
- * set to the first event, so a virtual clock advances to this event. If there is no
- * memory for the timer, the network checks for due events in every turn.
+ * Future events are in a pairing heap, ordered by time: each event has a list of
+ * children, none of which is due before it. The heap's links are members of the events. A
+ * timer of the loop is set to the time of the first event, so a virtual clock jumps to
+ * that time when all tasks are waiting. If the timer cannot be set because memory ran
+ * out, the network checks for due events in every turn.
  *
- * The random number generator is xoshiro256** by Blackman and Vigna; splitmix64
- * initializes its state, as the authors recommend. The generator gives the same numbers
- * on every machine. Numbers are drawn in an order that depends only on the program, so a
+ * The random number generator is xoshiro256** by Blackman and Vigna; its state is
+ * initialized with splitmix64, as the authors recommend. The generator returns the same
+ * numbers on every machine, and a program draws them in the same order in every run, so a
  * run can be repeated.
  */
 #include "simulated_events.h"
@@ -45,8 +46,8 @@ static uint64_t draw_random(struct coil__sim *sim)
 }
 
 /*
- * The modulus makes small numbers slightly more likely, at most by a factor of 1 + n /
- * 2^64, which does not matter.
+ * The remainder is slightly more often a small number (by a factor of at most 1 + n /
+ * 2^64), which does not matter.
  */
 uint64_t coil__sim_random(struct coil__sim *sim, uint64_t n)
 {
@@ -86,8 +87,8 @@ static bool earlier(const struct coil__sim_event *a, const struct coil__sim_even
 }
 
 /*
- * Merge two heaps: the top that is due later becomes a child of the other top. Either
- * heap may be NULL.
+ * Merge two heaps, each of which may be NULL: the top that is due later becomes a child
+ * of the other one.
  */
 static struct coil__sim_event *merge_heaps(struct coil__sim_event *a,
                                            struct coil__sim_event *b)
@@ -113,8 +114,8 @@ static struct coil__sim_event *unlink_siblings(struct coil__sim_event *event)
 }
 
 /*
- * Merge a list of heaps: first merge pairs from front to back, then the results from back
- * to front.
+ * Merge a list of heaps into one: first merge them in pairs from front to back, then
+ * merge the results from back to front.
  */
 static struct coil__sim_event *meld_all(struct coil__sim_event *list)
 {
@@ -162,7 +163,7 @@ int64_t coil__sim_now(void)
     return coil__inside->loop_now(coil_loop_current());
 }
 
-/* Set the loop's timer to the first event. */
+/* Set the timer to the time of the first event. */
 static void set_timer(struct coil__sim *sim)
 {
     coil_loop *loop = coil_loop_current();
@@ -223,7 +224,9 @@ static void timer_is_due(struct coil__runnable *runnable)
         run_due_events(sim);
 }
 
-/* Run in every turn of the loop while memory for the timer cannot be allocated. */
+/*
+ * Called in every turn of the loop while the timer cannot be set because memory ran out.
+ */
 static void check_untimed(struct coil__runnable *runnable)
 {
     if (!coil_loop_current()->closing)

@@ -2,10 +2,10 @@
  * simulated_events.h (internal) - the simulated network's state, future events and random
  * numbers.
  *
- * The files of the network are layers, from the bottom: events, address, cut, socket,
+ * The files of the network are layers, from bottom to top: events, address, cut, socket,
  * flow, tcp, udp, op, calls, and simulated.c, which explains how the network works. Each
- * file uses only the files below it, except through two pointers: coil__sim.retry_ops,
- * and the class of a connection.
+ * file calls only functions of lower layers, with two exceptions, which are function
+ * pointers: coil__sim.retry_ops, and coil__sim_connection.class.
  */
 #ifndef COIL_TESTING_SIMULATED_EVENTS_H
 #define COIL_TESTING_SIMULATED_EVENTS_H
@@ -19,13 +19,13 @@ struct coil__sim;
 struct coil__sim_socket;
 
 /*
- * A future event. An event is a member of the object on which it acts, so scheduling does
- * not allocate.
+ * A future event, such as the arrival of a packet. It is a member of the object that it
+ * affects, so no memory is allocated when it is scheduled.
  */
 struct coil__sim_event {
     void (*happen)(struct coil__sim *sim, struct coil__sim_event *event);
     int64_t when;
-    uint64_t order; /* random: the order of events that are due at the same time */
+    uint64_t order; /* random; decides between events with the same `when` */
     bool queued;
     struct coil__sim_event *child, *next, *prev; /* in the heap */
 };
@@ -34,12 +34,12 @@ struct coil__sim {
     struct coil__backend backend;
     struct coil__backend *real; /* the backend for the kernel's descriptors */
     coil_network_opts opts;
-    /* Tries the socket's operations again: coil__sim_changed(). */
+    /* Tries the socket's waiting operations again; called by coil__sim_changed(). */
     void (*retry_ops)(struct coil__sim *sim, struct coil__sim_socket *socket);
     uint64_t random[4];
     struct coil__sim_event *first; /* the top of the heap */
-    struct coil__timer timer;      /* due at the first event */
-    struct coil__runnable untimed; /* replaces the timer if there is no memory for it */
+    struct coil__timer timer;      /* set to the time of the first event */
+    struct coil__runnable untimed; /* replaces `timer` if it cannot be set */
     int64_t timed_for;
     struct coil__sim_socket **sockets; /* indexed by descriptor - COIL__FIRST_SIMULATED */
     size_t socket_slots, socket_count;
@@ -58,7 +58,7 @@ static inline struct coil__sim *coil__sim_of(struct coil__backend *backend)
 
 void coil__sim_events_init(struct coil__sim *sim);
 
-/* Schedule the event for `when`. If it is already scheduled, change its time. */
+/* Schedule the event for `when`, or reschedule it. */
 void coil__sim_schedule(struct coil__sim *sim, struct coil__sim_event *event,
                         int64_t when);
 
@@ -71,18 +71,21 @@ int64_t coil__sim_now(void);
 uint64_t coil__sim_random(struct coil__sim *sim, uint64_t n);
 
 /*
- * Return true with a probability of `ppm` in a million. If `ppm` is 0, no random number
- * is drawn.
+ * Return true with a probability of `ppm` in a million. Draws no random number if `ppm`
+ * is 0.
  */
 bool coil__sim_chance(struct coil__sim *sim, unsigned ppm);
 
-/* Return a random time in the range, including both ends. */
+/* Return a random time from range[0] to range[1], both inclusive. */
 int64_t coil__sim_between(struct coil__sim *sim, const int64_t range[2]);
 
-/* Return the random latency of a packet. */
+/* Draw the latency of a packet. */
 int64_t coil__sim_latency(struct coil__sim *sim);
 
-/* Return how many of n possible bytes a call transfers: all n, or fewer, at random. */
+/*
+ * Return the number of bytes that a call transfers of the n that it could transfer: n or,
+ * at random, less (opts.short_ppm).
+ */
 size_t coil__sim_shorten(struct coil__sim *sim, size_t n);
 
 #endif

@@ -7,16 +7,17 @@
  *               `-------------------- the window opens ---------------'
  *
  * Invariants
- * 1. Flying packets arrive in order: no packet is due before its predecessor, and only
- *    the first one has an event.
- * 2. Flying bytes and bytes that the other end has not read together do not exceed the
- *    other end's receive limit, unless they are a single packet that is larger. All other
- *    packets are waiting.
- * 3. `unacknowledged` is the number of bytes that are waiting, flying, or arrived and not
- *    yet acknowledged. This number does not exceed send_limit: a sender waits until there
- *    is room.
+ * 1. The packets in flight arrive in the order in which they were sent: none is due
+ *    before its predecessor. An event is scheduled only for the first of them.
+ * 2. The bytes in flight plus the bytes that the other end has received but not read do
+ *    not exceed the other end's receive_limit. The only exception is a single packet that
+ *    is larger than the limit. Packets for which there is no room are in `waiting`.
+ * 3. `unacknowledged` is the number of bytes that are waiting or in flight, or that have
+ *    arrived but are not acknowledged yet. It never exceeds send_limit: a sender waits
+ *    for room.
  * 4. Memory is allocated only when bytes are sent. The packets of handshakes, FINs and
- *    resets are members of the connection, so neither arrivals nor closing needs memory.
+ *    resets are members of the connection, so closing a socket cannot fail for lack of
+ *    memory, nor can the arrival of a packet.
  */
 #include "simulated_flow.h"
 
@@ -24,7 +25,7 @@
 
 enum { DEFAULT_SEGMENT = 16384 };
 
-/* tcp(7): tcp_retries2, and tcp_syn_retries. */
+/* Linux's defaults: see tcp_retries2 and tcp_syn_retries in tcp(7). */
 #define SENDER_GIVES_UP COIL_MSEC(924600)
 #define CONNECTING_GIVES_UP COIL_SEC(127)
 
@@ -97,7 +98,7 @@ static bool has_room(const struct coil__sim_end *end,
            there + packet->bytes <= other->receive_limit;
 }
 
-/* Send waiting packets while the other end has room. */
+/* Send the waiting packets for which the other end has room. */
 static void transmit(struct coil__sim *sim, struct coil__sim_end *end)
 {
     struct coil__sim_packet *packet;
@@ -146,7 +147,8 @@ static void log_packet(struct coil__sim *sim, const struct coil__sim_end *end,
 }
 
 /*
- * Deliver data that `end` has sent. If the other end is closed or dead, it sends a reset.
+ * Deliver a packet with data that `end` has sent. If the other end is closed or dead, it
+ * answers with a reset.
  */
 static void deliver_data(struct coil__sim *sim, struct coil__sim_end *end,
                          struct coil__sim_packet *packet)
@@ -181,7 +183,7 @@ static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
         other->connection->class->greeted(sim, other);
         break;
     case COIL__SIM_FIN:
-        /* otherwise receive() would return 0, not the reset's error */
+        /* after a reset, receive() must return the reset's error, not 0 */
         if (!other->dead)
             other->fin_received = true;
         coil__sim_changed(sim, other->socket);
@@ -196,8 +198,9 @@ static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
 }
 
 /*
- * Delay the packet, because one of the hosts is cut off: schedule the next
- * retransmission, or end the connection if the sender has timed out, as TCP does.
+ * Delay the packet, because one of the hosts is cut off until `until`. If this takes
+ * longer than TCP retransmits a packet, the connection fails with ETIMEDOUT when TCP
+ * would give up.
  */
 static void hold_packet(struct coil__sim *sim, struct coil__sim_end *end,
                         const struct coil__sim_packet *packet, int64_t until)
@@ -274,9 +277,8 @@ void coil__sim_flow_init(struct coil__sim_end *end)
 /* ---- sending ----------------------------------------------------------------------- */
 
 /*
- * Return and clear the connection's pending error, and store it in `lost`. Linux reports
- * such an error only once, but like coil's other backends, this backend returns it from
- * each later receive.
+ * Return and clear the pending error of this end, and store it in `lost`: Linux reports
+ * such an error only once, but all backends of coil return it from each later receive.
  */
 static int take_error(struct coil__sim_end *end)
 {
@@ -289,8 +291,8 @@ static int take_error(struct coil__sim_end *end)
 }
 
 /*
- * Add a waiting packet with n bytes of the parts, beginning at `offset`. Fails with
- * -ENOBUFS.
+ * Append a packet to `waiting`, with n bytes of the parts, starting at `offset`. Fails
+ * with -ENOBUFS.
  */
 static int add_packet(struct coil__sim_end *end, const struct iovec *parts, size_t count,
                       size_t offset, size_t n)
@@ -337,8 +339,10 @@ ssize_t coil__sim_flow_send(struct coil__sim *sim, struct coil__sim_end *end,
 
 /* ---- receiving --------------------------------------------------------------------- */
 
-/* Return the result of a receive when there is no data. The checks have the same order as
- * in Linux's tcp_recvmsg_locked(). */
+/*
+ * Return the result of a receive when there is no data. The order of the checks is that
+ * of Linux's tcp_recvmsg_locked().
+ */
 static ssize_t receive_nothing(struct coil__sim_end *end)
 {
     if (end->fin_received)
@@ -394,7 +398,10 @@ size_t coil__sim_iov_bytes(const struct iovec *parts, size_t count)
     return bytes;
 }
 
-/* Copy n bytes: to the parts if `into` is true, otherwise from the parts. */
+/*
+ * Copy n bytes from `bytes` to the parts if `into` is true, otherwise from the parts to
+ * `bytes`.
+ */
 static void copy_parts(const struct iovec *parts, size_t count, size_t offset,
                        unsigned char *bytes, size_t n, bool into)
 {

@@ -1,9 +1,9 @@
 /*
  * simulated_op.c - operations on simulated sockets.
  *
- * An operation is tried immediately, and again whenever its socket has changed. At
- * random, the first try is delayed (opts.late_ppm). A waiting operation has had no effect
- * yet.
+ * An operation is tried immediately, or sometimes after a random delay (opts.late_ppm).
+ * If it must wait, it is tried again whenever its socket changes. A waiting operation has
+ * not had any effect.
  */
 #include "simulated_op.h"
 
@@ -60,7 +60,9 @@ static ssize_t poll_socket(const struct coil__sim_socket *socket, unsigned event
     return found != 0 ? (ssize_t)found : -EAGAIN;
 }
 
-/* Try an operation. Returns its result, or -EAGAIN if it must wait. */
+/*
+ * Try an operation other than connect(). Returns its result, or -EAGAIN if it must wait.
+ */
 static ssize_t try_op(struct coil__sim *sim, struct coil__sim_socket *socket,
                       const struct coil__op *op)
 {
@@ -137,8 +139,8 @@ static void try_late_out(struct coil__sim *sim, struct coil__sim_event *event)
 }
 
 /*
- * Make the operation wait until its socket changes. If `late` is true, the operation was
- * not tried yet: try it after a random time, even if the socket does not change.
+ * Make the operation wait until its socket changes. If `late` is true, it has not been
+ * tried yet, so it is also tried after a random time. Returns -EINPROGRESS.
  */
 static ssize_t defer_op(struct coil__sim *sim, struct coil__sim_socket *socket,
                         struct coil__op *op, bool late)
@@ -163,8 +165,8 @@ static ssize_t defer_op(struct coil__sim *sim, struct coil__sim_socket *socket,
 }
 
 /*
- * Try the operation, which may be connect(), once. Returns -EAGAIN if the operation must
- * wait.
+ * Try an operation, which may also be connect(). Returns its result, or -EAGAIN if it
+ * must wait.
  */
 static ssize_t call_once(struct coil__sim *sim, struct coil__sim_socket *socket,
                          struct coil__op *op)
@@ -179,16 +181,18 @@ static ssize_t call_once(struct coil__sim *sim, struct coil__sim_socket *socket,
         return coil__sim_udp_connect(sim, socket, &to);
     if (rc == 0)
         rc = coil__sim_tcp_connect(sim, socket, &to);
-    /* -EALREADY: an earlier connect() has begun the attempt. */
+    /* -EALREADY: an earlier call of connect() has started the attempt. */
     return rc == -EINPROGRESS || rc == -EALREADY ? -EAGAIN : rc;
 }
 
-/* If a failure is injected into the operation, set errno and return true. */
+/* Return true and set errno if the operation must fail because a failure is injected. */
 static bool has_injected_failure(const struct coil__op *op)
 {
     const struct coil__op_row *row = &coil__inside->op_rows[op->kind];
 
-    /* Ignore an injected EINTR, after which real backends would repeat the call. */
+    /*
+     * An injected EINTR is ignored, because the other backends repeat the call after it.
+     */
     return coil__sim_call_fails(row->error, row->call) && errno != EINTR;
 }
 
@@ -206,8 +210,8 @@ static ssize_t perform(struct coil__sim *sim, struct coil__sim_socket *socket,
 }
 
 /*
- * Return 0 if a COIL__OP_POLL may use the socket, or a negative errno. This operation
- * does not need attach(): it borrows a socket that is otherwise unused.
+ * Return 0 if the COIL__OP_POLL may begin, or -EBUSY. This kind of operation does not
+ * require attach(), but borrows a socket that is not used otherwise.
  */
 static int check_poll(const struct coil__sim_socket *socket, const struct coil__op *op)
 {
@@ -219,7 +223,7 @@ static int check_poll(const struct coil__sim_socket *socket, const struct coil__
     return 0;
 }
 
-/* Return 0 if any other operation may use the socket, or a negative errno. */
+/* Return 0 if the operation may begin, or a negative errno. */
 static int check_op(const struct coil__sim_socket *socket, const struct coil__op *op)
 {
     if (op->kind > COIL__OP_POLL || op->kind == COIL__OP_SENDFILE)
@@ -259,7 +263,7 @@ ssize_t coil__sim_attempt(struct coil__sim *sim, struct coil__op *op)
     return result == -EAGAIN ? -EINPROGRESS : result;
 }
 
-/* The operation can end immediately: while it was waiting, it had no effect. */
+/* A waiting operation has not had any effect, so it can end immediately. */
 void coil__sim_cancel(struct coil__sim *sim, struct coil__op *op)
 {
     finish_op(sim, coil__sim_find(sim, op->fd), op, -ECANCELED);

@@ -7,17 +7,20 @@
 #include "simulated_udp.h"
 
 /*
- * Return whether the socket is readable and writable: COIL_READABLE, COIL_WRITABLE, both,
+ * Return the directions in which the socket is ready: COIL_READABLE, COIL_WRITABLE, both,
  * or 0.
  */
 unsigned coil__sim_ready(const struct coil__sim_socket *socket);
 
-/* The backend's functions with these names, for simulated sockets. */
+/*
+ * The functions of the backend of these names (struct coil__backend_class), for simulated
+ * sockets.
+ */
 ssize_t coil__sim_submit(struct coil__sim *sim, struct coil__op *op);
 ssize_t coil__sim_attempt(struct coil__sim *sim, struct coil__op *op);
 void coil__sim_cancel(struct coil__sim *sim, struct coil__op *op);
 
-/* The function coil__sim.retry_ops: try the socket's waiting operations again. */
+/* Try the socket's waiting operations again. */
 void coil__sim_retry_ops(struct coil__sim *sim, struct coil__sim_socket *socket);
 
 /* End the socket's operations with -EBADF. */

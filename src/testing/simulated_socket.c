@@ -2,8 +2,8 @@
  * simulated_socket.c - sockets of the simulated network: descriptors and names.
  *
  * A new socket gets the lowest free descriptor, as in the kernel. So the number of a
- * closed descriptor is soon reused, which reveals programs that still use the closed one.
- * Ephemeral ports are assigned in ascending order.
+ * closed socket is soon reused, which reveals programs that use a socket after they have
+ * closed it. Ephemeral ports are assigned in ascending order.
  */
 #include "simulated_socket.h"
 
@@ -32,7 +32,10 @@ struct coil__sim_socket *coil__sim_find(const struct coil__sim *sim, int fd)
                                                                    : NULL;
 }
 
-/* Return the lowest free descriptor, or -EMFILE or -ENOMEM. */
+/*
+ * Find the lowest free descriptor, and make room for it in the tables. Fails with -EMFILE
+ * or -ENOMEM.
+ */
 static int free_descriptor(struct coil__sim *sim)
 {
     struct coil__sim_socket **sockets;
@@ -91,8 +94,8 @@ void coil__sim_socket_free(struct coil__sim *sim, struct coil__sim_socket *socke
 /* ---- names ------------------------------------------------------------------------- */
 
 /*
- * True if the socket receives packets that are sent to the host: its name is that host or
- * a wildcard. Without IPV6_V6ONLY, "::" also receives packets to IPv4 addresses.
+ * True if the socket is bound to this host, or to a wildcard address that includes this
+ * host. Without IPV6_V6ONLY, "::" includes IPv4 addresses.
  */
 static bool name_covers(const struct coil__sim_socket *socket,
                         const struct in6_addr *host)
@@ -108,8 +111,9 @@ static bool name_covers(const struct coil__sim_socket *socket,
 }
 
 /*
- * True if the second socket must not be bound while the first one is bound, whichever of
- * the two will listen. (Linux: inet_csk_bind_conflict(); SO_REUSEADDR in socket(7))
+ * True if `b` must not be bound to its name, or must not listen, because `a` is bound to
+ * a name that overlaps. The rules are Linux's: see inet_csk_bind_conflict(), and
+ * SO_REUSEADDR in socket(7).
  */
 static bool names_conflict(const struct coil__sim_socket *a,
                            const struct coil__sim_socket *b)
@@ -141,7 +145,7 @@ static bool port_is_used(const struct coil__sim *sim, int type, in_port_t port)
     return false;
 }
 
-/* Return a free port in network byte order, or 0 if all are used. */
+/* Return a free ephemeral port in network byte order, or 0 if all are used. */
 static in_port_t free_port(struct coil__sim *sim, int type)
 {
     for (int tried = FIRST_PORT; tried <= LAST_PORT; tried++) {
@@ -205,8 +209,8 @@ int coil__sim_socket_listen(struct coil__sim *sim, struct coil__sim_socket *sock
 }
 
 /*
- * Return how well the socket's name matches the address: 0 if it does not match, and more
- * for a more specific name.
+ * Return 0 if the socket's name does not match the address, otherwise a number that is
+ * greater the more specific the name is.
  */
 static unsigned match_rank(const struct coil__sim_socket *socket,
                            const struct coil__sim_address *to)
@@ -234,7 +238,9 @@ struct coil__sim_socket *coil__sim_socket_at(struct coil__sim *sim, int type,
         found = match_rank(s, to);
         if (found == 0 || found < highest)
             continue;
-        /* Choose at random among sockets with SO_REUSEPORT on the same port. */
+        /*
+         * Several sockets with SO_REUSEPORT can have the same name. Choose one at random.
+         */
         equal = found > highest ? 1 : equal + 1;
         if (found > highest || coil__sim_random(sim, equal) == 0)
             best = s;

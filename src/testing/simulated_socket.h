@@ -10,7 +10,10 @@ enum coil__sim_state {
     COIL__SIM_FRESH,
     COIL__SIM_LISTENING,
     COIL__SIM_CONNECTING,
-    /* connected, even if the connection has ended; or a datagram socket with a peer */
+    /*
+     * a stream socket that was connected, even if its connection has ended meanwhile; or
+     * a datagram socket with a peer
+     */
     COIL__SIM_CONNECTED
 };
 
@@ -21,7 +24,7 @@ struct coil__sim_socket {
     bool wants_info; /* IP_PKTINFO, IPV6_RECVPKTINFO */
     size_t send_limit, receive_limit;
     struct coil__sim_address name, peer;
-    int error; /* pending error of a datagram socket, or of a connect that failed */
+    int error; /* pending error of a datagram socket, or error of the last connect() */
 
     /* simulated_op.c, simulated.c */
     enum coil__use use;
@@ -34,7 +37,7 @@ struct coil__sim_socket {
 
     /* listening */
     struct coil__list accepting; /* coil__sim_connection.accepting */
-    /* the limit for, and the number of, half-open and unaccepted connections */
+    /* maximum and current number of half-open and unaccepted connections */
     unsigned backlog, asking;
 
     /* datagrams */
@@ -43,7 +46,7 @@ struct coil__sim_socket {
 };
 
 /*
- * Return the size that a buffer gets if a program requests the size `asked`; 0 requests
+ * Return the size of a buffer for which a program has requested `asked` bytes. 0 requests
  * the default.
  */
 size_t coil__sim_buffer_bytes(size_t asked);
@@ -51,41 +54,43 @@ size_t coil__sim_buffer_bytes(size_t asked);
 /* Return the socket with that descriptor, or NULL. */
 struct coil__sim_socket *coil__sim_find(const struct coil__sim *sim, int fd);
 
-/* Create a socket. If this fails, return NULL and set *rc to -EMFILE or -ENOMEM. */
+/* Create a socket. Returns NULL if this fails, and sets *rc to -EMFILE or -ENOMEM. */
 struct coil__sim_socket *coil__sim_socket_create(struct coil__sim *sim, int family,
                                                  int type, int *rc);
 
-/* Free the socket and its descriptor. There must be no more pointers to the socket. */
+/* Free the socket, to which no pointers may exist any more, and its descriptor. */
 void coil__sim_socket_free(struct coil__sim *sim, struct coil__sim_socket *socket);
 
-/* Bind an unbound socket to a free port, and to the host that sends to `peer`, which may
- * be NULL. Fails with -EADDRNOTAVAIL. */
+/*
+ * Bind the socket to a free port if it is not bound. If `peer` is not NULL and the
+ * socket's host is a wildcard, set the host to the source address for packets to `peer`.
+ * Fails with -EADDRNOTAVAIL.
+ */
 int coil__sim_socket_autobind(struct coil__sim *sim, struct coil__sim_socket *socket,
                               const struct in6_addr *peer);
 
-/*
- * Bind the socket. If the port is 0, choose a free port. Fails with -EINVAL or
- * -EADDRINUSE.
- */
+/* Bind the socket, to a free port if the port is 0. Fails with -EINVAL or -EADDRINUSE. */
 int coil__sim_socket_bind(struct coil__sim *sim, struct coil__sim_socket *socket,
                           const struct coil__sim_address *name);
 
 /*
- * Make the socket listen. If it is unbound, first bind it to a free port. Fails with
- * -EADDRNOTAVAIL or -EADDRINUSE.
+ * Make the socket listen, on a free port if it is not bound. Fails with -EADDRNOTAVAIL or
+ * -EADDRINUSE.
  */
 int coil__sim_socket_listen(struct coil__sim *sim, struct coil__sim_socket *socket,
                             int backlog);
 
 /*
- * Return the socket that a packet to `to` reaches: the one with the most specific name.
+ * Return the socket of this type and state that receives packets to `to`, which is the
+ * one with the most specific name, or NULL.
  */
 struct coil__sim_socket *coil__sim_socket_at(struct coil__sim *sim, int type,
                                              enum coil__sim_state state,
                                              const struct coil__sim_address *to);
 
 /*
- * Try the socket's operations again, because its state has changed. NULL has no effect.
+ * Try the socket's waiting operations again, because its state has changed. Has no effect
+ * if `socket` is NULL.
  */
 void coil__sim_changed(struct coil__sim *sim, struct coil__sim_socket *socket);
 

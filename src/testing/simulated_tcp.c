@@ -10,17 +10,17 @@
  *   close, shutdown --- FIN, or RST ----------> end of stream, or -ECONNRESET
  *
  * Invariants
- * 1. A connection exists while one of its ends is open, which means that a socket or a
- *    listener's queue refers to that end. Packets in transit do not keep the connection
- *    alive, because no program could receive them.
- * 2. A closed end still sends its waiting packets and its FIN. If packets arrive later,
- *    it sends a reset.
- * 3. `listener` is set while the connection is half open, or is waiting to be accepted.
- *    listener->asking counts these connections.
+ * 1. A connection is freed when neither end is open, which means that no socket or
+ *    listener refers to an end. Packets that are still in transit are dropped, because no
+ *    program could receive them.
+ * 2. After an end was closed, it still sends its waiting packets and its FIN. It answers
+ *    data that arrives later with a reset.
+ * 3. While a connection is half open or waits to be accepted, its `listener` is set, and
+ *    it is counted in listener->asking.
  */
 #include "simulated_tcp.h"
 
-#define ATTEMPTS 7 /* 1 + tcp_syn_retries of tcp(7), 6; the last one waits 64 s */
+#define ATTEMPTS 7 /* 1 + tcp_syn_retries (6) of tcp(7); the last one waits 64 s */
 
 static struct coil__sim_end *client_of(struct coil__sim_connection *c)
 {
@@ -34,10 +34,7 @@ static struct coil__sim_end *server_of(struct coil__sim_connection *c)
 
 /* ---- creating and freeing connections ---------------------------------------------- */
 
-/*
- * Remove the connection from its listener, because it is no longer half open or in the
- * queue.
- */
+/* Remove the connection from its listener, if it has one. */
 static void leave_listener(struct coil__sim_connection *c)
 {
     if (c->listener == NULL)
@@ -96,8 +93,8 @@ static void fail_end(struct coil__sim *sim, struct coil__sim_end *end, int error
 /* ---- connecting -------------------------------------------------------------------- */
 
 /*
- * Called when a SYN arrives or is lost: continue the handshake, or send the next SYN 1,
- * 2, 4, ... seconds later.
+ * Called when a SYN arrives at the server's host or is lost. If it is lost, the next one
+ * follows after 1, 2, 4, ... seconds.
  */
 static void attempt_arrives(struct coil__sim *sim, struct coil__sim_event *event)
 {
@@ -166,7 +163,7 @@ static void end_was_reset(struct coil__sim *sim, struct coil__sim_end *end)
 
     if (!end->open || end->dead)
         return;
-    /* half open: no program has a socket for this connection */
+    /* half open: the server has no socket for this connection yet */
     if (end == server_of(c) && !end->established) {
         leave_listener(c);
         mark_closed(end);
@@ -238,7 +235,7 @@ int coil__sim_tcp_connect(struct coil__sim *sim, struct coil__sim_socket *socket
 
 /* ---- accepting --------------------------------------------------------------------- */
 
-/* Reset a connection that was not accepted. */
+/* Reset a connection that was not accepted yet. */
 static void abandon_server(struct coil__sim *sim, struct coil__sim_connection *c)
 {
     leave_listener(c);
@@ -248,7 +245,7 @@ static void abandon_server(struct coil__sim *sim, struct coil__sim_connection *c
     forget_if_closed(sim, c);
 }
 
-/* Create a socket for the server's end. Returns its descriptor, or an error. */
+/* Create a socket for the server's end. Returns its descriptor or a negative errno. */
 static int create_accepted(struct coil__sim *sim, struct coil__sim_socket *listener,
                            struct coil__sim_connection *c)
 {
@@ -336,7 +333,9 @@ static void close_listener(struct coil__sim *sim, struct coil__sim_socket *socke
 static void close_end(struct coil__sim *sim, struct coil__sim_socket *socket)
 {
     struct coil__sim_end *end = socket->end;
-    /* If unread data is lost, the peer gets a reset. (RFC 2525, 2.17) */
+    /*
+     * A reset tells the peer that data was lost because it was not read (RFC 2525, 2.17).
+     */
     bool resets = end->received_bytes > 0 || socket->resets_on_close;
 
     mark_closed(end);

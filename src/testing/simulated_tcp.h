@@ -1,5 +1,6 @@
 /*
- * simulated_tcp.h (internal) - makes and ends connections of the simulated network.
+ * simulated_tcp.h (internal) - establishes and closes connections of the simulated
+ * network.
  */
 #ifndef COIL_TESTING_SIMULATED_TCP_H
 #define COIL_TESTING_SIMULATED_TCP_H

@@ -1,16 +1,15 @@
 /*
  * simulated_udp.c - datagrams of the simulated network.
  *
- * Each datagram has its own latency. A datagram may be lost or duplicated, or may
- * overtake another. If a datagram does not reach a socket and its sender is connected,
- * the sender gets an ICMP "unreachable": the datagram itself is sent back as this
- * message.
+ * Each datagram has its own latency, so it may overtake others, and it may be lost or
+ * duplicated. A datagram to an address without a socket is sent back as the ICMP message
+ * "port unreachable", which only a connected socket receives, as an error.
  */
 #include "simulated_udp.h"
 
 #include <string.h>
 
-/* 65,535 bytes minus the headers: IPv4 and UDP for IPv4, only UDP for IPv6. */
+/* 65,535 bytes minus the headers of IPv4 and UDP (28 bytes), or of UDP (8 bytes). */
 enum { LARGEST_V4 = 65507, LARGEST_V6 = 65527 };
 
 static struct coil__sim_datagram *first_received(struct coil__sim_socket *socket)
@@ -24,7 +23,7 @@ static void drop_datagram(struct coil__sim_datagram *datagram)
     coil__inside->free(datagram);
 }
 
-/* Return the connected socket with this name and this peer, or NULL. */
+/* Return the connected datagram socket with this name and peer, or NULL. */
 static struct coil__sim_socket *connected_at(struct coil__sim *sim,
                                              const struct coil__sim_address *name,
                                              const struct coil__sim_address *peer)
@@ -49,7 +48,7 @@ static void launch_datagram(struct coil__sim *sim, struct coil__sim_datagram *da
                        coil__inside->time_add(coil__sim_now(), coil__sim_latency(sim)));
 }
 
-/* Send the datagram back as an ICMP "unreachable". */
+/* Send the datagram back to its sender, as an ICMP message "port unreachable". */
 static void send_back_unreachable(struct coil__sim *sim,
                                   struct coil__sim_datagram *datagram)
 {
@@ -90,7 +89,7 @@ static void deliver_datagram(struct coil__sim *sim, struct coil__sim_datagram *d
     }
     coil__list_remove(&datagram->link);
     coil__list_push(&socket->received, &datagram->link);
-    socket->received_bytes += datagram->bytes + 1; /* empty datagrams also take space */
+    socket->received_bytes += datagram->bytes + 1; /* even empty datagrams take space */
     coil__sim_changed(sim, socket);
 }
 
@@ -156,10 +155,13 @@ static int take_error(struct coil__sim_socket *socket)
  */
 #define INTERFACE 1
 
-/* Read the source that the control data requests. Fails with -ENODEV. */
+/*
+ * Set *host to the source address that the control data requests, if any. Fails with
+ * -ENODEV if another network interface is requested.
+ */
 static int read_source(const struct msghdr *message, struct in6_addr *host)
 {
-    struct msghdr view = *message; /* CMSG_NXTHDR() requires a struct that is not const */
+    struct msghdr view = *message; /* CMSG_NXTHDR() does not accept a const struct */
     unsigned interface = 0;
 
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&view); c != NULL; c = CMSG_NXTHDR(&view, c)) {
@@ -224,7 +226,7 @@ ssize_t coil__sim_udp_send(struct coil__sim *sim, struct coil__sim_socket *socke
 
 /* ---- receiving --------------------------------------------------------------------- */
 
-/* Write the address to which the datagram was sent as control data. */
+/* Report the address to which the datagram was sent, as control data (IP_PKTINFO). */
 static void write_info(const struct coil__sim_socket *socket, const struct in6_addr *to,
                        struct msghdr *message)
 {

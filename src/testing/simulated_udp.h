@@ -7,10 +7,10 @@
 #include "simulated_tcp.h"
 
 struct coil__sim_datagram {
-    struct coil__list link; /* link in coil__sim.datagrams or a socket's list */
+    struct coil__list link; /* in coil__sim.datagrams or coil__sim_socket.received */
     struct coil__sim_event arrival;
     struct coil__sim_address from, to;
-    bool unreachable; /* an ICMP "unreachable": no socket is bound to `from` */
+    bool unreachable; /* an ICMP "unreachable": `from` has no socket */
     size_t bytes;
     unsigned char data[];
 };

@@ -16,7 +16,10 @@ int coil_testing_run(coil_task_fn fn, void *arg)
 
 /* ---- waiting until all are blocked ------------------------------------------------- */
 
-/* The loop runs `idle` when nothing is ready. */
+/*
+ * A call of coil_wait_all_blocked(). The loop runs `idle` when no other runnable is
+ * ready.
+ */
 struct rest_waiter {
     struct coil__wait wait;
     struct coil__runnable idle;
