@@ -33,7 +33,7 @@ void coil_set_allocator(const coil_allocator *replacement)
 
 const struct coil__fault_hooks *_Atomic coil__fault_hooks;
 
-/* Like realloc(3). Used while a test counts allocations or makes one fail. */
+/* coil__realloc() while a test counts allocations or makes one fail. */
 static COIL__NOINLINE void *realloc_counted(void *block, size_t size)
 {
     void *moved;
@@ -81,8 +81,8 @@ void coil__free(void *block)
 #define KEPT_MAX 1024
 
 /*
- * The last objects that were freed, whose memory is kept for a while. The struct itself
- * is from malloc(3): see coil/base.h.
+ * The last KEPT_MAX objects that were freed, whose memory is not reused yet. The struct
+ * itself is allocated with calloc(3), not with the program's allocator.
  */
 struct kept {
     size_t next;
@@ -98,8 +98,8 @@ static void free_uncounted(void *block)
 }
 
 /*
- * Free an object. In debug mode its memory is kept until KEPT_MAX other objects were
- * freed, but tests that count blocks count it as freed at once.
+ * Free an object. In debug mode, its memory is kept until this thread has freed KEPT_MAX
+ * other objects, but a test that counts blocks counts it as freed at once.
  */
 void coil__free_object(void *block)
 {
@@ -179,14 +179,14 @@ void (*_Atomic coil__misuse_contain)(const char *, const void *);
 
 /* ---- aborting ---------------------------------------------------------------------- */
 
-/* How long exit(3) waits until a report is complete, and after that for abort(). */
+/* How long exit(3) waits for another thread to finish its report, and then to abort. */
 #define REPORT_MS 10000
 #define ABORT_MS 1000
 
 /*
- * The id of the process in which a thread is reporting misuse and will abort. A child
- * that is forked meanwhile does not have that thread, so it compares this id with its
- * own.
+ * The process in which a thread is reporting misuse and will then abort, or 0. A child
+ * that is forked in the meantime does not have this thread, but sees that the id is not
+ * its own.
  */
 static _Atomic pid_t aborting_process;
 static atomic_bool abort_is_next; /* the report is complete */
@@ -195,7 +195,7 @@ static COIL__THREAD_LOCAL bool aborting;
 static void print_misuse(const char *sentence, const void *from)
 {
     void (*report)(const char *, const void *) = coil__misuse_report;
-    bool again = aborting; /* the report itself has misused coil: print no stack */
+    bool again = aborting; /* the report itself has misused coil: do not print a stack */
 
     aborting = true;
     if (report == NULL || again)
@@ -205,10 +205,10 @@ static void print_misuse(const char *sentence, const void *from)
 }
 
 /*
- * Called by exit(3): if another thread is reporting misuse, wait until it aborts. A
- * report takes up to a second, and main() may return meanwhile, but the process must
- * still end with SIGABRT. If a handler of SIGABRT does not return to abort(), the process
- * does not end, so exit(3) continues after ABORT_MS.
+ * Called by exit(3). If another thread is reporting misuse, which may take a second, wait
+ * until it aborts: the process must end with SIGABRT even if main() returns in the
+ * meantime. If the process has not ended ABORT_MS after the report, a handler of SIGABRT
+ * has prevented the abort, and exit(3) continues.
  */
 COIL__AT_EXIT static void wait_for_abort(void)
 {
@@ -242,7 +242,7 @@ COIL__NOINLINE void coil__misuse(const char *format, ...)
     abort();
 }
 
-/* Not inlined, because the printed stack begins with the caller of this function. */
+/* Not inlined, because the printed stack must begin with the caller of this function. */
 COIL__NOINLINE void coil__misuse_null(const char *function, const char *argument)
 {
     coil__misuse("%s() was called with %s that is NULL", function, argument);

@@ -19,29 +19,30 @@ void *coil__realloc(void *block, size_t size);
 void coil__free(void *block);
 
 /*
- * Free an object of the public interface. In debug mode the memory is not reused at once,
- * so a later call on the object is detected: see coil__misuse_gone().
+ * Free an object that the program has created. In debug mode its memory is not reused for
+ * a while, so that later calls with the object are detected: see coil__misuse_gone().
  */
 void coil__free_object(void *block);
 
 /*
- * For debug mode. If `on` is true, from now on keep the memory of objects that this
- * thread frees. Otherwise free this memory, and stop keeping it.
+ * Called when debug mode is switched on or off. If `on` is true, coil__free_object()
+ * keeps the memory of objects that this thread frees from now on. Otherwise free the
+ * memory that was kept, and keep no more.
  */
 void coil__keep_freed_objects(bool on);
 
-/* Return the time of CLOCK_MONOTONIC in nanoseconds. */
+/* Return the value of CLOCK_MONOTONIC in nanoseconds. */
 int64_t coil__clock_monotonic(void);
 
-/* Return a + b, but at most COIL_NEVER. */
+/* Return a + b, or COIL_NEVER or INT64_MIN if the sum overflows. */
 int64_t coil__time_add(int64_t a, int64_t b);
 
 void coil__note_failure(int rc) COIL__COLD;
 
 /*
- * Called before a public function fails with `rc`, a negative errno, without a message of
- * its own: drop the message of an older failure with the same rc. Every public function
- * that fails calls this function or creates an error (coil_fail()).
+ * Return `rc`, a negative errno. Every public function that fails must either call this
+ * function or create an error (coil_fail()). Without this call, coil_last_error() could
+ * return the message of an earlier failure with the same rc.
  */
 static inline int coil__failed(int rc)
 {
@@ -49,9 +50,7 @@ static inline int coil__failed(int rc)
     return rc;
 }
 
-/*
- * Like coil__failed(), for a result that may also be a success. Returns the result.
- */
+/* Like coil__failed(), but has no effect on a result that is not negative. */
 static inline ssize_t coil__result(ssize_t result)
 {
     if (COIL__UNLIKELY(result < 0))
@@ -59,13 +58,10 @@ static inline ssize_t coil__result(ssize_t result)
     return result;
 }
 
-/*
- * If this hook is set, coil__note_failure() calls it. The task layer sets the hook to
- * record errors.
- */
+/* coil__note_failure() calls this hook if it is set. The task layer sets it. */
 extern void (*_Atomic coil__failed_hook)(int rc);
 
-/* Print a message about the caller's mistake, and abort. */
+/* Print a message about the program's mistake, and abort. */
 COIL__NORETURN void coil__misuse(const char *format, ...) COIL__PRINTF(1, 2);
 
 /* Abort with "coil_spawn() was called with a function that is NULL". */
@@ -73,9 +69,10 @@ COIL__NORETURN void coil__misuse_null(const char *function,
                                       const char *argument) COIL__COLD;
 
 /*
- * The first statement of a public function: aborts if `pointer` is NULL. The noun
- * describes the object in the message, for example "a stream". The second form aborts
- * only if `condition` is true, because an empty buffer may be NULL.
+ * Abort if `pointer` is NULL. To be used at the beginning of public functions. `noun`
+ * stands for the argument in the message, for example "a stream". COIL__REQUIRE_IF()
+ * aborts only if `condition` is also true: for example, a buffer may be NULL if its size
+ * is 0.
  */
 #define COIL__REQUIRE(pointer, noun)                                                     \
     do {                                                                                 \
@@ -90,23 +87,23 @@ COIL__NORETURN void coil__misuse_null(const char *function,
 
 /*
  * Abort because `caller` was called with an object that was destroyed, or whose last
- * reference was released. Objects detect this by a mark or a reference count that is 0 in
- * freed memory. The mark or count must come after the first 16 bytes, which free(3)
- * overwrites, or after the first 32 bytes of large blocks.
+ * reference was released. The caller recognises such an object by a member, a mark or a
+ * reference count, that was set to 0 before the memory was freed. This member must not be
+ * in the first 16 bytes of the block (32 bytes if it is large), which free(3) overwrites.
  */
 COIL__NORETURN void coil__misuse_gone(const char *caller);
 
 /*
- * If set, coil__misuse() calls this hook first. If the misuse can be contained, the hook
- * ends the function that made the mistake and does not return. If the program must abort,
- * the hook returns. `from` is the return address of coil__misuse().
+ * coil__misuse() first calls this hook if it is set. The hook returns if the program must
+ * abort. If the misuse can be contained, it ends the function that made the mistake, and
+ * does not return. `from` is the return address of coil__misuse().
  */
 extern void (*_Atomic coil__misuse_contain)(const char *sentence, const void *from);
 
 /*
- * If set, coil__misuse() calls this hook instead of printing the message. The hook prints
- * the message, and the stack from the call to coil__misuse() on. Any thread may set the
- * hook, but always to the same function.
+ * If this hook is set, coil__misuse() calls it instead of printing the message. The hook
+ * prints the message and the stack, beginning with the function that called
+ * coil__misuse(). Several threads may set the hook, but to the same function.
  */
 extern void (*_Atomic coil__misuse_report)(const char *sentence, const void *from);
 

@@ -1,5 +1,5 @@
 /*
- * compiler.h - macros for compilers' extensions, which no other file uses directly.
+ * compiler.h - macros for compiler extensions.
  */
 #ifndef COIL_BASE_COMPILER_H
 #define COIL_BASE_COMPILER_H
@@ -11,15 +11,15 @@
 #define COIL__ONE_LINE                                                                   \
     __attribute__((aligned(64))) /* keeps a short function in one cache line */
 /*
- * For functions that every task switch calls. The linker places these functions next to
- * each other, so changes to other code do not affect their relative positions.
+ * For functions that are called in every task switch. The linker places them next to each
+ * other, so that changes to other code do not change their relative positions.
  */
 #define COIL__HOT __attribute__((hot))
 #define COIL__WEAK __attribute__((weak))
 /*
- * The function has no stack canary (-fstack-protector). Used for functions called by a
- * spawn whose local variables are pointers, not arrays. Canaries in these functions would
- * make a spawn 2 % slower.
+ * For functions without a stack canary (-fstack-protector). Only functions that
+ * coil_spawn() calls are marked, and only if they have no local arrays, which could
+ * overflow. Canaries in these functions would make a spawn 2 % slower.
  */
 #define COIL__NO_CANARY __attribute__((no_stack_protector))
 #define COIL__NORETURN __attribute__((noreturn))
@@ -39,21 +39,24 @@
 #define COIL__CALLER() __builtin_return_address(0)
 
 /*
- * Pass C++ exceptions that would leave the function with this macro to `personality`, one
- * of coil's personality routines (Itanium C++ ABI, 1.6). 0x1b: its address is relative
- * and has 4 bytes.
+ * For functions that C++ exceptions must not leave: if an exception reaches the function,
+ * the unwinder calls `personality`, one of coil's personality routines (Itanium C++ ABI,
+ * 1.6). 0x1b means that its address is encoded as a relative address of 4 bytes.
  */
 #define COIL__STOP_EXCEPTIONS(personality)                                               \
     __asm__ volatile(".cfi_personality 0x1b, " #personality)
 
-/* Makes the compiler forget what it knows about the value, to avoid false warnings. */
+/*
+ * Prevent the compiler from drawing conclusions about the pointer that cause false
+ * warnings.
+ */
 #define COIL__FORGET(pointer) __asm__("" : "+r"(pointer))
 
 /* For thread-local variables. A task never moves to another thread, so the compiler may
    cache the address of such a variable. */
 #define COIL__THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
-/* Return the stack pointer. (GCC 14 has a builtin for this.) */
+/* Return the value of the stack pointer. (GCC 14 has a builtin function for this.) */
 __attribute__((always_inline)) static inline const char *coil__stack_pointer(void)
 {
     const char *sp;
@@ -66,7 +69,9 @@ __attribute__((always_inline)) static inline const char *coil__stack_pointer(voi
     return sp;
 }
 
-/* Read the processor's time-stamp counter, which is faster than reading the clock. */
+/*
+ * Read the processor's time-stamp counter, which takes less time than reading the clock.
+ */
 __attribute__((always_inline)) static inline unsigned long coil__ticks(void)
 {
 #if defined(__x86_64__)
@@ -82,7 +87,10 @@ __attribute__((always_inline)) static inline unsigned long coil__ticks(void)
 #endif
 }
 
-/* True if that counter has the same rate at all times and on all processors. */
+/*
+ * True if the time-stamp counter has a constant rate, which is the same on all
+ * processors.
+ */
 static inline int coil__has_steady_ticks(void)
 {
 #if defined(__x86_64__) /* AMD64 Architecture Programmer's Manual, volume 3, E.4.6 */
@@ -99,7 +107,7 @@ static inline int coil__has_steady_ticks(void)
 #endif
 }
 
-/* Return the struct whose `member` is at `ptr`. */
+/* Return the struct of this type of which `ptr` points to `member`. */
 #define COIL__CONTAINER(ptr, type, member)                                               \
     ((type *)((char *)(ptr)-offsetof(type, member)))
 

@@ -1,5 +1,5 @@
 /*
- * context.c - context variables of tasks.
+ * context.c - context variables: variables with a separate value in each task.
  *
  *   task ------> slot -- own ------> bindings: {var, value} {var, value} ...
  *   call ------> slot -- own ---------^           immutable, counted
@@ -7,16 +7,16 @@
  *                     ^
  *   task ------> slot -- entered
  *
- * A copy of a context shares its bindings, which are immutable: setting a variable
- * replaces them. So a change is not visible in other contexts, threads may share
- * bindings, and copying a context only increments a count. Running code finds its
- * bindings in a slot: either the slot's own bindings, or those of a context that was
- * entered.
+ * The bindings of a context (variables with their values) are immutable: to set a
+ * variable, they are replaced by a changed copy. So contexts can share bindings, even
+ * between threads, and to copy a context, only a reference count is incremented. Running
+ * code finds its bindings in a slot: the slot's own bindings, or those of the context
+ * that was entered with coil_context_run().
  *
- * The token of a coil_var_set() has a reference to the old bindings. If the bindings were
- * not changed after that call, the reset restores the old ones without an allocation.
- * (Bindings are an array, which suits few variables. Python uses a hash tree, which suits
- * many.)
+ * The token that coil_var_set() returns refers to the old bindings. If no other variable
+ * was changed since then, coil_var_reset() puts them back, without an allocation.
+ * (Bindings are an array, which is best for a few variables. Python uses a hash tree,
+ * which is better for many.)
  */
 #include "context.h"
 
@@ -49,8 +49,9 @@ void coil__context_set_tasks(const struct coil__context_tasks *of_thread)
 }
 
 /*
- * Call fn(arg), which retains or releases the values of bindings, in a region in which
- * the running task must not wait, because other code may use the same bindings.
+ * Call fn(arg), which retains or releases the values of bindings. These calls of the
+ * program's functions must not wait, because another task could use the bindings in the
+ * meantime.
  */
 static void call_unsuspended(void (*fn)(void *arg), void *arg)
 {
@@ -111,9 +112,9 @@ static void retain_values(void *arg)
 }
 
 /*
- * Store in *out a copy of the bindings `old` in which `var` has `binding`, or which has
- * no binding for `var` if `binding` is NULL. Stores NULL if no binding remains. Fails
- * with -ENOMEM.
+ * Copy the bindings `old` to *out, with `binding` instead of the old binding of `var`, or
+ * without `var` if `binding` is NULL. Sets *out to NULL if no bindings remain. Fails with
+ * -ENOMEM.
  */
 static int rebind(const struct coil__bindings *old, const coil_var *var,
                   const struct binding *binding, struct coil__bindings **out)
@@ -154,7 +155,7 @@ static struct coil__context_slot *current_slot(void)
     return slot != NULL ? slot : &of_thread;
 }
 
-/* Return the address of the pointer to the current bindings. */
+/* Return the address at which the pointer to the current bindings is stored. */
 static struct coil__bindings **current_bindings(void)
 {
     struct coil__context_slot *slot = current_slot();
@@ -167,7 +168,7 @@ struct coil__bindings *coil__context_capture_used(void)
     return coil__bindings_retain(*current_bindings());
 }
 
-/* The key whose destructor releases a thread's own bindings when the thread ends. */
+/* A key whose destructor releases the bindings in `of_thread` when the thread ends. */
 static pthread_key_t exit_key;
 
 static void finish_slot(void *slot)

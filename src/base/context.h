@@ -1,8 +1,8 @@
 /*
  * context.h (internal) - contexts for code that runs later: tasks, callbacks, threads.
  *
- * A deferred call captures the current bindings when it is scheduled, and later runs in a
- * slot with these bindings:
+ * A call that is deferred captures the current bindings when it is scheduled, and enters
+ * a slot with these bindings when it runs:
  *
  *     call->bindings = coil__context_capture();
  *     ...
@@ -21,18 +21,20 @@
 #include <stdatomic.h>
 
 /*
- * The values of variables, immutable and reference-counted. NULL means that no variable
- * is set.
+ * The values of all variables that are set. Immutable and reference-counted. NULL stands
+ * for bindings without any variables.
  */
 struct coil__bindings;
 
-/* The context of a task, a callback or a thread. In a zeroed slot no variable is set. */
+/* The current bindings of a task, a callback or a thread. A zeroed slot has none. */
 struct coil__context_slot {
     struct coil__bindings *own;
-    coil_context *entered; /* NULL, or a reference to the context used instead of `own` */
+    coil_context *entered; /* NULL, or a reference to the context that replaces `own` */
 };
 
-/* True once the process has set a variable. Until then all contexts are empty. */
+/*
+ * Set to true when any thread first sets a variable. Until then all contexts are empty.
+ */
 extern _Atomic bool coil__context_used;
 
 static inline bool coil__context_is_used(void)
@@ -41,8 +43,10 @@ static inline bool coil__context_is_used(void)
         atomic_load_explicit(&coil__context_used, memory_order_relaxed));
 }
 
-/* Return a reference to the current bindings. The caller must pass it to
-   coil__context_enter(), or release it. */
+/*
+ * Return a new reference to the current bindings. The caller must pass it to
+ * coil__context_enter() or release it.
+ */
 struct coil__bindings *coil__context_capture_used(void);
 
 static inline struct coil__bindings *coil__context_capture(void)
@@ -50,7 +54,7 @@ static inline struct coil__bindings *coil__context_capture(void)
     return coil__context_is_used() ? coil__context_capture_used() : NULL;
 }
 
-/* Any thread may call these functions. NULL is accepted. */
+/* These functions accept NULL, and may be called on any thread. */
 struct coil__bindings *coil__bindings_retain(struct coil__bindings *bindings);
 void coil__bindings_release(struct coil__bindings *bindings);
 
@@ -64,12 +68,12 @@ static inline void coil__context_slot_finish(struct coil__context_slot *slot)
     *slot = (struct coil__context_slot){NULL, NULL};
 }
 
-/* This thread's slot for code that runs outside of tasks. */
+/* The slot that code outside of tasks uses on this thread. */
 extern COIL__THREAD_LOCAL struct coil__context_slot *coil__context_ambient;
 
 /*
- * Make `slot` current. Takes over the caller's reference to the bindings. Returns the
- * slot to restore.
+ * Make `slot` current, with these bindings, whose reference is taken over. Returns the
+ * slot that was current, for coil__context_leave().
  */
 static inline struct coil__context_slot *
 coil__context_enter(struct coil__context_slot *slot, struct coil__bindings *bindings)
@@ -89,15 +93,15 @@ static inline void coil__context_leave(struct coil__context_slot *slot,
         coil__bindings_release(slot->own);
 }
 
-/* Functions that the task layer provides to this lower layer. */
+/* Functions that the task layer, which is above this one, provides. */
 struct coil__context_tasks {
     /*
-     * Return the slot of the running task, or NULL if no task is running. The task's slot
-     * takes precedence over the thread's slot, so a task switch need not change the
-     * latter.
+     * Return the slot of the running task, or NULL if no task is running. While a task is
+     * running, its slot is used, not coil__context_ambient, which therefore does not
+     * change when tasks are switched.
      */
     struct coil__context_slot *(*slot)(void);
-    /* Call fn(arg) in a region in which the running task, if any, must not wait. */
+    /* Call fn(arg) in a no-suspend region: if a task is running, it must not wait. */
     void (*call_unsuspended)(void (*fn)(void *arg), void *arg);
 };
 

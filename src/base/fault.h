@@ -1,15 +1,16 @@
 /*
  * fault.h (internal) - lets tests make allocations and system calls fail.
  *
- * Each allocation and system call first checks whether it must fail. Outside of tests the
- * check costs a load and a branch. In a test, libcoil-testing chooses the call that fails
- * (testing/faults.c).
+ * Before each allocation and system call, libcoil checks whether it must fail. Outside of
+ * tests this takes one load and one branch. In a test, libcoil-testing makes the n-th
+ * call fail (testing/faults.c).
  *
  *     fd = COIL__CALL(EMFILE, socket(family, type, protocol));
  *
- * The errno is one with which this call may fail. The macro is not used for calls that
- * cannot fail (clocks, getpid(2)), for calls whose failure has no effect (close(2),
- * munmap(2), EPOLL_CTL_DEL, restoring a signal), and for calls inside the C library.
+ * The first argument is an errno that the call can set. The macro is not used for calls
+ * that cannot fail (clock_gettime(2), getpid(2)), for calls whose failure has no
+ * consequences (close(2), munmap(2), EPOLL_CTL_DEL, restoring a signal handler), nor for
+ * calls inside the C library.
  */
 #ifndef COIL_BASE_FAULT_H
 #define COIL_BASE_FAULT_H
@@ -23,18 +24,18 @@
 
 struct coil__fault_hooks {
     /*
-     * Return true if the next allocation or call must fail. In the case of a call, also
-     * set errno.
+     * Called before an allocation or a system call. Return true if it must fail;
+     * call_fails() then also sets errno.
      */
     bool (*allocation_fails)(void);
     bool (*call_fails)(int error, const char *what);
-    /* Like call_fails(), for a system call that can only fail with EINTR. */
+    /* Like call_fails(), for a system call that can fail only with EINTR. */
     bool (*call_is_interrupted)(const char *what);
     void (*block_came)(void); /* called after a successful allocation */
     void (*block_went)(void); /* called when a block is freed */
 };
 
-/* NULL unless a test counts calls or makes them fail. Set once, by any thread. */
+/* NULL unless a test counts calls or makes them fail. Once set, it does not change. */
 extern const struct coil__fault_hooks *_Atomic coil__fault_hooks;
 
 static inline const struct coil__fault_hooks *coil__faults(void)
@@ -54,7 +55,7 @@ static inline bool coil__call_fails(int error, const char *what)
     return COIL__UNLIKELY(hooks != NULL) && hooks->call_fails(error, what);
 }
 
-/* Like coil__call_fails(), for a call that can only fail with EINTR. */
+/* Like coil__call_fails(), for a system call that can fail only with EINTR. */
 static inline bool coil__call_is_interrupted(const char *what)
 {
     const struct coil__fault_hooks *hooks = coil__faults();
@@ -64,8 +65,10 @@ static inline bool coil__call_is_interrupted(const char *what)
 
 #define COIL__INTERRUPTIBLE(call) (coil__call_is_interrupted(#call) ? -1 : (call))
 
-/* Make the call. If it must fail, do not make it, set errno to `error` and return -1.
-   This is a macro, so `call` is evaluated only if it is made. */
+/*
+ * Make the system call `call`. If it must fail, do not evaluate it, but set errno
+ * (usually to `error`) and return -1.
+ */
 #define COIL__CALL(error, call) (coil__call_fails((error), #call) ? -1 : (call))
 
 #endif

@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 /*
- * A buffer, which must be zeroed at first. The buffer is written out at the end of each
- * line, and when it is full.
+ * A buffer, which must be zeroed before its first use. It is written to standard error at
+ * the end of each line, and whenever it is full.
  */
 struct coil__message {
     char text[256];

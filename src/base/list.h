@@ -1,9 +1,10 @@
 /*
- * list.h - a circular, doubly linked list. The links are members of the listed structs.
+ * list.h - circular, doubly linked lists, whose links are members of the structs in them.
  *
- * A list's head is a link, too. A link that is in no list points to itself, so a link may
- * be removed twice. A link can be removed without knowing which list contains it: the
- * ready queue, the batch of the current turn, or a future's callbacks.
+ * The head of a list is also a link. A link that is not in a list points to itself, so
+ * removing it again has no effect. A link can be removed without knowing which list it is
+ * in: a runnable, for example, may be in the ready queue, in the batch of the current
+ * turn, or among a future's callbacks.
  */
 #ifndef COIL_BASE_LIST_H
 #define COIL_BASE_LIST_H
@@ -27,7 +28,7 @@ static inline bool coil__list_empty(const struct coil__list *list)
     return list->next == list;
 }
 
-/* Append `link`, which must be in no list. */
+/* Append `link`, which must not be in a list. */
 static inline void coil__list_push(struct coil__list *list, struct coil__list *link)
 {
     link->prev = list->prev;
@@ -66,7 +67,7 @@ static inline void coil__list_splice(struct coil__list *to, struct coil__list *f
     coil__list_init(from);
 }
 
-/* Iterate over the links. The body may remove the current link, but no other link. */
+/* Iterate over the links. The loop's body may remove the current link, but no other. */
 #define COIL__LIST_EACH(link, list)                                                      \
     for (struct coil__list *link = (list)->next, *link##_next = link->next;              \
          link != (list); link = link##_next, link##_next = link->next)

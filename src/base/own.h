@@ -2,19 +2,20 @@
  * own.h (internal) - marks libcoil's calls to functions that libcoil-posix replaces.
  *
  * libcoil-posix replaces blocking functions with functions that suspend the calling task.
- * libcoil itself calls the same functions in tasks, and must not be suspended. So libcoil
- * calls each of these functions through a few instructions in own_x86_64.S
- * (own_aarch64.S), and libcoil-posix recognises such a call by its return address.
- * Recognition by return address also works for callbacks that end in a tail call, for
- * programs that contain libcoil.a, and with link-time optimisation.
+ * libcoil also calls these functions in tasks, but must get the original ones. So libcoil
+ * calls each of them through a short function in own_x86_64.S or own_aarch64.S, and
+ * libcoil-posix recognises such a call by its return address. This also works in
+ * callbacks that end in a tail call, in programs that are linked with libcoil.a, and with
+ * link-time optimisation.
  *
- * The compiler includes this header in every file of libcoil (src/meson.build). The
- * source has plain calls; the labels below redirect them. tests/suites/posix/run finds
- * functions missing in the list.
+ * The build includes this header in every file of libcoil (src/meson.build). The files
+ * call the functions by their usual names, which the declarations below redirect.
+ * tests/suites/posix/run checks that the lists are complete.
  *
  * Each file also records the range of its code (COIL__OWN_TEXT). Reports use these ranges
- * to omit coil's frames, because a stripped program that contains libcoil.a does not have
- * their names. libcoil-testing records only the ranges (COIL__OWN_TEXT_ALONE).
+ * to omit coil's frames, because a stripped program that is linked with libcoil.a does
+ * not contain the names of coil's functions. libcoil-testing records these ranges, but
+ * does not redirect calls (COIL__OWN_TEXT_ALONE).
  */
 #ifndef COIL_BASE_OWN_H
 #define COIL_BASE_OWN_H
@@ -63,7 +64,10 @@ __asm__(COIL__OWN_EXPANDED(COIL__OWN_TEXT));
 
 #ifndef COIL__OWN_TEXT_ALONE
 
-/* The records of all files. The linker defines the symbols for their start and end. */
+/*
+ * The records of all files. The linker defines these symbols, which mark their start and
+ * end.
+ */
 struct coil__own_text {
     int begin; /* relative to the record */
     unsigned size;
@@ -74,9 +78,9 @@ extern const struct coil__own_text __stop_coil_own_text[]
     __attribute__((visibility("hidden")));
 
 /*
- * With _FORTIFY_SOURCE, headers contain inline wrappers with labels of their own for
- * these functions. Include these headers first, because clang does not relabel a function
- * after a call to it.
+ * With _FORTIFY_SOURCE, these headers define inline wrappers that call the functions, and
+ * clang cannot redirect a function after a call to it. So include the headers here
+ * without the wrappers, before the functions are redirected.
  */
 #include <features.h>
 #pragma push_macro("__USE_EXTERN_INLINES")
@@ -108,7 +112,7 @@ COIL__OWN_CALLS(COIL__OWN)
 COIL__OWN_CALLS_OF_SEVEN(COIL__OWN)
 #undef COIL__OWN
 
-/* The return addresses of the calls are between these two addresses. */
+/* All calls through own_*.S return to an address between these two. */
 extern const char coil__own_begin[] __attribute__((visibility("hidden")));
 extern const char coil__own_end[] __attribute__((visibility("hidden")));
 

@@ -1,6 +1,6 @@
 /*
- * own_aarch64.S - the functions that the labels in own.h refer to. Each has an ordinary
- * frame, so backtraces work.
+ * own_aarch64.S - the functions coil__own_*(), to which own.h redirects calls. Each
+ * has an ordinary stack frame, so backtraces work.
  */
 #include "own.h"
 
@@ -40,7 +40,8 @@ coil__own_end:
     .section .note.GNU-stack, "", %progbits
 
 /*
- * This file supports BTI, so the whole library can (GNU_PROPERTY_AARCH64_FEATURE_1_AND).
+ * Declare that this file supports BTI (GNU_PROPERTY_AARCH64_FEATURE_1_AND). The library
+ * supports BTI only if all its files do.
  */
     .section .note.gnu.property, "a"
     .p2align 3

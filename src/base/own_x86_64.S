@@ -1,6 +1,6 @@
 /*
- * own_x86_64.S - the functions that the labels in own.h refer to. Each has an ordinary
- * frame, so backtraces work.
+ * own_x86_64.S - the functions coil__own_*(), to which own.h redirects calls. Each
+ * has an ordinary stack frame, so backtraces work.
  */
 #include "own.h"
 
@@ -36,7 +36,10 @@ coil__own_\name:
     end \name
 .endm
 
-/* The seventh argument is on the stack, which is aligned to 16 at a call. */
+/*
+ * For functions with seven arguments. The seventh is passed on the stack, which must be
+ * aligned to 16 bytes at the call.
+ */
 .macro own_of_seven name
     begin \name
     subq $8, %rsp

@@ -1,8 +1,9 @@
 /*
- * probe.h - probes for bpftrace, SystemTap and perf (USDT), with the option -Dusdt=true.
+ * probe.h - static probes (USDT) for bpftrace, SystemTap and perf. The build option
+ * -Dusdt=true enables them.
  *
- * A probe is a nop of one byte, and a note in the file from which tools know its address
- * and its arguments. docs/manual/trace.md lists the probes.
+ * A probe is a nop instruction, and a note in the ELF file that contains its address and
+ * arguments. docs/manual/trace.md lists the probes.
  */
 #ifndef COIL_BASE_PROBE_H
 #define COIL_BASE_PROBE_H

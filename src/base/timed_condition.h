@@ -1,5 +1,6 @@
 /*
- * timed_condition.h - a pthread_cond_t whose deadlines are times of CLOCK_MONOTONIC.
+ * timed_condition.h - condition variables whose deadlines are in terms of
+ * CLOCK_MONOTONIC.
  */
 #ifndef COIL_BASE_TIMED_CONDITION_H
 #define COIL_BASE_TIMED_CONDITION_H
