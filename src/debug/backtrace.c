@@ -1,10 +1,10 @@
 /*
  * backtrace.c - finds the return addresses on the stack of any task.
  *
- * A waiting task is not resumed for its backtrace: see coil__backtrace_suspended(). So a
- * backtrace changes nothing, needs no room on the task's stack, and makes no page of it
- * resident. A task inside generators has several stacks, which are walked one after
- * another, innermost first.
+ * The stack of a waiting task is read without resuming the task: see
+ * coil__backtrace_suspended(). So a backtrace has no effect on the task, and needs no
+ * room on its stack. A task that is running a generator has several stacks, which are
+ * walked one after another, innermost first.
  */
 #include "print.h"
 
@@ -16,7 +16,8 @@
 #include <coil/debug.h>
 
 /*
- * True for the functions between the waiting function and the switch, which are omitted.
+ * True for the internal functions through which a task is suspended. They are omitted
+ * from the backtrace, which begins with the function that waits.
  */
 static bool is_wait_machinery(uintptr_t function)
 {
@@ -35,9 +36,9 @@ static bool is_wait_machinery(uintptr_t function)
 }
 
 /*
- * Return the innermost coroutine of the task. The running task may have been started
- * eagerly by another task, which may itself have been started eagerly: all these tasks
- * are found from the current coroutine.
+ * Return the innermost coroutine of the task. If the task is running or has started
+ * another task eagerly, the search goes from the current coroutine outwards to the task.
+ * If the task is not found there, it is suspended.
  */
 static coil__coro *innermost_coroutine(coil_task *task)
 {

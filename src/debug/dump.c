@@ -1,11 +1,12 @@
 /*
  * dump.c - prints all tasks as a tree.
  *
- * A task is printed below its parent: the first task found that has it in a group or
- * awaits it. First the tasks without a parent are printed, with the tasks below them. The
- * remaining tasks follow: tasks deeper than COIL__PRINT_DEPTH, and tasks that await each
- * other in a cycle. Because the depth is bounded, a chain of a million tasks is printed
- * in pieces. Each task is visited twice, and each edge of the tree three times.
+ * A task is printed below its parent: a task that has it in a group or awaits it, namely
+ * the first one found. First the tasks without a parent are printed, each with the tasks
+ * below it, up to the depth COIL__PRINT_DEPTH. The remaining tasks follow: those that are
+ * deeper, and those that await each other in a cycle. So a chain of a million tasks is
+ * printed in pieces. The time is proportional to the number of tasks and of edges between
+ * them.
  */
 #include "print.h"
 
@@ -17,7 +18,7 @@
 
 struct dump {
     struct coil__report report;
-    const void *from; /* the code that requested the dump */
+    const void *from; /* the address in the program at which the dump was requested */
     int depth;
 };
 
@@ -31,8 +32,8 @@ static void each_in_group(const struct coil__region *region,
 }
 
 /*
- * Call visit(child, arg) for each child of the task's groups and each task that the task
- * awaits.
+ * Call visit(child, arg) for each task in a group of this task, and for each task that
+ * this task awaits.
  */
 static void each_child(coil_task *task, void (*visit)(coil_task *, void *), void *arg)
 {
@@ -86,7 +87,7 @@ static void print_task(coil_task *task, void *arg)
     coil__report_close(report, '}');
 }
 
-/* Print all tasks that do not have the mark `but_marked`, and the tasks below them. */
+/* Print the tasks without the mark `but_marked`, each with the tasks below it. */
 static void print_tasks(struct dump *d, unsigned but_marked)
 {
     COIL__LIST_EACH (link, &coil__scheduler.tasks) {

@@ -1,6 +1,5 @@
 /*
- * graph.c - prints the tasks that await a future, the tasks that await these tasks, and
- * so on.
+ * graph.c - prints which tasks await a future, which tasks await these tasks, and so on.
  */
 #include "print.h"
 
@@ -10,7 +9,7 @@
 
 struct graph {
     struct coil__report report;
-    const void *from; /* the code that requested the graph */
+    const void *from; /* the address in the program at which the graph was requested */
     int depth;
 };
 

@@ -1,6 +1,6 @@
 /*
- * mode.c - switches debug mode on and off. The work of debug mode is done in
- * src/loop/slow.c.
+ * mode.c - the public functions of debug mode, most of which is implemented in
+ * loop/slow.c.
  */
 #include "../loop/loop.h"
 

@@ -1,9 +1,9 @@
 /*
  * no_suspend.c - regions of code in which the task must not wait.
  *
- * Regions nest. A region belongs to the task that entered it, so another task that is
- * started eagerly inside the region may wait. coil__task_switch_out() checks the regions
- * whenever a task is about to wait.
+ * Regions can be nested. A region belongs to the task that entered it: another task,
+ * which is started eagerly inside the region, may wait. coil__task_switch_out(), which
+ * suspends a task, checks that the task is not in a region.
  */
 #include "../task/task.h"
 
@@ -54,10 +54,7 @@ bool coil_on_task_stack(void)
                coil__stack_bytes(&task->coro.stack);
 }
 
-/*
- * True if libcoil made the call: the return addresses of its calls are in one short range
- * (base/own.h).
- */
+/* True if libcoil made the call, which its return address shows: see base/own.h. */
 bool coil_is_own_call(const void *return_address)
 {
     return (uintptr_t)return_address > (uintptr_t)coil__own_begin &&

@@ -57,7 +57,7 @@ static void print_wait(struct coil__report *report, const coil_waiting *w)
                            to_seconds(w->deadline > now ? w->deadline - now : 0));
 }
 
-/* True if the task is waiting or in the ready queue, so its stack does not change. */
+/* True if the task is waiting or in the ready queue, so that it is not running. */
 static bool is_suspended(const coil_task *task)
 {
     return task->wait != NULL || !coil__list_empty(&task->step.link);
@@ -71,7 +71,7 @@ void coil__print_state(struct coil__report *report, const coil_task *task)
         print_wait(report, &w);
     else if (!coil__future_pending(&task->future))
         coil__report_value(report, "state", "has ended");
-    else if (!task->started) /* + 1, because the look-up subtracts 1 */
+    else if (!task->started) /* + 1, because the symbol look-up subtracts 1 */
         coil__symbol_print(report, "body", "has not begun: %s",
                            (const char *)task->fn + 1);
     else if (is_suspended(task))

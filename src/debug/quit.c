@@ -2,11 +2,11 @@
  * quit.c - prints all tasks when the user presses Ctrl-\, and lets the program continue.
  *
  * The SIGQUIT handler requests a dump from the loop and sets a timer of one second. In
- * its next turn the loop prints all tasks, with symbols, and stops the timer. If there is
- * no turn within that second, the timer's signal runs the handler again, on the loop's
- * thread. This time the handler prints the data that it can read without a lock: the name
- * of the running task or the address of the callback, and the return addresses on the
- * stack, as far as frame pointers are available.
+ * its next turn the loop stops the timer and prints all tasks, with symbols. If the loop
+ * does not get to its next turn within that second, the timer's signal calls the handler
+ * again, on the loop's thread. Then the handler itself prints what it can read without a
+ * lock: the name of the running task or the address of the callback, and the return
+ * addresses on the stack, which it finds with the help of frame pointers.
  */
 #include "quit.h"
 
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define FRAMES_MAX 32
-/* Addresses further than this from the program's start belong to a library. */
+/* Addresses that are further from the program's start than this belong to libraries. */
 #define PROGRAM_BYTES_MAX ((uintptr_t)1 << 30)
 
 static struct {
@@ -32,11 +32,14 @@ static struct {
     struct coil__runnable runnable;
     struct sigaction previous;
     struct coil__thread_alarm alarm;
-    /* The end of the thread's own stack, above the loop's frames. */
+    /*
+     * The upper end of the part of the thread's stack that is printed: the loop's frames
+     * are below it.
+     */
     const char *stack_end;
     /* The address at which the program was loaded. */
     uintptr_t program;
-    /* A dump was requested but has not begun. */
+    /* A dump was requested, but the loop has not begun it yet. */
     _Atomic bool missing;
     _Atomic int64_t pressed_at;
 } quit;
@@ -53,7 +56,7 @@ static void print_dump(struct coil__runnable *runnable)
 
 /* ---- in the handler ---------------------------------------------------------------- */
 
-/* Print the offset in the program: addr2line(1) needs it, not the absolute address. */
+/* Print an address, and its offset in the program, which addr2line(1) needs. */
 static void print_address(struct coil__report *report, uintptr_t address)
 {
     coil__report_open(report, NULL, '{');
@@ -67,9 +70,9 @@ static void print_address(struct coil__report *report, uintptr_t address)
 
 /*
  * Print the return addresses in a chain of frames. Each frame begins with the address of
- * the next outer frame, followed by the return address. Code without frame pointers may
- * use the register for any value, so a frame address is accepted only if it is further
- * out on the same stack.
+ * the next outer frame, which is followed by the return address. Code that was compiled
+ * without frame pointers can store any value in the register, so an address is accepted
+ * as a frame's only if it is further out than the last one and on the same stack.
  */
 static void print_frame_chain(struct coil__report *report, const char *const *frame,
                               const char *low, const char *high)
@@ -125,7 +128,7 @@ static void on_press(int signo)
 
     if (quit.pressed_at != 0 && now - quit.pressed_at < COIL_SEC(1)) {
         signal(signo, SIG_DFL);
-        raise(signo); /* delivered when the handler returns */
+        raise(signo); /* the signal is delivered when the handler returns */
         return;
     }
     quit.pressed_at = now;
@@ -140,8 +143,8 @@ static void on_sigquit(int signo, siginfo_t *info, void *context)
 
     if (quit.loop == NULL || quit.loop->pid != getpid()) {
         /*
-         * The run is over: another handler, installed during the run, has restored this
-         * one.
+         * The run is over, and this handler was put back by another one, which had
+         * replaced it during the run; or this is a forked child.
          */
         signal(signo, SIG_DFL);
         raise(signo);

@@ -8,12 +8,12 @@
 #include "../loop/loop.h"
 
 /*
- * Handle SIGQUIT by printing all tasks, after which the program continues. If the loop
- * does not run within a second, the handler prints the data that it can read without a
- * lock. A second SIGQUIT within a second ends the program. Returns false if this is not
- * the main thread, or if SIGQUIT does not have the default disposition. `body` is any
- * function of the program, from which the program's address is found. The loop runs in
- * frames below `frame`.
+ * Install a handler of SIGQUIT, which prints all tasks and lets the program continue. If
+ * the loop does not get to its next turn within a second, the handler prints what it can
+ * read without a lock. A second SIGQUIT within a second ends the program. Returns false
+ * if SIGQUIT does not have its default disposition, or if the handler cannot be
+ * installed. `body` is any function of the program, with which the program's load address
+ * is found. `frame` is the caller's stack frame, which ends the printed stack.
  */
 bool coil__quit_install(coil_loop *loop, const void *body, const void *frame);
 void coil__quit_uninstall(coil_loop *loop);

@@ -1,6 +1,6 @@
 /*
- * stats.c - the loop's statistics. Most of the counters are needed anyway: for example,
- * the loop counts turns to decide when to poll.
+ * stats.c - the loop's statistics. Most of the counters exist for other reasons, too: for
+ * example, the loop counts turns to decide when to poll.
  */
 #include "../coro/light.h"
 #include "../task/task.h"

@@ -1,9 +1,9 @@
 /*
  * waiting.c - determines what a task is waiting for, and which tasks await a future.
  *
- * Tasks do not record any data for this purpose. A waiting task has a wait, whose class
- * describes where the awaited futures are. The tasks that await a future are found by
- * searching all tasks.
+ * Tasks do not record anything for this purpose. The struct coil__wait of a waiting task
+ * has a class, with which the awaited futures are found. The tasks that await a given
+ * future are found by searching all tasks.
  */
 #include "../task/task.h"
 

@@ -1,10 +1,10 @@
 /*
- * run.c - coil_run() and runners: a loop, a main task, signals and the shutdown.
+ * run.c - coil_run() and runners: run main tasks in a loop, handle Ctrl-C, and shut down.
  *
  *   open_runner() --> run_main(), again and again --> coil_runner_close()
  *   loop, context     main task, Ctrl-C               leftovers, threads, loop
  *
- * coil_run() is a runner that runs one main task. (asyncio: runners.py)
+ * coil_run() is a runner with only one main task. (asyncio: runners.py)
  */
 #include "run.h"
 
@@ -36,7 +36,10 @@ static void stop_loop(struct coil__runnable *runnable)
     coil_loop_stop(COIL__CONTAINER(runnable, struct stopper, runnable)->loop);
 }
 
-/* Sets *deadlock if the loop has found a deadlock, which it has then already reported. */
+/*
+ * Run the loop until the future is complete, and return the future's rc. Sets *deadlock
+ * to true if the loop has found a deadlock, which it then has already reported.
+ */
 static int run_until_complete(coil_future *future, bool *deadlock)
 {
     struct stopper stopper = {.loop = future->loop};
@@ -67,8 +70,8 @@ COIL__NOINLINE int coil_run_until_complete(coil_future *future)
 /* ---- Ctrl-C ------------------------------------------------------------------------ */
 
 /*
- * Signals that cancel the main task: always SIGINT, the others if opts.take_sigterm is
- * set.
+ * The signals that cancel the main task: SIGINT, and with opts.take_sigterm also the
+ * others.
  */
 static const struct {
     int signo;
@@ -82,19 +85,19 @@ static const struct {
 #define INTERRUPTING (sizeof interrupting / sizeof interrupting[0])
 
 /*
- * The handler only wakes the loop. SA_RESETHAND has already restored the default action,
- * so a second Ctrl-C ends the program at once. A signal after the run or in a forked
- * child also ends the program at once. Such a signal may still reach this handler:
- * another handler may have replaced it during the run and restored it later
- * (os/signal_table.c).
+ * The signal handler only wakes the loop, which then cancels the main task. SA_RESETHAND
+ * restores the default action when the handler is called, so a second Ctrl-C ends the
+ * program at once. The handler can also be called in a forked child, or after the run, if
+ * the program has replaced it during the run and put it back later (os/signal_table.c).
+ * Then it raises the signal again, which ends the program.
  */
 struct interruption {
     struct coil__runnable runnable;
     coil_task *main_task;
     struct sigaction previous[INTERRUPTING];
     bool installed[INTERRUPTING];
-    int signo;     /* the first signal; 0: none */
-    bool happened; /* the signal has cancelled the main task */
+    int signo;     /* the first signal of this run, or 0 */
+    bool happened; /* the main task was cancelled because of the signal */
 };
 
 static coil_loop *volatile interrupted_loop;
@@ -119,7 +122,7 @@ static const char *reason_of_signal(int signo)
     return NULL;
 }
 
-/* Only the first signal cancels the main task. */
+/* Cancel the main task at the first signal, and ignore further ones. */
 static void cancel_main(struct coil__runnable *runnable)
 {
     struct interruption *i = COIL__CONTAINER(runnable, struct interruption, runnable);
@@ -180,15 +183,15 @@ struct coil_runner {
     coil_loop *loop; /* NULL once closed */
     coil_context *context;
     bool overflow_reported;
-    bool reported; /* the failure of the last main task was reported */
-    /* the error of the last main task; a reference, until report_result() */
+    bool reported; /* the last main task's failure was already reported */
+    /* a reference to the last main task's error, until report_result() */
     coil_error *failure;
     bool destroyed;
 };
 
 /*
- * Report the last main task's failure, unless the caller takes the error. Returns the
- * task's rc.
+ * Report the failure of the last main task, unless coil_run_opts.error is set, so that
+ * the caller gets the error. Returns rc.
  */
 static int report_result(coil_runner *runner, int rc)
 {
@@ -201,8 +204,8 @@ static int report_result(coil_runner *runner, int rc)
 }
 
 /*
- * Clear the result of an earlier main task. Called before a main task begins, even if it
- * cannot be started.
+ * Clear the results of the previous main task. Called before the next one is started, so
+ * that no old results remain if this fails.
  */
 static void clear_result(coil_runner *runner)
 {
@@ -213,7 +216,7 @@ static void clear_result(coil_runner *runner)
         *runner->opts.signo = 0;
 }
 
-/* Open a zeroed runner. If this fails, nothing is left open. */
+/* Initialize a zeroed runner. If this fails, no resources remain allocated. */
 static int open_runner(coil_runner *runner, const coil_run_opts *opts)
 {
     int rc;
@@ -253,7 +256,7 @@ void coil__run_report(const coil_run_opts *opts, const char *name, int rc,
         &(coil_exception){.message = message, .rc = rc, .error = error});
 }
 
-/* Return a reference to the error, or NULL. */
+/* Return a new reference to the future's error, or NULL if there is none. */
 static coil_error *error_of(const coil_future *future)
 {
     coil_error *error = coil_future_error(future);
@@ -278,7 +281,7 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
     rc = coil_spawn(fn, arg, &spawn, &interruption.main_task);
     if (rc < 0)
         return rc;
-    /* it was not spawned by the program's code */
+    /* otherwise reports would name this file as the place of the spawn */
     interruption.main_task->spawned_at = NULL;
     if (!runner->opts.no_signals)
         take_signals(&interruption, runner->loop, runner->opts.take_sigterm);
@@ -302,8 +305,8 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
 }
 
 /*
- * Release the tasks that were left when the main task ended. Report their failures, even
- * those that were already retrieved, because no task can handle them any more.
+ * Release the tasks that still existed when the main task ended. Their failures are
+ * reported even if they were retrieved, because no task can handle them any more.
  */
 static void release_leftovers(void)
 {
@@ -313,7 +316,7 @@ static void release_leftovers(void)
         if (!task->leftover)
             continue;
         task->leftover = false;
-        /* it is pending only if the loop has failed */
+        /* a task is still pending only if the loop has failed */
         if (!coil__future_pending(&task->future))
             coil__list_remove(link);
         if (coil_future_get_state(&task->future) == COIL_FAILED)
@@ -339,24 +342,26 @@ static bool anything_is_left(const coil_loop *loop)
     return !coil__list_empty(&loop->ready) || !coil__list_empty(&coil__scheduler.tasks);
 }
 
-/* Take `count` turns of the loop, or fewer if nothing is left to run. */
+/*
+ * Run `count` turns of the loop, or fewer if neither tasks nor ready runnables are left.
+ */
 static int run_turns(coil_loop *loop, int count)
 {
     int rc = 0;
 
     for (; rc == 0 && count > 0 && anything_is_left(loop); count--) {
-        coil_loop_stop(loop); /* makes the run end after one turn */
+        coil_loop_stop(loop); /* makes coil_loop_run_forever() return after one turn */
         rc = coil_loop_run_forever(loop);
     }
     return rc;
 }
 
 /*
- * Cancel the remaining tasks once, and wait for them. Tasks that these tasks spawn while
- * ending are not cancelled, because this would never end if each task spawned another
- * one. Such tasks get as many turns as CPython needs to notice that the main task has
- * ended and to shut down generators and threads. If they have not ended then, they are
- * reported when the loop closes.
+ * Cancel the remaining tasks once, and wait for them. Tasks that are spawned meanwhile
+ * are not cancelled, because this would go on forever if each task spawned another one.
+ * They can continue for a few more turns, as in CPython, whose loop still runs until it
+ * has noticed that the tasks have ended, and while it shuts down generators and threads.
+ * Tasks that have not ended by then are reported when the loop is closed.
  */
 static int cancel_leftovers(coil_loop *loop)
 {
@@ -406,9 +411,9 @@ static void refuse_running_loop(const char *caller)
 }
 
 /*
- * Report that no loop could be created. A missing backend that the caller named is not
- * reported, because the caller may handle it. A backend named by the environment has
- * already been reported.
+ * Report that no loop could be created. An unavailable backend is not reported here: if
+ * the caller requested it, the caller can handle the error; if an environment variable
+ * requested it, it has already been reported.
  */
 static int report_no_loop(coil_runner *runner, int rc)
 {

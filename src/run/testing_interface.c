@@ -1,5 +1,5 @@
 /*
- * testing_interface.c - the function with which libcoil-testing registers with libcoil.
+ * testing_interface.c - the function that libcoil-testing calls to register its hooks.
  */
 #include "testing_interface.h"
 

@@ -1,11 +1,11 @@
 /*
  * testing_interface.h (internal) - the interface between libcoil and libcoil-testing.
  *
- * libcoil-testing uses hidden functions of libcoil: its simulated network is a backend of
- * the loop, and its sequencer suspends tasks with libcoil's waits. libcoil-testing
- * registers its hooks, and gets the table of functions below
- * (docs/decisions/0006-a-library-for-testing.md). libcoil-testing is compiled with
- * libcoil's headers, so both libraries must have the same version.
+ * libcoil-testing needs functions of libcoil that are hidden: for example, its simulated
+ * network is a backend of the loop, and its sequencer suspends tasks. When
+ * libcoil-testing registers its hooks, it gets a table of these functions
+ * (docs/decisions/0006-a-library-for-testing.md). Because libcoil-testing is compiled
+ * with libcoil's internal headers, both libraries must have the same version.
  */
 #ifndef COIL_RUN_TESTING_INTERFACE_H
 #define COIL_RUN_TESTING_INTERFACE_H
@@ -15,8 +15,8 @@
 #include "../sync/waiters.h"
 
 /*
- * Describes the headers with which a library was compiled. Both libraries must have the
- * same description.
+ * Version of the headers with which a library was compiled, and sizes of some structs in
+ * them. All numbers must be the same in both libraries.
  */
 struct coil__build {
     unsigned version[3];
@@ -33,7 +33,10 @@ struct coil__build {
         }                                                                                \
     }
 
-/* libcoil's hidden functions for libcoil-testing. The member `x` is coil__x(). */
+/*
+ * The hidden functions and objects of libcoil that libcoil-testing uses. The member `x`
+ * is coil__x.
+ */
 struct coil__inside {
     void *(*alloc)(size_t size);
     void *(*alloc_zeroed)(size_t size);
@@ -64,9 +67,10 @@ struct coil__inside {
 };
 
 /*
- * Register `hooks` for all loops of this process. They stay registered. Any thread may
- * call this function, any number of times. Aborts if `build` differs from that of this
- * libcoil. This symbol is exported with the version COIL_PRIVATE.
+ * Register `hooks` for all loops of this process, until it ends, and return libcoil's
+ * hidden functions. May be called more than once, and on any thread. Aborts if libcoil
+ * was not compiled with the headers that `build` describes. The symbol is exported with
+ * the version COIL_PRIVATE.
  */
 COIL_API const struct coil__inside *
 coil__testing_register(const struct coil__build *build,

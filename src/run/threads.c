@@ -8,16 +8,17 @@
  *       wait for the others <------------------- the last one ends
  *       join, in coil_run_threads()
  *
- * Thread 0 is the caller's thread. Thread 0 handles the signals until the last thread has
- * ended. The first member that fails cancels the other members with posts. The posts are
- * in the members' structs, so posting does not allocate.
+ * Thread 0 is the caller's thread, which handles signals until the last thread has ended.
+ * Each thread is a "member" of the "team", with its own loop and main task. When the
+ * first member fails, it cancels the main tasks of the others by posting to their loops.
+ * The posts are part of struct member, so posting does not allocate.
  *
  * Invariants
- * 1. The comments in struct team and struct member show what the team's lock guards. A
- *    member's main task is used only by the member's own thread.
- * 2. Other threads post to a member's loop only between the beginning and the end of its
- *    main task. A closed loop refuses posts.
- * 3. The team outlives all threads: coil_run_threads() always joins them.
+ * 1. The team's lock guards what the comments in struct team and struct member say. The
+ *    main task of a member is used only by that member's thread.
+ * 2. Other threads post to a member's loop only until its main function returns. If the
+ *    loop was closed before because it failed, it rejects the post.
+ * 3. The team exists longer than its threads: coil_run_threads() always joins them.
  */
 #include "run.h"
 
@@ -42,7 +43,7 @@ struct member {
     unsigned index;
     pthread_t thread;
     char name[COIL__NAME_BYTES];
-    struct coil__bindings *bindings; /* bindings of the caller's context */
+    struct coil__bindings *bindings; /* the caller's context variables */
     coil_task *main;                 /* the main task, while it runs */
     coil_loop *loop;                 /* a reference; under the lock */
     struct coil__post cancel;        /* posted once; under the lock */
@@ -55,10 +56,10 @@ struct team {
     void *arg;
     coil_run_opts opts;
     unsigned count;
-    unsigned started; /* number of threads to join; only thread 0 uses it */
+    unsigned started; /* number of threads to join; used only by thread 0 */
     struct coil__post all_ended;
 
-    /* guards the fields below, and those marked "under the lock" */
+    /* guards the following members, and those marked "under the lock" */
     pthread_mutex_t lock;
     unsigned running; /* number of started threads that are still running */
     bool failed;
@@ -96,7 +97,9 @@ static void cancel_member(struct coil__runnable *runnable)
         coil_task_cancel(member->main, "another thread failed");
 }
 
-/* Record the first failure, and cancel the other members. */
+/*
+ * Record the failure of this member, and cancel the others, unless one has failed before.
+ */
 static void fail_team(struct member *member, int rc)
 {
     struct team *team = member->team;
@@ -133,8 +136,8 @@ static void begin_member(struct member *member)
 }
 
 /*
- * End a member, whose main task has ended. After this, other threads cannot cancel the
- * member any more.
+ * Called when a member's main function has returned. After this call, other threads
+ * cannot cancel its main task any more.
  */
 static void end_member(struct member *member, int rc)
 {
@@ -201,8 +204,8 @@ static void *thread_main(void *arg)
 }
 
 /*
- * Start the threads. Returns 0 or a negative errno. If this fails, the threads that were
- * started keep running.
+ * Start the threads. Returns 0 or a negative errno. If a thread cannot be started, those
+ * that are already running are not stopped.
  */
 static int start_threads(struct team *team)
 {
@@ -243,8 +246,8 @@ struct waiting {
 };
 
 /*
- * Called when thread 0 is cancelled while it waits for the other members: cancel them,
- * and keep waiting.
+ * Called when the main task of thread 0 is cancelled while it waits for the other
+ * members: cancel the others, and keep waiting.
  */
 static bool cancel_others(struct coil__wait *wait)
 {
@@ -318,8 +321,11 @@ static struct team *create_team(unsigned n, coil_task_fn fn, void *arg,
     return team;
 }
 
-/* Return the team's result: the first failure of the other members, otherwise the result
-   of thread 0, which handles SIGINT. */
+/*
+ * Return the result of the member that failed first, or of thread 0 if none failed. `rc`
+ * is the result of thread 0. It is used if thread 0 failed first, because after SIGINT it
+ * is -EINTR, whereas team->rc is -ECANCELED.
+ */
 static int result_of(struct team *team, int rc)
 {
     struct member *source = &team->members[0];
@@ -342,7 +348,7 @@ static void destroy_team(struct team *team)
 {
     for (unsigned i = 0; i < team->count; i++) {
         coil_error_release(team->members[i].error);
-        /* still set if the member could not start */
+        /* still set if the loop failed, so the main task never ended */
         coil_loop_release(team->members[i].loop);
     }
     coil_loop_release(team->waiting);
