@@ -1,10 +1,10 @@
 /*
  * hooks_openssl.c - a separate OpenSSL error queue for each task: see coil/hooks.h.
  *
- * OpenSSL has no function that replaces the queue of a thread. So when a task is switched
- * out, its errors are removed from the queue one by one, and they are put back when the
- * task continues. OpenSSL reuses the memory of their texts, so the texts are copied. The
- * queue is nearly always empty.
+ * OpenSSL does not provide a function that replaces a thread's queue. So when a task is
+ * switched out, its errors are removed from the queue one by one, and they are put back
+ * when the task continues. OpenSSL reuses the memory of their texts, so the texts are
+ * copied. The queue is nearly always empty.
  */
 #include "../base/base.h"
 

@@ -357,9 +357,9 @@ int coil_tls_add_name(coil_tls *tls, const char *name, coil_tls *other)
 }
 
 /*
- * Copy the server name in a ClientHello, normalized, to `name`. Returns false if there is
- * no valid name. The extension (RFC 6066, 3) consists of the list's length (2 bytes), a
- * zero byte, the name's length (2 bytes), and the name.
+ * Copy the server name in a ClientHello, normalized, to `name`. Returns false if the name
+ * is missing or invalid. The extension (RFC 6066, 3) consists of the list's length (2
+ * bytes), a zero byte, the name's length (2 bytes), and the name.
  */
 static bool read_name(SSL *ssl, char *name)
 {
@@ -572,7 +572,7 @@ void coil_tls_release(coil_tls *tls)
 /* ---- the default context ----------------------------------------------------------- */
 
 /*
- * The default context, which is never freed. It is set up on a thread of the file lane,
+ * The default context, which is never freed. A thread of the file lane sets it up,
  * because reading the authorities takes long on systems that keep all of them in one
  * file.
  */

@@ -153,8 +153,8 @@ struct coil__tls_stream {
 extern const struct coil__transport coil__tls_transport;
 
 /*
- * Create a connection. It does not become the stream's transport, and the handshake does
- * not begin yet.
+ * Create a connection for the stream. The caller makes it the stream's transport, and
+ * begins the handshake.
  */
 int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream **out);
 void coil__tls_destroy(struct coil__tls_stream *t);

@@ -61,9 +61,9 @@ int coil__tls_set_up_key_log(coil_tls *tls, const coil_tls_opts *opts)
         strcpy(tls->key_file, path);
     }
     /*
-     * Set the callback even if this context has no log: when the context of a server
-     * selects this one for a connection, OpenSSL calls the callback of this context, but
-     * the keys are written to the log of the server's context.
+     * Set the callback even if this context does not have a log. If a server's context
+     * selects this one for a connection, OpenSSL calls this context's callback, but the
+     * keys are written to the log of the server's context.
      */
     SSL_CTX_set_keylog_callback(tls->ctx, coil__tls_log_key);
     return 0;

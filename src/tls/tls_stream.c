@@ -29,9 +29,9 @@
  *    reader does not wait, because a peer that does not read must not keep coil from
  *    reading. Such answers are sent with the next write, as RFC 8446, 4.6.3, allows.
  * 4. Only one task fills at a time (`filling`). During that time, `in` is used by the
- *    kernel alone. The task may be a reader or a writer: if OpenSSL has received only a
- *    part of a handshake message, such as a ticket in two records, it does not encrypt
- *    anything until the rest has been received, so a writer must wait for that.
+ *    kernel alone. The task may be a reader or a writer: after a part of a handshake
+ *    message, such as a ticket in two records, OpenSSL encrypts nothing until it has
+ *    received the rest, so a writer must wait for the rest.
  * 5. At most AT_ONCE bytes are encrypted at a time, and only when all earlier bytes have
  *    been written.
  *
@@ -197,8 +197,8 @@ static void end_filling(struct coil__tls_stream *t)
 
 /*
  * Let the caller fill `in`, or wait until another task has filled it. Returns 0 if the
- * caller may fill `in`, after which it must call end_filling(); 1 if another task has
- * filled it, so there may be bytes to decrypt; or a negative errno.
+ * caller may fill `in` and must then call end_filling(), 1 if another task has filled it,
+ * so that there may be bytes to decrypt, or a negative errno.
  */
 static int begin_filling(struct coil__tls_stream *t)
 {
@@ -388,8 +388,8 @@ static int wait_and_fill(struct coil__tls_stream *t)
 }
 
 /*
- * Wait until there are decrypted bytes. It is not enough that the descriptor is readable,
- * because only a part of a record, or a record without data, may have arrived.
+ * Wait until there are decrypted bytes. A readable descriptor is not sufficient, because
+ * only a part of a record, or a record without data, may have arrived.
  */
 static int wait_readable_tls(coil_stream *stream)
 {

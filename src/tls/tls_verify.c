@@ -1,9 +1,9 @@
 /*
  * tls_verify.c - verifies the peer's certificate, and explains why it was rejected.
  *
- * OpenSSL verifies the certificate; this file adds the messages. They are composed in
- * note_complaint(), a callback that is called during the verification, because OpenSSL
- * keeps only an error number until the end of the handshake.
+ * OpenSSL verifies the certificate, and this file adds the messages. OpenSSL keeps only
+ * an error number until the end of the handshake, so note_complaint(), a callback,
+ * composes the message during the verification.
  */
 #include "tls.h"
 
