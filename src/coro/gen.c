@@ -50,16 +50,16 @@ struct coil_gen {
     coil__coro coro;
     coil_gen_fn fn;
 
-    coil_gen *delegate;  /* the generator to which it delegates in yield_from */
-    coil_gen *delegator; /* the generator that delegates to it in yield_from */
+    coil_gen *delegate;  /* the generator to which this one delegates in yield_from */
+    coil_gen *delegator; /* the generator that delegates to this one in yield_from */
     coil_gen *leaf;      /* the end of its chain: itself if it does not delegate */
-    coil_gen *entry;     /* while it runs: the generator that was resumed */
+    coil_gen *entry;     /* while running: the generator that was resumed */
 
     void **sent; /* where to store the value that the resumer sends, or NULL */
-    void **out;  /* while it runs: where to store the value for the resumer */
+    void **out;  /* while running: where to store the value for the resumer */
     void *result;
     bool begun, running, closed;
-    bool lost; /* its delegate was resumed by another caller, and has ended */
+    bool lost; /* the delegate was resumed by another caller, and has ended */
 };
 
 COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_GEN_CORO, coil_gen, coro),

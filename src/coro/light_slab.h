@@ -72,7 +72,7 @@ struct coil__light {
     struct coil__stack *latest[COIL__LIGHT_SAMPLE]; /* the stacks touched last, or NULL */
     unsigned latest_next;
     int64_t age_ns, aged_at;
-    volatile bool some_came; /* some slot's flag is COIL__LIGHT_CAME */
+    volatile bool some_came; /* a slot has the flag COIL__LIGHT_CAME */
     bool refused;            /* the kernel has refused a guard: stop swapping out */
     struct coil__light_slab *hand;
     unsigned hand_slot;

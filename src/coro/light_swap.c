@@ -43,7 +43,7 @@ const char *coil__light_off(void)
 
 /* ---- out --------------------------------------------------------------------------- */
 
-/* Copy words, including ASan's red zones. memcpy(3) would be checked by ASan. */
+/* Copy words, including ASan's red zones, which ASan does not allow memcpy(3) to read. */
 COIL__NO_SANITIZE static void copy_raw(void *to, const void *from, size_t bytes)
 {
     uint64_t *t = to;

@@ -2,11 +2,12 @@
  * objects.c - the shared objects that the loader has opened.
  *
  * The loader has a list of the objects (link.h), in the order in which they were opened.
- * The last object's `l_next` is NULL until another object is opened, so reading it shows
- * whether the list has changed. It may be read only while its object stays loaded. So it
- * is used only if the last object certainly stays loaded as long as libcoil: it is marked
- * as never unloaded, or the program or libcoil's object depends on it. dl_iterate_phdr(3)
- * counts the opened objects, and locks the list during the callback.
+ * The `l_next` of the last object is NULL until another object is opened, so it shows
+ * whether the list has changed. It must not be read after the object was unloaded. So it
+ * is used only if the object certainly stays loaded as long as libcoil: because the
+ * object is marked as never unloaded, or because the program or libcoil's own object
+ * depends on it. Otherwise dl_iterate_phdr(3) is used, which counts the opened objects,
+ * and locks the list during its callback.
  */
 #include "objects.h"
 

@@ -107,14 +107,15 @@ enum coil__outside_key {
     COIL__CLASS_BYTES = 146,
 
     /*
-     * The paths in the class. A path has 1 byte with the number of offsets, then two
-     * signed offsets of 2 bytes each. The first is relative to the wait. The second is
-     * relative to the struct to which the pointer at the first offset points.
+     * The paths in the class, each of which leads to a value. A path consists of the
+     * number of offsets (1 byte) and two signed offsets of 2 bytes each. The first offset
+     * is relative to the wait. The second is relative to the struct to which the pointer
+     * at the first offset points.
      */
     COIL__AT_CLASS_WHAT_PATH = 147,    /* to a char * */
     COIL__AT_CLASS_OBJECT = 148,       /* to a pointer */
-    COIL__AT_CLASS_FD = 149,           /* to 4 bytes; -1: none */
-    COIL__AT_CLASS_DEADLINE = 150,     /* to 8 bytes: a time of the loop's clock */
+    COIL__AT_CLASS_FD = 149,           /* to a descriptor (4 bytes), or -1 */
+    COIL__AT_CLASS_DEADLINE = 150,     /* to a time of the loop's clock (8 bytes) */
     COIL__AT_CLASS_TIMER = 151,        /* to a timer */
     COIL__AT_CLASS_JOB = 152,          /* to a pointer to a job */
     COIL__AT_CLASS_FUTURES_KIND = 153, /* 1 byte */

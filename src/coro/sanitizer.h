@@ -103,7 +103,7 @@ static inline void coil__san_leaving(coil__coro *from, coil__coro *to)
                                        (size_t)(to->stack.high - to->stack.low));
     if (__tsan_switch_to_fiber == NULL)
         return;
-    if (from->fiber == NULL) /* only the root has none */
+    if (from->fiber == NULL) /* only a root begins without a fiber */
         from->fiber = __tsan_get_current_fiber();
     if (to->fiber == NULL) /* entered for the first time */
         to->fiber = __tsan_create_fiber(0);

@@ -130,7 +130,7 @@
 #define WIDE_GUARD_BYTES ((size_t)1020 * 1024)
 #define WIDE_MAX 112                   /* slots with wide guards */
 #define WIDE_MAX_DEBUG 4096            /* in debug mode */
-#define WIDE_CLASS_MAX 19              /* up to 512 KiB; in debug mode, all sizes */
+#define WIDE_CLASS_MAX 19              /* log2 of 512 KiB; in debug mode, all sizes */
 #define UNTOUCHED_BYTES ((size_t)4096) /* checked below a stack without a guard */
 #define DIRTY_MAX 64
 #define COLOUR_COUNT 16

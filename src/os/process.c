@@ -233,8 +233,8 @@ static void leave_to_reaper(coil_process *p)
 }
 
 /*
- * First kill all orphans, so that they end concurrently, and then pass each of them to
- * reap.c.
+ * Stop watching all children. Kill the orphans, except detached ones, and then pass each
+ * orphan to reap.c: the killed ones end concurrently.
  */
 static void on_loop_closing(coil_loop *loop)
 {

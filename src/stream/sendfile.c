@@ -135,8 +135,7 @@ static ssize_t send_from_file(struct sending *s, size_t n)
 }
 
 /*
- * Send some bytes. Returns a positive number, 0 at the end of the file, or a negative
- * errno.
+ * Send some bytes. Returns their number, 0 at the end of the file, or a negative errno.
  */
 static ssize_t send_some(struct sending *s)
 {
@@ -185,7 +184,7 @@ ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset, size_t n)
     if (result == 0) {
         for (result = 1; result > 0 && s.left > 0;)
             result = send_some(&s);
-        /* This includes bytes of a cancelled write that TLS will still send. */
+        /* The count includes bytes of a cancelled write that TLS will still send. */
         s.position = s.start + (int64_t)stream->transferred[COIL__OUT];
         if (offset != NULL)
             *offset = s.position;

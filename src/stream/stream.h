@@ -73,7 +73,7 @@ struct coil_stream {
     struct coil__buffer *buffer;
     size_t transferred[2]; /* bytes transferred by the last call in each direction */
     bool is_socket;
-    bool may_read; /* this kind of descriptor is known to be readable: readable.c */
+    bool may_read; /* the descriptor is of a kind that can be read: readable.c */
     bool ended;    /* the last read returned 0 */
     /*
      * blocked: the descriptor was blocking when the stream adopted it.

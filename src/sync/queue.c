@@ -112,7 +112,7 @@ COIL__HOT static COIL__NOINLINE int put_now(coil_queue *queue, const void *item)
     if (queue->is_shutdown)
         return coil__failed(-ESHUTDOWN);
     if (queue->maxsize > 0 && queue->count >= queue->maxsize)
-        return -EAGAIN; /* not recorded as a failure: callers expect it */
+        return -EAGAIN; /* an expected result, not recorded as a failure */
     rc = coil__queue_items_push(queue, item);
     if (rc < 0)
         return rc;

@@ -14,7 +14,9 @@
 struct iteration;
 
 struct item {
-    /* Linked into the future's callbacks until the future completes, then into `done`. */
+    /*
+     * In the list of the future's callbacks until the future completes, then in `done`.
+     */
     struct coil__runnable runnable;
     struct iteration *whole;
     coil_future *future;

@@ -184,7 +184,10 @@ coil_task *coil__group_next_child(const struct coil__region *region,
     return next != &g->children ? COIL__CONTAINER(next, coil_task, group_link) : NULL;
 }
 
-/* True if the owner has left the group and no children remain. The owner may be freed. */
+/*
+ * True if the owner has left the group and no children remain. After that the owner may
+ * be freed.
+ */
 static bool has_ended(const struct group *g)
 {
     return g->exiting && coil__list_empty(&g->children);
