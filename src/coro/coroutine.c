@@ -71,9 +71,9 @@ static void find_frames(void *arg)
 }
 
 /*
- * Find out where the coroutine's frames are. This needs much stack, so it may run on a
- * separate stack. The check for an overflow is disabled meanwhile, because switching to
- * that stack would repeat it.
+ * Find out where the coroutine's frames are. The search needs much stack, so it may run
+ * on a separate stack. During the search, the check for an overflow is disabled, because
+ * switching to that stack would repeat the check.
  */
 static enum coil__coro_frames find_frames_of(coil__coro *coro)
 {
@@ -422,9 +422,9 @@ void *coil_coro_resume(coil_coro *coro, void *value)
     if (COIL__UNLIKELY(!coro->begun))
         begin_coroutine(coro);
     /*
-     * This must be a tail call, or the processor would mispredict the return from this
-     * function. So this function cannot trim the stack of a coroutine that has ended:
-     * coil__coro_destroy() does.
+     * The switch must be a tail call; otherwise the processor would mispredict the return
+     * from this function. So this function cannot trim the stack of a coroutine that has
+     * ended: coil__coro_destroy() does.
      */
     return coil__coro_resume(&coro->coro, value);
 }

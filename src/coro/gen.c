@@ -34,12 +34,11 @@
  * before the switch. The switch itself passes only the return code.
  *
  * A generator may await: the task layer suspends the current coroutine, which is the
- * innermost generator, and returns to it later. This file is not involved, and the
+ * innermost generator, and returns to it later. Nothing changes in this file's data: the
  * generator stays `running`.
  *
- * GeneratorExit (-ECANCELED) is thrown not only into the innermost generator. As in
- * Python, the delegates are closed from the inside out, so an outer generator gets the
- * exit even if an inner one ignored it.
+ * As in Python, GeneratorExit (-ECANCELED) closes the delegates from the inside out. So
+ * an outer generator also gets the exit if an inner one has ignored it.
  */
 #include "coroutine.h"
 #include "outside.h"
@@ -172,7 +171,10 @@ static void prepare_leaf(coil_gen *leaf, coil_gen *entry, void *sent, void **out
     leaf->entry = entry;
     leaf->out = out;
     leaf->running = leaf->begun = true;
-    /* Like Python, which resumes the exhausted delegate once more and gets None. */
+    /*
+     * NULL if the delegate was lost: Python resumes the exhausted delegate once more,
+     * which returns None.
+     */
     store_value(leaf->sent, leaf->lost ? NULL : sent);
     leaf->lost = false;
 }

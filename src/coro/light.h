@@ -21,10 +21,10 @@
 /* Values of coil__stack.state. */
 enum coil__light_state {
     COIL__LIGHT_FREE,
-    COIL__LIGHT_EMPTY,    /* in use, but nothing was written to it */
-    COIL__LIGHT_RESIDENT, /* its contents are in memory */
-    COIL__LIGHT_STORED,   /* its live (highest) bytes are in the cell */
-    /* its contents are in memory again; its cell is not yet freed */
+    COIL__LIGHT_EMPTY,    /* in use, but not written to yet */
+    COIL__LIGHT_RESIDENT, /* the stack is in memory */
+    COIL__LIGHT_STORED,   /* the live (highest) bytes are in the cell */
+    /* the stack is in memory again, but its cell is not freed yet */
     COIL__LIGHT_COMING
 };
 
@@ -93,8 +93,8 @@ bool coil__light_fault(const char *address);
 
 /*
  * Called before the loop waits: swap out at most one batch of stacks that have been
- * waiting longer than the age limit. `now` is the time on the clock that measures the
- * waits.
+ * waiting longer than the age limit. `now` is the time of the clock from which
+ * coil__wait.since is taken.
  */
 void coil__light_idle(int64_t now);
 

@@ -134,9 +134,9 @@ struct coil__light_entry *coil__light_find(const char *address);
 void coil__light_set_resident(struct coil__stack *stack, bool is);
 
 /*
- * Copy the live bytes to a cell, and set the stack's state. This comes before making the
- * page a guard, because the handler of SIGSEGV reads the state. Returns false if there
- * are too many bytes, or no memory.
+ * Copy the live bytes to a cell, and set the stack's state. Must be called before the
+ * page becomes a guard, because the handler of SIGSEGV reads the state. Returns false if
+ * there are too many bytes, or no memory.
  */
 bool coil__light_store_bytes(struct coil__stack *stack, const char *sp);
 

@@ -11,9 +11,8 @@
  * COIL__LIGHT_AHEAD stacks in. A batch takes a quarter less time than single calls.
  *
  * Strays. If a pointer to a stack that is swapped out is used, the access faults. The
- * handler of SIGSEGV finds the stack with light_table.c and swaps it in. It leaves
- * freeing the cell to a later call, because it may have interrupted a function of
- * store.c.
+ * handler of SIGSEGV finds the stack with light_table.c and swaps it in. The cell is
+ * freed later, because the handler may have interrupted a function of store.c.
  */
 #include "light_slab.h"
 
@@ -97,7 +96,7 @@ static void keep_resident(struct coil__stack *stack)
     coil__store_give(&coil__light->store, stack->cell);
     stack->state = COIL__LIGHT_RESIDENT;
     coil__light->refused |=
-        errno == EINVAL; /* locked memory; other errors may be temporary */
+        errno == EINVAL; /* the memory is locked; other errors may be temporary */
 }
 
 /*

@@ -37,7 +37,7 @@ enum coil__outside_key {
 
     /* struct coil_loop */
     COIL__AT_LOOP_PID = 40,        /* 4 bytes */
-    COIL__AT_LOOP_THREAD = 41,     /* 4 bytes: the kernel's id of its thread */
+    COIL__AT_LOOP_THREAD = 41,     /* 4 bytes: the kernel's id of the loop's thread */
     COIL__AT_LOOP_NUMBER = 42,     /* 4 bytes */
     COIL__AT_LOOP_SCHEDULER = 43,  /* NULL if no task was spawned */
     COIL__AT_LOOP_CLOCK_READ = 44, /* 8 bytes: CLOCK_MONOTONIC in ns, when last read */

@@ -38,7 +38,7 @@ static unsigned install_count; /* number of installs in the process; guarded by 
 
 struct alternate {
     unsigned install_count; /* number of installs in this thread */
-    stack_t stack;          /* ss_sp is NULL if the program has its own */
+    stack_t stack;          /* ss_sp is NULL if the thread already had one */
 };
 
 static COIL__THREAD_LOCAL struct alternate alternate;

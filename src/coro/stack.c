@@ -160,7 +160,7 @@ struct pools {
     struct coil__stack_pool by_class[COIL__CLASS_COUNT];
 };
 
-static struct coil__slab no_slab; /* its free list is empty */
+static struct coil__slab no_slab; /* a slab without free slots */
 COIL__THREAD_LOCAL struct coil__slab *coil__stack_slab = &no_slab;
 enum coil__guard coil__stack_guard = COIL__GUARD_MADVISE;
 

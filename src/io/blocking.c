@@ -117,8 +117,8 @@ int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
     if (waiting.job == NULL)
         return rc;
     /*
-     * The job was withdrawn, so no thread will discard `arg`. It must be discarded here,
-     * because after a cancellation it no longer belongs to the caller.
+     * The job was withdrawn, so no thread will discard `arg`. Discard it here: after a
+     * cancellation, the caller does not own `arg` any more.
      */
     if (rc == -ECANCELED && !job->finished && discard != NULL)
         discard(arg);

@@ -12,8 +12,8 @@
 struct coil__job;
 
 /*
- * The wait in coil_blocking(). It is stored on the task's stack, so it stays valid when
- * the job is abandoned.
+ * The wait in coil_blocking(). Stored on the task's stack, not in the job, so it stays
+ * valid when the job is abandoned.
  */
 struct coil__job_waiting {
     struct coil__wait wait;

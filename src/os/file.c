@@ -251,8 +251,8 @@ static void leave_file(coil_file *file, size_t transferred)
 
 /*
  * Like enter_file(), but for a call at an offset, or at the file's position if `offset`
- * is -1. Refuses an offset for a file without a position, such as a pipe. (pread(2) does
- * the same, but io_uring does not.)
+ * is -1. Fails with -ESPIPE if an offset is given for a file without a position, such as
+ * a pipe, as pread(2) does. (io_uring would ignore the offset.)
  */
 static int enter_at(coil_file *file, int64_t offset, const char *caller)
 {

@@ -182,9 +182,8 @@ static struct launch *prepare(const struct coil__spawn *what)
 {
     const char *name = what->program;
     /*
-     * A name that contains a '/' is the only path to try. An empty name is not searched
-     * for either, because the search would try to run the directories themselves. It
-     * fails with ENOENT.
+     * A name that contains a '/' is the only path to try. So is an empty name, which
+     * fails with ENOENT: a search in PATH would try to run the directories themselves.
      */
     bool searched = name[0] != '\0' && strchr(name, '/') == NULL;
     const char *path = searched ? path_of(what->envp) : "";

@@ -424,8 +424,8 @@ static int accept_one(coil_listener *listener, coil_address *peer)
 
 /*
  * Store a connection that could not be attached to the loop, so that the next
- * coil_accept() tries again. But close it after -EINVAL, which means that the descriptor
- * is too large for select(2), so that another try would fail too.
+ * coil_accept() tries again. After -EINVAL, however, close the connection: its descriptor
+ * is too large for select(2), so another try would fail too.
  */
 static void keep_or_close(coil_listener *listener, int fd, int rc)
 {

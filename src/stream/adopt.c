@@ -9,9 +9,9 @@
  * loop block. So a blocking pipe end or terminal is opened a second time, and the new
  * description replaces the old one under the adopted number. If opening fails (no
  * permission, or a FIFO without a reader), the flag is set, and is cleared when the
- * stream is closed. A socket cannot be opened a second time, so its flag is set. It is
- * cleared only by coil_stream_release_fd(), because programs that inherit sockets set the
- * flag themselves.
+ * stream is closed. A socket cannot be opened a second time, so its flag is set. Only
+ * coil_stream_release_fd() clears the flag again, because programs that inherit sockets
+ * set the flag themselves.
  */
 #include "../io/socket.h"
 #include "stream.h"

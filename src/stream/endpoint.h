@@ -17,7 +17,7 @@ struct coil__endpoint {
     int fd; /* -1 once closed */
     /* number of operations begun (may wrap), to detect idle connections */
     unsigned operations;
-    coil_loop *loop; /* a reference; NULL while it is detached */
+    coil_loop *loop; /* a reference; NULL while detached */
     /* one for the owner and one for each call in progress; 0 in freed memory */
     unsigned references;
     bool busy[2];   /* a call is in progress in this direction */

@@ -82,7 +82,7 @@ struct coil_stream {
     bool blocked, shared;
     size_t limit;                   /* maximum number of bytes to read ahead */
     void *carrier;                  /* data of the transport */
-    struct coil__short_op readable; /* the operation that waits until it is readable */
+    struct coil__short_op readable; /* waits until the stream is readable */
 };
 
 /*

@@ -16,9 +16,9 @@
  *
  * A guard has two words. `state` has the format of libstdc++, in case another module uses
  * libstdc++'s functions for the same guard. `owner` is used only by coil: it identifies
- * the task that runs the initialiser, or the thread if no task does. It shows whether the
- * initialiser needs its own variable, which would be a deadlock, or whether the task must
- * wait.
+ * the task that runs the initialiser, or the thread if no task does. If this is the
+ * running task (or thread) itself, the initialiser needs its own variable, which is a
+ * deadlock; otherwise the task must wait.
  *
  *     task that waits             task or thread that has initialised
  *     lists itself as a waiter    changes the state

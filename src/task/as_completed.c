@@ -1,11 +1,11 @@
 /*
- * as_completed.c - returns each of several futures as it completes. (asyncio:
+ * as_completed.c - returns several futures one by one, as they complete. (asyncio:
  * as_completed)
  *
  * Each future gets a runnable as a callback, and all the runnables are allocated
  * together. When a future completes, its runnable appends itself to `done` and wakes one
- * waiting task. This takes constant time, however many futures there are. The woken task
- * checks `done` again, because another task may already have taken the future.
+ * waiting task. The cost of this step does not depend on the number of futures. The woken
+ * task checks `done` again, because another task may already have taken the future.
  */
 #include "task.h"
 

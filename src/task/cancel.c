@@ -3,9 +3,9 @@
  *
  * Each request to cancel a task is counted, and passed on to the task that it awaits, or
  * to each future that it gathers. So the request walks a tree of tasks depth first, in
- * the same order as in asyncio. But asyncio uses recursion, while coil follows each chain
- * of tasks in a loop. At a branch, a struct in the gathering task's frame stores which
- * future is next.
+ * the same order as in asyncio. asyncio uses recursion for this walk, whereas coil
+ * follows each chain of tasks in a loop. At a branch, a struct in the gathering task's
+ * frame stores which future is next.
  *
  *     task --> task --> gather -+-> future
  *                               +-> task --> gather -+-> task --> sleep

@@ -29,8 +29,8 @@ coil_error *coil__failure_note(int rc, const void *from);
 void coil__failure_settle(coil_future *future, int rc);
 
 /*
- * Like coil_fail(), for a public function that returns `rc`. Only a failure that is not a
- * cancellation is recorded, and only in a thread with a loop. Returns rc.
+ * Like coil_fail(), for a public function that returns `rc`. Records nothing if `rc` is a
+ * success or -ECANCELED, or if the thread has no loop. Returns rc.
  */
 int coil__explain(int rc, const char *format, ...) COIL__PRINTF(2, 3);
 

@@ -49,8 +49,8 @@ static inline void coil__future_check_thread(const coil_future *future,
 }
 
 /*
- * For public functions: abort if the future was freed. This is detected only while the
- * freed memory still contains a reference count of 0.
+ * For public functions: abort if the future was freed. A freed future is detected only as
+ * long as its memory still contains a reference count of 0.
  */
 static inline void coil__future_check_gone(const coil_future *future, const char *caller)
 {

@@ -2,16 +2,16 @@
  * group.c - groups of tasks: the owner leaves a group only after all its tasks have
  * ended.
  *
- * The group adds a done callback to each child, before any other. The callback runs one
- * trip through the ready queue after the child has ended. If it was the last child and
- * the owner is waiting in the exit, the callback wakes the owner, which continues after a
- * second trip. The first failure of a child aborts the group: all children are cancelled,
- * in the order in which they were spawned, and then the owner. The exit takes back the
- * group's request to cancel the owner. If a request remains, another caller has cancelled
- * the owner too. In that case the exit returns -ECANCELED if no child failed; otherwise
- * it returns the failure, and the owner's next wait delivers the cancellation.
- * coil_group_cancel() aborts the group without a failure. (asyncio: taskgroups.py;
- * gh-155433 for a cancellation by another caller after TaskGroup.cancel())
+ * The group adds a done callback to each child, before any other callbacks. The callback
+ * runs one trip through the ready queue after the child has ended. If it was the last
+ * child and the owner is waiting in the exit, the callback wakes the owner, which
+ * continues after a second trip. The first failure of a child aborts the group: all
+ * children are cancelled, in the order in which they were spawned, and then the owner.
+ * The exit takes back the group's request to cancel the owner. If a request remains,
+ * another caller has cancelled the owner too. In that case the exit returns -ECANCELED if
+ * no child failed; otherwise it returns the failure, and the owner's next wait delivers
+ * the cancellation. coil_group_cancel() aborts the group without a failure. (asyncio:
+ * taskgroups.py; gh-155433 for a cancellation by another caller after TaskGroup.cancel())
  *
  * A task that starts a child with coil_group_start() waits until the child calls
  * coil_group_started() or ends. If the child fails before it calls that function, only

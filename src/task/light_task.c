@@ -1,10 +1,10 @@
 /*
  * light_task.c - which tasks' stacks may be swapped out, and when they are swapped in.
  *
- * A light task's stack may be swapped out while coil has no pointers into it. This is the
- * case if the task's wait is in its control block (coil__wait_in_room()) and the only
- * regions that it has entered are scopes without a deadline. All other waits are on the
- * stack itself, so their stacks stay resident. coro/light_swap.c swaps the stack out.
+ * A light task's stack may be swapped out while coil has no pointers into it. coil has
+ * none if the task's wait is in its control block (coil__wait_in_room()) and the only
+ * regions that the task has entered are scopes without a deadline. All other waits are on
+ * the stack itself, so their stacks stay resident. coro/light_swap.c swaps the stack out.
  *
  * coil__task_light_step() is the step of a task that has not begun or is swapped out. It
  * swaps in the stacks of the task and of the tasks queued behind it, and then calls

@@ -255,7 +255,7 @@ void coil__scheduler_attach_slowly(coil_loop *loop)
     scheduler->has_hooks = false;
     scheduler->trace = loop->trace;
     scheduler->careful = coil__scheduler_is_careful();
-    /* a forked child still has its parent's values of these two */
+    /* in a forked child, these two still have the parent's values */
     scheduler->current = NULL;
     scheduler->eager_return = NULL;
 }

@@ -202,8 +202,8 @@ void coil__task_end_unbegun(coil_task *task)
 }
 
 /*
- * The step function of a task that has not begun. It is separate so that
- * coil__task_step() need not test whether the task has begun.
+ * The step function of a task that has not begun. With a separate function for the first
+ * step, coil__task_step() need not test whether the task has begun.
  */
 COIL__HOT void coil__task_first_step(struct coil__runnable *runnable)
 {
@@ -243,8 +243,8 @@ void coil__task_begin(coil_task *task)
  * With many tasks the memory that the next steps use is no longer in the caches, and
  * loading it takes longer than the switches. So prefetch this memory while other tasks
  * run: the top of the stack for the step after next (`first`), whose control block is
- * loaded by now, and the control block for the step after that. It does no harm if
- * `first->next` is the head of the batch or does not belong to a task, because the
+ * loaded by now, and the control block for the step after that. `first->next` may also be
+ * the head of the batch, or a runnable that does not belong to a task, because the
  * address is only prefetched, never read.
  */
 static void prefetch_steps(const coil_loop *loop, const struct coil__list *first,
@@ -407,8 +407,8 @@ static bool ends_quietly(const coil_task *task, int rc)
 /*
  * End a task on its own stack. If the next runnable is a task's step, switch to that task
  * directly. finish_task() may free the slot of this stack while the code still runs on
- * it. That is safe until the switch: no other task takes the slot before then, and the
- * slab that contains the stack pointer is never unmapped.
+ * it. Until the switch the freed stack can still be used: no other task takes the slot
+ * before then, and the slab that contains the stack pointer is never unmapped.
  */
 static inline void end_in_place(coil_task *task, int rc)
 {

@@ -24,18 +24,18 @@
 enum coil__region_kind { COIL__SCOPE, COIL__GROUP, COIL__CONTAINMENT };
 
 /*
- * What a message says about a region that the program forgot to close. This is stored in
- * the next outer region, or in the task, because the region itself may be in the frame of
- * a function that has returned, and may have been overwritten.
+ * What a message says about a region that the program forgot to close. Stored in the next
+ * outer region, or in the task: the region itself may be in the frame of a function that
+ * has returned, and may have been overwritten.
  */
 struct coil__inner_region {
-    const void *address; /* address of the code that opened it */
+    const void *address; /* address of the code that opened the region */
     enum coil__region_kind kind;
 };
 
 struct coil__region {
     struct coil__region *outer;
-    const void *address; /* address of the code that opened it */
+    const void *address; /* address of the code that opened the region */
     unsigned depth;      /* 1 for the outermost */
     enum coil__region_kind kind : 16;
     bool on_heap : 1;                /* see scope.c */
@@ -159,7 +159,7 @@ struct coil__no_suspend {
     const struct coil__no_suspend *outer;
     const coil_task *task; /* NULL: entered by a callback */
     const char *why;
-    /* return address of the call that entered it; NULL: coil itself */
+    /* return address of the call that entered the region; NULL: coil entered it */
     const void *address;
 };
 

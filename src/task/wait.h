@@ -121,7 +121,7 @@ struct coil__wait_class {
 struct coil__wait {
     coil_task *task;
     const struct coil__wait_class *class;
-    int64_t since;     /* time at which it began, as last read by the loop */
+    int64_t since;     /* the loop's time when the wait began */
     const int *source; /* points to the result if a future completes the wait; NULL if
                           coil__wait_complete() does */
     int rc;

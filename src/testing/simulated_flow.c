@@ -16,8 +16,8 @@
  *    arrived but are not acknowledged yet. It never exceeds send_limit: a sender waits
  *    for room.
  * 4. Memory is allocated only when bytes are sent. The packets of handshakes, FINs and
- *    resets are members of the connection, so closing a socket cannot fail for lack of
- *    memory, nor can the arrival of a packet.
+ *    resets are members of the connection, so neither closing a socket nor the arrival of
+ *    a packet can fail for lack of memory.
  */
 #include "simulated_flow.h"
 

@@ -182,8 +182,8 @@ COIL__NO_SANITIZE static bool set_limits(const struct coil__child *child)
 }
 
 /*
- * Change the user and the groups. This sets the real, effective and saved ids, so the
- * child cannot change back.
+ * Change the user and the groups: the real, effective and saved ids, so that the child
+ * cannot change back.
  */
 COIL__NO_SANITIZE static bool change_user(const struct coil__child *child)
 {
