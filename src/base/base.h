@@ -95,8 +95,8 @@ COIL__NORETURN void coil__misuse_gone(const char *caller);
 
 /*
  * coil__misuse() first calls this hook if it is set. The hook returns if the program must
- * abort. If the misuse can be contained, it ends the function that made the mistake, and
- * does not return. `from` is the return address of coil__misuse().
+ * abort. If the misuse can be contained, the hook ends the function that made the
+ * mistake, and does not return. `from` is the return address of coil__misuse().
  */
 extern void (*_Atomic coil__misuse_contain)(const char *sentence, const void *from);
 

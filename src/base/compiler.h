@@ -107,7 +107,7 @@ static inline int coil__has_steady_ticks(void)
 #endif
 }
 
-/* Return the struct of this type of which `ptr` points to `member`. */
+/* Convert a pointer to a member of a struct to a pointer to the struct. */
 #define COIL__CONTAINER(ptr, type, member)                                               \
     ((type *)((char *)(ptr)-offsetof(type, member)))
 

@@ -7,11 +7,11 @@
  *                     ^
  *   task ------> slot -- entered
  *
- * The bindings of a context (variables with their values) are immutable: to set a
- * variable, they are replaced by a changed copy. So contexts can share bindings, even
- * between threads, and to copy a context, only a reference count is incremented. Running
- * code finds its bindings in a slot: the slot's own bindings, or those of the context
- * that was entered with coil_context_run().
+ * The bindings of a context (variables with their values) are immutable: setting a
+ * variable replaces them with a changed copy. So contexts can share bindings, even
+ * between threads, and copying a context only increments a reference count. Running code
+ * finds its bindings in a slot: the slot's own bindings, or those of the context that was
+ * entered with coil_context_run().
  *
  * The token that coil_var_set() returns refers to the old bindings. If no other variable
  * was changed since then, coil_var_reset() puts them back, without an allocation.

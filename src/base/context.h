@@ -72,8 +72,8 @@ static inline void coil__context_slot_finish(struct coil__context_slot *slot)
 extern COIL__THREAD_LOCAL struct coil__context_slot *coil__context_ambient;
 
 /*
- * Make `slot` current, with these bindings, whose reference is taken over. Returns the
- * slot that was current, for coil__context_leave().
+ * Make `slot` current, with these bindings, and take over the caller's reference to them.
+ * Returns the slot that was current, which must be passed to coil__context_leave().
  */
 static inline struct coil__context_slot *
 coil__context_enter(struct coil__context_slot *slot, struct coil__bindings *bindings)

@@ -40,7 +40,7 @@ enum coil__outside_key {
     COIL__AT_LOOP_THREAD = 41,     /* 4 bytes: the kernel's id of the loop's thread */
     COIL__AT_LOOP_NUMBER = 42,     /* 4 bytes */
     COIL__AT_LOOP_SCHEDULER = 43,  /* NULL if no task was spawned */
-    COIL__AT_LOOP_CLOCK_READ = 44, /* 8 bytes: CLOCK_MONOTONIC in ns, when last read */
+    COIL__AT_LOOP_CLOCK_READ = 44, /* 8 bytes: last reading of CLOCK_MONOTONIC, in ns */
     COIL__AT_LOOP_IS_VIRTUAL = 45, /* 1 byte: true if the clock is virtual */
     COIL__AT_LOOP_VIRTUAL_NOW = 46,
     /* 8 bytes. This count and the next two are updated at each poll */

@@ -1,9 +1,9 @@
 /*
  * no_suspend.c - regions of code in which the task must not wait.
  *
- * Regions can be nested. A region belongs to the task that entered it: another task,
- * which is started eagerly inside the region, may wait. coil__task_switch_out(), which
- * suspends a task, checks that the task is not in a region.
+ * Regions can be nested. A region belongs to the task that entered it: other tasks that
+ * are started eagerly inside the region may wait. coil__task_switch_out(), which suspends
+ * a task, checks that the task is not in a region.
  */
 #include "../task/task.h"
 

@@ -32,10 +32,7 @@ static struct {
     struct coil__runnable runnable;
     struct sigaction previous;
     struct coil__thread_alarm alarm;
-    /*
-     * The upper end of the part of the thread's stack that is printed: the loop's frames
-     * are below it.
-     */
+    /* The end of the printed part of the thread's own stack, above the loop's frames. */
     const char *stack_end;
     /* The address at which the program was loaded. */
     uintptr_t program;

@@ -1,8 +1,8 @@
 /*
  * waiting.c - determines what a task is waiting for, and which tasks await a future.
  *
- * Tasks do not record anything for this purpose. The struct coil__wait of a waiting task
- * has a class, with which the awaited futures are found. The tasks that await a given
+ * Tasks do not record anything for this purpose. A waiting task has a struct coil__wait,
+ * whose class describes where the awaited futures are. The tasks that await a given
  * future are found by searching all tasks.
  */
 #include "../task/task.h"

@@ -290,8 +290,8 @@ static void time_is_up(struct coil__runnable *runnable)
 }
 
 /*
- * Submit the operations. Returns 0 if all are in flight, 1 if an event has already
- * happened, or a negative errno.
+ * Submit the operations. Returns 0 if all operations are in flight, 1 if an event has
+ * already happened, or a negative errno.
  */
 static int begin(struct polling *p, const struct pollfd *fds, nfds_t n)
 {

@@ -205,7 +205,7 @@ static int report_result(coil_runner *runner, int rc)
 
 /*
  * Clear the results of the previous main task. Called before the next one is started, so
- * that no old results remain if this fails.
+ * that no old results remain if the start fails.
  */
 static void clear_result(coil_runner *runner)
 {

@@ -14,8 +14,8 @@
  * The posts are part of struct member, so posting does not allocate.
  *
  * Invariants
- * 1. The team's lock guards what the comments in struct team and struct member say. The
- *    main task of a member is used only by that member's thread.
+ * 1. Comments in struct team and struct member show what the team's lock guards. The main
+ *    task of a member is used only by that member's thread.
  * 2. Other threads post to a member's loop only until its main function returns. If the
  *    loop was closed before because it failed, it rejects the post.
  * 3. The team exists longer than its threads: coil_run_threads() always joins them.

@@ -1,11 +1,11 @@
 /*
  * cancel.c - requests to cancel tasks.
  *
- * Each request to cancel a task is counted, and passed on to the task that it awaits, or
- * to each future that it gathers. So the request walks a tree of tasks depth first, in
- * the same order as in asyncio. asyncio uses recursion for this walk, whereas coil
- * follows each chain of tasks in a loop. At a branch, a struct in the gathering task's
- * frame stores which future is next.
+ * A request to cancel a task is counted in the task. If the task is awaiting another task
+ * or gathering futures, the request is passed on to that task or to these futures. So the
+ * request walks a tree of tasks depth first, in the same order as in asyncio. asyncio
+ * uses recursion for this walk, whereas coil follows each chain of tasks in a loop. At a
+ * branch, a struct in the gathering task's frame stores which future is next.
  *
  *     task --> task --> gather -+-> future
  *                               +-> task --> gather -+-> task --> sleep

@@ -8,7 +8,9 @@
 
 void coil__scheduler_attach_slowly(coil_loop *loop);
 
-/* Called by each spawn. */
+/*
+ * Attach the thread's tasks to the loop, unless they already are. Called by each spawn.
+ */
 static inline void coil__scheduler_attach(coil_loop *loop)
 {
     if (COIL__UNLIKELY(coil__scheduler.hooked != loop))

@@ -73,7 +73,7 @@ struct coil_task {
     coil__coro coro;
     coil_task_fn fn;
     struct coil__list link;     /* coil__scheduler.tasks */
-    struct coil__hooked *hooks; /* or NULL; see hooks.h */
+    struct coil__hooked *hooks; /* NULL if none; see hooks.h */
 
     /*
      * In the ready queue, or in the callbacks of the future that the task awaits. After a
@@ -305,7 +305,7 @@ static inline struct coil__cancel_origin coil__task_cancel_origin(const coil_tas
 bool coil__task_cancel(coil_task *task, const struct coil__cancel_origin *origin,
                        unsigned depth);
 
-/* Request the cancellation of any kind of future. */
+/* Request the cancellation of a future of any kind. */
 bool coil__future_cancel(coil_future *future, const struct coil__cancel_origin *origin);
 
 /* Cancel a wait that the running task is about to begin, and all futures it awaits. */

@@ -14,7 +14,8 @@
  * round has visited, the later the next round begins, so that visits take at most a
  * hundredth of the time.
  *
- * With a virtual clock stacks are not trimmed, because its seconds take no time to pass.
+ * Stacks are not trimmed if the clock is virtual, because a long wait then takes hardly
+ * any real time.
  */
 #include "trim.h"
 

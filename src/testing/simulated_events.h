@@ -83,8 +83,8 @@ int64_t coil__sim_between(struct coil__sim *sim, const int64_t range[2]);
 int64_t coil__sim_latency(struct coil__sim *sim);
 
 /*
- * Return the number of bytes that a call transfers of the n that it could transfer: n or,
- * at random, less (opts.short_ppm).
+ * Return how many of n bytes a call transfers: all of them or, at random, fewer
+ * (opts.short_ppm).
  */
 size_t coil__sim_shorten(struct coil__sim *sim, size_t n);
 

@@ -198,9 +198,8 @@ static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
 }
 
 /*
- * Delay the packet, because one of the hosts is cut off until `until`. If this takes
- * longer than TCP retransmits a packet, the connection fails with ETIMEDOUT when TCP
- * would give up.
+ * Delay the packet, because one of the hosts is cut off until `until`. If the cut lasts
+ * too long, the connection fails with ETIMEDOUT when TCP would give up.
  */
 static void hold_packet(struct coil__sim *sim, struct coil__sim_end *end,
                         const struct coil__sim_packet *packet, int64_t until)

@@ -139,8 +139,8 @@ static void try_late_out(struct coil__sim *sim, struct coil__sim_event *event)
 }
 
 /*
- * Make the operation wait until its socket changes. If `late` is true, it has not been
- * tried yet, so it is also tried after a random time. Returns -EINPROGRESS.
+ * Make the operation wait until its socket changes. If `late` is true, the operation has
+ * not been tried yet, so it is also tried after a random time. Returns -EINPROGRESS.
  */
 static ssize_t defer_op(struct coil__sim *sim, struct coil__sim_socket *socket,
                         struct coil__op *op, bool late)

@@ -58,7 +58,10 @@ struct coil__sim_socket *coil__sim_find(const struct coil__sim *sim, int fd);
 struct coil__sim_socket *coil__sim_socket_create(struct coil__sim *sim, int family,
                                                  int type, int *rc);
 
-/* Free the socket, to which no pointers may exist any more, and its descriptor. */
+/*
+ * Free the socket and its descriptor. The caller has removed all other pointers to the
+ * socket.
+ */
 void coil__sim_socket_free(struct coil__sim *sim, struct coil__sim_socket *socket);
 
 /*

@@ -3,10 +3,10 @@
  *
  * Loops on different threads can share a context: after its creation only its sessions,
  * which are protected by a lock, and its atomic reference count change. The same context
- * can be used for clients and for servers: settings that differ are made on each
- * connection (tls_verify.c). Loading the system's authorities takes 30 ms and a megabyte,
- * and servers do not need them. So a context with a certificate, which is probably for a
- * server, loads them only before its first connection as a client.
+ * can be used for clients and for servers: settings that differ between the two are
+ * applied to each connection (tls_verify.c). Loading the system's authorities takes 30 ms
+ * and a megabyte, and servers do not need them. So a context with a certificate, which is
+ * probably for a server, loads them only before its first connection as a client.
  *
  * SERVER NAMES. A server may have a separate context for each of its names. The context
  * is chosen in the ClientHello callback, before OpenSSL looks for the session that the
@@ -444,7 +444,7 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
 
 /* ---- creating and releasing contexts ----------------------------------------------- */
 
-/* Make the settings that are the same for all contexts. */
+/* Apply the settings that are common to all contexts. */
 static int prepare_context(coil_tls *tls)
 {
     unsigned char id[SSL_MAX_SID_CTX_LENGTH];
