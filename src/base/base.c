@@ -42,7 +42,7 @@ static COIL__NOINLINE void *realloc_counted(void *block, size_t size)
         return NULL;
     moved = allocator.realloc(allocator.context, block, size);
     if (block == NULL && moved != NULL)
-        coil__faults()->block_came();
+        coil__faults()->block_allocated();
     return moved;
 }
 
@@ -72,7 +72,7 @@ void coil__free(void *block)
     if (block == NULL)
         return;
     if (coil__faults_are_counted())
-        coil__faults()->block_went();
+        coil__faults()->block_freed();
     allocator.realloc(allocator.context, block, 0);
 }
 
@@ -110,7 +110,7 @@ void coil__free_object(void *block)
         return;
     }
     if (coil__faults_are_counted())
-        coil__faults()->block_went();
+        coil__faults()->block_freed();
     place = &kept->blocks[kept->next++ % KEPT_MAX];
     free_uncounted(*place);
     *place = block;

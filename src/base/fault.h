@@ -31,8 +31,8 @@ struct coil__fault_hooks {
     bool (*call_fails)(int error, const char *what);
     /* Like call_fails(), for a system call that can fail only with EINTR. */
     bool (*call_is_interrupted)(const char *what);
-    void (*block_came)(void); /* called after a successful allocation */
-    void (*block_went)(void); /* called when a block is freed */
+    void (*block_allocated)(void); /* called after a successful allocation */
+    void (*block_freed)(void);
 };
 
 /* NULL unless a test counts calls or makes them fail. Once set, it does not change. */

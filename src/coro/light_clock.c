@@ -70,7 +70,7 @@ static void add_if_idle(struct coil__stack *stack, int64_t since, size_t *idle_c
 }
 
 /* Count the stacks that the handler of SIGSEGV has swapped in since the last call. */
-static COIL__NOINLINE void settle_strays(void)
+static COIL__NOINLINE void settle_swapped_in(void)
 {
     coil__light->some_came = false;
     COIL__LIST_EACH (link, &coil__light->slabs) {
@@ -102,7 +102,7 @@ static size_t sweep_flags(int64_t since)
     if (slab == NULL || coil__light->refused || !coil__overflow_is_ours())
         return 0;
     if (coil__light->some_came)
-        settle_strays();
+        settle_swapped_in();
     coil__light->going_count = 0;
     while (coil__light->going_count < COIL__LIGHT_BATCH &&
            idle_count < COIL__LIGHT_BATCH) {

@@ -243,7 +243,7 @@ static void time_has_come(struct coil__channel *channel)
     after_cares(channel);
 }
 
-static void timer_rang(struct coil__runnable *runnable)
+static void timer_expired(struct coil__runnable *runnable)
 {
     struct coil__channel *channel =
         COIL__CONTAINER(runnable, struct coil__channel, timer.runnable);
@@ -251,7 +251,7 @@ static void timer_rang(struct coil__runnable *runnable)
     time_has_come(channel);
 }
 
-static void clock_rang(struct coil__runnable *runnable)
+static void alarm_expired(struct coil__runnable *runnable)
 {
     struct dns_socket *clock =
         COIL__CONTAINER(runnable, struct dns_socket, ready[COIL__IN]);
@@ -271,7 +271,7 @@ static int open_clock(struct coil__channel *channel)
         close(fd);
         return -ENOMEM;
     }
-    channel->clock->ready[COIL__IN].run = clock_rang;
+    channel->clock->ready[COIL__IN].run = alarm_expired;
     return 0;
 }
 
@@ -734,7 +734,7 @@ int coil__channel_open(struct coil__resolver *r, struct coil__channel **out)
     coil__list_init(&channel->link);
     coil__list_init(&channel->sockets);
     coil__list_init(&channel->line);
-    coil__timer_init(&channel->timer, timer_rang);
+    coil__timer_init(&channel->timer, timer_expired);
     channel->resolver = r;
     channel->loop = r->loop;
     rc = r->loop->virtual_clock ? open_clock(channel) : 0;

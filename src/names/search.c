@@ -25,7 +25,7 @@ static unsigned dots_in(const char *host)
     return n;
 }
 
-static bool is_alone(const char *host)
+static bool is_absolute(const char *host)
 {
     size_t n = strlen(host);
 
@@ -36,8 +36,8 @@ bool coil__search_name(const struct coil__resolv_conf *conf, const char *host,
                        unsigned step, char *name)
 {
     static const char blanks[] = " \t\n";
-    bool alone = is_alone(host), itself = alone || dots_in(host) >= conf->dots;
-    const char *domain = conf->domains != NULL && !alone ? conf->domains : "";
+    bool absolute = is_absolute(host), itself = absolute || dots_in(host) >= conf->dots;
+    const char *domain = conf->domains != NULL && !absolute ? conf->domains : "";
     unsigned n = itself;
 
     snprintf(name, COIL__SEARCH_NAME, "%s", host);

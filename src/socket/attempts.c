@@ -62,7 +62,7 @@ static void v6_answered(struct coil__answer_listener *listener)
     wake(COIL__CONTAINER(listener, struct coil__attempts, sides[COIL__ASK_V6].listener));
 }
 
-static void timer_rang(struct coil__runnable *runnable)
+static void timer_expired(struct coil__runnable *runnable)
 {
     wake(COIL__CONTAINER(runnable, struct coil__attempts, timer.runnable));
 }
@@ -75,7 +75,7 @@ void coil__attempts_init(struct coil__attempts *all, const char *host, const cha
     all->host = host != NULL ? host : "this machine";
     all->port = port != NULL ? port : "0";
     all->loop = coil__loop_require("coil_connect");
-    coil__timer_init(&all->timer, timer_rang);
+    coil__timer_init(&all->timer, timer_expired);
     coil__list_init(&all->begun);
     all->until = COIL_NEVER;
     for (int i = 0; i < 2; i++)

@@ -112,8 +112,8 @@ static int connect_to_list(struct coil__attempts *all, struct addrinfo *list,
     return rc == 0 ? coil__attempts_run(all, out) : rc;
 }
 
-static int connect_as_told(struct coil__attempts *all, const struct addrinfo *hints,
-                           coil_stream **out)
+static int look_up_and_connect(struct coil__attempts *all, const struct addrinfo *hints,
+                               coil_stream **out)
 {
     struct coil__resolver *r;
     struct addrinfo *list;
@@ -146,7 +146,7 @@ int coil_connect_opts(const char *host, const char *port,
     if (rc == 0)
         rc = take_options(&all, opts);
     if (rc == 0)
-        rc = connect_as_told(&all, &hints, out);
+        rc = look_up_and_connect(&all, &hints, out);
     coil__attempts_finish(&all);
     return rc;
 }

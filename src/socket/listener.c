@@ -382,7 +382,7 @@ int coil_listen_all(const coil_listen_options *opts, coil_listener *out[], int m
  * True if the connection failed before it was accepted, so that accept(2) must be tried
  * again (accept(2), "Error handling").
  */
-static bool was_given_up(ssize_t result)
+static bool failed_before_accept(ssize_t result)
 {
     switch (-result) {
     case ECONNABORTED:
@@ -418,7 +418,7 @@ static int accept_one(coil_listener *listener, coil_address *peer)
             op.addrlen = &peer->length;
         }
         fd = coil__endpoint_do(&listener->endpoint, &op);
-    } while (was_given_up(fd));
+    } while (failed_before_accept(fd));
     return (int)fd;
 }
 

@@ -63,7 +63,7 @@ static ssize_t find_separator(coil_stream *stream, const void *separator, size_t
  * Return how many bytes to search for a separator of n bytes, given the stream's limit
  * and the size of the caller's buffer.
  */
-static size_t most_of(const coil_stream *stream, size_t n, size_t size)
+static size_t bytes_to_search(const coil_stream *stream, size_t n, size_t size)
 {
     return size < n || size - n < stream->limit ? size : stream->limit + n;
 }
@@ -79,7 +79,7 @@ static ssize_t take_until(coil_stream *stream, const void *separator, size_t n, 
     size_t taken = 0;
 
     if (result == 0)
-        result = find_separator(stream, separator, n, most_of(stream, n, size));
+        result = find_separator(stream, separator, n, bytes_to_search(stream, n, size));
     if (result > 0)
         taken = coil__buffer_take(stream->buffer, to, (size_t)result);
     else if (result == -ENODATA)

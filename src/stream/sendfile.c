@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define PIECE ((size_t)256 * 1024) /* bytes that are probed and sent at a time */
-#define BY_HAND ((size_t)64 * 1024)
+#define BUFFER_BYTES ((size_t)64 * 1024)
 
 struct sending {
     coil_stream *stream;
@@ -96,10 +96,10 @@ static ssize_t read_and_write(struct sending *s)
     ssize_t n;
 
     if (s->buf == NULL)
-        s->buf = coil__alloc(BY_HAND);
+        s->buf = coil__alloc(BUFFER_BYTES);
     if (s->buf == NULL)
         return coil__failed(-ENOMEM);
-    n = read_piece(s, smaller(s->left, BY_HAND));
+    n = read_piece(s, smaller(s->left, BUFFER_BYTES));
     if (n <= 0)
         return n;
     for (rest = (struct iovec){s->buf, (size_t)n}; rest.iov_len > 0;) {

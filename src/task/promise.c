@@ -78,7 +78,7 @@ int coil_promise_create(coil_promise **out)
     return 0;
 }
 
-COIL__NORETURN static void stop_for_gone(const char *caller)
+COIL__NORETURN static void abort_for_released(const char *caller)
 {
     coil__misuse("%s: the last reference to this promise was released before", caller);
 }
@@ -87,7 +87,7 @@ coil_promise *coil_promise_retain(coil_promise *promise)
 {
     COIL__REQUIRE(promise, "a promise");
     if (atomic_fetch_add_explicit(&promise->refs, 1, memory_order_relaxed) == 0)
-        stop_for_gone("coil_promise_retain");
+        abort_for_released("coil_promise_retain");
     return promise;
 }
 
@@ -105,7 +105,7 @@ void coil_promise_release(coil_promise *promise)
     unsigned before = promise != NULL ? atomic_fetch_sub(&promise->refs, 1) : 2;
 
     if (COIL__UNLIKELY(before == 0))
-        stop_for_gone("coil_promise_release");
+        abort_for_released("coil_promise_release");
     if (before > 1)
         return;
     if (promise->destroy != NULL)
@@ -118,7 +118,7 @@ void coil_promise_release(coil_promise *promise)
 static void check_not_gone(const coil_promise *promise, const char *caller)
 {
     if (atomic_load_explicit(&promise->refs, memory_order_relaxed) == 0)
-        stop_for_gone(caller);
+        abort_for_released(caller);
 }
 
 /* Return the result, or -EINPROGRESS. */

@@ -93,7 +93,7 @@ static void record(struct race *race, size_t i, int rc)
  * Wait for a delay of 0. This takes three trips through the ready queue, as in asyncio,
  * which cancels a task that has not begun and waits for it to end.
  */
-static int wait_no_time(void)
+static int wait_zero_delay(void)
 {
     int rc = 0;
 
@@ -114,7 +114,7 @@ static int wait_for_failure(struct racer *racer, int64_t delay_ns)
     int rc;
 
     if (delay_ns <= 0)
-        return wait_no_time();
+        return wait_zero_delay();
     if (racer->failed)
         return 0;
     rc =

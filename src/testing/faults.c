@@ -69,8 +69,8 @@ static void begin_counting(void)
         .allocation_fails = allocation_fails,
         .call_fails = call_fails,
         .call_is_interrupted = call_is_interrupted,
-        .block_came = block_allocated,
-        .block_went = block_freed,
+        .block_allocated = block_allocated,
+        .block_freed = block_freed,
     };
 
     coil__testing_begin();

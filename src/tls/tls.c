@@ -383,7 +383,7 @@ static bool read_name(SSL *ssl, char *name)
  * Let the program choose a context (coil_tls_opts.choose). Returns NULL if it leaves the
  * choice to coil.
  */
-static coil_tls *let_choose(struct coil__tls_stream *t)
+static coil_tls *choose_by_callback(struct coil__tls_stream *t)
 {
     struct coil__no_suspend region;
     coil_tls *tls = t->tls;
@@ -406,7 +406,7 @@ static int choose_context(SSL *ssl, int *alert, void *arg)
     (void)arg;
     t->name[0] = '\0';
     has_name = read_name(ssl, t->name);
-    t->chosen = let_choose(t);
+    t->chosen = choose_by_callback(t);
     if (t->chosen == NULL)
         t->chosen = has_name ? coil__tls_for_name(t->tls, t->name) : t->tls;
     /* If memory runs out, fail; otherwise the wrong certificate would be sent. */
