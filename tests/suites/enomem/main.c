@@ -12,7 +12,7 @@
  * scenario, and ends with `N passed, N failed`. With NTH, only allocation NTH fails, in a
  * single run.
  *
- * Two kinds of crashes are bugs of libraries. They are counted, but are not failures:
+ * Two kinds of crashes are bugs of libraries, and are counted, but not as failures:
  *
  * - If the slots of a hash table cannot be allocated, libcurl before 8.2 still divides by
  *   their number (lib/hash.c): SIGFPE at an address in libcurl.

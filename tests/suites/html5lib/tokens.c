@@ -12,7 +12,7 @@
 #include <string.h>
 
 /*
- * The attributes and the text of the current token, as far as they have arrived. They are
+ * The attributes and the text of the current token that have arrived so far. Both are
  * written when the token is complete.
  */
 static struct {

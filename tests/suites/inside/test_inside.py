@@ -127,7 +127,7 @@ def test_07_toy_select_reads_while_others_sleep():
     equal(lines[:4], ["background round 1", "read /dev/urandom", "read /proc/self/exe",
                       "read a socket"])
     assert lines.index("background round 2") < lines.index("done a socket: got 32768 B")
-    # the list shows the progress of the other readers, and what they await
+    # the list shows the wait and the progress of each other reader
     at = lines.index("background round 2") + 1
     waits = [line for line in lines if line.startswith("  ")]
     equal(lines[at:at + len(waits)], waits)

@@ -25,7 +25,8 @@ static int run_with_thread_keys(void)
 }
 
 /*
- * This program has no thread-local variables, so the example gets NULL instead of hooks.
+ * The example gets NULL instead of hooks, because this program does not define
+ * thread-local variables.
  */
 static int run_with_thread_locals(void)
 {
