@@ -36,7 +36,7 @@ bool test__complained(void)
 void test__check(const char *file, int line, const char *text, bool holds)
 {
     if (!holds)
-        test__complain("%s:%d: not so: %s", file, line, text);
+        test__complain("%s:%d: check failed: %s", file, line, text);
 }
 
 /*
@@ -184,7 +184,7 @@ void test__dies(const char *file, int line, const char *name, void (*fn)(void *)
      * fn() may need the loop. So use _Fork().
      */
     if (pipe(ends) < 0 || (child = _Fork()) < 0) {
-        test__complain("%s:%d: no process for %s()", file, line, name);
+        test__complain("%s:%d: cannot start a process for %s()", file, line, name);
         return;
     }
     if (child == 0) {
@@ -200,7 +200,7 @@ void test__dies(const char *file, int line, const char *name, void (*fn)(void *)
         test__complain("%s:%d: %s() did not die by SIG%s (wait status %#x); stderr:\n%s",
                        file, line, name, sigabbrev_np(signo), (unsigned)status, words);
     else if (strstr(words, text) == NULL)
-        test__complain("%s:%d: %s() died without the words \"%s\"; stderr:\n%s", file,
+        test__complain("%s:%d: %s() died, but did not print \"%s\"; stderr:\n%s", file,
                        line, name, text, words);
 }
 

@@ -190,7 +190,7 @@ void test__leaks_check(void)
     coil__stack_drain();
     wait_for_other_threads();
     if (bytes_held > 0)
-        test__complain("leak: %zu bytes of coil's in %zu blocks", test_bytes_held(),
-                       test_blocks_held());
+        test__complain("leak: %zu bytes that coil allocated, in %zu blocks",
+                       test_bytes_held(), test_blocks_held());
     each_descriptor(complain_if_new);
 }

@@ -483,7 +483,7 @@ static void run_forked(const struct test__run *runs, size_t count)
         await_jobs();
     }
     if (next < count) {
-        printf("FAIL (all): %d tests were not done in time, so %zu were not begun\n",
+        printf("FAIL (all): %d tests timed out, so %zu were not started\n",
                timed_out_count, count - next);
         sum.failed++;
     }

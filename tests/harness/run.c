@@ -115,8 +115,9 @@ bool test_has_turn(size_t i)
 
 void test_seed_failed(uint64_t seed, const char *name)
 {
-    test__complain("that was seed %llu: COIL_TEST_SEED=%llu coil-tests '%s'",
-                   (unsigned long long)seed, (unsigned long long)seed, name);
+    test__complain(
+        "failed with seed %llu; to repeat: COIL_TEST_SEED=%llu coil-tests '%s'",
+        (unsigned long long)seed, (unsigned long long)seed, name);
 }
 
 /* Run the test once for each seed, until a run fails. */

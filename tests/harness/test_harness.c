@@ -247,7 +247,7 @@ TEST(harness_reports_failed_checks)
 {
     expect("-f", "selftest_check", 1, "0 passed, 1 failed\n");
     expect("", "selftest_check", 1, "0 passed, 1 failed\n");
-    expect("-f", "selftest_check", 1, "not so: 1 + 1 == 3");
+    expect("-f", "selftest_check", 1, "check failed: 1 + 1 == 3");
     expect("-f", "selftest_check_int", 1, "is -2 (-ENOENT), not -13 (-EACCES)");
     expect("-f", "selftest_check_str", 1, "expected: \"(null)\"");
     expect("-f", "selftest_trace", 1, "actual:   \"one 2\"");
@@ -257,7 +257,7 @@ TEST(harness_reports_what_is_left_behind)
 {
     expect("-f", "selftest_descriptor", 1, "leak: descriptor");
     expect("-f", "selftest_descriptor", 1, "(/dev/null)");
-    expect("-f", "selftest_memory", 1, "bytes of coil's in 1 blocks");
+    expect("-f", "selftest_memory", 1, "bytes that coil allocated, in 1 blocks");
     expect("-f", "selftest_malloc", COIL__ASAN,
            COIL__ASAN ? "LeakSanitizer: detected memory leaks" : "1 passed");
     expect("-f", "selftest_loop", 1, "leak: a loop is still open");
@@ -268,7 +268,8 @@ TEST(harness_reports_what_is_left_behind)
 TEST(harness_tells_the_seed_that_failed)
 {
     expect("-f", "selftest_seed/simulated", 1,
-           "that was seed 3: COIL_TEST_SEED=3 coil-tests 'selftest_seed/simulated'");
+           "failed with seed 3; to repeat: COIL_TEST_SEED=3 coil-tests "
+           "'selftest_seed/simulated'");
     expect("-f -n 2", "selftest_seed/simulated", 0, "1 passed, 0 failed\n");
     expect("-f", "selftest_seed/poll", 0, "1 passed, 0 failed\n");
 }
@@ -302,7 +303,7 @@ TEST(harness_stops_when_many_tests_hang)
      * test must not be started.
      */
     expect("-f -q -t 1 -j 1 -b epoll,poll,select", "'selftest_*hang*' selftest_skip", 1,
-           "so 1 were not begun");
+           "so 1 were not started");
 }
 
 TEST(harness_takes_a_sample)
@@ -345,7 +346,7 @@ TEST(harness_expects_programs_to_die)
 {
     test_dies(die, "hunger", "of hunger");
     expect("-f", "selftest_survives", 1, "did not die by SIGABRT");
-    expect("-f", "selftest_wrong_words", 1, "died without the words \"of thirst\"");
+    expect("-f", "selftest_wrong_words", 1, "died, but did not print \"of thirst\"");
 }
 
 TEST(harness_fails_when_no_test_is_selected)

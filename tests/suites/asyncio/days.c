@@ -153,7 +153,7 @@ static int run_here(const struct scenario *scenario, struct day day)
         printf("ends: %s\n", outcome(rc));
     end_day();
     if (day.kind != GOOD_DAY && run_body(&afterwards) != 0)
-        complaints += printf("nothing runs any more\n");
+        complaints += printf("a second program did not run correctly\n");
     complaints += complain_of_leaks(descriptors);
     fflush(stdout);
     return complaints != 0 ? COMPLAINED : WELL;
@@ -214,7 +214,7 @@ static bool survives(const struct scenario *scenario, struct day day)
     close(out);
     close(err);
     if (status != WELL) {
-        printf("FAIL %s, on the day of %s number %lu:\n", scenario->name, kinds[day.kind],
+        printf("FAIL %s (%s, number %lu):\n", scenario->name, kinds[day.kind],
                (unsigned long)day.nth);
         show(written);
     }

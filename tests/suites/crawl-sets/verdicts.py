@@ -81,7 +81,7 @@ class Crawl:
                 [build / 'crawler/coil-crawl', '--no-config', '-f', f'jsonl:{jsonl}', *options, url],
                 stdout=subprocess.DEVNULL, timeout=300, env=environment).returncode
             if not jsonl.exists():
-                raise RuntimeError(f'coil-crawl ends with {self.status} and leaves no JSONL')
+                raise RuntimeError(f'coil-crawl exited with {self.status} and wrote no JSONL')
             # splitlines() would split at U+2028, which may occur in a string.
             self.records = [json.loads(line)
                             for line in jsonl.read_text('utf-8').split('\n')[:-1]]
@@ -98,13 +98,13 @@ def mistakes_of_form(crawl):
         return
     for record in crawl.records:
         if sorted(record) != sorted(MEMBERS[record['type']]):
-            yield f'a record with other members: {record}'
+            yield f'a record with unexpected members: {record}'
     if [record['type'] for record in crawl.records].count('start') != 1 or \
             crawl.records[0]['type'] != 'start':
-        yield 'it does not begin with the one start'
+        yield 'the first record must be the only start record'
     summary = crawl.records[-1]
     if summary['type'] != 'summary' or len(crawl.by_type['summary']) != 1:
-        yield 'it does not end with the one summary'
+        yield 'the last record must be the only summary'
         return
     verdicts = collections.Counter(record['verdict'] for record in crawl.by_type['verdict'])
     told = {verdict: n for verdict, n in summary['verdicts'].items() if n > 0}
@@ -194,7 +194,7 @@ def tell(name, crawl, differences, floors):
           (name, *counts, differences))
     enough = all(n >= floor for n, floor in zip(counts, floors, strict=True))
     if not enough:
-        print(f'{name}: there are at least {floors}')
+        print(f'{name}: expected at least {floors}')
     return enough and differences == 0
 
 

@@ -52,7 +52,7 @@ def wait_for(path, process, log):
     end = time.monotonic() + PATIENCE
     while not is_ready(path):
         if process.poll() is not None or time.monotonic() > end:
-            raise RuntimeError("redis-server does not come up: " + pathlib.Path(log).read_text())
+            raise RuntimeError("redis-server did not start: " + pathlib.Path(log).read_text())
         time.sleep(0.02)
 
 

@@ -298,7 +298,7 @@ SYSCALLS = {"--select": ("23", "270"), "--poll": ("7", "271")}  # x86-64: also p
 
 def test_backends_by_option():
     if WRAPPER:
-        raise Skip("the process would be the wrapper's")
+        raise Skip("COIL_WRAPPER is set, so the process would be another program")
     for option, has in (("--epoll", "eventpoll"), ("--select", None), ("--poll", None),
                         ("--backend=epoll", "eventpoll"), ("--io-uring", "io_uring")):
         with Site({"/": slow(1, page())}) as site:

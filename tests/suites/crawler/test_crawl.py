@@ -1761,7 +1761,7 @@ def test_progress_on_a_terminal_only():
         try:
             mine, its = pty.openpty()
         except OSError as error:
-            raise Skip(f"no terminal to be had: {error}") from error
+            raise Skip(f"no terminal can be opened: {error}") from error
         code = run(site.url, stderr=its)[0]
         os.close(its)
         shown = read_to_end(mine)

@@ -97,7 +97,7 @@ def complaint_of(code, err, found, whole):
 
 def need_program():
     if not os.path.exists(PROGRAM):
-        raise Skip("this linker does not know --wrap")
+        raise Skip("this linker does not support --wrap")
 
 
 def test_any_allocation():

@@ -296,7 +296,7 @@ def test_answers_are_records():
 
 def check_junit(reports):
     if reports.lint is None:
-        print("xmllint is not installed: the schema was not asked")
+        print("xmllint is not installed: the report was not validated")
     equal(reports.lint or "", "")
     root = ET.fromstring(reports.texts["junit"])
     sums = {"tests": 0, "failures": 0, "errors": 0}

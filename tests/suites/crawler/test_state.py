@@ -405,7 +405,7 @@ def test_a_full_disk_is_said_and_loses_nothing():
 
 def test_a_folder_that_cannot_be_written_is_said_and_can_be_reported():
     if os.geteuid() == 0:
-        raise Skip("root may write everywhere")
+        raise Skip("root can write to every folder")
     with folder_for_test() as folder, Site({"/": page()}) as site:
         state = os.path.join(folder, "state")
         run("-d", state, site.url)
@@ -563,7 +563,7 @@ def peak_bytes(process):
 
 def test_what_is_known_of_a_url_takes_forty_bytes():
     if "ASAN_OPTIONS" in os.environ:
-        raise Skip("ASan's own memory is more than that")
+        raise Skip("ASan itself needs more memory than the limit")
     links, measured, peaks = 1000, (200, 500), []
     with folder_for_test() as folder, Site({}) as site:
         def answer(n):

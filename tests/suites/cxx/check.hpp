@@ -10,7 +10,7 @@
 #define CHECK(ok)                                                                        \
     do {                                                                                 \
         if (!(ok)) {                                                                     \
-            std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #ok);        \
+            std::fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #ok);        \
             std::exit(1);                                                                \
         }                                                                                \
     } while (0)

@@ -183,7 +183,7 @@ static void count_one(const struct scenario *scenario, long nth, int status, int
         return;
     }
     failed++;
-    printf("FAIL %s: without its allocation %ld (%s) it %s; rc %d\n", scenario->name, nth,
+    printf("FAIL %s: when allocation %ld (%s) fails, it %s; rc %d\n", scenario->name, nth,
            outcome->failed_for, reason(status), outcome->rc);
 }
 
@@ -207,7 +207,7 @@ static void run_scenario(const struct scenario *scenario, long sample)
 
     if (!WIFEXITED(status) || WEXITSTATUS(status) != WHOLE) {
         failed++;
-        printf("FAIL %s: with all its memory it %s; rc %d\n", scenario->name,
+        printf("FAIL %s: without a failure it %s; rc %d\n", scenario->name,
                reason(status), outcome->rc);
         return;
     }
@@ -220,7 +220,8 @@ static void run_scenario(const struct scenario *scenario, long sample)
         }
     free(wanted);
     printf("%s: %d of %ld allocations failed", scenario->name, tried, all);
-    printf(own > 0 ? ", %d of them by a fault of a library's own\n" : "\n", own);
+    printf(own > 0 ? ", %d of them with a crash that is a bug of a library\n" : "\n",
+           own);
 }
 
 int main(int argc, char **argv)

@@ -229,7 +229,7 @@ def test_15_seen_set_races_where_thread_sanitizer_sees_it():
     if not (library / "libcoil.so").exists():
         raise Skip("there is no shared libcoil beside the programs")
     if b"__asan_init" in (library / "libcoil.so").read_bytes():
-        raise Skip("this libcoil has AddressSanitizer, and one program takes one of them")
+        raise Skip("libcoil has AddressSanitizer, which cannot be combined with ThreadSanitizer")
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(folder, "seen_set")
         built = subprocess.run(

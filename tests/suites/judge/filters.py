@@ -45,8 +45,8 @@ def has_circle(nodes):
 
 FILTERS = {
     "circle": (
-        "tasks that may await each other in a circle cannot be cancelled: coil says so and "
-        "stops, Python comes to the end of its stack, or goes round for ever",
+        "tasks that may await each other in a cycle cannot be cancelled: coil reports this and "
+        "aborts, Python overflows its stack or never ends",
         has_circle,
     ),
 }
@@ -54,8 +54,8 @@ FILTERS = {
 
 # Filters that apply only at run time. reference.py writes their names into the trace.
 SEEN_IN_RUNS = {
-    "race": "a staggered race that is cancelled, or has a second winner: asyncio leaves the "
-    "others behind, or dies of an assertion; coil waits for them, and the first winner counts",
+    "race": "a staggered race that is cancelled, or that two tasks win: asyncio leaves the other "
+    "tasks running, or fails with an assertion; coil waits for them, and the first winner counts",
 }
 
 

@@ -51,7 +51,7 @@ def wait_for_port(port, process, log):
         if process.poll() is not None:
             break
         time.sleep(0.1)
-    raise RuntimeError(f'{log} does not come up: ' + log.read_text())
+    raise RuntimeError(f'{log}: the server did not start: ' + log.read_text())
 
 
 @contextlib.contextmanager

@@ -76,7 +76,7 @@ def wait_for_socket(path, process, log):
         if process.poll() is not None:
             break
         time.sleep(0.1)
-    raise RuntimeError(f'{path.name} does not come up: ' + pathlib.Path(log).read_text())
+    raise RuntimeError(f'{path.name}: the server did not start: ' + pathlib.Path(log).read_text())
 
 
 @contextlib.contextmanager

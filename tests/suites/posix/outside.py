@@ -111,7 +111,7 @@ def exports(library):
     wrong = names ^ (table() | {'coil_posix_active', 'coil_posix_reached', 'coil_hooks_thread_keys',
                              'coil_hooks_thread_locals', 'coil_posix_exclude'})
     if wrong:
-        raise Failure('exported or in the table, not both: ' + ' '.join(sorted(wrong)))
+        raise Failure('either exported or in the table, but not both: ' + ' '.join(sorted(wrong)))
     if wrong := names & table('BLOCKING'):
         raise Failure('the table says that these block: ' + ' '.join(sorted(wrong)))
 
@@ -177,10 +177,10 @@ def cancellation_points(library):
                 run('nm', '-D', '--defined-only', library).splitlines()}
     suspending = set(rows['suspends'])
     if wrong := suspending - exported | (exported & set(listed)) - suspending:
-        raise Failure('exported or said to suspend, not both: ' + ' '.join(sorted(wrong)))
+        raise Failure('either exported or listed as suspending, but not both: ' + ' '.join(sorted(wrong)))
     blocking = set(rows['blocks the thread, if it has to wait'])
     if wrong := blocking ^ (table('BLOCKING') & set(listed)):
-        raise Failure('in BLOCKING or said to block, not both: ' + ' '.join(sorted(wrong)))
+        raise Failure('either in BLOCKING or listed as blocking, but not both: ' + ' '.join(sorted(wrong)))
 
 
 def all_calls():
@@ -193,7 +193,7 @@ def all_calls():
                         ('ON_LANES', called['ON_LANES'] | called['FOR_ONCE']),
                         ('AT_INTERVALS', called['AT_INTERVALS'])):
         if wrong := names ^ table(part):
-            raise Failure(f'in calls.h or in {part}, not both: ' + ' '.join(sorted(wrong)))
+            raise Failure(f'either in calls.h or in {part}, but not both: ' + ' '.join(sorted(wrong)))
 
 
 def own_calls(libcoil):
@@ -212,7 +212,7 @@ def own_calls(libcoil):
         else:
             found.add(f'{called[1]} in {inside}')
     if 'recv' not in own:
-        raise Failure('there is no call of recv() in it: this looks at nothing')
+        raise Failure('libcoil contains no call of recv(), so this test checks nothing')
     if calls := [path.name for path in (ROOT / 'src').rglob('*.[ch]')
                  if 'syscall(SYS_futex' in path.read_text() and path != FUTEX_CALLS]:
         raise Failure('calls of SYS_futex in ' + ' '.join(calls))
@@ -226,9 +226,9 @@ def own_addresses(libcoil):
     relocations = run('readelf', '-rW', libcoil)
     kept = re.findall(r' R_\w+_(?:64|ABS64|GLOB_DAT) +\w+ +(\w+)@', relocations)
     if 'stderr' not in kept:
-        raise Failure('there is no address of stderr in it: this looks at nothing')
+        raise Failure('libcoil contains no address of stderr, so this test checks nothing')
     if found := table() & set(kept):
-        raise Failure('libcoil keeps addresses of ' + ', '.join(sorted(found)))
+        raise Failure('libcoil stores the addresses of ' + ', '.join(sorted(found)))
 
 
 def libraries(build, static):

@@ -91,7 +91,7 @@ def main(build):
     lines = [line for line in text_of(TOP / "docs/seeds.md").splitlines() if line.startswith("| ")]
     for line in {line for line in lines if lines.count(line) > 1} - {"| row | what | from | shown by |"}:
         failed += 1
-        print(f"docs/seeds.md: twice: {line}")
+        print(f"docs/seeds.md: this line occurs twice: {line}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

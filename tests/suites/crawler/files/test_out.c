@@ -324,7 +324,7 @@ static int open_terminal(int *its_end)
     if (fd >= 0 && grantpt(fd) == 0 && unlockpt(fd) == 0)
         *its_end = open(ptsname(fd), O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (*its_end < 0)
-        test_skip("no terminal to be had");
+        test_skip("no terminal can be opened");
     return fd;
 }
 

@@ -300,7 +300,7 @@ static int app_alone(void *arg)
     together = call_together(&h, 1);
     printf("%s without libcoil-posix: %.2f s one by one, %.2f s in tasks\n",
            h.library->name, h.one_by_one, together);
-    check(together > h.one_by_one / 2, "%s: they did not wait for each other",
+    check(together > h.one_by_one / 2, "%s: the calls did not block each other",
           h.library->name);
     close_all(&h);
     return 0;

@@ -48,7 +48,8 @@ static int make(void *arg)
     c->fn();
     if (waited_for != NULL && waited_so(c))
         return 0;
-    fprintf(stderr, "waits for: %s\n", waited_for != NULL ? waited_for : "nobody runs");
+    fprintf(stderr, "waits for: %s\n",
+            waited_for != NULL ? waited_for : "nothing: no other task has run");
     _exit(1);
 }
 
