@@ -22,7 +22,7 @@ WELL, FAILED, BROKEN, USAGE, NOTHING, INTERRUPTED = 0, 1, 2, 3, 4, 6
 PROGRAM = os.path.abspath(sys.argv[1])
 WRAPPER = shlex.split(os.environ.get("COIL_WRAPPER", ""))
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
-PATIENCE = 120  # seconds, for a process that should end by itself
+PATIENCE = 120  # seconds in which a process must end by itself
 KEPT = {"page": ("url", "status", "content_type", "encoding", "size", "links", "searched"),
         "link": ("page", "text", "line", "column", "element", "attribute", "target", "fragment"),
         "redirect": ("url", "status", "location", "target"),

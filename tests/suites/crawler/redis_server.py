@@ -23,7 +23,7 @@ import time
 from check import Skip
 
 LIBC = ctypes.CDLL(None)
-PATIENCE = 60  # seconds, for an answer that takes milliseconds on an idle machine
+PATIENCE = 60  # seconds in which an answer must arrive; on an idle machine it takes milliseconds
 
 
 def die_with_parent():

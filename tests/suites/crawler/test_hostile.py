@@ -27,7 +27,7 @@ import afresh  # noqa: E402
 AT_A_TIME = 24
 with open(PROGRAM, 'rb') as program:
     SANITIZED = b'__asan_init' in program.read()
-PATIENCE = 5 if SANITIZED else 1  # plus a reserve for a busy machine
+PATIENCE = 5 if SANITIZED else 1  # factor for time limits, with a reserve for a busy machine
 LOADED = 6
 
 # Run a program from a small process, and measure its peak memory. Since ru_maxrss survives exec(), a child of this

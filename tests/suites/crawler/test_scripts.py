@@ -22,7 +22,7 @@ SITEMAP, IDS, START, SINGLE, GIVEN_UP = 1, 2, 4, 8, 32
 COUNTERS = ("turn depth by_depth queued0 queued1 flying waiting begun over through known buckets round pages max_pages "
             "bytes max_bytes split token starts origins last").split()
 NUMBERS = itertools.count()
-SPAN = 600000  # ms: such leases do not expire during a test, except by pass_time()
+SPAN = 600000  # milliseconds; leases expire during a test only if it calls pass_time()
 redis = None
 
 

@@ -7,7 +7,7 @@ of them, and `run` counts these lines.
 import collections
 import statistics
 
-ENOUGH = 1000  # so many programs must reach each corner case at least once
+ENOUGH = 1000  # after so many programs, each corner case must have been reached
 
 CANCELLED = "cancelled "
 CORNERS = [

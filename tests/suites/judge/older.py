@@ -18,7 +18,7 @@ import program
 
 FILTER = "older"
 
-OLDEST = (3, 11)  # asyncio.timeout, TaskGroup, uncancel
+OLDEST = (3, 11)  # has timeout(), TaskGroup and uncancel()
 
 CHANGES = [
     # Queue.shutdown is new.

@@ -36,7 +36,7 @@ QUEUES = {
     "priority": asyncio.PriorityQueue,
 }
 
-WATCHDOG = 1000  # ticks; by then a program has ended, or its tasks wait for each other
+WATCHDOG = 1000  # ticks after which a program has ended, or its tasks wait for each other
 ROUNDS = 400
 
 WAIT_MODES = {

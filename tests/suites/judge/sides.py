@@ -11,7 +11,7 @@ import program
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LEFT_OUT = "left out: "  # a line of the trace, with the name of a filter
-DEATHS = 5  # seconds for one side in one batch; slower ones are ended
+DEATHS = 5  # give up a batch after so many crashes and timeouts
 
 
 class Verdict:
