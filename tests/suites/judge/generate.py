@@ -61,7 +61,7 @@ class Generator:
         self.rng = rng
         self.task_count = rng.choice([2, 3, 3, 4, 4, 5, 6, 8])
         self.budget = rng.randint(6, 40)
-        self.unborn = list(range(1, self.task_count))
+        self.unstarted = list(range(1, self.task_count))
         self.owners = []  # groups, by their numbers
         self.marks = 0
         self.depth = 0
@@ -205,7 +205,7 @@ class Generator:
         if verb == "group":
             name = self.new_group()
             node = Node([verb, name], self.block(open_groups + [name], True))
-            return self.guard([node]) if self.rng.random() < 0.5 else node
+            return self.catching([node]) if self.rng.random() < 0.5 else node
         if verb == "scope":
             ticks = "never" if self.rng.random() < 0.05 else self.ticks()
             return Node([verb, ticks], self.block(open_groups))
@@ -218,7 +218,7 @@ class Generator:
             words = [verb, self.rng.choice(["v0", "v0", "v1"]), self.value()]
             return Node(words, self.block(open_groups))
         if verb == "child":
-            return self.birth(open_groups)
+            return self.start_task(open_groups)
         if verb == "race":
             return self.race()
         return self.simple(verb)
@@ -236,7 +236,7 @@ class Generator:
                 handler.insert(0, Node(["uncancel"]))
         return Node(["try"], body, kind.split(), handler)
 
-    def guard(self, nodes):
+    def catching(self, nodes):
         """Return a block that catches a cancellation or an error. Its handler often waits."""
         kind = self.rng.choice(["except cancelled", "except error"])
         handler = self.block([], longest=2)
@@ -244,19 +244,19 @@ class Generator:
             handler.append(Node(self.waiting()))
         return Node(["try"], nodes, kind.split(), handler)
 
-    def stumble(self, nodes, first=()):
+    def failing_when_cancelled(self, nodes, first=()):
         """Return a block that fails when it is cancelled, after it has run the instructions `first`."""
         return Node(["try"], nodes, ["except", "cancelled"],
                     [*first, Node(["fail", self.error()])])  # fmt: skip
 
-    def birth(self, open_groups):
+    def start_task(self, open_groups):
         """Return an instruction that starts a task: usually in the innermost group, sometimes in another group or in
         none."""
-        unborn = [number for number in self.unborn if number > self.current]
-        if not unborn:
+        unstarted = [number for number in self.unstarted if number > self.current]
+        if not unstarted:
             return self.simple("yield")
-        number = unborn[0]
-        self.unborn.remove(number)
+        number = unstarted[0]
+        self.unstarted.remove(number)
         eager = self.rng.random() < self.eager
         if open_groups and self.rng.random() < 0.85:
             verb = "eager_child" if eager else "child"
@@ -268,12 +268,12 @@ class Generator:
 
     def race(self):
         """Return a race between some tasks that have not been started."""
-        unborn = [number for number in self.unborn if number > self.current]
-        racers = unborn[: self.rng.randint(1, 3)]
+        unstarted = [number for number in self.unstarted if number > self.current]
+        racers = unstarted[: self.rng.randint(1, 3)]
         if not racers:
             return self.simple("yield")
         for number in racers:
-            self.unborn.remove(number)
+            self.unstarted.remove(number)
         delay = self.rng.choice(["never", *("011223")])
         return Node(["race", delay, *(f"t{number}" for number in racers)])
 
@@ -281,12 +281,12 @@ class Generator:
         self.owners.append(self.current)
         return f"g{len(self.owners) - 1}"
 
-    def block(self, open_groups, births=False, longest=5):
+    def block(self, open_groups, starts_tasks=False, longest=5):
         nodes = []
         self.depth += 1
         for _ in range(self.rng.randint(1, longest)):
-            if self.unborn and self.rng.random() < (0.6 if births else 0.15):
-                nodes.append(self.birth(open_groups))
+            if self.unstarted and self.rng.random() < (0.6 if starts_tasks else 0.15):
+                nodes.append(self.start_task(open_groups))
             if self.budget <= 0:
                 break
             verb = self.rng.choices(list(self.weights), self.weights.values())[0]
@@ -318,15 +318,15 @@ class Generator:
             lambda: [["sleep", self.ticks()], ["cancel", other]],
         ]
         if "join" in self.weights:
-            scenes += [lambda: self.reckoning()] * 3
-        if self.unborn and rng.random() < 0.4:
-            birth = self.birth(open_groups)
-            return [birth, Node(["cancel", birth.words[1]])] if birth.args else [birth]
+            scenes += [lambda: self.queue_scene()] * 3
+        if self.unstarted and rng.random() < 0.4:
+            start = self.start_task(open_groups)
+            return [start, Node(["cancel", start.words[1]])] if start.args else [start]
         if rng.random() < 0.25:
             return [self.deadline_scene(wait)]
         return [Node(words) for words in rng.choice(scenes)()]
 
-    def reckoning(self):
+    def queue_scene(self):
         """Return a scene with a queue: items are put, awaited with join(), or discarded by a shutdown."""
         queue = self.thing("q")
         put, join = ["put_nowait", queue, self.value()], ["join", queue]
@@ -361,31 +361,31 @@ class Generator:
     def task(self, number):
         self.current = number
         self.budget = max(self.budget, 4)
-        nodes = self.family() if number == 0 else []
+        nodes = self.first_task() if number == 0 else []
         nodes += self.block([], longest=6)
         if self.contest and self.rng.random() < 0.85:
             nodes.insert(self.rng.choice([0, 0, len(nodes)]), self.in_lock(self.contest[0]))
         if self.rng.random() < self.caught:
-            nodes = [self.guard(nodes), *self.block([], longest=3)]
+            nodes = [self.catching(nodes), *self.block([], longest=3)]
         if number > 0 and self.rng.random() < 0.1:
-            nodes = [self.stumble(nodes)]
+            nodes = [self.failing_when_cancelled(nodes)]
         if self.rng.random() < 0.3:
             nodes.insert(self.rng.randint(0, len(nodes)), Node(["result", self.value()]))
         return Node(["task", f"t{number}"], nodes)
 
-    def family(self):
+    def first_task(self):
         """Return the beginning of the first task, which starts some other tasks, often in a group."""
-        children = self.rng.randint(1, max(1, len(self.unborn)))
+        children = self.rng.randint(1, max(1, len(self.unstarted)))
         if "group" not in self.weights or self.rng.random() < 0.2:
-            return [self.birth([]) for _ in range(children) if self.unborn]
+            return [self.start_task([]) for _ in range(children) if self.unstarted]
         name = self.new_group()
-        body = [self.birth([name]) for _ in range(children) if self.unborn]
-        if self.unborn and self.rng.random() < 0.3:
-            body.append(self.stumble([Node(self.waiting())], [self.birth([name])]))
+        body = [self.start_task([name]) for _ in range(children) if self.unstarted]
+        if self.unstarted and self.rng.random() < 0.3:
+            body.append(self.failing_when_cancelled([Node(self.waiting())], [self.start_task([name])]))
         node = Node(["group", name], body + self.block([name], longest=3))
-        return [self.guard([node]) if self.rng.random() < 0.6 else node]
+        return [self.catching([node]) if self.rng.random() < 0.6 else node]
 
-    def giver(self, number):
+    def waking_task(self, number):
         self.current = number
         nodes = []
         for _ in range(self.rng.randint(3, 10)):
@@ -435,8 +435,8 @@ class Generator:
         gives = self.contest is not None or self.rng.random() < 0.7
         tasks = [self.task(i) for i in range(self.task_count - gives)]
         if gives:
-            tasks.append(self.giver(self.task_count - 1))
-        for number in self.unborn:  # tasks that no other task starts
+            tasks.append(self.waking_task(self.task_count - 1))
+        for number in self.unstarted:  # tasks that no other task starts
             tasks[0].body.insert(self.rng.randint(0, len(tasks[0].body)),
                                  Node(["spawn", f"t{number}"]))  # fmt: skip
         return nodes + tasks

@@ -384,7 +384,7 @@ TEST(throttle_tests_a_page_that_is_refused)
  * After a pause, the host serves the page that it refused before, so it limits the rate.
  * A single refusal after that is retried without such a test.
  */
-TEST(throttle_does_not_test_what_a_limit_explains)
+TEST(throttle_does_not_test_a_host_that_passed_a_test)
 {
     struct throttle throttle = {.rate = 0};
     struct throttle_refusal refusal = {
@@ -405,7 +405,7 @@ TEST(throttle_does_not_test_what_a_limit_explains)
  * The rate is not reduced again if the refused requests were sent before the last
  * reduction.
  */
-TEST(throttle_cuts_once_for_what_is_on_its_way)
+TEST(throttle_is_reduced_once_for_requests_in_flight)
 {
     struct throttle throttle = {.rate = 0};
     struct throttle_refusal refusal = {.max_tries = 3, .is_too_many = true};

@@ -162,7 +162,7 @@ TASK_TEST(search_in_the_encoding_of_the_meta_that_counts)
  * If the label of an encoding is invalid, the search for a declaration continues after
  * the tag (HTML standard: step "if charset is failure").
  */
-TASK_TEST(search_passes_over_a_meta_whose_label_can_be_none)
+TASK_TEST(search_skips_a_meta_with_an_invalid_label)
 {
     CHECK_SEARCH(NULL, "<meta charset=''><a href=\xb1>", AS_WINDOWS_1252);
     CHECK_SEARCH(NULL, "<meta charset><meta charset=' \t'><meta charset=" LATIN2,

@@ -184,7 +184,7 @@ TEST(digest_tells_fragments_apart)
  * If a redirect leads to a broken target, the digest stores the URL of that target with
  * the finding.
  */
-TEST(digest_tells_where_a_redirect_leads_that_breaks)
+TEST(digest_stores_the_broken_target_of_a_redirect)
 {
     digested_init(&digested);
     digested_link(&digested, "http://h/", 1, 1, "a", "http://h/a", NULL);
@@ -201,7 +201,7 @@ TEST(digest_tells_where_a_redirect_leads_that_breaks)
  * A link that is redirected permanently should be changed to the target of the last
  * permanent redirect in the chain.
  */
-TEST(digest_leads_as_far_as_redirects_are_for_good)
+TEST(digest_follows_permanent_redirects)
 {
     static const struct {
         const char *url, *leads_to;

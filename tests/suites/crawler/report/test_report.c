@@ -117,7 +117,7 @@ TEST(report_says_why_at_each_link_where_it_differs)
 }
 
 /* The report groups eleven broken links into three entries, which is the minimum. */
-TEST(report_takes_what_explains_the_most_first)
+TEST(report_groups_links_into_the_fewest_entries)
 {
     char path[32];
 
