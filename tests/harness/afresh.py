@@ -15,7 +15,7 @@ USUAL = {resource.RLIMIT_NOFILE: 1024, resource.RLIMIT_STACK: 8 << 20,
          resource.RLIMIT_FSIZE: resource.RLIM_INFINITY,
          resource.RLIMIT_NPROC: resource.RLIM_INFINITY,
          resource.RLIMIT_CPU: resource.RLIM_INFINITY}
-PYTHONS_OWN = {signal.SIGPIPE, signal.SIGXFSZ}  # Python ignores these signals, but subprocess resets them for its children
+PYTHONS_OWN = {signal.SIGPIPE, signal.SIGXFSZ}  # ignored by Python, but reset by subprocess
 
 
 def enough(limit, wanted):

@@ -132,7 +132,7 @@ MAY_GO_ON = {"cwait", "cwait_for"}  # the body continues after an EPERM
 
 ABOUT_TASKS = {"spawn", "child", "eager", "eager_child", "cancel", "unpark", "await",
                "shield", "callback", "uncallback", "wait_for"}  # fmt: skip
-OF_ONE = {"await", "shield", "callback", "uncallback", "wait_for"}  # instructions that need an existing object
+OF_ONE = {"await", "shield", "callback", "uncallback", "wait_for"}  # these need an existing object
 
 WAIT_MODES = {
     "all": ("asyncio.ALL_COMPLETED", "COIL_WAIT_ALL"),
