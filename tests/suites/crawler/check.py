@@ -20,8 +20,7 @@ class Skip(Exception):
 
 
 def outcome_of(test):
-    """Run a test. Returns (message, whether the test was skipped). The message is None if the test
-    passed."""
+    """Run a test. Returns a message, which is None if the test passed, and whether the test was skipped."""
     name, fn = test
     try:
         fn()

@@ -14,7 +14,7 @@ struct crawled {
     struct references references;
     struct options options; /* the crawl starts at http://h/ */
     struct record_summary summary;
-    bool links_are_known; /* mark the links added from now on as in the baseline */
+    bool links_are_known; /* whether links that are added now are in the baseline */
 };
 
 void crawled_init(struct crawled *crawled);

@@ -1,11 +1,11 @@
 /*
- * failing_allocator.c - makes one of coil-crawl's own allocations fail, or the creation
- * of a task: see tests/suites/crawler/test_enomem.py.
+ * failing_allocator.c - makes one allocation, or the creation of one task, fail in
+ * coil-crawl: see tests/suites/crawler/test_enomem.py.
  *
  * The linker option --wrap redirects the crawler's own allocations to these functions,
- * but not the allocations in libraries. Therefore this file can be combined with
- * sanitizers, which report leaks. FAIL_ALLOCATION=N makes only the N-th allocation fail.
- * ALLOCATIONS names a file to which the number of allocations is written.
+ * but not those of libraries. So this file also works with sanitizers, which report
+ * leaks. FAIL_ALLOCATION=N makes only the N-th allocation fail. ALLOCATIONS names a file
+ * to which the number of allocations is written.
  */
 #include <coil/group.h>
 

@@ -140,7 +140,7 @@ def in_a_second(connection, _):
 
 
 def every_path(make):
-    """Answer any path with a page that has the links make(path)."""
+    """Answer a request for any path with a page of the links that make(path) returns."""
     def answer(connection, request):
         if request.path == '/robots.txt':
             connection.sendall(NOT_FOUND)

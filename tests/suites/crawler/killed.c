@@ -82,9 +82,9 @@ static void die(void)
 }
 
 /*
- * Count an operation. Kill the process if this is operation KILL_AT, with KILL_TORN after
- * a call of half(), which performs half of the write. Returns true if the simulated disk
- * is full.
+ * Count an operation. If this is operation KILL_AT, kill the process. With KILL_TORN,
+ * half() performs half of the write before that. Returns true if the simulated disk is
+ * full.
  */
 static bool is_full(void (*half)(void *arg), void *arg)
 {

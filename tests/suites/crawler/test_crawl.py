@@ -701,7 +701,7 @@ def test_a_chain_that_was_given_up_goes_on_if_it_is_met_nearer():
 
 
 def test_what_leads_into_a_circle():
-    """Two redirects lead to a loop of three redirects. The verdict does not depend on the order of the requests."""
+    """If redirects lead to a loop of redirects, the verdict does not depend on the order of the requests."""
     circle = {"/a": redirect("/b"), "/b": redirect("/c"), "/c": redirect("/a"),
               "/1": redirect("/2"), "/2": redirect("/a")}
     for links in (["/1"], ["/1", "/b"], ["/b", "/1"]):
@@ -906,7 +906,7 @@ def test_fragments_that_a_redirect_names():
 
 
 def test_fragments_that_a_redirect_names_on_other_sites():
-    """Pages on other sites are searched for ids only with --fragments=all. The target may already have been
+    """The fragment of a redirect to another site is checked only with --fragments=all, even if the target was already
     requested with HEAD."""
     with Site({"/new": html("<i id=here>")}) as other:
         answers = {"/": page(other.url + "new", "/late", "/ok"), "/late": slow(0.3, redirect(other.url + "new#gone")),
@@ -1448,8 +1448,7 @@ def test_delay_between_head_and_get():
 
 
 def test_a_pause_is_of_one_host():
-    """Six pages of a host are unavailable for three seconds each. Meanwhile, the pages of another host must be
-    fetched."""
+    """While six pages of a host are unavailable for three seconds each, the pages of another host must be fetched."""
     names = [f"/{n}" for n in range(6)]
     later = html("later", status=503, headers=["Retry-After: 3"])
     with Site({"/": page(*names), **{n: [later, page()] for n in names}}) as busy, \
@@ -1465,8 +1464,8 @@ def test_a_pause_is_of_one_host():
 
 
 class Bucket:
-    """A token bucket: allows `rate` requests per second and bursts of `burst`, and answers all other requests with
-    `refusal`."""
+    """A token bucket, which allows `rate` requests per second and bursts of `burst`, and answers all other requests
+    with `refusal`."""
 
     def __init__(self, rate, burst, refusal):
         self.rate, self.burst, self.refusal = rate, burst, refusal

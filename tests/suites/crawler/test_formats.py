@@ -43,7 +43,7 @@ HOSTILE = [
 
 
 class Reports:
-    """One crawl and all of its reports, parsed."""
+    """Run a crawl, and parse all of its reports."""
 
     def __init__(self, *arguments, cwd=None, formats=FORMATS):
         with tempfile.TemporaryDirectory() as folder:

@@ -785,8 +785,8 @@ class Remembering:
         return links(*found)
 
     def work(self, steps=None):
-        """Process leases until the crawl has ended, and return None. With `steps`, stop in the middle of that many
-        leases, and return the last lease."""
+        """Process leases until the crawl has ended, and return None. With `steps`, stop in the middle of lease number
+        `steps`, and return that lease."""
         while steps is None or steps > 0:
             reply = self.crawl.ask(most=3)
             if reply[0] == b"over":

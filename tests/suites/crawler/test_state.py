@@ -458,7 +458,7 @@ def test_a_damaged_file_is_an_error_or_a_report():
 
 def test_no_flipped_bit_goes_unnoticed():
     """If a bit of the file is flipped, a report is either unchanged or mentions the damage. A resumed crawl either
-    fetches lost data again, or fails with a message that does not suggest to resume it again."""
+    fetches lost data again, or fails with a message that does not suggest resuming it again."""
     chance, outcomes = random.Random(2), collections.Counter()
     names = [f"/a/page-with-a-name-of-some-length/{n}" for n in range(60)]
     with folder_for_test() as folder, Site({"/": page(*names, "/gone#x", "mailto:x@y"),

@@ -189,7 +189,7 @@ static void crawl(const struct site *site)
 
 /*
  * Crawl the site. Check that no verdict is wrong, that the crawl takes less than
- * `seconds`, and that the site refuses fewer requests than it answers with pages.
+ * `seconds`, and that the site refuses fewer requests than it answers.
  */
 static void check_site(const struct site *site, double seconds)
 {

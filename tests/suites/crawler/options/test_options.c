@@ -911,8 +911,8 @@ TEST(options_of_a_file_say_nothing_to_a_terminal)
 }
 
 /*
- * ./coil-crawl.toml may come from a repository with an untrusted author. Therefore it may
- * write only below its folder.
+ * The author of ./coil-crawl.toml may be untrusted, if the file comes from a repository.
+ * So its options must not cause writes outside its folder.
  */
 TEST(options_of_a_file_that_was_not_named_write_below_its_folder_alone)
 {

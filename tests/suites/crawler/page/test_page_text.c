@@ -61,7 +61,7 @@ TEST(page_text_has_what_a_directive_asks_for)
     CHECK_INT(has(page, "text=an-,example,-of"), 1);
     CHECK_INT(has(page, "text=an-,example,-missing"), 0);
     CHECK_INT(has(page, "text=missing-,example"), 0);
-    CHECK_INT(has(page, "text=page-,this"), 1); /* the prefix may end a block */
+    CHECK_INT(has(page, "text=page-,this"), 1); /* the prefix may be the end of a block */
     CHECK_INT(has(page, "text=an,text,-:"), 1);
     CHECK_INT(has(page, "text=text&text=paragraph"), 1);
     CHECK_INT(has(page, "text=text&text=missing"), 0);

@@ -189,7 +189,9 @@ TEST(jsonl_summary)
         "\"bytes\":12345678901,\"seconds\":0.612,\"exit\":2}\n");
 }
 
-/* Write the text alone, and then at every position among plain bytes. */
+/*
+ * Write the text after 0 to 9 plain bytes and before some others, and compare the record.
+ */
 static void check_string(const char *text, const char *expected)
 {
     for (int before = 0; before < 10; before++) {

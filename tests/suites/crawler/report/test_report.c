@@ -413,7 +413,10 @@ TEST(report_tells_when_it_cannot_be_written)
     crawled_finish(&crawled);
 }
 
-/* The report of a page with 100,000 broken links must be short, and quickly written. */
+/*
+ * The report of a page with 100,000 broken links must be short, and must be written
+ * quickly.
+ */
 TEST(report_of_very_many_links)
 {
     char path[32];

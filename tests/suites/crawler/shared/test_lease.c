@@ -148,7 +148,7 @@ IO_TEST(leases_tell_what_belongs_to_the_site_and_then_what_was_held)
     close_crawl(&crawl);
 }
 
-/* Add links to "http://a/FIRST" and to the pages with the following numbers. */
+/* Add links to `count` pages: "http://a/FIRST", and those with the following numbers. */
 static void link_many(const struct leases *leases, struct redis_words *links, int first,
                       int count)
 {

@@ -226,7 +226,7 @@ TEST(html_tokens_of_cdata_sections)
     struct page page = {.traces_places = false};
     const char html[] = "<![CDATA[a]]b]]]>c";
 
-    check(html, "<!--[CDATA[a]]b]]]-->'c'"); /* CDATA outside of SVG */
+    check(html, "<!--[CDATA[a]]b]]]-->'c'"); /* outside SVG, CDATA is a comment */
     html_tokenizer_init(&page.tokenizer, &sink, &page);
     page.tokenizer.allows_cdata = true;
     CHECK_INT(trace_pieces(&page, html, strlen(html), 2), 0);
