@@ -127,9 +127,9 @@ static struct ticking *ticker_of_task;
  * tick. If that tick was 10 ms ago, the wait takes only 26 ms. Linux may be up to 5 ticks
  * late (MAX_STALLED_JIFFIES).
  *
- * Outside tasks, this is the time of the latest tick, which CLOCK_MONOTONIC_COARSE
- * returns. In a task, this is the current time, because coil counts from the time of the
- * call.
+ * So the result outside tasks is the time of the latest tick, which
+ * CLOCK_MONOTONIC_COARSE returns. In a task, the result is the current time, because coil
+ * counts from the call.
  */
 int64_t from_latest_tick(void)
 {

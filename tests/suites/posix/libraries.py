@@ -41,8 +41,7 @@ class Skip(Exception):
 # ---- servers -------------------------------------------------------------------------
 
 def die_with_parent(signo):
-    """Return a function that makes the kernel send `signo` to a child process when its parent dies. The child must call
-    it."""
+    """Return a function for a child process to call, so that the kernel sends it `signo` when its parent dies."""
     def prepare():
         LIBC.prctl(1, signo, 0, 0, 0)
     return prepare

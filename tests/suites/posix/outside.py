@@ -9,8 +9,8 @@
   true whether libcoil-posix is linked, preloaded, or used with libcoil.a, and even if the call is the last statement of
   a function.
 
-- libcoil never calls one of these functions by a jump at the end of its own function, because libcoil-posix recognises
-  libcoil's calls by their return address.
+- libcoil never calls one of these functions with a jump (a tail call), because libcoil-posix recognises libcoil's calls
+  by their return address.
 
 - A malloc() that locks mutexes does not suspend tasks.
 
@@ -312,7 +312,8 @@ def allocators(build):
 
 
 def exclusion(build):
-    """Calls by a library that was passed to coil_posix_exclude() block the thread. At most eight can be excluded."""
+    """Calls by a library that was passed to coil_posix_exclude() block the thread. At most eight libraries can be
+    excluded."""
     source = ROOT / 'tests' / 'suites' / 'posix' / 'outside' / 'exclude.c'
     with tempfile.TemporaryDirectory() as folder:
         copies = [pathlib.Path(folder) / f'lib{i}.so' for i in range(9)]

@@ -757,8 +757,8 @@ static int flush_to_terminal(void *slave)
 }
 
 /*
- * Cancel the task after a thread of coil has begun to write for it. The thread must have
- * its own copy of all bytes. The first bytes at the reader show that it has begun.
+ * Cancel the task as soon as the first bytes can be read, which shows that a thread of
+ * coil has begun to write them. That thread must have its own copy of all bytes.
  */
 static void cancel_once_it_writes(int (*body)(void *slave))
 {

@@ -156,8 +156,8 @@ static int post(void *unused)
 }
 
 /*
- * Cause a deadlock after libcoil-posix has started its thread for waking tasks, which a
- * wait for a semaphore does.
+ * Wait for a semaphore first, so that libcoil-posix starts its thread for waking tasks,
+ * and then cause a deadlock.
  */
 static int lock_in_both_orders_after_a_post(void *unused)
 {

@@ -633,7 +633,10 @@ IO_TEST(barrier_of_tasks_and_threads_lets_all_go)
 
 static bool served;
 
-/* Keep locking the mutex, with a wait while it is held, until another task has had it. */
+/*
+ * Lock the mutex, wait and unlock it, again and again, until the other task has locked
+ * it.
+ */
 static int hold_mutex_again_and_again(void *unused)
 {
     (void)unused;

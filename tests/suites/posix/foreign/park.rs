@@ -10,7 +10,7 @@ struct Turn {
     thread: Thread,
 }
 
-// Create a turn. The calling task is the one that will wait for it.
+// Create a turn for the calling task, which will wait for it.
 #[no_mangle]
 pub extern "C" fn turn_create() -> *mut c_void {
     let turn = Turn { mine: AtomicBool::new(false), thread: thread::current() };
