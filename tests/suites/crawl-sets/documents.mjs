@@ -39,8 +39,8 @@ function charsetOf(contentType) {
   return match?.[1] ?? match?.[2];
 }
 
-// Decode a style sheet. Its encoding is that of its byte order mark, header or @charset,
-// or UTF-8 without any of these.
+// Decode a style sheet.
+// Its encoding is that of its byte order mark, header or @charset, or UTF-8 without any of these.
 function textOfSheet(bytes, contentType) {
   const label = /^@charset "([^"]*)";/.exec(bytes.subarray(0, 1024).toString('latin1'))?.[1] ?? '';
   const found = markedText(bytes)
@@ -63,9 +63,9 @@ function markedText(bytes) {
   return null;
 }
 
-// Decode a page. Its encoding is that of its byte order mark, header, meta element or XML
-// declaration. Without any of these, the page is UTF-8 if it is valid UTF-8, and
-// windows-1252 otherwise.
+// Decode a page.
+// Its encoding is that of its byte order mark, header, meta element or XML declaration.
+// Without any of these, the page is UTF-8 if it is valid UTF-8, and windows-1252 otherwise.
 export function textOf(bytes, contentType) {
   const marked = markedText(bytes);
   if (marked !== null) {
@@ -100,8 +100,8 @@ function valueAt(text, start) {
   return match.lastIndex;
 }
 
-// Yield the links of a style sheet, except links to fragments of the document that
-// contains it. `whole` is the text of that document.
+// Yield the links of a style sheet, except links to fragments of the document that contains it.
+// `whole` is the text of that document.
 function* linksOfSheet(element, css, whole, offset) {
   const place = placer(whole);
   for (const url of urlsIn(csstree, css)) {
@@ -179,8 +179,9 @@ function* linksOf(parse, all, text) {
   }
 }
 
-// Yield the links in Link and Refresh headers. Link headers are parsed by npm's
-// http-link-header. Each header is a pair of name and value.
+// Yield the links in Link and Refresh headers.
+// Link headers are parsed by npm's http-link-header.
+// Each header is a pair of name and value.
 export function* linksOfHeaders(headers) {
   const place = { element: null, line: null, column: null };
   for (const [name, value] of headers) {
@@ -198,8 +199,7 @@ export function* linksOfHeaders(headers) {
   }
 }
 
-// Return the ids to which a fragment can refer (HTML standard: "the indicated part of the
-// document").
+// Return the ids to which a fragment can refer (HTML standard: "the indicated part of the document").
 function idsOf(all) {
   const ids = new Set();
   for (const element of all) {

@@ -1,8 +1,7 @@
 // outside.mjs - computes the answers that outside.py sends on behalf of all other hosts.
 //
-// Both files compute the answer for a URL from a checksum of its host, port, path and
-// query, so they do not need a list of URLs. An answer is either the {verdict, reason,
-// status} of a target, or {status, location}.
+// Both files compute the answer for a URL from a checksum of its host, port, path and query.
+// An answer is either the {verdict, reason, status} of a target, or {status, location}.
 
 const there = 'http://there.example';
 const well = { verdict: 'ok', reason: null, status: 200 };

@@ -15,8 +15,8 @@ function isShadow(node) {
   return node.tagName === 'template' && ['open', 'closed'].includes(lower(node, 'shadowrootmode'));
 }
 
-// Yield all elements. Callers include shadow trees for links, but not for ids, which do
-// not belong to the page.
+// Yield all elements.
+// Callers include shadow trees for links, but not for ids, which do not belong to the page.
 export function* elements(root, withShadows = true) {
   const stack = [root];
   while (stack.length > 0) {
@@ -38,8 +38,7 @@ function lower(element, name) {
   return attribute(element, name)?.toLowerCase();
 }
 
-// Values of `rel` for which the URL need not be a resource, or is a resource that accepts
-// only POST.
+// Values of `rel` for which the URL need not be a resource, or is a resource that accepts only POST.
 export const NO_RESOURCE = ['type', 'profile', 'preconnect', 'dns-prefetch', 'pingback', 'webmention'];
 
 function leadsToNone(rel) {
@@ -77,15 +76,14 @@ function leadsNowhere(element, name) {
   }
 }
 
-// Return the URLs of a srcset. Commas in parentheses belong to a descriptor (HTML
-// standard: "parse a srcset attribute").
+// Return the URLs of a srcset.
+// Commas in parentheses belong to a descriptor (HTML standard: "parse a srcset attribute").
 function candidates(srcset) {
   const candidate = /[\s,]*([^\s,]\S*?)(?:,+(?=\s|$)|\s+(?:\([^)]*(?:\)|$)|[^(,])*(?:,|$)|$)/g;
   return [...srcset.matchAll(candidate)].map((match) => match[1]);
 }
 
-// Return a list with the URL in the content of a meta refresh, or an empty list if it has
-// none.
+// Return a list with the URL in the content of a meta refresh, or an empty list if it has none.
 export function refresh(content) {
   const match = /^\s*[\d.]+(?:\s*[;,]|\s)\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))/is
     .exec(content);
@@ -93,8 +91,8 @@ export function refresh(content) {
   return target ? [target] : [];
 }
 
-// Yield the link of an SVG element. A reference to another element of the same page
-// counts as a link only in an "a" element.
+// Yield the link of an SVG element.
+// A reference to another element of the same page counts as a link only in an "a" element.
 function* drawn(element) {
   const one = ['href', 'xlink:href'].find((name) => attribute(element, name) !== undefined);
   const value = one && attribute(element, one);

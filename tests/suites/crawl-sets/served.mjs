@@ -1,8 +1,7 @@
 // served.mjs - computes the answers of a file server from the files alone.
 //
-// The server does what examples/httpd does: it redirects a folder's URL without a slash,
-// and sends the folder's index.html. A file `answers.json` in the folder changes the
-// answers for some paths, as in serve.py:
+// Like examples/httpd, the server redirects the URL of a folder without a slash, and sends the folder's index.html.
+// A file `answers.json` in the folder changes the answers for some paths, as in serve.py:
 //    {"/path": {"status": 302, "location": "/there", "type": "text/html", "file": "a.html",
 //            "headers": [["Link", "</x>; rel=up"]]}}
 
@@ -76,8 +75,8 @@ export function pagesBelow(site) {
     .map((name) => pathToFileURL(join(resolve(site), name)).href);
 }
 
-// `isOtherName` is true if the URL is not the file's own URL, for example that of its
-// folder. A page's links are reported only under its own URL.
+// `isOtherName` is true if the URL is not the file's own URL, for example that of its folder.
+// A page's links are reported only under its own URL.
 export function answerOfFile(url) {
   const path = fileURLToPath(url.replace(/\?.*/s, ''));
   const info = existsSync(path) && statSync(path);

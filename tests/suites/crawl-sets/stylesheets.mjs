@@ -2,8 +2,8 @@
 //
 //     node stylesheets.mjs CSS_TREE_FOLDER < LINES
 //
-// Reads one style sheet per line, in hexadecimal digits. For each style sheet, writes a
-// list of [kind, text, line, column], like css_urls.c.
+// Reads one style sheet per line, in hexadecimal digits.
+// For each style sheet, writes a list of [kind, text, line, column], like css_urls.c.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -10,13 +10,14 @@
 //     ["link", page, text, line, column, element, attribute, target, fragment]
 //     ["redirect", url, status, location, target]
 //     ["verdict", target, fragment, verdict, reason, status]
-// docs/design/checker.md describes the records. EXTERNAL is "skip", or "head" if links to
-// other sites are checked. With "head", outside.mjs computes the answers of other sites.
-// FRAGMENTS is "all" if fragments are also checked on other sites. The status of a
-// verdict is "any" if the verdict depends on several answers.
+// docs/design/checker.md describes the records.
+// EXTERNAL is "head" if links to other sites are checked, and "skip" if not.
+// With "head", outside.mjs computes the answers of other sites.
+// FRAGMENTS is "all" if fragments are also checked on other sites.
+// The status of a verdict is "any" if the verdict depends on several answers.
 //
-// The site must not have a chain of redirects that exceeds --max-redirect, because how
-// far coil-crawl follows such a chain depends on other links to URLs in the chain.
+// The site must not have a chain of redirects that exceeds --max-redirect.
+// How far coil-crawl follows such a chain depends on other links to URLs in the chain.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -77,8 +78,7 @@ function targetOf(text, base) {
   if (!URL.canParse(text, base)) {
     return [null, null];
   }
-  // A link to a file outside the checked folder gets a verdict of its own, for the target
-  // "file:/path".
+  // A link to a file outside the checked folder gets a verdict of its own, for the target "file:/path".
   if (isLocal && /^[\0- ]*file:/i.test(text) && !new URL(text).href.startsWith(rootUrl(site))) {
     return ['file:' + new URL(text).href.replace(/[?#].*/s, '').slice('file://'.length), null];
   }
@@ -117,8 +117,8 @@ function meet(target, fragment, depth) {
   reach(target, depth);
 }
 
-// Add a target of a link or a redirect. The target gets a verdict only if meet() was
-// called for it, because a link points to it.
+// Add a target of a link or a redirect.
+// The target gets a verdict only if meet() was called for it, because a link points to it.
 function reach(target, depth) {
   const page = pages.get(target) ?? { rule: ruleAgainst(target), depth: Infinity };
   pages.set(target, page);

@@ -1,7 +1,7 @@
 """Filters that drop programs for which coil and asyncio differ on purpose.
 
-Where possible, the generator avoids such differences (see generate.py). The filters are for the others. The run counts
-the programs that each filter drops, and fails if the filters drop too many.
+Where possible, the generator avoids such differences (see generate.py). The filters drop programs with the remaining
+differences. The run counts the programs that each filter drops, and fails if the filters drop too many.
 """
 
 import older

@@ -116,8 +116,8 @@ class Generator:
         return str(self.marks)
 
     def choose_contest(self):
-        """Choose an instruction that waits for an object, for several tasks to contend in, and an instruction that
-        serves one waiter. Objects for which a lost wake-up is hardest to detect are listed twice."""
+        """Choose an instruction with which several tasks contend for one object, and the instruction that serves one
+        waiter. Objects for which a lost wake-up is hardest to detect are listed twice."""
         return self.rng.choice([
             (["get", "q0"], ["put_nowait", "q0", "7"]),
             (["put", "q0", "8"], ["get_nowait", "q0"]),

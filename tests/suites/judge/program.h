@@ -19,8 +19,8 @@ struct line {
     char store[96]; /* memory for `words` */
     char *words[LINE_MAX_WORDS];
     int word_count;
-    int handler; /* the line of `except` or `finally`, otherwise of `end` */
-    int end;     /* the line of `end`, or this line if it does not open a block */
+    int handler; /* index of the `except` or `finally` line, or of `end` */
+    int end;     /* index of the `end` line, or of this line if no block begins */
 };
 
 struct program {

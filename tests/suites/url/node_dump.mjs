@@ -1,5 +1,5 @@
-// node_dump.mjs - runs Node's URL parser. Input and output have the formats of
-// url_dump.c.
+// node_dump.mjs - runs Node's URL parser.
+// Input and output have the formats of url_dump.c.
 
 import { createInterface } from 'node:readline';
 
