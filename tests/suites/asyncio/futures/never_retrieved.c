@@ -299,7 +299,7 @@ SCENARIO(never_retrieved_failures_of_gathered_tasks_are_silent)
 
 enum { PENDING, RESULT, ASKED, CANCELLED, COUNT };
 
-/* Only failures are reported. Results, cancelled futures and pending futures are not. */
+/* Only failures are reported, not results, cancelled futures or pending futures. */
 SCENARIO(never_retrieved_results_are_silent)
 {
     static const char *const names[] = {"pending", "result", "asked", "cancelled"};

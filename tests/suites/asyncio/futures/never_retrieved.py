@@ -171,7 +171,7 @@ async def never_retrieved_failures_of_gathered_tasks_are_silent():
 
 @scenario
 async def never_retrieved_results_are_silent():
-    """Only failures are reported. Results, cancelled futures and pending futures are not."""
+    """Only failures are reported, not results, cancelled futures or pending futures."""
     asyncio.get_running_loop().set_exception_handler(tell_exception)
     pending, result, asked, cancelled = [new_future() for _ in range(4)]
     result.set_result(42)

@@ -109,7 +109,9 @@ static void condition_notify_all_wakes_notify_all(int times)
     coil_lock_release(&lock);
 }
 
-/* notify_all wakes all tasks that wait, but not tasks that wait later. */
+/*
+ * notify_all() wakes all tasks that are waiting, but not those that begin to wait later.
+ */
 SCENARIO(condition_notify_all_wakes_everybody)
 {
     coil_task *a = start(waiter, "a"), *b = start(waiter, "b"), *c;
@@ -145,8 +147,8 @@ static void condition_notify_all_without_notify_all(void)
 }
 
 /*
- * notify_all is an error while the lock is free, even if no task waits. It does not
- * matter which task holds the lock.
+ * notify_all() is an error while the lock is free, even if no task is waiting. Any task
+ * may hold the lock.
  */
 SCENARIO(condition_notify_all_without_the_lock_is_an_error)
 {
@@ -208,7 +210,7 @@ static void condition_notify_without_notify(void)
     trace("notify: %s", outcome(coil_condition_notify(&changed, 1)));
 }
 
-/* notify is an error while the lock is free, and wakes no task. */
+/* notify() is an error while the lock is free, and wakes no task. */
 SCENARIO(condition_notify_without_the_lock_is_an_error)
 {
     coil_task *task;

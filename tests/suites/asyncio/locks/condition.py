@@ -66,7 +66,7 @@ async def waiter(name):
 
 @scenario
 async def condition_notify_all_wakes_everybody():
-    """notify_all wakes all tasks that wait, but not tasks that wait later."""
+    """notify_all() wakes all tasks that are waiting, but not those that begin to wait later."""
     a = asyncio.create_task(waiter("a"))
     b = asyncio.create_task(waiter("b"))
     await turns(1)
@@ -96,8 +96,7 @@ def notify_all():
 
 @scenario
 async def condition_notify_all_without_the_lock_is_an_error():
-    """notify_all is an error while the lock is free, even if no task waits. It does not matter which task holds the
-    lock.
+    """notify_all() is an error while the lock is free, even if no task is waiting. Any task may hold the lock.
     """
     trace("notify_all: %s", notify_all())
     asyncio.create_task(holder())
@@ -144,7 +143,7 @@ def condition_notify_without_notify():
 
 @scenario
 async def condition_notify_without_the_lock_is_an_error():
-    """notify is an error while the lock is free, and wakes no task."""
+    """notify() is an error while the lock is free, and wakes no task."""
     trace("notify: %s", condition_notify_without_notify())
     task = asyncio.create_task(condition_notify_without_waiter())
     await turns(1)

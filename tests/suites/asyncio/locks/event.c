@@ -144,7 +144,7 @@ SCENARIO(event_wait_cancelled_leaves_the_line)
 
 /*
  * If a waiter is cancelled just after the event was set, its wait returns the
- * cancellation. The other waiters see that the event is set.
+ * cancellation, and the other waiters continue.
  */
 SCENARIO(event_waiter_cancelled_in_the_turn_it_is_set)
 {

@@ -102,8 +102,8 @@ async def event_wait_cancelled_leaves_the_line():
 
 @scenario
 async def event_waiter_cancelled_in_the_turn_it_is_set():
-    """If a waiter is cancelled just after the event was set, its wait returns the cancellation. The other waiters see
-    that the event is set.
+    """If a waiter is cancelled just after the event was set, its wait returns the cancellation, and the other waiters
+    continue.
     """
     a = asyncio.create_task(waiter("a"))
     b = asyncio.create_task(waiter("b"))

@@ -233,8 +233,8 @@ static int lock_newcomer_taker(void *name)
 }
 
 /*
- * A released lock is free until the woken waiter continues, but another task that
- * requests it must still wait until that waiter has had it.
+ * A released lock is free until the woken waiter continues, but a task that requests it
+ * in the meantime must wait until that waiter has released it.
  */
 SCENARIO(lock_newcomer_does_not_overtake_who_was_woken)
 {

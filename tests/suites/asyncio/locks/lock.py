@@ -145,8 +145,8 @@ async def lock_newcomer_taker(name):
 
 @scenario
 async def lock_newcomer_does_not_overtake_who_was_woken():
-    """A released lock is free until the woken waiter continues, but another task that requests it must still wait until
-    that waiter has had it.
+    """A released lock is free until the woken waiter continues, but a task that requests it in the meantime must wait
+    until that waiter has released it.
     """
     await lock.acquire()
     asyncio.create_task(lock_newcomer_taker("a"))
