@@ -1,6 +1,6 @@
 /*
  * late.c - late PLUGIN [OTHER]: a C program whose tasks load a C++ plugin with dlopen(3),
- * and suspend in catch blocks of the plugin immediately. Before that, OTHER is loaded,
+ * and immediately suspend in the plugin's catch blocks. Before that, OTHER is loaded,
  * used and closed.
  */
 #include <coil.h>

@@ -56,7 +56,7 @@ static void fail(const char *how)
         throw_again(); // another type: 2
 }
 
-/* Tasks in a group and outside of groups, and the functions that spawned them. */
+/* Dump tasks inside and outside a group, with the functions that spawned them. */
 static void dump()
 {
     coil::queue<int> queue(1);
