@@ -1,8 +1,9 @@
 /*
  * crawler.c - see crawler.h
  *
- * Options and starts are converted to a command line for the option parser. So programs
- * have the same options, checks and messages as users of the command.
+ * Options and starts are converted to a command line, which the option parser of
+ * coil-crawl reads. So programs get the same options, checks and messages as users of the
+ * command.
  */
 #include "crawler.h"
 
@@ -19,15 +20,15 @@
 
 struct crawl {
     struct record_sink sink;
-    char **arguments; /* as in main(), with NULL at the end */
+    char **arguments; /* as for main(), with NULL at the end */
     size_t count, capacity;
     struct options options;
     struct crawler crawler;
-    char *message; /* released by free(); or NULL */
+    char *message; /* allocated with malloc(), or NULL */
     bool has_run;
 };
 
-/* Append an argument, and take ownership of it. If this fails, free the argument. */
+/* Append an argument, taking ownership of it. If memory runs out, free the argument. */
 static int add_argument(struct crawl *crawl, char *argument)
 {
     if (argument == NULL)
@@ -91,8 +92,10 @@ int crawl_add_start(struct crawl *crawl, const char *start)
     return add_argument(crawl, strdup(start));
 }
 
-/* Refuse options that only the command supports. Most of them name files, which only the
-   command opens. */
+/*
+ * Refuse options that only the command supports, mostly because only the command opens
+ * the files that they name.
+ */
 static int refuse_options_of_command(const struct options *options, FILE *complaints)
 {
     if (options->state == NULL && options->frontier == NULL && options->crawl == NULL &&

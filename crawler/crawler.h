@@ -30,8 +30,8 @@
 struct crawl;
 
 /*
- * Create a crawl that passes its records to the functions of `sink`, which is copied.
- * Returns 0 or -ENOMEM. The caller destroys the crawl. A crawl can run only once.
+ * Create a crawl that passes its records to the functions of `sink`, which is copied. The
+ * caller must call crawl_destroy(). A crawl can run only once. Returns 0 or -ENOMEM.
  */
 int crawl_create(const struct record_sink *sink, struct crawl **out);
 
@@ -39,33 +39,32 @@ int crawl_create(const struct record_sink *sink, struct crawl **out);
 void crawl_destroy(struct crawl *crawl);
 
 /*
- * Set an option of coil-crawl by its long name, without "--". For options without a
- * value, pass NULL. crawl_run() checks the value. No configuration file is read. Returns
- * 0 or -ENOMEM.
+ * Set an option of coil-crawl, given by its long name without "--". `value` is NULL for
+ * an option without a value. Errors in options are reported by crawl_run(). No
+ * configuration file is read. Returns 0 or -ENOMEM.
  *
- * Options that write files or share a crawl are only for the command, and crawl_run()
- * refuses them: state, frontier, crawl, format, status, cache, baseline, warc.
+ * crawl_run() refuses the options that write files or share a crawl: state, frontier,
+ * crawl, format, status, cache, baseline, warc. Only the command supports them.
  */
 int crawl_set(struct crawl *crawl, const char *option, const char *value);
 
 /*
  * Add a URL, a file or a folder at which the crawl starts. Returns 0 or -ENOMEM. Fails
  * with -EINVAL if coil-crawl would treat the start as an option or a command: if it
- * begins with "-", or contains neither ":" nor "/" nor ".". Write http://localhost/ or
- * ./folder.
+ * begins with "-", or contains neither ":" nor "/" nor ".". For example, write
+ * "http://localhost/" instead of "localhost", and "./folder" instead of "folder".
  */
 int crawl_add_start(struct crawl *crawl, const char *start);
 
 /*
- * Crawl, and call the sink for each record. The last record is the summary. Returns 0
- * even if pages fail, because the failures are reported in records. Fails with -EINVAL if
- * an option is invalid or the crawl has already run, with -ECANCELED, with -ENOMEM, or
- * with the error that a function of the sink returned.
+ * Run the crawl, calling the sink for each record. The last record is the summary. Pages
+ * that cannot be fetched are reported in records and are not errors of this function.
+ * Fails with -EINVAL if an option is invalid or the crawl has already run, with
+ * -ECANCELED, with -ENOMEM, or with the error that a function of the sink returned.
  */
 COIL_SUSPENDS int crawl_run(struct crawl *crawl);
 
-/* Return the message of the crawl's error, or "". The message is valid until
-   crawl_destroy(). */
+/* Return the error message of the crawl, or "". It is valid until crawl_destroy(). */
 const char *crawl_message(const struct crawl *crawl);
 
 #endif

@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* True if requests go through a proxy. The crawler then does not see the addresses of the
-   hosts. */
+/*
+ * True if requests go through a proxy, which hides the addresses of the hosts from the
+ * crawler.
+ */
 static bool goes_through_proxy(const struct options *options)
 {
     if (options->proxy != NULL)
@@ -24,8 +26,10 @@ static bool is_url(const char *start)
     return strstr(start, "://") != NULL;
 }
 
-/* Refuse to save a crawl of local files. Reading the files again is quick, and they may
-   have changed. */
+/*
+ * Refuse to save a crawl of local files, because they can be read again quickly, and may
+ * have changed by then.
+ */
 static int check_state(const struct options *options, FILE *complaints)
 {
     if (options->state == NULL || options->command != COMMAND_CRAWL || options->explain)
@@ -85,7 +89,7 @@ static int check_shared(const struct options *options, FILE *complaints)
                : 0;
 }
 
-/* Refuse --offline with resume and recheck, which send requests. */
+/* Refuse `resume` and `recheck` with --offline, because these commands send requests. */
 static int check_offline(const struct options *options, FILE *complaints)
 {
     if (options->offline &&

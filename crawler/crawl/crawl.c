@@ -8,14 +8,15 @@
  * The crawl ends when the frontier is empty and no worker has a target.
  *
  * Invariants
- *   1. A target enters the frontier once, except for retries and target->refetch.
- *      targets_get() and enqueue.c never suspend, so they need no lock.
- *   2. Every target that a worker takes is fetched or settled, unless the target is
- *      requeued or the crawl is interrupted.
+ *   1. A target is added to the frontier only once, unless it is retried or
+ *      target->refetch is set. targets_get() and enqueue.c never suspend, so they need
+ *      no lock.
+ *   2. Every target that a worker takes gets a verdict, unless the target is requeued or
+ *      the crawl is interrupted.
  *   3. All links of a page are reported before its verdict.
  *
- * enqueue.c decides which targets are fetched. judge/verdicts.c judges their answers.
- * Start reading at crawler_run(), then read worker.c.
+ * enqueue.c decides which targets are fetched, and judge/verdicts.c records their
+ * verdicts. Start reading at crawler_run(), then read worker.c.
  *
  * Modelled on "A Web Crawler With asyncio Coroutines" by A. Jesse Jiryu Davis and Guido
  * van Rossum, in "500 Lines or Less".
@@ -41,8 +42,7 @@ int crawler_save(struct crawler *crawler)
     return crawler->saving.state != NULL ? state_save_if_due(crawler->saving.state) : 0;
 }
 
-/* Start --max-tasks workers. If memory runs out after the first one, continue with
-   fewer. */
+/* Start --max-tasks workers, or fewer if memory runs out after the first one. */
 static int spawn_workers(struct crawler *crawler, coil_group *group, coil_task_fn body)
 {
     int rc = 0;
@@ -56,7 +56,7 @@ static int spawn_workers(struct crawler *crawler, coil_group *group, coil_task_f
     return rc;
 }
 
-/* Enqueue the starts, and replay the saved crawl. */
+/* Enqueue the starts. If there is a saved crawl, replay it. */
 static int begin_crawl(struct crawler *crawler)
 {
     int rc;
@@ -156,7 +156,7 @@ void crawler_close(struct crawler *crawler)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* Settle the targets that still have no verdict because the crawl ended early. */
+/* Give a verdict to the targets that have none because the crawl ended early. */
 static int settle_rest(struct crawler *crawler)
 {
     struct judgement judgement = {VERDICT_UNCHECKED, REASON_INTERRUPTED};
@@ -181,8 +181,11 @@ static void complain_of_state(struct crawler *crawler)
         crawler->result.complaint = strdup(message);
 }
 
-/* Write the remaining results to disk, and record whether the crawl is finished. This is
-   safe after a cancellation, and while crawler_save() is writing in another task. */
+/*
+ * Write the remaining results to the crawl's file, and record there whether the crawl is
+ * finished. May be called after a cancellation, and while another task is in
+ * crawler_save().
+ */
 static int finish_state(struct crawler *crawler, int rc)
 {
     bool is_over = rc == 0 && !crawler->result.out_of_time;

@@ -1,4 +1,6 @@
-/* enqueue.c - decide whether a new target is enqueued, held or left out. */
+/*
+ * enqueue.c - see enqueue.h
+ */
 #include "enqueue.h"
 
 #include "../url/url.h"
@@ -17,8 +19,10 @@ static int accept_page(struct enqueuer *enqueuer, struct target *page,
     return 0;
 }
 
-/* Return 1 if a pattern of the option matches the URL, 0 if not, or -ENOMEM. If matching
-   takes too long, return `if_slow`, and print a notice the first time. */
+/*
+ * Return 1 if a pattern of the option matches the URL, 0 if not, or -ENOMEM. If matching
+ * takes too long, return `if_slow`, and print a notice once for each pattern.
+ */
 static int match_patterns(const struct pattern_list *list, const char *option,
                           const char *url, int if_slow)
 {
@@ -35,8 +39,10 @@ static int match_patterns(const struct pattern_list *list, const char *option,
     return if_slow;
 }
 
-/* Return 1 if --exclude or --include rules the URL out, 0 if not, or -ENOMEM. The URL is
-   also ruled out if a pattern takes too long. */
+/*
+ * Return 1 if --exclude or --include excludes the URL, or if matching a pattern takes too
+ * long. Otherwise return 0 or -ENOMEM.
+ */
 static int is_excluded(const struct options *options, const char *url)
 {
     int rc = match_patterns(&options->exclude, "--exclude", url, 1);
@@ -68,9 +74,11 @@ static enum reason trap_of(struct enqueuer *enqueuer, const struct target *page,
     return REASON_NONE;
 }
 
-/* True for the URL with which Cloudflare replaces "mailto:" links. Its script decodes the
-   address, which is in the fragment or in an attribute, and restores the link. Without
-   the script, the URL returns 404. */
+/*
+ * True for the URL that Cloudflare substitutes for "mailto:" links. A script on the page
+ * decodes the address from the fragment or from an attribute, and restores the link. A
+ * request for the URL itself returns 404.
+ */
 static bool hides_mail(const char *url)
 {
     static const char path[] = "/cdn-cgi/l/email-protection";
@@ -80,8 +88,10 @@ static bool hides_mail(const char *url)
     return at != NULL && strcmp(at, path) == 0;
 }
 
-/* True if the crawl has accepted --max-pages pages. Always false in a shared crawl,
-   because Redis counts the pages when they are queued. */
+/*
+ * True if --max-pages pages are enqueued. Always false in a shared crawl, where Redis
+ * counts the pages.
+ */
 static bool has_enough_pages(const struct enqueuer *enqueuer)
 {
     size_t max_pages = enqueuer->options->max_pages;
@@ -180,8 +190,10 @@ int enqueue_file(struct enqueuer *enqueuer, struct target *file)
     return accept_page(enqueuer, file, FRONTIER_SITE);
 }
 
-/* Enqueue a page of another site. If some starts are not fetched yet, hold the page,
-   because a redirect of a start may add its host to the site. */
+/*
+ * Enqueue a page that is not on the site. If some starts are not fetched yet, hold the
+ * page: one of them may redirect to the page's host, which then belongs to the site.
+ */
 static int enqueue_outside(struct enqueuer *enqueuer, struct target *page)
 {
     if (enqueuer->undecided.starts_open == 0)
@@ -255,8 +267,10 @@ int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned de
     return 0;
 }
 
-/* Send the page to Redis again with the request for ids. Another process of the shared
-   crawl may have fetched the page without its ids. */
+/*
+ * Send the page to Redis again, this time with a request for its ids, because another
+ * process of the shared crawl may have fetched the page without storing them.
+ */
 static void hand_up_again(struct enqueuer *enqueuer, struct target *page)
 {
     if (page->state == TARGET_HELD)

@@ -1,4 +1,8 @@
-/* enqueue.h - decide whether a new target is enqueued, held or left out. */
+/*
+ * enqueue.h - decide whether to fetch a new target. A target that is not fetched is "left
+ * out", and gets a verdict at once. A target on another host is "held" until all starts
+ * are fetched.
+ */
 #ifndef CRAWLER_ENQUEUE_H
 #define CRAWLER_ENQUEUE_H
 
@@ -9,14 +13,16 @@
 #include "../scope/trap.h"
 #include "../shared/shared.h"
 
-/* Targets on other hosts. They are held until all starts are fetched, because a redirect
-   of a start may add such a host to the site. */
+/*
+ * The held targets. If a start redirects to another host, that host may belong to the
+ * site, so targets on other hosts are held until all starts are fetched.
+ */
 struct undecided {
     struct target *first, **end;
-    size_t starts_open; /* number of starts, including redirected ones, not yet fetched */
+    size_t starts_open; /* number of starts (and their redirects) not yet fetched */
 };
 
-/* Decides whether new targets are fetched. All pointers are borrowed. */
+/* The data on which these decisions depend. All pointers are borrowed. */
 struct enqueuer {
     const struct options *options;
     struct targets *targets;
@@ -27,16 +33,19 @@ struct enqueuer {
     struct site site;      /* the site, defined by all starts */
     struct traps traps;
     struct undecided undecided;
-    size_t page_count; /* number of accepted pages; --max-pages limits it */
+    size_t page_count; /* number of enqueued pages, limited by --max-pages */
     int64_t begin_s;   /* time(2) at the start of the crawl, or of its first saved run */
-    bool is_offline;   /* nothing is fetched over the network */
+    bool is_offline;   /* fetch nothing over the network */
 };
 
 /* Free the members. The struct may be zeroed. */
 void enqueuer_finish(struct enqueuer *enqueuer);
 
-/* Called when the first link to a page is found: decide whether to fetch the page. `from`
-   is the URL of the linking page, or NULL. Returns 0, or fails like verdicts_settle(). */
+/*
+ * Decide whether to fetch a page. Call this when the first link to the page is found.
+ * `from` is the URL of the linking page, or NULL. Returns 0, or fails like
+ * verdicts_settle().
+ */
 int enqueue_page(struct enqueuer *enqueuer, struct target *page, const char *from);
 
 /* Return why the page is excluded, REASON_NONE if it is not excluded, or -ENOMEM.
@@ -44,41 +53,58 @@ int enqueue_page(struct enqueuer *enqueuer, struct target *page, const char *fro
 int enqueue_reason(struct enqueuer *enqueuer, const struct target *page,
                    const char *from);
 
-/* Decide whether to check a new target with a fragment. If an option excludes the target,
-   leave it out. Otherwise settle it once its page has been searched. Returns 0, or fails
-   like verdicts_settle(). */
+/*
+ * Handle a new target with a fragment: if an option excludes it, leave it out; otherwise
+ * it gets its verdict after its page was searched. Returns 0, or fails like
+ * verdicts_settle().
+ */
 int enqueue_fragment(struct enqueuer *enqueuer, struct target *target);
 
-/* Enqueue a file or folder that is a start or the target of a link in a local file. A
-   target that --exclude or --include rules out is left out. */
+/*
+ * Enqueue a file or folder that is a start, or that a local file links to. If it is not a
+ * start and --exclude or --include excludes it, leave it out.
+ */
 int enqueue_file(struct enqueuer *enqueuer, struct target *file);
 
 /* Enqueue a start, even if a rule excludes it. */
 int enqueue_start(struct enqueuer *enqueuer, struct target *page);
 
-/* Remove a target from the held targets, because this process of a shared crawl has
-   leased it. */
+/*
+ * Remove a target from the held targets, if it is one. Called when this process of a
+ * shared crawl has leased the target.
+ */
 void enqueue_leased(struct enqueuer *enqueuer, struct target *page);
 
-/* Enqueue or leave out all held targets. Call this after all starts were fetched: only
-   then is it known which hosts belong to the site. */
+/*
+ * Enqueue or leave out all held targets. Call this after all starts were fetched, when
+ * all hosts of the site are known.
+ */
 int enqueue_held(struct enqueuer *enqueuer);
 
-/* Record that a path of `depth` links leads to a page that was already enqueued or left
-   out. If the path is shorter than all known ones, lower the page's depth. The page then
-   moves forward in the queue, or is enqueued now if it was too deep before. */
+/*
+ * Lower the depth of a page to `depth`, if its depth is greater, because a shorter path
+ * to the page was found. If the page is still queued, it is fetched earlier. If it was
+ * too deep until now, it is enqueued.
+ */
 int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned depth);
 
-/* Request the ids of a page and of the targets of its redirects, even if the page is on
-   another site. If such a page was already fetched without ids, fetch it again. */
+/*
+ * Make the crawl store the ids of a page and of the pages it redirects to, even on other
+ * sites. Pages on other sites that were already fetched without ids are fetched again.
+ */
 void enqueue_want_ids(struct enqueuer *enqueuer, struct target *page);
 
-/* Settle the verdict of a target whose linked text is missing from its page, unless an
-   option excludes the target. */
+/*
+ * Give a target the verdict that its text was not found on the page. If an option
+ * excludes the target, leave it out.
+ */
 int enqueue_text(struct enqueuer *enqueuer, struct target *target);
 
-/* Record that a chain of only `hops` redirects leads to the page. If all known chains
-   were longer, follow the redirects of the page that exceeded --max-redirects before. */
+/*
+ * Lower page->hops to `hops`, if it is greater, because a shorter chain of redirects
+ * leads to the page. Pages of the chain that exceeded --max-redirects until now are
+ * enqueued.
+ */
 int enqueue_nearer(struct enqueuer *enqueuer, struct target *page, unsigned hops);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * file_visit.c - read a local file instead of fetching a page.
+ * file_visit.c - check a local file.
  *
- * A file is searched for links if it is a start or lies in a folder that is a start.
- * Other files that are linked are only opened, to check that they exist. If a link to
- * such a file has a fragment, the file is also searched for ids.
+ * A file is searched for links if it is a start or was found in a folder that is a start.
+ * Any other linked file is only read, to check that it exists and is readable. If a link
+ * to such a file has a fragment, the file is searched for ids.
  */
 #include "file_visit.h"
 
@@ -25,8 +25,8 @@ struct visiting {
     struct target *page;
     struct local_file file;
     struct page_findings found;
-    int failure;  /* negative errno if the file could not be read; or 0 */
-    size_t limit; /* size limit at which the search of a larger file stopped; or 0 */
+    int failure;  /* 0, or a negative errno if the file could not be read */
+    size_t limit; /* 0, or the size at which the search of a larger file was cut off */
     char message[256];
 };
 
@@ -59,8 +59,10 @@ static bool is_of_the_crawl(int rc)
     return rc == -ECANCELED || rc == -ENOMEM;
 }
 
-/* Read the file. Return only errors that must end the crawl. Store any other error in
-   visiting->failure, for the file's verdict. */
+/*
+ * Read the file. Only errors that must end the crawl are returned. Any other error is
+ * stored in visiting->failure and determines the file's verdict.
+ */
 static int read_file(struct visiting *visiting, size_t limit,
                      int (*take)(const char *bytes, size_t n, void *arg))
 {
@@ -79,8 +81,10 @@ static bool is_xml_start(const struct visiting *visiting)
            strcmp(visiting->file.content_type, "application/xml") == 0;
 }
 
-/* True for a name without a suffix, such as "README", or the path of a pipe: the content
-   may be plain text. False for "notes.rst". */
+/*
+ * True if the file's name has no suffix, as in "README" or the name of a pipe, so that
+ * the content may be plain text. False for "notes.rst".
+ */
 static bool is_text_by_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -183,7 +187,7 @@ static int settle_file(struct visiting *visiting, bool had_ids)
     }
     if (page->wants_body && !had_ids && !target_is_searched(page) &&
         visiting->failure == 0) {
-        page->refetch = REFETCH_IDS; /* a link to an id was found */
+        page->refetch = REFETCH_IDS; /* because a link to an id was found by now */
         frontier_add_again(&crawler->frontier, page);
     }
     judgement = judge_file(visiting);

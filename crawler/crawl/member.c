@@ -39,8 +39,10 @@ static void take_leased(void *arg, struct target *target)
     enqueue_leased(&member->crawler->enqueuer, target);
 }
 
-/* Decide whether to fetch a target that was held until all processes had fetched their
-   starts. */
+/*
+ * Decide whether to fetch a target that was held until all starts of the shared crawl
+ * were fetched.
+ */
 static int enqueue_undecided(void *arg, const struct lease_url *url)
 {
     struct member *member = arg;

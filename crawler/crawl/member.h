@@ -6,8 +6,8 @@
  *         rc = crawler_run(&crawler);
  *     rc = member_close(&member, rc);              // always, in the same task
  *
- * The process fetches the URLs that it leases, and sends their links and answers to
- * Redis. Later, the command `collect` determines verdicts and references
+ * The process leases URLs, fetches them, and sends their answers and links to Redis.
+ * Later, the command `collect` reads these results, and determines the verdicts
  * (docs/design/many-machines.md).
  */
 #ifndef CRAWLER_MEMBER_H
@@ -30,13 +30,17 @@ struct member {
    leases_begin(). */
 COIL_SUSPENDS int member_open(struct member *member, struct crawler *crawler);
 
-/* Disconnect. `rc` is the result of the crawl. Returns `rc`, or the error of the
-   connection, whose message is then in crawler->result.complaint. */
+/*
+ * Disconnect. `rc` is the result of the crawl. Returns `rc`. If the connection failed,
+ * returns its error, and stores the message in crawler->result.complaint.
+ */
 COIL_SUSPENDS int member_close(struct member *member, int rc);
 
-/* Lease hosts until the crawl is over. This is a task function, and its argument is the
-   member. The targets that exist when it begins are the starts. Fails like
-   shared_run(). */
+/*
+ * Lease hosts until the crawl is over. This is a task function whose argument is the
+ * member. When it is called, the starts must be the only targets. Fails like
+ * shared_run().
+ */
 COIL_SUSPENDS int member_lease(void *arg);
 
 /* Send the result of a target to Redis. The links in `page` must contain URLs instead of
@@ -44,8 +48,10 @@ COIL_SUSPENDS int member_lease(void *arg);
 int member_bring(struct member *member, const struct target *target,
                  const struct store_page *page);
 
-/* Send to Redis the sitemaps that a host's robots.txt lists. `rules` is the target of the
-   robots.txt. */
+/*
+ * Send the sitemaps listed in a host's robots.txt to Redis. `rules` is the target of the
+ * robots.txt.
+ */
 int member_bring_sitemaps(struct member *member, struct host *host,
                           const struct target *rules, const struct store_page *page);
 

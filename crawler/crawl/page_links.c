@@ -21,7 +21,7 @@
 
 /* ---- links ------------------------------------------------------------------------- */
 
-/* Report the link. *is_known is set to true if the baseline contains the link. */
+/* Report the link, and store in *is_known whether the baseline contains it. */
 static int report_link(struct finding *finding, const struct link *link,
                        const char *target, const char *fragment, bool *is_known)
 {
@@ -49,8 +49,10 @@ static int report_link(struct finding *finding, const struct link *link,
     return records_link(&crawler->verdicts.sinks, &record);
 }
 
-/* Return the line to store in the reference. Links in headers have line 0, which a
-   reference cannot store, so line 1 is stored instead. */
+/*
+ * Return the line number for the reference to a link: its line in the page, or 1 for a
+ * link in a header. Headers have line 0, which a reference cannot store.
+ */
 static uint32_t reference_line(const struct link *link)
 {
     return link->place.line == 0 ? 1 : link->place.line;
@@ -78,7 +80,10 @@ static int add_link_reference(struct finding *finding, const struct link *link,
         rc = references_add(&crawler->verdicts.references, &crawler->targets, target,
                             &place);
     wanted = verdicts_want(&crawler->verdicts,
-                           /* even after a failure: other reports may have the link */
+                           /*
+                            * even after an error, because some sinks may have got the
+                            * link
+                            */
                            target);
     return rc == 0 ? wanted : rc;
 }
@@ -88,8 +93,10 @@ static bool saves_links(const struct page_search *pages)
     return saves_pages(pages->crawler) && !pages->is_replay;
 }
 
-/* If pages are saved, add the link to the record of its page. `number` is the number of
-   the URL in the crawl's file, or 0. `url` may be NULL. */
+/*
+ * Add the link to the saved record of its page, if pages are saved. `number` is the
+ * number of the URL in the crawl's file, or 0. `url` may be NULL.
+ */
 static int save_link(struct page_search *pages, const struct search_found *found,
                      bool nofollow, const struct url *url, uint32_t number)
 {
@@ -104,22 +111,26 @@ static int save_link(struct page_search *pages, const struct search_found *found
     return pages->links.bytes.failed ? -ENOMEM : 0;
 }
 
-/* Save a link that is followed. In a crawl's file, the link contains the number of its
-   target, which is assigned now if necessary. */
+/*
+ * Save a link that is followed. A crawl's file stores the number of the link's target. If
+ * the target has no number yet, assign one.
+ */
 static int save_followed_link(struct page_search *pages, const struct search_found *found,
                               bool nofollow, const struct url *url,
                               const struct target *target)
 {
     uint32_t number;
 
-    if (pages->crawler->member != NULL) /* a shared crawl uses URLs instead */
+    if (pages->crawler->member != NULL) /* a shared crawl stores URLs */
         return save_link(pages, found, nofollow, url, 0);
     number = state_number_of(pages->crawler->saving.state, target);
     return number > 0 ? save_link(pages, found, nofollow, url, number) : -ENOMEM;
 }
 
-/* Decide whether to fetch the target of a link. If the target is already decided, only
-   lower its depth if this link is on a shorter path. */
+/*
+ * Decide whether to fetch the target of a link. If this was decided before, only lower
+ * the target's depth if the path through this link is shorter.
+ */
 static int enqueue_linked_page(struct finding *finding, struct target *page)
 {
     struct crawler *crawler = finding->pages->crawler;
@@ -129,7 +140,7 @@ static int enqueue_linked_page(struct finding *finding, struct target *page)
     if (!target_is_decided(page)) {
         if (page->hops == 0 || depth < page->depth)
             page->depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
-        /* hops > 0: the page was only reached through a chain of too many redirects */
+        /* hops > 0: until now, the page was only reached through too many redirects */
         page->hops = 0;
         return enqueue_page(&crawler->enqueuer, page, finding->from);
     }
@@ -146,8 +157,10 @@ static char *decode_fragment(const struct url *url)
     return fragment;
 }
 
-/* Remove the fragment of a URL, and return the hash of the page's URL. If fragments are
-   not checked, such a link counts as a link to the page. */
+/*
+ * Remove the fragment of a URL, and return the hash of the result. Called if fragments
+ * are not checked.
+ */
 static uint64_t leave_out_fragment(const struct targets *targets, struct url *url)
 {
     url->n = url->fragment_at - 1;
@@ -156,7 +169,7 @@ static uint64_t leave_out_fragment(const struct targets *targets, struct url *ur
     return targets_expect(targets, url->href, url->n);
 }
 
-/* True if the known path to the page has at most `depth` links. */
+/* True if a path of at most `depth` links to the page is already known. */
 static bool is_near_enough(const struct targets *targets, const struct unseen *target,
                            const struct url *url, unsigned depth)
 {
@@ -170,8 +183,10 @@ static bool is_near_enough(const struct targets *targets, const struct unseen *t
     return page.known->is_near && page.known->depth <= depth;
 }
 
-/* True if the link only adds one more reference to a known target. This is the usual
-   case. */
+/*
+ * True if the link only adds a reference, because its target is known and no decision
+ * about the target can change. This is the most frequent case.
+ */
 static bool is_one_more(const struct finding *finding, const struct link *link,
                         const struct url *url, bool is_followed,
                         const struct unseen *target)
@@ -189,8 +204,10 @@ static bool is_one_more(const struct finding *finding, const struct link *link,
            is_near_enough(&crawler->targets, target, url, finding->page->depth + 1U);
 }
 
-/* Add a reference without accessing the target itself, which may be on disk. The record
-   of the link contains the URL from the link. */
+/*
+ * Add a reference without accessing the struct target, which may be on disk. Instead of
+ * its copy of the URL, the link's own URL is reported.
+ */
 static int note_one_more(struct finding *finding, const struct search_found *found,
                          struct url *url, bool is_followed, const struct unseen *target)
 {
@@ -251,8 +268,11 @@ int page_note_link(struct finding *finding, const struct search_found *found)
     return rc;
 }
 
-/* Return the target whose URL is the text of a link. A long text is truncated, and a hash
-   of the whole text is appended to distinguish it from other texts. */
+/*
+ * Return the target for a link that is not followed, with the link's text as its URL. If
+ * the text is longer than --max-url-bytes, truncate it, and append a hash of the whole
+ * text to keep different texts distinct.
+ */
 static struct target *target_of_text(struct crawler *crawler, const char *text, size_t n,
                                      size_t fragment_at)
 {
@@ -294,9 +314,11 @@ static int note_text(struct finding *finding, const struct link *link,
     return verdicts_settle_text(&crawler->verdicts, target, judgement, text, fragment);
 }
 
-/* True for a link "file:///..." to a file outside the root. Such a link cannot work on a
-   server or another machine. Relative links such as "../README.md" may leave the root,
-   because the start may be a subfolder of a repository. */
+/*
+ * True for an absolute link "file:///..." to a file outside the root, which would not
+ * work on a server or on another machine. Relative links such as "../README.md" may leave
+ * the root, because the start may be a subfolder of a repository.
+ */
 static bool leads_outside(const struct finding *finding, const struct search_found *found)
 {
     const char *reference = found->link->reference;
@@ -306,9 +328,11 @@ static bool leads_outside(const struct finding *finding, const struct search_fou
            local_is_outside(&finding->pages->crawler->local, found->url->href);
 }
 
-/* Record a link that leaves the root as broken. Its target is written "file:/path", with
-   one slash. It must differ from the target "file:///path" of the file itself, which a
-   relative link may reach legitimately. */
+/*
+ * Record a link to a file outside the root as broken. Its target is written "file:/path",
+ * with one slash, to distinguish it from the target "file:///path" of the file itself, to
+ * which relative links may lead legitimately.
+ */
 static int note_outside(struct finding *finding, const struct search_found *found)
 {
     const char *href = found->url->href;

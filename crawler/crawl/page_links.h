@@ -11,13 +11,13 @@
 struct finding {
     struct page_search *pages;
     struct target *page;
-    const char *from; /* URL of the page; NULL for links that are not checked for traps */
+    const char *from; /* the page's URL; NULL: do not check its links for calendars */
     size_t links;
     bool reports_links;
     int rc; /* below 0: the error that ends the crawl */
 };
 
-/* True if the link has a URL that the crawl can fetch. */
+/* True if the crawl can fetch the URL of the link. */
 bool page_link_is_followed(const struct finding *finding,
                            const struct search_found *found);
 
@@ -25,8 +25,10 @@ bool page_link_is_followed(const struct finding *finding,
    unless the link has nofollow. Fails like page_search_end(). */
 int page_note_link(struct finding *finding, const struct search_found *found);
 
-/* Report a link that the crawl cannot fetch, such as "mailto:". Create a target named by
-   its text, and settle the target immediately. */
+/*
+ * Report a link that the crawl cannot fetch, such as "mailto:". Create a target with the
+ * link's text as its URL, and settle it immediately.
+ */
 int page_note_text(struct finding *finding, const struct search_found *found);
 
 /* Resolve a link in a local file. Used as search_visitor.rebase. */

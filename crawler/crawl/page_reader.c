@@ -33,8 +33,10 @@ bool page_is_named_as_sitemap(const struct target *page, const char *content_typ
              is_of_type(content_type, "application/atom+xml")));
 }
 
-/* True for a start that is plain text or Markdown. Plain text is searched for URLs, and
-   Markdown for links. */
+/*
+ * True for a start that is plain text or Markdown. Such a start is searched for URLs or
+ * Markdown links.
+ */
 static bool is_text_of_start(const struct target *page, const char *content_type)
 {
     return page->is_start && (is_of_type(content_type, "text/plain") ||

@@ -1,4 +1,6 @@
-/* page_search.c - search a page: create targets for its links, and store its ids. */
+/*
+ * page_search.c - see page_search.h
+ */
 #include "page_links.h"
 
 #include "../base/array.h"
@@ -16,8 +18,10 @@
 
 /* ---- ids --------------------------------------------------------------------------- */
 
-/* Hash an id. Ill-formed UTF-8 is replaced first, because the fragments with which the id
-   is compared are well-formed. Returns 0 or -ENOMEM. */
+/*
+ * Hash an id, after replacing ill-formed UTF-8, because fragments are always well-formed.
+ * Returns 0 or -ENOMEM.
+ */
 static int hash_of_id(const struct targets *targets, const char *id, uint64_t *out)
 {
     struct text valid = {0};
@@ -53,9 +57,11 @@ static int note_one_id(struct page_search *pages, const char *id)
     return 0;
 }
 
-/* Store an id. Browsers first look for an id that equals the fragment as written, and
-   then for one that equals the decoded fragment. So an id with percent escapes is also
-   stored with its escapes normalized by url_unify_escapes(). */
+/*
+ * Store an id. A browser first looks for an id that equals the fragment as written, and
+ * then for an id that equals the decoded fragment. The fragment's escapes are normalized,
+ * so an id with percent escapes is stored a second time with normalized escapes.
+ */
 static int note_id(struct page_search *pages, const char *id)
 {
     int rc = note_one_id(pages, id);
@@ -96,7 +102,10 @@ static bool reports_links(const struct crawler *crawler, const struct target *pa
            (page->kind == TARGET_SITE || (page->kind == TARGET_FILE && page->is_start));
 }
 
-/* True for a <loc> in a sitemap. Such links are not checked for endless calendars. */
+/*
+ * True for a <loc> in a sitemap. The crawler does not check such links for endless
+ * calendars.
+ */
 static bool is_of_sitemap(const struct link *link)
 {
     return link->element != NULL && strcmp(link->element, "loc") == 0;
@@ -133,7 +142,7 @@ static bool has_headers(const struct page_source *source)
     return false;
 }
 
-/* Visit the links in all headers that can contain links. */
+/* Call visit() for the links in all headers that can contain links. */
 static int find_in_headers(links_visit_function visit, void *visit_arg, void *arg)
 {
     const coil_http_response *response = arg;

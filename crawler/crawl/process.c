@@ -47,8 +47,10 @@ static int report_page(const struct visit *visit, const struct answer *answer)
     return records_page(&crawler->verdicts.sinks, &record);
 }
 
-/* True if an X-Robots-Tag header contains nofollow. A response may have several of these
-   headers, for different crawlers. */
+/*
+ * True if an X-Robots-Tag header contains nofollow for this crawler. A response may have
+ * several of these headers.
+ */
 static bool has_nofollow(const struct options *options, const struct answer *answer)
 {
     const char *tag;
@@ -62,7 +64,10 @@ static bool has_nofollow(const struct options *options, const struct answer *ans
     return false;
 }
 
-/* True if the headers are searched for links: on pages of the site with a 2xx status. */
+/*
+ * True if the headers are searched for links: the page is on the site and has a 2xx
+ * status.
+ */
 static bool has_header_links(const struct options *options, const struct target *page,
                              const struct answer *answer)
 {
@@ -77,16 +82,20 @@ static const char *flaw_of(const struct visit *visit, const struct answer *answe
     return answer->has_body ? search_problem(visit->pages->search) : NULL;
 }
 
-/* True if the cache must reflect this answer. Replayed answers are ignored, because an
-   earlier run has already updated the cache. */
+/*
+ * True if this answer must be recorded in the cache of external targets. A replayed
+ * answer was already recorded by an earlier run.
+ */
 static bool updates_cache(const struct visit *visit)
 {
     return visit->crawler->enqueuer.cache != NULL &&
            visit->page->kind == TARGET_EXTERNAL && !visit->pages->is_replay;
 }
 
-/* Process the links and ids of the page: search the fetched body and headers, or read
-   the saved page. */
+/*
+ * Find the links and ids of the page in the fetched body and headers, or in the saved
+ * page.
+ */
 static int search_page(struct visit *visit, const struct answer *answer)
 {
     const struct options *options = visit->crawler->options;
@@ -119,8 +128,10 @@ static struct outcome outcome_of(const struct visit *visit, const struct answer 
                                 page_is_named_as_sitemap(page, answer->content_type)};
 }
 
-/* Fetch the page again if a link that was found during the request needs ids or texts of
-   the page that were not stored. */
+/*
+ * Enqueue the page again if, during the request, a link was found that needs the page's
+ * ids or text, which were not stored.
+ */
 static void refetch_if_wanted(struct visit *visit)
 {
     struct crawler *crawler = visit->crawler;
@@ -133,8 +144,10 @@ static void refetch_if_wanted(struct visit *visit)
     text_checks_refetch(&crawler->texts, page);
 }
 
-/* End a second fetch, which only collected the ids of the page. The verdict of the page
-   does not change, but the links to its ids are checked. */
+/*
+ * End a fetch that only collected the ids of the page. Check the links to these ids, but
+ * do not change the verdict of the page.
+ */
 static int end_refetch(struct crawler *crawler, struct target *page)
 {
     page->refetch = REFETCH_NONE;
@@ -182,8 +195,10 @@ static int process_redirect(struct visit *visit, const struct answer *answer)
     return rc == 0 ? text_checks_redirect(&crawler->texts, page) : rc;
 }
 
-/* Record that a start is done. After the last start, enqueue or leave out the held
-   targets. In a shared crawl, do nothing, because Redis counts the starts. */
+/*
+ * Record that a start is done. If it was the last one, enqueue or leave out the held
+ * targets. Do nothing in a shared crawl, where Redis counts the starts.
+ */
 static int end_start(struct crawler *crawler)
 {
     if (crawler->member != NULL)

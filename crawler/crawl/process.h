@@ -11,7 +11,10 @@
 #include "../judge/judge.h"
 #include "page_search.h"
 
-/* The state of a visit to one page. Each step stores its results here for later steps. */
+/*
+ * The state of a visit to one page, in which each step stores its results for later
+ * steps.
+ */
 struct visit {
     struct crawler *crawler;
     struct page_search *pages; /* searches the page */
@@ -19,13 +22,13 @@ struct visit {
     struct {
         int64_t begin_ns, duration_ns;
         bool wants_body; /* page->wants_body at the time of the request */
-        bool is_rested;  /* the host was idle before the request */
+        bool is_rested;  /* result of frontier_begin_request() */
     } request;
-    struct saved_page saved;    /* answer from a saved crawl; else zeroes */
-    struct judgement judgement; /* verdict on the answer alone, before the search */
+    struct saved_page saved;    /* answer from a saved crawl, else all zero */
+    struct judgement judgement; /* verdict from the answer's status and headers alone */
     struct page_findings found;
-    const char *flaw; /* message that says why the search ended early; or NULL */
-    bool reopens;     /* the page's redirect closes a loop that is fetched again */
+    const char *flaw; /* message that explains why the search ended early, or NULL */
+    bool reopens;     /* the page's redirect closes a loop, which is fetched again */
 };
 
 /* Report the answer, and store its verdict in visit->judgement. Call this first. Fails
@@ -39,8 +42,10 @@ COIL_SUSPENDS int process_answer(struct visit *visit, const struct answer *answe
 /* Settle a page that `line` of robots.txt forbids. Fails like verdicts_settle(). */
 int forbid_page(struct crawler *crawler, struct target *page, unsigned line);
 
-/* Settle a page that is not fetched because the robots.txt of its host could not be
-   fetched. Fails like verdicts_settle(). */
+/*
+ * Settle a page that is not fetched because fetching its host's robots.txt failed. Fails
+ * like verdicts_settle().
+ */
 int fail_page(struct crawler *crawler, struct target *page, const struct answer *failure);
 
 #endif

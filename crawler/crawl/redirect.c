@@ -1,9 +1,9 @@
 /*
- * redirect.c - follow the redirect of a page.
+ * redirect.c - handle pages that redirect.
  *
- * Each URL in a chain of redirects is a target of its own and is fetched once. Chains
- * that reach the same URL share the rest of the chain. target->hops counts the redirects
- * that lead to a target, to limit the length of a chain.
+ * Each URL in a chain of redirects is a separate target, and is fetched only once, even
+ * if it is in several chains. target->hops, the number of redirects that lead to a
+ * target, is used to limit the length of chains.
  */
 #include "redirect.h"
 
@@ -18,9 +18,11 @@
 
 #define MESSAGE_BYTES 256
 
-/* Enqueue the target of a redirect. If `page` is a start and the hosts are related, the
-   target also becomes a start that defines the site: http://example.org/ often redirects
-   to https://www.example.org:8443/. */
+/*
+ * Enqueue the target of a redirect. If `page` is a start and the hosts are related, the
+ * target becomes a start too, and its host becomes part of the site. For example,
+ * http://example.org/ often redirects to https://www.example.org:8443/.
+ */
 static int enqueue_next(struct enqueuer *enqueuer, const struct target *page,
                         struct target *next)
 {
@@ -51,8 +53,10 @@ static int enqueue_next(struct enqueuer *enqueuer, const struct target *page,
     return is_near ? enqueue_page(enqueuer, next, NULL) : 0;
 }
 
-/* True if page->next may be fetched again. A replay repeats the decision of the earlier
-   run, which is passed as `reopens`. */
+/*
+ * True if page->next may be fetched again. In a replay, return `reopens`, the decision of
+ * the earlier run.
+ */
 static bool may_refetch(const struct enqueuer *enqueuer, const struct target *page,
                         bool reopens)
 {
@@ -61,8 +65,10 @@ static bool may_refetch(const struct enqueuer *enqueuer, const struct target *pa
     return enqueuer->options->cookies && page->next->refetch != REFETCH_COOKIE;
 }
 
-/* If the pages of a redirect loop set a cookie, fetch them again, beginning with
-   page->next, and return true: the cookie may end the loop. */
+/*
+ * If the redirect closes a loop, and a page of the loop sets a cookie, enqueue page->next
+ * again and return true: with the cookie, the server may not redirect any more.
+ */
 static bool refetches_loop(struct enqueuer *enqueuer, struct target *page, bool *reopens)
 {
     struct target *next = page->next;
@@ -139,7 +145,7 @@ static int fail_redirect(struct enqueuer *enqueuer, struct target *page,
                            (struct judgement){VERDICT_BROKEN, reason}, message);
 }
 
-/* Settle a page as broken because its Location is missing or is not a URL. */
+/* Give the page the verdict "broken", because its Location is missing or is not a URL. */
 static int fail_nowhere(struct enqueuer *enqueuer, struct target *page,
                         const char *location)
 {

@@ -1,11 +1,12 @@
 /*
- * replay.c - repeat a saved crawl in memory.
+ * replay.c - see replay.h
  *
- * Pages are processed in the order in which they were saved. While a long page is being
- * searched, targets of its links may be saved before the page itself. So a page is
- * postponed if no link to it is known yet. After the other pages, the postponed pages are
- * tried again until no more can be processed. The remaining pages are dropped: they are
- * linked only from pages that were not saved, and are fetched again when a link is found.
+ * Pages are processed in the order in which they were saved. A page can only be processed
+ * after a page that links to it. However, while a long page was being searched, linked
+ * pages may have been saved before it. So a page to which no link is known yet is
+ * postponed. The postponed pages are tried again until none of them can be processed. The
+ * remaining ones are dropped, because no saved page links to them. They are fetched again
+ * when a link to them is found.
  */
 #include "replay.h"
 
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_A_TURN 256 /* after this many pages, let other tasks run */
+#define PAGES_A_TURN 256 /* number of pages after which other tasks may run */
 
 struct replay {
     struct crawler *crawler;
@@ -33,7 +34,7 @@ struct replay {
 
 /* ---- one page ---------------------------------------------------------------------- */
 
-/* Report the sitemaps of a host, and record this so that they are not reported again. */
+/* Report the sitemaps of a host, and mark them as reported. */
 static int process_sitemaps(struct visit *visit)
 {
     struct target *rules = visit->page;
@@ -46,8 +47,10 @@ static int process_sitemaps(struct visit *visit)
     return page_search_replay(visit->pages, rules, &visit->saved, &visit->found);
 }
 
-/* Process a saved answer as if it had just arrived. Answers of earlier, failed tries are
-   not in the file, which contains only the number of tries. */
+/*
+ * Process a saved answer as if it had just arrived. The file contains only the last
+ * answer for each page, and the number of tries.
+ */
 static int process_saved_answer(struct visit *visit)
 {
     struct crawler *crawler = visit->crawler;
@@ -106,7 +109,10 @@ static int postpone(struct replay *replay, int64_t number)
     return 0;
 }
 
-/* Return the target of a page if its state is TARGET_NOTED, else NULL. */
+/*
+ * Return the target of a page if it is still waiting for its saved answer (TARGET_NOTED),
+ * else NULL.
+ */
 static struct target *waiting_target(const struct replay *replay,
                                      const struct store_page *page)
 {
@@ -117,8 +123,10 @@ static struct target *waiting_target(const struct replay *replay,
     return target != NULL && target->state == TARGET_NOTED ? target : NULL;
 }
 
-/* Process the sitemaps listed in a robots.txt. The target of the robots.txt is created if
-   necessary, because pages rarely link to it. */
+/*
+ * Process the sitemaps listed in a robots.txt. Its target usually has to be created,
+ * because pages rarely link to robots.txt.
+ */
 static int replay_sitemaps(struct replay *replay, const struct store_page *page)
 {
     const char *url = saved_urls_at(&replay->urls, page->url);
@@ -135,8 +143,10 @@ static int replay_sitemaps(struct replay *replay, const struct store_page *page)
     return rc < 0 ? rc : 1;
 }
 
-/* Process or postpone a page. Returns 1 if the page was processed, or 0 if it was
-   postponed. */
+/*
+ * Process or postpone a page. Returns 1 if it was processed, 0 if it was postponed, or a
+ * negative error.
+ */
 static int replay_page(struct replay *replay, int64_t number,
                        const struct store_page *page)
 {
@@ -181,7 +191,10 @@ static int replay_all(struct replay *replay)
                       : 0;
 }
 
-/* Try all postponed pages again. Returns the number of pages that were processed. */
+/*
+ * Try all postponed pages again. Returns the number of pages that were processed, or a
+ * negative error.
+ */
 static int replay_postponed(struct replay *replay)
 {
     size_t count = replay->put_off_count;
@@ -189,7 +202,7 @@ static int replay_postponed(struct replay *replay)
     int digested = 0, rc;
 
     replay->put_off_count = 0;
-    for (size_t i = 0; i < count; i++) { /* postponed pages overwrite entries before i */
+    for (size_t i = 0; i < count; i++) { /* postpone() overwrites entries before i */
         int64_t number = replay->put_off[i];
         int64_t found = store_next_page(replay->store, number - 1, &page);
 
@@ -203,7 +216,7 @@ static int replay_postponed(struct replay *replay)
     return digested;
 }
 
-/* If the URL has a target, store the number of the URL in the target. */
+/* If the URL has a target, store in it the number of the URL in the crawl's file. */
 static void store_number(const struct targets *targets, const char *url, uint32_t number)
 {
     size_t n = strlen(url);
@@ -213,8 +226,10 @@ static void store_number(const struct targets *targets, const char *url, uint32_
         target.known->number = number;
 }
 
-/* Store the numbers of all URLs in their targets, so that pages that are saved later use
-   the same numbers. */
+/*
+ * Store the numbers of all URLs in their targets, because the pages saved from now on
+ * must use the same numbers.
+ */
 static void store_numbers(const struct replay *replay)
 {
     struct crawler *crawler = replay->crawler;

@@ -1,9 +1,9 @@
 /*
  * replay.h - repeat a saved crawl in memory.
  *
- * Each page in the file is processed as if its answer had just arrived. Afterwards the
- * crawl has the state that it had when the last page was saved, and every report has
- * received all records.
+ * Each page in the file is processed as if its answer had just arrived. Afterwards, the
+ * crawl is in the same state as when the last page was saved, and all sinks have received
+ * its records.
  */
 #ifndef CRAWLER_REPLAY_H
 #define CRAWLER_REPLAY_H
@@ -13,11 +13,11 @@
 #include "crawl.h"
 
 /*
- * Process the pages of crawler->saving.earlier. Before the call, call
- * frontier_note_only() and enqueue the starts. After the call, the noted targets are
- * those that still have to be fetched. Returns 0, -ECANCELED, -ENOMEM, -EBADMSG, or the
- * error of the file or of a sink. If the file fails, crawler->result.complaint is set to
- * an error message.
+ * Process the pages of crawler->saving.earlier. The caller first calls
+ * frontier_note_only(), then enqueues the starts, then calls this function. Afterwards,
+ * the targets that still have to be fetched are in state TARGET_NOTED. Returns 0,
+ * -ECANCELED, -ENOMEM, -EBADMSG, or the error of the file or of a sink. If reading the
+ * file fails, crawler->result.complaint is set to an error message.
  */
 COIL_SUSPENDS int replay(struct crawler *crawler);
 

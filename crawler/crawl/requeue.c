@@ -1,5 +1,5 @@
 /*
- * requeue.c - fetch a page again later if its request failed.
+ * requeue.c - see requeue.h
  *
  * fetch/retry.c decides which answers are temporary failures, and frontier/throttle.c
  * decides what to do after a refusal.
@@ -10,17 +10,19 @@
 
 #include <time.h>
 
-/* If a host fails FAILURES_ENOUGH * --max-tries times in a row, its pages are not tried
-   again after a failure. */
+/*
+ * After FAILURES_ENOUGH * --max-tries failures of a host in a row, its pages are no
+ * longer tried again.
+ */
 #define FAILURES_ENOUGH 10
 
-/* Return the number of tries of the page, without refused ones. */
+/* Return how often the page was tried, not counting requests that were refused. */
 static unsigned tries_of(const struct target *page)
 {
     return page->tries > page->refusals ? page->tries - page->refusals : 1;
 }
 
-/* Requeue the page, which is then fetched at at_ns or later. Returns 1 or -ENOMEM. */
+/* Requeue the page, not to be fetched before at_ns. Returns 1 or -ENOMEM. */
 static int retry_at(struct crawler *crawler, const struct frontier_job *job,
                     int64_t at_ns)
 {
@@ -29,8 +31,10 @@ static int retry_at(struct crawler *crawler, const struct frontier_job *job,
     return rc < 0 ? rc : 1;
 }
 
-/* If the failure may be temporary and the page has tries left, requeue the page and
-   return 1. */
+/*
+ * Requeue the page and return 1, if the failure may be temporary and the page has tries
+ * left. Otherwise return 0 or -ENOMEM.
+ */
 static int requeue_failed(struct crawler *crawler, const struct frontier_job *job,
                           const struct retry *retry)
 {
@@ -45,8 +49,11 @@ static int requeue_failed(struct crawler *crawler, const struct frontier_job *jo
     return retry_at(crawler, job, coil_now() + retry->pause_ns);
 }
 
-/* Handle a refusal, with which the server asks the crawler to slow down. Refusals usually
-   do not count as tries of the page. */
+/*
+ * Handle a refusal, that is, an answer with which the server asks the crawler to slow
+ * down. Refusals usually do not count as tries. Returns 1 if the page was requeued, 0 if
+ * not, or -ENOMEM.
+ */
 static int requeue_refused(const struct visit *visit, const struct frontier_job *job,
                            const struct answer *answer, const struct retry *retry)
 {
@@ -75,8 +82,10 @@ static int requeue_refused(const struct visit *visit, const struct frontier_job 
     }
 }
 
-/* The host answers again: fetch its robots.txt first, and requeue the page. Returns 1 or
-   -ENOMEM. */
+/*
+ * Requeue the page, to be fetched after the robots.txt of its host. Called if the host
+ * answers, but was unreachable when its robots.txt was requested. Returns 1 or -ENOMEM.
+ */
 static int fetch_rules_first(struct crawler *crawler, const struct frontier_job *job)
 {
     if (job->host->robots.state == ROBOTS_KNOWN)

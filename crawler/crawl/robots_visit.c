@@ -5,8 +5,7 @@
 #include "process.h"
 #include "save_page.h"
 
-/* Report the sitemaps, but only once per host, because robots.txt may be fetched
-   again. */
+/* Report the sitemaps of a host, but not again if its robots.txt is fetched again. */
 static int report_sitemaps(struct page_search *pages, struct host *host)
 {
     const struct target *rules;
@@ -26,7 +25,7 @@ int robots_visit(struct page_search *pages, const struct frontier_job *job)
     int rc = robots_txt_get(&crawler->requester, job->host);
 
     frontier_begin_request(
-        job->host); /* a second time, because robots.txt may have set a longer delay */
+        job->host); /* again, because robots.txt may have set a longer delay */
     if (rc == 0)
         rc = report_sitemaps(pages, job->host);
     if (rc == 0)

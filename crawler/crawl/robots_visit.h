@@ -9,9 +9,9 @@
 COIL_SUSPENDS int robots_visit(struct page_search *pages, const struct frontier_job *job);
 
 /*
- * Return 0 if the job's page may be fetched. Return 1 if the page was settled, because
- * robots.txt forbids it or could not be fetched. Also return 1 if the page was requeued
- * because robots.txt must be fetched again first. Fails like verdicts_settle().
+ * Return 0 if the job's page may be fetched. Return 1 if it was settled because
+ * robots.txt forbids it or could not be fetched, or if it was requeued because robots.txt
+ * is outdated and must be fetched again first. Fails like verdicts_settle().
  */
 int robots_settle(struct crawler *crawler, const struct frontier_job *job);
 

@@ -24,8 +24,10 @@ static unsigned flags_of(const struct visit *visit, const struct answer *answer)
            (target_has_ids(page) ? STORE_HAS_IDS : 0);
 }
 
-/* Return the answer's header `name`, which is ETag or Last-Modified. After 304 Not
-   Modified, return the header of the saved answer. */
+/*
+ * Return the value of the answer's header `name` (ETag or Last-Modified). After 304 Not
+ * Modified, return `saved`, the value in the saved answer.
+ */
 static const char *validator_of(const struct visit *visit, const struct answer *answer,
                                 const char *name, const char *saved)
 {
@@ -34,7 +36,10 @@ static const char *validator_of(const struct visit *visit, const struct answer *
     return answer->response != NULL ? coil_http_header(answer->response, name) : NULL;
 }
 
-/* Return the error of the request, or else the flaw of the page, or NULL. */
+/*
+ * Return the message to save with the page: the error of the request, or the reason why
+ * the search ended early, or NULL.
+ */
 static const char *error_of(const struct visit *visit, const struct answer *answer)
 {
     return answer->rc < 0 ? answer->error : visit->flaw;

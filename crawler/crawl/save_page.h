@@ -16,18 +16,22 @@ bool saves_pages(const struct crawler *crawler);
    this after process_answer(), and only if saves_pages() is true. */
 int save_answer(const struct visit *visit, const struct answer *answer);
 
-/* Save that `line` of robots.txt forbids the page. */
+/* Record that `line` of robots.txt forbids the page. */
 int save_forbidden(struct crawler *crawler, const struct target *page, unsigned line);
 
-/* Save that the robots.txt of the page's host could not be fetched. */
+/* Record that the robots.txt of the page's host could not be fetched. */
 int save_failed_rules(struct crawler *crawler, const struct target *page,
                       const struct answer *failure);
 
-/* Save that the page was given up, because too many processes ended while fetching it. */
+/*
+ * Record that the page was given up, because too many processes ended while fetching it.
+ */
 int save_given_up(struct crawler *crawler, const struct target *page);
 
-/* Save the sitemaps that a host's robots.txt lists. `rules` is the target of the
-   robots.txt, and pages->links contains the sitemaps. */
+/*
+ * Save the sitemaps listed in a host's robots.txt. The caller has stored them in
+ * pages->links. `rules` is the target of the robots.txt.
+ */
 int save_sitemaps(const struct page_search *pages, struct host *host,
                   const struct target *rules);
 

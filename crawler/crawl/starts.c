@@ -6,8 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Create the target of a start URL. Ignore files and folders, which enqueue_paths() adds
-   later. */
+/*
+ * Create the target of a start if it is a URL. For files and folders, enqueue_paths()
+ * does this later.
+ */
 static int add_start(struct crawler *crawler, const char *url)
 {
     bool is_new;
@@ -22,7 +24,7 @@ static int add_start(struct crawler *crawler, const char *url)
     return site_add(&crawler->enqueuer.site, url);
 }
 
-/* Mark the target of a URL that was given with --sitemap as a sitemap. */
+/* If a value of --sitemap is a URL, mark its target as a sitemap. */
 static int mark_sitemap(struct crawler *crawler, const char *url)
 {
     bool is_new;
@@ -113,9 +115,11 @@ static bool is_pipe(const char *path)
     return stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
 }
 
-/* Enqueue the files and folders among the starts. If there is only one start and it is
-   not a pipe, its folder is the root folder. Otherwise the root is the working
-   directory. */
+/*
+ * Enqueue the files and folders among the starts. The root is the working directory,
+ * unless the only start is a folder, or a file that is not a pipe: in that case, the root
+ * is that folder or the folder of that file.
+ */
 static int enqueue_paths(struct crawler *crawler)
 {
     const struct text_list *starts = &crawler->options->starts;

@@ -9,8 +9,11 @@
 #include <string.h>
 #include <strings.h>
 
-/* Limits that protect against hostile sites. Links beyond CHECKS_MAX are not checked, and
-   page texts beyond KEPT_BYTES_MAX are searched but not stored. */
+/*
+ * Limits that protect against hostile sites. If CHECKS_MAX links to texts of a page are
+ * known, more links are not checked. If KEPT_BYTES_MAX bytes of text are stored, more
+ * texts are searched but not stored.
+ */
 #define CHECKS_MAX 256 /* per page */
 #define KEPT_BYTES_MAX ((size_t)64 << 20)
 
@@ -24,8 +27,8 @@ struct text_page {
     struct target *page;
     struct text_check *checks;
     size_t count, capacity;
-    char *text;         /* the text of the page; or NULL if not received or not stored */
-    bool was_asked_for; /* the page was enqueued again for its text */
+    char *text;         /* text of the page; NULL if not received or not stored */
+    bool was_asked_for; /* the page's text was received, or requested again */
 };
 
 const char *text_checks_directive(const char *reference)
@@ -36,8 +39,10 @@ const char *text_checks_directive(const char *reference)
     return directive != NULL && strstr(directive, "text=") != NULL ? directive + 3 : NULL;
 }
 
-/* True if links to texts of the page are checked. On other sites, texts are checked only
-   if ids are also checked. */
+/*
+ * True if links to texts of the page are checked. On other sites, this requires
+ * --fragments=all.
+ */
 static bool are_checked(const struct text_checks *checks, const struct target *page)
 {
     const struct options *options = checks->enqueuer->options;
@@ -54,7 +59,9 @@ static struct text_page *find_page(const struct text_checks *checks,
     return checks->count > 0 ? table_get(&checks->pages, page->url) : NULL;
 }
 
-/* Return the entry of a page, created if necessary. Returns NULL if memory runs out. */
+/*
+ * Return the entry of a page, creating it if necessary. Returns NULL if memory runs out.
+ */
 static struct text_page *get_page(struct text_checks *checks, struct target *page)
 {
     struct text_page *known =
@@ -92,8 +99,10 @@ static char *url_of(const struct target *page, const char *directive, size_t *fr
 static int report_missing(struct text_checks *checks, const struct target *page,
                           const struct text_check *check)
 {
-    /* A baseline stores links without text fragments, so the link counts as known. Only
-       the target with the missing text can be new. */
+    /*
+     * A baseline contains links without their text directives. So the link is treated as
+     * known, and only the target with the missing text can be new.
+     */
     struct reference_place place = {.page = check->from,
                                     .text = check->reference,
                                     .line = check->line,
@@ -138,7 +147,10 @@ static struct target *end_of_chain(struct target *page)
     return page;
 }
 
-/* If the page was searched, but its text was not stored, fetch the page once more. */
+/*
+ * If the page was searched, but its text was not stored, enqueue the page again, at most
+ * once.
+ */
 static void refetch_for_text(struct text_checks *checks, struct text_page *page)
 {
     struct target *target = page->page;

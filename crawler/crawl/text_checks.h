@@ -1,13 +1,13 @@
 /*
  * text_checks.h - check links to a text on a page: "#:~:text=...".
  *
- * Without its text directive, such a link leads to a page or to an element of a page, and
- * is checked like any other link. In addition, the crawler searches the page for the
- * text. If the link is found after the page was searched, the page is fetched again. A
- * missing text is reported on a separate target, whose URL contains the directive.
+ * The crawler checks such a link like any other link, as if it had no text directive. In
+ * addition, it searches the linked page for the text. If the link is found after the page
+ * was searched, the page is fetched again. If the text is missing, a separate target
+ * whose URL contains the directive gets the verdict.
  *
- * Saved and shared crawls do not check such texts, because they do not save the texts of
- * pages.
+ * Saved and shared crawls do not perform these checks, because they do not save the texts
+ * of pages.
  */
 #ifndef CRAWLER_TEXT_CHECKS_H
 #define CRAWLER_TEXT_CHECKS_H
@@ -30,26 +30,36 @@ struct text_checks {
 /* Return the directive after ":~:" in a reference, or NULL if it has no "text=". */
 const char *text_checks_directive(const char *reference);
 
-/* Add a link on the page `from` that leads to a text on `page`. Fails like
-   verdicts_settle(). */
+/*
+ * Check a link on the page `from` to a text on `page`, now or when the text is received.
+ * Fails like verdicts_settle().
+ */
 int text_checks_add(struct text_checks *checks, const struct target *from,
                     const struct link *link, struct target *page, const char *directive);
 
-/* True if links need the text of the page, which is not stored yet. The caller then calls
-   search_want_text(). */
+/*
+ * True if a link needs the text of the page, which is not stored. In that case, the
+ * caller must call search_want_text().
+ */
 bool text_checks_want(const struct text_checks *checks, const struct target *page);
 
-/* Check all links to texts on the page. Call this after the page was searched. `text` is
-   the whole text of the page, or NULL if no link needs it. The function takes ownership
-   of `text`. Fails like verdicts_settle(). */
+/*
+ * Check all links to texts on the page. Call this after the page was searched. `text` is
+ * the whole text of the page, and is now owned by `checks`. If it is NULL, do nothing.
+ * Fails like verdicts_settle().
+ */
 int text_checks_take(struct text_checks *checks, const struct target *page, char *text);
 
-/* If a link needs the text of the page, but the page was searched without storing it,
-   enqueue the page again. Call this before the verdict of the page is settled. */
+/*
+ * Enqueue the page again if a link needs its text, but the page was searched without
+ * collecting the text. Call this before the verdict of the page is settled.
+ */
 void text_checks_refetch(struct text_checks *checks, struct target *page);
 
-/* If a page redirects, check the links to its texts on the page at the end of the
-   redirect chain instead. Returns 0, or fails like verdicts_settle(). */
+/*
+ * Called for a page that redirects: check the links to its texts on the last page of the
+ * redirect chain instead. Returns 0, or fails like verdicts_settle().
+ */
 int text_checks_redirect(struct text_checks *checks, struct target *page);
 
 /* Free the members. The struct may be zeroed. */

@@ -25,8 +25,10 @@ struct worker {
 
 /* ---- a page ------------------------------------------------------------------------ */
 
-/* Find a saved answer that a conditional request can validate. If the ids of the page are
-   needed, ignore an answer that was saved without them. */
+/*
+ * Find a saved answer that a conditional request can validate, and set saved->headers. If
+ * the ids of the page are needed, ignore an answer that was saved without them.
+ */
 static int find_saved_answer(const struct crawler *crawler,
                              const struct frontier_job *job, struct recheck_kept *saved)
 {
@@ -114,7 +116,7 @@ static int visit_file(struct worker *worker, const struct frontier_job *job)
 
     if (rc > 0) {
         job->host->pace.is_troubled =
-            true; /* after a failure such as EMFILE, read the files one at a time */
+            true; /* after an error such as EMFILE, read one file at a time */
         return frontier_retry(frontier, job, coil_now() + pause_ns);
     }
     if (rc == 0)
@@ -122,9 +124,11 @@ static int visit_file(struct worker *worker, const struct frontier_job *job)
     return rc;
 }
 
-/* In a shared crawl, drop a page that another process has leased. If too many processes
-   ended while fetching the page, save it as given up. Returns 1 if the page must not be
-   fetched. */
+/*
+ * In a shared crawl, drop a page that this process may no longer fetch because its lease
+ * was lost. If too many processes ended while fetching the page, record that it is given
+ * up. Returns 1 if the page must not be fetched, 0 if it may, or a negative error.
+ */
 static int drop_leased(struct crawler *crawler, const struct frontier_job *job)
 {
     const struct shared *shared = &crawler->member->shared;
