@@ -38,7 +38,7 @@ struct enqueuer {
     bool is_offline;   /* fetch nothing over the network */
 };
 
-/* Free the members. The struct may be zeroed. */
+/* Free the members. A zeroed struct is accepted. */
 void enqueuer_finish(struct enqueuer *enqueuer);
 
 /*

@@ -62,7 +62,7 @@ void text_checks_refetch(struct text_checks *checks, struct target *page);
  */
 int text_checks_redirect(struct text_checks *checks, struct target *page);
 
-/* Free the members. The struct may be zeroed. */
+/* Free the members. A zeroed struct is accepted. */
 void text_checks_finish(struct text_checks *checks);
 
 #endif

@@ -72,7 +72,7 @@ COIL_SUSPENDS int answer_get(struct answer *answer, coil_http_session *session,
 /* Return true for statuses of redirects that are followed: 301, 302, 303, 307, 308. */
 bool answer_is_redirect(int status);
 
-/* Free the members of the answer. The struct may be zeroed. */
+/* Free the members of the answer. A zeroed struct is accepted. */
 void answer_finish(struct answer *answer);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * depth_queue.c - a linked list for each depth, in one array of entries.
  *
- * The queue may contain most pages of a site, so its entries may be on disk (cold.h).
- * Entries are written and read mostly in array order, which is fast even on disk.
+ * The queue may contain most pages of a site, so its entries can be moved to disk
+ * (cold.h). They are mostly written and read in array order, which is fast on disk too.
  */
 #include "depth_queue.h"
 
@@ -20,7 +20,10 @@ struct depth_line {
     uint32_t first, last;
 };
 
-/* Return the index of a free entry, or 0 if memory runs out. */
+/*
+ * Take an entry from the free list, or append a new one. Returns its index, or 0 if
+ * memory runs out.
+ */
 static uint32_t make_entry(struct depth_queue *depth_queue)
 {
     uint32_t at = depth_queue->unused;

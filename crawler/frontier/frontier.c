@@ -71,8 +71,10 @@ static void on_time(void *arg)
     frontier_wake_all(frontier);
 }
 
-/* Prevent requests to the host before until_ns. A host in the list of ready hosts stays
-   there: the time is checked again when the host is taken from the list. */
+/*
+ * A host that is in the list of ready hosts stays there, because take_job() checks the
+ * time.
+ */
 void frontier_pause(struct host *host, int64_t until_ns)
 {
     if (until_ns > host->pace.next_ns)
@@ -169,8 +171,10 @@ static int queue_target(struct frontier *frontier, struct target *target)
     return frontier_list_if_ready(frontier, target->host);
 }
 
-/* Queue the targets of the next depth. A target whose depth was lowered may be in
-   later.queue twice, and is queued only once. */
+/*
+ * Queue the targets of the next depth. Skip targets that are already queued: if its depth
+ * was lowered, a target is in later.queue twice.
+ */
 static int go_deeper(struct frontier *frontier)
 {
     struct target *target;
@@ -188,8 +192,10 @@ static int go_deeper(struct frontier *frontier)
 
 /* ---- jobs -------------------------------------------------------------------------- */
 
-/* If rc is an error, make frontier_take() fail with it in all workers, including those
-   that are already waiting. */
+/*
+ * If `rc` is an error, make frontier_take() fail with `rc` in all workers, including
+ * those that are already waiting.
+ */
 static void note_failure(struct frontier *frontier, int rc)
 {
     if (rc == 0)
@@ -198,8 +204,10 @@ static void note_failure(struct frontier *frontier, int rc)
     frontier_wake_all(frontier);
 }
 
-/* Pass the target to the coordinator, unless it was passed before. In a crawl by depth,
-   always pass the target, because the coordinator needs its new depth. */
+/*
+ * Pass the target to the coordinator if this was not done before. In a crawl by depth,
+ * pass it each time, because the coordinator needs its new depth.
+ */
 static void hand_up(const struct frontier *frontier, struct target *target)
 {
     const struct frontier_above *above = frontier->options.above;
@@ -269,7 +277,7 @@ void frontier_take_noted(struct frontier *frontier, const struct targets *target
     for (size_t i = 0; i < targets->count; i++) {
         struct target *target = targets_at(targets, i);
 
-        if (target->refetch == REFETCH_COOKIE) /* cookies of earlier runs are not saved */
+        if (target->refetch == REFETCH_COOKIE) /* the cookies were not saved */
             target->refetch = REFETCH_NONE;
         if (target->state != TARGET_NOTED)
             continue;
@@ -295,8 +303,10 @@ static void take_from(struct frontier *frontier, struct host *host,
     frontier->in_flight[host->class]++;
 }
 
-/* Take a job if one is available. Returns 1 on success, 0 if no host may get a request
-   now, or -ENOMEM. */
+/*
+ * Take a job without waiting. Returns 1 on success, 0 if no host may get a request now,
+ * or -ENOMEM.
+ */
 static int take_job(struct frontier *frontier, enum frontier_class class,
                     struct frontier_job *job)
 {
@@ -329,7 +339,7 @@ static int wait_idle(struct frontier *frontier, enum frontier_class class)
     rc = coil_event_wait(&idle.event);
     frontier_forget_idle(frontier, &idle);
     if (rc < 0 && coil_event_is_set(&idle.event))
-        /* this worker was woken but will not take a job, so wake another one */
+        /* this worker was woken for a job, but was cancelled too: wake another one */
         frontier_wake_one(frontier, class);
     coil_event_finish(&idle.event);
     return rc;
@@ -359,8 +369,11 @@ int frontier_take(struct frontier *frontier, enum frontier_class class,
     }
 }
 
-/* End the job, so that its host may get another request. If this was the last job, wake
-   all workers. */
+/*
+ * End the job, and list its host if the host may get another request now. If no target is
+ * queued or in progress, wake all workers: the crawl continues with the next depth, or is
+ * over.
+ */
 static void put_down(struct frontier *frontier, const struct frontier_job *job)
 {
     int rc;
@@ -401,7 +414,7 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns)
 {
     const struct frontier_above *above = frontier->options.above;
-    /* Only a target that waited for robots.txt is due now. It keeps its lease. */
+    /* A target that is due now only waited for robots.txt, and keeps its lease. */
     bool is_later = at_ns > coil_now();
     int rc;
 

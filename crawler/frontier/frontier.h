@@ -8,12 +8,13 @@
  *         frontier_retry(&frontier, &job, when)  or  frontier_done(&frontier, &job)
  *     }
  *
- * Each host has a queue. Hosts that may get a request now take turns. While a host must
- * wait, because of its delay or Retry-After, workers fetch from other hosts.
+ * Each host has a queue of targets. Hosts that may get a request now are served in turn.
+ * While a host must not get requests, because of its delay or Retry-After, the workers
+ * fetch from other hosts.
  *
- * In a shared crawl, all added targets are passed to a coordinator, struct
- * frontier_above. The targets that this process leases are then queued by
- * frontier_lease(). (docs/design/many-machines.md)
+ * In a shared crawl, added targets are not queued but passed to a coordinator, struct
+ * frontier_above. frontier_lease() queues the targets that this process has leased
+ * (docs/design/many-machines.md).
  */
 #ifndef CRAWLER_FRONTIER_H
 #define CRAWLER_FRONTIER_H
@@ -29,8 +30,10 @@
 struct answer;
 struct robots;
 
-/* The site and external hosts have separate workers, so that slow external hosts do not
-   delay the site. */
+/*
+ * Each class of hosts has its own workers, so that slow external hosts do not delay the
+ * site.
+ */
 enum frontier_class { FRONTIER_SITE, FRONTIER_EXTERNAL, FRONTIER_CLASSES };
 
 /* The targets of a host that are waiting for a worker. */
@@ -39,14 +42,16 @@ struct host_queue {
     size_t count;
 };
 
-/* The data that determine when a host gets its next request. */
+/* Determines when a host may get its next request. */
 struct host_pace {
     int64_t next_ns;          /* no request before this time */
     int64_t delay_ns;         /* time between two requests */
     int64_t asked_ns;         /* when the last request was sent */
     struct throttle throttle; /* limits the rate after refusals */
-    /* A target whose test was just refused. The host's next answer shows whether the
-       target itself is the reason (throttle.c). */
+    /*
+     * A target that was just refused although its host had rested before. The host's next
+     * answer shows whether the target itself is the reason (throttle.c).
+     */
     struct target *suspect;
     bool is_troubled;  /* a request was refused: send one request at a time */
     unsigned failures; /* number of temporary failures in a row */
@@ -58,16 +63,18 @@ enum robots_state { ROBOTS_UNNEEDED, ROBOTS_WANTED, ROBOTS_ASKED, ROBOTS_KNOWN }
 struct host_robots {
     enum robots_state state;
     struct robots *rules; /* NULL: no rules, or not yet known */
-    /* Why robots.txt could not be fetched; or NULL. If this is set, no page is fetched.
-       Released with free(). */
+    /*
+     * The failed request for robots.txt, or NULL. If it is not NULL, no page of the host
+     * is fetched. Allocated with malloc().
+     */
     struct answer *failure;
-    int64_t asked_ns;         /* time of the last request for robots.txt */
-    int64_t until_ns;         /* time at which to fetch robots.txt again */
-    bool is_rested;           /* the host was idle before the last request for it */
-    unsigned tries, refusals; /* numbers of tries and refusals in a row */
-    unsigned deserted;        /* number of times in a row that the host was unreachable */
+    int64_t asked_ns;         /* when robots.txt was last requested */
+    int64_t until_ns;         /* when robots.txt is outdated */
+    bool is_rested;           /* result of frontier_begin_request() for robots.txt */
+    unsigned tries, refusals; /* numbers since the last successful fetch */
+    unsigned deserted;        /* how often in a row the host was unreachable */
     bool has_told_sitemaps;   /* its sitemaps were reported */
-    bool has_lost_sitemaps;   /* its sitemaps must be reported again: shared.c */
+    bool has_lost_sitemaps;   /* Redis lost its sitemaps, so they must be sent again */
 };
 
 struct host {
@@ -91,33 +98,37 @@ struct frontier_job {
 
 /* The coordinator of a shared crawl. Its functions must not suspend. */
 struct frontier_above {
-    /* Make a process fetch the target. This may be the first time, a repetition, or an
-       update because a crawl by depth has found a shorter path to the target. */
+    /*
+     * Let some process fetch the target. Called when the target is added, when it is to
+     * be fetched again, and in a crawl by depth when its depth decreases.
+     */
     void (*add)(void *arg, struct target *target);
     /* Report that the job's target is finished. */
     void (*complete)(void *arg, const struct frontier_job *job);
-    /* Release the job's target, which may be leased again at at_ns or later. Returns 0 or
-       -ENOMEM. */
+    /*
+     * Release the job's target. No process may lease it before at_ns. Returns 0 or
+     * -ENOMEM.
+     */
     int (*release)(void *arg, const struct frontier_job *job, int64_t at_ns);
     void *arg;
 };
 
 struct frontier_options {
-    unsigned limits[FRONTIER_CLASSES];   /* maximum number of requests at a time */
-    unsigned per_host[FRONTIER_CLASSES]; /* the same limit for a single host */
+    unsigned limits[FRONTIER_CLASSES];   /* maximum number of concurrent requests */
+    unsigned per_host[FRONTIER_CLASSES]; /* the same for each host */
     int64_t delay_ns;                    /* time between two requests to a host */
-    bool asks_robots;                    /* fetch the robots.txt of the site's hosts */
+    bool asks_robots;                    /* obey the robots.txt of the site's hosts */
     bool by_depth;                       /* finish each depth before the next begins */
-    struct cold *cold; /* storage for targets of later depths; NULL for the heap */
+    struct cold *cold; /* storage for the queue of later depths; NULL: the heap */
     const struct frontier_above *above; /* must outlive the frontier; may be NULL */
 };
 
-/* A queue of the hosts of one class that may get a request now. */
+/* The queue of hosts of one class that may get a request now. */
 struct ready_hosts {
     struct host *first, **end;
 };
 
-/* The targets of later depths, which are used only with by_depth. */
+/* The targets of later depths. Only used with by_depth. */
 struct later_depths {
     struct depth_queue queue;
     unsigned current; /* the depth that is being crawled */
@@ -125,8 +136,8 @@ struct later_depths {
 
 /* Targets and hosts that are waiting until a certain time. */
 struct delays {
-    struct schedule retries; /* targets that are tried again later */
-    struct schedule hosts;   /* hosts that must wait before their next request */
+    struct schedule retries; /* targets to be tried again */
+    struct schedule hosts;   /* hosts whose next request must wait */
     coil_timer timer;        /* expires at the earliest time in both schedules */
 };
 
@@ -142,7 +153,7 @@ struct frontier {
     struct frontier_idle *idle;
     int failure;
     bool closed;
-    bool notes_only; /* added targets wait for frontier_take_noted() */
+    bool notes_only; /* do not queue added targets: see frontier_note_only() */
 };
 
 /* Return true if a worker of the class is waiting for a job. */
@@ -158,8 +169,11 @@ void frontier_finish(struct frontier *frontier);
 struct host *frontier_host(struct frontier *frontier, const char *url,
                            enum frontier_class class);
 
-/* Accept a target, whose `host` must be set. The target is queued when the crawl reaches
-   its depth, unless it was queued before. If target->depth decreases, call this again. */
+/*
+ * Add a target, whose `host` must be set. It is queued when the crawl reaches its depth.
+ * Call this again whenever target->depth decreases; a target that was already queued is
+ * not queued twice.
+ */
 void frontier_add(struct frontier *frontier, struct target *target);
 
 /* Queue a finished target again. */
@@ -169,10 +183,10 @@ void frontier_add_again(struct frontier *frontier, struct target *target);
 void frontier_lease(struct frontier *frontier, struct target *target);
 
 /*
- * These functions are for the replay of a saved crawl. After frontier_note_only(), added
- * targets are not queued, but become TARGET_NOTED. The replay calls
+ * Functions for the replay of a saved crawl. After frontier_note_only(), added targets
+ * are not queued, but get the state TARGET_NOTED. The replay calls
  * frontier_noted_is_done() for each target with a saved answer. Finally,
- * frontier_take_noted() ends this mode and queues the remaining targets.
+ * frontier_take_noted() queues the remaining noted targets, and ends this mode.
  */
 void frontier_note_only(struct frontier *frontier);
 void frontier_noted_is_done(struct frontier *frontier, struct target *target);
@@ -180,9 +194,9 @@ void frontier_take_noted(struct frontier *frontier, const struct targets *target
 
 /*
  * Take the next job, suspending until a host may get a request. Fails with -ESHUTDOWN if
- * the frontier is closed, or if no target is queued or in progress. (In a shared crawl,
- * more targets may be leased, so only closing the frontier causes -ESHUTDOWN.) Also fails
- * with -ENOMEM or -ECANCELED.
+ * the frontier is closed or no target is queued or in progress. In a shared crawl, which
+ * may lease more targets, only closing the frontier causes -ESHUTDOWN. Also fails with
+ * -ENOMEM or -ECANCELED.
  */
 COIL_SUSPENDS int frontier_take(struct frontier *frontier, enum frontier_class class,
                                 struct frontier_job *job);
@@ -190,45 +204,58 @@ COIL_SUSPENDS int frontier_take(struct frontier *frontier, enum frontier_class c
 /* Report that the worker has finished its job. */
 void frontier_done(struct frontier *frontier, const struct frontier_job *job);
 
-/* End the job, and queue its target again, not before at_ns. Returns 0 or -ENOMEM. */
+/* End the job. Its target is queued again at at_ns. Returns 0 or -ENOMEM. */
 int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns);
 
-/* End the job, and put its target at the head of its host's queue, so that the host's
-   next request is for this target. Returns 0 or -ENOMEM. */
+/*
+ * End the job, and make its target the next one that is requested from its host. Returns
+ * 0 or -ENOMEM.
+ */
 int frontier_test(struct frontier *frontier, const struct frontier_job *job);
 
-/* Record that a request to the host begins: start the host's delay, and take a token from
-   its bucket. Returns true if the host was idle for at least throttle_rest_ns()
-   before. */
+/*
+ * Record that a request to the host is sent now: start the host's delay, and take a token
+ * from its bucket. Returns true if this is the host's only request, and the previous one
+ * was sent at least throttle_rest_ns() ago.
+ */
 bool frontier_begin_request(struct host *host);
 
-/* Reserve the host for another request of the same job. Returns the time at which the
-   request may be sent. */
+/*
+ * Reserve a time for another request of the same job. Returns the time at which the
+ * request may be sent.
+ */
 int64_t frontier_take_turn(struct host *host);
 
-/* Record that the host has answered. `is_rested` is the return value of
-   frontier_begin_request(). */
+/*
+ * Record that the host has answered the request for `target`. `is_rested` is the result
+ * of frontier_begin_request().
+ */
 void frontier_accept(struct host *host, struct target *target, bool is_rested);
 
-/* Record that the host has refused a request: reduce its rate of requests, and count the
-   refusal in target->refusals. `target` may be NULL. */
+/*
+ * Record that the host has refused a request: adapt its rate of requests, and count the
+ * refusal in target->refusals. `target` is NULL for robots.txt. Returns how to continue.
+ */
 enum throttle_advice frontier_refuse(struct host *host, struct target *target,
                                      const struct throttle_refusal *refusal);
 
-/* Return the time between two requests to the host: its delay, or the interval that the
-   throttle requires after refusals, whichever is longer. */
+/*
+ * Return the time between two requests to the host: its delay, or the interval that its
+ * throttle currently requires, whichever is longer.
+ */
 int64_t frontier_spacing_ns(const struct host *host);
 
 /* Send no request to this host before until_ns. */
 void frontier_pause(struct host *host, int64_t until_ns);
 
-/* Close the frontier: workers get no more jobs. frontier_left() still counts the targets
-   that were not fetched. */
+/*
+ * Close the frontier, so that workers get no more jobs. frontier_left() still counts the
+ * targets that were not fetched.
+ */
 void frontier_close(struct frontier *frontier);
 
-/* Return the number of jobs in progress, of unfinished targets that are not in progress,
-   and of finished targets. */
+/* Return the number of jobs in progress, of queued targets, and of finished targets. */
 size_t frontier_at_work(const struct frontier *frontier);
 size_t frontier_left(const struct frontier *frontier);
 size_t frontier_through(const struct frontier *frontier);

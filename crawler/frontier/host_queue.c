@@ -1,5 +1,5 @@
 /*
- * host_queue.c - track which hosts may get a request now, and wake workers for them.
+ * host_queue.c - see host_queue.h
  */
 #include "host_queue.h"
 

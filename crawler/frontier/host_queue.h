@@ -1,5 +1,5 @@
 /*
- * host_queue.h - the lists of hosts, and the workers that are waiting for a host.
+ * host_queue.h - track which hosts may get a request now, and wake workers for them.
  *
  * Only frontier.c includes this header.
  */
@@ -10,7 +10,7 @@
 
 #include <coil/event.h>
 
-/* A worker without a job. */
+/* A worker that is waiting in frontier_take(). */
 struct frontier_idle {
     coil_event event;
     struct frontier_idle *next;
@@ -25,11 +25,13 @@ void frontier_forget_idle(struct frontier *frontier, struct frontier_idle *idle)
 
 bool frontier_may_get_request(const struct frontier *frontier, const struct host *host);
 
-/* Set the timer according to invariant 3 of frontier.c. */
+/* Set the timer to the earliest time in `delays`. Returns 0 or -ENOMEM. */
 int frontier_set_timer(struct frontier *frontier);
 
-/* Put the host in the list that invariants 1 and 2 of frontier.c require, if any. Returns
-   0 or -ENOMEM. */
+/*
+ * If the host has a job, add it to the ready hosts of its class, or to `delays.hosts` if
+ * it must wait. Returns 0 or -ENOMEM.
+ */
 int frontier_list_if_ready(struct frontier *frontier, struct host *host);
 
 struct host *frontier_first_ready(struct frontier *frontier, enum frontier_class class);

@@ -1,5 +1,5 @@
 /*
- * schedule.c - a priority queue of objects ordered by time, implemented as a binary heap.
+ * schedule.c - see schedule.h
  */
 #include "schedule.h"
 

@@ -9,7 +9,7 @@
 
 struct schedule_entry {
     int64_t at_ns;
-    uint64_t order; /* keeps entries with the same time in order of insertion */
+    uint64_t order; /* orders entries with the same time */
     void *thing;
 };
 
@@ -23,7 +23,7 @@ struct schedule {
 /* Add an object. Returns 0 or -ENOMEM. */
 int schedule_add(struct schedule *schedule, int64_t at_ns, void *thing);
 
-/* Return the earliest time, or INT64_MAX if the schedule is empty. */
+/* Return the time of the earliest entry, or INT64_MAX if there is none. */
 int64_t schedule_first(const struct schedule *schedule);
 
 /* Remove the earliest entry and return its object. The schedule must not be empty. */

@@ -1,13 +1,14 @@
 /*
- * target.c - a table of targets. The table only grows, and targets never move.
+ * target.c - the table of targets, which only grows. Targets never move.
  *
  *     slots            known, 32 bytes each     all, which may be cold
  *     tag | index + 1 --> key, count, ...        struct target --> URL
  *
- * The table uses open addressing with linear probing. Targets are never removed, so no
- * tombstones are needed. A slot has four bytes. Four of its bits are a tag from the hash,
- * which rules out most other targets without reading their keys. This allows a high load
- * factor. The table grows in place by a quarter, and is refilled from the keys.
+ * The table uses open addressing with linear probing. It needs no tombstones, because
+ * targets are never removed. A slot has 32 bits, and 4 of them are a tag taken from the
+ * hash. A different tag rules out a target without reading its key, so lookups are fast
+ * even if the table is nearly full. To grow the table, its slots are enlarged in place by
+ * a quarter and filled again from the keys.
  */
 #include "target.h"
 
@@ -29,9 +30,11 @@ struct text_slot {
     const char *text;
 };
 
-/* The states that may follow each state. In addition, TARGET_MET may follow every state,
-   because a shared crawl that has lost data starts again. Afterwards, answers to earlier
-   requests may still arrive, so TARGET_DONE may follow TARGET_MET. */
+/*
+ * The states that may follow each state. In addition, every state may change to
+ * TARGET_MET, because a shared crawl that has lost data begins again. Answers to earlier
+ * requests may still arrive then, so TARGET_MET may change to TARGET_DONE.
+ */
 #define BIT(state) (1U << (state))
 static const uint16_t followers[TARGET_STATES] = {
     [TARGET_MET] = BIT(TARGET_CALENDAR) | BIT(TARGET_HELD) | BIT(TARGET_TOO_DEEP) |
@@ -50,7 +53,7 @@ void target_set_state(struct target *target, enum target_state state)
 {
     assert(state == target->state || state == TARGET_MET ||
            (followers[target->state] & BIT(state)) != 0);
-    (void)followers; /* unused if assert() is disabled */
+    (void)followers; /* otherwise unused if assert() is disabled */
     target->state = (uint8_t)state;
 }
 
@@ -67,8 +70,10 @@ struct known *targets_known(const struct targets *targets, const struct target *
 
 /* ---- the table --------------------------------------------------------------------- */
 
-/* Return the slot at which the search for a hash begins, computed from the high bits of
-   the hash. (D. Lemire, "Fast Random Integer Generation in an Interval") */
+/*
+ * Map a hash to the slot at which the search for it begins. (D. Lemire, "Fast Random
+ * Integer Generation in an Interval")
+ */
 static size_t first_slot(const struct targets *targets, uint64_t hash)
 {
     return (size_t)(((__uint128_t)hash * targets->capacity) >> 64);
@@ -79,7 +84,10 @@ static size_t slot_behind(const struct targets *targets, size_t i)
     return i + 1 < targets->capacity ? i + 1 : 0;
 }
 
-/* Return the low bits of the hash, shifted to the position of the tag in a slot. */
+/*
+ * Return the tag of a hash, its lowest bits, shifted to the position of the tag in a
+ * slot.
+ */
 static uint32_t tag_of(uint64_t hash)
 {
     return (uint32_t)hash << INDEX_BITS;
@@ -95,7 +103,7 @@ static struct target *target_of_slot(const struct targets *targets, uint32_t slo
     return blocks_at(&targets->all, (slot & INDEX_MASK) - 1);
 }
 
-/* Return the slot of a key, or the free slot where the key belongs. */
+/* Return the index of the slot of a key, or of the free slot where the key belongs. */
 static size_t find_slot(const struct targets *targets, const uint64_t key[2])
 {
     size_t i = first_slot(targets, key[0]);
@@ -127,7 +135,7 @@ void targets_set_id_seed(struct targets *targets, uint64_t seed)
     targets->id_seed = seed;
 }
 
-/* Choose the seeds of both hash tables before the first key is added to either table. */
+/* Choose the seeds of the hashes, if neither hash table has slots yet. */
 static void choose_seeds(struct targets *targets)
 {
     if (targets->capacity > 0 || targets->text_capacity > 0)
@@ -301,8 +309,10 @@ static struct text_slot *find_text(const struct targets *targets, const char *te
     }
 }
 
-/* Empty the table of texts. The texts stay valid, but a later text that is equal to one
-   of them gets a copy of its own. */
+/*
+ * Empty the table of texts. The texts stay valid, but equal texts that are added later
+ * are copied again.
+ */
 static int forget_texts(struct targets *targets)
 {
     memset(targets->texts, 0, targets->text_capacity * sizeof *targets->texts);

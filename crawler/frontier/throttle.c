@@ -6,55 +6,58 @@
  *         '-- above 256/s -----'  '--- answered ----'
  *
  * A refusal with 429 or with Retry-After halves the rate. A 503 without Retry-After may
- * concern a single page, so it halves the rate only if two of the last ten answers are
- * refusals. Only answers to requests after the last cut count, because earlier requests
- * were sent at another rate.
+ * concern a single page, so the rate is halved only if two of the last ten answers are
+ * refusals. Refusals of requests that were sent before the last cut do not halve the rate
+ * again.
  *
  * Each second in which the host answers adds a tenth of the rate before the last cut, so
- * that rate is reached again after about five seconds. At low rates, each answer adds 7 %
- * instead, so ten answers double the rate. If the host refuses nothing for a long time,
- * the growth doubles.
+ * that this rate is reached again after about five seconds. An answer adds at most 7 %,
+ * so at low rates, ten answers double the rate. If the host refuses nothing for a long
+ * time, the growth per second doubles.
  *
- * Refusals do not use up a page's tries. Instead, a refused page is tested: its host gets
- * no requests for at least a second or for the time of Retry-After, and then one request
- * for this page. If the host refuses this request but answers the next page, the page
- * itself is the reason, and its next refusal is final. The eighth refusal of a page is
- * also final if its host answers other pages. If the host answers a test, it evidently
- * limits the rate. After that, a page is tested only if it is refused twice.
+ * Refusals do not count as tries of a page. Instead, the refused page is tested: its host
+ * gets no requests during a "rest" (at least a second, and the time in Retry-After), and
+ * then one request for this page. If the host refuses the test but answers the request
+ * for the next page, the tested page itself is the reason, and its next refusal is final.
+ * A page's eighth refusal is also final, if its host answers other pages. If the host
+ * answers the test, it evidently limits the rate. From then on, a page is tested only
+ * after its second refusal.
  *
- * A host is given up if it has refused all requests for PATIENCE_NS, even after several
- * rests without requests. The time is shorter for hosts outside the site. It is also
- * shorter for 503 without Retry-After and for hosts that have never answered, because
- * these refusals may be permanent. A host that was given up gets one request for each
- * page, and the rate is no longer limited.
+ * A host is given up if it has refused all requests for PATIENCE_NS, including requests
+ * after several rests. SHORT_PATIENCE_NS applies to hosts outside the site, to 503
+ * without Retry-After, and to hosts that have never answered, because their refusals may
+ * be permanent. A host that was given up gets one request for each page, at an unlimited
+ * rate.
  *
- * Refusals may be unrelated to the rate. If three pages in a row were themselves the
- * reason for their refusals, the limit is lifted, and refusals without Retry-After are
- * treated as ordinary failures until ten answers in a row are refusals.
+ * If three tests in a row show that the page itself is the reason, refusals are probably
+ * unrelated to the rate. In that case, the limit is lifted, and refusals without
+ * Retry-After are treated as ordinary failures until ten answers in a row are refusals.
  */
 #include "throttle.h"
 
 #include <coil/timer.h>
 
-#define FIRST_RATE 128.0 /* per second; most crawls are slower */
+#define FIRST_RATE 128.0 /* requests per second; most crawls are slower */
 #define LEAST_RATE 0.25
 #define GROWTH_OF_RATE 0.1 /* per second */
 #define GROWTH_PER_ANSWER 0.07
-/* The growth doubles after FASTER_NS without a cut if at least FASTER_COUNT answers
-   arrived in that time. */
+/*
+ * The growth doubles after FASTER_NS without a refusal that cut the rate, if at least
+ * FASTER_COUNT answers arrived in that time.
+ */
 #define FASTER_NS COIL_SEC(10)
 #define FASTER_COUNT 50
 #define BUCKET_SECONDS 0.05
-#define RECENT 10       /* number of recent answers that are stored */
-#define MANY_REFUSALS 2 /* this many recent refusals are a reason to cut the rate */
-#define PROVEN_ENOUGH 3 /* this many pages in a row were the reason for their refusals */
+#define RECENT 10       /* number of answers in throttle->recent */
+#define MANY_REFUSALS 2 /* number of recent refusals that cuts the rate */
+#define PROVEN_ENOUGH 3 /* number of proofs in a row after which the limit is lifted */
 #define REST_NS COIL_SEC(1)
 #define PATIENCE_NS COIL_SEC(24)
 #define SHORT_PATIENCE_NS COIL_SEC(6)
-#define LONGEST_REST_NS COIL_SEC(8) /* maximum, unless Retry-After is longer */
-#define RESTS_OF_RATE 4 /* a rest is as long as 4 requests at the current rate */
+#define LONGEST_REST_NS COIL_SEC(8) /* maximum of a rest, unless Retry-After is longer */
+#define RESTS_OF_RATE 4 /* a rest is as long as 4 requests at the current rate take */
 #define FIRST_PAUSE_NS COIL_MSEC(200)
-#define LAST_DOUBLING 5 /* the pause of a page doubles at most 5 times, to 6.4 s */
+#define LAST_DOUBLING 5 /* a page's pause doubles at most 5 times, to 6.4 s */
 
 /* ---- the bucket -------------------------------------------------------------------- */
 
@@ -118,8 +121,10 @@ static void lift_limit(struct throttle *throttle)
     forget_answers(throttle);
 }
 
-/* Raise the rate after an answer, so that it grows by `growth` per second. At low rates,
-   it grows by GROWTH_PER_ANSWER, so that ten answers double the rate. */
+/*
+ * Raise the rate after an answer. The steps add up to `growth` per second, but each is at
+ * most GROWTH_PER_ANSWER of the rate.
+ */
 static void grow_rate(struct throttle *throttle, int64_t now)
 {
     double by = throttle->growth / throttle->rate;
@@ -137,7 +142,7 @@ static void grow_rate(struct throttle *throttle, int64_t now)
         lift_limit(throttle);
 }
 
-/* Return true if the refusal concerns the rate, not the page. */
+/* Return true if the refusal is certainly due to the rate. */
 static bool is_explicit(const struct throttle_refusal *refusal)
 {
     return refusal->is_too_many || refusal->retry_after_ns > 0;
@@ -175,7 +180,7 @@ int64_t throttle_rest_ns(const struct throttle *throttle)
 void throttle_accept(struct throttle *throttle, int64_t now)
 {
     if (throttle->is_given_up)
-        lift_limit(throttle); /* the host answers even without a limit */
+        lift_limit(throttle); /* the host answers although the rate was unlimited */
     note_answer(throttle, false);
     throttle->answered_ns = now;
     throttle->first_ns = throttle->asked_for_ns = 0;
@@ -209,7 +214,6 @@ int64_t throttle_pause_ns(const struct throttle_refusal *refusal)
                                        : FIRST_PAUSE_NS << doublings;
 }
 
-/* Record the refusal in the history of its host. */
 static void note_refusal(struct throttle *throttle,
                          const struct throttle_refusal *refusal)
 {
@@ -237,8 +241,10 @@ static bool has_refused_for_long(const struct throttle *throttle,
                (is_patient ? PATIENCE_NS : SHORT_PATIENCE_NS);
 }
 
-/* Return true if the page itself is the reason for its refusals: a test or many refusals
-   have shown this, and the host answers other pages. */
+/*
+ * Return true if the page itself is the reason for its refusals: a test or eight refusals
+ * have shown this, and the host recently answered requests for other pages.
+ */
 static bool is_of_the_page(const struct throttle *throttle,
                            const struct throttle_refusal *refusal)
 {
@@ -247,8 +253,10 @@ static bool is_of_the_page(const struct throttle *throttle,
            refusal->sent_ns - throttle->answered_ns < PATIENCE_NS;
 }
 
-/* If all recent answers are refusals, no longer assume that they are unrelated to the
-   rate. */
+/*
+ * If all recent answers are refusals, no longer assume that refusals are unrelated to the
+ * rate.
+ */
 static void doubt_unrelated(struct throttle *throttle)
 {
     if (recent_refusals(throttle) < RECENT)
@@ -263,9 +271,11 @@ bool throttle_is_test(const struct throttle_refusal *refusal)
     return refusal->page_refusals > 0;
 }
 
-/* Return true if the page must be tested. Once a test has shown that the host limits the
-   rate, the first refusal of a page no longer leads to a test, which would take time and
-   show little. */
+/*
+ * Return true if the page must be tested. The first refusal of a page does not lead to a
+ * test if an earlier test has already shown that the host limits the rate, because tests
+ * take time.
+ */
 static bool is_to_be_tested(const struct throttle *throttle,
                             const struct throttle_refusal *refusal)
 {
@@ -297,6 +307,6 @@ enum throttle_advice throttle_refuse(struct throttle *throttle,
     if (throttle->is_given_up || is_of_the_page(throttle, refusal))
         return THROTTLE_FINAL;
     if (refusal->is_rested && throttle_is_test(refusal))
-        return THROTTLE_AGAIN; /* the next request is for another page */
+        return THROTTLE_AGAIN; /* so that another page is requested next */
     return is_to_be_tested(throttle, refusal) ? THROTTLE_TEST : THROTTLE_AGAIN;
 }

@@ -84,7 +84,7 @@ bool reference_is_told(const struct reference *reference, const struct target *t
    as long as the targets. */
 const char *reference_text(const struct reference *reference);
 
-/* Free the members. The struct may be zeroed. */
+/* Free the members. A zeroed struct is accepted. */
 void references_finish(struct references *references);
 
 #endif

@@ -34,7 +34,7 @@ struct verdicts {
     bool are_collected;     /* a shared crawl, where `collect` judges instead */
 };
 
-/* Free the members. The struct may be zeroed. */
+/* Free the members. A zeroed struct is accepted. */
 void verdicts_finish(struct verdicts *verdicts);
 
 /* Set and report the target's verdict, and settle all targets that wait for it. `message`

@@ -187,7 +187,7 @@ int options_restore(struct options *options, const struct options *now,
                     const struct text_list *decided, const struct text_list *starts,
                     FILE *complaints);
 
-/* Free the options. The struct may be zeroed. */
+/* Free the options. A zeroed struct is accepted. */
 void options_finish(struct options *options);
 
 #endif

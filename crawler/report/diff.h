@@ -45,7 +45,7 @@ int diff_compare(struct diff *diff, const bool fail_on[VERDICT_COUNT]);
 /* Write the changes, sorted by URL. Returns 0, -ENOMEM, or the writer's error. */
 int diff_write(struct diff *diff, struct out *out, bool is_jsonl);
 
-/* Free the members. The struct may be zeroed. */
+/* Free the members. A zeroed struct is accepted. */
 void diff_finish(struct diff *diff);
 
 #endif

@@ -34,7 +34,7 @@ struct page_blob {
 /* Decode an answer. Fails with -EBADMSG if the bytes are not an answer, or -ENOMEM. */
 int page_blob_read(const void *bytes, size_t n, struct page_blob *blob);
 
-/* Free the buffer. The struct may be zeroed. */
+/* Free the buffer. A zeroed struct is accepted. */
 void page_blob_finish(struct page_blob *blob);
 
 #endif

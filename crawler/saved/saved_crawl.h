@@ -43,7 +43,7 @@ const struct store_setup *saved_crawl_setup(const struct saved_crawl *saved);
 
 /*
  * Close the files. A finished recheck replaces the earlier crawl. Fails like
- * store_replace(). The struct may be zeroed.
+ * store_replace(). A zeroed struct is accepted.
  */
 int saved_crawl_close(struct saved_crawl *saved, bool is_finished, char **message);
 

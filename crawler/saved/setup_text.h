@@ -28,7 +28,7 @@ struct setup_text {
    setup_text_finish() afterwards, even on failure. */
 int setup_text_read(const char *text, struct setup_text *out);
 
-/* Free the setup. The struct may be zeroed. */
+/* Free the setup. A zeroed struct is accepted. */
 void setup_text_finish(struct setup_text *setup);
 
 #endif

@@ -28,7 +28,7 @@ int site_add(struct site *site, const char *url);
 /* Return 1 if the URL belongs to one of the sites, 0 if not, or -ENOMEM. */
 int site_has(const struct site *site, const char *url);
 
-/* Free the keys. The struct may be zeroed. */
+/* Free the keys. A zeroed struct is accepted. */
 void site_finish(struct site *site);
 
 #endif

@@ -78,7 +78,7 @@ struct css {
 
 void css_init(struct css *css, css_visit_function visit, void *arg);
 
-/* Free the tokenizer's memory. The struct may be zeroed. */
+/* Free the tokenizer's memory. A zeroed struct is accepted. */
 void css_finish(struct css *css);
 
 /* Begin a new text. `place` is the line and column of its first byte. */

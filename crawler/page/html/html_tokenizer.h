@@ -152,7 +152,7 @@ struct html_tokenizer {
 void html_tokenizer_init(struct html_tokenizer *tokenizer, const struct html_sink *sink,
                          void *arg);
 
-/* Free the tokenizer's memory. The struct may be zeroed. */
+/* Free the tokenizer's memory. A zeroed struct is accepted. */
 void html_tokenizer_finish(struct html_tokenizer *tokenizer);
 
 /* Begin another page. The memory is reused. */

@@ -28,7 +28,7 @@ struct redis_address {
  */
 int redis_address_parse(const char *url, struct redis_address *out);
 
-/* Free the parts of an address. The struct may be zeroed. */
+/* Free the parts of an address. A zeroed struct is accepted. */
 void redis_address_finish(struct redis_address *address);
 
 #endif
