@@ -1,11 +1,11 @@
 /*
- * charset.c - find the encoding of a page, and convert the page with iconv(3).
+ * charset.c - see charset.h
  *
  * The encoding matters for links such as <a href="caf\xe9.html">: browsers request
- * caf%C3%A9.html, so coil-crawl must do the same. If an encoding is declared, the page is
- * converted before it is searched: without conversion, not even the tags of a UTF-16 page
- * could be found. Without a declaration, the page is searched unconverted, and is checked
- * for valid UTF-8 at the same time.
+ * caf%C3%A9.html, so coil-crawl must do the same. A page that declares an encoding is
+ * converted with iconv(3) before it is searched, because in UTF-16, even tags could not
+ * be found otherwise. A page without a declaration is searched unconverted, and meanwhile
+ * checked for valid UTF-8.
  */
 #include "charset.h"
 
@@ -21,8 +21,8 @@
 /* ---- finding out ------------------------------------------------------------------- */
 
 /*
- * Set the encoding to the one with this label. If browsers do not support the label,
- * return false and do not change the encoding.
+ * Set the encoding to the one with this label, and return true. If browsers do not
+ * support the label, only return false.
  */
 static bool set_label(struct charset *charset, const char *label, size_t n)
 {
@@ -66,13 +66,13 @@ static bool find_label(const char *text, const char **label, size_t *n)
 /* ---- <meta> ------------------------------------------------------------------------ */
 
 /*
- * The state of the search for <meta>. (WHATWG: prescan a byte stream to determine its
- * encoding)
+ * The state of a search for a <meta> that declares an encoding. (WHATWG: prescan a byte
+ * stream to determine its encoding)
  */
 struct prescan {
     struct charset charset;
     bool has_charset, is_pragma; /* properties of the current tag */
-    /* the charset is from `content`, which counts only with http-equiv */
+    /* the charset is from `content`, which is ignored without http-equiv */
     bool needs_pragma;
     /* the tag has a `charset` attribute, so its `content` is ignored */
     bool has_attribute;
@@ -97,8 +97,10 @@ static bool wants_of_meta(const struct html_name *name, void *arg)
 static void add_label(struct prescan *scan, const char *label, size_t n)
 {
     scan->has_charset = set_label(&scan->charset, label, n);
-    /* A declaration that was found in ASCII bytes cannot be correct if it says UTF-16.
-     * (WHATWG: prescan) */
+    /*
+     * The declaration consists of ASCII bytes, so UTF-16 cannot be correct. (WHATWG:
+     * prescan)
+     */
     if (strncasecmp(scan->charset.label, "utf-16", 6) == 0)
         scan->charset.label[0] = '\0';
 }
@@ -126,7 +128,7 @@ static int on_attribute(const struct html_name *name, const struct html_value *v
     return 0;
 }
 
-/* Stop the tokenizer if a charset was found. */
+/* Stop the tokenizer if the tag declares an encoding. */
 static int end_meta(const struct html_name *name, bool is_end, bool is_self_closing,
                     void *arg)
 {
@@ -138,8 +140,10 @@ static int end_meta(const struct html_name *name, bool is_end, bool is_self_clos
     return scan->has_charset && (scan->is_pragma || !scan->needs_pragma) ? -EALREADY : 0;
 }
 
-/* Find the encoding that a <meta> tag declares. Returns 1 if there is one, 0 if not, or
- * -ENOMEM. */
+/*
+ * Find an encoding that a <meta> tag declares. Returns 1 if there is one, 0 if not, or
+ * -ENOMEM.
+ */
 static int find_in_meta(const char *html, size_t n, struct charset *out)
 {
     static const struct html_sink sink = {.tag = begin_meta,
@@ -184,8 +188,10 @@ static bool find_mark(const char *text, size_t n, struct charset *out)
     return out->mark_bytes > 0;
 }
 
-/* Replace UTF-16 with UTF-8. The declaration was found in ASCII bytes, so the page cannot
- * be in UTF-16. */
+/*
+ * Replace UTF-16 with UTF-8. The declaration consists of ASCII bytes, so UTF-16 cannot be
+ * correct.
+ */
 static void replace_utf_16(struct charset *charset)
 {
     if (strncasecmp(charset->label, "utf-16", 6) == 0)
@@ -234,8 +240,8 @@ int charset_of(struct charset *charset, const char *content_type, const char *ht
 }
 
 /*
- * Find @charset. Only the exact spelling `@charset "` counts, because this declaration is
- * not parsed as a CSS rule.
+ * Find @charset. It must be spelled exactly `@charset "`, because it is not parsed as a
+ * CSS rule.
  */
 static bool find_in_rule(const char *css, size_t n, struct charset *out)
 {
@@ -341,7 +347,7 @@ void charset_converter_close(struct charset_converter *converter)
         iconv_close(converter->back);
 }
 
-/* Skip an invalid sequence, and write U+FFFD instead. */
+/* Skip an invalid byte sequence, and pass U+FFFD to take() instead. */
 static int skip_invalid(const struct charset_converter *converter, char **text, size_t *n,
                         charset_take take, void *arg)
 {
@@ -353,8 +359,8 @@ static int skip_invalid(const struct charset_converter *converter, char **text, 
 }
 
 /*
- * Convert the text, except for an incomplete character at its end. Returns the number of
- * bytes of that character, or a negative error.
+ * Convert the text up to an incomplete character at its end. Returns the number of bytes
+ * of this character, or a negative error.
  */
 static ssize_t convert(const struct charset_converter *converter, char *text, size_t n,
                        charset_take take, void *arg)
@@ -378,7 +384,10 @@ static ssize_t convert(const struct charset_converter *converter, char *text, si
     return rc < 0 ? rc : 0;
 }
 
-/* Append a byte to the incomplete character, and try to convert the character. */
+/*
+ * Append a byte to the incomplete character, and convert the character if it is now
+ * complete.
+ */
 static int convert_left(struct charset_converter *converter, char byte, charset_take take,
                         void *arg)
 {
@@ -392,7 +401,7 @@ static int convert_left(struct charset_converter *converter, char byte, charset_
         return (int)rest;
     memmove(left, left + converter->left_n - (size_t)rest, (size_t)rest);
     converter->left_n = (size_t)rest;
-    /* no character is this long, so the bytes are invalid */
+    /* these bytes are invalid, because no character is so long */
     if (converter->left_n == sizeof converter->left) {
         rc = take("\xef\xbf\xbd", 3, arg);
         converter->left_n = 0;
@@ -429,8 +438,10 @@ int charset_convert_end(struct charset_converter *converter, charset_take take, 
 
 /* ---- queries ----------------------------------------------------------------------- */
 
-/* Append a numeric reference, such as "&#9731;", for a character of n bytes. The
-   reference is percent-encoded. */
+/*
+ * Append the percent-encoded numeric reference, such as "&#9731;", of a character of n
+ * bytes.
+ */
 static void add_by_number(struct text *out, const char *s, size_t n)
 {
     char reference[sizeof "%26%23%3B" + 10];
@@ -461,8 +472,10 @@ static void add_in_windows_1252(struct text *out, const char *s, size_t n)
     }
 }
 
-/* Call iconv(3) once, and append the percent-encoded result. If `s` is NULL, reset the
-   converter. Returns 0 or an errno. */
+/*
+ * Call iconv(3) once, and append the result, percent-encoded. If `s` is NULL, reset the
+ * converter. Returns 0, or the errno of iconv(3).
+ */
 static int add_converted(iconv_t back, struct text *out, char **s, size_t *n)
 {
     char piece[PIECE_BYTES], *to = piece;

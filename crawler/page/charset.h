@@ -1,4 +1,6 @@
-/* charset.h - find the encodings of pages, and convert pages that are not in UTF-8. */
+/*
+ * charset.h - find the encoding of a page, and convert the page to UTF-8.
+ */
 #ifndef CRAWLER_CHARSET_H
 #define CRAWLER_CHARSET_H
 
@@ -11,7 +13,7 @@
 #define CHARSET_BYTES 32
 
 struct charset {
-    /* the name for iconv(3), or "" for UTF-8 and for unknown encodings */
+    /* the name that iconv(3) uses, or "" for UTF-8 and unknown encodings */
     char label[CHARSET_BYTES];
     /* false: the page is UTF-8, or Windows-1252 if it is not valid UTF-8 */
     bool is_declared;
@@ -20,12 +22,13 @@ struct charset {
 };
 
 /*
- * Return iconv(3)'s name for the encoding with this label of n bytes, in upper or lower
- * case. Returns "" for UTF-8, or NULL if browsers do not support the label.
+ * Return the name that iconv(3) uses for the encoding with this label of n bytes, in
+ * upper or lower case. Returns "" for UTF-8, or NULL if browsers do not support the
+ * label.
  */
 const char *charset_name(const char *label, size_t n);
 
-/* A declaration of the encoding must be within the first CHARSET_HEAD_BYTES bytes. */
+/* A page must declare its encoding within the first CHARSET_HEAD_BYTES bytes. */
 #define CHARSET_HEAD_BYTES 1024
 
 /*
@@ -39,7 +42,7 @@ int charset_of(struct charset *charset, const char *content_type, const char *ht
 /*
  * Find the encoding of a style sheet. The sources, in order of precedence, are the byte
  * order mark, `content_type` and @charset. The default is UTF-8. (CSS Syntax Level 3,
- * section 3.2, except that the encoding of the linking page is ignored)
+ * section 3.2, but without the encoding of the linking page)
  */
 void charset_of_sheet(struct charset *charset, const char *content_type, const char *css,
                       size_t n);
@@ -54,19 +57,19 @@ struct charset_check {
 
 void charset_check_utf8(struct charset_check *check, const char *text, size_t n);
 
-/* A callback that receives a piece of UTF-8. A negative return value ends the
-   conversion. */
+/* Receives a piece of converted text. A negative return value ends the conversion. */
 typedef int (*charset_take)(const char *text, size_t n, void *arg);
 
-/* A converter to UTF-8, for a text that arrives in pieces. Invalid bytes become
-   U+FFFD. */
+/* Converts a text that arrives in pieces to UTF-8. Invalid bytes become U+FFFD. */
 struct charset_converter {
     iconv_t iconv;
-    /* The conversion from UTF-8 to the encoding. For UTF-16 this is (iconv_t)-1, because
-     * browsers send the queries of UTF-16 pages in UTF-8. */
+    /*
+     * Converts queries from UTF-8 to the encoding of the page. (iconv_t)-1 for UTF-16,
+     * because browsers send the queries of UTF-16 pages in UTF-8.
+     */
     iconv_t back;
-    size_t unit;  /* number of bytes to skip at an invalid sequence */
-    char left[8]; /* the incomplete character at the end of the last piece */
+    size_t unit;  /* number of bytes to skip if bytes are invalid */
+    char left[8]; /* incomplete character at the end of the last piece */
     size_t left_n;
 };
 
@@ -82,10 +85,10 @@ int charset_convert(struct charset_converter *converter, const char *text, size_
 int charset_convert_end(struct charset_converter *converter, charset_take take,
                         void *arg);
 /*
- * Append the query `s`, which is in UTF-8, as browsers send it for a page in this
- * encoding. If `converter` is NULL, the encoding is Windows-1252. Non-ASCII characters
- * are converted and percent-encoded. Characters that the encoding lacks become numeric
- * references such as "&#9731;". (WHATWG, URL: percent-encode after encoding)
+ * Append the UTF-8 query `s` as a browser sends it from a page in the encoding of the
+ * converter, or in Windows-1252 if `converter` is NULL. Non-ASCII characters are
+ * converted and percent-encoded. Characters that do not exist in the encoding become
+ * numeric references such as "&#9731;". (WHATWG, URL: percent-encode after encoding)
  */
 void charset_add_query(const struct charset_converter *converter, struct text *out,
                        const char *s, size_t n);

@@ -2,10 +2,10 @@
  * charset_labels.c - the labels of encodings that browsers support, with the names that
  * iconv(3) uses.
  *
- * The table is needed because iconv(3) supports more encodings than browsers do, for
- * example UTF-7, UTF-32 and EBCDIC. Some labels mean a superset of the encoding that they
- * name: "iso-8859-1" means Windows-1252. (WHATWG: encodings, names and labels) Encodings
- * such as ISO-2022-KR are not listed, because browsers do not decode them.
+ * Labels cannot simply be passed to iconv(3), because it supports encodings that browsers
+ * do not, such as UTF-7, UTF-32, EBCDIC and ISO-2022-KR, and because some labels mean a
+ * superset of the encoding that they name: "iso-8859-1" means Windows-1252. (WHATWG:
+ * encodings, names and labels)
  */
 #include "charset.h"
 

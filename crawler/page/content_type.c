@@ -18,7 +18,7 @@ struct span {
 
 struct type {
     struct span essence; /* "text/html" */
-    struct span charset; /* n is 0 if there is no charset */
+    struct span charset; /* n is 0 without a charset */
 };
 
 static struct span trim(struct span span)
@@ -32,7 +32,7 @@ static struct span trim(struct span span)
     return span;
 }
 
-/* True if the text is a token of HTTP. (RFC 9110, 5.6.2) */
+/* True if the text is a token as defined by HTTP. (RFC 9110, 5.6.2) */
 static bool is_token(struct span span)
 {
     for (size_t i = 0; i < span.n; i++)

@@ -1,10 +1,10 @@
 /*
- * page_text.c - extract the text of an HTML page, and find text fragments in it.
+ * page_text.c - see page_text.h
  *
- * The page and the directive are normalised in the same way, to lower case and single
- * spaces. So the texts of a directive can be found by comparing bytes. A match must begin
- * and end at word boundaries. The prefix and the suffix may be separated from the match
- * by any white space, even by the end of a block.
+ * The page and the directive are both converted to lower case and single spaces, so that
+ * texts can be found by comparing bytes. A match must begin and end at word boundaries.
+ * Any white space, even the end of a block, may separate it from the prefix and the
+ * suffix.
  */
 #include "page_text.h"
 
@@ -24,7 +24,7 @@
 struct extraction {
     struct html_tokenizer tokenizer;
     struct text text;
-    char last; /* the last byte appended, for merging white space: ' ', '\n' or other */
+    char last;      /* last byte appended, for merging white space: ' ', '\n' or other */
     bool is_hidden; /* inside an element whose text is invisible, such as <script> */
 };
 
@@ -82,7 +82,7 @@ static bool is_block(enum html_element element)
     }
 }
 
-/* End a block: replace the spaces at its end with a newline. */
+/* End a block: replace spaces at its end with a newline. */
 static void end_block(struct extraction *extraction)
 {
     struct text *text = &extraction->text;
@@ -102,8 +102,10 @@ static void add_space(struct extraction *extraction)
         extraction->last = ' ';
 }
 
-/* Return the length in bytes of the space at s, which may be U+00A0, or 0 if there is no
- * space. */
+/*
+ * Return the length of the white space character at s, which may be U+00A0, or 0 if s is
+ * another character.
+ */
 static size_t space_at(const char *s, size_t n)
 {
     if (*s == ' ' || *s == '\t' || *s == '\n' || *s == '\r' || *s == '\f')
@@ -181,14 +183,19 @@ struct span {
     size_t n;
 };
 
-/* The parts of a directive, normalised like the page's text. A missing part has n = 0. */
+/*
+ * The parts of a directive, converted like the page's text. If a part is missing, its n
+ * is 0.
+ */
 struct directive {
     char *texts[4];
     struct span prefix, start, end, suffix;
 };
 
-/* Decode and normalise a part of a directive, and remove spaces at both ends. The caller
-   frees the result. */
+/*
+ * Decode a part of a directive, convert it like the page's text, and remove spaces at
+ * both ends. The caller frees the result. Returns NULL if memory runs out.
+ */
 static char *normalise(const char *part, size_t n)
 {
     struct extraction words = {.last = '\n'};
@@ -278,8 +285,9 @@ static uint32_t character_at(const char *at)
 }
 
 /*
- * True for characters of scripts that separate words by spaces. False for punctuation,
- * and for Thai, Chinese and Japanese, where any position counts as a word boundary.
+ * True for characters of words in scripts that put spaces between words. False for
+ * punctuation, and for Thai, Chinese and Japanese, in which any position counts as a word
+ * boundary.
  */
 static bool is_of_word(uint32_t c)
 {
@@ -323,9 +331,8 @@ static const char *skip_space(const char *at)
 }
 
 /*
- * Return the end of the range that begins at `start`. If the end or the suffix of the
- * directive does not match, return NULL. In that case, set *is_over to true if all later
- * beginnings would also fail.
+ * Return the end of the range that begins at `start`, or NULL if the directive's end or
+ * suffix does not match. If no later start can match either, set *is_over to true.
  */
 static const char *match_end(const char *text, const char *text_end, const char *start,
                              const struct directive *directive, bool *is_over)

@@ -16,9 +16,9 @@
 int page_text(const char *html, size_t n, char **out);
 
 /*
- * Return 1 if the text contains all texts of a directive, 0 if not, or -ENOMEM.
- * `directive` is the percent-encoded text after ":~:" in the URL, such as
- * "text=prefix-,start,end,-suffix&text=start". Malformed texts are ignored. (URL Fragment
+ * Return 1 if the page's text contains all texts of a directive, 0 if not, or -ENOMEM.
+ * `directive` is the percent-encoded part of the URL after ":~:", such as
+ * "text=prefix-,start,end,-suffix&text=start". Malformed parts are ignored. (URL Fragment
  * Text Directives: find a range from a text directive)
  */
 int page_text_has(const char *text, const char *directive);

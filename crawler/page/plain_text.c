@@ -1,10 +1,10 @@
 /*
- * plain_text.c - find the URLs in plain text.
+ * plain_text.c - see plain_text.h
  *
- * Plain text does not mark the end of a URL. As in RFC 3986, appendix C, a URL ends at
- * white space, quotes and angle brackets. It also ends at a closing bracket that was not
- * opened inside the URL. As in GitHub's autolinks (GFM, 6.9), punctuation at the end of a
- * URL belongs to the surrounding sentence.
+ * Plain text does not mark the end of a URL. According to RFC 3986, appendix C, a URL
+ * ends at white space, quotes and angle brackets. Here, it also ends at a closing bracket
+ * without an opening bracket in the URL. As in GitHub's autolinks (GFM, 6.9), punctuation
+ * after a URL belongs to the surrounding sentence.
  */
 #include "plain_text.h"
 
@@ -15,8 +15,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* Decode the UTF-8 character at s, and set *length to its number of bytes. Returns 0 if
- * the character is malformed. */
+/*
+ * Decode the UTF-8 character at s, and store its number of bytes in *length. Returns 0 if
+ * the character is malformed.
+ */
 static unsigned character_at(const char *s, size_t n, size_t *length)
 {
     const unsigned char *u = (const unsigned char *)s;
@@ -40,7 +42,7 @@ static bool is_delimiter(unsigned c)
            (c >= 0x3000 && c <= 0x303f) || (c >= 0xff00 && c <= 0xff65);
 }
 
-/* Return the length of the longest text at s that may be a URL. */
+/* Return the length of the text at s that may be a URL. */
 static size_t length_at(const char *s, size_t n)
 {
     size_t at = 0, length, round = 0, square = 0;
@@ -63,7 +65,7 @@ static size_t length_at(const char *s, size_t n)
     return at;
 }
 
-/* Return the length of a URL without punctuation of the surrounding sentence. */
+/* Return the length of a URL without the punctuation after it. */
 static size_t without_punctuation(const char *s, size_t n)
 {
     while (n > 0 && strchr("?!.,:;*_~'", s[n - 1]) != NULL)
@@ -71,7 +73,7 @@ static size_t without_punctuation(const char *s, size_t n)
     return n;
 }
 
-/* True for "http://" or "https://" and a host, unless a letter precedes them. */
+/* True for "http://" or "https://", if a host follows and no letter or digit precedes. */
 static bool begins_url(const char *text, size_t n, size_t at)
 {
     size_t scheme = strncasecmp(text + at, "http://", 7) == 0    ? 7
@@ -87,8 +89,8 @@ static bool begins_url(const char *text, size_t n, size_t at)
 }
 
 /*
- * True for templates such as "http://h/{name}", "http://h/<name>" and "http://h/${name}".
- * `end` is the offset after the text that looks like a URL.
+ * True if a placeholder follows the text that looks like a URL and ends at `end`, as in
+ * "http://h/{name}", "http://h/<name>" and "http://h/${name}".
  */
 static bool has_placeholder(const char *text, size_t n, size_t end)
 {

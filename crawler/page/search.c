@@ -1,12 +1,11 @@
 /*
- * search.c - turn the bytes of a page into URLs: decode the page, find its links, and
- * resolve them.
+ * search.c - see search.h
  *
- * Most of this runs in the event loop. Finding links takes two milliseconds per megabyte,
- * and a page arrives in pieces of a few kilobytes. The first pieces of a page are stored
- * until the encoding is known. If the page needs a converter that is not open yet, the
- * whole page is stored. A Markdown page is also stored until it is complete, and is then
- * parsed on a thread.
+ * Links are found in the event loop, because this takes only two milliseconds per
+ * megabyte, and a page arrives in pieces of a few kilobytes. The first pieces of a page
+ * are stored until its encoding is known. If the page needs a converter that is not open
+ * yet, the whole page is stored. A Markdown page is also stored, and is parsed on a
+ * thread when it is complete.
  */
 #include "search_inside.h"
 
@@ -106,7 +105,7 @@ static enum page_type type_of(const char *content_type)
     return is_type(content_type, "text/css") ? PAGE_SHEET : PAGE_HTML;
 }
 
-/* True if browsers would read a page of this type as XHTML. */
+/* True if browsers read a page of this type as XHTML. */
 static bool is_xml(const char *content_type)
 {
     return is_type(content_type, "application/xhtml+xml") ||
@@ -196,7 +195,7 @@ static bool is_sitemap(const struct search *search)
     case SITEMAP_INDEX:
         return search->sitemap_mode != MAY_BE_FEED;
     case SITEMAP_RSS:
-    case SITEMAP_ATOM: /* not as HTML, where CDATA sections would be read as tags */
+    case SITEMAP_ATOM: /* in HTML, CDATA sections would be read as tags */
         return is_named || search->else_html;
     case SITEMAP_NO_XML:
         return is_named && (is_utf16(head, n) ||
@@ -231,7 +230,7 @@ static int feed_sitemap(struct search *search, const char *bytes, size_t n)
     return search->sitemap != NULL ? sitemap_feed(search->sitemap, bytes, n) : -ENOMEM;
 }
 
-/* Decompress the sitemap. This runs on a thread, because the result may be large. */
+/* Decompress the sitemap. Runs on a thread, because the result may be large. */
 static int inflate_sitemap(void *arg)
 {
     struct search *search = arg;
@@ -268,8 +267,10 @@ int search_process_piece(const char *html, size_t n, void *arg)
     return links_feed(&search->links, html, n);
 }
 
-/* Choose how to decode the page. The converter of the previous page is still open,
-   because most pages of a site have the same encoding. */
+/*
+ * Choose how to decode the page. The converter of an earlier page stays open, because
+ * most pages of a site have the same encoding.
+ */
 static enum encoding choose_encoding(struct search *search)
 {
     if (charset_is_utf8(&search->charset))
@@ -300,7 +301,7 @@ static int feed_bytes(struct search *search, const char *html, size_t n)
     return search_process_piece(html, n, search);
 }
 
-/* Open a converter. This runs on a thread, because iconv(3) may read files. */
+/* Open a converter. Runs on a thread, because iconv(3) may read files. */
 static int open_converter(void *arg)
 {
     struct search *search = arg;
@@ -308,8 +309,10 @@ static int open_converter(void *arg)
     return charset_converter_open(&search->converter, &search->charset);
 }
 
-/* Open a converter for the page. If iconv(3) does not support the encoding, ignore its
-   declaration. */
+/*
+ * Open a converter for the page. If iconv(3) does not support the encoding, ignore the
+ * page's declaration.
+ */
 static int begin_converting(struct search *search)
 {
     int rc;

@@ -1,5 +1,6 @@
 /*
- * search.h - find the URLs in a page while it arrives.
+ * search.h - find the URLs and ids in a page while it arrives: decode the page, find its
+ * links, and resolve them.
  *
  *     search_begin(search, content_type);
  *     while (rc == 0 && ... more of the page ...)
@@ -39,30 +40,32 @@ struct search_visitor {
     /* A negative return value ends the search. */
     int (*visit)(const struct search_found *found, void *arg);
     /*
-     * Called before visit(), so that the visitor can prefetch its data about the URL into
-     * the CPU cache. expect() is called first, and returns a mark. A few links later,
-     * expect_soon() is called with this mark. Both functions may be NULL.
+     * These functions, which may be NULL, let the visitor prefetch its data about a URL
+     * into the CPU cache. expect() is called as soon as the URL is known, and may return
+     * any value. expect_soon() is called with this value a few links later, and visit()
+     * again a few links later.
      */
     uint64_t (*expect)(const struct url *url, void *arg);
     void (*expect_soon)(uint64_t mark, void *arg);
     /*
-     * Called after `reference` was resolved to `url`. The function may replace the URL,
-     * as for local files (see local.h). If url->href is NULL, the reference is not a
-     * valid URL, but rebase() may set one. Fails with -EINVAL or -ENOMEM. May be NULL.
+     * Called after `reference` was resolved to `url`, which the function may replace: see
+     * local.h. If the reference is not a valid URL, url->href is NULL, and the function
+     * may set it. Fails with -EINVAL or -ENOMEM. May be NULL.
      */
     int (*rebase)(const char *reference, struct url *url, void *arg);
     void *arg;
 };
 
 /*
- * Create an object that searches one page after another. Returns NULL if memory runs out.
- * search_destroy() accepts NULL.
+ * Create an object with which many pages can be searched, one at a time. Returns NULL if
+ * memory runs out. search_destroy() accepts NULL.
  */
 struct search *search_create(void);
 void search_destroy(struct search *search);
 
-/* Find out which links have nofollow, and set link->nofollow. Call this before the first
- * page. */
+/*
+ * Set link->nofollow of links that must not be followed. Call this before the first page.
+ */
 void search_want_rel(struct search *search);
 
 /*
@@ -75,17 +78,18 @@ void search_leave_out_css(struct search *search);
 void search_cancel(struct search *search);
 
 /*
- * Begin a page, and drop an unfinished one. `content_type` is copied, and may be NULL.
- * The page is HTML, unless the type is text/markdown, text/mdx, text/css or text/plain.
+ * Begin a page, dropping the current one. `content_type` is copied, and may be NULL. The
+ * page is treated as HTML, unless its type is text/markdown, text/mdx, text/css or
+ * text/plain.
  */
 void search_begin(struct search *search, const char *content_type);
 
 /*
- * Treat the current page as a sitemap if its first bytes look like one. If `else_html` is
- * true, also accept a feed. `is_named` means that the user or a robots.txt calls the page
- * a sitemap. Such a page may also be a feed or a list of URLs, and may be compressed with
- * gzip. If the page is none of these, search it as HTML if `else_html` is true, and
- * ignore it otherwise.
+ * Treat the current page as a sitemap if its first bytes look like one, or as a feed if
+ * they look like one and `is_named` or `else_html` is true. `is_named` must be true if
+ * the user or a robots.txt calls the page a sitemap: only such a page may be a list of
+ * URLs or gzip-compressed. Any other page is searched as HTML if `else_html` is true, and
+ * ignored otherwise.
  */
 void search_expect_sitemap(struct search *search, bool is_named, bool else_html);
 
@@ -93,16 +97,16 @@ void search_expect_sitemap(struct search *search, bool is_named, bool else_html)
 void search_expect_feed(struct search *search);
 
 /*
- * Guess the type of the current page from its first bytes, because the server did not
- * send a type. Plain text is searched if `takes_text` is true. Types other than HTML, XML
- * and text are ignored.
+ * Guess the type of the current page from its first bytes. Call this if the server did
+ * not send a type. HTML and XML are searched, and plain text if `takes_text` is true.
+ * Pages of other types are ignored.
  */
 void search_expect_unknown(struct search *search, bool takes_text);
 
 /*
- * Process the next piece. Usually only links are stored. Compressed sitemaps, Markdown,
- * and pages whose converter is not open yet are stored as a whole. Never suspends. Fails
- * with -ENOMEM, or with -EMSGSIZE if more than 1 GiB must be stored.
+ * Process the next piece. Usually only links are stored; but compressed sitemaps,
+ * Markdown, and pages whose converter is not open yet are stored completely. Never
+ * suspends. Fails with -ENOMEM, or with -EMSGSIZE if more than 1 GiB must be stored.
  */
 int search_feed(struct search *search, const char *html, size_t n);
 
@@ -110,34 +114,35 @@ int search_feed(struct search *search, const char *html, size_t n);
 void search_want_text(struct search *search);
 
 /*
- * Return the text of the last page in the form of page_text(). The caller frees the text.
- * Returns NULL if search_want_text() was not called, or if the page is not HTML.
+ * Return the text of the last page, as extracted by page_text(), or NULL if
+ * search_want_text() was not called or the page is not HTML. The caller frees the text.
  */
 char *search_take_text(struct search *search);
 
-/* Record that the rest of the page is missing. search_end() then searches the part that
- * has arrived. */
+/*
+ * Record that the rest of the page is missing. search_end() will search the part that has
+ * arrived.
+ */
 void search_break_off(struct search *search);
 
 /* True if it is already known that the page will not be searched. */
 bool search_is_ignored(const struct search *search);
 
 /*
- * End the page, which came from `url`. Resolve all references, and visit the links and
- * ids in document order. The page is dropped even if this fails.
+ * End the page that was fetched from `url`. Resolve all references, and visit the links
+ * and ids in document order. The page is dropped, even after an error.
  *
- * If the page has many links, the call suspends from time to time to let other tasks run.
- * The call also suspends while a thread parses Markdown, decompresses gzip, or loads a
- * converter from disk. Fails with the errors of search_feed(), with -ECANCELED, or with
- * -EAGAIN if no thread is available.
+ * Suspends after every 1000 links to let other tasks run, and while a thread parses
+ * Markdown, extracts text, decompresses gzip, or loads a converter from disk. Fails like
+ * search_feed(), with -ECANCELED, or with -EAGAIN if no thread is available.
  */
 COIL_SUSPENDS int search_end(struct search *search, const char *url,
                              const struct search_visitor *visitor);
 
 /*
- * Resolve and visit the links that find() passes to `visit`, for example those in headers
- * of the page. These links are relative to `url`, even if the page has another base. Call
- * this before search_end(), or without a page.
+ * Resolve and visit the links that find() passes to visit(), for example links in the
+ * headers of the page. They are relative to `url`, even if the page has a different base.
+ * Call this before search_end(), or without a page.
  */
 COIL_SUSPENDS int
 search_links(struct search *search,
@@ -145,8 +150,8 @@ search_links(struct search *search,
              void *arg, const char *url, const struct search_visitor *visitor);
 
 /*
- * Return properties of the last page: whether it was searched at all, whether it can have
- * ids that fragments refer to, and whether it was Markdown.
+ * Return whether the last page was searched, whether it can have ids to which fragments
+ * refer, and whether it was Markdown.
  */
 bool search_was_page(const struct search *search);
 bool search_has_ids(const struct search *search);

@@ -7,15 +7,15 @@
 #include "charset.h"
 #include "search.h"
 
-/* After this many links, let other tasks run. */
+/* Number of links after which other tasks may run. */
 #define LINKS_PER_TURN 1000
 
 enum encoding {
-    AS_IT_IS,     /* the page is UTF-8, or Windows-1252 if it is not valid UTF-8 */
-    CONVERTED,    /* the open converter converts the page */
+    AS_IT_IS,     /* not converted: UTF-8, or Windows-1252 if it is not valid UTF-8 */
+    CONVERTED,    /* convert each piece with the open converter */
     TO_BE_OPENED, /* a converter must be opened first */
-    HELD,         /* the page is stored until its end, and then converted */
-    SITEMAP,      /* the sitemap declares its own encoding */
+    HELD,         /* store the page until its end, then convert or decompress it */
+    SITEMAP,      /* a sitemap, which declares its own encoding */
     IGNORED,
 };
 
@@ -35,8 +35,8 @@ enum sitemap_mode { NO_SITEMAP, MAY_BE_FEED, MAY_BE_SITEMAP, NAMED_SITEMAP };
 #define PROBLEM_BYTES 128
 
 /*
- * A link is visited after AHEAD more links were found. In the meantime, the memory that
- * the visit needs is loaded into the CPU cache.
+ * A link is visited when AHEAD more links have been found, so that the data that the
+ * visit needs is in the CPU cache by then.
  */
 #define AHEAD 8
 #define SOON (AHEAD / 2)
@@ -49,8 +49,7 @@ struct ahead {
     uint64_t mark;
 };
 
-/* The state of a search. The struct has many members, because the same object reads pages
- * of all types, piece by piece. */
+/* The state of a search, for pages of all types. */
 struct search {
     struct links links;
     char content_type[256]; /* the Content-Type header, truncated if it is longer */
@@ -66,11 +65,13 @@ struct search {
     struct charset charset;
     bool knows_charset;
     enum encoding encoding;
-    /* The converter is open unless `opened`, the name of its encoding, is "". */
+    /*
+     * The open converter. `opened` is the name of its encoding, or "" if it is not open.
+     */
     struct charset_converter converter;
     char opened[CHARSET_BYTES];
-    struct html_buffer held; /* the page as received, if it is stored until its end */
-    struct html_buffer text; /* in UTF-8: plain text, or a page whose text is wanted */
+    struct html_buffer held; /* the whole page as received, if it must be stored */
+    struct html_buffer text; /* plain text, or a page whose text is wanted, in UTF-8 */
     struct markdown *markdown;
     struct charset_check check;
     char head[CHARSET_HEAD_BYTES];
@@ -91,8 +92,10 @@ int search_feed_held(struct search *search);
 
 int search_feed_head(struct search *search);
 
-/* Parse Markdown. This must run on a thread, because a long text takes time, and because
- * cmark needs more stack than a task has. */
+/*
+ * Parse Markdown. Runs on a thread, because this may take long, and because cmark needs
+ * more stack than a task has.
+ */
 int search_read_markdown(void *arg);
 
 #endif

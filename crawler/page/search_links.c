@@ -75,7 +75,10 @@ static struct ahead *add_ahead(struct search *search, const struct link *link)
     return last;
 }
 
-/* True if the encoding is not declared and the page is not valid UTF-8. */
+/*
+ * True if the page is in Windows-1252, because it does not declare an encoding and is not
+ * valid UTF-8.
+ */
 static bool is_windows_1252(const struct search *search)
 {
     return search->encoding == AS_IT_IS && !search->charset.is_declared &&
@@ -130,7 +133,7 @@ static bool may_be_base(const struct whatwg_url *url)
 
 /*
  * Let the visitor replace the URL. `rc` is 0, or -EINVAL if the reference is not a valid
- * URL. Fails with the errors of the visitor's rebase().
+ * URL. Fails like the visitor's rebase().
  */
 static int rebase_url(const struct search *search, const char *reference, struct url *url,
                       int rc)
@@ -143,8 +146,8 @@ static int rebase_url(const struct search *search, const char *reference, struct
 }
 
 /*
- * Resolve a reference relative to *base. If the result is a valid URL, replace *base with
- * it. In a local file, "/x" is resolved to a path in the root folder. Returns 0 or
+ * Resolve a reference relative to *base, and replace *base with the result if it is a
+ * valid base URL. In a local file, "/x" means a path in the root folder. Returns 0 or
  * -ENOMEM.
  */
 static int change_base(const struct search *search, const char *reference,
@@ -171,8 +174,10 @@ static int change_base(const struct search *search, const char *reference,
     return 0;
 }
 
-/* Find the base of a link that has its own base, by resolving the `lines` of link.base
- * one after another. Returns 0 or -ENOMEM. The caller must finish *base in both cases. */
+/*
+ * Find the base of a link for which link.base is not NULL, by resolving its `lines` one
+ * after another. Returns 0 or -ENOMEM. The caller must finish *base even after an error.
+ */
 static int find_own_base(const struct search *search, const char *lines,
                          struct whatwg_url *base)
 {
@@ -241,7 +246,7 @@ static int on_link(const struct link *link, void *arg)
     return rc;
 }
 
-/* Drop the last line, which may be incomplete and end within a URL. */
+/* Drop the last line, which may end in the middle of a URL. */
 static void drop_last_line(struct html_buffer *text)
 {
     while (text->n > 0 && text->bytes[text->n - 1] != '\n' &&
@@ -335,7 +340,7 @@ static int convert_windows_1252(struct html_buffer *text)
     return 0;
 }
 
-/* Extract the text of the page. This runs on a thread, because a page may be long. */
+/* Extract the text of the page. Runs on a thread, because a page may be long. */
 static int read_text(void *arg)
 {
     struct search *search = arg;
@@ -382,7 +387,7 @@ int search_links(struct search *search,
     return rc == 0 ? end_visits(search, find(on_link, search, arg)) : rc;
 }
 
-/* Drop the page and free its memory, so that an idle worker does not keep the memory. */
+/* Drop the page and free its memory, which an idle worker must not hold. */
 void search_cancel(struct search *search)
 {
     html_buffer_finish(&search->held);

@@ -1,8 +1,8 @@
 /*
- * sniff.c - guess the type of a page without a content type, from its first bytes.
+ * sniff.c - see sniff.h
  *
- * The standard's patterns for images, sound and archives are omitted. Such files contain
- * bytes that do not occur in text, or would yield no links anyway.
+ * The standard's patterns for images, sound and archives are omitted, because such files
+ * either contain bytes that do not occur in text, or do not contain links.
  */
 #include "sniff.h"
 

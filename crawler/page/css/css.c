@@ -1,6 +1,5 @@
 /*
- * css.c - tokenize CSS, as far as this is needed to find URLs. (CSS Syntax Level 3,
- * section 4.3)
+ * css.c - tokenize CSS to find the URLs in it. (CSS Syntax Level 3, section 4.3)
  *
  *                  .-- '"' --> STRING --.
  *        .---------|                    |--> TOP      each may hold an escape:
@@ -9,11 +8,11 @@
  *                  '-- "/ *" --> COMMENT             URL_OPEN -- a quote --> STRING
  *                                                             '-- else --> URL --> URL_END
  *
- * Each byte is read once, except that the byte after a token may be read twice.
+ * Each byte is read once; only the byte after a token may be read twice.
  *
- * A token that begins with a sign, a dot, '#', '@' or '<' is recognised by the one or two
- * bytes that follow, in states of its own. Numbers are in css_numbers.c. Escapes are
- * decoded in css_decode.c.
+ * If a token begins with a sign, a dot, '#', '@' or '<', its next one or two bytes show
+ * what it is. Each of these beginnings has its own state. Numbers are parsed in
+ * css_numbers.c, and escapes are decoded in css_decode.c.
  */
 #include "css_states.h"
 #include "../html/html_tokenizer.h"
@@ -30,8 +29,10 @@ static bool is_unprintable(char c)
 
 /* ---- values ------------------------------------------------------------------------ */
 
-/* Return the line and column of a byte. In each call, the byte must not be before the
-   byte of the previous call. */
+/*
+ * Return the line and column of a byte. The byte must not precede the byte of the
+ * previous call.
+ */
 static struct html_position place_of(struct css *css, const char *p)
 {
     html_count(&css->counter, css->counted, (size_t)(p - css->counted));
@@ -69,8 +70,10 @@ static void visit_url(struct css *css, const char *bytes, size_t n, bool cut)
         css->rc = rc;
 }
 
-/* End the value before `p`, and visit it. If the whole value is in the current piece, it
-   is not copied. */
+/*
+ * End the value before `p`, and pass it to visit(). If the whole value is in the current
+ * piece, it is not copied.
+ */
 static void end_value(struct css *css, const char *p)
 {
     if (!css->reads_value)
@@ -149,9 +152,9 @@ static const char *begin_escape(struct css *css, const char *p, enum css_state a
 }
 
 /*
- * Handle a newline after a backslash, which is not a valid escape. A string continues on
- * the next line, without these two characters. Elsewhere the current token ends, and the
- * backslash is a token of its own.
+ * Handle a newline after a backslash, which is not a valid escape. In a string, both
+ * characters are dropped, and the string continues on the next line. Elsewhere, the
+ * current token ends, and the backslash is a separate token.
  */
 static const char *end_escape(struct css *css, const char *p)
 {
@@ -569,8 +572,10 @@ int css_feed(struct css *css, const char *text, size_t n)
     return css->rc;
 }
 
-/* Return the length of the current value at the end of the text. A backslash at the end
-   of an unfinished string is not part of the value. (4.3.5) */
+/*
+ * Return the length of a value that is unfinished when the text ends. A backslash at its
+ * end is not part of the value if it is a string. (4.3.5)
+ */
 static size_t value_length(const struct css *css)
 {
     bool is_open = css->state == ESCAPE && css->after_escape == STRING && !css->value.cut;

@@ -9,14 +9,14 @@
  *         rc = css_end(&css);
  *     css_finish(&css);
  *
- * The tokenizer follows CSS Syntax Level 3, so "url(" is ignored in a comment, in a
- * string, or at the end of another name. It finds the URLs in url(), with or without
- * quotes, and in the strings of @import and image-set(). The URLs in @namespace and
- * @document are ignored, because they only serve as names and patterns.
+ * The tokenizer finds the URLs in url(), with or without quotes, and in the strings of
+ * @import and image-set(). Because it follows CSS Syntax Level 3, it ignores "url(" in a
+ * comment, in a string, or at the end of a longer name. URLs in @namespace and @document
+ * are ignored, because they only serve as names and patterns.
  *
- * The text is in UTF-8, or in another encoding in which ASCII bytes always represent
- * ASCII characters. Any text is accepted. Only the current URL is stored, at most
- * HTML_VALUE_BYTES of it. The functions do not use coil, and can run on any thread.
+ * The text must be in UTF-8, or in another encoding in which ASCII bytes always represent
+ * ASCII characters. It need not be valid CSS. Only the current URL is stored, truncated
+ * to HTML_VALUE_BYTES. The functions do not use coil, and can run on any thread.
  */
 #ifndef CRAWLER_CSS_H
 #define CRAWLER_CSS_H
@@ -30,14 +30,13 @@
 
 enum css_kind { CSS_URL, CSS_IMPORT, CSS_IMAGE_SET, CSS_KINDS };
 
-/* A URL that the tokenizer found. The URL is not empty, and is valid only during the
- * visit. */
+/* A nonempty URL that the tokenizer found. Valid only during the call of visit(). */
 struct css_url {
     enum css_kind kind;
     const char *bytes; /* the URL as written, without quotes; see css_decode() */
     size_t n;
     bool cut;                   /* the URL was truncated to HTML_VALUE_BYTES */
-    struct html_position place; /* the place of the first byte */
+    struct html_position place; /* place of the first byte */
 };
 
 /* Called for each URL. A negative return value stops the tokenizer: css_feed() and
@@ -46,17 +45,18 @@ typedef int (*css_visit_function)(const struct css_url *url, void *arg);
 
 #define CSS_NAME_BYTES 24 /* longer than every name that the tokenizer must recognize */
 
-/* The state of a tokenizer. The struct has many members, because a piece may end after
- * any byte of a style sheet. */
+/*
+ * The state of a tokenizer, which must be stored between pieces. All members are private
+ * to css.c and css_numbers.c.
+ */
 struct css {
-    /* All members are private to css.c and css_numbers.c. */
     css_visit_function visit;
     void *arg;
     int rc;
     uint8_t state;
-    uint8_t after_escape; /* the state to return to after an escape */
+    uint8_t after_escape; /* state to return to after an escape */
     uint8_t hex_n;
-    uint32_t hex;      /* the value of a hexadecimal escape in a name */
+    uint32_t hex;      /* value of a hexadecimal escape in a name */
     uint8_t name_kind; /* the current name's enum css_name_kind */
     uint8_t name_n;    /* CSS_NAME_BYTES if the name is too long to be recognized */
     char name[CSS_NAME_BYTES];
@@ -67,9 +67,9 @@ struct css {
     bool is_import;     /* the current token is the URL of an @import */
     bool in_name_rule;  /* between @namespace or @document and ';' or '{' */
     uint32_t depth;     /* depth of parentheses */
-    uint32_t image_set; /* the depth of parentheses inside image-set(), or 0 */
+    uint32_t image_set; /* depth of parentheses inside image-set(), or 0 */
     const char *value_at;
-    /* the part of the current value that was in earlier pieces */
+    /* part of the current value from earlier pieces */
     struct html_buffer value;
     struct html_position place;
     struct html_counter counter; /* the line and column of `counted` */
@@ -90,7 +90,7 @@ void css_begin(struct css *css, struct html_position place);
  */
 int css_feed(struct css *css, const char *text, size_t n);
 
-/* End the text. An unfinished URL is visited, as in browsers. */
+/* End the text. An unfinished URL is passed to visit(), because browsers use it too. */
 int css_end(struct css *css);
 
 /*

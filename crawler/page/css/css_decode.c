@@ -9,7 +9,7 @@ static const char *skip_newline(const char *s, const char *end)
     return end - s > 1 && s[0] == '\r' && s[1] == '\n' ? s + 2 : s + 1;
 }
 
-/* Decode the escape after a backslash. *n is set to the length of the result in bytes. */
+/* Decode the escape after a backslash. Stores the length of the result in *n. */
 static const char *decode_escape(const char *s, const char *end, char *out, size_t *n)
 {
     uint32_t hex = 0;

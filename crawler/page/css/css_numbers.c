@@ -1,6 +1,6 @@
 /*
- * css_numbers.c - tokenize numbers with their units. In "1url(", the letters are the unit
- * of the number, not the beginning of a URL.
+ * css_numbers.c - tokenize numbers with their units. For example, "url" is the unit of
+ * the number in "1url(", not the beginning of a URL.
  *
  *     INTEGER -- '.' --> INTEGER_DOT --> FRACTION -- 'e' --> EXPONENT_E --> EXPONENT
  *        |                                  |                    |  '-- sign --> EXPONENT_SIGN
@@ -75,8 +75,10 @@ CSS_STATE(css_state_exponent_e)
     return p;
 }
 
-/* The state after the sign of an exponent. Without a digit after the sign, "1e-" has the
-   unit "e-", but "1e+" has the unit "e", followed by a '+'. */
+/*
+ * The state after the sign of an exponent. If no digit follows the sign, "1e-" is a
+ * number with the unit "e-", but "1e+" is a number with the unit "e", followed by a '+'.
+ */
 CSS_STATE(css_state_exponent_sign)
 {
     if (p == end)

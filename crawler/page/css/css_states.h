@@ -1,9 +1,9 @@
 /*
  * css_states.h - declarations shared by the files of the CSS tokenizer.
  *
- * Each state is a function. The function reads as much of a piece as it can, sets `state`
- * to the next state, and returns the address of the first unread byte. A state is never
- * called with an empty piece.
+ * Each state is a function that reads as much of the current piece as it can, sets
+ * `state` to the next state, and returns the address of the first unread byte. It is
+ * never called with an empty piece.
  */
 #ifndef CRAWLER_CSS_STATES_H
 #define CRAWLER_CSS_STATES_H
@@ -56,7 +56,7 @@ CSS_STATE(css_state_exponent_sign);
 CSS_STATE(css_state_exponent);
 CSS_STATE(css_state_number_minus);
 
-/* Begin a name. The bytes of the name are added later. */
+/* Begin a name. Begin a name. Its bytes are added later. */
 static inline void css_begin_name(struct css *css, enum css_name_kind kind)
 {
     css->name_kind = (uint8_t)kind;
@@ -74,8 +74,7 @@ static inline bool css_is_space(char c)
     return c == ' ' || c == '\t' || css_is_newline(c);
 }
 
-/* True for a character that can begin a name. This includes NUL, which represents
-   U+FFFD. (3.3) */
+/* True if the character can begin a name. NUL can, because it stands for U+FFFD. (3.3) */
 static inline bool css_begins_name(char c)
 {
     return is_letter(c) || c == '_' || (c & 0x80) != 0 || c == '\0';

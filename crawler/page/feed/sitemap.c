@@ -7,8 +7,8 @@
  *
  * URLs are stored one after another, as in links.c, until they are visited.
  *
- * To limit time and memory, the size of tokens and the depth of elements are limited:
- * expat reads an unfinished token again with each piece, and stores all open elements.
+ * The size of tokens and the depth of elements are limited, because expat reads an
+ * unfinished token again with each piece, and stores all open elements.
  */
 #include "sitemap_inside.h"
 
@@ -76,8 +76,10 @@ static bool begins_with(const char *s, const char *end, const char *what)
     return (size_t)(end - s) >= n && memcmp(s, what, n) == 0;
 }
 
-/* Return the address after the '>' that ends a document type. Declarations inside the
- * document type, which also end with '>', are skipped. */
+/*
+ * Return the address after the '>' that ends a document type. Skip declarations inside
+ * the document type, which also end with '>'.
+ */
 static const char *skip_doctype(const char *s, const char *end)
 {
     const char *close = skip_past(s, end, ">");
@@ -245,8 +247,10 @@ static bool begins_xml(char c)
     return c == '<' || c == '\xff' || c == '\xfe';
 }
 
-/* Skip white space and a byte order mark. If another byte follows, it shows whether the
- * document is XML or a list of URLs. Returns the address of that byte. */
+/*
+ * Skip white space and a byte order mark, and return the address after them. If a byte
+ * follows, use it to decide whether the document is XML or a list of URLs.
+ */
 static const char *skip_beginning(struct sitemap *sitemap, const char *s, const char *end)
 {
     while (s < end) {
@@ -321,7 +325,10 @@ static void release_items(void *arg, void *old)
     free(old);
 }
 
-/* Decompress one piece. Returns Z_OK, or the zlib status that ends the loop. */
+/*
+ * Decompress one piece. Returns Z_OK if more data may follow, otherwise another status of
+ * zlib.
+ */
 static int inflate_piece(struct sitemap *sitemap, z_stream *stream)
 {
     unsigned char piece[PIECE_BYTES];

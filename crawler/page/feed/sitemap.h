@@ -11,10 +11,10 @@
  *     sitemap_destroy(sitemap);
  *
  * The input is a urlset or a sitemapindex (sitemaps.org, protocol 0.9), a feed in RSS or
- * Atom, or a text with one URL per line. For a gzip-compressed sitemap, use
- * sitemap_inflate() or decompress it first. XML is parsed by expat. The limits of the
- * protocol apply: 50,000 URLs, 50 MiB. A document type that contains declarations is
- * rejected, so that no entities can be expanded.
+ * Atom, or a text with one URL per line. A gzip-compressed sitemap must be passed to
+ * sitemap_inflate(), or be decompressed first. XML is parsed by expat. The protocol's
+ * limits apply: 50,000 URLs, 50 MiB. A document type that contains declarations is
+ * rejected, to prevent the expansion of entities.
  *
  * The functions do not use coil, and can run on any thread.
  */
@@ -42,8 +42,8 @@ enum sitemap_root {
 };
 
 /*
- * Guess the kind of a UTF-8 document from its first bytes. Returns SITEMAP_OTHER if these
- * bytes do not include the root element.
+ * Guess the kind of a UTF-8 document from its first n bytes. Returns SITEMAP_OTHER if
+ * they do not include the root element.
  */
 enum sitemap_root sitemap_root_of(const char *bytes, size_t n);
 
@@ -52,16 +52,16 @@ struct sitemap *sitemap_create(void);
 void sitemap_destroy(struct sitemap *sitemap);
 
 /*
- * Process the next piece. If the sitemap has an error, the text after it is ignored, and
- * sitemap_problem() returns the error. URLs before the error are still visited. Fails
- * with -ENOMEM, or with -EMSGSIZE if more than 1 GiB must be stored.
+ * Process the next piece. If the sitemap has an error, the rest of it is ignored,
+ * sitemap_problem() returns the error, and sitemap_visit() visits the URLs before the
+ * error. Fails with -ENOMEM, or with -EMSGSIZE if more than 1 GiB must be stored.
  */
 int sitemap_feed(struct sitemap *sitemap, const char *bytes, size_t n);
 int sitemap_end(struct sitemap *sitemap);
 
 /*
- * Process a whole gzip-compressed sitemap. This replaces sitemap_feed() and
- * sitemap_end(). Fails with the errors of sitemap_feed().
+ * Process a whole gzip-compressed sitemap. Call this instead of sitemap_feed() and
+ * sitemap_end(). Fails like sitemap_feed().
  */
 int sitemap_inflate(struct sitemap *sitemap, const char *bytes, size_t n);
 
@@ -76,8 +76,9 @@ bool sitemap_is_beyond_limit(const char *problem);
 
 /*
  * Call visit() for each URL, in document order, until visit() returns nonzero. Returns
- * the last value that visit() returned, or -ENOMEM. link->is_sitemap is set for URLs of
- * other sitemaps. For a URL in an attribute, link->place is the place of its tag.
+ * the last value that visit() returned, or -ENOMEM. If a URL leads to another sitemap,
+ * link->is_sitemap is set. If a URL is in an attribute, link->place is the place of the
+ * tag.
  */
 int sitemap_visit(struct sitemap *sitemap, links_visit_function visit, void *arg);
 

@@ -20,16 +20,15 @@
 enum form { UNKNOWN, LINES, XML };
 
 struct entry {
-    uint32_t start, n; /* the URL's range in `bytes` */
-    /* offset of its NUL-terminated base in `bases`, or 0 without a base */
+    uint32_t start, n; /* range of the URL in `bytes` */
+    /* offset of the URL's NUL-terminated base in `bases`; 0: no base */
     uint32_t base;
     struct html_position place;
     uint8_t source; /* index into `sources` */
     bool cut;
 };
 
-/* The state of a sitemap that is being read. The struct has many members, because a piece
- * may end after any byte. */
+/* The state of a sitemap that is being read, which must be stored between pieces. */
 struct sitemap {
     enum form form;
     enum sitemap_root root;
@@ -38,18 +37,18 @@ struct sitemap {
     struct html_counter counter;
     size_t mark_n; /* number of bytes of the byte order mark read so far */
     XML_Parser parser;
-    size_t token_at; /* value of `total` at the last token */
+    size_t token_at; /* value of `total` before the last token */
     unsigned depth;
     /* index into `sources` of the element whose text is being read, or -1 */
     int source;
-    bool has_text;              /* the text has begun at `place` */
-    struct html_position place; /* where the text being read began */
-    struct html_buffer text;    /* text of the current element or line */
+    bool has_text; /* the text being read began at `place` */
+    struct html_position place;
+    struct html_buffer text; /* text of the current element or line */
     struct html_buffer bytes;
     struct html_buffer base; /* xml:base of all open elements, one per line */
-    /* For each depth, the length of `base` before the open element at that depth. */
+    /* For each open element, by depth, the length of `base` before it. */
     uint32_t base_n[DEPTH_MAX + 2];
-    struct html_buffer bases; /* the bases of all entries */
+    struct html_buffer bases; /* the bases of the entries */
     uint32_t last_base;       /* offset of the current `base` in `bases`, or 0 */
     struct entry *entries;
     size_t count, capacity;
@@ -60,8 +59,10 @@ struct sitemap {
 
 #define ROOT(name) (1U << SITEMAP_##name)
 
-/* The elements that contain URLs. Their names are listed without prefix, because
-   documents can choose any prefix. */
+/*
+ * The elements that contain URLs. Names are listed without prefixes, which documents may
+ * choose.
+ */
 static const struct source {
     const char *name, *attribute; /* attribute: NULL if the URL is the element's text */
     unsigned roots;
@@ -78,8 +79,10 @@ static const struct source {
 
 #define SOURCE_COUNT (sizeof sources / sizeof sources[0])
 
-/* Return the kind of a document whose root element has this name of n bytes. The prefix
-   of the name is ignored. */
+/*
+ * Return the kind of a document whose root element has this name of n bytes, ignoring a
+ * prefix.
+ */
 enum sitemap_root sitemap_root_of_name(const char *name, size_t n);
 
 const char *sitemap_local_name(const char *name);
@@ -94,18 +97,21 @@ void sitemap_fail(struct sitemap *sitemap, int rc);
 /* Store the current base. Returns its offset in `bases`, or 0 without a base. */
 uint32_t sitemap_store_base(struct sitemap *sitemap);
 
-/* Store a URL, which ends at the first NUL. (NULs can occur only in a plain list of
- * URLs.) */
+/*
+ * Store a URL, which ends at the first NUL. NULs can only occur in a list of URLs, not in
+ * XML.
+ */
 void sitemap_store_url(struct sitemap *sitemap, const char *url, size_t n, size_t source,
                        bool cut, struct html_position place);
 
-/* Count a URL. If the sitemap already has the maximum number of URLs, stop and return
-   false. */
+/*
+ * Count a URL. If the sitemap already has SITEMAP_URLS, stop reading it and return false.
+ */
 bool sitemap_may_list(struct sitemap *sitemap);
 
 /*
- * Store the text of an element as a URL, without trailing white space. Leading white
- * space was already skipped.
+ * Store the text of an element as a URL, without trailing white space. sitemap_add_text()
+ * has already skipped leading white space.
  */
 void sitemap_store_text(struct sitemap *sitemap, size_t source);
 

@@ -25,8 +25,8 @@ static const char *value_of_name(const char *const *attributes, const char *name
 }
 
 /*
- * Append the xml:base of an element, which is relative to the base of its parent. (XML
- * Base; RFC 4287, 2)
+ * Append the xml:base of an element to the bases of the elements around it, to which it
+ * is relative. (XML Base; RFC 4287, 2)
  */
 static void enter_base(struct sitemap *sitemap, const char *const *attributes)
 {
@@ -74,7 +74,7 @@ uint32_t sitemap_store_base(struct sitemap *sitemap)
 /* ---- XML --------------------------------------------------------------------------- */
 
 /*
- * Return the place of expat's current token. Expat's lines and columns count from the
+ * Return the place of expat's current token. Expat counts lines and columns from the
  * place in sitemap->counter.
  */
 static struct html_position place_in_xml(const struct sitemap *sitemap)
@@ -215,8 +215,10 @@ static void on_doctype(void *arg, const char *name, const char *system_id,
         sitemap_stop(sitemap, "its document type has declarations, which are refused");
 }
 
-/* Expat allocates memory with these functions, in which tests can make allocations
- * fail. */
+/*
+ * Expat allocates memory with these functions, so that tests can make its allocations
+ * fail.
+ */
 static void *allocate(size_t n)
 {
     return malloc(n);

@@ -1,9 +1,9 @@
 /*
  * html_buffer.c - byte buffers, and sets of names.
  *
- * A set of up to eight names is a list that is searched linearly, because usually only a
- * few attributes of a tag are wanted. A larger set has a hash table, because a sink may
- * want all attributes, and a tag can have any number of them.
+ * A set contains the names of a tag's attributes. Usually there are only a few, so a set
+ * of up to eight names is searched linearly. Since a tag can have any number of
+ * attributes, a larger set has a hash table.
  */
 #include "html_buffer.h"
 
@@ -18,9 +18,9 @@
 #define USUAL_BYTES ((size_t)64 * 1024)
 
 struct html_name_slot {
-    uint64_t key;      /* last eight bytes of the name */
+    uint64_t key;      /* the last eight bytes of the name */
     uint64_t hash;     /* hash of the name, set once the set has a table */
-    uint32_t start, n; /* range of the name in `bytes`, if it is longer than the key */
+    uint32_t start, n; /* range in `bytes` of a name longer than the key */
 };
 
 /* ---- bytes ------------------------------------------------------------------------- */
@@ -143,7 +143,7 @@ static bool is_in_table(const struct html_names *names, uint64_t hash, const cha
     return false;
 }
 
-/* Enlarge the list, and also the table if the set is large enough to need one. */
+/* Enlarge the list, and the hash table if the set needs one. */
 static int make_room(struct html_names *names)
 {
     size_t capacity = names->capacity > 0 ? 2 * names->capacity : FEW;

@@ -10,14 +10,17 @@
 struct html_buffer {
     char *bytes;
     size_t n, capacity;
-    bool cut; /* bytes beyond the limit were dropped */
+    bool cut; /* bytes were dropped because of a limit */
 };
 
-/* Append n bytes, but drop bytes beyond a total of `limit`. Returns 0 or -ENOMEM. */
+/*
+ * Append n bytes, but drop those that would make the buffer longer than `limit`. Returns
+ * 0 or -ENOMEM.
+ */
 int html_buffer_add(struct html_buffer *buffer, const char *bytes, size_t n,
                     size_t limit);
 
-/* Make the buffer large enough for a total of n bytes. Returns 0 or -ENOMEM. */
+/* Make space for at least n bytes in total. Returns 0 or -ENOMEM. */
 int html_buffer_reserve(struct html_buffer *buffer, size_t n);
 
 /* Empty the buffer, but keep its memory for reuse. */
@@ -40,8 +43,8 @@ struct html_names {
 };
 
 /*
- * Add a name in constant time. Returns 1 if the name is new, 0 if not, or -ENOMEM. `key`
- * consists of the last eight bytes of the name.
+ * Add a name, in amortized constant time. `key` consists of its last eight bytes. Returns
+ * 1 if the name is new, 0 if not, or -ENOMEM.
  */
 int html_names_add(struct html_names *names, const char *name, size_t n, uint64_t key);
 

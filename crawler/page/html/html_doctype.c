@@ -40,8 +40,7 @@ static struct html_name read_name(struct reader *in)
     return name;
 }
 
-/* Read a quoted string. Returns false if the next byte is not a quote, or if the closing
- * quote is missing. */
+/* Read a quoted string. Returns false if the opening or closing quote is missing. */
 static bool read_quoted(struct reader *in, struct html_name *text)
 {
     char quote, *closing;
@@ -57,8 +56,8 @@ static bool read_quoted(struct reader *in, struct html_name *text)
 }
 
 /*
- * Read the identifiers after the name. Returns true if they are valid, regardless of the
- * text after them.
+ * Read the identifiers after the name. Returns true if they are valid, whatever follows
+ * them.
  */
 static bool read_ids(struct reader *in, struct html_doctype *doctype)
 {

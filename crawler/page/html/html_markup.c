@@ -2,15 +2,15 @@
  * html_markup.c - parse text that begins with "<!" or "<?": comments, DOCTYPEs, and the
  * beginnings of CDATA sections.
  *
- * Here the states of a comment (13.2.5.43 to 52) are phases, named after the last bytes
- * that were read:
+ * The standard's states for comments (13.2.5.43 to 52) are phases of one state, named
+ * after the bytes read last:
  *
  *      START, START_DASH   nothing, "-": '>' already ends the comment
  *      TEXT                anything else
  *      DASH, DASHES        "-", "--"
  *      BANG                "--!"
  *
- * The standard's states that only detect nested comments are omitted.
+ * States that only detect nested comments, a parse error, are omitted.
  */
 #include "html_states.h"
 
@@ -137,13 +137,15 @@ HTML_STATE(html_state_declaration)
     return p;
 }
 
-/* Process a byte of a comment outside of plain text. Returns false if the byte itself is
-   text of the comment. */
+/*
+ * Process a byte of a comment that may belong to its beginning or end. Returns false if
+ * the byte turns out to be text of the comment, and was not consumed.
+ */
 static bool step_comment(struct html_tokenizer *t, char c)
 {
     static const struct {
         const char *text;   /* bytes that belong to the comment if it continues */
-        uint8_t dash, bang; /* the next phase after '-' and after '!' */
+        uint8_t dash, bang; /* next phase after '-' and after '!' */
         bool ends;          /* '>' ends the comment in this phase */
     } phases[] = {
         [START] = {"", START_DASH, TEXT, true}, [START_DASH] = {"-", DASHES, TEXT, true},

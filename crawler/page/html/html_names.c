@@ -1,8 +1,9 @@
 /*
  * html_names.c - hash tables of the elements and attributes that matter to coil-crawl.
  *
- * The tokenizer computes the key of a name while it reads the name. If a name has at most
- * eight bytes, its key is the whole name. The tables are built once.
+ * The key of a name consists of its last eight bytes, so it is the whole name if the name
+ * is short. The tokenizer computes the key while it reads the name. The tables are built
+ * once.
  */
 #include "html_names.h"
 
@@ -176,8 +177,10 @@ static const struct html_known attributes[ATTRIBUTE_COUNT] = {
 static struct index element_index = {.all = html_elements, .count = ELEMENT_COUNT};
 static struct index attribute_index = {.all = attributes, .count = ATTRIBUTE_COUNT};
 
-/* Return the slot of a key. The factor was found by trial: with it, every element has a
-   slot of its own. */
+/*
+ * Return the slot of a key. The factor was found by trial, so that no two elements have
+ * the same slot.
+ */
 static size_t slot_of(uint64_t key)
 {
     return (key * 0x31485df24037a85b) >> 55;

@@ -47,8 +47,8 @@ enum html_attribute {
 enum {
     IS_VOID = 1,          /* the element has no end tag */
     LEAVES_FOREIGN = 2,   /* its start tag ends SVG or MathML */
-    STAYS_IN_HEAD = 4,    /* its start tag does not begin the body */
-    RULES_OUT_FRAMES = 8, /* a <frameset> after this element is ignored */
+    STAYS_IN_HEAD = 4,    /* its start tag does not end the head */
+    RULES_OUT_FRAMES = 8, /* a <frameset> after it is ignored */
     IS_OF_TABLE = 16,     /* its start tag ends a <select> inside a table */
 };
 

@@ -1,9 +1,10 @@
 /*
  * html_position.c - count lines and columns, sixteen bytes at a time.
  *
- * Blocks without CR, which are nearly all, are counted with the compiler's vector types
- * (SSE2, NEON, or ordinary words on other machines). A vector comparison produces -1 in
- * each equal byte, so subtracting the result counts the equal bytes.
+ * Nearly all blocks contain no CR. These are counted with the compiler's vector types
+ * (SSE2, NEON, or ordinary words on other machines). Comparing two vectors yields -1 in
+ * each byte that is equal. So subtracting the result from a vector of sums counts equal
+ * bytes.
  */
 #include "html_position.h"
 
@@ -12,8 +13,10 @@
 #define BLOCK 16
 #define BLOCKS_SUMMED 127 /* with more blocks, the one-byte sums could overflow */
 
-/* The vector code is not used on big-endian machines, where the bytes in a word have the
- * reverse order. */
+/*
+ * Big-endian machines do not use the vector code, because the bytes in a word are in
+ * reverse order there.
+ */
 #define IS_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
 typedef signed char block __attribute__((vector_size(BLOCK)));
@@ -45,7 +48,7 @@ static bool is_any_set(block mask)
 }
 
 /*
- * Count the set bytes of a mask. The multiplication adds all bytes, with the sum in the
+ * Count the set bytes of a mask. Multiplication puts the sum of all bytes into the
  * highest byte.
  */
 static unsigned count_mask(halves mask)
@@ -56,8 +59,8 @@ static unsigned count_mask(halves mask)
 }
 
 /*
- * Clear the mask up to and including the last set byte of `ends`. At least one byte of
- * `ends` must be set.
+ * Clear the bytes of the mask up to and including the position of the last set byte of
+ * `ends`, in which at least one byte must be set.
  */
 static halves mask_after_last(halves mask, halves ends)
 {
@@ -69,7 +72,10 @@ static halves mask_after_last(halves mask, halves ends)
     return mask;
 }
 
-/* True for all bytes except 0x80 to 0xbf, the continuation bytes of UTF-8. */
+/*
+ * Return a mask of the bytes that begin a character: all except 0x80 to 0xbf, the
+ * continuation bytes of UTF-8.
+ */
 static block begins_character(block text)
 {
     return text > (block){0} - 65;
@@ -96,7 +102,7 @@ static void count_line_ends(struct html_position *place, block text)
         1 + count_mask(mask_after_last((halves)begins_character(text), newlines));
 }
 
-/* Count the last n bytes of a block. The same bytes are at `bytes`. */
+/* Count the last n bytes of a block, which are also at `bytes`. */
 static void count_rest(struct html_counter *counter, block text, const char *bytes,
                        size_t n)
 {
@@ -109,9 +115,9 @@ static void count_rest(struct html_counter *counter, block text, const char *byt
 }
 
 /*
- * Return a block with the last n bytes before `end`. n must be less than the size of a
- * block, and at least one block must precede `end`. The other bytes of the block are set
- * to values that do not count as characters.
+ * Return a block that ends with the n bytes before `end`. Its other bytes are values that
+ * do not count as characters. n must be less than the size of a block, and at least a
+ * whole block must precede `end`.
  */
 static block load_last(const char *end, size_t n)
 {

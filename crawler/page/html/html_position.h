@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 /*
- * A place in the text. Line and column count from 1. A line ends with LF, CR LF or CR.
- * Columns count characters, which in UTF-8 are all bytes except continuation bytes.
+ * A place in the text. Lines and columns are numbered from 1. A line ends with LF, CR LF
+ * or CR. Columns count characters, that is, all bytes except the continuation bytes of
+ * UTF-8.
  */
 struct html_position {
     uint32_t line, column;

@@ -1,5 +1,5 @@
 /*
- * html_reference.c - decode character references byte by byte, so that pieces of a page
+ * html_reference.c - decode character references byte by byte, because a piece of a page
  * may end inside a reference.
  *
  *      NAME ----- a byte that continues no name --------> over
@@ -10,9 +10,9 @@
  *       v                    v
  *      (code) --- ';' is consumed, other bytes not -----> over
  *
- * The table of names is sorted, so the names that begin with the bytes read so far are a
- * range of the table. Each further byte narrows this range. The reference is the longest
- * complete name that was read.
+ * The table of names is sorted, so the names that begin with the bytes read so far form a
+ * range of the table, which each further byte narrows. The reference is the longest name
+ * in the table that was read completely.
  */
 #include "html_reference.h"
 
@@ -32,7 +32,10 @@ static void store_byte(struct html_reference *reference, unsigned char byte)
     reference->text[reference->n++] = (char)byte;
 }
 
-/* Return the first name in the range with a byte of at least `byte` at `depth`. */
+/*
+ * Return the index of the first name in [low, high) whose byte at `depth` is at least
+ * `byte`.
+ */
 static uint16_t first_from(uint16_t low, uint16_t high, unsigned depth, unsigned byte)
 {
     while (low < high) {
@@ -217,7 +220,7 @@ static const char *decode_reference(const char *s, const char *end, char **out)
     return s;
 }
 
-/* A 64-bit word of eight equal bytes. */
+/* A 64-bit word in which each byte is `byte`. */
 #define EACH(byte) (0x0101010101010101U * (byte))
 
 /* True if one of the word's eight bytes is 0. */
@@ -226,8 +229,10 @@ static bool has_zero(uint64_t bytes)
     return ((bytes - EACH(1U)) & ~bytes & EACH(0x80U)) != 0;
 }
 
-/* Copy bytes up to the first one that must be decoded, eight at a time. Returns the
-   number of bytes. */
+/*
+ * Copy bytes, eight at a time, as long as none of the eight must be decoded. Returns the
+ * number of bytes copied.
+ */
 static size_t copy_plain(const char *s, size_t n, char *out)
 {
     size_t at = 0;

@@ -32,7 +32,7 @@ struct html_reference {
     /* length of the longest complete name at the beginning of `text` */
     uint8_t matched;
     uint16_t low, high; /* range of names that begin with `text`; `high` is exclusive */
-    uint16_t entity;    /* index of the longest name, which has `matched` bytes */
+    uint16_t entity;    /* index of the name that has `matched` bytes */
     uint32_t code;      /* value of a numeric reference */
     bool has_digits;
     char text[HTML_ENTITY_BYTES + 1]; /* the text after '&'; "#" or "#x" for numbers */
@@ -40,8 +40,7 @@ struct html_reference {
 
 void html_reference_begin(struct html_reference *reference);
 
-/* Process the next byte. Returns true if the byte belongs to the reference, and false if
- * the reference ended before it. */
+/* Process the next byte. Returns false if the reference ended before this byte. */
 bool html_reference_feed(struct html_reference *reference, unsigned char byte);
 
 /* The maximum number of bytes that html_reference_end() writes. */
@@ -49,9 +48,9 @@ bool html_reference_feed(struct html_reference *reference, unsigned char byte);
 
 /*
  * Write the decoded text as UTF-8. If the reference is invalid, write it unchanged.
- * Returns the length of the output. `next` is the byte after the reference, or 0 at the
- * end of the text. It matters in an attribute, where "&not=1" and "&notx" are not
- * references.
+ * `next` is the byte after the reference, or 0 at the end of the text. It matters in an
+ * attribute, where "&not=1" and "&notx" are not references. Returns the length of the
+ * output.
  */
 size_t html_reference_end(const struct html_reference *reference, bool in_attribute,
                           unsigned char next, char out[HTML_REFERENCE_OUT_BYTES]);

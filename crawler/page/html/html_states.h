@@ -1,8 +1,8 @@
 /*
  * html_states.h - declarations shared by the files of the HTML tokenizer.
  *
- * Each state is a function. The function reads as much of a piece as it can, sets `state`
- * to the next state, and returns the address of the first unread byte. A state may be
+ * Each state is a function that reads as much of the current piece as it can, sets
+ * `state` to the next state, and returns the address of the first unread byte. It may be
  * called with an empty piece.
  */
 #ifndef CRAWLER_HTML_STATES_H
@@ -11,7 +11,7 @@
 #include "../../base/ascii.h"
 #include "html_tokenizer.h"
 
-/* The first states have the same numbers as the constants of enum html_content. */
+/* The first constants have the same values as those of enum html_content. */
 enum html_state {
     STATE_DATA,
     STATE_RCDATA,
@@ -60,8 +60,8 @@ HTML_STATE(html_state_script_word);
 void html_put_text(struct html_tokenizer *t, const char *bytes, size_t n);
 
 /*
- * Pass the bytes to put() in parts. CR and CR LF are replaced with LF, and NUL with
- * U+FFFD if `replaces_nul` is true.
+ * Pass the bytes to put() in one or more calls. CR and CR LF are replaced with LF. If
+ * `replaces_nul` is true, NUL is replaced with U+FFFD.
  */
 typedef void (*html_put_function)(struct html_tokenizer *t, const char *bytes, size_t n);
 void html_put_lines(struct html_tokenizer *t, const char *bytes, size_t n,
@@ -115,8 +115,10 @@ static inline bool html_is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
 }
 
-/* Return the line and column of a byte. In each call, the byte must not be before the
-   byte of the previous call. */
+/*
+ * Return the line and column of a byte. The byte must not precede the byte of the
+ * previous call.
+ */
 static inline struct html_position html_position_of(struct html_tokenizer *t,
                                                     const char *p)
 {

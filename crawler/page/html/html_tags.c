@@ -11,8 +11,8 @@
  *
  * In nearly all states, '>' leads to end_tag(), and '/' leads to SELF_CLOSING.
  *
- * Names are converted to lower case in a buffer, because they are short and are looked up
- * in tables. A value is copied only if it continues in the next piece.
+ * Names are copied to a buffer in lower case. They are short, and must be looked up in
+ * tables. Values are not copied, unless they continue in the next piece.
  */
 #include "html_states.h"
 
@@ -20,7 +20,7 @@
 
 /* ---- names ------------------------------------------------------------------------- */
 
-/* Maps each byte to its lower case. NUL and bytes that may end a name are mapped to 0. */
+/* Maps each byte to lower case, but NUL and the bytes that may end a name to 0. */
 static const unsigned char in_names[256] = {
     0,   1,   2,   3,   4,   5,   6,   7,   8,   0,   0,   11,  0,   0,   14,  15,
     16,  17,  18,  19,  20,  21,  22,  23,  24,  25,  26,  27,  28,  29,  30,  31,
@@ -67,8 +67,8 @@ static const char *read_plain(const char *p, const char *end,
 }
 
 /*
- * Copy a name up to its end or the end of the piece. The byte `inside` is part of the
- * name, although it would end other kinds of names.
+ * Copy a name up to its end or the end of the piece. The byte `inside` does not end this
+ * kind of name.
  */
 static const char *read_name(const char *p, const char *end,
                              struct html_name_buffer *name, char inside)
@@ -142,7 +142,7 @@ static const char *end_tag(struct html_tokenizer *t, const char *p)
 
 /* ---- output of attributes ---------------------------------------------------------- */
 
-/* Process the complete name of an attribute, which ends before `p`. */
+/* Process the complete name of an attribute. */
 static void name_attribute(struct html_tokenizer *t)
 {
     struct html_name name = name_of(&t->attribute);
@@ -173,7 +173,9 @@ static void store_value(struct html_tokenizer *t, const char *bytes, size_t n)
         html_note(t, html_buffer_add(&t->value, bytes, n, HTML_VALUE_BYTES));
 }
 
-/* End the current value. The n bytes are its last part, and usually the whole value. */
+/*
+ * End the current value. The n bytes are its last part. Usually they are the whole value.
+ */
 static void end_value(struct html_tokenizer *t, const char *bytes, size_t n)
 {
     if (!t->wants_value)
@@ -345,8 +347,8 @@ HTML_STATE(html_state_value_unquoted)
 }
 
 /*
- * The state after a quoted value, which a space should follow. The next state,
- * BEFORE_ATTRIBUTE, comes earlier in a tag, so this function must return to the loop in
+ * The state after a quoted value. The next state, BEFORE_ATTRIBUTE, comes earlier in a
+ * tag. So this function does not call it, but returns to the loop in
  * html_tokenizer_feed().
  */
 HTML_STATE(html_state_after_value)
@@ -375,8 +377,8 @@ HTML_STATE(html_state_self_closing)
 /* ---- the end of the page ----------------------------------------------------------- */
 
 /*
- * At the end of the page, drop an unfinished tag. A "<" or "</" without a name is passed
- * to the sink as text.
+ * Handle the end of the page. An unfinished tag is dropped, but a "<" or "</" without a
+ * name is text.
  */
 void html_tags_end(struct html_tokenizer *t)
 {

@@ -1,10 +1,10 @@
 /*
  * html_text.c - parse the text between tags: ordinary text, scripts and CDATA sections.
  *
- * The tokenizer states in this file only search for the next '<' if the sink does not
- * want text. In RCDATA, RAWTEXT and scripts, only the end tag of the current element
- * counts, and any '<' may begin it. Bytes that may belong to this tag are held back until
- * it is known whether they are the tag or text.
+ * If the sink does not want text, these states only search for the next '<'. In RCDATA,
+ * RAWTEXT and scripts, the only tag that counts is the end tag of the current element.
+ * Bytes that may be the beginning of this tag are held back, until it is known whether
+ * they are text.
  *
  * A script has three levels (13.2.5.15 to 31), which are stored in `phase`:
  *
@@ -65,7 +65,7 @@ void html_put_text(struct html_tokenizer *t, const char *bytes, size_t n)
         html_put_lines(t, bytes, n, replaces_nul(t), report_text);
 }
 
-/* Pass the bytes that were held back to the sink as text. */
+/* Pass the bytes that were held back to the sink, because they are text. */
 static const char *release_held(struct html_tokenizer *t, const char *p)
 {
     html_put_text(t, t->held, t->held_n);
@@ -204,7 +204,7 @@ HTML_STATE(html_state_raw_open)
     return p + 1;
 }
 
-/* The state after "</". The name is compared with that of the start tag. */
+/* The state after "</". Compare the name with that of the start tag. */
 HTML_STATE(html_state_raw_end_name)
 {
     for (; p < end && t->matched < t->last_start_n; p++, t->matched++) {
@@ -270,7 +270,7 @@ HTML_STATE(html_state_script_escape)
     return p;
 }
 
-/* The state in a tag name in an escaped script, which is compared with "script". */
+/* The state in a tag name in an escaped script. Compare the name with "script". */
 HTML_STATE(html_state_script_word)
 {
     static const char word[] = "script";
@@ -302,7 +302,7 @@ HTML_STATE(html_state_cdata)
             t->matched = p < end;
             p += p < end;
         } else if (*p == ']') {
-            /* if there are three or more brackets, the first one is text */
+            /* the first of three brackets is text */
             html_put_text(t, p++, t->matched == 2);
             t->matched = 2;
         } else if (*p == '>' && t->matched == 2) {

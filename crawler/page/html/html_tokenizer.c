@@ -6,11 +6,10 @@
  *      html_markup.c     comments, DOCTYPEs
  *
  * Invariants
- *   1. A state calls only states that come later in a tag. To go back to an earlier
- *      state, it returns to the loop. This limits the depth of nested calls.
+ *   1. To limit the depth of nested calls, a state calls only states that come later in a
+ *      tag. To continue in an earlier state, it returns to the loop.
  *   2. After a state that consumes nothing, the next state consumes at least one byte.
- *   3. `counted` points into the current piece. The states compute places in the order of
- *      the bytes.
+ *   3. `counted` points into the current piece, and only moves forward.
  */
 #include "html_states.h"
 

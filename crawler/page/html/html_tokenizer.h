@@ -7,10 +7,10 @@
  *     rc = html_tokenizer_end(&tokenizer);
  *     html_tokenizer_finish(&tokenizer);
  *
- * Pieces can have any size. The text is in UTF-8, or in any encoding in which ASCII bytes
- * always represent ASCII characters. Invalid bytes are passed through. A byte order mark
- * is treated as a normal character. Tokens that the sink does not want are skipped.
- * (WHATWG: HTML, 13.2.5 Tokenization, without its parse errors)
+ * Pieces can have any size. The text must be in UTF-8, or in an encoding in which ASCII
+ * bytes always represent ASCII characters. Invalid bytes are passed through. A byte order
+ * mark is treated like any other character. Tokens that the sink does not want are
+ * skipped. (WHATWG: HTML, 13.2.5 Tokenization, without its parse errors)
  *
  * The functions do not use coil and have no global state, so they can run on any thread.
  */
@@ -33,7 +33,7 @@
 
 #define HTML_SPACE " \t\n\f\r" /* the white space characters of HTML */
 
-/* The ways to read the text after a start tag. (13.2.5 has states with these names) */
+/* How to read the text after a start tag. (13.2.5 has states with these names) */
 enum html_content {
     HTML_DATA,
     HTML_RCDATA,
@@ -50,11 +50,11 @@ enum html_content {
 struct html_name {
     const char *bytes;
     size_t n;
-    /* The last eight bytes of the name, with the last one in the lowest byte. */
+    /* The last eight bytes of the name. The last one is the lowest byte of the key. */
     uint64_t key;
 };
 
-/* Return the key of a name after one more byte is appended. */
+/* Return the key of a name after appending a byte. */
 static inline uint64_t html_name_key(uint64_t key, char c)
 {
     return key << 8 | (unsigned char)c;
@@ -84,8 +84,8 @@ struct html_doctype {
 };
 
 /*
- * Receives the tokens of a page. Any function may be NULL. A function that returns int
- * can stop the tokenizer with a negative value, which html_tokenizer_feed() then returns.
+ * Receives the tokens of a page. Any function may be NULL. If a function returns a
+ * negative value, the tokenizer stops, and html_tokenizer_feed() returns this value.
  */
 struct html_sink {
     /* Called when a tag begins. Returns true if the sink wants the tag's attributes. */
@@ -110,12 +110,11 @@ struct html_sink {
     int (*doctype)(const struct html_doctype *doctype, void *arg);
 };
 
-/* The state of a tokenizer. The struct has many members, because a piece may end after
- * any byte of a page. */
+/* The state of a tokenizer, which must be stored between pieces. */
 struct html_tokenizer {
     /* The sink may change the next three members in tag_end() and text(). */
     bool wants_text; /* initially true */
-    /* recognize CDATA sections, which SVG and MathML may contain; initially false */
+    /* recognize CDATA sections, which are allowed in SVG and MathML; initially false */
     bool allows_cdata;
     bool marks_tags;                /* set `tag_place`; initially false */
     struct html_position tag_place; /* place of the '<' of the latest tag */
@@ -130,13 +129,13 @@ struct html_tokenizer {
     uint8_t state, content;
     uint8_t quote;   /* the quote of the current value */
     uint8_t phase;   /* the phase of a comment or a script */
-    uint8_t dashes;  /* number of dashes at the end of escaped text, at most two */
-    uint8_t matched; /* number of matching bytes of the keyword that the state expects */
+    uint8_t dashes;  /* number of dashes just read in escaped text, at most two */
+    uint8_t matched; /* number of bytes just read of an expected keyword */
     bool is_end, is_self_closing, wants_attributes, wants_value, after_cr;
     /* bytes that are either text or the beginning of a tag */
     char held[HTML_WORD_BYTES + 4];
     uint8_t held_n;
-    char last_start[HTML_WORD_BYTES + 1]; /* name of the end tag that ends `content` */
+    char last_start[HTML_WORD_BYTES + 1]; /* the end tag that ends the current text */
     uint8_t last_start_n;
     struct html_name_buffer name, attribute;
     /* the bytes of an attribute value, a comment or a DOCTYPE */
@@ -155,7 +154,7 @@ void html_tokenizer_init(struct html_tokenizer *tokenizer, const struct html_sin
 /* Free the tokenizer's memory. A zeroed struct is accepted. */
 void html_tokenizer_finish(struct html_tokenizer *tokenizer);
 
-/* Begin another page. The memory is reused. */
+/* Begin another page, reusing the memory. */
 void html_tokenizer_reset(struct html_tokenizer *tokenizer);
 
 /*
@@ -168,9 +167,8 @@ int html_tokenizer_feed(struct html_tokenizer *tokenizer, const char *bytes, siz
 int html_tokenizer_end(struct html_tokenizer *tokenizer);
 
 /*
- * Set how text is read, up to the end tag `name`. A call in tag_end() applies to the text
- * after that start tag. A call before the first piece of a page applies to the beginning
- * of the page.
+ * Set how to read the text up to the end tag `name`. Call this in tag_end() for the text
+ * after a start tag, or before the first piece for the beginning of the page.
  */
 void html_tokenizer_set_content(struct html_tokenizer *tokenizer,
                                 enum html_content content, const char *name);

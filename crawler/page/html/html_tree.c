@@ -1,9 +1,9 @@
 /*
  * html_tree.c - decide which tags become elements, and how the text after them is read.
  *
- * `open` contains templates, selects, and all open elements inside <svg> or <math>. Other
- * HTML elements are only counted. With the counts, a "</div>" in an unclosed <svg> can be
- * matched with an open <div>.
+ * `open` is a stack of the open templates, selects, and elements of SVG and MathML, and
+ * of the HTML elements inside them. Other open HTML elements are only counted by name, so
+ * that a "</div>" in an unclosed <svg> can be matched with an open <div>.
  *
  * (WHATWG: HTML, 13.2.6 Tree construction; docs/design/tokenizer-deviations.md lists the
  * simplifications)
@@ -140,8 +140,9 @@ static void note_body(struct html_tree *tree, const struct html_start *tag)
         tree->may_have_frames = false;
 }
 
-/* Process a start tag after a <frameset> replaced the body. Only a few tags count
-   there. */
+/*
+ * Process a start tag after a <frameset> replaced the body. Most tags are dropped there.
+ */
 static struct html_effect start_in_frames(struct html_tree *tree,
                                           enum html_element element)
 {
@@ -169,8 +170,8 @@ static struct html_effect start_frameset(struct html_tree *tree)
 }
 
 /*
- * Process a start tag in a <select>. Returns false if the tag is dropped. Some start tags
- * end the <select> instead of being dropped.
+ * Process a start tag in a <select>. The tag is kept, or it ends the <select>, or both.
+ * Returns false if the tag is dropped.
  */
 static bool start_in_select(struct html_tree *tree, enum html_element element)
 {
@@ -186,7 +187,7 @@ static bool start_in_select(struct html_tree *tree, enum html_element element)
     case ELEMENT_TEXTAREA:
         pop_to(tree, tree->depth - 1);
         return true;
-    case ELEMENT_SELECT: /* inside a <select>, the tag <select> counts as its end tag */
+    case ELEMENT_SELECT: /* here, <select> counts as </select> */
         pop_to(tree, tree->depth - 1);
         return false;
     default:
@@ -198,8 +199,10 @@ static bool start_in_select(struct html_tree *tree, enum html_element element)
     }
 }
 
-/* True if the element is empty. "<title/>" is an empty element in XML, but a start tag in
-   HTML. */
+/*
+ * True if the tag is an empty element. In XML, "<title/>" is an empty element; in HTML,
+ * it is a start tag.
+ */
 static bool is_empty(const struct html_tree *tree, const struct html_start *tag)
 {
     return tree->is_xml && tag->is_self_closing;
@@ -216,7 +219,7 @@ static bool start_form(struct html_tree *tree, const struct html_start *tag)
     return !was_open;
 }
 
-/* True for a part of a table, such as <tr>, outside of tables, where it is dropped. */
+/* True for a part of a table, such as <tr>, outside of a table. Such a tag is dropped. */
 static bool is_stray_of_table(const struct html_tree *tree, enum html_element element)
 {
     return html_element_properties(element) & IS_OF_TABLE && element != ELEMENT_TABLE &&
@@ -287,8 +290,10 @@ struct html_effect html_tree_start(struct html_tree *tree, const struct html_sta
 
 /* ---- end tags ---------------------------------------------------------------------- */
 
-/* Close the innermost HTML element with this name, and everything in it. Only elements
-   inside the current integration point are considered. */
+/*
+ * Close the innermost HTML element with this name inside the current integration point,
+ * and everything in this element.
+ */
 static void close_html(struct html_tree *tree, const struct html_name *name)
 {
     uint64_t hash;
@@ -349,8 +354,8 @@ static void end_html(struct html_tree *tree, const struct html_name *name,
 }
 
 /*
- * True if this end tag closes an HTML element that contains the current <svg> or <math>,
- * and therefore also closes the <svg> or <math>.
+ * True if this end tag in SVG or MathML closes an HTML element around the <svg> or
+ * <math>, and thereby the <svg> or <math> itself.
  */
 static bool closes_foreign(const struct html_tree *tree, enum html_element element)
 {
@@ -358,8 +363,10 @@ static bool closes_foreign(const struct html_tree *tree, enum html_element eleme
            element != ELEMENT_BODY && element != ELEMENT_HTML && element != ELEMENT_FORM;
 }
 
-/* Process an end tag in SVG or MathML. Search the open elements from the innermost one
-   outwards: first SVG and MathML, then HTML. */
+/*
+ * Process an end tag in SVG or MathML. It closes the innermost SVG or MathML element with
+ * this name, or otherwise an HTML element.
+ */
 static void end_foreign(struct html_tree *tree, const struct html_name *name,
                         enum html_element element)
 {

@@ -1,9 +1,9 @@
 /*
- * html_tree.h - track the open elements that decide which tags of a page count.
+ * html_tree.h - track the open elements that determine which tags of a page are ignored.
  *
- * A full HTML parser builds a tree, and drops elements where they are not allowed. This
- * code does not build a tree. It stores only the open elements that determine whether
- * later tags count.
+ * A full HTML parser builds a tree, and drops tags where they are not allowed. This code
+ * does not build a tree, but only tracks the open elements that determine whether later
+ * tags are dropped.
  */
 #ifndef CRAWLER_HTML_TREE_H
 #define CRAWLER_HTML_TREE_H
@@ -13,12 +13,12 @@
 /* Maximum depth of elements in SVG and MathML. Deeper elements are treated as void. */
 #define HTML_TREE_DEPTH 128
 
-/* The effect of an open element on its contents. */
+/* What an open element means for its contents. */
 enum html_inside {
-    INSIDE_HTML, /* an HTML element inside one of the integration points below */
+    INSIDE_HTML, /* an HTML element inside one of the elements below */
     INSIDE_TEMPLATE,
     INSIDE_SELECT,
-    INSIDE_SHADOW, /* a template whose contents are a visible shadow tree */
+    INSIDE_SHADOW, /* a template whose contents are rendered as a shadow tree */
     INSIDE_SVG,
     INSIDE_MATHML,
     /* an SVG element that may contain HTML, such as foreignObject */
@@ -39,7 +39,7 @@ struct html_tree {
     unsigned template_count; /* number of templates in `open` */
     unsigned shadow_count;
     unsigned foreign_count;         /* number of SVG and MathML elements in `open` */
-    uint32_t counts[ELEMENT_COUNT]; /* open elements: start tags minus end tags */
+    uint32_t counts[ELEMENT_COUNT]; /* number of open elements by name */
     uint32_t frameset_depth;
     bool form_is_open;
     bool has_body;        /* the page has a body, or content that begins one */
@@ -48,7 +48,7 @@ struct html_tree {
     bool is_xml;          /* the page is XHTML; initially false */
 };
 
-/* A start tag, with those properties of its attributes that matter for the tree. */
+/* A start tag, with the attributes that matter for the tree. */
 struct html_start {
     const struct html_name *name;
     enum html_element element;
@@ -62,7 +62,7 @@ struct html_start {
 /* The effect of a start tag. */
 struct html_effect {
     bool is_foreign;           /* the tag begins an element of SVG or MathML */
-    bool is_inserted;          /* the tag becomes an element outside of templates */
+    bool is_inserted;          /* the tag becomes an element that is not in a template */
     bool drops_body;           /* everything in the body so far is dropped */
     enum html_content content; /* how to read the text after the tag */
 };
@@ -72,7 +72,7 @@ struct html_effect html_tree_start(struct html_tree *tree, const struct html_sta
 void html_tree_end(struct html_tree *tree, const struct html_name *name,
                    enum html_element element);
 
-/* Process text in the body, or text that begins the body. */
+/* Process text in the body. Unless it is white space, it rules out a later <frameset>. */
 void html_tree_text(struct html_tree *tree, const char *bytes, size_t n);
 
 /* True if a CDATA section is allowed here. */
@@ -83,7 +83,7 @@ static inline bool html_tree_allows_cdata(const struct html_tree *tree)
     return tree->depth > 0 && tree->open[tree->depth - 1].inside >= INSIDE_SVG;
 }
 
-/* True in a shadow tree. Ids in a shadow tree do not belong to the page. */
+/* True in a shadow tree, in which ids cannot be targets of fragments. */
 static inline bool html_tree_is_shadow(const struct html_tree *tree)
 {
     return tree->shadow_count > 0;

@@ -1,4 +1,6 @@
-/* header_links.c - find the URLs in the headers of an answer. (RFC 8288, appendix B) */
+/*
+ * header_links.c - see header_links.h. (RFC 8288, appendix B)
+ */
 #include "header_links.h"
 
 #include "link_visit.h"
@@ -33,8 +35,8 @@ static char *read_quoted(char *s, char **value)
 }
 
 /*
- * Read a value after '='. *end is set to the place where the caller must write a NUL
- * after the value, or to NULL if the value already ends with one.
+ * Read a value after '='. If the value is not NUL-terminated yet, the caller must write a
+ * NUL at *end. Otherwise, *end is set to NULL.
  */
 static char *read_value(char *s, char **value, char **end)
 {
@@ -49,12 +51,12 @@ static char *read_value(char *s, char **value, char **end)
 }
 
 /*
- * Read the parameters after "<...>". *relations is set to the first `rel`, or NULL.
- * Returns the address after the parameters. (B.3)
+ * Read the parameters after "<...>", and return the address after them. Stores the value
+ * of the first `rel`, or NULL, in *relations. (B.3)
  */
 static char *read_parameters(char *s, char **relations)
 {
-    char *ends = NULL; /* place of the NUL that must end the value of `rel` */
+    char *ends = NULL; /* where to write the NUL after the value of `rel` */
 
     *relations = NULL;
     for (s = skip_blank(s); *s == ';'; s = skip_blank(s)) {

@@ -13,10 +13,10 @@ enum header_kind { HEADER_LINK, HEADER_REFRESH };
 
 /*
  * Call visit() for each URL in the value of a header, until visit() returns nonzero.
- * Returns the last value that visit() returned, or -ENOMEM. A link in a Link header
- * (RFC 8288) counts only if one of its relations refers to a resource that can be
- * fetched. Relations that are only names (`type`, `profile`) or only prepare a connection
- * (`preconnect`, `dns-prefetch`) do not count.
+ * Returns the last value that visit() returned, or -ENOMEM. A link in a Link header (RFC
+ * 8288) is visited only if one of its relations refers to a resource that can be fetched.
+ * Examples of other relations are names (`type`, `profile`) and hosts to connect to
+ * (`preconnect`, `dns-prefetch`).
  *
  * In the link that visit() receives, the element is NULL, the attribute is the name of
  * the header, and the place is 0:0.

@@ -1,6 +1,5 @@
 /*
- * link_visit.c - find the URLs in attribute values that contain more than a URL, and
- * classify relations.
+ * link_visit.c - see link_visit.h
  */
 #include "link_visit.h"
 
@@ -26,8 +25,9 @@ int link_visit_part(struct link_visit *visit, char *text, size_t n)
 /* ---- relations --------------------------------------------------------------------- */
 
 /*
- * True for relations that are only names (RFC 6903, RFC 6906), that only prepare a
- * connection, or whose targets only accept POST (HTML, 4.6.7.13; Webmention, 3.1.3).
+ * True for relations whose targets are not resources to be fetched: names (RFC 6903, RFC
+ * 6906), hosts to connect to, and URLs that accept only POST (HTML, 4.6.7.13; Webmention,
+ * 3.1.3).
  */
 static bool names_no_resource(const char *relation)
 {
@@ -150,7 +150,7 @@ struct styling {
     struct link_visit *visit;
     struct html_buffer *text;
     bool breaks_off; /* set at the end of a truncated attribute */
-    int rc;          /* the nonzero return value of visit() */
+    int rc;          /* nonzero return value of visit() */
 };
 
 static int visit_url(const struct css_url *url, void *arg)

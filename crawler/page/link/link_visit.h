@@ -1,6 +1,6 @@
 /*
- * link_visit.h - find the URLs in attribute values that contain more than a URL (srcset,
- * refresh and style), and classify relations.
+ * link_visit.h - find the URLs in attributes whose value is not simply a URL (srcset,
+ * refresh, style), and classify the relations in `rel`.
  */
 #ifndef CRAWLER_LINK_VISIT_H
 #define CRAWLER_LINK_VISIT_H
@@ -17,15 +17,17 @@ struct link_visit {
 #define LINK_SEPARATORS HTML_SPACE ","
 
 /*
- * Numbers of relations in a link's `rel`, such as "next preload". `to_resources` counts
- * relations whose targets can be fetched with GET. `others` counts all other relations.
+ * The number of relations in a `rel` such as "next preload" whose targets can be fetched
+ * with GET, and the number of all others.
  */
 struct link_relations {
     unsigned to_resources, others;
 };
 
-/* Count the relations in a text, which are separated by LINK_SEPARATORS. The text is
-   modified. */
+/*
+ * Count the relations in a text, in which they are separated by LINK_SEPARATORS. Modifies
+ * the text.
+ */
 struct link_relations link_relations_of(char *text);
 
 /* Visit the URL in the first n bytes of a text. During the visit, the byte after the URL
@@ -36,14 +38,14 @@ int link_visit_part(struct link_visit *visit, char *text, size_t n);
 int link_visit_srcset(struct link_visit *visit, char *srcset);
 
 /*
- * Visit the URL in "0; url=there", the content of a <meta http-equiv=refresh> or of a
- * header.
+ * Visit the URL in the content of a <meta http-equiv=refresh> or of a Refresh header,
+ * such as "0; url=there".
  */
 int link_visit_refresh(struct link_visit *visit, char *content);
 
 /*
- * Visit a URL of n bytes, as written in a style sheet. References such as "#x" are
- * ignored, because they refer to the document itself. `text` is a scratch buffer.
+ * Visit a URL of n bytes that is written in a style sheet. References such as "#x" are
+ * ignored, because they refer to the style sheet itself. `text` is a scratch buffer.
  */
 int link_visit_css(struct link_visit *visit, const char *url, size_t n,
                    struct html_buffer *text);

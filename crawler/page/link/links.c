@@ -1,10 +1,10 @@
 /*
- * links.c - decide which attributes are links.
+ * links.c - find the attributes that are links, and store their values.
  *
- * Values are stored as written, one after another, because the encoding and the base of
- * the page are known only at its end. Only then are the values decoded and split into
+ * Values are stored as written, one after another. At the end of the page, when its
+ * encoding and its base are known, stored_links.c decodes the values and splits them into
  * URLs. While a tag is being read, all values that may be needed are stored. At the '>'
- * of the tag, the values that are not links are dropped.
+ * of the tag, values that turned out not to be links are dropped.
  */
 #include "links_inside.h"
 
@@ -24,8 +24,10 @@
 
 #define BIT(name) (1U << ATTRIBUTE_##name)
 
-/* For each element, the attributes that are URLs, or that decide whether another
-   attribute is a URL. */
+/*
+ * For each element, the attributes that are links, or that decide whether another
+ * attribute is a link.
+ */
 static const uint32_t wanted_of[ELEMENT_COUNT] = {
     [ELEMENT_A] = BIT(HREF) | BIT(XLINK_HREF),
     [ELEMENT_AREA] = BIT(HREF),
@@ -59,7 +61,7 @@ static const uint32_t urls = BIT(HREF) | BIT(XLINK_HREF) | BIT(SRC) | BIT(SRCSET
                              BIT(IMAGESRCSET) | BIT(POSTER) | BIT(DATA) | BIT(ACTION) |
                              BIT(FORMACTION) | BIT(BACKGROUND);
 
-/* Return the attributes that decide whether links are followed. */
+/* Return the attributes of an element that may contain nofollow. */
 static uint32_t rel_of(enum html_element element)
 {
     if (element == ELEMENT_A || element == ELEMENT_AREA)
@@ -96,7 +98,7 @@ struct kept_value *links_attribute(const struct links *links, enum html_attribut
     return NULL;
 }
 
-/* True if the value of an attribute equals `one` or `other`. */
+/* True if the attribute's value is `one` or `other`, in upper or lower case. */
 static bool attribute_is(const struct links *links, enum html_attribute which,
                          const char *one, const char *other)
 {
@@ -123,8 +125,8 @@ static char *words_of(const struct links *links, enum html_attribute which,
 }
 
 /*
- * True if the attribute contains one of these two words. Its words are separated by
- * spaces or commas.
+ * True if `one` or `other` is among the attribute's words, which are separated by spaces
+ * or commas.
  */
 static bool attribute_has(const struct links *links, enum html_attribute which,
                           const char *one, const char *other)
@@ -160,8 +162,10 @@ static bool says_nofollow(struct links *links)
            attribute_has(links, ATTRIBUTE_REL, "nofollow", "nofollow");
 }
 
-/* True if a button submits its form with GET. The button's `formmethod` overrides the
-   form's `method`. */
+/*
+ * True if the button submits its form with GET: according to its own `formmethod`, or
+ * otherwise the form's `method`.
+ */
 static bool submits_by_get(const struct links *links)
 {
     if (links_attribute(links, ATTRIBUTE_FORMMETHOD) != NULL)
@@ -179,9 +183,9 @@ static uint32_t counted_of_input(const struct links *links)
 }
 
 /*
- * Return a bit mask of the tag's attributes that are links to resources. <link
- * rel="preconnect"> is excluded, because it names a host. Targets that accept only POST
- * (forms, pingbacks) and the `src` of inputs other than images are also excluded.
+ * Return a bit mask of the tag's attributes that are links to resources to be fetched.
+ * For example, <link rel="preconnect"> only names a host, forms and pingbacks may accept
+ * only POST, and the `src` of an input is used only if it is an image.
  */
 static uint32_t counted_attributes(const struct links *links)
 {
@@ -209,8 +213,10 @@ static uint32_t counted_attributes(const struct links *links)
     }
 }
 
-/* True if an "xlink:href" of this tag counts. The attribute exists only in SVG, where
-   "href" takes precedence. (SVG 2, 16.1.6) */
+/*
+ * True if an "xlink:href" of this tag is a link. It is ignored outside SVG, and if the
+ * tag also has an "href". (SVG 2, 16.1.6)
+ */
 static bool takes_xlink(const struct links *links, bool is_foreign)
 {
     return is_foreign && links_attribute(links, ATTRIBUTE_HREF) == NULL;
@@ -223,7 +229,7 @@ static int kind_of_id(const struct links *links, const struct kept_value *value)
     return is_id && !html_tree_is_shadow(&links->tree) ? KEPT_ID : -1;
 }
 
-/* Return the kind of link that a value represents, or -1 if it is not a link. */
+/* Return the enum kept_kind of a value, or -1 if it is neither a link nor an id. */
 static int kind_of(const struct links *links, const struct kept_value *value,
                    uint32_t counted)
 {
@@ -244,7 +250,7 @@ static int kind_of(const struct links *links, const struct kept_value *value,
     return urls >> value->attribute & 1 ? KEPT_LINK : -1;
 }
 
-/* Keep the values of the tag that are links or ids, and drop the others. */
+/* End the tag: drop its values that are neither links nor ids. */
 static void store_tag(struct links *links, bool is_foreign)
 {
     uint32_t counted = counted_attributes(links);
@@ -274,7 +280,7 @@ static void drop_tag(struct links *links)
     links->bytes.n = links->bytes_at;
 }
 
-/* Drop everything in the body before the current <frameset>. */
+/* Drop the values in the body before the current <frameset>. */
 static void drop_body(struct links *links)
 {
     size_t n = links->count - links->tag_at;
@@ -294,7 +300,7 @@ static bool on_tag(const struct html_name *name, bool is_end, void *arg)
 {
     struct links *links = arg;
 
-    drop_tag(links); /* the values of a previous, unfinished tag */
+    drop_tag(links); /* drop the values of an unfinished tag */
     links->element = html_element_of(name);
     if (is_end)
         return false;
@@ -311,8 +317,7 @@ static bool on_wants(const struct html_name *name, void *arg)
     return links->wanted >> links->attribute & 1;
 }
 
-/* Store n bytes of a value, and append `value`, which describes it. Reserve space for one
-   more byte. */
+/* Store the n bytes of a value, and append `value`, which describes it. */
 static int store_value(struct links *links, const char *bytes, size_t n,
                        struct kept_value value)
 {
@@ -329,8 +334,8 @@ static int store_value(struct links *links, const char *bytes, size_t n,
 }
 
 /*
- * True if a style attribute may contain a URL: it contains a parenthesis, or a character
- * reference that may represent one. Most style attributes contain neither.
+ * True if a style attribute may contain "url(": it contains a parenthesis, or a character
+ * reference that may stand for one. Most style attributes do not.
  */
 static bool may_have_url(const struct html_value *style)
 {
@@ -386,8 +391,10 @@ static struct html_start start_of(const struct links *links, const struct html_n
 
 /* ---- style sheets ------------------------------------------------------------------ */
 
-/* Store a URL from a style sheet. The URL does not belong to a tag, so the values of the
-   next tag begin after it. */
+/*
+ * Store a URL from a style sheet. It does not belong to a tag, so the values of the next
+ * tag begin after it.
+ */
 static int on_css_url(const struct css_url *url, void *arg)
 {
     struct links *links = arg;
@@ -422,15 +429,17 @@ static int end_style(struct links *links)
 
 /* ---- the end of a tag -------------------------------------------------------------- */
 
-/* Replace the element if the tag has another meaning at this place of the tree, or is
-   ignored here. */
+/*
+ * Change links->element if the tag means another element at this place, or is ignored
+ * here.
+ */
 static void adjust_element(struct links *links, const struct html_effect *effect)
 {
     if (links->element == ELEMENT_IMAGE && !effect->is_foreign)
-        /* as in the standard, which comments on this with "Don't ask" */
+        /* as the standard says, with the comment "Don't ask" */
         links->element = ELEMENT_IMG;
     else if (links->element == ELEMENT_BASE && effect->is_foreign)
-        /* SVG does not have <base>, so the page's base must not change */
+        /* SVG has no <base>, so this must not change the page's base */
         links->element = ELEMENT_OTHER;
     else if ((links->element == ELEMENT_BASE || links->element == ELEMENT_META) &&
              html_tree_is_shadow(&links->tree))

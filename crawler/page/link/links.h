@@ -20,11 +20,12 @@
 #include "../html/html_tree.h"
 
 enum link_kind {
-    /* <base href>, to which other links are relative; a page has at most one, which is
-     * visited first */
+    /*
+     * <base href>, to which other links are relative; at most one per page, visited first
+     */
     LINK_BASE,
     LINK_OTHER,
-    LINK_ID /* an id that fragments can refer to, not a link; only if `wants_ids` */
+    LINK_ID /* not a link, but an id to which fragments refer; only with `wants_ids` */
 };
 
 /* A link as passed to the visitor. Valid only during the call. */
@@ -32,27 +33,26 @@ struct link {
     enum link_kind kind;
     const char *reference; /* the link as written, with character references decoded */
     /*
-     * The bases of this link, one URL per line, or NULL for the base of the page. The
-     * first line is relative to the base of the page. Every other line is relative to the
-     * line before it.
+     * The bases of this link, one URL per line, each relative to the previous one, and
+     * the first to the base of the page. NULL if the link itself is relative to the base
+     * of the page.
      */
     const char *base;
-    bool nofollow;   /* the link's `rel` or the page forbids following the link */
+    bool nofollow;   /* its `rel` or the page forbids following the link */
     bool cut;        /* the reference was truncated to HTML_VALUE_BYTES */
     bool is_sitemap; /* the link refers to a sitemap */
-    /* the link is in a style sheet or header, so its query is in UTF-8 */
+    /* its query is always in UTF-8, as in style sheets and headers */
     bool has_no_encoding;
     const char *element; /* name of the element; or NULL */
     /* name of the attribute; in a style sheet "url()", "@import" or "image-set()" */
     const char *attribute;
-    /* The position of the attribute's value, or of the URL in a style sheet. */
+    /* Position of the attribute's value, or of the URL in a style sheet. */
     struct html_position place;
 };
 
 typedef int (*links_visit_function)(const struct link *link, void *arg);
 
-/* The links of a page. The struct has many members, because all functions that the
- * tokenizer calls share the state of the current tag. */
+/* The links of a page, and the state of the search. */
 struct links {
     bool wants_ids; /* also visit links of kind LINK_ID; initially false */
     bool wants_rel; /* set `nofollow`; initially false */
@@ -67,7 +67,7 @@ struct links {
     size_t count, capacity;
     size_t body_at; /* number of values stored before the body began */
     size_t base;    /* 1 + the index of the <base>; 0 without one */
-    /* The state of the current tag: */
+    /* The following members describe the current tag. */
     enum html_element element;
     enum html_attribute attribute;
     /* where the tag's values begin in `kept` and `bytes` */
@@ -81,11 +81,14 @@ struct links {
     unsigned depth;   /* number of srcdoc attributes around the document */
 };
 
-/* Initialize the struct. Memory is not allocated before the first page. */
+/* Initialize the struct, without allocating memory. */
 void links_init(struct links *links);
 void links_finish(struct links *links);
 
-/* Drop the current page. Memory beyond the needs of usual pages is freed. */
+/*
+ * Drop the current page. Memory is kept for the next page, except that needed only for
+ * unusually large pages.
+ */
 void links_reset(struct links *links);
 
 /* Treat the next page as a style sheet. Call this before the page's first piece. */
@@ -98,16 +101,16 @@ void links_expect_sheet(struct links *links);
 void links_expect_xml(struct links *links);
 
 /*
- * Process the next piece of the page. The page is in UTF-8, or in another encoding in
- * which ASCII bytes always represent ASCII characters. Malformed pages are accepted, as
- * in browsers. Fails with -ENOMEM, or -EMSGSIZE if more than 1 GiB must be stored.
+ * Process the next piece of the page. The page must be in UTF-8, or in another encoding
+ * in which ASCII bytes always represent ASCII characters. Malformed pages are accepted,
+ * as in browsers. Fails with -ENOMEM, or -EMSGSIZE if more than 1 GiB must be stored.
  */
 int links_feed(struct links *links, const char *html, size_t n);
 int links_end(struct links *links);
 
 /*
- * End a page whose rest is missing, and ignore an unfinished tag or URL. Call this
- * instead of links_end().
+ * End a page that was not received completely, ignoring an unfinished tag or URL. Call
+ * this instead of links_end().
  */
 void links_break_off(struct links *links);
 

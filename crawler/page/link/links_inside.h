@@ -1,5 +1,5 @@
 /*
- * links_inside.h - the values of a page, which links.c stores in one block of memory.
+ * links_inside.h - the attribute values of a page that links.c stores.
  */
 #ifndef CRAWLER_LINKS_INSIDE_H
 #define CRAWLER_LINKS_INSIDE_H
@@ -14,7 +14,7 @@ enum kept_kind {
     KEPT_ID,
     KEPT_SRCDOC,
     KEPT_STYLE, /* a style attribute; the name of its element is stored after it */
-    KEPT_CSS,   /* a URL in a style sheet; `attribute` is an enum css_kind */
+    KEPT_CSS,   /* a URL in a style sheet; its `attribute` is an enum css_kind */
 };
 
 struct kept_value {

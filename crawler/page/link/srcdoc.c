@@ -6,15 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 8 /* maximum depth of nested documents; limits the use of stack */
+#define DEPTH_MAX 8 /* maximum depth of nested documents, to limit stack usage */
 
 struct srcdoc {
     struct link_visit *visit;
     char *base; /* the <base> of the document, or NULL */
 };
 
-/* Visit a link of this document or of a document nested in it. The base of the nested
-   document is appended to the base of this one. */
+/*
+ * Visit a link of this document or of a document nested in it. Its bases are those of
+ * this document, followed by those of nested ones.
+ */
 static int visit_nested(const struct srcdoc *srcdoc, struct link *link)
 {
     const char *inner = link->base;
@@ -43,7 +45,7 @@ static int on_link(const struct link *link, void *arg)
     }
     told.place = srcdoc->visit->link.place;
     told.nofollow |= srcdoc->visit->link.nofollow;
-    /* a srcdoc document is always in UTF-8, unlike the page */
+    /* a srcdoc document is always in UTF-8 */
     told.has_no_encoding = true;
     return visit_nested(srcdoc, &told);
 }

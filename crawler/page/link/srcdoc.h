@@ -6,10 +6,11 @@
 #include "links.h"
 
 /*
- * Visit each link of a srcdoc document, with the settings of `links`. URLs are relative
- * to the page's base, or to a <base> in the document. The place of every link is the
- * place of the srcdoc attribute. Ids are ignored, because they do not belong to the page.
- * (HTML: about:srcdoc) Returns 0, the nonzero value of a visit, or -ENOMEM.
+ * Visit each link of the document `html`, which is the value of a srcdoc attribute, with
+ * the settings of `links`. URLs are relative to a <base> in the document, or to the
+ * page's base. The place of each link is that of the attribute. Ids are ignored, because
+ * fragments of the page's URL cannot refer to them. (HTML: about:srcdoc) Returns 0, the
+ * nonzero value of a visit, or -ENOMEM.
  */
 int srcdoc_visit(const struct links *links, struct link_visit *visit, const char *html);
 

@@ -13,8 +13,9 @@
 /* ---- visits ------------------------------------------------------------------------ */
 
 /*
- * True for a reference such as "#x" that is not checked. <use href="#x"> refers to an SVG
- * element in the page, which a script may add. background="#FFFFFF" is meant as a color.
+ * True for a reference such as "#x" that must not be checked: <use href="#x"> refers to
+ * an SVG element in the page, which a script may add, and background="#FFFFFF" is meant
+ * as a color.
  */
 static bool is_drawn_here(const struct kept_value *value, const char *text)
 {
@@ -33,9 +34,9 @@ static size_t from_windows_1252(const char *bytes, size_t n, char *out)
 }
 
 /*
- * Return the bytes of a value in UTF-8, and set *n to their number. Converted bytes are
- * stored in links->text, after the space in which the value is decoded later. Returns
- * NULL if memory runs out.
+ * Return the bytes of a value in UTF-8, and store their number in *n. If they must be
+ * converted, the result is in links->text, after the space into which the value is
+ * decoded later. Returns NULL if memory runs out.
  */
 static const char *bytes_of(struct links *links, const struct kept_value *value,
                             bool is_windows_1252, size_t *n)
@@ -68,8 +69,8 @@ static const char *const css_names[CSS_KINDS] = {
 };
 
 /*
- * Return a link with the place, the element and the attribute of a stored value. After
- * the value of a style attribute, the name of its element is stored.
+ * Create a link with the place, the element and the attribute of a stored value. The
+ * element of a style attribute may be unknown, so its name is stored after the value.
  */
 static struct link link_of(const struct links *links, const struct kept_value *value)
 {
@@ -93,8 +94,8 @@ static struct link link_of(const struct links *links, const struct kept_value *v
 }
 
 /*
- * Visit the links in a stored value. An empty <a href> leads to the page itself. Other
- * empty attributes are ignored, as in browsers.
+ * Visit the links in a stored value. An empty <a href> is a link to the page itself.
+ * Other empty attributes are ignored, as browsers do.
  */
 static int visit_value(struct links *links, const struct kept_value *value,
                        bool is_windows_1252, struct link_visit *visit)

@@ -1,11 +1,10 @@
 /*
- * heading_ids.c - generate the ids of headings in the same way as GitHub.
+ * heading_ids.c - see heading_ids.h
  *
  * Text is converted to lower case. Letters, marks, digits, "_" and "-" remain, a space
  * becomes "-", and everything else is removed: "I will \u2665 C++" becomes "i-will--c".
- * U+FE0F is a mark, so it remains if an emoji in the heading contains it. If a heading
- * has the text of an earlier one, "-1" is appended to its id, or else the next number
- * whose id is free.
+ * U+FE0F, which is part of some emojis, is a mark, so it remains. If the id already
+ * exists, "-1" is appended, or the next number that makes the id unique.
  */
 #include "heading_ids.h"
 
@@ -19,8 +18,10 @@
 #include <string.h>
 #include <wctype.h>
 
-/* The locale. It is loaded only once, because the C library reads it from disk, and is
- * never freed. */
+/*
+ * The locale, which is loaded once and never freed, because the C library reads it from
+ * disk.
+ */
 static locale_t unicode;
 
 static void load_unicode(void)
@@ -54,7 +55,10 @@ static void add_character(struct text *out, wint_t c)
     text_add(out, bytes, html_put_utf8(c, bytes));
 }
 
-/* True for connector punctuation such as U+203F, for which the C library has no class. */
+/*
+ * True for connector punctuation such as U+203F. The C library does not have a class for
+ * it.
+ */
 static bool is_connector(wint_t c)
 {
     return c == 0x203f || c == 0x2040 || c == 0x2054 || c == 0xfe33 || c == 0xfe34 ||
@@ -63,14 +67,16 @@ static bool is_connector(wint_t c)
 
 static void add_lower(struct text *out, wint_t c)
 {
-    if (c == 0x130) /* the only letter whose lowercase form is two code points */
+    if (c == 0x130) /* the only letter whose lower case is two code points */
         text_add(out, "i\u0307", 3);
     else
         add_character(out, unicode != (locale_t)0 ? (wint_t)towlower_l(c, unicode) : c);
 }
 
-/* Append a character that is not ASCII if ids may contain it. If the system lacks the
-   locale, all such characters are treated as letters. */
+/*
+ * Append a non-ASCII character, if ids may contain it. If the system does not have the
+ * locale, treat it as a letter.
+ */
 static void add_beyond_ascii(struct text *out, wint_t c)
 {
     if (unicode == (locale_t)0)
@@ -94,7 +100,10 @@ static void add_slug(struct text *out, const char *s, size_t n)
     }
 }
 
-/* Add an id to the table with a count of 0. */
+/*
+ * Add an id to the table, with a count of 0. Returns its count, or NULL if memory runs
+ * out.
+ */
 static unsigned *add_id(struct heading_ids *ids, const char *id, const char **kept)
 {
     unsigned *count = arena_alloc(&ids->arena, sizeof *count);
@@ -106,8 +115,10 @@ static unsigned *add_id(struct heading_ids *ids, const char *id, const char **ke
     return count;
 }
 
-/* Return the first id in the sequence `slug`, "slug-1", "slug-2" ... that no heading has
- * yet. */
+/*
+ * Add the first id of the sequence `slug`, "slug-1", "slug-2" ... that is not in the
+ * table yet, and return it.
+ */
 static const char *add_unique_id(struct heading_ids *ids, const char *slug)
 {
     unsigned *count = table_get(&ids->given, slug);

@@ -1,4 +1,6 @@
-/* heading_ids.h - generate the ids of Markdown headings in the same way as GitHub. */
+/*
+ * heading_ids.h - generate the same ids for Markdown headings as GitHub.
+ */
 #ifndef CRAWLER_HEADING_IDS_H
 #define CRAWLER_HEADING_IDS_H
 
@@ -9,7 +11,7 @@
 
 /* The ids of all headings in one text. */
 struct heading_ids {
-    /* maps each id to the last number that was appended to it: "x" to 2 after "x-2" */
+    /* maps each id to the last number appended to it: "x" to 2 after "x-2" */
     struct table given;
     struct arena arena;
 };
@@ -19,8 +21,8 @@ void heading_ids_finish(struct heading_ids *ids);
 
 /*
  * Return the id of the next heading. `text` is the text of the heading without markup.
- * The id is valid until heading_ids_finish(). Returns NULL if memory runs out. (The rules
- * are those of html-pipeline and github-slugger, whose test cases came from GitHub.)
+ * The id is valid until heading_ids_finish(). Returns NULL if memory runs out. The rules
+ * are those of html-pipeline and github-slugger, which were tested with ids from GitHub.
  */
 const char *heading_ids_add(struct heading_ids *ids, const char *text, size_t n);
 

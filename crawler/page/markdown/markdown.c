@@ -6,9 +6,10 @@
  *                             '--> raw HTML, at its place --links.c----------------+
  *
  * Raw HTML is copied to a text that is otherwise blank, at the same offset as in the
- * source. Thus one tokenizer can read all raw HTML, and its lines and columns are those
- * of the source. The walk also passes raw HTML to a second tokenizer, which finds
- * headings: headings in HTML and in Markdown must get their ids in document order.
+ * source. So one tokenizer can read all raw HTML, with the same lines and columns as in
+ * the source. In addition, the walk over the tree passes raw HTML to a second tokenizer
+ * that finds headings, because headings in HTML and in Markdown must get their ids in
+ * document order.
  */
 #include "markdown.h"
 
@@ -30,7 +31,7 @@
 
 /* A link or an id. */
 struct found {
-    struct link link; /* the strings of the link are in the arena */
+    struct link link; /* its strings are in the arena */
     size_t offset, order;
 };
 
@@ -41,11 +42,13 @@ struct found_list {
 
 struct markdown {
     struct arena arena;
-    struct found_list own, html; /* links from Markdown, and links from raw HTML */
+    struct found_list own, html; /* found in Markdown and in raw HTML */
 };
 
-/* The state of a document that is being read. The struct has many members, because the
- * walk over the tree and the callbacks of the tokenizer share it. */
+/*
+ * The state of a document that is being read, shared by the walk over the tree and the
+ * callbacks of the tokenizers.
+ */
 struct reader {
     struct markdown *found;
     struct markdown_source source;
@@ -124,7 +127,7 @@ static bool make_blank(struct reader *reader)
     reader->blank = malloc(source->n > 0 ? source->n : 1);
     for (size_t i = 0; reader->blank != NULL && i < source->n; i++) {
         char c = source->text[i];
-        /* Copy continuation bytes of UTF-8, because they do not count as columns. */
+        /* Keep continuation bytes of UTF-8, because they do not count as columns. */
         reader->blank[i] =
             c == '\n' || c == '\r' || ((unsigned char)c & 0xc0) == 0x80 ? c : ' ';
     }
@@ -132,8 +135,8 @@ static bool make_blank(struct reader *reader)
 }
 
 /*
- * Copy raw HTML line by line, because the lines of a quotation or list have prefixes in
- * the source. Skip the indentation, which the parser may have changed.
+ * Copy raw HTML line by line to reader->blank: in a quotation or list, each line has a
+ * prefix in the source. Indentation is ignored, because the parser may have changed it.
  */
 static void copy_html(struct reader *reader, const char *html)
 {
@@ -157,7 +160,7 @@ static int add_html_link(const struct link *link, void *arg)
 {
     struct reader *reader = arg;
 
-    /* GitHub removes <base>, and in MDX "{url}" is an expression. */
+    /* GitHub removes <base>. In MDX, "{url}" is an expression. */
     if (link->kind == LINK_BASE || (reader->options.is_mdx && link->reference[0] == '{'))
         return 0;
     return add_found(reader, &reader->found->html, link, 0);
@@ -191,9 +194,9 @@ static void add_to_heading(struct reader *reader, const char *s, size_t n)
 }
 
 /*
- * Return the id in "Title {#id}", a syntax of Docusaurus, Hugo, kramdown and Pandoc, or
- * NULL. The id points into the heading's text, where a NUL is written after it. In
- * Pandoc, classes may follow the id in the braces.
+ * Return the id in a heading such as "Title {#id}", or NULL. This is a syntax of
+ * Docusaurus, Hugo, kramdown and Pandoc. In Pandoc, classes may follow the id in the
+ * braces. The id points into the heading's text, in which a NUL is written after it.
  */
 static const char *explicit_id(struct text *heading)
 {
@@ -218,8 +221,10 @@ static void add_id(struct reader *reader, const char *id)
                  ATTRIBUTE_ID, reader->heading_at);
 }
 
-/* End the current heading. GitHub shows "{#id}" as text, so the heading also gets an id
-   from its text. */
+/*
+ * End the current heading, and add its ids. Even a heading with "{#id}" gets an id from
+ * its text, because GitHub treats "{#id}" as text.
+ */
 static void end_heading(struct reader *reader)
 {
     const char *id, *own;
@@ -240,7 +245,7 @@ static void end_heading(struct reader *reader)
     reader->html_headings.wants_text = false;
 }
 
-/* Begin a heading. If the previous heading is still open, it ends here. */
+/* Begin a heading. If the previous one is still open, end it first. */
 static void begin_heading(struct reader *reader, enum html_element element, bool is_html)
 {
     end_heading(reader);
@@ -277,9 +282,10 @@ static int on_html_text(const char *bytes, size_t n, void *arg)
 static const struct html_sink heading_sink = {.tag_end = on_html_tag_end,
                                               .text = on_html_text};
 
-/* Find the tags of headings in raw HTML, for which GitHub also generates ids. The
-   contents
- * of such a heading may be Markdown. */
+/*
+ * Find headings in raw HTML, because GitHub generates ids for them too. Their contents
+ * may be Markdown.
+ */
 static void find_headings(struct reader *reader, const char *html)
 {
     int rc = html_tokenizer_feed(&reader->html_headings, html, strlen(html));
@@ -295,7 +301,7 @@ static bool is_of_type(cmark_node *node, const char *type)
     return strcmp(cmark_node_get_type_string(node), type) == 0;
 }
 
-/* Return the text of a link that contains only text, or NULL. */
+/* Return the text of a link, or NULL if the link contains anything else. */
 static const char *label_of(cmark_node *node)
 {
     cmark_node *child = cmark_node_first_child(node);
@@ -334,9 +340,9 @@ static void add_footnote_id(struct reader *reader, const char *prefix, const cha
 }
 
 /*
- * Add the ids of a footnote: "[^label]:" has the id "fn-label", and the first reference
- * to it has the id "fnref-label". cmark drops footnotes without a reference. The label is
- * read from the source, because cmark does not provide it.
+ * Add the ids of a footnote: "fn-label" for the footnote "[^label]:", and "fnref-label"
+ * for the first reference to it. (cmark drops footnotes without a reference.) The label
+ * is read from the source, because cmark does not provide it.
  */
 static void add_footnote(struct reader *reader, cmark_node *node)
 {
@@ -363,8 +369,8 @@ static size_t offset_of(const struct reader *reader, cmark_node *node)
 }
 
 /*
- * Enter a block. The range of raw HTML is extended by one line, because the end that
- * cmark reports is one line too early if the last line contains "-->".
+ * Enter a block. If it is raw HTML, extend it by one line, because the end reported by
+ * cmark is one line too early if the last line contains "-->".
  */
 static void enter_block(struct reader *reader, cmark_node *node)
 {
@@ -434,8 +440,8 @@ static void walk_tree(struct reader *reader, cmark_node *document)
 }
 
 /*
- * Parse a text. Only one text is parsed at a time, because cmark stores the special
- * characters of extensions in a table that all parsers share.
+ * Parse a text. A mutex lets only one thread parse at a time, because all parsers of
+ * cmark share a table of the special characters of extensions.
  */
 static cmark_node *parse_text(const char *text, size_t n)
 {
@@ -468,7 +474,7 @@ static int compare_found(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Convert all offsets to lines and columns in one pass. */
+/* Set the places of all links and ids from their offsets, in one pass over the source. */
 static void place_own(struct reader *reader)
 {
     struct html_counter counter = {{1, 1}, false};

@@ -25,19 +25,18 @@ struct markdown_options {
 };
 
 /*
- * Find all links and images of a UTF-8 text, and all ids if they are wanted. The text is
- * not needed afterwards. The caller passes *out to markdown_destroy(). On failure, *out
- * is set to NULL. The function may run on any thread, but it needs half a megabyte of
+ * Find all links and images of a UTF-8 text, and with `wants_ids` all ids. The text is
+ * not needed afterwards. The caller must pass *out to markdown_destroy(). After a
+ * failure, *out is NULL. The function may run on any thread, but needs half a megabyte of
  * stack, because libcmark-gfm recurses up to a thousand levels.
  *
- * The element of a link is "a" or "img". The place of a link is the place of its URL. For
- * "[text][label]", the URL is in the definition of the label. Ids are found in headings
- * (heading_ids.h, and "# Title {#id}"), footnotes, references to footnotes, and raw HTML.
- * Front matter is skipped, and formulas do not contain links: see markdown_mask.h. In
- * MDX, "{url}" is an expression, not a link.
+ * The element of a link is "a" or "img". The place of a link is the place of its URL,
+ * which for "[text][label]" is in the definition of the label. Headings (heading_ids.h,
+ * and "# Title {#id}"), footnotes, references to footnotes, and raw HTML have ids. Front
+ * matter is skipped, and formulas do not contain links: see markdown_mask.h.
  *
- * Fails with -ENOMEM, or with -EMSGSIZE for more than MARKDOWN_BYTES. If libcmark-gfm
- * itself runs out of memory, it aborts.
+ * Fails with -ENOMEM, or with -EMSGSIZE if the text is longer than MARKDOWN_BYTES. If
+ * libcmark-gfm itself runs out of memory, it aborts.
  */
 int markdown_read(const char *text, size_t n, struct markdown_options options,
                   struct markdown **out);

@@ -6,9 +6,9 @@
  *           '-> paragraphs --> code spans: unchanged
  *                          '-> "$$x$$", "$x$": a formula
  *
- * In a formula, the punctuation that could form a link is hidden. The words remain,
- * because they are part of the id of a heading. Formulas begin and end as on GitHub,
- * where "$5 or $6" is not a formula.
+ * In a formula, only punctuation that could form a link is hidden, because the id of a
+ * heading contains the words of its formulas. GitHub's rules decide where formulas begin
+ * and end: for example, "$5 or $6" is not a formula.
  */
 #include "markdown_mask.h"
 
@@ -18,15 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RUN_MAX 64 /* the maximum number of backticks at each end of a code span */
+#define RUN_MAX 64 /* maximum number of backticks at each end of a code span */
 
 struct mask {
     const char *text;
     size_t n;
-    char *copy; /* NULL until a part of the text is hidden */
+    char *copy; /* NULL until something is hidden */
     int rc;
     bool is_mdx;
-    /* the end of an MDX comment, or of a "$$" block, does not occur in the rest */
+    /* the rest of the text does not contain the end of an MDX comment, of a "$$" block */
     bool no_comment_end, no_display_end;
 };
 
@@ -117,8 +117,8 @@ static size_t skip_list_mark(const struct mask *mask, size_t at, size_t end)
 }
 
 /*
- * If the line is a fence of fenced code, return the fence's length, which is at least
- * three. Otherwise return 0.
+ * If the line opens fenced code, return the length of its fence, at least three.
+ * Otherwise return 0.
  */
 static size_t fence_at(const struct mask *mask, size_t line, size_t end, char *mark)
 {
@@ -133,7 +133,7 @@ static size_t fence_at(const struct mask *mask, size_t line, size_t end, char *m
     return n >= 3 ? n : 0;
 }
 
-/* Skip fenced code. Its opening fence is the line at `at`. */
+/* Skip fenced code whose opening fence is the line at `at`. */
 static size_t skip_fence(const struct mask *mask, size_t at, char mark, size_t n)
 {
     while ((at = next_line(mask, at)) < mask->n) {
@@ -154,9 +154,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/*
- * True if the "$" at `at` may begin a formula. In a price, a word or a URL it does not.
- */
+/* True if the "$" at `at` may begin a formula. False in a price, a word or a URL. */
 static bool opens_formula(const struct mask *mask, size_t at, size_t begin, size_t end)
 {
     char before = at > begin ? mask->text[at - 1] : ' ';
@@ -177,8 +175,8 @@ static bool closes_formula(const struct mask *mask, size_t at, size_t end)
 }
 
 /*
- * Return the offset of the "$" that ends the formula that begins at `at`, or `end` if the
- * formula does not end.
+ * Return the offset of the "$" that ends the formula beginning at `at`, or `end` if there
+ * is none.
  */
 static size_t find_closing(const struct mask *mask, size_t at, size_t end)
 {
@@ -203,16 +201,16 @@ static size_t find_double(const struct mask *mask, size_t at, size_t end)
 }
 
 /*
- * Marks that are known not to occur in the rest of a paragraph. They are not searched for
- * again.
+ * Closing marks that do not occur in the rest of a paragraph, and need not be searched
+ * for again.
  */
 struct absent {
     bool closing, closing_double, run[RUN_MAX + 1];
 };
 
 /*
- * Return the offset after the code span that begins at `at`. If the backticks do not
- * begin a code span, return the offset after the backticks.
+ * Return the offset after the code span that begins at `at`, or after the backticks there
+ * if they do not begin a code span.
  */
 static size_t skip_code(const struct mask *mask, size_t at, size_t end,
                         struct absent *absent)
@@ -235,8 +233,10 @@ static size_t skip_code(const struct mask *mask, size_t at, size_t end,
     return next;
 }
 
-/* Hide the formula that begins at `at`, and return the offset after it. If the "$" does
- * not begin a formula, return the offset after the "$". */
+/*
+ * If a formula begins at `at`, hide it and return the offset after it. Otherwise return
+ * the offset after the "$".
+ */
 static size_t hide_formula(struct mask *mask, size_t at, size_t begin, size_t end,
                            struct absent *absent)
 {
@@ -261,8 +261,10 @@ static size_t hide_formula(struct mask *mask, size_t at, size_t begin, size_t en
     return close < end ? close + 1 : at + 1;
 }
 
-/* Hide the comment that begins at `at`, and return the offset after it. Return 0 if no
- * comment begins there. */
+/*
+ * If an MDX comment begins at `at`, hide it and return the offset after it. Otherwise
+ * return 0.
+ */
 static size_t hide_mdx_comment(struct mask *mask, size_t at, size_t end)
 {
     const char *close;
@@ -308,9 +310,9 @@ static bool ends_line(const struct mask *mask, size_t at)
 }
 
 /*
- * Hide a formula whose "$$" is at the beginning of a line. The formula ends at a line
- * that ends with "$$", and may contain empty lines. Returns the offset after the formula,
- * or 0 if no formula begins there.
+ * If the line begins with "$$", hide this formula, which continues to a line that ends
+ * with "$$", even after empty lines. Returns the offset after the formula, or 0 if there
+ * is none.
  */
 static size_t hide_display(struct mask *mask, size_t line, size_t end)
 {
@@ -371,7 +373,10 @@ static void mask_lines(struct mask *mask, size_t at)
     end_paragraph(mask, paragraph, mask->n);
 }
 
-/* Return the length of front matter, from "---" to "---" or "...", or 0. */
+/*
+ * Return the length of the front matter, from "---" to "---" or "...", or 0 if there is
+ * none.
+ */
 static size_t front_matter(const struct mask *mask)
 {
     const char *text = mask->text;

@@ -1,11 +1,11 @@
 /*
- * markdown_source.c - find where the links of a Markdown text are written in it.
+ * markdown_source.c - see markdown_source.h
  *
- * The lines and columns that cmark reports are correct for blocks, but not for inlines,
- * for example after a link that spans two lines. cmark does not report the position of a
- * link's URL at all. The text of a block is therefore read in parallel with its inlines.
- * A link's URL is near the end of the link, so links must be looked up in the order in
- * which they end.
+ * cmark reports correct lines and columns for blocks, but not for inlines, for example
+ * after a link that spans two lines. It does not report the position of a link's URL at
+ * all. So the source of a block is searched for the URLs of its links while the walk over
+ * the tree visits the links. Because a URL is near the end of its link, links must be
+ * looked up in the order in which they end.
  */
 #include "markdown_source.h"
 
@@ -19,9 +19,9 @@
 #include <string.h>
 
 /*
- * Limits of the search. One search reads at most AHEAD bytes. All searches together read
- * at most PATIENCE times the size of the text. Without these limits, a text of links
- * without URLs would take quadratic time.
+ * Each search reads at most AHEAD bytes, and all searches together at most PATIENCE times
+ * the size of the text. Without these limits, links whose URLs are not found would take
+ * quadratic time.
  */
 #define AHEAD 65536
 #define PATIENCE 16
@@ -96,8 +96,9 @@ static bool ends_line(char c)
 }
 
 /*
- * Find a URL, which is enclosed in "<>", or ends at white space or at a ")" without a
- * "(". *end is the limit of the search, and is set to the end of the part that was read.
+ * Find a URL that is enclosed in "<>", or ends at white space or at an unmatched ")". The
+ * caller sets *end to the limit of the search. It is changed to the end of the part that
+ * was read.
  */
 static struct span destination_at(const struct markdown_source *source, size_t at,
                                   size_t *end)
@@ -131,8 +132,8 @@ static struct span destination_at(const struct markdown_source *source, size_t a
 }
 
 /*
- * Decode references and backslashes in a URL. Returns NULL if memory runs out. The result
- * is valid until the next call.
+ * Decode character references and backslashes in a URL. The result is valid until the
+ * next call. Returns NULL if memory runs out.
  */
 static const char *unescape(struct markdown_source *source, struct span raw)
 {
@@ -155,8 +156,8 @@ static const char *unescape(struct markdown_source *source, struct span raw)
 /* ---- definitions ------------------------------------------------------------------- */
 
 /*
- * True if a "[label" ends at `at`, and its line contains only indentation and list marks
- * before it.
+ * True if a "[label" ends at `at`, preceded only by indentation and list marks in its
+ * line.
  */
 static bool label_begins_line(const struct markdown_source *source, size_t line,
                               size_t at)
@@ -228,7 +229,7 @@ static size_t find_end(const struct markdown_source *source, size_t from)
     return source->end - from > AHEAD ? from + AHEAD : source->end;
 }
 
-/* Find n bytes in a range, but not directly after a backslash. */
+/* Find n bytes in a range, ignoring occurrences after a backslash. */
 static bool find_between(const struct markdown_source *source, size_t from, size_t end,
                          const char *s, size_t n, size_t *at)
 {
@@ -249,8 +250,10 @@ static void use_patience(struct markdown_source *source, size_t n)
     source->patience -= n < source->patience ? n : source->patience;
 }
 
-/* Find n bytes after `from`, within the limits of the search. The position of the reader
-   does not change. */
+/*
+ * Find n bytes at or after `from`, within the limits of searches. Does not change
+ * source->at.
+ */
 static bool find_from(struct markdown_source *source, size_t from, const char *s,
                       size_t n, size_t *at)
 {
@@ -284,8 +287,8 @@ void markdown_source_skip_code(struct markdown_source *source, const char *code)
 }
 
 /*
- * Find the first "](". A range without "](" is remembered for the other links of the
- * block.
+ * Find the next "](". Remember a range without "](", so that it is not searched again for
+ * the other links of the block.
  */
 static bool find_first_inline(struct markdown_source *source, size_t *at)
 {
@@ -298,12 +301,12 @@ static bool find_first_inline(struct markdown_source *source, size_t *at)
     if (found)
         source->none_to = *at;
     else if (end > source->none_to)
-        /* the next search begins at the last byte, which may be a "]" */
+        /* because the last byte may be a "]" */
         source->none_to = end - 1;
     return found;
 }
 
-/* Find the "](" before this URL. */
+/* Find the next "](" that is followed by this URL. */
 static bool find_inline(struct markdown_source *source, const char *url,
                         struct span *found)
 {

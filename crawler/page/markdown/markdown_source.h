@@ -1,5 +1,5 @@
 /*
- * markdown_source.h - find where the links of a Markdown text are written in it. Used by
+ * markdown_source.h - find the positions of the URLs of links in a Markdown text. Used by
  * markdown.c.
  */
 #ifndef CRAWLER_MARKDOWN_SOURCE_H
@@ -22,27 +22,29 @@ struct markdown_source {
     struct html_buffer scratch;
     size_t at, end;            /* the unread part of the current block */
     size_t none_from, none_to; /* a range without "](" */
-    size_t patience;           /* number of bytes that may still be read; see PATIENCE */
+    size_t patience;           /* number of bytes that searches may still read */
 };
 
 /*
- * Begin a text, which must outlive the struct. Returns 0 or -ENOMEM. After a failure,
- * markdown_source_finish() need not be called.
+ * Begin a text, which must outlive the struct. Returns 0 or -ENOMEM. After a failure, do
+ * not call markdown_source_finish().
  */
 int markdown_source_init(struct markdown_source *source, const char *text, size_t n);
 void markdown_source_finish(struct markdown_source *source);
 
-/* Return the offset of a line, or the end of the text if the text has fewer lines. Lines
-   count from 1. */
+/*
+ * Return the offset of a line, or the end of the text if it has fewer lines. Lines are
+ * numbered from 1.
+ */
 size_t markdown_source_line(const struct markdown_source *source, int line);
 
-/* Begin a block. Lines and columns count from 1, as in cmark. */
+/* Begin a block. Lines and columns are numbered from 1, as in cmark. */
 void markdown_source_enter(struct markdown_source *source, int line, int column,
                            int end_line);
 
 /*
- * Find the next occurrence of the n bytes in the current block that does not follow a
- * backslash. If there is one, set *at to its offset, advance past it and return true.
+ * Find the next n bytes in the current block that equal `s` and do not follow a
+ * backslash. If found, store their offset in *at, advance past them and return true.
  */
 bool markdown_source_find(struct markdown_source *source, const char *s, size_t n,
                           size_t *at);
@@ -51,10 +53,10 @@ bool markdown_source_find(struct markdown_source *source, const char *s, size_t 
 void markdown_source_skip_code(struct markdown_source *source, const char *code);
 
 /*
- * Return the offset of a link's URL, which is in the link or in its definition. Call this
- * for links in the order in which they end. If the URL is not found, or if the search
- * would take too long, return the end of the previous link. `label` is the text of a link
- * that contains only text, or NULL.
+ * Return the offset of a link's URL, in the link itself or in its definition. If the URL
+ * is not found, or the search would take too long, return the end of the previous link.
+ * Call this for links in the order in which they end. `label` is the text of the link, or
+ * NULL if the link contains anything else.
  */
 size_t markdown_source_link(struct markdown_source *source, const char *url,
                             const char *label);
