@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#define AT_ONCE 64 /* entries per query, each with the results of several pages */
-#define PAUSE_NS COIL_MSEC(200) /* pause between queries while no results arrive */
+#define AT_ONCE 64 /* number of entries per query, each with several results */
+#define PAUSE_NS COIL_MSEC(200) /* pause after a query that found no results */
 
 struct gathering {
     struct collecting *collecting;
@@ -142,8 +142,8 @@ static int save(struct gathering *gathering)
 }
 
 /*
- * Collect some results. Redis keeps them until the next call, when they are already on
- * disk. Fails with -ENODATA if all results were collected.
+ * Collect some results and save them. Redis deletes them only at the next call, when they
+ * are on disk. Fails with -ENODATA if all results were collected.
  */
 static int gather_some(struct gathering *gathering)
 {
@@ -180,8 +180,10 @@ static int gather_results(struct gathering *gathering)
     return rc == -ENODATA ? forget(gathering) : rc;
 }
 
-/* Close the folder. Mark the saved crawl as incomplete, because pages may be missing.
- * `coil-crawl resume` then checks this, and fetches missing pages. */
+/*
+ * Close the folder. Mark the saved crawl as incomplete, because pages may be missing:
+ * `coil-crawl resume` checks this, and fetches them.
+ */
 static int close_folder(struct gathering *gathering, int rc)
 {
     struct collector *collector = gathering->collector;

@@ -25,13 +25,13 @@ static void print_notice(const char *message)
 {
     if (message != NULL) {
         fputs("coil-crawl: ", stderr);
-        url_print(stderr, message); /* the message may quote bytes from the server */
+        url_print(stderr, message); /* it may quote bytes from the server */
         fputs("; it is tried again and again\n", stderr);
     } else
         fputs("coil-crawl: Redis is there again\n", stderr);
 }
 
-/* Store a message about an invalid option: the URL of Redis, or the certificates. */
+/* Store a message about the invalid URL of Redis, or about the certificates. */
 static int complain_of_options(struct connection *connection, int rc)
 {
     coil_error *error = coil_last_error();
@@ -70,8 +70,8 @@ int connection_open(struct connection *connection, const struct options *options
 }
 
 /*
- * Store the message of the Redis client, if there is one. Without a message, -EPROTO
- * means that a reply was unexpected, and other errors need no message.
+ * Store the message of the Redis client, if there is one. If not, store a message for
+ * -EPROTO, which means that a script's reply is invalid.
  */
 static int complain_of_redis(struct connection *connection, int rc)
 {

@@ -18,23 +18,27 @@
 struct connection {
     struct redis *redis;
     coil_group group;
-    /* A message that is more precise than the errno, or NULL. The caller frees it. */
+    /* A message more precise than the errno, which the caller frees, or NULL. */
     char *complaint;
 };
 
-/* Connect to the server named by the options, and start the task that serves the
- * connection. Fails like redis_create() or redis_open(). */
+/*
+ * Connect to the server of --frontier, and start the task that serves the connection.
+ * Fails like redis_create() or redis_open().
+ */
 COIL_SUSPENDS int connection_open(struct connection *connection,
                                   const struct options *options);
 
 /*
- * Store the message, unless `rc` is -ECANCELED or -ENOMEM, or a message is already
- * stored. Returns `rc`, or -ENOMEM.
+ * Store the message for the error `rc`, unless the error is -ECANCELED or -ENOMEM, or a
+ * message is already stored. Returns `rc`, or -ENOMEM.
  */
 int connection_complain(struct connection *connection, int rc, const char *words);
 
-/* Close the connection. `rc` is the result of the caller's work. Returns `rc` if it is an
- * error, otherwise the error of the connection, or 0. */
+/*
+ * Close the connection. `rc` is the result of the caller's work. Returns `rc` if it is an
+ * error. Otherwise, returns the error of the connection, or 0.
+ */
 COIL_SUSPENDS int connection_close(struct connection *connection, int rc);
 
 #endif

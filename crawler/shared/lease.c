@@ -1,9 +1,9 @@
 /*
- * lease.c - the operations of one process in a shared crawl.
+ * lease.c - see lease.h
  *
- * An item is a header of six bytes, followed by the URL without its origin. The origin is
- * in HOST, which is part of the keys in Redis. (scripts/common.lua) All replies are
- * checked, because other programs may also write to Redis.
+ * Redis stores a URL as an "item": a header of six bytes, followed by the URL without its
+ * origin, which is part of the key (scripts/common.lua). All replies are checked, because
+ * other programs may also write to Redis.
  */
 #include "lease_inside.h"
 
@@ -134,8 +134,8 @@ static int run_without_reply(struct leases *leases, enum crawl_script script,
 }
 
 /*
- * Enqueue the links in `count` words, beginning with word number `first`. If `begins` is
- * true, these are the last start URLs, and the crawl begins.
+ * Enqueue the links in `count` words of `links`, beginning with word number `first`. If
+ * `begins` is true, these are the last start URLs, after which the crawl begins.
  */
 static int add_some(struct leases *leases, const struct redis_words *links, size_t first,
                     size_t count, bool begins)
@@ -148,8 +148,8 @@ static int add_some(struct leases *leases, const struct redis_words *links, size
 }
 
 /*
- * Enqueue links until the remaining links fit into one more call of a script. *added is
- * set to the number of words that were used.
+ * Enqueue links until the rest fits into one call of a script. Stores the number of words
+ * enqueued in *added.
  */
 static int add_surplus(struct leases *leases, const struct redis_words *links,
                        size_t *added)
@@ -290,8 +290,10 @@ static void add_results(struct redis_words *words, const struct lease_done *done
     text_finish(&bytes);
 }
 
-/* Process the reply to SCRIPT_COMPLETE. Returns the number of results that Redis
-   ignored. */
+/*
+ * Process the reply to SCRIPT_COMPLETE. Returns the number of results that Redis ignored,
+ * or a negative error.
+ */
 static int take_completed(struct lease *lease, const struct lease_done *done,
                           const redisReply *reply)
 {
@@ -350,8 +352,9 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
 {
     struct lease_item *item = &lease->items[i];
     struct redis_words words = {.count = 0};
-    /* Copy the item, because other tasks may remove items while this task is
-     * suspended. */
+    /*
+     * Copy the number, because other tasks may remove items while this one is suspended.
+     */
     int64_t number = item->number;
     redisReply *reply;
     int rc;
@@ -361,7 +364,7 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
     add_host(&words, pause_ns, lease->is_troubled, is_troubled);
     redis_words_add_number(&words, number);
     redis_words_add_number(&words, lease_to_ms(delay_ns));
-    /* this fetch has ended normally, so the item may share a lease again */
+    /* the fetch did not kill the worker, so the item may share a lease again */
     item->url.flags &= ~(unsigned)LEASE_SINGLE;
     lease_add_item(&words, &item->url, strlen(lease->host + 1));
     rc = lease_run_script(leases, SCRIPT_RELEASE, &words, &reply);
@@ -430,9 +433,10 @@ int leases_reap(struct leases *leases)
 typedef int (*result_visit)(void *arg, int64_t number, const void *bytes, size_t n);
 
 /*
- * Visit the results of one entry, which are concatenated in `bytes`. `lengths` contains
- * their lengths, such as "120 7". The first result has the given number. Results with
- * numbers up to `after` are skipped.
+ * Visit the results of one entry, except those whose numbers are at most `after`. `bytes`
+ * contains the results, one after another, and `lengths` their lengths, such as "120 7".
+ * `number` is the number of the first result. Returns how many were visited, or a
+ * negative error.
  */
 static int visit_entry(const char *lengths, const redisReply *bytes, int64_t number,
                        int64_t after, result_visit visit, void *arg)
@@ -530,8 +534,8 @@ static int unlink_keys(struct leases *leases, const redisReply *keys, const char
 }
 
 /*
- * Delete the keys of the crawl that one call of SCAN returns, except for keys that must
- * remain, and advance `cursor`.
+ * Delete the keys of the crawl that one call of SCAN returns, and advance `cursor`. Keep
+ * the keys that record that the crawl is over.
  */
 static int forget_some(struct leases *leases, char cursor[24], const char *setup)
 {

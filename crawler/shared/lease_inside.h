@@ -1,5 +1,6 @@
 /*
- * lease_inside.h - read the replies of Redis and the items of a lease.
+ * lease_inside.h - declarations shared by lease.c and lease_items.c: read replies of
+ * Redis, and read and write items.
  */
 #ifndef CRAWLER_LEASE_INSIDE_H
 #define CRAWLER_LEASE_INSIDE_H
@@ -11,10 +12,10 @@
 #define SEEDS_BYTES 49
 #define REAPED_AT_ONCE 64
 #define LINK_WORDS 3
-/* maximum number of words of links in one call of a script */
+/* maximum number of words for links in one call of a script */
 #define LINK_WORDS_AT_ONCE ((size_t)2000 * LINK_WORDS)
 #define FORGOTTEN_AT_ONCE "1000"
-/* lifetime of the note in Redis that a deleted crawl is over */
+/* how long Redis remembers that a deleted crawl is over */
 #define OVER_SECONDS "3600"
 
 static const char class_letters[LEASE_CLASSES + 1] = "sxh";
@@ -24,7 +25,7 @@ const char *lease_text_at(const redisReply *reply, size_t i);
 
 int64_t lease_number_at(const redisReply *reply, size_t i);
 
-/* Read a time in milliseconds, and return it in nanoseconds, limited to an hour. */
+/* Read a duration in milliseconds. Returns nanoseconds, at most an hour. */
 int64_t lease_span_at(const redisReply *reply, size_t i);
 
 int64_t lease_to_ms(int64_t span_ns);
@@ -35,22 +36,25 @@ int lease_run_script(struct leases *leases, enum crawl_script script,
 void lease_add_item(struct redis_words *words, const struct lease_url *url,
                     size_t origin_n);
 
-/* Return the class indicated by the first letter of a host's name, or LEASE_CLASSES. */
+/*
+ * Return the class of a host, which its first letter indicates, or LEASE_CLASSES if the
+ * letter is invalid.
+ */
 enum lease_class lease_class_of(const char *host);
 
 bool lease_is_web(const char *url);
 
-/* Read pairs of a number and an item, beginning with the i-th element of the reply, and
-   append the items to the lease. */
+/*
+ * Append the items in a reply to the lease. From element i on, the reply consists of
+ * pairs of a number and an item.
+ */
 int lease_take_items(struct lease *lease, const redisReply *reply, size_t i);
 
 void lease_drop_number(struct lease *lease, int64_t number);
 
 void lease_drop_all(struct lease *lease);
 
-/*
- * Record that the lease has ended in Redis. If the lease still has items, it was lost.
- */
+/* Record that the lease has ended in Redis. If it still has items, it was lost. */
 void lease_end_lost_lease(struct lease *lease);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * lease_items.c - read the replies of Redis, and the items of a lease.
+ * lease_items.c - see lease_inside.h
  */
 #include "lease_inside.h"
 
@@ -79,9 +79,9 @@ void lease_add_item(struct redis_words *words, const struct lease_url *url,
 }
 
 /*
- * Append the hash of a URL. hash_bytes() depends on the byte order, so all machines of a
- * crawl must have the same byte order. A held URL has a different hash, so that Redis
- * accepts the URL as new when it is enqueued again in its real class.
+ * Append the hash of a URL, by which Redis knows the URL. A held URL has a different
+ * hash, so that it counts as new when it is enqueued in its real class. hash_bytes()
+ * depends on the byte order, which must be the same on all machines of a crawl.
  */
 static void add_hash(const struct leases *leases, struct redis_words *words,
                      const struct lease_url *url)
@@ -133,8 +133,8 @@ bool lease_is_web(const char *url)
 }
 
 /*
- * True if the URL can belong to a lease of this host. Any web URL can belong to the
- * common host of held URLs.
+ * True if the URL belongs to this host. Any web URL may belong to the common host of held
+ * URLs.
  */
 static bool is_of_host(const char *url, const char *host)
 {

@@ -5,16 +5,15 @@
  *      ^                          |  ^                      |
  *      '--- complete, release ----'  '--- results, links ---'
  *
- * Each class has a task that leases hosts while there are too few leases. Each lease has
- * a task that sends the results of its URLs, several at a time, and leases more URLs of
- * the host. Another task renews all leases, including leases with unsent results.
+ * For each class, a task leases URLs of more hosts while too few URLs are leased. For
+ * each lease, a task sends the results of its URLs, several at a time, and leases more
+ * URLs of its host. One task renews all leases, including those with unsent results.
  *
  * Invariants
  *   1. A target is in the frontier at most once. While it is there, `works` has an entry
  *      for it, with its lease, or with NULL if the lease was lost.
  *   2. The links of a page are sent together with the page's result, or earlier. To
- *      ensure this, only one task sends at a time, and it sends all known links. (Redis
- *      does not record on which page a link was found.)
+ *      ensure this, only one task sends at a time, and it sends the links of all pages.
  *   3. If a result does not reach Redis before the lease expires, other processes fetch
  *      the URL again.
  */
@@ -107,7 +106,7 @@ size_t held_unsent_count(const struct held *held)
     return held->result_count + held->back_count;
 }
 
-/* If this is the first result or release that is waiting to be sent, record the time. */
+/* Record the time, if no other result or release is waiting to be sent. */
 static void note_time(struct held *held)
 {
     if (held_unsent_count(held) == 0)
@@ -115,8 +114,8 @@ static void note_time(struct held *held)
 }
 
 /*
- * Store a copy of a result. Returns false if memory runs out. The result is then not
- * sent, and another process fetches the URL again.
+ * Store a copy of a result, to be sent later. Returns false if memory runs out. In that
+ * case, a process will fetch the URL again when the lease has expired.
  */
 static bool add_result(struct held *held, int64_t number, const void *bytes, size_t n)
 {
@@ -224,8 +223,10 @@ static void on_complete(void *arg, const struct frontier_job *job)
     drop_work(shared, work);
 }
 
-/* Return the number of tries to report to other processes. Refused requests do not count,
- * because the number of refusals is not reported. */
+/*
+ * Return the number of tries without refused requests, because items do not contain the
+ * number of refusals.
+ */
 static uint8_t tries_of(const struct target *target)
 {
     return target->tries > target->refusals ? target->tries - target->refusals : 0;
@@ -277,8 +278,10 @@ static int wait_for_room(struct shared *shared, enum frontier_class class)
     return rc;
 }
 
-/* Spawn the task of a lease, which frees `held`. The task starts eagerly, because a task
- * that is cancelled before its start would not free `held`. */
+/*
+ * Spawn the task of a lease, which frees `held`. The task starts eagerly, because it
+ * could not free `held` if it were cancelled before it starts.
+ */
 static int spawn_hold(struct shared *shared, struct held *held)
 {
     coil_spawn_opts opts = {.name = "lease", .eager = true};
@@ -289,8 +292,10 @@ static int spawn_hold(struct shared *shared, struct held *held)
     return rc;
 }
 
-/* Lease URLs of one host, and spawn the task of the lease. Returns like
-   leases_acquire(). */
+/*
+ * Lease URLs of one host, and spawn the task of the lease. Returns the same values as
+ * leases_acquire().
+ */
 static int lease_host(struct shared *shared, enum frontier_class class, int64_t *wait_ns)
 {
     struct held *held = calloc(1, sizeof *held);
@@ -312,7 +317,10 @@ static int lease_host(struct shared *shared, enum frontier_class class, int64_t 
     return rc < 0 ? rc : 1;
 }
 
-/* Lease held URLs, and add them to their real classes. Returns like leases_acquire(). */
+/*
+ * Lease held URLs, and move them to their real classes. Returns the same values as
+ * leases_acquire().
+ */
 static int lease_held(struct shared *shared, int64_t *wait_ns)
 {
     struct held held = {.host = NULL};
@@ -336,9 +344,9 @@ static int64_t min_ns(int64_t a, int64_t b)
 }
 
 /*
- * Return the duration of the pause after leases_acquire() has returned `rc`, or `rc` if
- * it ends the crawl. If no work was available, the pause is at most *look_ns, which is
- * then doubled, up to LOOK_LONGEST_NS.
+ * Return how long to pause after leases_acquire() returned `rc`, or `rc` if this error
+ * ends the crawl. If no work was available, the pause is wait_ns, but at most *look_ns.
+ * After that, *look_ns is doubled, up to LOOK_LONGEST_NS.
  */
 static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
 {
@@ -413,8 +421,9 @@ static int lease_what_is_held(void *arg)
 }
 
 /*
- * True if half of the lease has passed. If its task has been unable to send for several
- * lease durations, the lease is left to expire, so that other processes get its URLs.
+ * True if the lease must be renewed, because half of it has passed. False if its task has
+ * been unable to send for several lease durations: such a lease expires, so that other
+ * processes get its URLs.
  */
 static bool wants_renewal(const struct held *held, int64_t now)
 {
@@ -434,15 +443,17 @@ static void note_renewal(struct shared *shared, const struct lease_renewal *rene
     while (held != NULL && strcmp(held->lease.token, renewal->token) != 0)
         held = held->next;
     if (held == NULL)
-        return; /* the lease ended while this task was suspended */
+        return; /* the lease has ended in the meantime */
     if (!renewal->is_lost)
         held_note_expiry(held, until_ns);
     held->lease.is_lost |= renewal->is_lost;
     coil_event_set(&held->changed);
 }
 
-/* Renew up to RENEWED_AT_ONCE leases that are due. Returns their number, or a negative
-   errno. */
+/*
+ * Renew up to RENEWED_AT_ONCE leases that must be renewed. Returns their number, or a
+ * negative errno.
+ */
 static int renew_some(struct shared *shared)
 {
     struct lease_renewal due[RENEWED_AT_ONCE];
@@ -478,8 +489,8 @@ static int renew_all(void *arg)
 }
 
 /*
- * End expired leases of all processes, at regular intervals. Tasks that are waiting for
- * work also do this, but all tasks may be busy.
+ * End the expired leases of all processes, at regular intervals. The script that acquires
+ * a lease does this too, but it may not run for a long time while all workers are busy.
  */
 static int reap(void *arg)
 {
@@ -521,8 +532,10 @@ static int lease_all(struct shared *shared)
     return coil_group_exit(&shared->group, rc);
 }
 
-/* Release all leases, including a lease of which this process does not know because the
- * reply was not received. */
+/*
+ * Release all leases of this process, including one of which it does not know because the
+ * reply was not received.
+ */
 static void leave(struct shared *shared)
 {
     coil_scope scope;

@@ -10,51 +10,51 @@
 #include "shared.h"
 
 #define RESULTS_AT_ONCE 16
-#define LEASES_MOST 256          /* maximum number of leases while hosts need pauses */
-#define LINGER_NS COIL_MSEC(500) /* time for which a result waits for others */
-/* no new leases while this many tasks are sending results */
+#define LEASES_MOST 256          /* limit beyond options.ahead, see held_has_room() */
+#define LINGER_NS COIL_MSEC(500) /* how long a result waits for others */
+/* number of sending tasks beyond which no host is leased */
 #define SENDING_MOST 64
-/* While the task of a lease cannot send its results, the lease is renewed for at most
-   this many lease durations. */
+/*
+ * If the task of a lease cannot send its results, the lease is no longer renewed after
+ * this many lease durations.
+ */
 #define SENDING_SPANS_MOST 4
 #define RENEWED_AT_ONCE 64
 #define TEND_NS COIL_SEC(1) /* interval for renewing and reaping leases */
-/* The pause between polls for new work, doubled after each poll that finds none. */
+/* Pause between polls for work, doubled after each poll that finds none. */
 #define LOOK_NS COIL_MSEC(50)
 #define LOOK_LONGEST_NS COIL_MSEC(400)
 #define FULL_NS COIL_SEC(1)     /* pause while results must be collected first */
 #define AGAIN_NS COIL_MSEC(200) /* pause after a temporary failure */
 #define GOODBYE_NS COIL_SEC(2)
 
-/* An item that will be released from its lease, so that it is tried again later. */
+/* An item to be released, so that it is tried again later. */
 struct held_back {
     int64_t number, at_ns;
     uint8_t tries;
 };
 
-/* A lease, with results and released items that are not sent yet. The struct has many
- * members, because the lease, the two lists and the times at which they are due are used
- * together. */
+/* A lease, with the results and the items to be released that are not sent yet. */
 struct held {
     struct shared *shared;
     struct lease lease;
     enum frontier_class class;
-    struct host *host;            /* NULL for the common host of held URLs */
+    struct host *host;            /* NULL for a lease of held URLs */
     size_t at_work;               /* number of targets of this lease in the frontier */
-    struct lease_result *results; /* the results, which own their bytes */
+    struct lease_result *results; /* unsent results, which own their bytes */
     size_t result_count, result_capacity;
     struct held_back *backs;
     size_t back_count, back_capacity;
     int64_t first_ns;   /* time of the oldest unsent result or release */
     int64_t until_ns;   /* earliest time at which the lease may expire */
-    int64_t sending_ns; /* time since which its task sends or waits for the lock; or 0 */
+    int64_t sending_ns; /* when its task began to send or to wait for the lock; or 0 */
     coil_event changed;
     struct held *next;
 };
 
 struct shared_work {
     struct target *target;
-    struct held *held; /* the lease, or NULL if it was lost */
+    struct held *held; /* its lease, or NULL if it was lost */
     int64_t number;    /* number of the item within the lease */
     struct text bytes; /* the result, from shared_bring() */
     bool is_given_up;
@@ -72,37 +72,39 @@ size_t held_unsent_count(const struct held *held);
 void held_ask_for_robots_again(struct host *host);
 
 /*
- * Make the frontier fetch the robots.txt of a host again, because its sitemaps did not
- * reach Redis or were lost there. If this process does not have a lease of the host, this
- * is done at the next lease.
+ * Make the frontier fetch the robots.txt of a host again, now or when the host is leased
+ * again. Called because the host's sitemaps did not reach Redis, or were lost there.
  */
 void held_forget_sitemaps(const struct shared *shared, struct host *host);
 
 /*
- * Call held_forget_sitemaps() if the results contain sitemaps. Use this if the results
- * were not sent, or if Redis has ignored some of them.
+ * Call held_forget_sitemaps() if the results contain sitemaps. To be used if the results
+ * were not sent, or if Redis ignored some of them.
  */
 void held_forget_unsent_sitemaps(const struct held *held,
                                  const struct lease_result *results, size_t count);
 
 /*
- * If Redis has restarted, and may have lost its last second of data, reset the state of
- * all targets. Lost pages are then fetched again, and their URLs and sitemaps are sent
+ * If Redis was restarted, and may have lost its last second of data, reset the state of
+ * all targets, so that lost pages are fetched again, and URLs and sitemaps are sent
  * again.
  */
 void held_forget_if_reborn(struct shared *shared);
 
 /*
  * If *rc is a temporary failure, sleep for a while and return true: the caller must
- * repeat the operation. If the sleep fails, set *rc to its error and return false.
+ * repeat the operation. Otherwise return false. If the sleep is cancelled, *rc is set to
+ * its error.
  */
 bool held_is_to_repeat(int *rc);
 
-/* Return the time at which a lease that is acquired or renewed now will expire, minus a
- * safety margin of a tenth of its duration. */
+/*
+ * Return when a lease that is acquired or renewed now will expire, minus a safety margin
+ * of a tenth of its duration.
+ */
 int64_t held_expiry(const struct shared *shared);
 
-/* Set held->until_ns, unless another reply has already set a later time. */
+/* Set held->until_ns, unless it is already later. */
 void held_note_expiry(struct held *held, int64_t until_ns);
 
 void held_link_held(struct shared *shared, struct held *held);
@@ -114,16 +116,16 @@ void held_destroy_held(struct held *held);
 int held_hold(void *arg);
 
 /*
- * If Redis has reported new origins, or that all start URLs are completed, call the
- * crawl's add_origin() or end_starts().
+ * Call the crawl's add_origin() if Redis has reported new origins, and end_starts() if it
+ * has reported that all start URLs are completed.
  */
 int held_learn(struct shared *shared);
 
 int held_place_all(struct held *held);
 
 /*
- * True if another host may be leased: too few targets are leased, or workers are idle
- * because the leased hosts need pauses.
+ * True if another host may be leased, because too few targets are leased, or because
+ * workers are idle while the leased hosts need pauses.
  */
 bool held_has_room(const struct shared *shared, enum frontier_class class);
 

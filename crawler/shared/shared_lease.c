@@ -27,9 +27,10 @@ static void fill(struct target *target, const struct lease_url *url)
     target->is_start |= (url->flags & LEASE_START) != 0;
 }
 
-/* Pass a leased URL to the frontier, unless its target is still in the frontier because
-   of
- * an earlier lease that was lost. (Invariant 1) */
+/*
+ * Pass a leased URL to the frontier. If its target is already in the frontier because of
+ * an earlier lease that was lost, only update its lease. (Invariant 1)
+ */
 static int add_leased_item(struct held *held, struct lease_item *item)
 {
     struct shared *shared = held->shared;
@@ -85,7 +86,7 @@ static int take_host(struct held *held)
     return 0;
 }
 
-/* Reset a target to its initial state, unless it is held. */
+/* Reset the state of a target, unless it is held. */
 static void forget(const struct targets *targets, struct target *target)
 {
     if (target->state == TARGET_HELD)
@@ -94,8 +95,10 @@ static void forget(const struct targets *targets, struct target *target)
     targets_remember(targets, target);
 }
 
-/* Reset all targets. Targets in the frontier remain in its queues, so their state is then
- * set to accepted and queued again. */
+/*
+ * Reset the state of all targets: to TARGET_ACCEPTED if they are in the frontier, where
+ * they remain queued, and to TARGET_MET otherwise.
+ */
 static void forget_targets(struct shared *shared)
 {
     const struct targets *targets = shared->options.targets;
@@ -154,8 +157,10 @@ static unsigned more_of(const struct held *held)
     const struct shared_options *options = &held->shared->options;
     size_t count = held->lease.count, left;
 
-    /* There may be more results than items, because the sitemaps of a robots.txt are a
-     * result without an item. */
+    /*
+     * There may be more results than items, because sitemaps are a result without an
+     * item.
+     */
     left = count > held->result_count ? count - held->result_count : 0;
     if (held->shared->at_work[held->class] >= options->ahead || left >= options->most)
         return 0;
@@ -169,8 +174,11 @@ static void free_results(struct lease_result *results, size_t count)
     free(results);
 }
 
-/* Complete the URLs of some results. The caller holds the lock (invariant 2 of shared.c).
- * Returns the number of results that Redis ignored. */
+/*
+ * Complete the URLs of some results, and send all links. The caller must hold the lock:
+ * see invariant 2 of shared.c. Returns the number of results that Redis ignored, or a
+ * negative errno.
+ */
 static int complete(struct held *held, struct lease_done *done)
 {
     struct shared *shared = held->shared;
@@ -189,7 +197,7 @@ static int complete(struct held *held, struct lease_done *done)
     held_forget_if_reborn(shared);
     redis_words_finish(&links);
     if (rc < 0)
-        shared->failure = rc; /* the links are lost, so do not send more results */
+        shared->failure = rc; /* send no more results, because links are lost */
     return rc;
 }
 
@@ -245,7 +253,7 @@ static int send_back(struct held *held, const struct held_back *back)
         while (i < lease->count && lease->items[i].number != back->number)
             i++;
         if (i == lease->count)
-            return 0; /* the item is no longer in the lease */
+            return 0; /* it is no longer in the lease */
         lease->items[i].url.tries = back->tries;
         rc = lease_release(held->shared->options.leases, lease, i, back->at_ns - now,
                            held->host->pace.next_ns - now, held->host->pace.is_troubled);
@@ -298,8 +306,10 @@ static int wait_for_change(struct held *held)
     return rc;
 }
 
-/* Send the results first, and then release items, because the lease ends when its last
- * item is released. */
+/*
+ * Send the results, and release items. Releasing must come last, because it ends the
+ * lease if no other items are left.
+ */
 static int send_all(struct held *held)
 {
     int rc = held->result_count > 0 ? send_results(held) : 0;
@@ -410,8 +420,10 @@ int held_learn(struct shared *shared)
     return redis_may_pass(rc) ? 0 : rc;
 }
 
-/* Enqueue the leased URLs again in their real classes, and complete them in the class of
- * held URLs. */
+/*
+ * Enqueue the leased URLs in their real classes, and complete them in the class of held
+ * URLs.
+ */
 static int place_some(struct held *held)
 {
     const struct shared_options *options = &held->shared->options;

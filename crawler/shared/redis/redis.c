@@ -1,5 +1,5 @@
 /*
- * redis.c - a connection to Redis that many tasks share.
+ * redis.c - see redis.h
  *
  *     redis_command() -> unsent -> write_commands() -> sent -> read_replies() -> caller
  *                                                    |
@@ -8,9 +8,9 @@
  * Invariants
  *   1. A call is in `unsent` or in `sent` until it is done. Replies arrive in the order
  *      of `sent`.
- *   2. The waiting task owns its call. An abandoned call (is_abandoned) is freed by the
- *      code that removes it from `sent`.
- *   3. After redis_open(), only redis_serve() and its writer use the link.
+ *   2. The waiting task frees its call. If the task stops waiting for a call that was sent,
+ *      the call is marked `is_abandoned`, and is freed when it is removed from `sent`.
+ *   3. After redis_open(), only redis_serve() and its writer task use the link.
  *
  * Start reading at redis_command() and redis_serve().
  */
@@ -145,10 +145,7 @@ static void destroy_call(struct redis_call *call)
     free(call);
 }
 
-/*
- * Pass the result to the waiting task, or free the call if it was abandoned. (Invariant
- * 2)
- */
+/* Pass the result to the waiting task. If the task no longer waits, free the call. */
 static void finish_call(struct redis_call *call, int rc, redisReply *reply)
 {
     call->rc = rc;
@@ -170,9 +167,9 @@ static void fail_calls(struct redis_calls *calls, int rc)
 /* ---- a command --------------------------------------------------------------------- */
 
 /*
- * Stop waiting for a call. After a timeout, also close the connection, because the
- * replies to all later calls would be late too. If the call was not sent because there
- * was no connection, the message already gives the reason.
+ * Stop waiting for a call, because of the error `rc`, which is returned. After a timeout,
+ * also break the connection, because the replies to later calls would be late too. Do not
+ * do this if the call was not sent because there was no connection.
  */
 static int abandon_call(struct redis *redis, struct redis_call *call, int rc)
 {
@@ -250,8 +247,8 @@ static int run_command(struct redis *redis, const char *command, const char *scr
 }
 
 /*
- * EVALSHA fails with -ENOEXEC if the scripts were removed from Redis by SCRIPT FLUSH.
- * EVAL then loads the script again.
+ * Run the script by its hash. This fails with -ENOEXEC if Redis has lost the script, for
+ * example because of SCRIPT FLUSH. In that case, EVAL sends the script again.
  */
 int redis_run(struct redis *redis, size_t script, const char *key,
               const struct redis_words *arguments, redisReply **reply)
@@ -286,8 +283,9 @@ static int read_replies(struct redis *redis)
 }
 
 /*
- * Gather commands to write in redis->out. The commands are moved to `sent` before they
- * are written, because a reply may arrive before redis_link_write() returns.
+ * Move commands from `unsent` to `sent`, and append their bytes to redis->out. This is
+ * done before they are written, because a reply may arrive before redis_link_write()
+ * returns.
  */
 static int gather_commands(struct redis *redis)
 {
@@ -329,7 +327,7 @@ static int serve_link(struct redis *redis)
     coil_group group;
     int rc;
 
-    /* some commands may already be waiting for this connection */
+    /* some commands may already be waiting */
     coil_event_set(&redis->has_unsent);
     coil_group_enter(&group);
     rc = coil_group_spawn(&group, write_commands, redis, &opts, NULL);
@@ -375,8 +373,9 @@ static bool is_final(int rc)
 }
 
 /*
- * Convert the error of a connection to the error of its calls. After an error that is not
- * final, the calls fail with -ECONNRESET, and can be repeated on the next connection.
+ * Return the error of the calls in progress after the connection failed with `rc`. Unless
+ * the error is final, this is -ECONNRESET, after which calls can be repeated on the next
+ * connection.
  */
 static int failure_after(int rc)
 {
@@ -391,8 +390,10 @@ static void notify(const struct redis *redis, const char *message)
         redis->notify(message);
 }
 
-/* Try to connect until this succeeds or fails with a final error. Returns 0 or that
- * error. */
+/*
+ * Try to connect until this succeeds or fails with a final error. Returns 0 or this
+ * error. The first failure is reported, and *has_told is set.
+ */
 static int try_to_open(struct redis *redis, bool *has_told)
 {
     int64_t pause_ns = FIRST_PAUSE_NS;
@@ -419,7 +420,7 @@ static int open_again(struct redis *redis)
         return rc;
     if (has_told)
         notify(redis, NULL);
-    /* drop the message about the connection that was lost */
+    /* drop the message about the lost connection */
     redis->link.message[0] = '\0';
     return 0;
 }
@@ -486,7 +487,7 @@ int redis_create(const struct redis_options *options, struct redis **out)
     return rc;
 }
 
-/* Abandoned calls may still be in `sent`, and are freed here. */
+/* Also free abandoned calls, which may still be in `sent`. */
 void redis_destroy(struct redis *redis)
 {
     if (redis == NULL)

@@ -1,6 +1,6 @@
 /*
- * redis.h - a connection to Redis (or Valkey) that many tasks share, and that is restored
- * automatically.
+ * redis.h - a connection to Redis (or Valkey) that many tasks share. If it breaks, it is
+ * restored automatically.
  *
  *     rc = redis_create(&options, &redis);
  *     if (rc == 0)
@@ -17,9 +17,9 @@
  * replies to earlier ones. hiredis encodes and decodes the protocol, and coil's streams
  * transport it.
  *
- * If the connection breaks after a command was sent, the command fails, and it is unknown
- * whether Redis has executed it. The scripts of a crawl can be repeated safely. A command
- * that was not sent yet waits for the next connection.
+ * If the connection breaks, commands that were sent fail, and it is unknown whether Redis
+ * has executed them. The scripts of a crawl can be repeated safely. Commands that were
+ * not sent yet wait for the next connection.
  */
 #ifndef CRAWLER_REDIS_H
 #define CRAWLER_REDIS_H
@@ -34,13 +34,13 @@ struct redis;
 
 struct redis_options {
     const char *url; /* see redis_address.h */
-    /* trusted certificates for rediss://, or NULL for those of the operating system */
+    /* trusted certificates for rediss://; NULL: those of the operating system */
     const char *ca_file;
     bool insecure;      /* do not verify the server's certificate */
     int64_t timeout_ns; /* time limit of each command and of each attempt to connect */
     /*
-     * Called once with a message when Redis becomes unreachable, and once with NULL when
-     * it is reachable again. May be NULL.
+     * Called with a message when Redis becomes unreachable, and with NULL when it is
+     * reachable again. May be NULL.
      */
     void (*tell)(const char *message);
     /* The scripts for redis_run(), which must outlive the connection. */
@@ -49,9 +49,9 @@ struct redis_options {
 };
 
 /*
- * Create a connection without opening it. The options are copied. Fails with -EINVAL if
- * the URL is not a valid address of Redis, with -ENOMEM, or like coil_tls_create(). On
- * failure *out is set to NULL.
+ * Create a connection without opening it. `options` is copied. Fails with -EINVAL if the
+ * URL is not a valid address of Redis, with -ENOMEM, or like coil_tls_create(). After a
+ * failure, *out is NULL.
  */
 int redis_create(const struct redis_options *options, struct redis **out);
 
@@ -71,10 +71,10 @@ void redis_destroy(struct redis *redis);
 COIL_SUSPENDS int redis_open(struct redis *redis);
 
 /*
- * Send commands and receive replies, and reconnect when necessary. This is a task
- * function, and `arg` is the connection. The task ends when it is cancelled, or after an
- * error that reconnecting cannot fix. After that, commands fail with this error, or with
- * -ESHUTDOWN.
+ * Send commands, receive replies, and reconnect when necessary. This is a task function
+ * whose argument is the connection. It returns after a cancellation, or after an error
+ * that reconnecting cannot fix. From then on, commands fail with -ESHUTDOWN or with that
+ * error.
  */
 COIL_SUSPENDS int redis_serve(void *arg);
 
@@ -94,22 +94,25 @@ COIL_SUSPENDS int redis_serve(void *arg);
 COIL_SUSPENDS int redis_command(struct redis *redis, const struct redis_words *words,
                                 redisReply **reply);
 
-/* Run a script with one key and these arguments. Fails like redis_command(). */
+/*
+ * Run a script, given by its index in options.scripts, with one key and these arguments.
+ * Fails like redis_command().
+ */
 COIL_SUSPENDS int redis_run(struct redis *redis, size_t script, const char *key,
                             const struct redis_words *arguments, redisReply **reply);
 
 /*
- * True if `rc` means that Redis is unreachable or busy, so that the command can be sent
- * again later.
+ * True if `rc` means that Redis is unreachable or busy, so that the command may succeed
+ * later.
  */
 bool redis_may_pass(int rc);
 
-/* Return the message of the last failure, which names the server, or "". */
+/* Return the message of the last failure, including the server's name, or "". */
 const char *redis_message(const struct redis *redis);
 
 /*
- * Return the number of restarts of Redis since the first connection. After a restart, the
- * last second of data may be lost.
+ * Return how often Redis was restarted since the first connection. A restart may lose the
+ * last second of data.
  */
 unsigned redis_lives(const struct redis *redis);
 

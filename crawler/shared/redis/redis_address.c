@@ -42,7 +42,7 @@ static int read_db(struct redis_address *address, const char *s)
     return 0;
 }
 
-/* Read "user:password", ":password" or "password", the forms of redis-cli(1). */
+/* Read "user:password", ":password" or "password", as redis-cli(1) accepts them. */
 static int read_credentials(struct redis_address *address, const char *s, size_t n)
 {
     const char *colon = memchr(s, ':', n);

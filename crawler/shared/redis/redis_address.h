@@ -1,6 +1,6 @@
 /*
- * redis_address.h - parse the address of a Redis server:
- * redis://USER:PASSWORD@HOST:PORT/DB and others.
+ * redis_address.h - parse the address of a Redis server, such as
+ * redis://USER:PASSWORD@HOST:PORT/DB.
  */
 #ifndef CRAWLER_REDIS_ADDRESS_H
 #define CRAWLER_REDIS_ADDRESS_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 struct redis_address {
-    char *name;            /* the address without its password, for messages */
+    char *name;            /* address without the password, for messages */
     char *host, *port;     /* host and port, or NULL if `path` is set */
     char *path;            /* path of a Unix socket, or NULL */
     char *user, *password; /* decoded user and password, or NULL */
@@ -17,14 +17,15 @@ struct redis_address {
 };
 
 /*
- * Parse an address in one of these forms. The default port is 6379, and the default
- * database is 0.
+ * Parse an address in one of these forms. The port defaults to 6379, and the database to
+ * 0.
  *
  *     redis://...          the form registered with IANA
  *     rediss://...         Redis over TLS
  *     unix:///PATH?db=N    a Unix socket
  *
- * Returns 0, -EINVAL or -ENOMEM. Always call redis_address_finish() afterwards.
+ * Returns 0, -EINVAL or -ENOMEM. redis_address_finish() must be called even after an
+ * error.
  */
 int redis_address_parse(const char *url, struct redis_address *out);
 

@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Send a command of at most three words. A shorter command ends with NULL. */
+/*
+ * Send a command of at most three words, and wait for its reply. If there are fewer
+ * words, NULL follows the last one.
+ */
 static int query(struct redis_link *link, const char *const given[3], redisReply **reply)
 {
     struct redis_words words = {.count = 0};
@@ -40,7 +43,7 @@ static int authenticate(struct redis_link *link)
     else
         rc = run_command(
             link, (const char *const[3]){"AUTH", address->user, address->password});
-    if (rc == -EREMOTEIO) /* replace the server's message, which may have the password */
+    if (rc == -EREMOTEIO) /* the server's message may contain the password */
         rc = redis_link_fail(link, -EACCES, "the server refused AUTH");
     return rc;
 }
@@ -67,7 +70,7 @@ static int request_info(struct redis_link *link, const char *section, redisReply
     return redis_link_fail(link, -EPROTO, "the reply to INFO is not a text");
 }
 
-/* Copy the text after `key` up to the end of the line. Copy "" if the key is missing. */
+/* Copy the text after `key`, up to the end of the line, or "" if the key is missing. */
 static void copy_info(const redisReply *info, const char *key, char *out, size_t room)
 {
     const char *at = strstr(info->str, key);
@@ -106,8 +109,8 @@ static int check_server(struct redis_link *link, char run_id[REDIS_RUN_ID_BYTES]
 }
 
 /*
- * Return an error if Redis is configured to evict keys. Without these keys, a crawl would
- * repeat requests or never end.
+ * Fail if Redis is configured to evict keys. If keys were missing, a crawl would repeat
+ * requests or never end.
  */
 static int check_policy(struct redis_link *link)
 {

@@ -14,12 +14,12 @@
 struct redis_greeting {
     const struct redis_script *scripts;
     size_t script_count;
-    /* the SHA-1 of each script, for EVALSHA */
+    /* SHA-1 of each script, for EVALSHA */
     char (*shas)[REDIS_SHA_BYTES];
-    char run_id[REDIS_RUN_ID_BYTES]; /* an id that changes with each restart of Redis */
+    char run_id[REDIS_RUN_ID_BYTES]; /* id of the server process, from INFO */
 };
 
-/* Set up an open link. Fails like redis_open(). */
+/* Set up a new connection. Fails like redis_open(). */
 COIL_SUSPENDS int redis_greet(struct redis_link *link, struct redis_greeting *greeting);
 
 #endif

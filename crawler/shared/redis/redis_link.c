@@ -15,7 +15,10 @@ int redis_link_fail(struct redis_link *link, int rc, const char *words)
     return rc;
 }
 
-/* Store the message of coil's last error, or else the message of the errno. */
+/*
+ * Store the message of coil's last error if it is this one, otherwise strerror(). Returns
+ * `rc`.
+ */
 static int fail_with_stream_error(struct redis_link *link, int rc)
 {
     coil_error *error = coil_last_error();
@@ -28,8 +31,11 @@ static int fail_with_stream_error(struct redis_link *link, int rc)
                                : strerror(-rc));
 }
 
-/* Return the error of an operation on the stream. Return -ETIMEDOUT for -EBADF, which
-   means that redis_link_break() has closed the stream and set the message. */
+/*
+ * Store the message for the error of a read or write, and return the error. However,
+ * -EBADF means that redis_link_break() has closed the stream and set a message: in that
+ * case, return -ETIMEDOUT.
+ */
 static int fail_unless_broken(struct redis_link *link, int rc)
 {
     return rc == -EBADF ? -ETIMEDOUT : fail_with_stream_error(link, rc);

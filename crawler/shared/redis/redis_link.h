@@ -1,5 +1,6 @@
 /*
- * redis_link.h - one connection to Redis, for sending commands and receiving replies.
+ * redis_link.h - a connection to Redis without the features of redis.h: it has one user,
+ * and is not restored.
  *
  *     rc = redis_link_open(&link);
  *     if (rc == 0)
@@ -21,8 +22,8 @@
 #define REDIS_MESSAGE_BYTES 512
 
 /*
- * A link, which is initially closed. Initialize the struct with zeroes, the address and,
- * for rediss://, the TLS context.
+ * A link, initially closed. Set `address` and, for rediss://, `tls`, and initialize the
+ * other members with zeroes.
  */
 struct redis_link {
     struct redis_address address;
@@ -32,7 +33,10 @@ struct redis_link {
     char message[REDIS_MESSAGE_BYTES];
 };
 
-/* Connect. Fails like coil_connect_tls(). Always call redis_link_close() afterwards. */
+/*
+ * Connect. Fails like coil_connect_tls(). redis_link_close() must be called even after an
+ * error.
+ */
 COIL_SUSPENDS int redis_link_open(struct redis_link *link);
 void redis_link_close(struct redis_link *link);
 
@@ -43,7 +47,8 @@ void redis_link_close(struct redis_link *link);
 COIL_SUSPENDS int redis_link_write(struct redis_link *link, const void *bytes, size_t n);
 
 /*
- * Read the next reply, which may be an error reply. The caller owns it. Fails with
+ * Read the next reply, which may be an error reply, and which the caller frees. Fails
+ * with
  *
  *     -ECONNRESET   the server closed the connection
  *     -EPROTO       the bytes are not a reply
@@ -53,19 +58,22 @@ COIL_SUSPENDS int redis_link_write(struct redis_link *link, const void *bytes, s
 COIL_SUSPENDS int redis_link_read(struct redis_link *link, redisReply **reply);
 
 /*
- * Close the stream because of a timeout. Reads and writes in progress then fail with
+ * Close the stream because of a timeout. Reads and writes in progress fail with
  * -ETIMEDOUT.
  */
 void redis_link_break(struct redis_link *link);
 
 /*
- * Send a command and read its reply. No other task may use the link during the call. An
- * error reply is returned as a failure: see redis_link_refused().
+ * Send a command and read its reply. No other task may use the link during the call. If
+ * the reply is an error, fails like redis_link_refused().
  */
 COIL_SUSPENDS int redis_link_query(struct redis_link *link,
                                    const struct redis_words *words, redisReply **reply);
 
-/* Convert an error reply to the error code that redis_command() documents. */
+/*
+ * Set the message from an error reply. Returns the corresponding error of
+ * redis_command().
+ */
 int redis_link_refused(struct redis_link *link, const redisReply *error);
 
 /* Set the message. Returns rc. */

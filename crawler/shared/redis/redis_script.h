@@ -1,6 +1,6 @@
 /*
- * redis_script.h - the scripts of a shared crawl, which run in Redis. The comments in
- * scripts/ describe each script.
+ * redis_script.h - the Lua scripts of a shared crawl, which run in Redis. Each is
+ * described at its beginning, in scripts/.
  */
 #ifndef CRAWLER_REDIS_SCRIPT_H
 #define CRAWLER_REDIS_SCRIPT_H
@@ -22,8 +22,10 @@ enum crawl_script {
     SCRIPT_COUNT
 };
 
-/* The build generates this array from scripts/NAME.lua. Each script begins with
- * common.lua. */
+/*
+ * Generated from scripts/NAME.lua by make-scripts, which prepends common.lua to each
+ * script.
+ */
 extern const struct redis_script crawl_scripts[SCRIPT_COUNT];
 
 #endif

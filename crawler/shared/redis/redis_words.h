@@ -27,11 +27,11 @@ void redis_words_add(struct redis_words *words, const char *word);
 void redis_words_add_bytes(struct redis_words *words, const void *bytes, size_t n);
 void redis_words_add_number(struct redis_words *words, int64_t number);
 
-/* Append `count` words of `from`, beginning with word number `first`. */
+/* Append `count` words of `from`, beginning with its word number `first`. */
 void redis_words_append(struct redis_words *words, const struct redis_words *from,
                         size_t first, size_t count);
 
-/* Remove all words, but keep their memory for reuse. */
+/* Remove all words, but keep the memory for reuse. */
 void redis_words_clear(struct redis_words *words);
 void redis_words_finish(struct redis_words *words);
 
