@@ -11,11 +11,11 @@
 
 struct collector {
     struct state *state;
-    struct targets targets; /* all URLs of the file, with their numbers */
+    struct targets targets; /* the URLs in the file, with their numbers */
     size_t max_url_bytes;
     int64_t last;
     struct page_blob blob;
-    /* links of the page that is being added, as numbers of URLs */
+    /* the links of the page being added, with numbers instead of URLs */
     struct link_blob links;
 };
 
@@ -96,8 +96,8 @@ static bool is_web(const char *url)
 }
 
 /*
- * Return the number of a URL, or 0 if page_note_link() would not give the URL a number.
- * If memory runs out, return 0 and set *rc to -ENOMEM.
+ * Return the number of a URL, assigning one if necessary, or 0 for a URL that is not
+ * followed, as in page_note_link(). If memory runs out, return 0 and set *rc to -ENOMEM.
  */
 static uint32_t number_of(struct collector *collector, const struct url *url, int *rc)
 {
@@ -129,8 +129,10 @@ static int add_link(const struct search_found *found, void *arg)
     return rc;
 }
 
-/* Reject the number of a URL in a link, because links from other machines must contain
-   URLs instead. */
+/*
+ * Reject numbers in links, because the links of answers from other machines must contain
+ * URLs.
+ */
 static const char *reject_number(uint32_t number, size_t *fragment_at, void *arg)
 {
     (void)number;

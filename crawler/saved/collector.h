@@ -9,9 +9,8 @@
  *     ...
  *     rc = collector_finish(collector, is_over);
  *
- * In the file, each URL has a number. Answers from other machines (page_blob.h) contain
- * URLs instead. The collector assigns the numbers, and therefore keeps all URLs in
- * memory.
+ * In the file, each URL has a number. Answers from other machines contain URLs instead
+ * (page_blob.h). To assign numbers, the collector keeps all URLs in memory.
  */
 #ifndef CRAWLER_COLLECTOR_H
 #define CRAWLER_COLLECTOR_H
@@ -23,9 +22,9 @@
 struct collector;
 
 /*
- * Create a collector, which owns the store. On failure, the store is closed. Links to
- * URLs longer than `max_url_bytes` are not followed, and do not get numbers. Fails with
- * -ENOMEM, with -EBADMSG, or like store_each_url().
+ * Create a collector, which owns the store. After a failure, the store is closed. URLs in
+ * links that are longer than `max_url_bytes` do not get numbers, because they are not
+ * followed. Fails with -ENOMEM, with -EBADMSG, or like store_each_url().
  */
 int collector_create(struct store *store, size_t max_url_bytes, struct collector **out);
 
@@ -36,14 +35,17 @@ void collector_destroy(struct collector *collector);
 int64_t collector_last(const struct collector *collector);
 
 /*
- * Add an answer. `number` must be greater than the numbers of all earlier answers. Fails
- * with -EBADMSG if the bytes are not an answer, with -ENOMEM, or with an earlier error of
- * the file.
+ * Add an answer. Its number must be greater than those of all earlier answers. Fails with
+ * -EBADMSG if the bytes are not an answer, with -ENOMEM, or with an earlier error of the
+ * file.
  */
 int collector_add(struct collector *collector, int64_t number, const void *bytes,
                   size_t n);
 
-/* Write the added answers to the file. Fails with -ECANCELED or the error of the file. */
+/*
+ * Write the answers added so far to the file. Fails with -ECANCELED or the error of the
+ * file.
+ */
 COIL_SUSPENDS int collector_save(struct collector *collector);
 
 /* Save the remaining answers, even if the task is cancelled, and record whether the crawl

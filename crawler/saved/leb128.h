@@ -1,15 +1,15 @@
 /*
- * leb128.h - encode integers and byte strings in LEB128: seven bits per byte, low bits
- * first.
+ * leb128.h - encode and decode integers and byte strings in LEB128: seven bits per byte,
+ * low bits first.
  *
  *     leb128_put(&text, 300);
  *
  *     struct leb128_bytes from = {bytes, bytes + n, false};
  *     number = leb128_take(&from);
  *
- * The input is not trusted. At the end of the input, or at an invalid number, the
- * leb128_take functions return 0 or NULL, and set `failed`. The caller checks `failed`
- * after the last call.
+ * Input is not trusted. If it ends too early or a number is invalid, the leb128_take
+ * functions set `failed` and return 0 or NULL. It is sufficient to check `failed` after
+ * the last call.
  */
 #ifndef CRAWLER_LEB128_H
 #define CRAWLER_LEB128_H
@@ -18,9 +18,10 @@
 
 void leb128_put(struct text *to, uint64_t value);
 
-/* Append a signed number in zigzag coding, in which positive and negative numbers close
-   to
- * 0 are short. */
+/*
+ * Append a signed number in zigzag coding, which is short for positive and negative
+ * numbers close to 0.
+ */
 void leb128_put_signed(struct text *to, int64_t value);
 
 /* Append n, followed by n bytes. */

@@ -1,8 +1,8 @@
 /*
- * link_blob.c - encode the links of a page in a compact form, for the page's record.
+ * link_blob.c - see link_blob.h
  *
- * The bytes come from a file and are not trusted. The reader checks each value, and never
- * reads beyond the end.
+ * Input comes from a file and is not trusted: each value is checked, and nothing is read
+ * beyond the end.
  */
 #include "link_blob.h"
 
@@ -12,17 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first byte of a link contains an enum search_kind in two bits, and these flags. */
+/* The first byte of a link: an enum search_kind in two bits, and flags. */
 enum {
     KIND_MASK = 3,
     IS_NOFOLLOW = 4,
     IS_CUT = 8,
-    /*
-     * The URL itself is stored instead of its number. Only links of kind SEARCH_URL can
-     * have this flag.
-     */
+    /* the URL itself follows, not its number; only for SEARCH_URL */
     HAS_URL = 16,
-    IS_TAIL = 32, /* the reference as written on the page is a suffix of the URL */
+    IS_TAIL = 32, /* the reference on the page is a suffix of the URL */
     IS_SITEMAP = 64
 };
 
@@ -42,9 +39,9 @@ static void put_name(struct text *to, const char *name)
 }
 
 /*
- * Store the element and the attribute of a link as a number. A new pair gets the next
- * number, which is followed by both names. The names are string constants, so comparing
- * addresses is sufficient.
+ * Append the element and the attribute of a link, encoded as a single number. A new pair
+ * gets the next number, and both names follow it. Pairs are compared by address, because
+ * their names are string constants.
  */
 static void put_place(struct link_blob *blob, const struct link *link)
 {
@@ -87,8 +84,10 @@ void link_blob_add(struct link_blob *blob, const struct search_found *found, uin
                                (link->is_sitemap ? IS_SITEMAP : 0) |
                                (url != NULL && id == 0 ? HAS_URL : 0));
     put_place(blob, link);
-    /* The difference between the lines is unsigned. A negative difference wraps around
-     * here, and again in the reader. */
+    /*
+     * The difference between lines is unsigned. If it is negative, it wraps around here,
+     * and again in the reader.
+     */
     leb128_put(&blob->bytes, step);
     leb128_put(&blob->bytes, link->place.column);
     blob->line = link->place.line;
@@ -114,8 +113,8 @@ void link_blob_finish(struct link_blob *blob)
 /* ---- reading ----------------------------------------------------------------------- */
 
 /*
- * Return a NUL-terminated copy, which the caller frees, or NULL if the input is invalid
- * or memory runs out.
+ * Read a text. Returns a NUL-terminated copy, which the caller frees, or NULL if the
+ * input is invalid or memory runs out.
  */
 static char *take_text(struct leb128_bytes *from, size_t *length)
 {
@@ -138,7 +137,7 @@ struct reading {
     uint32_t line;
 };
 
-/* The parts of the current link that must be freed. */
+/* The current link, and the memory to be freed after its visit. */
 struct taken {
     struct link link;
     struct url url;
@@ -186,7 +185,7 @@ static int take_place(struct reading *reading, struct link *link)
     return 0;
 }
 
-/* Read a number, and copy its URL. A copy is needed, because visit() may modify it. */
+/* Read the number of a URL, and copy the URL, because visit() may modify it. */
 static int take_numbered_url(struct reading *reading, struct url *url)
 {
     uint64_t id = leb128_take(&reading->from);

@@ -1,12 +1,13 @@
 /*
- * page_blob.c - encode the answer to a request as one byte string.
+ * page_blob.c - see page_blob.h
  *
- * The bytes are, in this order:
- *   - one byte with the version;
- *   - the numbers;
- *   - the texts, each with a trailing NUL; a missing text has length 0;
- *   - a byte 1 and the links, or only a byte 0 if there are no links;
- *   - the sorted ids, eight bytes each, little-endian.
+ * The bytes are:
+ *
+ *     version   one byte
+ *     numbers   see put_numbers()
+ *     texts     each with a trailing NUL; a missing text has length 0
+ *     links     a byte 1 and the links, or only a byte 0
+ *     ids       sorted, eight bytes each, little-endian
  */
 #include "page_blob.h"
 
@@ -100,7 +101,7 @@ static unsigned take_unsigned(struct leb128_bytes *from)
     return (unsigned)value;
 }
 
-/* Read the numbers in the order in which put_numbers() writes them. */
+/* Read the numbers, in the same order as in put_numbers(). */
 static void take_numbers(struct leb128_bytes *from, struct store_page *page)
 {
     page->flags = take_unsigned(from);

@@ -1,6 +1,6 @@
 /*
- * page_blob.h - encode the answer to a request as one byte string that can be sent to
- * another machine.
+ * page_blob.h - encode an answer as a byte string that can be sent to another machine,
+ * and decode it.
  *
  *     page_blob_write(&bytes, &page, url, fragment_at);
  *
@@ -9,8 +9,8 @@
  *     ... blob.page, blob.url ...
  *     page_blob_finish(&blob);
  *
- * The number of the page and the id of its URL are omitted, because they are valid only
- * in one file. For the same reason, links must be stored as URLs instead of ids
+ * The byte string does not contain the number of the page and of its URL, which are valid
+ * only in one file. For the same reason, its links must contain URLs instead of numbers
  * (link_blob.h: id 0).
  */
 #ifndef CRAWLER_PAGE_BLOB_H
@@ -27,7 +27,7 @@ struct page_blob {
     struct store_page page; /* texts and links of the page point into the input */
     const char *url;
     uint32_t fragment_at;
-    uint64_t *ids; /* a buffer for page.ids, reused by the next page_blob_read() */
+    uint64_t *ids; /* buffer for page.ids, reused by the next page_blob_read() */
     size_t id_capacity;
 };
 

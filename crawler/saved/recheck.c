@@ -1,10 +1,9 @@
 /*
- * recheck.c - reuse the answers of an earlier crawl, so that servers do not have to send
- * unchanged pages again.
+ * recheck.c - see recheck.h
  *
- * For each page with a validator, the index stores 16 bytes: a hash of the page's URL,
- * and the page's number. Two URLs may have the same hash, so the URL of the page is
- * compared after the page was read.
+ * The index of pages with a validator needs 16 bytes per page: a hash of the URL, and the
+ * page's number. Two URLs may have the same hash, so the URLs are compared after the page
+ * was read.
  */
 #include "recheck.h"
 
@@ -20,7 +19,7 @@
 
 struct slot {
     uint64_t hash;
-    int64_t number; /* number of the page; 0 if the slot is free */
+    int64_t number; /* number of the page; 0: the slot is free */
 };
 
 struct recheck {
@@ -134,8 +133,10 @@ struct reading {
     int64_t number;
 };
 
-/* Append bytes at an 8-byte boundary, because they may be an array of ids (uint64_t).
-   Returns the offset of the bytes instead of their address, which may still change. */
+/*
+ * Append bytes. Returns their offset, because their address may still change. They are
+ * aligned to 8 bytes, because they may be an array of ids (uint64_t).
+ */
 static size_t copy_bytes(struct text *bytes, const void *at, size_t n)
 {
     size_t offset;
@@ -184,7 +185,7 @@ static int read_page(void *arg)
     int64_t number = store_next_page(recheck->store, reading->number - 1, &page);
 
     if (number == -EBADMSG)
-        return 0; /* the record is damaged, so fetch the whole page */
+        return 0; /* the record is damaged: fetch the page */
     if (number < 0)
         return (int)number;
     if (number != reading->number)

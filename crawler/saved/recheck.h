@@ -1,6 +1,6 @@
 /*
- * recheck.h - reuse the answers of an earlier crawl, so that servers do not have to send
- * unchanged pages again.
+ * recheck.h - send conditional requests with the validators of an earlier crawl, so that
+ * servers need not send unchanged pages again.
  *
  *     rc = recheck_find(recheck, url, &kept);          // 1: send its validators
  *     ... recheck_headers(&kept, host_headers) ... after a 304, use kept.page ...
@@ -18,29 +18,28 @@
 
 struct recheck;
 
-/* A copy of a page of the earlier crawl. The struct is zeroed if the page was not
-   found. */
+/* A copy of a page of the earlier crawl, or all zero if the page was not found. */
 struct recheck_kept {
     struct store_page page;
-    struct text bytes;    /* texts and blobs of the page */
+    struct text bytes;    /* the texts and blobs of the page */
     const char **headers; /* NULL-terminated */
     char *validators[2];
 };
 
 /*
- * Read the URLs of an earlier crawl into `cold`, or onto the heap if `cold` is NULL. The
- * function takes ownership of the store. Fails with -ENOMEM, with -EBADMSG if a URL is
- * invalid, or with the error of the store. In the last case *message is set to the
- * store's message.
+ * Read the URLs of an earlier crawl into `cold`, or into the heap if `cold` is NULL.
+ * Takes ownership of the store, even if it fails. Fails with -ENOMEM, with -EBADMSG if a
+ * URL is invalid, or with the error of the store, whose message is then stored in
+ * *message.
  */
 int recheck_create(struct store *store, struct cold *cold, struct recheck **out,
                    char **message);
 void recheck_destroy(struct recheck *recheck);
 
 /*
- * Find the earlier answer for a URL. Returns 1 if there is an answer with a validator,
- * otherwise 0. Fails with -ENOMEM, -ECANCELED, or the error of the store. Call
- * recheck_kept_finish() afterwards, even on failure.
+ * Find the earlier answer for a URL. Returns 1 if there is one with a validator,
+ * otherwise 0. Fails with -ENOMEM, -ECANCELED, or the error of the store.
+ * recheck_kept_finish() must be called even after an error.
  */
 COIL_SUSPENDS int recheck_find(struct recheck *recheck, const char *url,
                                struct recheck_kept *kept);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Create saved->state, which writes new pages to the store and owns the store. */
+/* Create saved->state, which owns the store and writes new pages to it. */
 static int write_to(struct saved_crawl *saved, struct store *store)
 {
     saved->store = store;
@@ -60,8 +60,8 @@ static int set_message(char **message, const char *folder, const char *words)
 
 /*
  * Create the file of a new recheck, with the options, the start URLs and the hash seed of
- * the earlier crawl. The seed must be the same, because unchanged pages are copied from
- * the earlier crawl together with the hashes of their ids.
+ * the earlier crawl. The seed must be the same, because hashes of the ids in unchanged
+ * pages are copied from the earlier crawl.
  */
 static int begin_recheck(struct saved_crawl *saved, const struct store *before,
                          char **message)
@@ -75,7 +75,7 @@ static int begin_recheck(struct saved_crawl *saved, const struct store *before,
     return rc == 0 ? write_to(saved, store) : rc;
 }
 
-/* Open a file to continue its crawl, and delete damaged records. */
+/* Open the file of a crawl to be continued, and delete damaged records. */
 static int open_to_write(struct saved_crawl *saved, enum store_name name, char **message)
 {
     struct store *store;
@@ -128,8 +128,9 @@ static int open_both(struct saved_crawl *saved, char **message)
 /* ---- open -------------------------------------------------------------------------- */
 
 /*
- * True if the command continues or rechecks the crawl. Other commands only report the
- * crawl. They keep its URLs on the heap, because reports access URLs in random order.
+ * True if the command continues or rechecks the crawl, so that URLs may be moved to disk.
+ * Other commands only report the crawl. They keep its URLs on the heap, because reports
+ * access them in random order.
  */
 static bool goes_on(enum options_command command)
 {

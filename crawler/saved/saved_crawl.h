@@ -15,17 +15,17 @@
 #include "recheck.h"
 #include "state.h"
 
-/* The open files of a saved crawl. The struct is zeroed if no files are open. */
+/* The open files of a saved crawl. All members are zero if no files are open. */
 struct saved_crawl {
     const char *folder;
     enum options_command command;
-    /* the pages to replay; owned by `state` unless `state` is NULL */
+    /* pages to replay; owned by `state`, if that is not NULL */
     struct store *store;
     struct state *state;     /* writes new pages; NULL if the command only reads */
     struct recheck *recheck; /* the earlier crawl of a recheck, or NULL */
-    struct cold *cold;       /* memory for targets, backed by a file in the folder */
+    struct cold *cold;       /* storage for targets, in a file in the folder */
     int64_t interval_ns;     /* --state-interval */
-    char *notice;            /* a message about damage that was repaired, or NULL */
+    char *notice;            /* message about damage that was repaired, or NULL */
 };
 
 /* Create the files of a new crawl with these options. Fails like store_create(). */
@@ -34,7 +34,7 @@ int saved_crawl_begin(struct saved_crawl *saved, const struct options *options,
 
 /*
  * Open an existing crawl to resume, report or recheck it. Fails like store_open(), or
- * with -EINVAL if a crawl to recheck is not finished.
+ * with -EINVAL if the crawl is to be rechecked but is not finished.
  */
 int saved_crawl_open(struct saved_crawl *saved, enum options_command command,
                      const char *folder, int64_t interval_ns, char **message);
@@ -42,7 +42,7 @@ int saved_crawl_open(struct saved_crawl *saved, enum options_command command,
 const struct store_setup *saved_crawl_setup(const struct saved_crawl *saved);
 
 /*
- * Close the files. A finished recheck replaces the earlier crawl. Fails like
+ * Close the files. If a recheck is finished, it replaces the earlier crawl. Fails like
  * store_replace(). A zeroed struct is accepted.
  */
 int saved_crawl_close(struct saved_crawl *saved, bool is_finished, char **message);

@@ -10,7 +10,7 @@ struct url_entry {
     char url[];
 };
 
-/* True if a URL of the file is valid. Another program may have modified the file. */
+/* Check a URL in the file, which another program may have modified. */
 static bool is_in_order(const struct saved_urls *book, const struct store_url *url,
                         size_t n)
 {

@@ -1,6 +1,6 @@
 /*
- * saved_urls.h - all URLs of a saved crawl, in memory, to look up the numbers that links
- * contain.
+ * saved_urls.h - all URLs of a saved crawl in memory, for finding the URL with a given
+ * number.
  */
 #ifndef CRAWLER_SAVED_URLS_H
 #define CRAWLER_SAVED_URLS_H
@@ -12,25 +12,24 @@
 /* Initialize with zeroes. */
 struct saved_urls {
     struct blocks
-        /* maps numbers to struct url_entry *, or to NULL if the file lacks the number */
+        /* maps numbers to struct url_entry *, or NULL if a number is unused */
         urls;
     size_t count;
     struct arena arena;
 };
 
 /*
- * Read all URLs into `cold`, or onto the heap if `cold` is NULL. Fails with -ENOMEM, with
- * -EBADMSG if a URL is invalid, or with the error of the store. Always call
- * saved_urls_finish() afterwards.
+ * Read all URLs into `cold`, or into the heap if `cold` is NULL. Fails with -ENOMEM, with
+ * -EBADMSG if a URL is invalid, or with the error of the store. saved_urls_finish() must
+ * be called even after an error.
  */
 int saved_urls_read(struct saved_urls *book, struct store *store, struct cold *cold);
 void saved_urls_finish(struct saved_urls *book);
 
-/* Return the URL with this number, or NULL if the number is unknown. */
+/* Return the URL with this number, or NULL if there is none. */
 const char *saved_urls_at(const struct saved_urls *book, uint32_t number);
 
-/* A link_blob_reader.url_of() that calls saved_urls_at(). `book` is a struct
-   saved_urls. */
+/* Implements link_blob_reader.url_of(). `book` is a struct saved_urls. */
 const char *saved_urls_text(uint32_t number, size_t *fragment_at, void *book);
 
 #endif

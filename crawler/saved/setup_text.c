@@ -1,5 +1,5 @@
 /*
- * setup_text.c - encode the input of a crawl as one text.
+ * setup_text.c - see setup_text.h
  *
  * Each entry consists of "o" for a setting or "s" for a start URL, its length in bytes,
  * ":", its bytes, and a newline for human readers.

@@ -1,6 +1,6 @@
 /*
- * setup_text.h - encode the input of a crawl as one text, which the processes of a shared
- * crawl compare.
+ * setup_text.h - encode the options and starts of a crawl as one text, which the
+ * processes of a shared crawl compare.
  *
  *     setup_text_write(&text, &settings, &starts);
  *
@@ -24,8 +24,10 @@ struct setup_text {
     struct store_texts settings, starts; /* copies */
 };
 
-/* Decode a text. Fails with -EBADMSG if the text is invalid, or with -ENOMEM. Call
-   setup_text_finish() afterwards, even on failure. */
+/*
+ * Decode a text. Fails with -EBADMSG if the text is invalid, or with -ENOMEM.
+ * setup_text_finish() must be called even after an error.
+ */
 int setup_text_read(const char *text, struct setup_text *out);
 
 /* Free the setup. A zeroed struct is accepted. */

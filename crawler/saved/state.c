@@ -1,16 +1,16 @@
 /*
- * state.c - save the answers of a crawl to its file during the crawl.
+ * state.c - see state.h
  *
  *     workers --> filling --.        two batches, which are swapped
  *                 writing <-'--> file lane: one transaction
  *
  * Invariants
  *   1. Only the task that holds the lock uses `writing` and the store.
- *   2. All URLs to which the pages of a batch refer are in this batch or in an earlier
+ *   2. All URLs that the pages of a batch contain are in the same batch or in an earlier
  *      one.
  *   3. The URLs of a batch are in the memory of targets, which live longer than the
  *      batch. All other texts of a batch are copied into `bytes`.
- *   4. After a failure, the batch stays in `writing`, and writing ends.
+ *   4. After a failure, the batch stays in `writing`, and nothing more is written.
  */
 #include "state.h"
 
@@ -31,8 +31,10 @@
 struct batch {
     struct store_url *urls;
     size_t url_count, url_capacity;
-    /* Each pointer to a text or blob contains its offset in `bytes` + 1, or 0 for
-       NULL. */
+    /*
+     * Until the batch is written, pointers to texts and blobs contain 1 + an offset in
+     * `bytes`, or 0 for NULL.
+     */
     struct store_page *pages;
     size_t page_count, page_capacity;
     struct text bytes;
@@ -120,8 +122,10 @@ uint32_t state_number_of(struct state *state, const struct target *target)
 
 /* ---- pages ------------------------------------------------------------------------- */
 
-/* Append bytes to the batch. Returns the offset + 1 instead of the address, because the
- * bytes may still move until the batch is written. */
+/*
+ * Append bytes to the batch. Returns 1 + their offset as a pointer, because the bytes may
+ * move until the batch is written.
+ */
 static const char *copy_bytes(struct batch *batch, const void *at, size_t n)
 {
     size_t offset;
@@ -180,7 +184,7 @@ int state_add(struct state *state, const struct target *target,
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Convert offsets to addresses. Call this when `bytes` no longer moves. */
+/* Replace offsets with addresses. Called when `bytes` no longer moves. */
 static void settle_addresses(struct batch *batch)
 {
     for (size_t i = 0; i < batch->page_count; i++) {
@@ -227,9 +231,9 @@ static void swap_batches(struct state *state)
 }
 
 /*
- * Write `writing` or, if it is empty, the current batch, in a thread of the file lane.
- * The caller holds the lock. If the task is cancelled before the thread starts, the batch
- * remains in `writing`.
+ * Write the batch `writing` in a thread of the file lane. If it is empty, swap the
+ * batches first. The caller must hold the lock. If the task is cancelled before the
+ * thread starts, the batch remains in `writing`.
  */
 static int write_in_lane(struct state *state)
 {
@@ -271,8 +275,8 @@ static bool is_due(const struct state *state)
 }
 
 /*
- * While another worker is writing the other batch, this batch may grow to twice the usual
- * size before a worker has to wait.
+ * If another worker is writing the other batch, do not wait for it unless this batch has
+ * reached twice the usual size.
  */
 int state_save_if_due(struct state *state)
 {
@@ -285,8 +289,8 @@ int state_save_if_due(struct state *state)
 }
 
 /*
- * Write both batches. (`writing` is not empty if a worker was cancelled before its thread
- * started.)
+ * Write both batches. Usually `writing` is empty, unless a worker was cancelled before
+ * its thread started.
  */
 static int write_rest(struct state *state, bool is_finished)
 {

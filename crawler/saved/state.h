@@ -1,14 +1,14 @@
 /*
- * state.h - save the answers of a crawl to its file during the crawl. (-d DIR)
+ * state.h - save the answers of a crawl to its file while the crawl is running (-d DIR).
  *
  *     state_add(state, target, &page);   // each page, once its links are enqueued
  *     state_save_if_due(state);          // in a worker, which may wait for the disk
  *     ...
  *     state_finish(state, is_finished);  // write the rest
  *
- * state_add() adds to a batch. The first worker that finds the batch due writes it as one
- * transaction, in a thread of the file lane. Meanwhile the other workers fill a second
- * batch. If that batch also becomes full, they wait.
+ * state_add() adds a page to a batch. The first worker that finds the batch due writes it
+ * as one transaction, in a thread of the file lane. Meanwhile, the other workers fill a
+ * second batch. If that becomes full too, they wait.
  */
 #ifndef CRAWLER_STATE_H
 #define CRAWLER_STATE_H
@@ -22,8 +22,8 @@
 struct state;
 
 /*
- * Create a state, which owns the store. A batch is due `due_ns` after its first page, or
- * at once if `due_ns` is 0. If memory runs out, close the store and return NULL.
+ * Create a state, which owns the store. A batch is due `due_ns` after its first page was
+ * added. If memory runs out, close the store and return NULL.
  */
 struct state *state_create(struct store *store, int64_t due_ns);
 
@@ -32,27 +32,25 @@ void state_destroy(struct state *state);
 
 struct store *state_store(const struct state *state);
 
-/*
- * Set the table of targets. The numbers of URLs in the file are stored in this table.
- */
+/* Set the table of targets, in which the numbers of URLs are stored. */
 void state_take_targets(struct state *state, const struct targets *targets);
 
 /*
- * Return the first error, with which all later calls also fail, and set *message to a
- * message that names the file. Without an error, return 0 and set *message to NULL.
+ * Return the first error of the file, with which all later calls fail too, or 0. *message
+ * is set to a message that names the file, or to NULL without an error.
  */
 int state_failure(const struct state *state, const char **message);
 
 /*
- * Return the number of a target's URL in the file, or 0 if memory runs out. A new URL
- * gets the next number, and is written together with the next page that is added.
+ * Return the number of a target's URL in the file, or 0 if memory runs out. If the URL
+ * has no number, it gets the next one, and is written together with the next page.
  */
 uint32_t state_number_of(struct state *state, const struct target *target);
 
 /*
- * Add a copy of `page` to the batch. In the copy, `url` is set to the number of the
- * target's URL, and a `time_s` of 0 is replaced with the current time. Fails with
- * -ENOMEM, or with the first error of the file.
+ * Add a copy of `page` to the batch. Its `url` is set to the number of the target's URL.
+ * If its `time_s` is 0, it is set to the current time. Fails with -ENOMEM, or with the
+ * first error of the file.
  */
 int state_add(struct state *state, const struct target *target,
               const struct store_page *page);
@@ -67,8 +65,8 @@ COIL_SUSPENDS int state_save_if_due(struct state *state);
 COIL_SUSPENDS int state_save(struct state *state);
 
 /*
- * After the last state_add(), write the remaining pages, even if the task is cancelled,
- * and record whether the crawl is finished. Fails like state_save_if_due().
+ * Write the remaining pages, even if the task is cancelled, and record whether the crawl
+ * is finished. Call this after the last state_add(). Fails like state_save_if_due().
  */
 COIL_SUSPENDS int state_finish(struct state *state, bool is_finished);
 

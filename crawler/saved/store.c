@@ -1,19 +1,19 @@
 /*
- * store.c - the file of a saved crawl: DIR/crawl.db, in SQLite's format.
+ * store.c - write the file of a saved crawl.
  *
  * Invariants
- *   1. The URLs in the links of a page are written in the page's transaction, or in an
- *      earlier one.
- *   2. Only one process writes. It holds a lock (flock(2)) on the folder until it exits.
- *   3. One transaction creates all tables and the rows that every crawl has. So a file is
- *      either empty, or contains all these tables and rows.
- *   4. Each row contains a checksum of its other columns, and the row in table `crawl`
- *      contains the numbers of rows in the other tables. So any damage can be detected,
- *      although SQLite itself does not use checksums.
+ *   1. The URLs in a page's links are written in the same transaction as the page, or in
+ *      an earlier one.
+ *   2. Only one process writes. Until it exits, it holds a lock on the folder (flock(2)).
+ *   3. A single transaction creates all tables, and the rows that every crawl has. So a
+ *      file is either empty or contains all of them.
+ *   4. To detect damage, which SQLite does not do, each row contains a checksum of its
+ *      other columns, and table `crawl` contains the number of rows in each other table.
  *
  * The file uses a write-ahead log with synchronous=NORMAL: a commit appends to the log
- * without waiting for the disk. If the process is killed, no commit is lost. A power
- * failure can lose the last commits. Start reading at store_create() and store_write().
+ * without waiting for the disk. So no commit is lost if the process is killed, but the
+ * last commits may be lost after a power failure. Start reading at store_create() and
+ * store_write().
  */
 #include "store_inside.h"
 

@@ -6,9 +6,9 @@
  *     ...
  *     store_close(store);
  *
- * docs/design/state.md explains the schema. The functions do not use coroutines: they
- * block the thread. Any thread may call them, but only one at a time. On failure they
- * return a negative errno, and store_message() returns a message that names the file.
+ * docs/design/state.md explains the schema. The functions block the thread. Any thread
+ * may call them, but only one at a time. After an error, they return a negative errno,
+ * and store_message() returns a message that names the file.
  */
 #ifndef CRAWLER_STORE_H
 #define CRAWLER_STORE_H
@@ -21,18 +21,18 @@ struct store;
 
 /* The files in the folder of a saved crawl. */
 enum store_name {
-    STORE_CRAWL,   /* crawl.db: used by reports and by `resume` */
-    STORE_RECHECK, /* recheck.db: replaces crawl.db once the recheck is complete */
-    STORE_PREVIOUS /* previous.db: the crawl.db that the last recheck replaced */
+    STORE_CRAWL,   /* crawl.db: the crawl that `report` and `resume` use */
+    STORE_RECHECK, /* recheck.db: a recheck; replaces crawl.db when finished */
+    STORE_PREVIOUS /* previous.db: the crawl that the last recheck replaced */
 };
 
 enum store_mode {
     /*
-     * The crawl can be read while another process is writing it. The reader sees the
-     * commits that were made before it began to read.
+     * Another process may write the crawl at the same time. Each read sees the commits
+     * made before it began.
      */
     STORE_READ,
-    STORE_WRITE /* only one process at a time can write */
+    STORE_WRITE /* fails with -EBUSY if another process is writing */
 };
 
 struct store_texts {
@@ -48,7 +48,7 @@ struct store_setup {
     int64_t time_s;
 };
 
-/* A URL that the crawl has found for the first time. Ids begin at 1. */
+/* A URL found by the crawl. Ids begin at 1. */
 struct store_url {
     uint32_t id;
     uint32_t fragment_at; /* offset of the fragment, or 0 */
@@ -57,8 +57,8 @@ struct store_url {
 
 enum store_flag {
     /*
-     * The URL was not requested, because line `line` of robots.txt disallows it, or
-     * because robots.txt could not be fetched (see `rc` and `status`).
+     * The URL was not requested, because line `line` of robots.txt forbids it, or because
+     * robots.txt could not be fetched (see `rc` and `status`).
      */
     STORE_ROBOTS = 1,
     STORE_LATE = 2, /* the whole request took too long */
@@ -66,45 +66,46 @@ enum store_flag {
     STORE_TOO_LONG = 8,
     STORE_CHALLENGE = 16,
     STORE_BODY = 32,       /* has_body: `links` and `ids` are complete */
-    STORE_WANTED_IDS = 64, /* a page of another site whose ids were needed */
+    STORE_WANTED_IDS = 64, /* the ids were needed, even if the page is on another site */
     STORE_SEARCHED = 128,  /* the body was searched for links */
     STORE_HAS_IDS = 256,
-    /* The record is for a robots.txt, not for a page: `links` contains the sitemaps that
-       the robots.txt names. */
+    /* not a page, but a robots.txt: `links` contains the sitemaps listed there */
     STORE_SITEMAPS = 512,
     STORE_SETS_COOKIE = 1024,
     STORE_REOPENS = 2048, /* the redirect closes a loop that is fetched again */
 };
 
-/* The result of a request for a URL. Missing texts are NULL. The struct has many members,
- * because each is a column of the table of pages. */
+/*
+ * The result of a request for a URL. Each member is a column of the table of pages.
+ * Missing texts are NULL.
+ */
 struct store_page {
     /*
-     * When writing, a number that is greater than all earlier numbers, or 0 for the next
-     * number. Not set when reading.
+     * When writing: a number greater than all earlier ones, or 0 for the next number. Not
+     * set when reading.
      */
     int64_t number;
     uint32_t url; /* id of the requested URL */
     unsigned flags;
     /*
-     * A negative `rc` is the error of the request. A negative `problem` is the error
-     * because of which the body was not searched.
+     * `rc` is 0, or the negative errno of the request. `problem` is 0, or the negative
+     * errno because of which the body was not searched.
      */
     int rc, status, problem;
     unsigned line, tries;
     int64_t size;
-    int64_t bytes; /* number of bytes received since the previous page was written */
+    int64_t bytes; /* bytes received since the previous page was added */
     /*
-     * Time since the crawl began, not counting the time between runs. Stored in
-     * microseconds.
+     * at_ns is the time since the crawl began, without the time between runs. Both are
+     * stored in microseconds.
      */
     int64_t at_ns, duration_ns;
     int64_t time_s;
     const char *content_type, *location;
-    /* a message that says why the request failed, or what is wrong with the answer */
+    /* why the request failed, or what is wrong with the answer */
     const char *error;
     const char *etag, *modified; /* validators: ETag, Last-Modified */
-    /* The links in the format of link_blob.h, or NULL if the page was not searched. */
+    /* links in the format of link_blob.h; NULL if the page was not searched */
     const void *links;
     size_t links_n;
     const uint64_t *ids;
@@ -116,13 +117,13 @@ struct store_batch {
     size_t url_count;
     const struct store_page *pages;
     size_t page_count;
-    bool is_finished; /* no URL is left to fetch */
+    bool is_finished; /* no URL remains to be fetched */
 };
 
 /*
  * Create the file of a new crawl, and its folder if necessary. Fails with -EEXIST if the
  * folder already contains a crawl, or with -EBUSY if another process is using the folder.
- * On failure *message is set to a message that the caller frees, or to NULL if memory ran
+ * After a failure, *message is a message that the caller frees, or NULL if memory ran
  * out.
  */
 int store_create(const char *folder, enum store_name name,
@@ -144,8 +145,8 @@ void store_close(struct store *store);
 const char *store_message(const struct store *store);
 
 /*
- * Write the whole batch in one transaction. If that fails, nothing is written. A power
- * failure may lose the last transactions, but never leaves a part of a transaction.
+ * Write a batch in one transaction. If this fails, nothing is written. A power failure
+ * may lose the last transactions, but never a part of a transaction.
  */
 int store_write(struct store *store, const struct store_batch *batch);
 
@@ -154,7 +155,7 @@ int store_write(struct store *store, const struct store_batch *batch);
 /* Return the input of the crawl, which the store owns. */
 const struct store_setup *store_setup(const struct store *store);
 
-/* True if the crawl fetched all its URLs. */
+/* True if all URLs of the crawl were fetched. */
 bool store_is_finished(const struct store *store);
 
 /* Return the highest URL id, or 0 if there are no URLs. */
@@ -185,11 +186,11 @@ int store_each_validator(struct store *store,
 /* ---- damage ------------------------------------------------------------------------ */
 
 /*
- * Check a crawl that is open for writing, before reading it, and delete the records of
- * damaged pages. The crawl then fetches these pages again. *notice is set to a message
- * about the deleted and missing pages, which the caller frees, or to NULL without damage.
- * If anything else is damaged, the function fails with -EBADMSG, and store_message()
- * describes the damage. All other functions fail with -EBADMSG if they find damage.
+ * Check a crawl that is open for writing, and delete the records of damaged pages, which
+ * will be fetched again. Call this before reading. If pages were deleted or are missing,
+ * *notice is set to a message that the caller frees, otherwise to NULL. If anything else
+ * is damaged, the function fails with -EBADMSG, and store_message() describes the damage.
+ * All other functions fail with -EBADMSG if they find damage.
  */
 int store_repair(struct store *store, char **notice);
 
@@ -198,16 +199,17 @@ int store_repair(struct store *store, char **notice);
 /*
  * Rename crawl.db to previous.db, and recheck.db to crawl.db. Both files must be closed.
  * Fails with -EBUSY if a process is reading one of them, or with an error of rename(2).
- * *message is set as in store_open().
+ * Sets *message like store_open().
  *
- * If the process dies between the two renames, the next store_open() for writing does the
- * second rename. Until then, store_open() for reading opens recheck.db.
+ * If the process is killed between the two renames, the next store_open() with
+ * STORE_WRITE does the second one. Until then, store_open() with STORE_READ opens
+ * recheck.db.
  */
 int store_replace(const char *folder, char **message);
 
 /*
- * Complete an interrupted store_replace(). Call this before crawl.db is read and a new
- * recheck.db is written. Fails like store_open().
+ * Complete an interrupted store_replace(). Call this before reading crawl.db for a new
+ * recheck. Fails like store_open().
  */
 int store_mend(const char *folder, char **message);
 

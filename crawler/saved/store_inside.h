@@ -13,10 +13,10 @@
 
 #define APPLICATION 0x636f696c /* "coil", for file(1) */
 #define SCHEMA 2
-/* the seed of all checksums; never change it */
+/* seed of all checksums; must never change */
 #define SUM_SEED UINT64_C(0x636f696c2d737263)
-#define DAMAGED_NAMED 10 /* maximum number of damaged pages that a message names */
-#define BUSY_MS 10000    /* longest wait for a lock that another process holds */
+#define DAMAGED_NAMED 10 /* maximum number of damaged pages named in a message */
+#define BUSY_MS 10000    /* maximum wait for a lock held by another process */
 
 #define TEXT(name) #name
 #define PRAGMA(name, value) "PRAGMA " name "=" TEXT(value) ";"
@@ -40,15 +40,16 @@ enum statement {
     "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"   \
     " ?19, ?20"
 
-/* An open store. The struct has many members, because it contains the connection, the
- * setup of the crawl, and the counts of both tables. */
+/*
+ * An open store: the connection, the input of the crawl, and the counts of both tables.
+ */
 struct store {
     char *path;
     int folder_fd; /* descriptor of the locked folder; -1 if the store only reads */
     sqlite3 *db;
     sqlite3_stmt *prepared[STATEMENT_COUNT];
     struct store_setup setup;
-    char **texts; /* the strings that `setup` points to */
+    char **texts; /* the strings in `setup` */
     size_t text_count;
     uint32_t last_url;
     int64_t last_page, url_count, page_count;
@@ -57,14 +58,14 @@ struct store {
 };
 
 #define COUNT_LOST_PAGES "SELECT pages - (SELECT count(*) FROM page) FROM crawl"
-/* the column of NEXT_PAGE that is true if the checksum matches */
+/* column of NEXT_PAGE that is true if the checksum matches */
 #define PAGE_IS_WHOLE 20
 
 void store_set_message(struct store *store, const char *words);
 
 /*
- * Store the message of SQLite's last error and return the error as a negative errno. For
- * I/O errors, the message is the more specific message of the errno.
+ * Store the message of SQLite's last error, and return the error as a negative errno. For
+ * an I/O error, store the message of the errno, which is more specific.
  */
 int store_fail(struct store *store, int code);
 
@@ -74,12 +75,12 @@ int store_add_functions(struct store *store);
 
 int store_prepare(struct store *store, enum statement which, sqlite3_stmt **out);
 
-/* Run a statement that returns no rows, after its parameters were bound. */
+/* Run a statement without results, whose parameters were bound. */
 int store_step(struct store *store, sqlite3_stmt *statement);
 
 /*
- * Run a query, and call visit() for each row until it returns nonzero. Returns that
- * value, or a negative errno for an error of SQLite.
+ * Run a query, and call visit() for each row until it returns nonzero. Returns the last
+ * value that visit() returned, or SQLite's error as a negative errno.
  */
 int store_each_row(struct store *store, const char *sql,
                    int (*visit)(struct store *store, sqlite3_stmt *row, void *arg),
@@ -92,7 +93,8 @@ int store_execute(struct store *store, const char *sql);
 int store_bind_text(sqlite3_stmt *statement, int at, const char *text);
 
 /*
- * Commit the transaction if rc is 0. Roll it back if rc is an error or the commit fails.
+ * Commit the transaction if `rc` is 0. Roll it back if `rc` is an error or the commit
+ * fails. Returns `rc`, or the error of the commit.
  */
 int store_end_transaction(struct store *store, int rc);
 

@@ -75,7 +75,7 @@ static int write_crawl(struct store *store, const struct store_setup *setup)
     return rc;
 }
 
-/* Create the tables and the fixed rows. (Invariant 3) */
+/* Create the tables, and the rows that every crawl has. (Invariant 3) */
 static int begin_crawl(struct store *store, const struct store_setup *setup)
 {
     int rc = store_run(store, BEGIN);
@@ -289,8 +289,8 @@ static struct store *new_store(const char *folder, enum store_name name)
 }
 
 /*
- * Lock the folder. (Invariant 2) If the file system does not support flock(2), only
- * SQLite's locks protect the file.
+ * Lock the folder (invariant 2). If the file system does not support flock(2), the file
+ * is only protected by SQLite's locks.
  */
 static int lock_folder(struct store *store, const char *folder)
 {
@@ -305,8 +305,8 @@ static int lock_folder(struct store *store, const char *folder)
 }
 
 /*
- * Create the file with mode 0600, because it may contain passwords. SQLite would create
- * it with another mode.
+ * Create the file. It may contain passwords, so its mode must be 0600; SQLite would use
+ * another mode.
  */
 static int make_file(struct store *store)
 {
@@ -331,7 +331,7 @@ static int open_database(struct store *store, enum store_mode mode)
     return store_add_functions(store);
 }
 
-/* Return 1 if the file contains a crawl, or 0 if it is empty. */
+/* Return 1 if the file contains a crawl, 0 if it is empty, or a negative error. */
 static int has_crawl(struct store *store)
 {
     int64_t tables = 0, application = 0, version = 0;
@@ -384,8 +384,8 @@ static int create(struct store *store, const char *folder,
 }
 
 /*
- * Find the file to open. If store_replace() was interrupted between its two renames,
- * crawl.db is missing. A writer then does the second rename, and a reader opens
+ * Find the file to open. If crawl.db is missing because store_replace() was interrupted
+ * between its two renames, a writer does the second rename, and a reader opens
  * recheck.db.
  */
 static int find_file(struct store *store, const char *folder, enum store_mode mode)
@@ -428,8 +428,10 @@ static int open_existing(struct store *store, const char *folder, enum store_mod
     return rc == 0 ? read_setup(store) : rc;
 }
 
-/* Set *out to the store or, on failure, destroy the store and set *message to its
-   message. */
+/*
+ * Set *out to the store. If `rc` is an error, destroy the store instead, and set *message
+ * to its message. Returns `rc`.
+ */
 static int hand_over(struct store *store, int rc, struct store **out, char **message)
 {
     *out = rc == 0 ? store : NULL;
@@ -468,8 +470,8 @@ int store_open(const char *folder, enum store_name name, enum store_mode mode,
 
 /*
  * Merge the log of a finished crawl into its file, so that the file can be read in a
- * read-only folder. While another process is reading the file, this is not possible, and
- * the log remains until the file is closed again.
+ * read-only folder. This fails if another process is reading the file. In that case, the
+ * log remains until the file is opened for writing and closed again.
  */
 static void end_log(struct store *store)
 {
@@ -521,8 +523,8 @@ static int rename_file(const char *folder, enum store_name from, enum store_name
 }
 
 /*
- * Return an error if the file has a write-ahead log, because the file must not be renamed
- * then. SQLite finds a log by its name, and would apply it to the wrong file.
+ * Fail if the file has a write-ahead log. Such a file must not be renamed: SQLite finds a
+ * log by its name, and would apply it to the wrong file.
  */
 static int check_log(const char *folder, enum store_name name, char **message)
 {
@@ -551,7 +553,7 @@ int store_mend(const char *folder, char **message)
     if (has_file(folder, STORE_CRAWL) || !has_file(folder, STORE_PREVIOUS) ||
         !has_file(folder, STORE_RECHECK))
         return 0;
-    /* find_file() completes an interrupted replacement */
+    /* store_open() calls find_file(), which does the second rename */
     rc = store_open(folder, STORE_CRAWL, STORE_WRITE, &store, message);
     if (rc == 0)
         store_close(store);

@@ -22,8 +22,8 @@ static const char *text_at(sqlite3_stmt *statement, int column)
 }
 
 /*
- * Return an error if the rows are not in order. Without this check, reading a damaged
- * file might never end.
+ * Fail if the rows are not in order. Without this check, reading a damaged file might
+ * never end.
  */
 static int check_order(struct store *store, int64_t *last, int64_t number)
 {
@@ -33,7 +33,10 @@ static int check_order(struct store *store, int64_t *last, int64_t number)
     return 0;
 }
 
-/* Return an error if rows are missing from a table. `sql` counts the missing rows. */
+/*
+ * Fail with the message `words` if rows are missing from a table. `sql` counts the
+ * missing rows.
+ */
 static int check_count(struct store *store, const char *sql, const char *words)
 {
     int64_t missing = 0;
@@ -126,8 +129,10 @@ int store_each_validator(struct store *store,
                           &(struct validator_visit){visit, arg});
 }
 
-/* Read a column as an int. Returns 0 if the value is out of range, which is possible only
- * if another program has modified the file. */
+/*
+ * Read a column as an int. Returns 0 if the value is out of range, because another
+ * program has modified the file.
+ */
 static int int_at(sqlite3_stmt *row, int column)
 {
     int64_t value = sqlite3_column_int64(row, column);
@@ -135,7 +140,10 @@ static int int_at(sqlite3_stmt *row, int column)
     return value < INT32_MIN || value > INT32_MAX ? 0 : (int)value;
 }
 
-/* Read a column in microseconds, and return nanoseconds. */
+/*
+ * Read a column that is in microseconds. Returns nanoseconds, or 0 if the value is out of
+ * range.
+ */
 static int64_t time_at(sqlite3_stmt *row, int column)
 {
     int64_t value = sqlite3_column_int64(row, column);
@@ -171,8 +179,8 @@ static void read_page(sqlite3_stmt *row, struct store_page *page)
 }
 
 /*
- * Return a copy of the URL, which the caller frees, or NULL if the id is unknown or
- * memory runs out.
+ * Return a copy of the URL with this id, which the caller frees, or NULL if the id is
+ * unknown or memory runs out.
  */
 static char *url_of(struct store *store, int64_t id)
 {
@@ -239,7 +247,7 @@ int64_t store_next_page(struct store *store, int64_t after, struct store_page *p
 
 /* ---- repair ------------------------------------------------------------------------ */
 
-/* Run SQLite's own check of the file's structure. Returns 0 if the file is intact. */
+/* Let SQLite check the structure of the file. Returns 0 if it is intact. */
 static int check_structure(struct store *store)
 {
     sqlite3_stmt *statement = NULL;
@@ -264,7 +272,7 @@ static int check_structure(struct store *store)
     return rc;
 }
 
-/* The numbers of all damaged pages, and the URLs of some of them for a message. */
+/* The numbers of all damaged pages, and a message with the URLs of some of them. */
 struct damage {
     int64_t *numbers;
     size_t count, capacity;
