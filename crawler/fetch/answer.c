@@ -1,5 +1,5 @@
 /*
- * answer.c - one request for a URL, and the server's answer.
+ * answer.c - see answer.h
  */
 #include "answer.h"
 
@@ -13,11 +13,13 @@
 #include <string.h>
 #include <strings.h>
 
-/* An unneeded body is read up to this size, so that the connection can be reused. */
+/* An unwanted body is read up to this size, so that the connection can be reused. */
 #define DRAIN_BYTES ((size_t)128 * 1024)
 
-/* True if the answer is a challenge to prove that the client is human. Cloudflare and AWS
-   WAF mark such answers with a header. */
+/*
+ * True if the client must prove that it is human. Cloudflare and AWS WAF mark such
+ * answers with a header.
+ */
 static bool is_challenge(const coil_http_response *response)
 {
     static const char *const headers[] = {"cf-mitigated", "x-amzn-waf-action"};
@@ -31,10 +33,12 @@ static bool is_challenge(const coil_http_response *response)
     return false;
 }
 
-#define TYPES_MAX 16 /* maximum number of Content-Type headers that are considered */
+#define TYPES_MAX 16 /* maximum number of Content-Type headers considered */
 
-/* Extract the MIME type as the Fetch standard defines it. A single header with a single
-   type, which is the usual case, is used unchanged. Returns 0 or -ENOMEM. */
+/*
+ * Determine the content type as the Fetch standard defines it. Usually there is a single
+ * header with a single type, which is used unchanged. Returns 0 or -ENOMEM.
+ */
 static int read_content_type(struct answer *answer)
 {
     const char *values[TYPES_MAX];
@@ -77,11 +81,11 @@ struct asking {
     struct answer *answer;
     const struct question *question;
     enum body_state body;
-    bool is_cut_at_limit; /* a wanted body was cut off at the limit */
+    bool is_cut_at_limit; /* the body was wanted, but cut off at the limit */
     size_t total;
 };
 
-/* The return value with which a body callback ends the transfer without an error. */
+/* Returned by the body callback to end the transfer without an error. */
 #define ENOUGH (-EOVERFLOW)
 
 /* Read the headers, and find out whether the body is wanted. Returns 0 or -ENOMEM. */
@@ -105,7 +109,10 @@ static int look_at_headers(struct asking *asking, coil_http_response *response)
     return rc;
 }
 
-/* Skip a piece of an unneeded body. Return ENOUGH if the body is too long. */
+/*
+ * Skip a piece of an unwanted body. Returns ENOUGH if the rest must not be received,
+ * otherwise 0.
+ */
 static int pass_over(struct asking *asking)
 {
     const struct question *question = asking->question;
@@ -152,9 +159,11 @@ static int on_body(coil_http_response *response, const char *bytes, size_t n, vo
     return ENOUGH;
 }
 
-/* Remove credentials from a URL. They may come from a page or a redirect, and libcurl
-   would log in with them. *own is set to the new URL, which the caller frees, or to NULL
-   if the URL does not have credentials. Returns 0 or -ENOMEM. */
+/*
+ * Remove credentials from a URL: libcurl would log in with them, but they may come from a
+ * page or a redirect. Stores the new URL in *own, which the caller frees, or NULL if the
+ * URL contains no credentials. Returns 0 or -ENOMEM.
+ */
 static int leave_out_credentials(const char *url, char **own)
 {
     struct whatwg_span credentials = url_credentials(url);
@@ -205,7 +214,7 @@ static void describe_lateness(struct answer *answer, int64_t ns, const char *wha
              (double)ns / 1e9);
 }
 
-/* True if the TLS handshake failed. Only the error message of coil-http shows this. */
+/* True if the TLS handshake failed, which only the error message shows. */
 static bool is_about_tls(const struct answer *answer, const char *url)
 {
     return answer->rc == -EPROTO && answer->status == 0 &&
@@ -213,8 +222,10 @@ static bool is_about_tls(const struct answer *answer, const char *url)
            strstr(answer->error, "TLS handshake") != NULL;
 }
 
-/* Return the error message: if the host cannot be reached, the system's message for the
-   errno, otherwise libcurl's message. */
+/*
+ * Return the error message: libcurl's message, or strerror() if the host cannot be
+ * reached.
+ */
 static const char *sentence_of(const struct answer *answer)
 {
     switch (answer->rc) {

@@ -10,66 +10,70 @@
 
 #define ANSWER_ERROR_BYTES 256
 
-/* The answer to a request. Strings are NULL if absent, and valid until answer_finish().
- * The struct has many members, because each is a fact about the answer that a later step
- * needs. */
+/*
+ * The answer to a request. Strings are valid until answer_finish(), and NULL if the
+ * header is missing.
+ */
 struct answer {
     int rc;     /* 0, or a negative errno if the request failed */
     int status; /* 0: no answer */
     const char *content_type, *location, *retry_after;
-    char *extracted_type; /* owns content_type if it was made from several headers */
-    bool may_be_sniffed;  /* Content-Type is missing, and no header forbids sniffing */
+    char *extracted_type; /* memory of content_type if it was made from several headers */
+    bool may_be_sniffed;  /* there is no Content-Type, and sniffing is allowed */
     bool is_challenge;    /* the server asks the client to prove that it is human */
     bool sets_cookie;
-    bool is_late;     /* rc is -ETIMEDOUT because the whole request took too long */
-    bool is_tls;      /* rc is -EPROTO because of TLS, not of HTTP */
-    bool is_too_long; /* the body was longer than the limit, and was cut off there */
-    bool is_cut;      /* the body was cut off because it was not needed */
-    bool has_body;    /* the reader received all of the body, up to the limit */
-    int64_t size;     /* the body's Content-Length, or else the bytes received */
-    /* Bytes received over the network in all requests of this fetch, including
-       headers. */
+    bool is_late;     /* rc is -ETIMEDOUT because of question.max_ns */
+    bool is_tls;      /* rc is -EPROTO because of TLS, not HTTP */
+    bool is_too_long; /* the body was cut off at the limit */
+    bool is_cut;      /* the body was cut off because it was unwanted */
+    bool has_body;    /* the reader received the body, up to the limit */
+    int64_t size;     /* Content-Length, or else the length of the received body */
+    /*
+     * Number of bytes received over the network in all requests of this fetch, including
+     * headers.
+     */
     int64_t received_bytes;
-    int64_t paused_ns; /* pause between HEAD and GET, for the host's delay */
+    int64_t paused_ns; /* pause between HEAD and GET because of the host's delay */
     char error[ANSWER_ERROR_BYTES];
     coil_http_response *response;
 };
 
 /* The receiver of a body. */
 struct body_reader {
-    /* Called when the headers have arrived. Returns true if the body, or at least its
-       beginning, is wanted. */
+    /* Called when the headers have arrived. Returns true if the body is wanted. */
     bool (*begin_body)(const struct answer *answer, void *arg);
-    /* Receives the next piece of the body. Returns 0 to receive more, 1 if the rest is
-       not wanted, or a negative errno, which becomes the answer's rc. Must not
-       suspend. */
+    /*
+     * Receives the next piece of the body. Returns 0 to receive more, 1 if the rest is
+     * unwanted, or a negative errno, which becomes the answer's rc. Must not suspend.
+     */
     int (*feed_body)(const char *bytes, size_t n, void *arg);
     void *arg;
 };
 
 struct question {
-    const char *url;            /* credentials in it are not sent; use a header instead */
+    const char *url;            /* credentials in the URL are not sent */
     const char *const *headers; /* as in coil_http_request */
     bool headers_only;          /* send HEAD */
-    bool ends_after_headers;    /* end the transfer when the headers have arrived */
-    bool is_kept;               /* read the body up to the limit even if it is unwanted */
-    int64_t idle_ns;            /* time limit for a wait without received bytes */
+    bool ends_after_headers;    /* end the transfer after the headers */
+    bool is_kept;               /* read an unwanted body up to the limit */
+    int64_t idle_ns;            /* time limit while no bytes are received */
     int64_t max_ns;             /* time limit for the whole request */
     size_t body_limit;
-    const struct body_reader *reader; /* or NULL: the body is not wanted */
-    struct warc_exchange *exchange;   /* receives all bytes sent and received; or NULL */
+    const struct body_reader *reader; /* NULL: the body is unwanted */
+    struct warc_exchange *exchange;   /* stores all bytes sent and received; or NULL */
 };
 
 /*
- * Fetch one URL without following redirects. If the body is not wanted, a short body is
- * still read to its end, so that the connection can be reused, and a long one is cut off.
- * A failed request is reported in answer->rc and answer->error. Fails only with
- * -ECANCELED or -ENOMEM. Always call answer_finish() afterwards.
+ * Fetch one URL without following redirects. If the body is unwanted, it is read only if
+ * it is short, so that the connection can be reused; a longer one is cut off. The error
+ * of a failed request is stored in answer->rc and answer->error. The function itself
+ * fails only with -ECANCELED or -ENOMEM. answer_finish() must be called even after an
+ * error.
  */
 COIL_SUSPENDS int answer_get(struct answer *answer, coil_http_session *session,
                              const struct question *question);
 
-/* Return true for statuses of redirects that are followed: 301, 302, 303, 307, 308. */
+/* True for the status of a redirect that is followed: 301, 302, 303, 307 or 308. */
 bool answer_is_redirect(int status);
 
 /* Free the members of the answer. A zeroed struct is accepted. */

@@ -1,6 +1,5 @@
 /*
- * request.c - fetch a target: choose headers and method, and decide how much of the body
- * to read.
+ * request.c - see request.h
  */
 #include "request.h"
 
@@ -38,9 +37,11 @@ static bool has_same_credentials(const char *a, const char *b)
     return x.n == y.n && memcmp(x.at, y.at, x.n) == 0;
 }
 
-/* Return the login header of a start on this host, or NULL. If several starts have a
-   login, prefer the start with the same credentials as `origin`. Credentials in the URLs
-   of links are not from the user, so answer.c removes them. */
+/*
+ * Return the header with the login of a start on this host, or NULL. If several starts
+ * have a login, prefer that of a start with the same credentials as `origin`. Credentials
+ * in links do not come from the user, so answer.c removes them.
+ */
 static const char *find_login(const struct options *options, const char *origin)
 {
     const char *header = NULL;
@@ -58,7 +59,9 @@ static const char *find_login(const struct options *options, const char *origin)
     return header;
 }
 
-/* Return the headers for all requests to this host, or NULL if memory runs out. */
+/*
+ * Return the headers to send with all requests to this host, or NULL if memory runs out.
+ */
 static const char *const *make_headers(const struct requester *requester,
                                        const struct host *host)
 {
@@ -121,9 +124,11 @@ static struct question question_of(const struct requester *requester,
                              .reader = on_site || page->wants_body ? reader : NULL};
 }
 
-/* Return true if GET should be tried after HEAD failed: many servers do not support HEAD,
-   or answer it incorrectly. Return false if the server could not be reached, or asked the
-   crawler to slow down. */
+/*
+ * Return true if GET should be tried after HEAD failed, because many servers do not
+ * support HEAD or answer it incorrectly. Return false if the server could not be reached,
+ * or asks the crawler to slow down.
+ */
 static bool is_worth_a_get(const struct answer *answer)
 {
     switch (answer->rc) {
@@ -141,8 +146,10 @@ static bool is_worth_a_get(const struct answer *answer)
     }
 }
 
-/* If the body is incomplete, return the reason as a value of WARC-Truncated, else
-   NULL. */
+/*
+ * Return the value of WARC-Truncated, the reason why the body is incomplete, or NULL if
+ * it is complete.
+ */
 static const char *truncation_of(const struct answer *answer)
 {
     if (answer->is_too_long)
@@ -178,7 +185,10 @@ static int64_t wait_for_turn(struct host *host)
     return rc < 0 ? rc : coil_now() - began;
 }
 
-/* Send GET after HEAD failed. The new answer replaces *answer, the answer to HEAD. */
+/*
+ * Send GET after HEAD failed. *answer, the answer to HEAD, is replaced with the new
+ * answer.
+ */
 static int get_after_head(struct requester *requester, struct host *host,
                           struct question *question, struct answer *answer)
 {
@@ -221,8 +231,10 @@ int request_answer(struct requester *requester, const struct target *page,
 
 /* ---- sessions ---------------------------------------------------------------------- */
 
-/* Return false for private addresses. If they were allowed, a page could make the crawler
-   access the user's own network. */
+/*
+ * Return false for private addresses, so that a page cannot make the crawler access the
+ * user's own network.
+ */
 static bool allows_address(const struct sockaddr *address, void *arg)
 {
     (void)arg;

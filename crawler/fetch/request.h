@@ -9,30 +9,37 @@
 #include "../frontier/frontier.h"
 #include "../options/options.h"
 
-/* The data that all requests of a crawl share. */
+/* Data shared by all requests of a crawl. */
 struct requester {
     const struct options *options;
-    struct warc *warc; /* the archive of all requests and answers; or NULL */
-    unsigned split;    /* number of processes that share the limits of each host */
+    struct warc *warc; /* archive of all requests and answers; or NULL */
+    unsigned split;    /* number of processes that share each host's limits */
     coil_http_session *sessions[FRONTIER_CLASSES];
 };
 
-/* Open the sessions. Returns 0 or -ENOMEM. Always call requester_close() afterwards. */
+/*
+ * Open the sessions. Returns 0 or -ENOMEM. requester_close() must be called even after an
+ * error.
+ */
 int requester_open(struct requester *requester);
 void requester_close(struct requester *requester);
 
-/* Set host->headers to the headers that the user gave for this host, or for all starts if
-   the host is trusted like a start. Returns 0 or -ENOMEM. */
+/*
+ * Set host->headers to the headers that the user specified for this host and, if it is
+ * trusted like a start, for all starts. Returns 0 or -ENOMEM.
+ */
 int request_find_headers(const struct requester *requester, struct host *host);
 
-/* Return the size limit of the page's body. A sitemap may be as long as the sitemap
-   protocol allows. */
+/*
+ * Return the size limit of a page's body. For a sitemap, this is at least the limit of
+ * the sitemap protocol.
+ */
 size_t request_body_limit(const struct options *options, const struct target *page);
 
 /*
- * Fetch a page, with GET on the site and HEAD on other sites. If HEAD fails, try GET. If
- * `headers` is not NULL, send these headers instead of the host's headers. Returns 0, or
- * fails like answer_get() and warc_add().
+ * Fetch a page: with GET on the site, and on other sites with HEAD, or GET if HEAD fails.
+ * Sends `headers`, or host->headers if `headers` is NULL. Fails like answer_get() or
+ * warc_add().
  */
 COIL_SUSPENDS int request_answer(struct requester *requester, const struct target *page,
                                  const char *const *headers,

@@ -1,8 +1,8 @@
 /*
- * retry.c - decide whether a request is tried again, and when.
+ * retry.c - see retry.h
  *
- * The crawler obeys Retry-After. If the requested delay is too long, the request is not
- * tried again, and the answer is final.
+ * The crawler obeys Retry-After. If it would have to wait too long, it does not try
+ * again, and the answer is final.
  */
 #include "retry.h"
 
@@ -12,10 +12,12 @@
 
 #define FIRST_PAUSE_NS COIL_MSEC(200)
 #define LONGEST_PAUSE_NS COIL_SEC(30)
-/* The longest Retry-After that is obeyed. Servers that limit the number of requests per
-   minute send up to 60 s. */
+/*
+ * The longest Retry-After after which a request is tried again. Servers that limit the
+ * requests per minute send at most 60 s.
+ */
 #define LONGEST_OBEYED_NS COIL_SEC(60)
-#define LONGEST_S 1000000000 /* longer delays are shortened, to prevent overflow */
+#define LONGEST_S 1000000000 /* limit of a delay, to prevent overflow */
 
 static int64_t parse_seconds(const char *header)
 {
@@ -27,8 +29,10 @@ static int64_t parse_seconds(const char *header)
     return seconds;
 }
 
-/* Parse a date in one of HTTP's three formats, two of which are obsolete. Returns the
-   seconds since 1970, or -1 if the header is not a date. (RFC 9110, section 5.6.7) */
+/*
+ * Parse a date in one of the three formats of HTTP. Returns the seconds since 1970, or -1
+ * if the header is not a date. (RFC 9110, section 5.6.7)
+ */
 static int64_t parse_date(const char *header)
 {
     static const char *const forms[] = {
@@ -53,7 +57,7 @@ int64_t retry_after_header(const char *header, int64_t now)
     return COIL_SEC(seconds < LONGEST_S ? seconds : LONGEST_S);
 }
 
-/* Return true for network failures that may be temporary. */
+/* True if the error of a request may be temporary. */
 static bool is_temporary_failure(int rc)
 {
     switch (rc) {
@@ -65,22 +69,26 @@ static bool is_temporary_failure(int rc)
     case -ENODATA:
     case -EMFILE:
     case -ENFILE:
-    case -EAGAIN: /* the name cannot be resolved at the moment */
+    case -EAGAIN: /* temporary failure in name resolution */
         return true;
     default:
         return false;
     }
 }
 
-/* Return true if the server asks the crawler to slow down: with 429 or 503, or with any
-   other temporary status and a Retry-After. */
+/*
+ * True if an answer with a temporary status asks the crawler to slow down, with 429, 503
+ * or a Retry-After.
+ */
 static bool is_refusal(int status, int64_t retry_after_ns)
 {
     return status == 429 || status == 503 || retry_after_ns > 0;
 }
 
-/* Return true for statuses that may be temporary: too many requests, or an error of the
-   server or of a server behind it. 501 and 505 are permanent. */
+/*
+ * True for statuses that may be temporary: too many requests, or most errors of the
+ * server or of a server behind it. 501 and 505 are permanent.
+ */
 static bool is_temporary_status(int status)
 {
     return status == 429 || status == 500 || (status >= 502 && status <= 504);

@@ -1,5 +1,5 @@
 /*
- * robots_txt.c - fetch the robots.txt of a host, and apply its rules. (RFC 9309)
+ * robots_txt.c - see robots_txt.h
  */
 #include "robots_txt.h"
 
@@ -14,12 +14,14 @@
 #include <time.h>
 
 #define ROBOTS_REDIRECTS 5
-/* One byte more than is parsed, which shows whether the last line is complete. */
+/* One byte more than is parsed, to see whether the last line is complete. */
 #define READ_BYTES (ROBOTS_BYTES + 1)
-/* The size at which a body is cut off. A body arrives in pieces of less than 128 KiB, so
-   at least READ_BYTES have then arrived. */
+/*
+ * Limit of the body. Pieces of it are shorter than 128 KiB, so at least READ_BYTES are
+ * received before the body is cut off.
+ */
 #define LONGEST_BYTES (READ_BYTES + (size_t)128 * 1024)
-/* If a host is unreachable more often than this in a row, robots.txt counts as failed. */
+/* If a host is unreachable more often than this in a row, do not fetch its pages. */
 #define DESERTED_ENOUGH 3
 #define RULES_NS COIL_SEC(24 * 60 * 60) /* how long rules are valid */
 
@@ -77,8 +79,8 @@ static int take_rules(const struct requester *requester, struct host *host,
 }
 
 /*
- * Resolve the location of a redirect, and set *url to the result. If the result cannot be
- * fetched, *url becomes NULL, and everything on the host is allowed.
+ * Resolve the location of a redirect, and store the result in *url. If it is not a URL
+ * that can be fetched, store NULL, which means that everything on the host is allowed.
  */
 static int resolve(const char *base, const char *location, char **url)
 {
@@ -87,7 +89,10 @@ static int resolve(const char *base, const char *location, char **url)
     return rc == -EINVAL || rc == -EPROTONOSUPPORT ? 0 : rc;
 }
 
-/* Write robots.txt to the WARC. An error is reported by the next write of a page. */
+/*
+ * Write the exchange to the archive. An error will be returned when the next page is
+ * written.
+ */
 static void write_to_warc(struct requester *requester, const char *url,
                           const struct answer *answer, struct warc_exchange *exchange)
 {
@@ -100,7 +105,10 @@ static void write_to_warc(struct requester *requester, const char *url,
     warc_exchange_finish(exchange);
 }
 
-/* Parse the rules of an answer. If it is a redirect, set *next to the new URL instead. */
+/*
+ * Parse the rules in an answer. If the answer is a redirect, only set *next to the new
+ * URL.
+ */
 static int parse_or_resolve(const struct requester *requester, struct host *host,
                             const char *url, const struct answer *answer,
                             const struct rules_text *text, char **next)
@@ -115,9 +123,9 @@ static int parse_or_resolve(const struct requester *requester, struct host *host
 }
 
 /*
- * Fetch *url once. If the answer is a redirect, replace *url with its target and return
- * 1. If *url is on another host because of an earlier redirect, do not send the user's
- * headers, and apply --exclude-private.
+ * Fetch *url once. Returns 0 if it is not a redirect. Otherwise, replaces *url with the
+ * redirect's target, and returns 1. If an earlier redirect led to another host, the
+ * user's headers are not sent, and --exclude-private applies.
  */
 static int fetch_rules_once(struct requester *requester, struct host *host, char **url,
                             struct answer *answer)
@@ -154,9 +162,11 @@ static int fetch_rules_once(struct requester *requester, struct host *host, char
     return 1;
 }
 
-/* Fetch the robots.txt, and follow its redirects. After too many redirects, everything on
-   the host is allowed. *answer is set to the last answer, and *is_of_host to whether the
-   host itself sent that answer. */
+/*
+ * Fetch the robots.txt, following redirects. After too many redirects, everything on the
+ * host is allowed. Stores the last answer in *answer, and in *is_of_host whether the host
+ * itself sent it.
+ */
 static int get_rules(struct requester *requester, struct host *host,
                      struct answer *answer, bool *is_of_host)
 {
@@ -164,7 +174,7 @@ static int get_rules(struct requester *requester, struct host *host,
     char *url;
     int rc = 1;
 
-    /* Omit credentials, because request.c sends the user's login as a header. */
+    /* Omit credentials, because the user's login is sent as a header. */
     if (asprintf(&url, "%s//%.*s/robots.txt",
                  strncmp(host->origin, "https:", 6) == 0 ? "https:" : "http:",
                  (int)origin.n, origin.at) < 0)
@@ -180,16 +190,18 @@ static int get_rules(struct requester *requester, struct host *host,
 
 /* ---- the result -------------------------------------------------------------------- */
 
-/* Return true if the host cannot be reached. Its pages are then requested anyway, so that
-   each page reports the error. If the host answers one of these requests, robots.txt is
-   fetched again before any other page. */
+/*
+ * True if the host cannot be reached. In that case, its pages are requested anyway, to
+ * report the error for each of them. If the host answers such a request, robots.txt is
+ * fetched again first.
+ */
 static bool is_deserted(const struct answer *answer, bool is_of_host)
 {
     return is_of_host && (answer->rc == -ENOENT || answer->rc == -ECONNREFUSED ||
                           answer->rc == -EHOSTUNREACH || answer->rc == -ENETUNREACH);
 }
 
-/* Return true if the answer forbids all pages. (RFC 9309, section 2.3.1.4) */
+/* True if no page may be fetched after this answer. (RFC 9309, section 2.3.1.4) */
 static bool is_failure(const struct host *host, const struct answer *answer)
 {
     if (answer->rc < 0)
@@ -212,8 +224,10 @@ static int save_failure(struct host *host, const struct answer *answer)
     return 0;
 }
 
-/* Record a refusal of robots.txt, with which the host asks the crawler to slow down.
-   Returns true if robots.txt must be fetched again later. */
+/*
+ * Record that the host answered the request for robots.txt by asking the crawler to slow
+ * down. Returns true if robots.txt must be fetched again later.
+ */
 static bool is_refused_again(struct requester *requester, struct host *host,
                              const struct answer *answer, const struct retry *retry)
 {

@@ -1,13 +1,13 @@
 /*
- * warc.c - archive all bytes sent and received in a WARC 1.1 file with an index.
+ * warc.c - write requests and responses to an archive.
  *
- * Each line of the index is written after its response. If a crawl is killed while it is
- * writing a record, the archive is valid up to the last record in the index, and the next
- * run continues from there.
+ * Each line of the index is written after its response. So if a crawl is killed, the
+ * archive is valid at least up to the last record in the index, and the next run
+ * continues after this record.
  *
- * Identical payloads are recognised by their SHA-1. As the standard requires, chunks are
+ * Identical payloads are recognised by their SHA-1. According to the standard, chunks are
  * joined before hashing, but the payload is not decompressed. For each payload, its URL
- * and a few hundred bytes stay in memory.
+ * and about a hundred bytes are kept in memory.
  */
 #include "warc_inside.h"
 
@@ -43,9 +43,9 @@ static void forget_response(struct warc_exchange *exchange)
 }
 
 /*
- * Add a line of a response's head. The head of an interim response (1xx) is replaced with
- * the next head, because libcurl may not report the end of the interim response. Lines
- * after the body are trailers, which are ignored because the body already contains them.
+ * Add a line of a response's head. A status line replaces the lines before it, which
+ * belong to an interim response (1xx). Lines after the body are ignored: they are
+ * trailers, which the body already contains.
  */
 static void add_head_line(struct warc_exchange *exchange, const char *line, size_t n)
 {
@@ -91,8 +91,8 @@ void warc_exchange_finish(struct warc_exchange *exchange)
 }
 
 /*
- * Return the value of a header, and set *n to its length. If the header is missing, *n is
- * set to 0.
+ * Return the value of a header, and store its length in *n. If there is no such header,
+ * *n is 0.
  */
 static const char *header_of(const struct warc_exchange *exchange, const char *name,
                              size_t *n)
@@ -137,8 +137,7 @@ static void put_base32(const unsigned char *bytes, char *to)
 }
 
 /*
- * Add the data of chunks to the hash, without chunk sizes and line ends. Stop at an
- * invalid chunk.
+ * Hash the data of chunks, without their sizes and line ends. Stop at an invalid chunk.
  */
 static void add_chunks(EVP_MD_CTX *make_digest, const char *at, const char *end)
 {
@@ -157,8 +156,10 @@ static void add_chunks(EVP_MD_CTX *make_digest, const char *at, const char *end)
     }
 }
 
-/* Write the digest of n bytes, which must be followed by a NUL, to `to`. Returns 0 or
-   -ENOMEM. */
+/*
+ * Hash n bytes, which must be followed by a NUL, and write the digest to `to`. Returns 0
+ * or -ENOMEM.
+ */
 static int make_digest(const char *bytes, size_t n, bool chunked, char *to)
 {
     EVP_MD_CTX *context = EVP_MD_CTX_new();
@@ -198,8 +199,8 @@ int warc_write_all(int fd, const void *bytes, size_t n)
 }
 
 /*
- * Write warc->block as one gzip member. After a failure the file is truncated to its
- * previous length.
+ * Write warc->block as one gzip member. If this fails, truncate the file to its previous
+ * length.
  */
 static int write_record(struct warc *warc)
 {
@@ -318,8 +319,8 @@ static int status_of(const struct warc_exchange *exchange)
 }
 
 /*
- * Make the record a revisit record if its payload is already archived or the status is
- * 304. A revisit record contains only the head of the response.
+ * If the payload is already archived or the status is 304, make the record a revisit
+ * record, which contains only the head of the response.
  */
 static void make_revisit(struct record *record, const struct seen *seen, int status,
                          size_t head_n)
@@ -366,8 +367,10 @@ static int write_response(struct warc *warc, struct record *record,
                : rc;
 }
 
-/* Write the request, then the response. In this order, the archive is valid up to the
-   last response in the index. */
+/*
+ * Write the request before the response, so that all records before the end of the last
+ * indexed response are complete.
+ */
 static int write_exchange(struct warc *warc, const char *url,
                           const struct warc_exchange *exchange, const char *truncated)
 {
@@ -423,7 +426,7 @@ int warc_add(struct warc *warc, const char *url, struct warc_exchange *exchange,
 
     if (warc->rc < 0 || exchange->head_n == 0)
         return warc->rc;
-    text_add(&exchange->response, "", 1); /* a NUL, so that strtoul() stops */
+    text_add(&exchange->response, "", 1); /* a NUL at which strtoul() stops */
     shown = remove_user(url);
     if (shown == NULL || exchange->request.failed || exchange->response.failed) {
         warc->rc = -ENOMEM;

@@ -8,10 +8,10 @@
  *     rc = warc_add(warc, url, &exchange, NULL);
  *     warc_exchange_finish(&exchange);
  *
- * Each request and each response is a record. Each record is a separate gzip member, so a
- * reader can begin at any record. A body that is already in the archive is not written
- * again: the record refers to the first copy. The index, FILE.cdxj, has a line for each
- * response. The index is sorted when the archive is closed. (ISO 28500:2017; the CDXJ
+ * Each request and each response is a record, and each record is a separate gzip member,
+ * so a reader can begin at any record. A body that is already in the archive is not
+ * written again: the record refers to the first copy. The index, FILE.cdxj, has a line
+ * for each response, and is sorted when the archive is closed. (ISO 28500:2017; the CDXJ
  * format of pywb)
  */
 #ifndef CRAWLER_WARC_H
@@ -28,31 +28,30 @@ struct warc;
 
 /* The bytes sent and received for one answer. Initialize with zeroes. */
 struct warc_exchange {
-    struct text request, response; /* `response` has the head and the body */
-    size_t head_n;                 /* length of the response's head; 0 until it is
-                                      complete */
+    struct text request, response; /* `response` contains head and body */
+    size_t head_n;                 /* length of the head; 0 until it is complete */
     int64_t at_ns;                 /* time of the request, since 1970 */
 };
 
-/* A coil_http_wire_fn. `exchange` is a struct warc_exchange. */
+/* A coil_http_wire_fn that stores the bytes in `exchange`, a struct warc_exchange. */
 void warc_take(enum coil_http_wire what, const char *bytes, size_t n, void *exchange);
 
 void warc_exchange_finish(struct warc_exchange *exchange);
 
 /*
  * Open an archive. If `goes_on` is true, new records are appended after the last response
- * in the index; otherwise an existing file is emptied. `software` is the program's name
- * and version. Returns 0, or a negative errno with a *message that the caller frees.
+ * in the index. Otherwise, an existing archive is emptied. `software` is the program's
+ * name and version. Returns 0, or a negative errno with a *message that the caller frees.
  */
 int warc_open(const char *path, bool goes_on, const char *software, struct warc **out,
               char **message);
 
 /*
  * Write a request and its response to the file, unless the head of the response is
- * incomplete. If the body is incomplete, `truncated` is the reason, a value of
- * WARC-Truncated: "length", "time", "disconnect" or "unspecified". Otherwise it is NULL.
- * Returns 0 or a negative errno. After an error, later calls return the same error, and
- * warc_close() returns the error with a message.
+ * incomplete. `truncated` is NULL if the body is complete, otherwise the reason, a value
+ * of WARC-Truncated: "length", "time", "disconnect" or "unspecified". Returns 0 or a
+ * negative errno. After an error, all later calls return the same error, and so does
+ * warc_close(), with a message.
  */
 int warc_add(struct warc *warc, const char *url, struct warc_exchange *exchange,
              const char *truncated);
@@ -61,9 +60,9 @@ int warc_add(struct warc *warc, const char *url, struct warc_exchange *exchange,
 int warc_close(struct warc *warc, char **message);
 
 /*
- * Append the key of a URL in the index: the host's labels in reverse order, then path and
- * query in lower case, such as "org,example)/a?b=1&c". (SURT, a format of the Internet
- * Archive's crawlers)
+ * Append the index key of a URL: the host's labels in reverse order, then path and query
+ * in lower case, such as "org,example)/a?b=1&c". This is SURT, a format of the Internet
+ * Archive's crawlers.
  */
 void warc_put_key(struct text *text, const char *url);
 

@@ -38,7 +38,7 @@ static int open_file(const char *path, int *fd, char **message)
 }
 
 /*
- * Map a file into memory, and set *at to its address, or to NULL if the file is empty.
+ * Map a file into memory. Stores its address in *at, or NULL if the file is empty.
  * Returns the length of the file or a negative errno.
  */
 static int64_t map_file(int fd, char **at)
@@ -58,8 +58,9 @@ static int64_t map_file(int fd, char **at)
 }
 
 /*
- * Return the number after `name` in a line of the index, or 0. `name` begins with a
- * quote, so that it cannot match inside a string, where quotes are escaped.
+ * Return the number after `name` in a line of the index, or 0 if `name` is missing.
+ * `name` begins with a quote, so it cannot match inside a string, where quotes are
+ * escaped.
  */
 static int64_t number_of(const char *line, size_t n, const char *name)
 {
@@ -69,8 +70,8 @@ static int64_t number_of(const char *line, size_t n, const char *name)
 }
 
 /*
- * Return the offset in the archive where the last indexed record ends. *lines_n is set to
- * the total length of the complete lines in the index.
+ * Return the offset in the archive at which the last indexed record ends. Stores the
+ * total length of the complete lines of the index in *lines_n.
  */
 static int64_t end_of_lines(const char *at, size_t n, size_t *lines_n)
 {
@@ -253,7 +254,7 @@ static int write_sorted(int fd, const char *at, size_t n)
 }
 
 /*
- * Sort the index, because readers use binary search. The sorted file is written under
+ * Sort the index, because readers use binary search. The sorted index is written under
  * another name and then renamed, so that a complete index exists at any time.
  */
 static int sort_index(const struct warc *warc)

@@ -17,8 +17,8 @@
 /* ---- the index --------------------------------------------------------------------- */
 
 /*
- * Return the length of a prefix such as "www." or "www2.", or 0. Keys omit this prefix,
- * because most sites have the same content with and without it.
+ * Return the length of a prefix such as "www." or "www2.", or 0. Keys do not contain it,
+ * because most sites have the same content with and without the prefix.
  */
 static size_t www_length(const char *host, size_t n)
 {
@@ -63,7 +63,10 @@ static int compare_arguments(const void *a, const void *b)
     return order != 0 ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-/* Append the query with its arguments sorted, so that their order does not matter. */
+/*
+ * Append the query with its arguments sorted, so that the order of arguments does not
+ * matter.
+ */
 static void put_query_key(struct text *text, const char *query)
 {
     struct argument arguments[256];
@@ -111,7 +114,10 @@ void warc_put_key(struct text *text, const char *url)
         put_query_key(text, at + path_n + 1);
 }
 
-/* Append a JSON string. Invalid UTF-8, for example in a header, is treated as Latin-1. */
+/*
+ * Append a JSON string. Bytes that are not valid UTF-8, for example in a header, are
+ * treated as Latin-1.
+ */
 static void put_json(struct text *text, const char *s, size_t n)
 {
     size_t length;

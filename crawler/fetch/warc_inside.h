@@ -1,8 +1,8 @@
 /*
  * warc_inside.h - declarations shared by the source files of the archive.
  *
- * warc.c writes requests and responses. warc_index.c writes the CDXJ index. warc_file.c
- * opens and closes the archive and its index.
+ * warc.c writes requests and responses, warc_index.c writes the CDXJ index, and
+ * warc_file.c opens and closes both files.
  */
 #ifndef CRAWLER_WARC_INSIDE_H
 #define CRAWLER_WARC_INSIDE_H
@@ -28,7 +28,7 @@ struct seen {
 struct warc {
     char *path, *index_path;
     int fd, index_fd;
-    int64_t end; /* the length of the archive */
+    int64_t end; /* length of the archive */
     z_stream gzip;
     bool has_gzip;
     struct text block, line; /* scratch buffers */
@@ -41,9 +41,9 @@ struct record {
     const char *type, *id, *date, *url, *content_type;
     const char *block;
     size_t n;
-    const char *payload_digest; /* or NULL if there is no payload */
+    const char *payload_digest; /* NULL: the record has no payload */
     const char *truncated;
-    const char *concurrent_to; /* the id of another record */
+    const char *concurrent_to; /* id of the other record of the exchange */
     const char *profile;       /* for revisit records */
     const struct seen *refers_to;
 };

@@ -20,14 +20,17 @@ static bool has_id(const struct targets *targets, const struct target *page,
     return target_has_id(page, targets_hash_id(targets, id, n));
 }
 
-/* The prefix that GitHub, GitLab and Gitea prepend to ids that a user has written. Their
-   scripts also accept fragments without the prefix. */
+/*
+ * GitHub, GitLab and Gitea prepend this prefix to ids that a user has written. Their
+ * scripts also accept fragments without it.
+ */
 #define USER_CONTENT "user-content-"
 
 /*
- * Return 1 if GitHub accepts the fragment in rendered Markdown, 0 if not, or -ENOMEM. The
- * ids of headings are in lower case, and GitHub ignores the case of fragments. Each id
- * may also have the prefix. The element around the file has the id "readme".
+ * Return 1 if GitHub finds an element for the fragment in a rendered Markdown file, 0 if
+ * not, or -ENOMEM. Ids of headings are in lower case, and GitHub ignores the case of
+ * fragments. Ids exist with and without the prefix. The element around the file has the
+ * id "readme".
  */
 static int has_github_place(const struct targets *targets, const struct target *page,
                             const char *fragment, size_t n)
@@ -60,7 +63,10 @@ static size_t digits_before(const char *s, size_t n)
     return digits;
 }
 
-/* Return true if the page has the id of one end of a range: the prefix and the digits. */
+/*
+ * Return true if the page has the id that consists of the prefix and the digits, for one
+ * end of a range.
+ */
 static bool has_end(const struct targets *targets, const struct target *page,
                     const char *prefix, size_t prefix_n, const char *digits, size_t n)
 {
@@ -73,8 +79,10 @@ static bool has_end(const struct targets *targets, const struct target *page,
     return has_id(targets, page, id, prefix_n + n);
 }
 
-/* Return true if the fragment is a range of lines, and both ends are ids of the page:
-   "208-210" (rustdoc), "L10-L20", "L10-20" (GitLab). */
+/*
+ * Return true if the fragment is a range of lines, such as "208-210" (rustdoc), "L10-L20"
+ * or "L10-20" (GitLab), and the page has the ids of both ends.
+ */
 static bool has_range(const struct targets *targets, const struct target *page,
                       const char *fragment, size_t n)
 {
@@ -157,7 +165,7 @@ static bool is_on_github(const char *url)
 bool fragment_is_route(const struct target *page, const char *fragment)
 {
     char first[3];
-    size_t n = strnlen(fragment, sizeof first); /* enough for "%21", an encoded "!" */
+    size_t n = strnlen(fragment, sizeof first); /* room for "%21", an encoded "!" */
 
     memcpy(first, fragment, n);
     if (url_decode(first, n) > 0 && (first[0] == '/' || first[0] == '!'))

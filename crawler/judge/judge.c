@@ -1,5 +1,5 @@
 /*
- * judge.c - derive the verdict on a link from the server's answer.
+ * judge.c - see judge.h
  */
 #include "judge.h"
 
@@ -7,8 +7,10 @@
 
 #include <errno.h>
 
-/* Return true if an --accept option allows the status. If of_host is true, use only
-   options that name the URL's host. Otherwise use only options for all hosts. */
+/*
+ * Return true if an --accept option allows the status. Only options that name the URL's
+ * host count if of_host is true, otherwise only options for all hosts.
+ */
 static bool is_accepted(const struct options *options, const char *url, int status,
                         bool of_host)
 {
@@ -26,8 +28,10 @@ static bool is_accepted(const struct options *options, const char *url, int stat
     return false;
 }
 
-/* Return true for statuses that servers may send to programs for pages that a browser can
-   open. LinkedIn sends 999. */
+/*
+ * True for statuses that some servers send to programs, although a browser can open the
+ * page. LinkedIn sends 999.
+ */
 static bool is_refusal(int status)
 {
     switch (status) {
@@ -68,13 +72,12 @@ struct judgement judge_answer(const struct options *options, const char *url,
 {
     if (answer->rc < 0)
         return judge_failure(answer);
-    /* An --accept option that names the host is deliberate, so it overrides the check for
-       challenges. */
+    /* An --accept option that names the host overrides the check for challenges. */
     if (is_accepted(options, url, answer->status, true))
         return (struct judgement){VERDICT_OK, REASON_NONE};
     if (!on_site && answer->is_challenge)
         return (struct judgement){VERDICT_BLOCKED, REASON_CHALLENGE};
-    /* This is the usual case: --accept allows the status, by default 200 to 299. */
+    /* By default, --accept allows 200 to 299. */
     if (is_accepted(options, url, answer->status, false))
         return (struct judgement){VERDICT_OK, REASON_NONE};
     if (!on_site && is_refusal(answer->status))

@@ -1,5 +1,5 @@
 /*
- * judge.h - derive the verdict on a link from the server's answer.
+ * judge.h - derive the verdict on a URL from the server's answer.
  */
 #ifndef CRAWLER_JUDGE_H
 #define CRAWLER_JUDGE_H
@@ -13,18 +13,24 @@ struct judgement {
     enum reason reason;
 };
 
-/* Return the verdict on an answer for this URL. The verdict on a redirect that is
-   followed is not final. A pure function. */
+/*
+ * Return the verdict on the answer for this URL. If the answer is a redirect that is
+ * followed, the verdict is not final. A pure function.
+ */
 struct judgement judge_answer(const struct options *options, const char *url,
                               bool on_site, const struct answer *answer);
 
-/* Judge a URL that was not fetched because its host's robots.txt could not be fetched.
-   `failure` is the answer to the request for robots.txt. A pure function. (RFC
-   9309, section 2.3.1.4) */
+/*
+ * Return the verdict on a URL that was not fetched because its host's robots.txt could
+ * not be fetched. `failure` is the answer to the request for robots.txt. A pure function.
+ * (RFC 9309, section 2.3.1.4)
+ */
 struct judgement judge_rules(const struct answer *failure);
 
-/* Judge a chain of `count` redirects to a working page. `status` is the status of the
-   first redirect. */
+/*
+ * Return the verdict on a chain of `count` redirects to a working page. `status` is the
+ * status of the first redirect.
+ */
 struct judgement judge_redirect(int status, unsigned count);
 
 /* Return true if a target with this verdict fails the run. */

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* True if the page must be a valid sitemap. A sitemap on another site only has to
-   exist. */
+/*
+ * True if the page must be a valid sitemap. Of a sitemap on another site, only its
+ * existence is checked.
+ */
 static bool must_be_sitemap(const struct target *page)
 {
     return page->is_sitemap && page->kind != TARGET_EXTERNAL;
@@ -22,8 +24,10 @@ static bool is_unsearched_start(const struct target *page)
            (!is_answer || (page->status >= 200 && page->status < 300));
 }
 
-/* True for a start that was searched as plain text. If a file's type is unknown,
-   everything except HTML counts as text. */
+/*
+ * True for a start that was searched as plain text. A file of unknown type counts as text
+ * unless it is HTML.
+ */
 static bool is_text_start(const struct target *page, const char *type)
 {
     return page->is_start && target_is_searched(page) && !target_has_ids(page) &&
@@ -39,8 +43,7 @@ static void describe_limit(const struct target *page, size_t limit, char *messag
              page->is_sitemap ? "" : " (--max-body-size)");
 }
 
-/* Return true if the page is malformed. A page that was cut off at a limit does not count
-   as malformed. */
+/* Return true if the page is malformed, and was not merely cut off at a limit. */
 static bool has_fault(const struct outcome *outcome)
 {
     return outcome->flaw != NULL && outcome->limit == 0 &&
@@ -73,8 +76,10 @@ static void describe(const struct target *page, const struct outcome *outcome,
         snprintf(message, room, "searched for URLs only, as plain text");
 }
 
-/* True if the page gets the verdict `error`. A start that is an XML file must be
-   well-formed, but need not be a sitemap. */
+/*
+ * True if the verdict on the page is `error`. A start that is an XML file must be
+ * well-formed, but need not be a sitemap.
+ */
 static bool is_page_error(const struct target *page, const struct outcome *outcome)
 {
     if (must_be_sitemap(page))

@@ -1,10 +1,10 @@
 /*
- * reference.c - store the references to all targets in one array. The references to one
+ * reference.c - store the references to all targets in one array, in which those to each
  * target form a linked list.
  *
- * In memory, the entries of dropped references are reused. On disk, references are only
- * appended, because reusing an entry would require reading it first. So each link to a
- * target whose verdict is not known yet takes 32 bytes of disk space for good.
+ * In memory, entries of dropped references are reused. On disk, references are only
+ * appended, because an entry would have to be read before it is reused. So each reference
+ * occupies 32 bytes of disk space until the crawl ends, even if it is dropped.
  */
 #include "reference.h"
 
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_AT_A_TIME 32 /* rough number of pages searched at a time: --max-tasks */
+#define PAGES_AT_A_TIME 32 /* typical number of pages searched at a time: --max-tasks */
 
-/* Return the index of a free reference, or 0 if memory runs out. */
+/* Return the index of an unused entry, or 0 if memory runs out. */
 static uint32_t take_index(struct references *references)
 {
     uint32_t at = references->unused;
@@ -30,8 +30,9 @@ static uint32_t take_index(struct references *references)
     return (uint32_t)++references->count;
 }
 
-/* Return a copy of the text that lives as long as the targets. Long texts are
-   truncated. */
+/*
+ * Return a copy of the text that lives as long as the targets. A long text is truncated.
+ */
 static const char *intern_text(struct targets *targets, const char *text, size_t n)
 {
     enum { KEPT = 200 };
@@ -43,8 +44,10 @@ static const char *intern_text(struct targets *targets, const char *text, size_t
     return targets_intern(targets, cut, KEPT + 3);
 }
 
-/* Store the text of a link. Most texts are the end of the target's URL, and are stored as
-   a length. */
+/*
+ * Store the text of a link. Most texts are a suffix of the target's URL, of which only
+ * the length is stored.
+ */
 static int set_text(struct reference *reference, struct targets *targets,
                     const struct unseen *unseen, const char *text)
 {
@@ -88,9 +91,11 @@ static void count_reference(struct known *known, bool is_known)
     known->reference_count += known->reference_count < UINT32_MAX;
 }
 
-/* Return true if a link, which is already counted, must be stored. Only a few pages are
-   searched at the same time, so an earlier link on the same page is near the head of the
-   list. */
+/*
+ * Return true if a link must be stored, because few references to its target are stored
+ * or because it is the first one on its page. Only few pages are searched at a time, so
+ * an earlier link on the same page is near the head of the list.
+ */
 static bool adds_something(const struct references *references, const struct known *known,
                            const struct target *page)
 {

@@ -1,9 +1,11 @@
 /* summary.c - see summary.h */
 #include "summary.h"
 
-/* Return the bit of a verdict in known->counted. Each verdict that depends on the
-   fragment has a bit of its own. The other verdicts share the first bit, because a page
-   has only one of them. */
+/*
+ * Return the bit of a verdict in known->counted. Each verdict that depends on the
+ * fragment has its own bit. All other verdicts share the first bit, because a page can
+ * have only one of them.
+ */
 static uint8_t counted_bit(enum verdict verdict)
 {
     unsigned bit = 1;
@@ -15,7 +17,7 @@ static uint8_t counted_bit(enum verdict verdict)
     return (uint8_t)(1 << bit);
 }
 
-/* Return true for the first target that is counted with this URL and verdict. */
+/* Return true if no target with the same page and verdict was counted before. */
 static bool is_first_of_url(const struct verdicts *verdicts, const struct target *target)
 {
     struct known *page = targets_known(verdicts->targets, target->page);
@@ -26,8 +28,10 @@ static bool is_first_of_url(const struct verdicts *verdicts, const struct target
     return is_first;
 }
 
-/* For a target whose verdict is in the baseline, count the stored links that are not in
-   the baseline. */
+/*
+ * Count the stored links to a target that are not in the baseline, although its verdict
+ * is.
+ */
 static size_t count_new_links(const struct verdicts *verdicts,
                               const struct target *target)
 {

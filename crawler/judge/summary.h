@@ -6,8 +6,10 @@
 
 #include "verdicts.h"
 
-/* Count all targets, and store the totals in verdicts->summary. Each target must have a
-   verdict. */
+/*
+ * Count all targets, and store the totals in verdicts->summary. All targets must have a
+ * verdict.
+ */
 void summary_count(struct verdicts *verdicts);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * verdicts.c - set the verdicts of targets, and of the targets that depend on them.
+ * verdicts.c - see verdicts.h
  *
- * Each target has a list `waiting` of the targets that depend on it. When the target is
- * settled, its list moves to verdicts->due, and the entries are judged one after the
- * other. This avoids deep recursion for long chains.
+ * Each target has a list `waiting` of the targets whose verdicts depend on its own. When
+ * a target is settled, this list is moved to verdicts->due, and the targets in it are
+ * settled one after another. This avoids deep recursion for long chains.
  */
 #include "verdicts.h"
 
@@ -19,7 +19,10 @@
 #define COOKIE_MESSAGE "a redirect loop that waits for a cookie: --cookies"
 #define LIMIT_MESSAGE "too many redirects, one of which sets a cookie: --cookies"
 
-/* Return false in a shared crawl, where the targets are judged after `collect`. */
+/*
+ * Return false in a process of a shared crawl, because verdicts are determined after
+ * `collect`.
+ */
 static bool may_judge(const struct verdicts *verdicts)
 {
     return !verdicts->are_collected;
@@ -52,8 +55,10 @@ static char *copy_fragment(const struct target *target)
     return fragment;
 }
 
-/* Count the target's verdict, and report it. If `text` is not NULL, report `text` and
-   `fragment` instead of the target's URL, which may be truncated. */
+/*
+ * Count the target's verdict, and report it. If `text` is not NULL, report `text` and
+ * `fragment` as its URL, because target->url may be truncated.
+ */
 static int report_verdict(struct verdicts *verdicts, struct target *target,
                           const char *text, const char *fragment)
 {
@@ -112,8 +117,10 @@ static void stop_waiting(struct target *target, struct target *other)
     target->link = NULL;
 }
 
-/* Move the targets that wait for `target` to `due`, in the order in which they began to
-   wait. */
+/*
+ * Move the targets that wait for `target` to `due`, in the order in which they began to
+ * wait.
+ */
 static void release_waiting(struct verdicts *verdicts, struct target *target)
 {
     while (target->waiting != NULL) {
@@ -146,7 +153,7 @@ static int set_verdict(struct verdicts *verdicts, struct target *target,
     return target->is_wanted ? report_verdict(verdicts, target, NULL, NULL) : 0;
 }
 
-/* Set a verdict with the status and message of another target. */
+/* Set the verdict of a target, and copy the status and message of another target. */
 static int set_verdict_of(struct verdicts *verdicts, struct target *target,
                           const struct target *other, struct judgement judgement)
 {
@@ -166,8 +173,10 @@ static struct target *end_of_chain(struct target *target)
     return target;
 }
 
-/* Return true if a redirect of the chain has a fragment of its own. This fragment
-   replaces the fragment of the link, and is checked as part of the redirect. */
+/*
+ * Return true if a redirect of the chain has its own fragment, which replaces that of the
+ * link, and is checked as part of the redirect.
+ */
 static bool changes_fragment(const struct verdicts *verdicts, const struct target *target)
 {
     unsigned steps = 0;
@@ -178,8 +187,10 @@ static bool changes_fragment(const struct verdicts *verdicts, const struct targe
     return false;
 }
 
-/* Settle a target with a fragment. The target's page, and the page `end` at which its
-   redirects end, must be settled. */
+/*
+ * Settle a target with a fragment. Its page must be settled, and so must `end`, the page
+ * to which its redirects lead.
+ */
 static int settle_fragment(struct verdicts *verdicts, struct target *target,
                            const struct target *end)
 {
@@ -221,8 +232,10 @@ int verdicts_await_page(struct verdicts *verdicts, struct target *target)
 
 /* ---- redirects --------------------------------------------------------------------- */
 
-/* Return the verdict on a redirect, derived from the next target of its chain. Set
-   target->chain to the number of redirects to the end of the chain. */
+/*
+ * Return the verdict on a redirect, derived from that of the next target in its chain.
+ * Set target->chain to the number of redirects up to the end of the chain.
+ */
 static struct judgement judge_chain(const struct verdicts *verdicts,
                                     struct target *target)
 {
@@ -236,9 +249,11 @@ static struct judgement judge_chain(const struct verdicts *verdicts,
     return judge_redirect(target->status, target->chain);
 }
 
-/* Return 1 if the last page of the chain is known to lack the fragment of the redirect, 0
-   if not, or -ENOMEM. The fragment is not checked if a later redirect has a fragment of
-   its own. */
+/*
+ * Return 1 if the last page of the chain does not have the element to which the
+ * redirect's fragment refers, 0 if it does or is unknown, or -ENOMEM. Also return 0 if a
+ * later redirect has its own fragment.
+ */
 static int lacks_place(const struct verdicts *verdicts, const struct target *target,
                        const struct target *end)
 {
@@ -253,8 +268,10 @@ static int lacks_place(const struct verdicts *verdicts, const struct target *tar
     return has < 0 ? has : has == 0;
 }
 
-/* Settle a redirect whose fragment does not exist. The message is more specific than the
-   reason, because the fault is in the redirect and not in the link. */
+/*
+ * Settle a redirect whose fragment does not exist on the last page. The message says that
+ * the fault is in the redirect, not in the link.
+ */
 static int settle_without_place(struct verdicts *verdicts, struct target *target)
 {
     struct text words = {0};
@@ -278,7 +295,7 @@ static int settle_redirect(struct verdicts *verdicts, struct target *target)
     int lacks;
 
     if (judgement.verdict == VERDICT_REDIRECT && end->refetch == REFETCH_IDS) {
-        await_target(target, end); /* the ids of `end` are not known yet */
+        await_target(target, end); /* until the ids of `end` are known */
         return 0;
     }
     lacks =
@@ -300,7 +317,7 @@ static int judge_due(struct verdicts *verdicts)
         verdicts->due = target->link;
         target->link = NULL;
         if (is_settled(target))
-            continue; /* already settled because of a redirect loop or the limit */
+            continue; /* already settled, because of a loop or the limit */
         if (target->page != target)
             rc = verdicts_await_page(verdicts, target);
         else
@@ -325,17 +342,21 @@ static bool circle_is_external(const struct target *target, unsigned length)
     return true;
 }
 
-/* Return true if sending the server's cookie might end the redirect loop, but this crawl
-   does not send cookies. */
+/*
+ * Return true if the redirect loop might end if its cookie were sent, but this crawl does
+ * not send cookies.
+ */
 static bool waits_for_cookie(const struct verdicts *verdicts, const struct target *target,
                              unsigned length)
 {
     return !verdicts->options->cookies && circle_sets_cookie(target, length);
 }
 
-/* Settle all targets of a redirect loop. The chain length of these targets is the length
-   of the loop. Targets that lead into the loop have longer chains. So the result does not
-   depend on the order of the requests. */
+/*
+ * Settle all targets of a redirect loop, and set their chain length to the length of the
+ * loop. Targets that lead into the loop have longer chains. So lengths do not depend on
+ * the order of requests.
+ */
 static int settle_circle(struct verdicts *verdicts, struct target *target,
                          unsigned length)
 {
@@ -359,8 +380,10 @@ static int settle_circle(struct verdicts *verdicts, struct target *target,
     return rc == 0 ? judge_due(verdicts) : rc;
 }
 
-/* Return the number of redirects in the loop that contains `target`, or 0 if `target` is
-   not in a loop of at most --max-redirects redirects. */
+/*
+ * Return the number of redirects in the loop that contains `target`, or 0 if there is no
+ * such loop, or if it is longer than --max-redirects.
+ */
 static unsigned circle_length(const struct verdicts *verdicts,
                               const struct target *target)
 {
@@ -388,7 +411,7 @@ bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *targ
     return true;
 }
 
-/* Return true if the chain is known to be longer than allowed. */
+/* Return true if the known part of the chain is longer than allowed. */
 static bool is_too_long(const struct verdicts *verdicts, const struct target *target)
 {
     unsigned length = 0;
@@ -422,9 +445,11 @@ int verdicts_await_next(struct verdicts *verdicts, struct target *target)
     return 0;
 }
 
-/* Settle targets that wait for `target`, directly or indirectly, if they are too many
-   redirects away from the page that is not fetched. `distance` is the number of redirects
-   from the directly waiting targets to that page. */
+/*
+ * Settle the targets that wait for `target`, directly or indirectly, if they are more
+ * than --max-redirects redirects away from a page that is not fetched. For the directly
+ * waiting targets, this distance is `distance`.
+ */
 static int give_up_from(struct verdicts *verdicts, struct target *target,
                         unsigned distance)
 {
@@ -490,8 +515,10 @@ int verdicts_recheck(struct verdicts *verdicts, struct target *page)
     return judge_due(verdicts);
 }
 
-/* Return the verdict of a target that was not fetched or not answered. Return `judgement`
-   if no more specific verdict applies. */
+/*
+ * Return the verdict on a target that was not fetched or not answered: `judgement`,
+ * unless a more specific verdict applies.
+ */
 static struct judgement judge_rest(const struct verdicts *verdicts,
                                    const struct target *target,
                                    struct judgement judgement)

@@ -1,12 +1,13 @@
 /*
- * verdicts.h - set the verdict of each target, and of the targets that wait for it.
+ * verdicts.h - settle targets: set the verdict of a target, and then of the targets that
+ * wait for it.
  *
- * A target with a fragment waits for its page. A target that redirects waits for the next
- * target of its chain. Invariant: a waiting target is in the list of exactly one other
+ * A target with a fragment waits for its page, and a target that redirects waits for the
+ * next target of its chain. Each waiting target is in the list of exactly one other
  * target, or in the list `due`.
  *
- * In a process of a shared crawl (crawler->member), only verdicts_settle_text() sets a
- * verdict. The other functions do nothing, and `collect` judges the targets.
+ * In a process of a shared crawl, verdicts are determined after `collect`, and these
+ * functions do nothing. Exception: verdicts_settle_text().
  *
  * Functions return 0, -ENOMEM, or the error of a sink.
  */
@@ -21,7 +22,7 @@
 #include "judge.h"
 #include "reference.h"
 
-/* The first three members and the sinks are borrowed. */
+/* `options`, `targets`, `baseline` and the sinks are borrowed. */
 struct verdicts {
     const struct options *options;
     struct targets *targets;
@@ -30,54 +31,66 @@ struct verdicts {
     struct record_summary summary;
     struct references references;
     struct table redirects; /* redirect_fragment.h */
-    struct target *due;     /* list of targets whose verdict can be set now */
-    bool are_collected;     /* a shared crawl, where `collect` judges instead */
+    struct target *due;     /* list of targets to be settled now */
+    bool are_collected;     /* verdicts are determined after `collect` */
 };
 
 /* Free the members. A zeroed struct is accepted. */
 void verdicts_finish(struct verdicts *verdicts);
 
-/* Set and report the target's verdict, and settle all targets that wait for it. `message`
-   is copied and may be NULL. */
+/*
+ * Set and report the target's verdict, and settle all targets that wait for it.
+ * `message`, which may be NULL, is copied.
+ */
 int verdicts_settle(struct verdicts *verdicts, struct target *target,
                     struct judgement judgement, const char *message);
 
 /*
  * Set and report the verdict of a link that is not followed or is not a URL. `text` is
- * the whole text of the link; the target stores only the beginning of a long one.
+ * the whole text of the link, which is truncated in target->url if it is long.
  */
 int verdicts_settle_text(struct verdicts *verdicts, struct target *target,
                          struct judgement judgement, const char *text,
                          const char *fragment);
 
-/* Record that a link leads to the target. The verdict of the target is reported now, or
-   as soon as it is known. */
+/*
+ * Record that a link leads to the target, so that its verdict is reported, now or as soon
+ * as it is set.
+ */
 int verdicts_want(struct verdicts *verdicts, struct target *target);
 
 /* Settle a new target with a fragment, now or as soon as its page is settled. */
 int verdicts_await_page(struct verdicts *verdicts, struct target *target);
 
-/* Settle a target that redirects to target->next, now or as soon as the page at the end
-   of
- * the chain is settled. */
+/*
+ * Settle a target that redirects to target->next, now or as soon as the last page of the
+ * chain is settled.
+ */
 int verdicts_await_next(struct verdicts *verdicts, struct target *target);
 
 /*
- * If the redirect from `target` to target->next closes a loop that sets a cookie, discard
- * the redirect of target->next and return true. The caller must then fetch target->next
- * again.
+ * Return true if the redirect from `target` to target->next closes a loop in which a page
+ * sets a cookie. In that case, the redirect of target->next is discarded, and the caller
+ * must fetch target->next again.
  */
 bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *target);
 
-/* Settle the targets that are waiting for the ids of a page that is already settled. */
+/*
+ * Settle the targets that wait for the ids of a page. Called when a page that is already
+ * settled was fetched again for its ids.
+ */
 int verdicts_recheck(struct verdicts *verdicts, struct target *page);
 
-/* Settle the targets that lead to `next` through too many redirects. `next` itself is not
-   fetched. */
+/*
+ * Settle the targets that lead to `next` through too many redirects. Called if `next`
+ * itself is not fetched.
+ */
 int verdicts_give_up(struct verdicts *verdicts, struct target *next);
 
-/* Settle all targets that still lack a verdict, if possible with a more specific one than
-   `judgement`. Call this when the crawl is over. */
+/*
+ * Settle all targets that have no verdict yet, with `judgement` unless a more specific
+ * verdict applies. Called when the crawl is over.
+ */
 int verdicts_end(struct verdicts *verdicts, struct judgement judgement);
 
 #endif
