@@ -1,4 +1,6 @@
-/* arena.c - allocate memory in chunks of 64 KiB, or larger chunks for larger objects. */
+/*
+ * arena.c - see arena.h. Chunks have 64 KiB, or more for a larger object.
+ */
 #include "arena.h"
 
 #include <stdint.h>
@@ -12,8 +14,10 @@ struct arena_chunk {
     uint64_t bytes[];
 };
 
-/* Allocate a chunk in cold memory. The owner of the cold memory frees it, so the chunk is
- * not linked into `chunks`. */
+/*
+ * Allocate a chunk in cold memory. It is not added to `chunks`, because the owner of the
+ * cold memory frees it.
+ */
 static char *allocate_cold(struct arena *arena, size_t room, size_t n)
 {
     char *at = cold_take(arena->cold, room);
@@ -27,8 +31,8 @@ static char *allocate_cold(struct arena *arena, size_t room, size_t n)
 
 /*
  * Allocate n bytes in a new chunk, because the rest of the first chunk is too small. A
- * large object gets a chunk of its own. That chunk becomes the second in the list, so
- * that the free space in the first chunk can still be used.
+ * large object gets its own chunk, which becomes the second one in the list, so that the
+ * free space in the first chunk can still be used.
  */
 static char *allocate_chunk(struct arena *arena, size_t n)
 {

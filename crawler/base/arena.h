@@ -1,6 +1,5 @@
 /*
- * arena.h - memory for objects that live as long as the crawl, and that are all freed at
- * once.
+ * arena.h - memory for objects that live as long as the crawl, and are freed all at once.
  */
 #ifndef CRAWLER_ARENA_H
 #define CRAWLER_ARENA_H
@@ -9,7 +8,7 @@
 
 /* Initialize with zeroes. */
 struct arena {
-    struct cold *cold; /* source of the chunks, or NULL for the heap */
+    struct cold *cold; /* source of the chunks; NULL: the heap */
     struct arena_chunk *chunks;
     char *at, *end; /* the unused part of the first chunk */
 };
@@ -25,8 +24,8 @@ void *arena_alloc(struct arena *arena, size_t n);
 char *arena_text(struct arena *arena, const char *text, size_t n);
 
 /*
- * Free everything that was allocated on the heap, and leave the arena empty. Memory from
- * `cold` is freed by its owner.
+ * Free all objects on the heap, and leave the arena empty. Memory from `cold` is freed by
+ * the owner of `cold`.
  */
 void arena_finish(struct arena *arena);
 

@@ -14,7 +14,7 @@ int array_grow(void *array, size_t *capacity, size_t size)
 
     if (longer < *capacity || __builtin_mul_overflow(longer, size, &bytes))
         return -ENOMEM;
-    /* memcpy(), because the caller's pointer has another type */
+    /* memcpy(), because the caller's pointer has a different type */
     memcpy(&at, array, sizeof at);
     at = realloc(at, bytes);
     if (at == NULL)

@@ -13,14 +13,14 @@
 
 /*
  * Double the capacity of an array, or allocate a few elements if it is empty. `size` is
- * the size of an element. `array` is the address of the pointer to the elements, which
- * may move. Returns 0, or -ENOMEM without changing the array.
+ * the size of an element. `array` points to the pointer to the elements, which may move.
+ * Returns 0, or -ENOMEM without changing the array.
  */
 int array_grow(void *array, size_t *capacity, size_t size);
 
 /*
  * Grow the array until element `index` exists. New elements are zeroed. Returns 0, or
- * -ENOMEM while the existing elements remain.
+ * -ENOMEM without losing existing elements.
  */
 int array_reach(void *array, size_t *capacity, size_t size, size_t index);
 

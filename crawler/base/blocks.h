@@ -1,5 +1,5 @@
 /*
- * blocks.h - an array whose elements never move. The array consists of blocks, each
+ * blocks.h - an array whose elements never move. It consists of blocks, each of which is
  * allocated when one of its elements is first needed.
  *
  *     struct blocks numbers = {.element_bytes = sizeof *number};
@@ -16,16 +16,16 @@
 
 struct blocks {
     size_t element_bytes;
-    struct cold *cold; /* source of the blocks, or NULL for the heap */
+    struct cold *cold; /* source of the blocks; NULL: the heap */
     char **at;
-    size_t count; /* number of pointers in `at`; the pointer of an unused block is NULL */
+    size_t count; /* number of pointers in `at`, which are NULL for unused blocks */
 };
 
 /* Return the element, allocating its block if necessary. Returns NULL if memory runs
  * out. */
 void *blocks_reach(struct blocks *blocks, size_t index);
 
-/* Return an element. The element's block must be allocated. */
+/* Return an element, whose block must be allocated. */
 static inline void *blocks_at(const struct blocks *blocks, size_t index)
 {
     return blocks->at[index / BLOCKS_ELEMENTS] +
@@ -35,7 +35,7 @@ static inline void *blocks_at(const struct blocks *blocks, size_t index)
 /* Return the element, or NULL if its block is not allocated. */
 void *blocks_find(const struct blocks *blocks, size_t index);
 
-/* Free the blocks on the heap. Blocks in `cold` are freed by its owner. */
+/* Free blocks on the heap. Blocks in `cold` are freed by the owner of `cold`. */
 void blocks_finish(struct blocks *blocks);
 
 #endif

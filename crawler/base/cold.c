@@ -1,20 +1,21 @@
 /*
- * cold.c - memory backed by a file.
+ * cold.c - see cold.h
  *
  * The file is mapped in chunks with MAP_SHARED. The kernel keeps written data in its page
- * cache, and writes it to the disk when memory is short. MADV_DONTNEED removes pages from
- * the process but not from the file. The next access causes a page fault, which takes
- * about a microsecond and also maps the neighbouring pages. Code that reads data in
+ * cache, and writes it to the disk if memory is short. MADV_DONTNEED removes pages from
+ * the process, but not from the file. The next access to a page causes a page fault,
+ * which takes about a microsecond and also maps the neighbouring pages. Reading data in
  * address order causes one fault per 64 KiB.
  *
  * Invariants
  *   1. The disk blocks of a chunk are allocated before it is mapped. So a full disk is
- *      detected at that time, and cannot cause SIGBUS at a later write.
- *   2. The size of a new chunk is an eighth of the total, so that there are few chunks.
+ *      detected then, and cannot cause SIGBUS in a later write.
+ *   2. The size of a new chunk is an eighth of the total size, to limit the number of
+ *      chunks.
  *
- * The resident size is taken from /proc/self/statm, which contains the number of mapped
- * file pages. This number includes pages of libraries, which hardly change. If
- * /proc/self/statm cannot be read, each check releases all pages.
+ * /proc/self/statm contains the number of file pages that are mapped into the process. It
+ * includes pages of libraries, whose number hardly changes. If /proc/self/statm cannot be
+ * read, each check releases all pages.
  */
 #include "cold.h"
 
@@ -28,7 +29,7 @@
 
 #define FIRST_CHUNK_BYTES ((size_t)1024 * 1024)
 #define ALIGNMENT ((size_t)64)
-#define TENDS_A_LOOK 64 /* calls of cold_tend() between checks of the resident size */
+#define TENDS_A_LOOK 64 /* number of calls of cold_tend() per check */
 #define BYTES_A_LOOK ((size_t)1024 * 1024)
 
 struct chunk {
@@ -39,21 +40,21 @@ struct chunk {
 };
 
 struct cold {
-    struct chunk *chunks; /* list of all chunks, the newest first */
+    struct chunk *chunks; /* list of all chunks, newest first */
     size_t used;          /* bytes used in the first chunk */
     size_t total;         /* size of all chunks */
     int fd;               /* descriptor of the file, or -1 */
     off_t file_end;
     int statm_fd; /* descriptor of /proc/self/statm, or -1 if it cannot be read */
-    /* number of mapped file pages after the last release, all of them of libraries */
+    /* number of mapped file pages after the last release: those of libraries */
     size_t least_pages;
     unsigned tends; /* number of calls of cold_tend() since the last check */
-    size_t taken;   /* bytes allocated since the last check */
+    size_t taken;   /* number of bytes allocated since the last check */
 };
 
 /* ---- the file ---------------------------------------------------------------------- */
 
-/* Fallback for file systems without O_TMPFILE: create a named file, then unlink it. */
+/* For file systems without O_TMPFILE: create a named file, and unlink it. */
 static int open_named(const char *folder)
 {
     char path[PATH_MAX];
@@ -103,8 +104,8 @@ static size_t page_bytes(void)
 }
 
 /*
- * Return the number of mapped file pages, or 0 if the number is unknown.
- * (proc_pid_statm(5): "shared")
+ * Return the number of mapped file pages, or 0 if it is unknown. (proc_pid_statm(5):
+ * "shared")
  */
 static size_t mapped_pages(const struct cold *cold)
 {
@@ -179,8 +180,8 @@ static int add_chunk(struct cold *cold, size_t n)
 }
 
 /*
- * Map all pages of a range that will soon be written. One call is cheaper than a page
- * fault for each page. (Linux 5.14 or later)
+ * Map all pages of a range that will soon be written, because one call is cheaper than a
+ * page fault for each page. (Linux 5.14 or later)
  */
 static void populate(char *at, size_t n)
 {

@@ -1,5 +1,5 @@
 /*
- * cold.h - memory for rarely used data, which the kernel can move to a file.
+ * cold.h - memory for rarely used data, which can be moved to a file.
  *
  *     struct cold *cold = cold_create(folder);   // NULL if memory runs out
  *     at = cold_take(cold, n);                   // the address never changes
@@ -19,14 +19,13 @@
 struct cold;
 
 /*
- * Create cold memory, which uses an unnamed file in `folder`. The file disappears when
- * the process ends. Ordinary memory is used instead if `folder` is NULL, if the file
- * cannot be created, or if the disk is full. Returns NULL if memory runs out.
+ * Create cold memory, backed by an unnamed file in `folder` that disappears when the
+ * process ends. Ordinary memory is used instead if `folder` is NULL, if the file cannot
+ * be created, or if the disk is full. Returns NULL if memory runs out.
  */
 struct cold *cold_create(const char *folder);
 
-/* False if the file could not be created. In that case all cold memory is ordinary
-   memory. */
+/* False if there is no file, so that all cold memory is ordinary memory. */
 bool cold_has_file(const struct cold *cold);
 
 /* Free all cold memory. NULL is allowed. */
@@ -36,9 +35,9 @@ void cold_destroy(struct cold *cold);
 void *cold_take(struct cold *cold, size_t n);
 
 /*
- * If more than COLD_BUDGET_BYTES of the file are in the process's memory, release all of
- * them. The call is cheap. Call it after each crawled page, and for each target in a loop
- * over all targets. NULL is allowed.
+ * If more than COLD_BUDGET_BYTES of the file are in memory, release them. This is cheap
+ * enough to be called after each page, and for each target in a loop over all targets.
+ * NULL is allowed.
  */
 void cold_tend(struct cold *cold);
 

@@ -1,8 +1,8 @@
 /*
  * hash.h - the hash function of the crawl's tables.
  *
- * The keys come from pages whose authors may be hostile. A secret seed prevents authors
- * from choosing keys that collide.
+ * Keys come from pages whose authors may be hostile. A secret seed prevents them from
+ * choosing keys that collide.
  */
 #ifndef CRAWLER_HASH_H
 #define CRAWLER_HASH_H

@@ -1,8 +1,8 @@
 /*
  * table.c - a hash table without removal.
  *
- * The table uses open addressing with linear probing, and is at most two thirds full. The
- * crawler never forgets a URL, so neither removal nor tombstones are needed.
+ * The table uses open addressing with linear probing, and is at most two thirds full.
+ * Nothing is ever removed, so no tombstones are needed.
  */
 #include "table.h"
 
@@ -14,7 +14,7 @@
 
 #define FIRST_CAPACITY 64
 
-/* Return the slot with this key, or the free slot for it. */
+/* Return the slot with this key, or the free slot where the key belongs. */
 static struct table_slot *find_slot(const struct table *table, const char *key,
                                     uint64_t hash)
 {

@@ -1,8 +1,8 @@
 /*
  * table.h - map strings to pointers, for example URLs to their records.
  *
- * Keys and values are borrowed. A key is usually part of its value, and must not change
- * while it is in the table. Initialize with zeroes.
+ * Keys and values are borrowed. A key, which is usually a part of its value, must not
+ * change while it is in the table. Initialize with zeroes.
  */
 #ifndef CRAWLER_TABLE_H
 #define CRAWLER_TABLE_H
@@ -23,7 +23,7 @@ struct table {
     uint64_t seed;
 };
 
-/* Return the value of a key, or NULL. */
+/* Return the value of a key, or NULL if the key is not in the table. */
 void *table_get(const struct table *table, const char *key);
 
 /*
@@ -32,8 +32,10 @@ void *table_get(const struct table *table, const char *key);
  */
 int table_add(struct table *table, const char *key, void *value);
 
-/* Free the memory of the table itself, but not its keys and values. The table may be
- * zeroed. */
+/*
+ * Free the memory of the table itself, but not its keys and values. A zeroed table is
+ * accepted.
+ */
 void table_finish(struct table *table);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * text.c - growing byte strings, percent-encoding and UTF-8.
+ * text.c - see text.h
  *
  * Each function reads its input once, and the capacity of a full text is doubled, so the
- * time is linear for any input.
+ * time is linear.
  */
 #include "text.h"
 
@@ -101,8 +101,8 @@ void text_finish(struct text *text)
 /* ---- percent-encoding -------------------------------------------------------------- */
 
 /*
- * For each ASCII byte, the percent-encode sets that contain the byte. The sets are not
- * nested: for example, the backquote is in the fragment set, but not in the query set.
+ * The percent-encode sets that contain each ASCII byte. The sets are not nested: for
+ * example, the backquote is in the fragment set, but not in the query set.
  */
 enum {
     ALL = 63,
@@ -180,7 +180,7 @@ void text_add_decoded(struct text *text, const char *s, size_t n)
 /* ---- UTF-8 ------------------------------------------------------------------------- */
 
 /*
- * Return the length of a UTF-8 sequence according to its first byte, or 0 if that byte is
+ * Return the length of a UTF-8 sequence according to its first byte, or 0 if this byte is
  * invalid.
  */
 static size_t announced_length(unsigned char byte)

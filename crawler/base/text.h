@@ -1,9 +1,9 @@
 /*
- * text.h - growing byte strings, and the two encodings used in URLs: percent-encoding and
+ * text.h - growing byte strings, and the two encodings in URLs: percent-encoding and
  * UTF-8.
  *
  * Functions that append do not return errors. If memory runs out, they set `failed` and
- * leave the text unchanged, so one check at the end is enough.
+ * leave the text unchanged, so checking `failed` once at the end is enough.
  */
 #ifndef CRAWLER_TEXT_H
 #define CRAWLER_TEXT_H
@@ -25,14 +25,14 @@ enum percent_set {
     PERCENT_CONTROL = 1, /* C0 controls and all bytes that are not ASCII */
     PERCENT_FRAGMENT = 2,
     PERCENT_QUERY = 4,
-    PERCENT_SPECIAL_QUERY = 8, /* for queries if the scheme is special, such as http */
+    PERCENT_SPECIAL_QUERY = 8, /* queries of special schemes such as http */
     PERCENT_PATH = 16,
     PERCENT_USERINFO = 32
 };
 
 void text_add(struct text *text, const char *s, size_t n);
 
-/* Append bytes, with ASCII letters in lower case, independent of the locale. */
+/* Append bytes, with ASCII letters in lower case, whatever the locale. */
 void text_add_lower(struct text *text, const char *s, size_t n);
 
 /* Append bytes, replacing bytes in the set with "%XX". A '%' is not encoded. */
@@ -42,8 +42,8 @@ void text_add_encoded(struct text *text, const char *s, size_t n, enum percent_s
 void text_add_decoded(struct text *text, const char *s, size_t n);
 
 /*
- * Return the length of the UTF-8 sequence at `s`, where n bytes are available. *is_valid
- * is set to whether the sequence is valid. The length of an invalid sequence is the
+ * Return the length of the UTF-8 sequence at the beginning of the n bytes at `s`. Stores
+ * in *is_valid whether the sequence is valid. The length of an invalid sequence is the
  * number of bytes that a decoder replaces with one U+FFFD.
  */
 size_t text_utf8_length(const char *s, size_t n, bool *is_valid);
@@ -52,14 +52,13 @@ size_t text_utf8_length(const char *s, size_t n, bool *is_valid);
 uint32_t text_utf8_point(const char *s, size_t n);
 
 /*
- * True for C0 and C1 control characters, for the overrides, embeddings, isolates and
- * marks of the bidirectional algorithm, for line and paragraph separators, and for
- * noncharacters.
+ * True for C0 and C1 control characters; for overrides, embeddings, isolates and marks of
+ * the bidirectional algorithm; for line and paragraph separators; and for noncharacters.
  */
 bool text_is_hidden(uint32_t point);
 
 /*
- * Pass a text to put() in pieces, in a form that cannot control a terminal. Invalid
+ * Pass a text to put() in pieces, in a form that cannot control a terminal: invalid
  * UTF-8, control characters including newlines, and characters that change the direction
  * of writing (which can disguise a text) are replaced with `instead`. (Unicode, UAX #9)
  */
@@ -67,15 +66,13 @@ void text_put_visible(const char *s, size_t n, const char *instead,
                       void (*put)(void *to, const char *piece, size_t n), void *to);
 
 /*
- * Append a text as valid UTF-8: each invalid sequence becomes U+FFFD. `dropped` is a
- * string of ASCII characters to leave out. (WHATWG Encoding standard: UTF-8 decode
- * without BOM)
+ * Append a text as valid UTF-8: replace each invalid sequence with U+FFFD, and omit the
+ * ASCII characters in `dropped`. (WHATWG Encoding standard: UTF-8 decode without BOM)
  */
 void text_add_utf8(struct text *text, const char *s, size_t n, const char *dropped);
 
 /*
- * Append formatted text (see printf(3)) of at most 511 bytes. If the text is longer, set
- * `failed`.
+ * Append formatted text, as printf(3) does. If it is longer than 511 bytes, set `failed`.
  */
 void text_print(struct text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -84,8 +81,8 @@ void text_print(struct text *text, const char *format, ...)
 void text_insert(struct text *text, size_t where, const char *s, size_t n);
 
 /*
- * Append a NUL and return the bytes, which the caller frees. Returns NULL if memory ran
- * out earlier.
+ * Append a NUL, and return the bytes, which the caller frees. Returns NULL if memory ran
+ * out, now or earlier. The text is empty afterwards.
  */
 char *text_take(struct text *text);
 

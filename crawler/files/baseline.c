@@ -1,14 +1,14 @@
 /*
- * baseline.c - look up the findings of an earlier report.
+ * baseline.c - see baseline.h
  *
- * A table contains three kinds of keys that are made from the report:
+ * A table contains three kinds of keys:
  *   - each verdict that is not "ok": "broken http://host/page#fragment". (The member
  *     `target` does not include the fragment, so the '#' always begins the fragment.)
  *   - the target of each such verdict: " http://..."
  *   - each link to such a target: "http://host/page http://host/target#fragment"
  *
- * Keys are unique, because URLs do not contain spaces. The report is read twice, because
- * a link may precede the verdict of its target.
+ * Keys of different kinds cannot be equal, because URLs do not contain spaces. The report
+ * is read twice, because a link may precede the verdict of its target.
  */
 #include "baseline.h"
 
@@ -35,7 +35,7 @@ static void add_piece(void *text, const char *piece, size_t n)
 }
 
 /*
- * Append a text in the form in which reports contain it: with passwords masked, and with
+ * Append a text in the form that it has in reports: with passwords masked, and with
  * U+FFFD instead of invalid UTF-8.
  */
 static void add_as_reported(struct text *key, const char *s)
@@ -55,8 +55,10 @@ static void add_as_reported(struct text *key, const char *s)
     text_finish(&valid);
 }
 
-/* Return the key for a target, which the caller frees. `before` is a verdict, the page
- * that contains a link, or "". */
+/*
+ * Return a key for a target, which the caller frees. `before` is a verdict, the page that
+ * contains a link, or "".
+ */
 static char *make_key(const char *before, const char *target, const char *fragment)
 {
     struct text key = {0};
@@ -134,8 +136,10 @@ static int has_key(const struct baseline *baseline, const char *before,
     return has;
 }
 
-/* Add the key of a link, in the second pass. The target of a link that is not a valid URL
- * is its text. */
+/*
+ * Add the key of a link, in the second pass. If the link is not a valid URL, its text is
+ * the target.
+ */
 static const char *add_link(const json_t *record, size_t line, void *arg)
 {
     struct baseline *baseline = arg;

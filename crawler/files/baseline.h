@@ -1,6 +1,6 @@
 /*
- * baseline.h - look up findings in an earlier report. Findings that are already in that
- * report do not make a run fail. (--baseline)
+ * baseline.h - look up findings in an earlier report, because findings in this report do
+ * not make a run fail (--baseline).
  */
 #ifndef CRAWLER_BASELINE_H
 #define CRAWLER_BASELINE_H
@@ -12,9 +12,8 @@
 struct baseline;
 
 /*
- * Read a report in JSONL of schema 1 (docs/design/checker.md). The caller passes *out to
- * baseline_destroy(). Fails with the errors and the *message of json_lines_read().
- * Blocks.
+ * Read a report in JSONL, schema 1 (docs/design/checker.md). The caller must pass *out to
+ * baseline_destroy(). Fails like json_lines_read(), with a *message. Blocks the thread.
  */
 int baseline_read(const char *path, struct baseline **out, char **message);
 
@@ -22,15 +21,15 @@ int baseline_read(const char *path, struct baseline **out, char **message);
 void baseline_destroy(struct baseline *baseline);
 
 /*
- * Return 1 if the report has this verdict for this target and fragment, 0 if not, or
+ * Return 1 if the report contains this verdict on this target and fragment, 0 if not, or
  * -ENOMEM. `fragment` may be NULL.
  */
 int baseline_has(const struct baseline *baseline, const char *target,
                  const char *fragment, enum verdict verdict);
 
 /*
- * Return 1 if the report has a link on this page to this target, 0 if not, or -ENOMEM.
- * Also return 1 if the report does not contain links, or does not have a finding for the
+ * Return 1 if the report contains a link on this page to this target, 0 if not, or
+ * -ENOMEM. Also return 1 if the report does not contain any links, or no finding for the
  * target.
  */
 int baseline_has_link(const struct baseline *baseline, const char *page,

@@ -1,4 +1,6 @@
-/* cache.c - a file of external targets that were OK recently. */
+/*
+ * cache.c - see cache.h
+ */
 #include "cache.h"
 
 #include "../base/arena.h"
@@ -18,7 +20,7 @@
 #define DROPPED INT64_MIN /* marks an entry that cache_drop() removed */
 
 struct entry {
-    struct entry *next; /* the entry that was added after this one */
+    struct entry *next; /* the entry added after this one */
     const char *target;
     int64_t time_s;
 };
@@ -28,7 +30,7 @@ struct cache {
     struct table table; /* maps targets to entries */
     struct arena arena;
     struct entry *first, **last;
-    int64_t oldest_s, newest_s; /* entries outside this range of times are ignored */
+    int64_t oldest_s, newest_s; /* other entries are ignored */
     bool changed;
 };
 
@@ -91,7 +93,7 @@ static struct cache *cache_create(const char *path)
     if (cache == NULL)
         return NULL;
     cache->last = &cache->first;
-    /* If the path is a symbolic link, replace the file that it points to. */
+    /* If the path is a symbolic link, the file to which it points will be replaced. */
     cache->path = realpath(path, NULL);
     if (cache->path == NULL)
         cache->path = strdup(path);
@@ -191,7 +193,7 @@ static int put_entries(const struct cache *cache, FILE *file)
     return rc;
 }
 
-/* Create the temporary file that will replace the cache. The name is random. */
+/* Create the file that will replace the cache, with a random name. */
 static int create_temporary(const char *path, char **name)
 {
     uint64_t random;
@@ -208,8 +210,8 @@ static int create_temporary(const char *path, char **name)
 }
 
 /*
- * Write all entries, and call fsync(2) so that a crash of the system cannot leave an
- * empty file after the rename.
+ * Write all entries, and call fsync(2), without which the file might be empty if the
+ * system crashes after the rename.
  */
 static int write_entries(const struct cache *cache, int fd)
 {
@@ -256,7 +258,7 @@ int cache_check(const struct cache *cache, char **message)
     }
     free(name);
     if (rc == 0 && stat(cache->path, &st) == 0 && !S_ISREG(st.st_mode))
-        /* accept only regular files, because the rename would replace a device or pipe */
+        /* renaming would replace a device or a pipe, so accept only regular files */
         rc = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
     *message = NULL;
     if (rc < 0 && asprintf(message, "%s: %s", cache->path, strerror(-rc)) < 0)

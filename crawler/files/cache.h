@@ -7,10 +7,10 @@
  *     rc = cache_write(cache, &message);
  *     cache_destroy(cache);
  *
- * The file has a line {"type":"cache","schema":1}, followed by a line
+ * The file consists of a line {"type":"cache","schema":1}, and a line
  * {"target":URL,"time":SECONDS} for each target. cache_write() writes a new file and
- * renames it over the old file, so the file is always complete. If two processes write at
- * the same time, the new entries of one of them are lost.
+ * renames it to the name of the old one, so the file is always complete. If two processes
+ * write at the same time, the new entries of one of them are lost.
  */
 #ifndef CRAWLER_CACHE_H
 #define CRAWLER_CACHE_H
@@ -21,12 +21,12 @@
 struct cache;
 
 /*
- * Read the cache. A missing file counts as an empty cache. Entries that are older than
- * max_age_ns at the time now_s (seconds since 1970), and entries from the future, are
- * ignored. The caller passes *out to cache_destroy().
+ * Read the cache. If the file does not exist, the cache is empty. Entries from the future
+ * are ignored, and so are entries older than max_age_ns. `now_s` is the current time(2).
+ * The caller must pass *out to cache_destroy().
  *
- * If the file is not a cache, the function fails with -EINVAL and leaves the file
- * unchanged. *message is set as in json_lines_read(). Blocks.
+ * Fails with -EINVAL if the file is not a cache. Sets *message like json_lines_read().
+ * Blocks the thread.
  */
 int cache_open(const char *path, int64_t now_s, int64_t max_age_ns, struct cache **out,
                char **message);
@@ -35,13 +35,15 @@ int cache_open(const char *path, int64_t now_s, int64_t max_age_ns, struct cache
 void cache_destroy(struct cache *cache);
 
 /*
- * Check, before the crawl, that the cache can be written. Returns 0, or the error that
- * cache_write() would return.
+ * Check whether the cache can be written. Call this before the crawl. Fails like
+ * cache_write().
  */
 int cache_check(const struct cache *cache, char **message);
 
-/* True if the cache contains the target, which was therefore OK recently. Fragments are
- * not cached. */
+/*
+ * True if the cache contains the target, that is, if it was OK recently. Fragments are
+ * not cached.
+ */
 bool cache_has(const struct cache *cache, const char *target);
 
 /*
@@ -54,8 +56,8 @@ int cache_add(struct cache *cache, const char *target, int64_t now_s);
 void cache_drop(struct cache *cache, const char *target);
 
 /*
- * Write the file if the cache has changed. On failure, return a negative errno and set
- * *message. Blocks.
+ * Write the file if the cache has changed. Returns 0, or a negative errno with a
+ * *message. Blocks the thread.
  */
 int cache_write(struct cache *cache, char **message);
 

@@ -1,4 +1,6 @@
-/* json_lines.c - read a file with one JSON object in each line, using libjansson. */
+/*
+ * json_lines.c - see json_lines.h
+ */
 #include "json_lines.h"
 
 #include <errno.h>
@@ -9,7 +11,7 @@
 const char json_lines_no_memory[] = "out of memory";
 
 /*
- * Parse a line. A line without a newline is an error, because it was cut off: coil-crawl
+ * Parse a line. If the newline is missing, fail, because the line was cut off: coil-crawl
  * ends each line with a newline.
  */
 static int parse_line(const char *text, size_t n, json_lines_function take, void *arg,

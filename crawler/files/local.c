@@ -1,11 +1,11 @@
 /*
- * local.c - map links of local files to file URLs.
+ * local.c - map links in local files to file URLs.
  *
  * Without base_url, links in a file are resolved against the file's own URL, so
- * "../README.md" may leave the root folder, as in a repository. A link that begins with
- * "/" is then moved into the root folder. With base_url, links are resolved against the
- * URL that the file will have on the server. URLs below base_url are then mapped back to
- * the root folder.
+ * "../README.md" may leave the root folder, as in a repository. If a link begins with
+ * "/", the result is moved into the root folder. With base_url, links are resolved
+ * against the URL that the file will have on the server, and URLs below base_url are
+ * mapped back to the root folder.
  */
 #include "local.h"
 
@@ -20,8 +20,8 @@
 /* ---- paths and URLs ---------------------------------------------------------------- */
 
 /*
- * Percent-encode the path. This includes '%' and '\', which have a special meaning for
- * the URL parser.
+ * Append the percent-encoded path. '%' and '\' must be encoded too, because they have a
+ * special meaning for the URL parser.
  */
 static void add_path(struct text *url, const char *path)
 {
@@ -33,7 +33,7 @@ static void add_path(struct text *url, const char *path)
     }
 }
 
-/* Normalise a URL: the URL parser removes "." and "..". */
+/* Normalise a URL with the URL parser, which removes "." and "..". */
 static char *normalise(struct text *text)
 {
     struct url url;
@@ -87,7 +87,7 @@ int local_path(const char *url, char **out)
 /* ---- the root ---------------------------------------------------------------------- */
 
 /*
- * Copy a URL so that the copy ends in "/": remove the name of a file, or append "/" to
+ * Return a copy of a URL that ends in "/": remove the name of a file, or append "/" to
  * the URL of a folder if necessary.
  */
 static char *copy_as_folder(const char *url, bool is_file)
@@ -137,8 +137,8 @@ void local_finish(struct local *local)
 /* ---- links ------------------------------------------------------------------------- */
 
 /*
- * If `url` is below the folder `base`, which ends in "/", return the part of `url` after
- * `base`, otherwise NULL.
+ * Return the part of `url` after the folder `base`, which ends in "/", or NULL if `url`
+ * is not in this folder.
  */
 static const char *path_below(const char *url, const char *base)
 {
@@ -146,7 +146,7 @@ static const char *path_below(const char *url, const char *base)
 
     if (strncmp(url, base, n) == 0)
         return url + n;
-    /* `url` may also be the folder itself without its slash. */
+    /* the folder itself, without its slash */
     if (strncmp(url, base, n - 1) == 0 &&
         (url[n - 1] == '\0' || strchr("?#", url[n - 1])))
         return url + n - 1;
@@ -174,7 +174,7 @@ char *local_base(const struct local *local, const char *url)
     return rest != NULL ? join(local->base_url, rest) : strdup(url);
 }
 
-/* Replace `url` with the result of parsing `base` followed by `rest`. */
+/* Replace `url` with the parsed concatenation of `base` and `rest`. */
 static int replace_url(struct url *url, const char *base, const char *rest)
 {
     struct url other;

@@ -1,5 +1,5 @@
 /*
- * local.h - check web pages and Markdown in local folders as if a server sent them.
+ * local.h - find and read web pages and Markdown in local folders as a server would.
  *
  *     rc = local_init(&local, options, "site");
  *     rc = local_walk("site", visit, arg);          // visits site/a.html, ...
@@ -28,16 +28,16 @@
 
 struct local {
     const struct options *options; /* for base_url, index_files and clean_urls */
-    char *root_url; /* URL of the root folder, which is the target of "/"; ends in "/" */
-    /* The URL at which the root folder will be served, which ends in "/", or NULL. */
+    char *root_url; /* URL of the root folder, to which "/" refers; ends in "/" */
+    /* URL at which the root folder will be served, ending in "/"; or NULL */
     char *base_url;
 };
 
 /*
- * Initialize the struct. `start` is the file or folder to check. The root folder is
- * `start` or, for a file, its folder, unless the option root_dir is set. Fails with the
- * errors of stat(2) or with -ENOMEM. After a failure, local_finish() need not be called.
- * Blocks briefly.
+ * Initialize the struct. `start` is the file or folder to check. The root folder is the
+ * option root_dir if set, otherwise `start` or, if that is a file, its folder. Fails with
+ * the errors of stat(2) or with -ENOMEM. After a failure, do not call local_finish().
+ * Blocks the thread briefly.
  */
 int local_init(struct local *local, const struct options *options, const char *start);
 void local_finish(struct local *local);
@@ -51,9 +51,9 @@ void local_finish(struct local *local);
 char *local_url(const char *path);
 
 /*
- * Return the path of a file URL, ignoring query and fragment. The caller frees it. Fails
- * with -ENOENT if the URL has no equivalent path (because of another host, an encoded
- * slash or a NUL), or with -ENOMEM.
+ * Return the path of a file URL, without query and fragment. The caller frees it. Fails
+ * with -ENOENT if there is no such path (because of a host, an encoded slash or a NUL),
+ * or with -ENOMEM.
  */
 int local_path(const char *url, char **out);
 
@@ -66,9 +66,9 @@ char *local_base(const struct local *local, const char *url);
 /*
  * Adjust `url`, the result of resolving `reference` against local_base(). If the
  * reference leads to a local file, `url` becomes the URL of that file. As on a server,
- * "/x" is in the root folder, and its ".." cannot leave the root folder. "//host/x" and
- * "//host:8443/x" become https URLs. (Before the call, url->href is NULL for the latter,
- * because file URLs cannot have a port.)
+ * "/x" is in the root folder, and "/../x" cannot leave it. "//host/x" and "//host:8443/x"
+ * become https URLs. For the latter, the caller passes NULL as url->href, because file
+ * URLs cannot have a port.
  *
  * Fails with -EINVAL or -ENOMEM, leaving *url unchanged.
  */
@@ -82,27 +82,27 @@ bool local_is_outside(const struct local *local, const char *url);
 enum local_kind {
     LOCAL_FILE,
     LOCAL_FOLDER, /* a folder without an index file */
-    LOCAL_PIPE,   /* a FIFO, which is opened only if the user named it */
-    LOCAL_OTHER   /* a device or socket, which is never opened */
+    LOCAL_PIPE,   /* a FIFO, opened only if it is a start */
+    LOCAL_OTHER   /* a device or socket, never opened */
 };
 
 struct local_file {
     enum local_kind kind;
     char *path;
     /*
-     * URL of the file that was found, for example of a folder's index file. Links in the
-     * file are relative to this URL.
+     * URL of the file that was found, for example the index file of a folder. Links in
+     * the file are relative to this URL.
      */
     char *url;
     int64_t size;
-    const char *content_type; /* a constant string; NULL if the suffix is unknown */
+    const char *content_type; /* string constant; NULL if the suffix is unknown */
 };
 
 /*
  * Find the file to which a URL refers: the file itself, the index file of a folder, or
  * (with clean_urls) "a.html" for "a". Fails with -ENOENT if the file does not exist, or
  * with another error of stat(2). Errors such as -EACCES, -ELOOP and -EIO do not mean that
- * the link is broken. The caller passes *out to local_file_finish().
+ * the link is broken. The caller must pass *out to local_file_finish().
  */
 COIL_SUSPENDS int local_find(const struct local *local, const char *url,
                              struct local_file *out);
@@ -114,32 +114,31 @@ bool local_allows_folders(const struct local *local);
 /*
  * Read a LOCAL_FILE or LOCAL_PIPE, and pass its bytes to feed() in pieces. If feed()
  * returns a negative value, stop and return this value. If `feed` is NULL, only check
- * that the file is readable. If the file is a pipe, the task waits for a writer. Fails
- * with -EFBIG if there are more than `max` bytes (0 means no limit), with the errors of
- * open(2) and read(2), or with -ECANCELED.
+ * that the file is readable. Opening a pipe waits for a writer. Fails with -EFBIG if
+ * there are more than `max` bytes (0: no limit), with the errors of open(2) and read(2),
+ * or with -ECANCELED.
  */
 COIL_SUSPENDS int local_read(const struct local_file *file, size_t max,
                              int (*feed)(const char *bytes, size_t n, void *arg),
                              void *arg);
 
 /*
- * Return the content type, such as "text/html", for a file name's suffix, or NULL if the
- * suffix is unknown.
+ * Return the content type for the suffix of a file name, such as "text/html", or NULL if
+ * the suffix is unknown.
  */
 const char *local_content_type(const char *name);
 
-/*
- * True for HTML and Markdown; for style sheets; and for plain text.
- */
+/* True for HTML and Markdown, for style sheets, and for plain text. */
 bool local_is_page(const char *content_type);
 bool local_is_sheet(const char *content_type);
 bool local_is_text(const char *content_type);
 
 /*
  * Call visit() for each page and style sheet in a folder and its subfolders, sorted by
- * name, until visit() returns nonzero. Hidden names, node_modules and symbolic links to
- * folders are skipped. If a folder cannot be listed, visit() receives its path and a
- * negative `rc`. Returns the last value that visit() returned, -ENOMEM or -ECANCELED.
+ * name, until visit() returns nonzero. Hidden files and folders, node_modules and
+ * symbolic links to folders are skipped. If a folder cannot be listed, visit() is called
+ * with its path and a negative `rc`. Returns the last value that visit() returned,
+ * -ENOMEM or -ECANCELED.
  */
 COIL_SUSPENDS int local_walk(const char *folder,
                              int (*visit)(const char *path, int rc, void *arg),

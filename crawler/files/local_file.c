@@ -82,8 +82,8 @@ bool local_is_sheet(const char *content_type)
 /* ---- finding ----------------------------------------------------------------------- */
 
 /*
- * Call coil_stat(), but also return -ENOENT if a part of the path is not a folder, or if
- * a name is too long.
+ * Call coil_stat(). If a part of the path is not a folder, or a name is too long, return
+ * -ENOENT, because such a file cannot exist.
  */
 static int stat_path(const char *path, struct statx *stx)
 {
@@ -92,7 +92,7 @@ static int stat_path(const char *path, struct statx *stx)
     return rc == -ENOTDIR || rc == -ENAMETOOLONG ? -ENOENT : rc;
 }
 
-/* Initialize `file` from the result of coil_stat(). On success `file` owns `path`. */
+/* Initialize `file` from the result of coil_stat(). On success, `file` owns `path`. */
 static int set_file(struct local_file *file, char *path, const struct statx *stx)
 {
     *file = (struct local_file){
@@ -111,7 +111,10 @@ static int set_file(struct local_file *file, char *path, const struct statx *stx
     return -ENOMEM;
 }
 
-/* Find the regular file at the path `path` + `between` + `name`. Returns 0 or -ENOENT. */
+/*
+ * Find the regular file whose path is the concatenation of `path`, `between` and `name`.
+ * Returns 0 or -ENOENT.
+ */
 static int try_file(const char *path, const char *between, const char *name,
                     struct local_file *out)
 {
@@ -156,7 +159,7 @@ static int find_index(const struct local *local, const char *path, struct local_
     return rc;
 }
 
-/* Find the file at a path. On success *out owns `path`. */
+/* Find the file at a path. On success, *out owns `path`. */
 static int find_path(const struct local *local, char *path, struct local_file *out)
 {
     bool is_folder = path[strlen(path) - 1] == '/';
@@ -200,8 +203,8 @@ void local_file_finish(struct local_file *file)
 /* ---- reading ----------------------------------------------------------------------- */
 
 /*
- * Return an error if the open file is not a regular file: it may have been replaced after
- * it was found.
+ * Fail if the open file is not a regular file, because it may have been replaced after it
+ * was found.
  */
 static int check_regular(coil_file *file)
 {
@@ -250,7 +253,7 @@ int local_read(const struct local_file *file, size_t max,
 
 /* ---- folders below ----------------------------------------------------------------- */
 
-/* A stack of paths to visit, with the next path on top. Paths of folders end in "/". */
+/* A stack of paths to visit. Paths of folders end in "/". */
 struct pending {
     char **at;
     size_t count, capacity;
@@ -273,7 +276,7 @@ static int push_path(struct pending *pending, const char *folder, const char *na
 
 /*
  * Return 1 for a file or a symbolic link to a file, 0 for anything else, -ENOMEM or
- * -ECANCELED. Symbolic links to folders are not followed, because they could form a loop.
+ * -ECANCELED. Symbolic links to folders are not followed, because they may form a loop.
  */
 static int is_file(const char *folder, const coil_directory_entry *entry)
 {

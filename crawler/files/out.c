@@ -1,26 +1,26 @@
 /*
- * out.c - write reports without losing complete lines, however the program ends.
+ * out.c - see out.h
  *
  *     bytes:  | written |  whole lines  | an incomplete line |
  *             0      written          whole                  n
  *
- * A signal handler may run between any two instructions, on any thread. The handler must
- * write the bytes between `written` and `whole` exactly once. Two rules ensure this:
+ * A signal handler that ends the program may run between any two instructions, on any
+ * thread. It must write the bytes between `written` and `whole` exactly once. Two rules
+ * ensure this:
  *   - `whole` moves forward only after a line is complete.
  *   - Code that writes or moves the bytes holds `is_busy`, with all signals blocked. So a
  *     handler on the same thread never interrupts this code, and a handler on another
  *     thread waits for it.
  *
- * To limit how long signals are blocked, output that does not go to a regular file is
+ * To limit how long signals are blocked, output to anything except a regular file is
  * written in pieces of at most PIPE_BUF bytes, each after poll() has reported free space.
  * Signals are not blocked during poll().
  *
- * A write may block in spite of poll(): on a terminal, poll() reports free space if only
- * one byte fits, and a pipe may have other writers. Terminals and pipes are therefore
- * opened again with O_NONBLOCK. This does not affect other processes, such as the shell,
- * that share the original descriptor. Sockets, terminals of other users, and, without
- * /proc, all files cannot be opened again. A write may then delay signals until the
- * reader reads.
+ * A write may block in spite of poll(): a terminal is ready if only one byte fits, and a
+ * pipe may have other writers. So terminals and pipes are opened again with O_NONBLOCK,
+ * which does not affect other processes, such as the shell, that share the original
+ * descriptor. This is impossible for sockets, for terminals of other users, and without
+ * /proc. In these cases, a write may delay signals until the reader reads.
  */
 #include "out.h"
 
@@ -43,8 +43,10 @@
 #define HANDLER_PATIENCE_MS 1000
 #define FULL_MS 10
 
-/* Open the file of a descriptor again, for non-blocking writes. Returns the new
- * descriptor or -1. */
+/*
+ * Open the file of a descriptor again, for non-blocking writes. Returns the new
+ * descriptor or -1.
+ */
 static int reopen(int fd)
 {
     char path[sizeof "/proc/self/fd/-2147483648"];
@@ -105,7 +107,7 @@ static void begin_write(struct out *out, sigset_t *before)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, before);
     while (atomic_flag_test_and_set(&out->is_busy))
-        ; /* a handler on another thread holds the lock, and will end the program */
+        ; /* a handler on another thread has the lock, and will end the program */
 }
 
 static void end_write(struct out *out, const sigset_t *before)
@@ -114,9 +116,10 @@ static void end_write(struct out *out, const sigset_t *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-/* Return the number of bytes to write with one call, at most n, which must not be 0. If
-   at
- * least one whole line fits, only whole lines are written. */
+/*
+ * Return how many of the n bytes to write with one call. n must not be 0. If at least one
+ * whole line fits, only whole lines are written.
+ */
 static size_t choose_piece(const struct out *out, const char *bytes, size_t n)
 {
     const char *end;
@@ -128,8 +131,8 @@ static size_t choose_piece(const struct out *out, const char *bytes, size_t n)
 }
 
 /*
- * Wait until there is free space, or a signal arrives. Returns like poll(). If the
- * descriptor cannot be polled, poll() returns immediately, and write() reports the error.
+ * Wait until there is free space, or a signal arrives. Returns the result of poll(). If
+ * the descriptor cannot be polled, returns immediately, and write() reports the error.
  */
 static int wait_for_room(const struct out *out, int timeout_ms)
 {
@@ -141,8 +144,8 @@ static int wait_for_room(const struct out *out, int timeout_ms)
 }
 
 /*
- * Call write(2) once for bytes before `end`. If there is no free space, return false and
- * leave the bytes in the buffer.
+ * Call write(2) once for bytes before `end`. Returns false if there is no free space, in
+ * which case the bytes stay in the buffer.
  */
 static bool write_piece(struct out *out, size_t end)
 {
@@ -169,8 +172,7 @@ static int write_up_to(struct out *out, size_t end)
         begin_write(out, &before);
         has_room = write_piece(out, end);
         end_write(out, &before);
-        /* poll() was wrong if only one byte fits on a terminal, where a newline takes
-         * two */
+        /* despite poll(): perhaps one byte fits on a terminal, and a newline needs two */
         if (!has_room)
             poll(NULL, 0, FULL_MS);
     }
@@ -207,7 +209,7 @@ void out_flush_in_handler(struct out *out)
     if (out->bytes == NULL)
         return;
     while (atomic_flag_test_and_set(&out->is_busy))
-        ; /* another thread holds the lock, but not for long: see begin_write() */
+        ; /* another thread holds the lock, but briefly: see begin_write() */
     while (out->rc == 0 && out->written < atomic_load(&out->whole) &&
            wait_for_room(out, HANDLER_PATIENCE_MS) > 0 &&
            write_piece(out, atomic_load(&out->whole)))
@@ -218,8 +220,8 @@ void out_flush_in_handler(struct out *out)
 /* ---- append ------------------------------------------------------------------------ */
 
 /*
- * Enlarge the buffer so that n more bytes fit. A line must fit into the buffer, because
- * lines are always written whole.
+ * Enlarge the buffer so that n more bytes fit. It must have space for a whole line,
+ * because only whole lines are written.
  */
 static void grow_buffer(struct out *out, size_t n)
 {
@@ -303,8 +305,8 @@ static void put_visible(void *out, const char *piece, size_t n)
 }
 
 /*
- * Control characters are replaced, because text from a server may contain escape
- * sequences for the terminal.
+ * Text from a server may contain escape sequences for the terminal, so control characters
+ * are replaced.
  */
 int out_put_plain(struct out *out, const char *text, size_t n)
 {
@@ -323,8 +325,10 @@ int out_put_url(struct out *out, const char *url)
     return out->rc;
 }
 
-/* Free the bytes in such an order that a signal handler finds either valid bytes or
- * nothing to write. */
+/*
+ * Free the bytes, in an order in which a signal handler finds either valid bytes or
+ * nothing to write.
+ */
 static void free_bytes(struct out *out)
 {
     char *bytes = out->bytes;

@@ -1,10 +1,10 @@
 /*
- * pattern.c - regular expressions that exclude or include URLs.
+ * pattern.c - see pattern.h
  *
- * With a pattern such as "(a+)+$", the time for a match doubles with each character of
- * the URL, which the site chooses. The steps and the memory of a match are therefore
- * limited. PCRE2's just-in-time compiler is not used, because it would need more stack
- * than a task may have.
+ * With a pattern such as "(a+)+$", the time of a match doubles with each character of the
+ * URL, and sites choose their URLs. Therefore the steps and the memory of a match are
+ * limited. PCRE2's just-in-time compiler is not used, because it may need more stack than
+ * a task has.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 
@@ -27,8 +27,10 @@ struct pattern {
     bool is_complained_of;
 };
 
-/* PCRE2 allocates memory with these functions, in which tests can make allocations
-   fail. */
+/*
+ * PCRE2 allocates memory with these functions, so that tests can make its allocations
+ * fail.
+ */
 static void *allocate(size_t n, void *arg)
 {
     (void)arg;
@@ -70,7 +72,7 @@ static bool is_ascii(const char *text)
     return *text == '\0';
 }
 
-/* Return the reason why a valid pattern is probably a mistake, or NULL. */
+/* Return why a valid pattern is probably a mistake, or NULL. */
 static const char *mistake_in(const char *text)
 {
     size_t n = strlen(text);

@@ -24,33 +24,33 @@ struct pattern_list {
 #define PATTERN_WHY_BYTES 160
 
 /*
- * Compile a pattern and add it to the list. The list refers to the text without copying
- * it. Fails with -ENOMEM, or with -EINVAL and a message in `why`. Patterns are invalid if
- * they are not regular expressions, or would match every URL or none.
+ * Compile a pattern and add it to the list. The list does not copy the text. Fails with
+ * -ENOMEM, or with -EINVAL and a message in `why`: if the text is not a regular
+ * expression, or is obviously a mistake because it would match every URL or none.
  */
 int patterns_add(struct pattern_list *list, const char *text,
                  char why[PATTERN_WHY_BYTES]);
 
 /*
  * Return 1 if a pattern matches a part of the text, 0 if not, -ENOMEM, or -ETIMEDOUT if a
- * pattern takes too long. *which is set to the index of the pattern that matched or took
- * too long. `which` may be NULL.
+ * pattern takes too long. Stores the index of the pattern that matched or took too long
+ * in *which. `which` may be NULL.
  */
 int patterns_match(const struct pattern_list *list, const char *text, size_t *which);
 
-/* Match only the pattern at `index`. Returns like patterns_match(). */
+/* The same for a single pattern. */
 int pattern_matches(const struct pattern_list *list, size_t index, const char *text);
 
 /* Return the text of a pattern as passed to patterns_add(). */
 const char *pattern_text(const struct pattern_list *list, size_t index);
 
 /*
- * Return true only at the first call for a pattern, so that a message about the pattern
- * is printed only once.
+ * Return true at the first call for a pattern, and false later, so that a message about
+ * the pattern is printed only once.
  */
 bool pattern_is_news(const struct pattern_list *list, size_t index);
 
-/* Free the patterns. The list may be zeroed. */
+/* Free the patterns. A zeroed list is accepted. */
 void patterns_finish(struct pattern_list *list);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * private_address.c - recognise addresses that only this machine or its network can
- * reach.
+ * private_address.c - see private_address.h
  */
 #include "private_address.h"
 
@@ -33,7 +32,7 @@ static bool is_private_v4(uint32_t address)
     return false;
 }
 
-/* Read the IPv4 address at this offset of an IPv6 address. */
+/* Return the IPv4 address at this offset in an IPv6 address. */
 static uint32_t v4_at(const struct in6_addr *address, size_t at)
 {
     uint32_t v4;

@@ -1,5 +1,5 @@
 /*
- * robots.c - decide what a site's robots.txt allows. (RFC 9309)
+ * robots.c - see robots.h
  *
  *     robots_parse: for each line  read_line -> record_of -> parse_rule
  *                                            |
@@ -10,12 +10,12 @@
  *
  * Invariants
  *   1. Patterns and URLs are compared byte by byte after normalise().
- *   2. The rules are sorted: longer patterns first, "allow" before "disallow". The first
- *      rule that matches is therefore decisive.
- *   3. A "*" matches as few bytes as possible. This finds every match: the text after the
- *      "*" is either followed by another "*", or must be at the end of the URL, which is
- *      compared first. So each pattern reads the URL only once, in linear time with
- *      memmem().
+ *   2. The rules are sorted: longer patterns first, and "allow" before "disallow". So the
+ *      first rule that matches is decisive.
+ *   3. A "*" matches as few bytes as possible, so each pattern reads the URL only once,
+ *      in linear time with memmem(). No match is missed: the text after a "*" is either
+ *      followed by another "*", or must be at the end of the URL, which is compared
+ *      first.
  */
 #include "robots.h"
 
@@ -33,18 +33,18 @@ struct rule {
     size_t at, n; /* range of the rule's pattern in robots.patterns */
     unsigned line;
     bool allows;
-    /* the pattern ended in "$", so it must match up to the end of the URL */
+    /* the pattern ended in "$": it must match up to the end of the URL */
     bool ends;
     bool encoded_slash; /* the pattern has "%2F", which also matches "/" in a query */
 };
 
-/* The rules for one crawler, merged from all groups with its name. */
+/* The rules for one crawler, merged from all groups that name it. */
 struct rules {
     struct rule *at;
     size_t count, capacity;
     int64_t delay_ns; /* Crawl-delay, or -1 */
-    bool named;       /* at least one group has this name */
-    bool open;        /* the current group has this name */
+    bool named;       /* at least one group names this crawler */
+    bool open;        /* the current group names this crawler */
 };
 
 struct sitemap_line {
@@ -53,8 +53,10 @@ struct sitemap_line {
 };
 
 struct robots {
-    /* The rules for the product, and the rules for "*". After parsing, `ours` contains
-     * the rules that apply. */
+    /*
+     * Rules for the product, and for "*". After parsing, `ours` contains the rules that
+     * apply.
+     */
     struct rules ours, others;
     struct text patterns, sitemaps;
     struct sitemap_line *sitemap_lines;
@@ -84,7 +86,10 @@ static bool is_unreserved(char c)
     return is_letter(c) || is_digit(c) || (c != '\0' && strchr("-._~", c) != NULL);
 }
 
-/* True for delimiters, which must not be decoded: "a&b" and "a%26b" are different. */
+/*
+ * True for delimiters, which must not be decoded: for example, "a&b" and "a%26b" are
+ * different.
+ */
 static bool is_delimiter(char c)
 {
     return c != '\0' && strchr("/?&=+", c) != NULL;
@@ -99,14 +104,14 @@ static void add_encoded(struct text *out, char c)
 }
 
 /*
- * Append a URL, or a part of a pattern, in a normalized form. Unreserved characters and
- * delimiters are copied. All other characters are written as "%XX" in upper case. If
- * "%XX" represents an unreserved character, it is decoded. (2.2.2)
+ * Append a URL, or a part of a pattern, in normalized form: "%XX" that stands for an
+ * unreserved character is decoded, and every character that is neither unreserved nor a
+ * delimiter is written as "%XX" in upper case. (2.2.2)
  *
  * In a query, "/" and "%2F" are equivalent, as in the RFC's table
  * ("?baz=https://foo.bar"). Both are written as `slash`, which is "/" or "%2F". The
- * caller sets *in_query to true if `s` begins in the query. The function sets it to true
- * if `s` ends there.
+ * caller sets *in_query to true if `s` begins in the query. It is set to true if `s`
+ * contains the "?".
  */
 static void normalise(struct text *out, struct span s, const char *slash, bool *in_query)
 {
@@ -171,7 +176,7 @@ static bool is_word(struct span s, const char *word)
     return s.n == strlen(word) && strncasecmp(s.at, word, s.n) == 0;
 }
 
-/* Return the kind of a record. Some misspellings are accepted, as in Google's parser. */
+/* Return the kind of a record. Accepts the same misspellings as Google's parser. */
 static enum record record_of(struct span name)
 {
     static const struct {
@@ -195,8 +200,8 @@ static enum record record_of(struct span name)
 }
 
 /*
- * Split a line. As in Google's parser, a line of two words may lack the colon:
- * "Disallow /a".
+ * Split a line into name and value. As in Google's parser, the colon may be missing in a
+ * line of two words: "Disallow /a".
  */
 static enum record split_line(struct span line, struct span *value)
 {
@@ -255,16 +260,20 @@ static void add_rule(struct robots *robots, struct rules *rules, const struct ru
     rules->at[rules->count++] = *rule;
 }
 
-/* Store a rule with its normalized pattern. In a stored pattern, "*" is always a
- * wildcard, and a "$" at the end is removed. */
+/*
+ * Store a rule and its normalized pattern, in which every "*" is a wildcard and a "$" at
+ * the end is removed.
+ */
 static void parse_rule(struct robots *robots, struct span value, bool allows,
                        unsigned line)
 {
     struct rule rule = {.at = robots->patterns.n, .line = line, .allows = allows};
     bool in_query = false;
 
-    /* Ignore an empty pattern, and a pattern that cannot match because it begins with
-     * neither "/", like all paths, nor "*". */
+    /*
+     * Ignore an empty pattern, and one that can never match, because paths begin with
+     * "/".
+     */
     if (value.n == 0 || (value.at[0] != '/' && value.at[0] != '*'))
         return;
     if (!robots->ours.open && !robots->others.open)
@@ -320,7 +329,7 @@ static void set_delay(struct robots *robots, struct span value)
         robots->others.delay_ns = delay_ns;
 }
 
-/* Return the column of a byte. Columns are characters, counted from 1. */
+/* Return the column of a byte, in characters and numbered from 1. */
 static uint32_t column_of(struct span line, const char *at)
 {
     uint32_t column = 1;
@@ -349,9 +358,9 @@ static void add_sitemap(struct robots *robots, struct span value, struct span li
 }
 
 /*
- * Parse a line. *in_rules is true if the current group already has a rule. A User-agent
- * line then begins a new group. Other kinds of records do not affect the groups. (2.1,
- * 2.2.4)
+ * Parse a line. A User-agent line begins a new group if *in_rules is true, that is, if
+ * the current group already has a rule. Records other than User-agent lines and rules do
+ * not affect groups. (2.1, 2.2.4)
  */
 static void parse_line(struct robots *robots, struct span line, unsigned number,
                        const char *product, bool *in_rules)
@@ -407,8 +416,10 @@ static size_t rule_length(const struct rule *rule)
     return rule->n + rule->ends;
 }
 
-/* Compare rules for sorting (invariant 2). Equal rules are ordered by their lines, so
- * that the order does not depend on qsort(). */
+/*
+ * Compare rules for sorting (invariant 2). Rules with equal priority are sorted by line,
+ * so that the order does not depend on qsort().
+ */
 static int compare_rules(const void *a, const void *b)
 {
     const struct rule *x = a, *y = b;
@@ -503,8 +514,8 @@ static bool pattern_matches(struct span pattern, bool ends, struct span url)
 }
 
 /*
- * Return the first rule that matches, or NULL. `encoded` is the URL with "%2F" instead of
- * each slash in the query.
+ * Return the first rule that matches, or NULL. `encoded` is the URL with each slash in
+ * the query written as "%2F".
  */
 static const struct rule *find_rule(const struct robots *robots, struct span url,
                                     struct span encoded)

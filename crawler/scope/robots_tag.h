@@ -6,9 +6,11 @@
 
 #include <stdbool.h>
 
-/* True if the value forbids following links, such as "noindex, nofollow" or "none".
-   Values for this crawler ("coil-crawl: nofollow") count, but values for another crawler
-   ("googlebot: nofollow") do not. */
+/*
+ * True if the value forbids following links, as in "noindex, nofollow" or "none". A value
+ * may be limited to one crawler: "coil-crawl: nofollow" is obeyed, "googlebot: nofollow"
+ * is ignored.
+ */
 bool robots_tag_has_nofollow(const char *value);
 
 #endif

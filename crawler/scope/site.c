@@ -1,6 +1,6 @@
 /*
- * site.c - compute the key of a URL's site. URLs with the same key belong to one site.
- * The key is "example.org:8080", or "example.org" if `lenient` is true.
+ * site.c - see site.h. URLs belong to the same site if they have the same key:
+ * "example.org:8080", or "example.org" if `lenient` is true.
  */
 #include "site.h"
 
@@ -46,8 +46,8 @@ static struct whatwg_span without_www(struct whatwg_span host)
 }
 
 /*
- * Return the key of a URL's site, which the caller frees, or NULL if memory runs out. A
- * trailing dot of the host is ignored.
+ * Return the key of a URL, which the caller frees, or NULL if memory runs out. A dot at
+ * the end of the host is ignored.
  */
 static char *key_of(const struct site *site, const char *url)
 {

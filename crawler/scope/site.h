@@ -6,22 +6,21 @@
 
 #include <stdbool.h>
 
-/* The sites of a crawl. A zeroed struct is an empty set of sites that compares
-   strictly. */
+/* The sites of a crawl. Initialize with zeroes, and set `lenient` if necessary. */
 struct site {
-    struct table keys; /* the keys of all sites */
+    struct table keys; /* keys of all sites */
     bool lenient;
 };
 
 /*
  * Add the site of `url`, which must be a result of url_resolve(). Returns 0 or -ENOMEM.
- * Other URLs belong to the same site if
+ * Another URL belongs to the same site if
  *
  *     strict     the host is equal apart from "www.", and the port is equal
  *                (the default ports of http and https count as equal)
  *     lenient    the last two labels of the host are equal, with any port
  *
- * If one of the hosts is a numeric address, the whole hosts must be equal.
+ * Numeric addresses must be equal as a whole.
  */
 int site_add(struct site *site, const char *url);
 

@@ -1,11 +1,11 @@
 /*
- * trap.c - two of the three rules that recognise traps: repeated path segments, and
- * session ids. The third rule is in trap_calendar.c.
+ * trap.c - recognise repeated path segments and session ids. trap_calendar.c recognises
+ * calendars.
  *
- * A server that puts session ids into links creates a new id for each request without an
- * id. All links on such a page are therefore new URLs, and the URL without an id may
- * never occur. So the table stores hashes of URLs without their ids, each with the hash
- * of the first complete URL.
+ * A server that puts session ids into links creates a new id for each request without
+ * one. So all links on such a page are new URLs, and the URL without an id may never
+ * occur. To recognise such URLs, the table contains hashes of URLs without their ids,
+ * each with the hash of the first complete URL.
  */
 #include "trap.h"
 
@@ -19,13 +19,13 @@
 #include <strings.h>
 
 /*
- * The minimum length of an id. A shorter value of a parameter with the name of a session
- * id may be something else, for example the number of a news story.
+ * The minimum length of an id. A shorter value may be something else, for example the
+ * number of a news story, even if the parameter has the name of a session id.
  */
 #define ID_BYTES 16
 
 struct trap_session {
-    uint64_t without, first; /* hashes of the URL; the slot is free if `without` is 0 */
+    uint64_t without, first; /* hashes of the URL; `without` is 0 in a free slot */
 };
 
 void traps_finish(struct traps *traps)
@@ -132,7 +132,7 @@ static size_t session_in_path(const char *s)
 {
     size_t n;
 
-    /* do not scan to the end of the segment for each byte */
+    /* avoid scanning the segment for each of its bytes */
     if (*s != ';' && *s != '/')
         return 0;
     n = 1 + strcspn(s + 1, ";/?#");
@@ -226,7 +226,7 @@ static bool make_room(struct traps *traps)
     return true;
 }
 
-/* True if the same URL with another session id was seen earlier. */
+/* True if this URL was passed earlier with another session id. */
 static bool was_seen(struct traps *traps, const char *url, const char *without)
 {
     struct trap_session *slot;

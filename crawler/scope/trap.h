@@ -15,13 +15,14 @@
 #include <stdint.h>
 
 /*
- * A path is a trap if a segment, or a pair of segments, occurs this often in a row.
+ * Number of repetitions of a segment or a pair of segments in a row that make a path a
+ * trap.
  */
 #define TRAP_REPEATS 4
 
 /* Initialize with zeroes. */
 struct traps {
-    struct trap_session *sessions; /* URLs that had a session id, stored without the id */
+    struct trap_session *sessions; /* hashes of URLs that had a session id */
     size_t session_count, session_capacity;
 };
 
@@ -31,7 +32,7 @@ void traps_finish(struct traps *traps);
 bool trap_repeats(const char *url);
 
 /*
- * Remove session ids from a URL: ";jsessionid=x", "?PHPSESSID=x", "/(S(x))/" and others.
+ * Remove session ids, such as ";jsessionid=x", "?PHPSESSID=x" and "/(S(x))/", from a URL.
  * The caller frees *out, which is NULL if the URL does not contain a session id. Fails
  * with -ENOMEM.
  */
@@ -39,17 +40,17 @@ int trap_without_session(const char *url, char **out);
 
 /*
  * True if the URL has a session id, and the same URL without the id or with another id is
- * already known. A URL is known if is_known() returns true for it, or if it was passed to
- * this function before. While the results of is_known() do not change, the result for a
- * URL does not change either. Returns false if memory runs out.
+ * known, because is_known() returns true for it or because it was passed to this function
+ * before. Repeated calls for a URL return the same result as long as is_known() does.
+ * Returns false if memory runs out.
  */
 bool trap_session(struct traps *traps, const char *url,
                   bool (*is_known)(const char *url, void *arg), void *arg);
 
 /*
- * True if the link from the page to `url` is a step of a calendar that may be endless.
- * The crawler skips a URL if all links to it are such steps. The result depends only on
- * the arguments. `now_s` is the current time(2).
+ * True if the link from the page to `url` is a step in a calendar that may be endless.
+ * The crawler skips a URL if all links to it are such steps. `now_s` is the current
+ * time(2). The result depends only on the arguments.
  */
 bool trap_calendar(const char *page_url, const char *url, int64_t now_s);
 

@@ -1,9 +1,9 @@
 /*
  * trap_calendar.c - recognise endless calendars.
  *
- * Each page of a calendar links to the next month, without end. A link is a step of a
- * calendar if it leads from a page with a date to a similar URL with another date. This
- * date must be far in the future, or far in the past and before the date of the page:
+ * In an endless calendar, each page links to the next month. A link is a step in a
+ * calendar if it leads from a URL with a date to a similar URL with another date that is
+ * far in the future, or that is far in the past and before the date of the page:
  *
  *     page                       link                        a step, in November 2026?
  *     http://h/events            http://h/events?m=2040-01   no: the page has no date
@@ -14,8 +14,8 @@
  *     http://h/2026/11/22/news   http://h/1969/07/20/moon    no: a text with a date
  *     http://h/n/1400            http://h/n/2801             no: just a number
  *
- * A URL is skipped if all links to it are such steps. Whether a link is a step depends
- * only on the link and its page, not on the order in which pages are fetched.
+ * A URL is skipped if all links to it are such steps. Since this depends only on the
+ * links, the order in which pages are fetched does not matter.
  */
 #include "trap_calendar.h"
 
@@ -28,27 +28,28 @@
 #include <strings.h>
 #include <time.h>
 
-/* Times are in days, with 31 days for each month, because differences need not be
-   exact. */
+/*
+ * Differences between dates are in days, and need not be exact, so each month has 31
+ * days.
+ */
 #define MONTH 31
 #define YEAR (12 * MONTH)
 
-/* Limits in days. A date that is closer to today than the limit is not suspicious. */
+/* Limits in days. Dates closer to today are not suspicious. */
 #define PAST_OF_DAYS (2 * YEAR)
 #define PAST_OF_MONTHS (10 * YEAR)
 #define PAST_OF_YEARS (36 * YEAR) /* the age of the web */
 #define FUTURE (1 * YEAR)
-#define FAR_OFFSET 120 /* larger offsets, such as "?month=-121", count as far away */
+#define FAR_OFFSET 120 /* larger offsets, such as in "?month=-121", count as far away */
 
 /* A parsed URL. A missing year, month or day is 0. */
 struct parts {
     uint64_t shape; /* hash of the URL without its dates */
     int year, month, day;
     int offset; /* "month=-3" */
-    /* The name of the parameter shows that `year` is a year. Otherwise it may be any
-     * number. */
+    /* the name of the parameter shows that `year` is a year, not another number */
     bool names_year;
-    bool ends_in_date; /* the date is in the query or in the path's last segment */
+    bool ends_in_date; /* the date is in the query or the path's last segment */
 };
 
 /* Hash n bytes with FNV-1a, beginning with `hash`. Never returns 0. */
@@ -97,8 +98,10 @@ static size_t separator_at(const char *s)
     return strncasecmp(s, "%2f", 3) == 0 ? 3 : 0;
 }
 
-/* Return the length of a month's name, such as "nov" or "november". *month is set to a
- * number from 1 to 12. */
+/*
+ * Return the length of a month's name, such as "nov" or "november", or 0. Stores a number
+ * from 1 to 12 in *month.
+ */
 static size_t month_name_at(const char *s, int *month)
 {
     static const char *const names[] = {"january",   "february", "march",    "april",
@@ -117,7 +120,7 @@ static size_t month_name_at(const char *s, int *month)
     return 0;
 }
 
-/* Return the length of a separator and a number that is not greater than `last`. */
+/* Return the length of a separator and a number up to `last`, or 0. */
 static size_t number_after(const char *s, unsigned last)
 {
     size_t separator = separator_at(s), n = digits_at(s + separator);
@@ -125,7 +128,7 @@ static size_t number_after(const char *s, unsigned last)
     return separator > 0 && in_range(s + separator, n, last) ? separator + n : 0;
 }
 
-/* Return the length of the number of a week, such as "W47", or 0. */
+/* Return the length of a week number such as "W47", or 0. */
 static size_t week_at(const char *s)
 {
     size_t n = *s == 'W' || *s == 'w' ? digits_at(s + 1) : 0;
@@ -135,8 +138,8 @@ static size_t week_at(const char *s)
 
 /*
  * Return the length of the part of a date after its year: "-11" in "2026-11", "/11/22" in
- * "2026/11/22", "-W47" in "2026-W47", or "/november/2" in "2026/november/2". Return 0 if
- * the year is not part of a longer date.
+ * "2026/11/22", "-W47" in "2026-W47", or "/november/2" in "2026/november/2". Returns 0 if
+ * the date is only a year.
  */
 static size_t rest_after_year(const char *s)
 {
@@ -164,8 +167,10 @@ static size_t year_at_end(const char *s, size_t digits)
                : 0;
 }
 
-/* True for a date without separators, such as "20261122" or "202611", with or without a
- * time after it. */
+/*
+ * True for a date without separators, such as "20261122" or "202611", which may be
+ * followed by a time.
+ */
 static bool is_compact(const char *s, size_t digits)
 {
     return (digits == 6 || digits == 8 || digits == 12 || digits == 14) &&
@@ -210,7 +215,7 @@ static int month_of_week(unsigned week)
 static void set_date(struct parts *parts, int year, int month, int day)
 {
     if (parts->year != 0)
-        return; /* use the first of several dates, as in "from=...&to=..." */
+        return; /* use only the first date, as in "from=...&to=..." */
     parts->year = year;
     parts->month = month;
     parts->day = day;
@@ -236,8 +241,10 @@ static void read_after_year(struct parts *parts, int year, const char *s)
     set_date(parts, year, month, n > 0 ? (int)number_of(s + n, digits_at(s + n)) : 0);
 }
 
-/* Read a date that ends with its year. The first number is the day ("22-11-2026") or, if
- * the second number cannot be a month, the month ("11/22/2026"). */
+/*
+ * Read a date that ends with its year. The first number is the day, as in "22-11-2026",
+ * unless the second number cannot be a month, as in "11/22/2026".
+ */
 static void read_year_at_end(struct parts *parts, const char *s)
 {
     size_t n = digits_at(s), m;
@@ -253,7 +260,7 @@ static void read_year_at_end(struct parts *parts, const char *s)
         set_date(parts, (int)number_of(s, 4), month, day);
 }
 
-/* Read the date that date_at() has found. */
+/* Read a date for which date_at() returned nonzero. */
 static void read_date(struct parts *parts, const char *s)
 {
     size_t digits = digits_at(s);
@@ -333,8 +340,10 @@ static bool names_year(const char *s, size_t n)
            is_one_of(s, n, (const char *const[]){"y", "yr", NULL});
 }
 
-/* True if the query contains a year, as in "year=2026". In that case a parameter "m" also
- * counts as a month. */
+/*
+ * True if the query contains a year, as in "year=2026". In that case, a parameter "m" is
+ * regarded as a month.
+ */
 static bool has_year(const char *query)
 {
     for (size_t n; *query == '?' || *query == '&'; query += n) {
@@ -356,8 +365,8 @@ static bool names_date(const char *s, size_t n, bool beside_year)
 }
 
 /*
- * Return the length of a parameter's value if the value is a time in seconds or
- * milliseconds, or a date according to the parameter's name. Otherwise return 0.
+ * Return the length of a parameter's value if it is a date according to the parameter's
+ * name, or a time in seconds or milliseconds. Otherwise return 0.
  */
 static size_t value_of_date(const char *name, size_t name_n, bool beside_year)
 {
@@ -375,7 +384,7 @@ static size_t value_of_date(const char *name, size_t name_n, bool beside_year)
                                                                                     : 0;
 }
 
-/* Read the value that value_of_date() has found. */
+/* Read a value for which value_of_date() returned `n`. */
 static void read_value(struct parts *parts, const char *name, size_t name_n, size_t n,
                        bool beside_year)
 {
@@ -471,8 +480,10 @@ static int64_t days_of(int year, int month, int day)
                         : 0);
 }
 
-/* Return the number of days from now until the date, which is negative for dates in the
-   past. */
+/*
+ * Return the number of days from now until the date. It is negative if the date is in the
+ * past.
+ */
 static int64_t days_from_now(const struct parts *parts, int64_t now_s)
 {
     time_t time = (time_t)now_s;
@@ -502,8 +513,7 @@ static bool is_part_of(const struct parts *target, const struct parts *page)
                             : target->month == page->month && target->day > 0;
 }
 
-/* True if the link leads from a page to a URL below it, such as from "/2500/" to
- * "/2500/11/". */
+/* True if `url` is below the page, as "/2500/11/" is below "/2500/". */
 static bool is_below(const char *url, const char *page)
 {
     size_t n = strcspn(page, "?#");

@@ -7,8 +7,10 @@
 
 #define TRAP_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* Return the hash of a text. `hash` is the hash of the beginning of the text, and the n
- * bytes at `s` follow it. Never returns 0. (FNV-1a) */
+/*
+ * Return the FNV-1a hash of a text that consists of a part with the hash `hash`, and of
+ * the n bytes at `s`. Never returns 0.
+ */
 uint64_t trap_hash(uint64_t hash, const char *s, size_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * host.c - parse host names and addresses as the WHATWG URL standard defines them.
+ * host.c - see host.h
  *
  *     [...]             parse_ipv6 -> write_ipv6
  *     opaque            add_opaque
@@ -8,8 +8,8 @@
  *
  * ASCII names are converted to lower case here. Only names that IDNA may change are
  * passed to libidn2, with the non-transitional mapping of UTS #46. Unlike the standard,
- * libidn2 enforces the length limits of the DNS. Longer names could not be resolved
- * anyway, and the limits bound the time for a long name.
+ * libidn2 enforces the length limits of the DNS. This is acceptable, because longer names
+ * could not be resolved, and it bounds the time for a long name.
  */
 #include "host.h"
 
@@ -20,18 +20,20 @@
 #include <string.h>
 #include <strings.h>
 
-/* Longer names are rejected without conversion, because the conversion could not shorten
- * them to the 253 bytes that the DNS allows. */
+/*
+ * Longer names are rejected at once, because conversion cannot shorten them to the 253
+ * bytes that the DNS allows.
+ */
 #define IDNA_INPUT_BYTES 4096
 
 /* ---- IPv4 -------------------------------------------------------------------------- */
 
-/* The result for all numbers that do not fit into 32 bits. */
+/* Stands for all numbers that do not fit into 32 bits. */
 #define TOO_LARGE ((uint64_t)1 << 32)
 
 /*
- * Parse a decimal, octal ("0") or hexadecimal ("0x") number. Fails if the text is not a
- * number.
+ * Parse a decimal, octal ("0...") or hexadecimal ("0x...") number. Fails if the text is
+ * not a number.
  */
 static int parse_number(const char *s, size_t n, uint64_t *value)
 {
@@ -64,14 +66,16 @@ static bool all_digits(const char *s, size_t n)
     return n > 0;
 }
 
-/* Return the length of a host without its trailing dot, if any. The dot refers to the
-   root of the DNS, and is ignored. */
+/*
+ * Return the length of a host without a trailing dot, which refers to the root of the DNS
+ * and is ignored.
+ */
 static size_t without_last_dot(const char *s, size_t n)
 {
     return n > 1 && s[n - 1] == '.' ? n - 1 : n;
 }
 
-/* True if the last label is a number. The whole host must then be an IPv4 address. */
+/* True if the last label is a number. In that case, the host must be an IPv4 address. */
 static bool ends_in_number(const char *s, size_t n)
 {
     const char *dot, *last;
@@ -149,8 +153,10 @@ static int parse_embedded_ipv4(const char *s, const char *end, uint16_t pieces[2
     return s == end ? 0 : -EINVAL;
 }
 
-/* Move the pieces after "::" to the end, and fill the gap with zeroes. Without "::" (if
-   gap < 0), the address must have exactly eight pieces. */
+/*
+ * Move the pieces after "::" to the end, and fill the gap with zeroes. If there is no
+ * "::" (gap < 0), fail unless the address has eight pieces.
+ */
 static int close_gap(uint16_t pieces[8], int count, int gap)
 {
     int after = count - gap;
@@ -163,8 +169,10 @@ static int close_gap(uint16_t pieces[8], int count, int gap)
     return 0;
 }
 
-/* Parse an IPv6 address. "::" counts as one piece; gap is the index of the piece after
- * it, or -1. */
+/*
+ * Parse an IPv6 address. "::" counts as one piece; `gap` is the index of the piece after
+ * it, or -1.
+ */
 static int parse_ipv6(const char *s, const char *end, uint16_t pieces[8])
 {
     int count = 0, gap = -1;
@@ -199,8 +207,10 @@ static int parse_ipv6(const char *s, const char *end, uint16_t pieces[8])
     return close_gap(pieces, count, gap);
 }
 
-/* Find the longest run of at least two zeroes, or the first of several such runs. Returns
- * its length, or 0. */
+/*
+ * Find the longest run of at least two zeroes, or the first of several equally long ones.
+ * Returns its length, or 0.
+ */
 static int longest_zeroes(const uint16_t pieces[8], int *where)
 {
     int longest = 1;
@@ -274,8 +284,10 @@ static bool needs_idna(const char *s, size_t n)
     return false;
 }
 
-/* True if the name has deviation characters: IDNA2003 replaced these characters, but the
- * non-transitional mapping preserves them. */
+/*
+ * True if the name contains deviation characters, which IDNA2003 replaced, but the
+ * non-transitional mapping preserves.
+ */
 static bool has_deviations(const char *domain)
 {
     static const char *const deviations[] = {"\u00df", "\u03c2", "\u200c", "\u200d"};
@@ -287,10 +299,9 @@ static bool has_deviations(const char *domain)
 }
 
 /*
- * Convert a name to ASCII. UTS #46 allows symbols, but libidn2 rejects them in
- * non-transitional mode, because IDNA2008 forbids them. If libidn2 rejects the name, try
- * the transitional mode. Both modes give the same result for names without deviation
- * characters.
+ * Convert a name to ASCII. In non-transitional mode, libidn2 rejects symbols, which UTS
+ * #46 allows and IDNA2008 forbids. If a name is rejected, try the transitional mode: the
+ * result is the same for names without deviation characters.
  */
 static int convert_idna(const char *domain, uint8_t **ascii)
 {
@@ -329,10 +340,7 @@ static int domain_to_ascii(struct text *out, struct text *domain)
     return 0;
 }
 
-/*
- * Check the name that was appended to `out` at `begin`. If the name is an address,
- * normalize it.
- */
+/* Check the name in `out` from `begin` on. If it is an IPv4 address, normalize it. */
 static int finish_domain(struct text *out, size_t begin)
 {
     const char *s = out->at + begin;

@@ -1,5 +1,5 @@
 /*
- * url.c - resolve references for the crawler, with a parser that agrees with browsers.
+ * url.c - see url.h
  *
  * The output of whatwg_url.c is already normalized.
  */
@@ -15,7 +15,7 @@
 static const char text_directive[] = ":~:";
 
 /*
- * True for a character that is written unencoded in a fragment. (WHATWG: fragment
+ * True for a character that need not be encoded in a fragment. (WHATWG: fragment
  * percent-encode set)
  */
 static bool stands_for_itself(char c)
@@ -54,7 +54,9 @@ size_t url_unify_escapes(char *s, size_t n)
     return to;
 }
 
-/* Remove the text directive from the fragment, because it does not name an element. */
+/*
+ * Remove the text directive from the fragment, because it does not refer to an element.
+ */
 static void cut_fragment(struct url *url)
 {
     char *fragment = url->href + url->fragment_at;
@@ -81,8 +83,9 @@ static enum url_kind kind_of(const struct whatwg_url *url)
 
 /*
  * True for a character that is neither encoded nor special in a path or a fragment. Nine
- * of ten references consist of such characters, "/" and "#", like "../a/b.html#c". They
- * can be appended to a part of the base without the parser.
+ * of ten references are "plain": they consist of such characters, "/" and "#", like
+ * "../a/b.html#c". Plain references can be appended to a part of the base without calling
+ * the parser.
  */
 static bool is_plain(char c)
 {
@@ -91,8 +94,8 @@ static bool is_plain(char c)
 }
 
 /*
- * Return the length of a plain reference, or SIZE_MAX for any other reference.
- * *fragment_at is set to the offset of its fragment, or to 0.
+ * Return the length of a plain reference, or SIZE_MAX for any other reference. Stores the
+ * offset of its fragment, or 0, in *fragment_at.
  */
 static size_t plain_length(const char *s, size_t *fragment_at)
 {
@@ -118,8 +121,8 @@ static size_t plain_length(const char *s, size_t *fragment_at)
 }
 
 /*
- * Return the length of the part of the base to which the reference is appended, and
- * advance *reference past any "../" at its beginning.
+ * Skip each "../" at the beginning of *reference. Returns the length of the part of the
+ * base to which the rest is appended.
  */
 static size_t skip_parents(const struct whatwg_url *base, const char **reference)
 {
@@ -137,8 +140,10 @@ static size_t skip_parents(const struct whatwg_url *base, const char **reference
     return end;
 }
 
-/* Resolve a plain reference. Returns 1 and sets *out, 0 if the reference is not plain, or
- * -ENOMEM. */
+/*
+ * Resolve a plain reference. Returns 1 and sets *out. Returns 0 if the reference is not
+ * plain, or -ENOMEM.
+ */
 static int resolve_plain(const struct whatwg_url *base, const char *reference,
                          struct url *out)
 {
@@ -254,8 +259,7 @@ static bool is_https(const char *url)
     return strncmp(url, "https:", 6) == 0;
 }
 
-/* True if the URL has this port. If the URL does not contain a port, its port is the
- * default of its scheme. */
+/* True if this is the port of the URL, which may be the default port of its scheme. */
 static bool has_port(const char *url, struct whatwg_span whole, unsigned port)
 {
     size_t n = host_length(whole);
@@ -340,8 +344,10 @@ static bool is_port(const char *s)
     return n > 0 && strchr("/?#", s[1 + n]) != NULL; /* or NUL */
 }
 
-/* True for misspellings of "http" and "https" such as "htpp" and "ttps", but not for
- * "ssh" or RFC 2660's "shttp". */
+/*
+ * True for misspellings of "http" and "https" such as "htpp" and "ttps". False for "ssh"
+ * and RFC 2660's "shttp".
+ */
 static bool is_nearly_https(const char *scheme, size_t n)
 {
     static const char *const meant[] = {"http:", "https:", "shttp:"};
@@ -366,8 +372,8 @@ bool url_is_mistyped(const char *url)
 /* ---- passwords --------------------------------------------------------------------- */
 
 /*
- * Return the password of the authority that begins at `at` ("user:password@host").
- * Without a password, the result is empty.
+ * Return the password of the authority that begins at `at` ("user:password@host"), or an
+ * empty span if there is none.
  */
 static struct whatwg_span password_at(const char *at)
 {
@@ -410,7 +416,7 @@ struct whatwg_span url_password(const char *text)
     at = authority_of(text);
     if (at != NULL)
         found = password_at(at);
-    /* also find URLs inside another URL or text, such as "/login?next=http://..." */
+    /* also search URLs inside another URL or text, such as "/login?next=http://..." */
     for (at = strstr(text, "://"); found.n == 0 && at != NULL; at = strstr(at + 3, "://"))
         found = password_at(at + 3);
     return found.n > 0 ? found : none;

@@ -1,10 +1,10 @@
 /*
  * url.h - resolve links, as written on a page, to URLs that can be compared and fetched.
  *
- * The resulting URLs are absolute and normalized: scheme and host in lower case, host
- * names in ASCII, without default port or dot segments, with a path of at least "/", and
- * with unsafe bytes percent-encoded. Two URLs that differ only in the fragment refer to
- * the same page. All other URLs count as different pages.
+ * The results are absolute and normalized: the scheme and the host are in lower case,
+ * host names are in ASCII, default ports and dot segments are removed, the path is at
+ * least "/", and unsafe bytes are percent-encoded. URLs that differ only in their
+ * fragments refer to the same page. All other URLs count as different pages.
  */
 #ifndef CRAWLER_URL_H
 #define CRAWLER_URL_H
@@ -23,18 +23,18 @@ enum url_kind {
 
 struct url {
     enum url_kind kind;
-    char *href;         /* the URL with its fragment; the caller frees it */
+    char *href;         /* URL with its fragment; the caller frees it */
     size_t n;           /* length of `href` */
-    size_t fragment_at; /* offset of the fragment after '#', or 0 without a fragment */
+    size_t fragment_at; /* offset of the fragment after '#', or 0 */
 };
 
 /*
- * Resolve `reference` relative to `base`, which may be NULL. An empty fragment and a text
- * directive (":~:text=...") are removed.
+ * Resolve `reference` relative to `base`, which may be NULL. Remove an empty fragment and
+ * a text directive (":~:text=...").
  *
- * Fails with -EINVAL if the result is not a URL, or with -ENOMEM. On failure, *out is
- * zeroed. (RFC 3986, section 5; white space, backslashes and encoding as in the WHATWG's
- * URL standard)
+ * Fails with -EINVAL if the result is not a URL, or with -ENOMEM. After a failure, *out
+ * is all zero. (RFC 3986, section 5; white space, backslashes and encoding as in the
+ * WHATWG's URL standard)
  */
 int url_parse(const struct whatwg_url *base, const char *reference, struct url *out);
 
@@ -63,8 +63,8 @@ bool url_same_origin(const char *a, const char *b);
 
 /*
  * True if credentials for the host of `as` may be sent to `url`. Scheme, host and port
- * must be equal, except that `url` may use https if `as` uses http and neither has a
- * port. Credentials in the URLs are not compared.
+ * must be equal. Exception: `url` may use https if `as` uses http and neither has a port.
+ * Credentials in the URLs are not compared.
  */
 bool url_is_trusted_as(const char *url, const char *as);
 
@@ -72,8 +72,8 @@ bool url_is_trusted_as(const char *url, const char *as);
 struct whatwg_span url_credentials(const char *url);
 
 /*
- * True if a web URL has this host and port. The port 0 matches any port.
- * url_is_below_host() is true if the URL's host is a subdomain of this host.
+ * url_has_host() is true if a web URL has this host, and url_is_below_host() if its host
+ * is a subdomain of this host. The port must also match; 0 matches any port.
  */
 bool url_has_host(const char *url, const char *name, unsigned port);
 bool url_is_below_host(const char *url, const char *name, unsigned port);
@@ -85,16 +85,16 @@ bool url_sibling_hosts(const char *a, const char *b);
 size_t url_decode(char *s, size_t n);
 
 /*
- * Normalize the escapes of a fragment in place: characters that need not be encoded are
- * decoded, and hexadecimal digits become upper case. Returns the new length. (RFC 3986,
- * section 6.2.2)
+ * Normalize the percent escapes of a fragment in place: decode characters that need not
+ * be encoded, and convert hexadecimal digits to upper case. Returns the new length. (RFC
+ * 3986, section 6.2.2)
  */
 size_t url_unify_escapes(char *s, size_t n);
 
 /*
  * Find the first password in a text that is a URL or contains URLs, even invalid ones.
- * The result is empty if the text does not contain a password. Code that prints a URL
- * must replace the password with "***".
+ * Returns an empty span if there is none. Code that prints a URL must replace passwords
+ * with "***".
  */
 struct whatwg_span url_password(const char *text);
 

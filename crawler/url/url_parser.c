@@ -2,10 +2,10 @@
  * url_parser.c - parse the parts of a URL that do not depend on its beginning: authority,
  * path, query and fragment. whatwg_url.c parses the beginning.
  *
- * The path is written to the output segment by segment, each with a slash before it. A
- * ".." removes the last segment from the output. Each byte is removed at most once, so
- * the time is linear. (The standard uses a list of segments instead of a string. Both are
- * equivalent, because segments cannot contain slashes.)
+ * The segments of a path are appended to the output one after another, each with a slash
+ * before it. A ".." removes the last segment from the output. Each byte is removed at
+ * most once, so the time is linear. (The standard uses a list of segments instead of a
+ * string, but this is equivalent, because segments cannot contain slashes.)
  */
 #include "url_parser.h"
 
@@ -41,7 +41,7 @@ size_t parser_left(const struct parser *p)
     return (size_t)(p->end - p->at);
 }
 
-/* True for a slash. In special URLs a backslash counts as a slash. */
+/* True for a slash, and for a backslash in a special URL. */
 static bool is_slash(const struct parser *p, char c)
 {
     return c == '/' || (c == '\\' && p->url->special);
@@ -104,8 +104,8 @@ void parser_add_from_base(struct parser *p, size_t begin, size_t end)
 }
 
 /*
- * Return the offset after the authority or, without an authority, after the scheme. The
- * "/." that makes some paths unambiguous comes after this offset.
+ * Return the offset after the authority or, if there is none, after the scheme. The "/."
+ * that makes some paths unambiguous is after this offset.
  */
 static size_t authority_end(const struct whatwg_url *url)
 {
@@ -163,8 +163,8 @@ int parser_query(struct parser *p)
 /* ---- path -------------------------------------------------------------------------- */
 
 /*
- * End the path. Without an authority, a path that begins with "//" would be read as an
- * authority, so insert "/." before it. (Section 4.5)
+ * End the path. If there is no authority, insert "/." before a path that begins with
+ * "//", which would otherwise be read as an authority. (Section 4.5)
  */
 void parser_end_path(struct parser *p)
 {
@@ -178,7 +178,7 @@ void parser_end_path(struct parser *p)
     url->query_at = p->text.n;
 }
 
-/* True if the path so far is only a drive, "/C:", which ".." does not remove. */
+/* True if the path so far is only a drive, "/C:", which ".." must not remove. */
 static bool path_is_drive(const struct parser *p)
 {
     const char *path = p->text.at + p->url->path_at;
@@ -206,8 +206,10 @@ static void add_segment(struct parser *p, const char *s, size_t n)
         parser_add(p, ":");
 }
 
-/* Return the number of dots if a segment is "." or "..", otherwise 0. "%2e" also counts
- * as a dot. */
+/*
+ * Return the number of dots if a segment is "." or "..", otherwise 0. "%2e" counts as a
+ * dot.
+ */
 static int dot_count(const char *s, size_t n)
 {
     int dots = 0;
@@ -249,7 +251,7 @@ int parser_path(struct parser *p)
     return parser_query(p);
 }
 
-/* Parse the path after an authority, which may be missing if the URL is not special. */
+/* Parse the path after an authority. A URL that is not special need not have a path. */
 int parser_path_start(struct parser *p)
 {
     p->url->path_at = p->text.n;
@@ -295,7 +297,7 @@ static void parse_credentials(struct parser *p, const char *s, size_t n)
         parser_add(p, "@");
 }
 
-/* Parse a port. The port is not stored if it is the default port of the scheme. */
+/* Parse a port, and store it unless it is the default port of the scheme. */
 static int parse_port(struct parser *p, const char *s, const char *end)
 {
     unsigned port = 0;

@@ -7,10 +7,10 @@
 
 /*
  * Invariants
- *   1. `text` is the serialisation of everything parsed so far. The offsets of each part
- *      of the URL are set when that part begins or ends.
+ *   1. `text` is the serialisation of everything parsed so far. The offsets of a part of
+ *      the URL are set when the part begins or ends.
  *   2. Parts of the base are copied unchanged, because the base is also a serialisation.
- *   3. No offset is beyond the end of `text`, even if memory has run out.
+ *   3. No offset is greater than the length of `text`, even if memory has run out.
  */
 struct parser {
     const char *at, *end;          /* the rest of the input */
@@ -24,14 +24,19 @@ struct parser {
 /* Return the default port of a special scheme, -1 for file, or NOT_SPECIAL. */
 int parser_default_port(const char *scheme, size_t n);
 
-/* Return the number of unread bytes; and whether the next byte is a slash. In special
-   URLs a backslash counts as a slash. */
+/*
+ * Return the number of unread bytes. parser_at_slash() returns whether the next byte is a
+ * slash, or a backslash in a special URL.
+ */
 size_t parser_left(const struct parser *p);
 bool parser_at_slash(const struct parser *p);
 /* True at "?", "#" or the end of the input. */
 bool parser_at_query(const struct parser *p);
 bool parser_at_drive(const struct parser *p); /* at a drive of a file URL, "C:" or "C|" */
-/* Return the number of bytes before the next "/", "?" or "#", or before the end. */
+/*
+ * Return the number of bytes before the next "/", "?" or "#", or before the end of the
+ * input.
+ */
 size_t parser_to_delimiter(const struct parser *p);
 
 bool parser_is_file(const struct parser *p);
@@ -44,7 +49,7 @@ void parser_add_from_base(struct parser *p, size_t begin, size_t end);
 /* Copy scheme and authority of the base, and begin the path. Fails with -ENOMEM. */
 int parser_copy_authority(struct parser *p);
 
-/* Begin an empty authority (has_host), or a URL without an authority. */
+/* Set the offsets of an empty authority (has_host), or of a URL without an authority. */
 void parser_set_authority(struct parser *p, bool has_host);
 
 /* Handle a ".." segment, or the end of the path. */

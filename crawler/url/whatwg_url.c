@@ -1,11 +1,11 @@
 /*
- * whatwg_url.c - the basic URL parser. Each function implements one or two states of the
- * standard.
+ * whatwg_url.c - the basic URL parser of the standard. Each function implements one or
+ * two of its states.
  *
  * The standard (https://url.spec.whatwg.org, section 4.4) describes a state machine that
- * reads its input once, and never returns to a state of an earlier part of the URL. Each
- * state can therefore be a function that ends by calling the next one. The label of an
- * arrow is the input that leads to the next state:
+ * reads its input once, and never returns to a state for an earlier part of the URL. So
+ * each state can be a function that ends by calling the next one. Each arrow is labelled
+ * with the input that leads to the next state:
  *
  *     parse -- scheme --> parse_scheme -- opaque -----------------> parser_opaque_path
  *       |                   |    |  |   \------ "/x" ------------------> parser_path
@@ -54,9 +54,10 @@ static int parse_after_base(struct parser *p)
     return parser_path(p);
 }
 
-/* Parse a reference relative to a base with any scheme except file. "//x" has an
-   authority
- * of its own, and "/x" inherits the authority of the base. */
+/*
+ * Parse a reference relative to a base with any scheme except file. "//x" has its own
+ * authority, and "/x" inherits the authority of the base.
+ */
 static int parse_relative(struct parser *p)
 {
     int rc;
@@ -76,7 +77,7 @@ static int parse_relative(struct parser *p)
 /* ---- files ------------------------------------------------------------------------- */
 
 /*
- * Parse "file://host/path". In "file://C:/path" the drive is part of the path, and the
+ * Parse "file://host/path". In "file://C:/path", the drive is part of the path, and the
  * host is empty.
  */
 static int parse_file_host(struct parser *p)
@@ -99,7 +100,7 @@ static int parse_file_host(struct parser *p)
     return parser_path_start(p);
 }
 
-/* Parse "/path" with scheme file. The host and the drive are those of the base. */
+/* Parse "/path" with scheme file. Host and drive are taken from the base. */
 static int parse_file_slash(struct parser *p)
 {
     const struct whatwg_url *base = p->base;
@@ -165,8 +166,9 @@ static void add_scheme(struct parser *p, const char *scheme, size_t n)
 }
 
 /*
- * True if a reference is relative although it has a scheme, such as "http:x" with a base
- * that has the same scheme. Early browsers did this by accident, and pages rely on it.
+ * True if a reference with a scheme is relative because the base has the same special
+ * scheme, such as "http:x". Early browsers accepted this by accident, and pages rely on
+ * it.
  */
 static bool is_relative_with_scheme(const struct parser *p)
 {
@@ -227,7 +229,7 @@ static int parse_without_scheme(struct parser *p)
 /* ---- whole ------------------------------------------------------------------------- */
 
 /*
- * Copy the input without white space and control characters at its ends, and without
+ * Copy the input without white space and control characters at its ends, and without any
  * newlines and tabs.
  */
 static void copy_clean(struct text *out, const char *s, size_t n)
@@ -291,15 +293,19 @@ bool whatwg_url_scheme_is(const struct whatwg_url *url, const char *scheme)
            memcmp(url->href, scheme, url->scheme_end) == 0;
 }
 
-/* Return a query or fragment with its "?" or "#", but as "" if it is empty, as in
- * JavaScript. */
+/*
+ * Return a query or fragment with its "?" or "#", or "" if it is empty, like JavaScript.
+ */
 static struct whatwg_span signed_span(const struct whatwg_url *url, size_t begin,
                                       size_t end)
 {
     return span(url, begin, end - begin > 1 ? end : begin);
 }
 
-/* Return the part after the delimiter at `begin`, if the delimiter exists. */
+/*
+ * Return the part after the delimiter at `begin`, or an empty span if there is no
+ * delimiter.
+ */
 static struct whatwg_span span_behind(const struct whatwg_url *url, size_t begin,
                                       size_t end)
 {
@@ -346,8 +352,10 @@ static char *tuple_origin(const struct whatwg_url *url)
     return text_take(&origin);
 }
 
-/* Set *out to the origin of a blob URL, which is the origin of the web page in its path.
-   (Section 4.7) */
+/*
+ * Set *out to the origin of a blob URL, that is, of the web URL in its path. (Section
+ * 4.7)
+ */
 static int origin_of_blob(const struct whatwg_url *blob, char **out)
 {
     struct whatwg_span path = whatwg_url_part(blob, WHATWG_PATHNAME);

@@ -28,13 +28,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A parsed URL. A missing part has length 0 at the offset where it would be. The struct
- * has many members, because each part of a URL needs its offset. */
+/* A parsed URL. A missing part has length 0 at the offset at which it would be. */
 struct whatwg_url {
     char *href; /* NUL-terminated ASCII; spaces occur only in an opaque path */
     size_t length;
     size_t scheme_end;   /* offset of ':' */
-    size_t username_at;  /* offset after "//", if there is an authority */
+    size_t username_at;  /* offset after "//" */
     size_t username_end; /* offset of ':' before a password, otherwise of '@' */
     size_t password_end; /* offset of '@', or host_at without credentials */
     /* range of the host, with the brackets of an IPv6 address */
@@ -48,8 +47,7 @@ struct whatwg_url {
     bool opaque_path; /* as in mailto:a@b; such a URL cannot be a base */
 };
 
-/* The parts of a URL as in JavaScript's URL object, for comparisons with other
-   parsers. */
+/* The parts of JavaScript's URL object, for comparisons with other parsers. */
 enum whatwg_part {
     WHATWG_PROTOCOL, /* "https:" */
     WHATWG_USERNAME,
@@ -71,10 +69,10 @@ struct whatwg_span {
  * Parse the n bytes at `input`, relative to `base` unless `base` is NULL. (Basic URL
  * parser)
  *
- * The input is UTF-8, and invalid bytes count as U+FFFD. The time is linear in the
- * length. On success the caller passes `url` to whatwg_url_finish(). On failure `url` is
- * zeroed. Fails with -ENOMEM, or with -EINVAL if the input is not a URL, or is relative
- * and `base` is NULL.
+ * The input is in UTF-8; invalid bytes count as U+FFFD. The time is linear in the length.
+ * After success, the caller must pass `url` to whatwg_url_finish(). After a failure,
+ * `url` is all zero. Fails with -ENOMEM, or with -EINVAL if the input is not a URL, or if
+ * it is relative and `base` is NULL.
  */
 int whatwg_url_parse(const char *input, size_t n, const struct whatwg_url *base,
                      struct whatwg_url *url);
