@@ -1,8 +1,8 @@
 /*
  * command_collect.c - coil-crawl collect DIR: save the results of a shared crawl.
  *
- * Afterwards, DIR is the folder of a saved crawl, and `resume` can fetch missing pages
- * and write the reports.
+ * Afterwards, DIR is the folder of a saved crawl: `resume` can fetch missing pages, and
+ * writes the reports.
  */
 #include "../shared/collect.h"
 #include "notice.h"

@@ -1,9 +1,9 @@
 /*
  * command_crawl.c - coil-crawl URL...: crawl, and write reports.
  *
- * Several outputs can fail after the crawl: the cache, the reports, the WARC and the
- * crawl's file. `struct outcome` collects the results, from which exit_status_of()
- * derives the exit status.
+ * After the crawl, writing the cache, the reports, the WARC or the crawl's file may fail.
+ * `struct outcome` contains all of these results, from which exit_status_of() derives the
+ * exit status.
  */
 #include "command_crawl.h"
 
@@ -22,7 +22,7 @@
 struct outcome {
     int crawl;
     int cache, reports, warc, saved; /* results of writing these files */
-    enum exit_status status;         /* the exit status if all files were written */
+    enum exit_status status;         /* exit status if all files were written */
 };
 
 static enum exit_status exit_status_of(const struct outcome *outcome)
@@ -64,8 +64,10 @@ static int read_files(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* Write the cache, even after a failed crawl: targets that were found to be OK are still
-   OK. */
+/*
+ * Write the cache. This is also useful after a failed crawl, for the targets that were
+ * OK.
+ */
 static int write_cache(struct run *run)
 {
     char *message = NULL;
@@ -74,8 +76,10 @@ static int write_cache(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* If the crawl is saved and new, create its files. The files of an existing crawl are
-   already open. */
+/*
+ * Create the files of a new crawl, if it is to be saved. The files of an existing crawl
+ * are already open.
+ */
 static int begin_saved(struct run *run)
 {
     char *message;
@@ -86,7 +90,7 @@ static int begin_saved(struct run *run)
     return rc < 0 ? notice_failure(message, rc) : 0;
 }
 
-/* Close the saved crawl. If the crawl can be continued, print the command for this. */
+/* Close the saved crawl. If it can be continued, print the command that continues it. */
 static int close_saved(struct saved_crawl *saved, bool is_finished, bool can_go_on)
 {
     bool goes_on = saved->state != NULL && !is_finished;
@@ -117,15 +121,17 @@ static int crawl(struct run *run)
     return rc == 0 ? run_crawl(run, crawler_run) : rc;
 }
 
-/* Report the last record, which contains the exit status. */
+/* Pass the last record, which contains the exit status, to the reports. */
 static void report_summary(struct crawler *crawler, enum exit_status status)
 {
     crawler->verdicts.summary.exit_status = (int)status;
     records_summary(&crawler->verdicts.sinks, &crawler->verdicts.summary);
 }
 
-/* Crawl, and write the cache and the reports. If a file cannot be written, print its
-   error instead of the end of the crawl. */
+/*
+ * Crawl, and write the cache and the reports. If a file cannot be written, print this
+ * error instead of a message about the end of the crawl.
+ */
 static enum exit_status crawl_and_report(struct run *run)
 {
     struct crawler *crawler = &run->crawler;
@@ -167,7 +173,7 @@ enum exit_status command_crawl_with(const struct options *options,
         status = STATUS_USAGE;
     if (rc == 0 && signals_catch(&run.reports) == 0)
         status = crawl_and_report(&run);
-    reports_close(&run.reports); /* closing a second time does nothing */
+    reports_close(&run.reports); /* does nothing if they are already closed */
     signals_forget_reports();
     run_close_warc(&run);
     close_saved(&run.saved, false, false);

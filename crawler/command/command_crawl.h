@@ -7,8 +7,9 @@
 #include "../saved/saved_crawl.h"
 #include "command.h"
 
-/* Crawl, and write reports. `saved` is an open saved crawl, which the function closes, or
- * zeroed. */
+/*
+ * Crawl, and write reports. `saved` is an open saved crawl, which is closed, or all zero.
+ */
 enum exit_status command_crawl_with(const struct options *options,
                                     const struct saved_crawl *saved);
 

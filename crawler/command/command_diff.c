@@ -13,8 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pass all records of a saved crawl to the sink, and set *options to the options of the
- * saved crawl. */
+/* Pass all records of a saved crawl to the sink, and set *options to its options. */
 static int read_records(const struct options *now, const char *folder,
                         struct record_sink sink, struct options *options)
 {
@@ -43,8 +42,10 @@ static int read_records(const struct options *now, const char *folder,
     return rc;
 }
 
-/* Return the argument of -f, or the default, "text" on stdout. If the format is not
-   available for a diff, print a message and return NULL. */
+/*
+ * Return the value of -f, or the default "text:-". If the format is not available for a
+ * diff, print a message and return NULL.
+ */
 static const char *format_of_diff(const struct options *options)
 {
     const struct text_list *formats = &options->formats;

@@ -2,7 +2,7 @@
  * command_explain.c - coil-crawl explain URL: print whether a crawl would fetch a URL,
  * and why.
  *
- * The command makes the same decisions as a crawl, because it calls the same functions.
+ * It calls the same functions as a crawl, so that its decisions are the same.
  */
 #include "../crawl/crawl.h"
 #include "../crawl/enqueue.h"
@@ -56,8 +56,10 @@ static void print_filters(FILE *out, const struct pattern_list *list, const char
     }
 }
 
-/* Print whether robots.txt forbids the URL. `line` is the line of the rule that applies,
-   or 0. */
+/*
+ * Print whether robots.txt forbids the URL. `line` is the line number of the rule that
+ * applies, or 0.
+ */
 static void print_rules(FILE *out, const struct host *host, bool forbids, unsigned line)
 {
     if (host->robots.state != ROBOTS_KNOWN)
@@ -156,8 +158,10 @@ static int print_redirect(void *arg, const struct record_redirect *redirect)
     return 0;
 }
 
-/* Print the verdict on the target, but not the verdicts on the targets of its
-   redirects. */
+/*
+ * Print the verdict if it is on the explained target, and not on a target of its
+ * redirects.
+ */
 static int print_verdict(void *arg, const struct record_verdict *verdict)
 {
     const struct outcome *outcome = arg;
@@ -215,8 +219,10 @@ static int explain_url(struct crawler *crawler, struct outcome *outcome, const c
     return rc;
 }
 
-/* Explain the first start. The other starts define the site. If there is only one start,
-   it also defines the site. */
+/*
+ * Explain the first start. The site is defined by the other starts, or by the first one
+ * if there are no others.
+ */
 static int crawl_for(const struct explanation *explanation, struct options *options,
                      const char *page)
 {

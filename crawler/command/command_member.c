@@ -1,6 +1,8 @@
-/* command_member.c - coil-crawl URL... --frontier REDIS --crawl NAME: fetch a part of a
-   shared crawl. This command does not write reports, because it has only a part of the
-   answers. */
+/*
+ * command_member.c - coil-crawl URL... --frontier REDIS --crawl NAME: fetch a part of a
+ * shared crawl. No reports are written, because this process receives only a part of the
+ * answers.
+ */
 #include "../base/cold.h"
 #include "../crawl/member.h"
 #include "notice.h"
@@ -32,8 +34,10 @@ static void print_count(const struct run *run)
             options->crawl);
 }
 
-/* Keep the known URLs in an unnamed temporary file: a shared crawl may not fit in
-   memory. */
+/*
+ * Create storage for the known URLs, in an unnamed temporary file, because the URLs of a
+ * shared crawl may not fit in memory.
+ */
 static struct cold *cold_of_member(void)
 {
     const char *folder = getenv("TMPDIR");

@@ -40,7 +40,7 @@ enum exit_status command_saved(const struct options *now)
     }
     rc = command_saved_options(&options, now, &saved);
     if (rc == -ENOMEM)
-        /* the option parser has already printed a message for any other error */
+        /* the option parser has printed a message for any other error */
         notice_failure(NULL, rc);
     if (rc == 0)
         status = command_crawl_with(&options, &saved);

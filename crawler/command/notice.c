@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Print a message. Control characters are escaped, because the message may quote a server
-   or a file. */
+/*
+ * Print a message. It may quote a server or a file, so control characters are replaced.
+ */
 static void print_message(const char *message)
 {
     fputs("coil-crawl: ", stderr);
@@ -37,7 +38,7 @@ void notice_end(enum exit_status status, int rc, const char *complaint)
         fputs("coil-crawl: nothing could be fetched\n", stderr);
 }
 
-/* Print a message if nothing was fetched because a start redirects to another site. */
+/* If nothing was fetched because a start redirects to another site, print a message. */
 static void print_other_site(const struct crawler *crawler)
 {
     const struct target *start =
@@ -62,8 +63,10 @@ static void print_unchecked(const struct crawler *crawler)
             progress.known - progress.done);
 }
 
-/* Print the starts that were not fetched because of robots.txt or --offline. This
-   explains to the user why nothing was crawled. */
+/*
+ * Print the starts that were not fetched because of robots.txt or --offline, to explain
+ * why nothing was crawled.
+ */
 static void print_forbidden_starts(const struct crawler *crawler)
 {
     size_t count = crawler->options->starts.count;
@@ -83,11 +86,13 @@ static void print_forbidden_starts(const struct crawler *crawler)
     }
 }
 
-/* maximum number of starts that are listed; further starts are only counted */
+/* maximum number of starts listed; others are only counted */
 #define UNSEARCHED_NAMED 10
 
-/* Print the starts that were not searched for links: the user may expect their links to
- * be checked. */
+/*
+ * Print the starts that were not searched for links, because the user may expect that
+ * their links were checked.
+ */
 static void print_unsearched_starts(const struct crawler *crawler)
 {
     struct page_names names;

@@ -7,8 +7,10 @@
 #include "../crawl/crawl.h"
 #include "command.h"
 
-/* Print a message and free it. If the message is NULL, print the system's message for the
-   error `rc`. Returns rc. */
+/*
+ * Print a message and free it. If it is NULL, print the system's message for the error
+ * `rc`. Returns `rc`.
+ */
 int notice_failure(char *message, int rc);
 
 /* Print why the crawl ended with this status. `complaint` is the crawler's message, or

@@ -17,7 +17,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Once a second, write the complete lines of the reports, and the crawl's file. */
+/*
+ * Once a second, write the complete lines of the reports, and new results to the crawl's
+ * file.
+ */
 static int write_each_second(void *arg)
 {
     struct run *run = arg;
@@ -44,8 +47,10 @@ static size_t terminal_width(void)
                                                                            : 80;
 }
 
-/* Show the progress line until cancelled. "\r" moves to the start of the line, and
-   "\x1b[K" erases its end. */
+/*
+ * Show the progress line until cancelled. "\r" moves to the beginning of the line, and
+ * "\x1b[K" erases its end.
+ */
 static int show_progress(void *arg)
 {
     struct run *run = arg;
@@ -81,8 +86,10 @@ static void on_usr1(void *arg)
     watch_print(&run->watch);
 }
 
-/* Begin to handle SIGUSR1, and to serve --status. Print the address of --status, because
-   the kernel may have chosen the port. */
+/*
+ * Start handling SIGUSR1 and serving --status. Print the address of --status, because the
+ * kernel may have chosen the port.
+ */
 static int begin_watching(struct run *run, coil_group *group)
 {
     char name[128];
@@ -101,7 +108,7 @@ static int begin_watching(struct run *run, coil_group *group)
     return coil_group_spawn(group, watch_serve, &run->watch, NULL, NULL);
 }
 
-/* Run the crawl and all other tasks. This is the function of the main task. */
+/* Run the crawl and all other tasks. This is the main task. */
 static int crawl_with_tasks(void *arg)
 {
     struct run *run = arg;

@@ -10,8 +10,10 @@
 #include "../watch/watch.h"
 #include "command.h"
 
-/* The time after which the program exits even if the C library is still doing a DNS query
-   in a thread. */
+/*
+ * How long the program waits at its end for DNS queries that the C library makes in
+ * threads.
+ */
 #define DRAIN_NS COIL_SEC(1)
 
 #define PROGRESS_NS COIL_MSEC(100)
@@ -22,18 +24,23 @@ struct run {
     struct crawler crawler;
     struct cache *cache;
     struct baseline *baseline;
-    struct saved_crawl saved; /* zeroes if the crawl is not saved */
+    struct saved_crawl saved; /* all zero if the crawl is not saved */
     struct warc *warc;
     struct watch watch;
     coil_task *task;            /* the task that crawls */
-    int (*body)(void *crawler); /* the function of the task; see run_crawl() */
+    int (*body)(void *crawler); /* function of the task; see run_crawl() */
 };
 
-/* Call body(&run->crawler) in an event loop, with tasks that handle signals, write the
-   reports every second, and show the progress line. Returns the result of `body`. */
+/*
+ * Call body(&run->crawler) in an event loop. Meanwhile, other tasks handle signals, write
+ * the reports every second, and show the progress line. Returns the result of body().
+ */
 int run_crawl(struct run *run, int (*body)(void *crawler));
 
-/* Call fn(arg) in an event loop of its own, with the backend that --backend names. */
+/*
+ * Call fn(arg) in a new event loop with the backend of --backend. Returns the result of
+ * fn().
+ */
 int run_in_loop(const struct options *options, int (*fn)(void *arg), void *arg);
 
 bool run_wants_progress(const struct options *options);

@@ -31,7 +31,7 @@ static void on_signal(int signo)
     if (reports_at_signal != NULL)
         reports_flush_in_handler(reports_at_signal);
     signal(signo, SIG_DFL);
-    raise(signo); /* the signal is delivered when this handler returns */
+    raise(signo); /* delivered when this handler returns */
 }
 
 int signals_catch(struct reports *reports)
@@ -51,7 +51,7 @@ int signals_catch(struct reports *reports)
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* so that writing to a closed pipe fails with EPIPE */
+    signal(SIGPIPE, SIG_IGN); /* writing to a closed pipe must fail with EPIPE */
     return 0;
 }
 

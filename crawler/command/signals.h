@@ -1,10 +1,10 @@
 /*
  * signals.h - handle SIGINT, SIGTERM and SIGHUP.
  *
- * The first signal wakes a task that cancels the crawl. The reports are still written in
- * full. At the second signal, only the complete lines of the reports are written, and the
- * program ends immediately. coil's own signal handlers are not used, because the second
- * signal must work while the loop is blocked, for example by a slow reader of stdout.
+ * The first signal wakes a task that cancels the crawl, after which the reports are
+ * written completely. The second signal ends the program immediately, after writing only
+ * the complete lines of the reports. It must work even while the loop is blocked, for
+ * example by a slow reader of stdout, so coil's own signal handlers are not used.
  */
 #ifndef CRAWLER_SIGNALS_H
 #define CRAWLER_SIGNALS_H
@@ -13,13 +13,14 @@
 
 #include <coil/task.h>
 
-/* Install the handlers. At the second signal, they write the complete lines of `reports`,
-   which may be NULL. Signals that are ignored, for example because of nohup(1), stay
-   ignored. Returns 0, or prints a message and returns a negative errno. */
+/*
+ * Install the handlers. At the second signal, they write the complete lines of `reports`,
+ * which may be NULL. A signal that is ignored, for example because of nohup(1), stays
+ * ignored. Returns 0, or a negative errno after printing a message.
+ */
 int signals_catch(struct reports *reports);
 
-/* Make the handlers no longer access the reports. Call this when the reports are
- * closed. */
+/* Stop the handlers from accessing the reports. Call this when the reports are closed. */
 void signals_forget_reports(void);
 
 bool signals_were_caught(void);

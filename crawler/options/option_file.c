@@ -11,12 +11,12 @@
 
 #define DEFAULT_FILE "coil-crawl.toml"
 
-/* the maximum size of a configuration file */
+/* maximum size of a configuration file */
 #define LONGEST_FILE ((size_t)1 << 20)
 
 struct file {
     struct option_source source;
-    bool *has; /* for each row of the table, whether the file has set the option */
+    bool *has; /* for each row of the table, whether the file sets this option */
 };
 
 /* ---- a value ----------------------------------------------------------------------- */
@@ -29,8 +29,10 @@ static int complain_of_name(const struct option_source *source, const char *name
     return option_complain_unknown(source->complaints, place, name, strlen(name));
 }
 
-/* Check that a value has a type that fits its option. (Values on the command line are
-   untyped.) */
+/*
+ * Check that the type of a value is appropriate for its option. (Values on the command
+ * line are untyped.)
+ */
 static int check_kind(const struct option_source *source, const struct option_row *row,
                       const struct toml_value *value)
 {
@@ -49,7 +51,7 @@ static int check_kind(const struct option_source *source, const struct option_ro
     return 0;
 }
 
-/* Set an option. The file may have "_" instead of "-" in the names of options. */
+/* Set an option. Its name in the file may contain "_" instead of "-". */
 static int set_from_file(void *arg, const struct toml_value *value)
 {
     struct file *file = arg;

@@ -1,8 +1,8 @@
 /*
  * option_host.c - the setters of options whose values can be limited to one host.
  *
- * A host is stored in its normalized form, as in URLs. The port is stored separately,
- * because URLs omit the default port of their scheme.
+ * A host is stored in normalized form, as in URLs. Its port is stored separately, because
+ * URLs do not contain the default port of their scheme.
  */
 #include "option_row.h"
 #include "../url/url.h"
@@ -55,7 +55,7 @@ static int read_host(struct options *options, const char *text, size_t n,
     span = url_host_and_port(url);
     if (span.at[span.n - 1] != ']' && memchr(span.at, ':', span.n) != NULL) {
         free(url);
-        return -EINVAL; /* the text after the colon is not a port */
+        return -EINVAL; /* no port follows the colon */
     }
     host.name = options_keep(options, span.at, span.n);
     free(url);
@@ -66,8 +66,8 @@ static int read_host(struct options *options, const char *text, size_t n,
 /* ---- --header-for ------------------------------------------------------------------ */
 
 /*
- * Return the length of the host before ":HEADER", or 0 without a host. Examples of hosts
- * are "github.com", "github.com:8443" and "[::1]:80".
+ * Return the length of the host before ":HEADER", or 0 if there is none. Examples of
+ * hosts: "github.com", "github.com:8443", "[::1]:80".
  */
 static size_t host_length(const char *text)
 {
@@ -146,8 +146,10 @@ static int add_range(struct options *options, const struct status_range *range)
     return 0;
 }
 
-/* If the statuses for all hosts are still the default, remove them. Statuses for single
- * hosts remain. */
+/*
+ * If the ranges for all hosts are still the default, remove them. Ranges for single hosts
+ * remain.
+ */
 static void drop_default(struct options *options)
 {
     size_t kept = 0;
@@ -162,9 +164,8 @@ static void drop_default(struct options *options)
 }
 
 /*
- * Parse a prefix such as "example.org=" before a status, and remove it from *part. The
- * host applies to this status and the following ones. Returns 1 if there is a prefix, 0
- * if not, or a negative errno.
+ * Parse a prefix such as "example.org=", which applies to all statuses after it, and
+ * remove it from *part. Returns 1 if there is a prefix, 0 if not, or a negative errno.
  */
 static int read_host_prefix(struct options *options, struct option_part *part,
                             struct host_name *host)

@@ -11,9 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The maximum size of a list. A megabyte has space for about ten thousand file names, so
-   a
- * file that is larger than this is probably not a list. */
+/*
+ * The maximum size of a list, with space for half a million file names. A larger file is
+ * probably not a list.
+ */
 #define LIST_BYTES_MAX ((size_t)64 << 20)
 
 /* ---- lists ------------------------------------------------------------------------- */
@@ -25,7 +26,7 @@ static int complain_of_list(const struct option_source *source, const char *name
     return -EINVAL;
 }
 
-/* Read the whole file and append a NUL. The caller frees *text. */
+/* Read a file completely, and append a NUL. The caller frees *text. */
 static int read_all(const struct option_source *source, FILE *from, const char *name,
                     char **text, size_t *n)
 {
@@ -62,9 +63,9 @@ static char *trim(char *line, size_t n)
 }
 
 /*
- * Add each line as a start. If the text contains NULs, like the output of "find -print0",
- * add each NUL-terminated string instead. Empty lines and lines that begin with "#" are
- * ignored.
+ * Add each line as a start, ignoring empty lines and those that begin with "#". If the
+ * text contains NULs, like the output of "find -print0", add each NUL-terminated string
+ * instead.
  */
 static int add_lines(const struct option_source *source, const char *name, char *text,
                      size_t n)
@@ -141,7 +142,7 @@ int option_add_matches(struct option_source *source, const char *pattern)
     if (code == 0)
         return rc;
     if (strpbrk(pattern, "*{") == NULL)
-        /* a "?" or "[" may belong to a URL, for example "example.org/a?b" or "[::1]/" */
+        /* a URL may contain "?" or "[", as in "example.org/a?b" or "[::1]/" */
         return option_add_start(source, pattern);
     return option_complain_of_start(source, pattern, "no file has a name like that");
 }
@@ -153,8 +154,10 @@ bool option_is_file_url(const char *operand)
     return strncasecmp(operand, "file:", 5) == 0;
 }
 
-/* Decode the path of a file:// URL in place. Returns NULL if the result is not a valid
- * path. */
+/*
+ * Decode the path of a file:// URL in place. Returns NULL if the result is not a path on
+ * this machine.
+ */
 static char *path_of(struct url *url)
 {
     static const char scheme[] = "file://";

@@ -1,6 +1,5 @@
 /*
- * option_names.c - find the row of an option by its name, and suggest a similar name for
- * an unknown one.
+ * option_names.c - see option_names.h
  */
 #include "option_names.h"
 #include "../base/text.h"
@@ -79,8 +78,10 @@ const struct option_row *option_denied(const char *name, size_t n)
     return NULL;
 }
 
-/* Like next_name(), but visit only longer names that begin with `begin`. Skip hidden
- * options, which cannot be abbreviated. */
+/*
+ * Like next_name(), but visit only names that begin with `begin` and are longer. Skip
+ * hidden options, which must not be abbreviated.
+ */
 static bool next_that_begins(const struct option_row *row, const char *begin,
                              size_t length, size_t *at, const char **name, size_t *n)
 {
@@ -118,7 +119,7 @@ static unsigned min_of_three(unsigned a, unsigned b, unsigned c)
 
 /*
  * Return the number of edits that turn one name into the other. An edit inserts, deletes
- * or replaces a character, or swaps two adjacent ones. (optimal string alignment)
+ * or replaces a character, or swaps two adjacent ones. (Optimal string alignment)
  */
 static unsigned edit_distance(const char *a, size_t a_length, const char *b,
                               size_t b_length)

@@ -11,8 +11,10 @@
 
 const struct option_row *option_row_lettered(char letter);
 
-/* Return the number of rows with a name that begins with the text `begin`, and set *row
- * to the last of these rows. */
+/*
+ * Return the number of rows with a name that begins with `begin`. Stores the last of
+ * these rows in *row.
+ */
 size_t option_rows_that_begin(const char *begin, size_t length,
                               const struct option_row **row);
 

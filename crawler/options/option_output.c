@@ -1,10 +1,9 @@
 /*
- * option_output.c - restrict the output files of a configuration file that was found
- * automatically.
+ * option_output.c - restrict where an automatically found configuration file may write.
  *
- * ./coil-crawl.toml may come from a checkout whose author the user does not trust. Its
- * outputs must therefore be below its folder, after symbolic links are followed. They
- * must not be in .git, where a checkout cannot create files.
+ * ./coil-crawl.toml may come from a checkout whose author the user does not trust. So its
+ * outputs must be below its folder, after following symbolic links, and must not be in
+ * .git, where a checkout cannot create files.
  */
 #include "option_row.h"
 
@@ -15,8 +14,8 @@
 #include <sys/stat.h>
 
 /*
- * Suffixes of all files that may be written for an output: the output itself, the index
- * of an archive, and the files of a saved crawl.
+ * Suffixes of all files that may be written for an output: none for the output itself,
+ * and those of an archive's index and of the files of a saved crawl.
  */
 static const char *const endings[] = {"",
                                       ".cdxj",
@@ -56,7 +55,8 @@ static bool may_create(const char *name)
 }
 
 /*
- * True if creating or writing `path` changes only files below `folder`. Modifies `path`.
+ * True if the file that is written or created at `path` is below `folder`. Modifies
+ * `path`.
  */
 static bool stays_below(char *path, const char *folder)
 {
@@ -69,7 +69,7 @@ static bool stays_below(char *path, const char *folder)
         if (realpath(path, real) != NULL)
             return is_below(real, folder);
         if (errno == ENOTDIR)
-            return true; /* the folder is missing, so opening the file will fail */
+            return true; /* opening the file will fail, as its folder is missing */
         if (errno != ENOENT || lstat(path, &info) == 0)
             return false; /* for example a symbolic link to a missing file */
         if (!may_create(slash != NULL ? slash + 1 : path))
@@ -80,8 +80,10 @@ static bool stays_below(char *path, const char *folder)
     }
 }
 
-/* Return 1 if the output and all files that are written next to it stay below the folder,
-   0 if not, or -ENOMEM. */
+/*
+ * Return 1 if the output and all files written next to it are below the folder, 0 if not,
+ * or -ENOMEM.
+ */
 static int all_stay_below(const char *path, const char *folder)
 {
     size_t n = strlen(path);

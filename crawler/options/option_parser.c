@@ -1,13 +1,13 @@
 /*
- * option_parser.c - parse the command line, and look up the names of options.
+ * option_parser.c - parse the command line.
  *
- * First, the command line is parsed into operands and settings, which consist of a row
- * and a value. Then the configuration file is read (option_file.c). Finally the settings
- * of the command line are applied, so they take precedence.
+ * First, the command line is parsed into operands and settings. A setting consists of a
+ * row and a value. Next, the configuration file is read (option_file.c). The settings of
+ * the command line are applied last, so that they take precedence.
  *
  * Options and operands may be mixed, and "--" ends the options. Long names may be
- * abbreviated if the result is unambiguous. Each flag has an opposite: --no-lenient,
- * --robots.
+ * abbreviated if they remain unambiguous. Each flag has an opposite, such as --no-lenient
+ * or --robots.
  */
 #include "option_names.h"
 #include "../base/text.h"
@@ -28,7 +28,7 @@ struct setting {
 };
 
 struct command {
-    /* The array has space for one setting per byte of the arguments. */
+    /* one element for each byte of the arguments, which is always enough */
     struct setting *settings;
     size_t setting_count;
     char *const *operands;
@@ -52,9 +52,9 @@ static int complain_missing(struct command *command, const struct option_row *ro
 }
 
 /*
- * Parse "--name", "--name=value" or "--name value". An underscore in a name counts as a
- * dash, as in a configuration file: --max_tasks. *next points to the next argument, and
- * is advanced if that argument is the value.
+ * Parse "--name", "--name=value" or "--name value". As in a configuration file, a name
+ * may contain "_" instead of "-". *next points to the next argument, and is advanced if
+ * this argument is the value.
  */
 static int read_long(struct command *command, const char *text, char *const **next)
 {
@@ -188,8 +188,7 @@ static bool must_be_path(const char *operand)
     return false;
 }
 
-/* Resolve a start URL. The fragment is removed, except from the URL that `coil-crawl
- * explain` explains. */
+/* Resolve a start URL. Remove its fragment, unless the command is `explain`. */
 static int resolve_start(const struct options *options, const char *operand, char **out)
 {
     struct url url;
@@ -208,8 +207,8 @@ static int resolve_start(const struct options *options, const char *operand, cha
 
 /*
  * Store the credentials of a start URL for its host. A link such as "/a" inherits them
- * from the page's URL, but an absolute link "http://example.org/a" needs them too.
- * (RFC 7617, section 2)
+ * from the page's URL, but an absolute link such as "http://example.org/a" does not. (RFC
+ * 7617, section 2)
  */
 static int add_login(struct options *options, const char *start)
 {
@@ -267,8 +266,8 @@ static int add_url(struct option_source *source, const char *operand)
 }
 
 /*
- * Add a start. An existing file or folder, such as a folder "example.org", takes
- * precedence over a URL.
+ * Add a start. If a file or folder has this name, such as a folder "example.org", it is
+ * meant, and not a URL.
  */
 int option_add_start(struct option_source *source, const char *operand)
 {
@@ -295,8 +294,10 @@ int option_add_start(struct option_source *source, const char *operand)
     return add_url(source, operand);
 }
 
-/* Return the last string of the list, and remove it from the end of the list if the list
- * also contains an equal string. */
+/*
+ * Return the last string of the list. If the list contains an equal string before it,
+ * remove the last one.
+ */
 static const char *take_last(struct text_list *list)
 {
     const char *last = list->at[list->count - 1];
@@ -309,8 +310,10 @@ static const char *take_last(struct text_list *list)
     return last;
 }
 
-/* True if the argument of --sitemap must be a file, but the file does not exist.
-   "sitemap.xml" must be a file, but "example.org/sitemap.xml" may be on the web. */
+/*
+ * True if the value of --sitemap must be a file, such as "sitemap.xml", but this file
+ * does not exist. False for "example.org/sitemap.xml", which may be a URL.
+ */
 static bool is_missing_file(const char *sitemap)
 {
     struct stat info;
@@ -337,7 +340,7 @@ static int add_sitemaps(struct option_source *source)
     return rc;
 }
 
-/* The commands for saved crawls, each with its number of folders. */
+/* The commands for saved crawls, and the number of folders of each. */
 static const struct {
     const char *word;
     size_t folders;
@@ -361,8 +364,8 @@ static int complain_of_command(const struct command *command, const char *usage)
 }
 
 /*
- * True if the first operand is the command `word`. The operand is a start instead if the
- * other operands do not fit the command, and a file or folder of that name exists.
+ * True if the first operand is the command `word`. It is a start instead if a file or
+ * folder with this name exists and the other operands do not fit the command.
  */
 static bool is_command(const struct command *command, const char *word, size_t wanted)
 {
@@ -411,9 +414,10 @@ static int add_lists(struct option_source *source)
     return rc;
 }
 
-/* Find the command again after all options were set, because --state may have replaced
-   its
- * folder. */
+/*
+ * Find the command again after all options were set, because its folder may have been
+ * given with --state.
+ */
 static int end_command(struct option_source *source, const struct command *command)
 {
     if (source->options->lists.count == 0)
@@ -454,8 +458,10 @@ static int add_starts(struct option_source *source, const struct command *comman
 
 /* ---- whole ------------------------------------------------------------------------- */
 
-/* Handle options such as --help, which print information. Returns 0 without such an
- * option. */
+/*
+ * Handle options such as --help, which print information. Returns 0 if there is no such
+ * option.
+ */
 static int print_information(const struct command *command, FILE *out)
 {
     const char *shell = last_value(command, "completions");

@@ -1,6 +1,6 @@
 /*
- * option_printer.c - print the table of options as help, as the manual's reference, as
- * the manual page, and as shell completions.
+ * option_printer.c - print the table of options as help, as reference for the manual, as
+ * manual page, and as shell completions.
  */
 #include "option_row.h"
 
@@ -8,12 +8,11 @@
 
 #include <string.h>
 
-/* The column of the help at which descriptions begin, and the width of the lines. */
+/* The help: the column at which descriptions begin, and the maximum width of lines. */
 #define WORDS_AT 28
 #define WIDTH 80
 
-/* The width of lines in the source of the manual page, which leaves space for
- * escapes. */
+/* Maximum width of lines in the source of the manual page, before escapes are added. */
 #define ROFF_WIDTH 68
 
 static const char summary[] =
@@ -38,8 +37,8 @@ static const struct {
 /* ---- the help ---------------------------------------------------------------------- */
 
 /*
- * Print `text` in lines that are broken at spaces, followed by a newline. The text begins
- * at `column`. Continuation lines begin at column `indent`.
+ * Print `text` and a newline, breaking lines at spaces. The text begins at `column`, and
+ * continuation lines begin at column `indent`.
  */
 static void print_wrapped(FILE *to, const char *text, size_t column, size_t indent)
 {
@@ -64,8 +63,10 @@ static void print_wrapped(FILE *to, const char *text, size_t column, size_t inde
     fputc('\n', to);
 }
 
-/* Print the names of an option, such as "  -f, --format FORMAT[:FILE]". Returns the
- * length. */
+/*
+ * Print the names of an option, such as "  -f, --format FORMAT[:FILE]". Returns the length
+ * printed.
+ */
 static size_t print_names(FILE *to, const struct option_row *row)
 {
     int n = row->letter != 0 ? fprintf(to, "  -%c, --%s", row->letter, row->name)
@@ -76,8 +77,7 @@ static size_t print_names(FILE *to, const struct option_row *row)
     return (size_t)n;
 }
 
-/* Write the description of an option: the text, the choices and the default in its
-   row. */
+/* Write the description of an option: its text, its choices and its default. */
 static void make_description(const struct option_row *row, char *to, size_t capacity)
 {
     size_t n = (size_t)snprintf(to, capacity, "%s", row->words);
@@ -196,9 +196,9 @@ void option_print_table(FILE *to)
 /* ---- the manual page (man(7)) ------------------------------------------------------ */
 
 /*
- * Print text in lines of at most ROFF_WIDTH characters, unless a word is longer. Minus
- * signs are escaped, because roff would print hyphens. Lines must not begin with '.' or
- * "'", because roff would treat them as requests.
+ * Print text in lines of at most ROFF_WIDTH characters, unless a word is longer. Escape
+ * minus signs, which roff would print as hyphens, and a '.' or "'" at the beginning of a
+ * line, which would be a request of roff.
  */
 static void print_roff(FILE *to, const char *text)
 {
@@ -388,8 +388,10 @@ static void print_bash(FILE *to)
           to);
 }
 
-/* Print text inside shell quotes. Each character that occurs in `also` gets a
- * backslash. */
+/*
+ * Print text inside shell quotes, with a backslash before each character that is in
+ * `also`.
+ */
 static void print_quoted(FILE *to, const char *text, const char *also)
 {
     for (; *text != '\0'; text++) {

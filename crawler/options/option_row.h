@@ -1,6 +1,6 @@
 /*
- * option_row.h - the description of one option, used by the parser, the help, the manual
- * and the completions of shells.
+ * option_row.h - the description of an option, used by the parser, the help, the manual
+ * and the shell completions.
  */
 #ifndef CRAWLER_OPTION_ROW_H
 #define CRAWLER_OPTION_ROW_H
@@ -19,29 +19,28 @@ enum option_group {
     OPTION_HIDDEN = OPTION_GROUP_COUNT /* not listed in any output */
 };
 
-/* The kind of completions that a shell offers for a value. */
+/* What a shell completes a value to. */
 enum option_hint { HINT_NONE, HINT_FILE, HINT_FOLDER };
 
 /* The source of a value, and the stream for error messages. */
 struct option_source {
     struct options *options;
     FILE *complaints;
-    const char *file; /* the configuration file, or NULL for the command line */
+    const char *file; /* the configuration file; NULL: the command line */
     unsigned line;
-    /* The file was found in the working directory, and was not named by the user. */
+    /* the file was found in the working directory, not given by the user */
     bool is_found;
-    bool *is_given; /* for each row, whether a value has replaced the default */
+    bool *is_given; /* for each row, whether a value replaced the default */
 };
 
-/* One option. The struct has many members, because a row describes all of an option, from
- * its name to its help. */
+/* A row of the table of options. */
 struct option_row {
     const char *name;
-    char letter;          /* or 0 if the option has no short name */
+    char letter;          /* short name, or 0 */
     const char *aliases;  /* further names, separated by spaces, or NULL */
     const char *argument; /* name of the option's value; NULL for a flag */
     /*
-     * Sets the option to `value`, which is "yes" or "no" for a flag. NULL for an action
+     * Sets the option to `value`, which for a flag is "yes" or "no". NULL for an action
      * such as --help, which is not allowed in a configuration file.
      */
     int (*set)(struct option_source *source, const struct option_row *row,
@@ -50,9 +49,9 @@ struct option_row {
     const char *initial; /* the default as a user would write it; NULL for zero */
     int64_t min, max;    /* minimum and maximum of a numeric option */
     const char *choices; /* allowed values, separated by spaces, or NULL for any value */
-    /* if the option is repeated, all values are used, not only the last one */
+    /* repeated values are added, and do not replace earlier ones */
     bool repeats;
-    bool writes; /* the value names a file or folder that will be written */
+    bool writes; /* the value is a file or folder that will be written */
     enum option_hint hint;
     enum option_group group;
     const char *words; /* description */
@@ -62,47 +61,45 @@ extern const struct option_row option_rows[];
 extern const size_t option_row_count;
 extern const char *const option_group_names[OPTION_GROUP_COUNT];
 
-/* True if the flag's name already begins with "no-", as in --no-robots. */
+/* True for a flag such as --no-robots, whose name begins with "no-". */
 bool option_is_negative(const struct option_row *row);
 
 /*
- * Set an option to a value. The first value replaces the option's default. Returns 0, or
- * the error of row->set().
+ * Set an option to a value. The first value replaces the default. Fails like row->set().
  */
 int option_set(struct option_source *source, const struct option_row *row,
                const char *value);
 
 /*
- * Find the row of an option: option_named() by a name or an alias, and option_denied() by
- * the opposite of a flag, such as "no-lenient" or "robots". Both functions return NULL
- * for an unknown name.
+ * Return the row of an option: option_named() for a name or an alias, and option_denied()
+ * for the opposite of a flag, such as "no-lenient" or "robots". Both functions return
+ * NULL for an unknown name.
  */
 const struct option_row *option_named(const char *name, size_t n);
 const struct option_row *option_denied(const char *name, size_t n);
 
 /*
- * Print a message such as "no such option; did you mean --lenient?" after `before` and
- * the name. If `before` is "", print "--" before the names. Returns -EINVAL.
+ * Print `before`, the name, and a message such as "no such option; did you mean
+ * --lenient?". If `before` is "", print "--" before both names. Returns -EINVAL.
  */
 int option_complain_unknown(FILE *to, const char *before, const char *name, size_t n);
 
 /*
- * Read the configuration file. If `path` is NULL, read ./coil-crawl.toml if it exists.
- * (option_file.c) Returns 0, -EINVAL after a message, or -ENOMEM.
+ * Read the configuration file `path` or, if that is NULL, ./coil-crawl.toml if it exists.
+ * (option_file.c) Returns 0, -EINVAL after printing a message, or -ENOMEM.
  */
 int option_read_file(struct option_source *source, const char *path);
 
 /*
- * Check a value that names an output. If the configuration file was found automatically,
- * its outputs must be below its folder. (option_output.c) Returns 0, or the error of
- * option_complain().
+ * Check the path of an output. If the configuration file was found automatically, its
+ * outputs must be below its folder. (option_output.c) Fails like option_complain().
  */
 int option_check_output(const struct option_source *source, const struct option_row *row,
                         const char *value);
 
 /*
- * Add a file, folder or URL to the starts. (option_parser.c) Returns 0, -EINVAL after a
- * message, or -ENOMEM.
+ * Add a file, folder or URL to the starts. (option_parser.c) Returns 0, -EINVAL after
+ * printing a message, or -ENOMEM.
  */
 int option_add_start(struct option_source *source, const char *operand);
 
@@ -111,9 +108,8 @@ int option_complain_of_start(const struct option_source *source, const char *ope
                              const char *what);
 
 /*
- * Add the starts in a list ("-" is standard input), the files that match a pattern, or
- * the file of a file:// URL. (option_inputs.c) These functions fail with the errors of
- * option_add_start().
+ * Add the starts in a list ("-" is standard input), the files whose names match a
+ * pattern, or the file of a file:// URL. (option_inputs.c) Fail like option_add_start().
  */
 int option_add_list(struct option_source *source, const char *path);
 bool option_is_pattern(const char *operand);
@@ -122,15 +118,15 @@ bool option_is_file_url(const char *operand);
 int option_add_file_url(struct option_source *source, const char *operand);
 
 /*
- * Print a message about the value of a row. Returns -EINVAL. If memory runs out, prints
- * nothing and returns -ENOMEM.
+ * Print a message about the value of an option. Returns -EINVAL, or -ENOMEM without
+ * printing if memory runs out.
  */
 int option_complain(const struct option_source *source, const struct option_row *row,
                     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Write the choices of a row to `to`, each enclosed in `quote`, such as "site, all,
- * none". If the result does not fit, it is truncated. Returns `to`.
+ * Write the choices of an option to `to`, such as "site, all, none", each enclosed in
+ * `quote`. A result that does not fit is truncated. Returns `to`.
  */
 #define OPTION_CHOICES_BYTES 256
 const char *option_choices(const struct option_row *row, const char *quote,
@@ -147,32 +143,32 @@ char *options_print(struct options *options, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /*
- * Return the header for a login "user:password" of n bytes. The header is owned by the
- * options. Returns NULL if memory runs out. (RFC 7617)
+ * Return the header for a login "user:password" of n bytes, owned by the options. Returns
+ * NULL if memory runs out. (RFC 7617)
  */
 const char *options_basic(struct options *options, const char *login, size_t n);
 
 int text_list_add(struct text_list *list, const char *text);
 
 /*
- * The setters are in option_value.c. Setters of values that may apply to a single host
- * are in option_host.c.
+ * Setters are in option_value.c and option_text.c, and in option_host.c if the value may
+ * apply to a single host.
  */
 #define OPTION_SETTER(name)                                                              \
     int name(struct option_source *source, const struct option_row *row,                 \
              const char *value)
 OPTION_SETTER(set_flag);
-/* for a flag such as --no-robots: "yes" sets the field to false */
+/* for a flag whose "yes" sets the field to false */
 OPTION_SETTER(clear_flag);
 OPTION_SETTER(set_count);
 OPTION_SETTER(set_unsigned);
 OPTION_SETTER(set_size); /* sets a field of type size_t */
 OPTION_SETTER(set_bytes);
 OPTION_SETTER(set_duration);
-/* sets an enum with constants in the order of the choices */
+/* sets an enum, whose constants are in the order of the choices */
 OPTION_SETTER(set_choice);
 OPTION_SETTER(set_text);
-OPTION_SETTER(set_line); /* sets a text without newlines, to be sent in a header */
+OPTION_SETTER(set_line); /* sets a text that is sent in a header, without newlines */
 OPTION_SETTER(set_file); /* the path of a readable file */
 OPTION_SETTER(set_folder);
 OPTION_SETTER(set_url);
@@ -190,32 +186,32 @@ OPTION_SETTER(set_traps);
 OPTION_SETTER(add_statuses);
 OPTION_SETTER(add_verdicts);
 OPTION_SETTER(add_format);
-/* sets the backend: to the value, or for a flag such as --epoll to `words` */
+/* sets the backend to the value or, for a flag such as --epoll, to `words` */
 OPTION_SETTER(set_backend);
 OPTION_SETTER(refuse_iocp);
 
-/*
- * An element of a list separated by commas, without the white space around it.
- */
+/* An element of a comma-separated list, without the white space around it. */
 struct option_part {
     const char *at;
     size_t n;
 };
 
-/* Get the next element of the list. After the last element, *list is set to NULL, and the
- * next call returns false. */
+/*
+ * Get the next element of the list. Returns false if there is none. After the last
+ * element, *list is NULL.
+ */
 bool option_next_part(const char **list, struct option_part *part);
 
-/* Parse digits. Returns false if there are too many digits or other characters. */
+/*
+ * Parse a number of n digits. Returns false if there are other characters, or too many
+ * digits.
+ */
 bool option_read_digits(const char *text, size_t n, int64_t *out);
 
 /* True for a header "Name: value" if the name is a token. (RFC 9110, 5.6.2) */
 bool option_is_header(const char *text);
 
-/*
- * Reject headers that only the crawler may set. Returns 0, or the error of
- * option_complain().
- */
+/* Reject a header that only the crawler may set. Fails like option_complain(). */
 int option_check_header(const struct option_source *source, const struct option_row *row,
                         const char *header);
 

@@ -37,8 +37,10 @@ OPTION_SETTER(add_text)
     return text != NULL ? text_list_add(option_field_of(source, row), text) : -ENOMEM;
 }
 
-/* True if the text has control characters, which could end an HTTP header or a line on
- * the terminal. */
+/*
+ * True if the text contains control characters, which could end an HTTP header, or a line
+ * on the terminal.
+ */
 static bool has_control(const char *text)
 {
     for (; *text != '\0'; text++)
@@ -92,7 +94,7 @@ OPTION_SETTER(set_url)
 
 /*
  * Set the address of --status: "9100", "HOST:9100" or "[::1]:9100". IPv6 addresses need
- * brackets, because the port would be ambiguous without them.
+ * brackets, because otherwise the port would be ambiguous.
  */
 OPTION_SETTER(set_status)
 {
@@ -121,7 +123,10 @@ OPTION_SETTER(set_status)
                : -ENOMEM;
 }
 
-/* Set the proxy. The value is a host with or without a proxy scheme, as in libcurl. */
+/*
+ * Set the proxy. As in libcurl, the value is a host, which may be preceded by the scheme
+ * of a proxy.
+ */
 OPTION_SETTER(set_proxy)
 {
     static const char schemes[] = "http https socks4 socks4a socks5 socks5h";
@@ -199,8 +204,8 @@ OPTION_SETTER(add_header)
 }
 
 /*
- * Return the header with this name ("Cookie:") among the headers for the start URLs, or
- * NULL.
+ * Return the header with this name, such as "Cookie:", among the headers for start URLs,
+ * or NULL.
  */
 static const char **find_header(struct options *options, const char *name)
 {
@@ -236,8 +241,8 @@ OPTION_SETTER(add_cookie)
 }
 
 /*
- * Encode n bytes in base 64. `to` needs 4 bytes for every 3 bytes of text, rounded up,
- * and one byte for a NUL. (RFC 4648, section 4)
+ * Encode n bytes in base 64. `to` must have space for 4 bytes per 3 bytes of text,
+ * rounded up, and for a NUL. (RFC 4648, section 4)
  */
 static void base64(const char *text, size_t n, char *to)
 {
@@ -270,8 +275,10 @@ const char *options_basic(struct options *options, const char *login, size_t n)
     return header;
 }
 
-/* Set the credentials. If the option is repeated, the last value counts. Messages do not
- * contain the value, because it is secret. */
+/*
+ * Set the credentials. If the option is repeated, the last value is used. Messages must
+ * not contain the value, which is secret.
+ */
 OPTION_SETTER(set_credentials)
 {
     struct options *options = source->options;

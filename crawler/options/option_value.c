@@ -1,9 +1,9 @@
 /*
  * option_value.c - convert the value of an option and store it in its field.
  *
- * If a setter rejects a value, its message says which values the option accepts. Numbers
- * are not parsed with strtod(), which would accept "inf", "0x10" and the formats of the
- * locale.
+ * If a setter rejects a value, its message lists the values that the option accepts.
+ * Numbers are not parsed with strtod(), which would accept "inf", "0x10" and the formats
+ * of the locale.
  */
 #include "option_value_inside.h"
 #include "../base/text.h"
@@ -46,8 +46,7 @@ void *option_field_of(const struct option_source *source, const struct option_ro
     return (char *)source->options + row->offset;
 }
 
-/* True if an option still has its default, which the first explicit value will
-   replace. */
+/* True if an option still has its default, so that the value must replace it. */
 static bool is_default(const struct option_source *source, const struct option_row *row)
 {
     return source->is_given != NULL && !source->is_given[row - option_rows];
@@ -55,8 +54,10 @@ static bool is_default(const struct option_source *source, const struct option_r
 
 /* ---- options as arguments ---------------------------------------------------------- */
 
-/* Return the argument for a flag: "--lenient" or "--no-lenient". The opposite of
-   --no-robots is "--robots". */
+/*
+ * Return the command-line argument for a flag and its value, such as "--lenient" or
+ * "--no-lenient". The opposite of "--no-robots" is "--robots".
+ */
 static char *argument_of_flag(struct options *options, const struct option_row *row,
                               const char *value)
 {
@@ -67,8 +68,10 @@ static char *argument_of_flag(struct options *options, const struct option_row *
     return options_print(options, "--%s%s", is_no ? "no-" : "", row->name);
 }
 
-/* Return the argument that sets an option to a value. Paths are made absolute, so that
-   they do not depend on the working directory. */
+/*
+ * Return the command-line argument that sets an option to a value. Paths are made
+ * absolute, to be independent of the working directory.
+ */
 static char *argument_of(struct options *options, const struct option_row *row,
                          const char *value)
 {
@@ -86,7 +89,10 @@ static char *argument_of(struct options *options, const struct option_row *row,
     return argument;
 }
 
-/* Record the argument, so that it can be saved with the crawl and restored later. */
+/*
+ * Record the command-line argument, so that it can be saved with the crawl and restored
+ * later.
+ */
 static int record_argument(struct option_source *source, const struct option_row *row,
                            const char *value)
 {
@@ -96,7 +102,7 @@ static int record_argument(struct option_source *source, const struct option_row
     int rc = 0;
 
     if (decides && source->file != NULL && options->command != COMMAND_CRAWL)
-        return 0; /* these options are taken from the saved crawl */
+        return 0; /* these are taken from the saved crawl */
     argument = argument_of(options, row, value);
     if (argument == NULL)
         return -ENOMEM;
@@ -249,8 +255,8 @@ OPTION_SETTER(set_bytes)
 }
 
 /*
- * Return the unit of a time, in nanoseconds. Times without a unit are in seconds. Returns
- * 0 for an unknown unit.
+ * Return the duration of a time unit in nanoseconds, or 0 if it is unknown. "" stands for
+ * seconds.
  */
 static int64_t time_unit(const char *unit)
 {
@@ -267,8 +273,8 @@ static int64_t time_unit(const char *unit)
 }
 
 /*
- * Convert "90", "1.5", "30s" or "5m" to nanoseconds. Accepts at most 31 years, so that
- * the result cannot overflow.
+ * Convert "90", "1.5", "30s" or "5m" to nanoseconds. To prevent overflow, at most 31
+ * years are accepted.
  */
 static bool read_time(const char *text, int64_t *out)
 {
@@ -414,7 +420,7 @@ OPTION_SETTER(set_traps)
     return 0;
 }
 
-/* Add a sitemap. option_parser.c adds it to the starts after all options are set. */
+/* Add a sitemap. After all options are set, option_parser.c adds it to the starts. */
 OPTION_SETTER(add_sitemap)
 {
     struct options *options = source->options;
@@ -444,7 +450,7 @@ OPTION_SETTER(add_verdicts)
         if (option_word_index(row->choices, part.at, part.n) < 0)
             return no_choice(source, row, part.at, part.n);
         snprintf(word, sizeof word, "%.*s", (int)part.n, part.at);
-        /* "none" sets the entry of VERDICT_OPEN, which is cleared below */
+        /* for "none", this sets the element of VERDICT_OPEN, which is cleared below */
         fail_on[verdict_of_word(word)] = true;
     }
     fail_on[VERDICT_OPEN] = false;
@@ -473,7 +479,7 @@ OPTION_SETTER(add_names)
 
 /* ---- reports ----------------------------------------------------------------------- */
 
-/* Add a format, stored as "FORMAT:FILE". FILE is "-" for stdout. */
+/* Add a format. It is stored as "FORMAT:FILE", with "-" for stdout. */
 OPTION_SETTER(add_format)
 {
     struct options *options = source->options;

@@ -1,13 +1,12 @@
 /*
  * options.c - the table of all options.
  *
- * All code that depends on the set of options uses this table. The parser
- * (option_parser.c) calls the setters in its rows (option_value.c), which also set the
- * defaults. option_printer.c prints --help, the manual, the manual page and the shell
- * completions.
+ * The parser (option_parser.c) calls the setters in this table (option_value.c), which
+ * also set the defaults. option_printer.c prints the table as --help, manual, manual page
+ * and shell completions.
  *
- * If an option also exists in lychee, muffet, LinkChecker, wget or curl, it has the same
- * name here.
+ * An option that exists in lychee, muffet, LinkChecker, wget or curl has the same name
+ * here.
  */
 #include "options.h"
 

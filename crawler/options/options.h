@@ -1,8 +1,7 @@
 /*
  * options.h - the options of a run, from the command line and the configuration file.
  *
- * The parser, the configuration file, --help, the manual and the shell completions all
- * use the table of options in options.c.
+ * The table of options is in options.c.
  */
 #ifndef CRAWLER_OPTIONS_H
 #define CRAWLER_OPTIONS_H
@@ -27,8 +26,10 @@ struct host_name {
 
 struct status_range {
     int first, last;
-    /* The range applies to this host and its subdomains, or to all hosts if host.name is
-     * NULL. */
+    /*
+     * The range applies to this host and its subdomains, or to all hosts if host.name is
+     * NULL.
+     */
     struct host_name host;
 };
 
@@ -54,31 +55,33 @@ enum options_command { /* The command that the first operand names. */
 };
 enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* All options of a run. The struct has many members, because each option has one. */
+/* All options of a run. */
 struct options {
-    /* The starts of the crawl, and the URLs to fetch: */
+    /* Which URLs to fetch. */
     struct text_list starts;   /* URLs from url_resolve(), or paths */
-    struct text_list sitemaps; /* the starts that are read as sitemaps */
+    struct text_list sitemaps; /* starts that are read as sitemaps */
     /* files that list further starts; "-" is standard input */
     struct text_list lists;
     struct pattern_list exclude; /* URLs not to fetch */
     struct pattern_list include; /* URLs to fetch even if `exclude` matches */
-    bool lenient;                /* how hosts of a site are compared: site.h */
+    bool lenient;                /* how to compare hosts: see site.h */
     enum external_mode external; /* how to check external links */
     enum fragments_mode fragments;
-    bool exclude_private; /* skip addresses of private networks and of this machine */
+    bool exclude_private; /* skip private addresses: see private_address.h */
     bool no_robots;
     bool obey_nofollow;     /* obey rel=nofollow and <meta name=robots> */
     bool obey_x_robots_tag; /* obey the header X-Robots-Tag */
-    bool no_sitemaps;       /* read only sitemaps that the user has named */
+    bool no_sitemaps;       /* only read sitemaps given by the user */
     bool no_header_links;   /* do not search the headers Link and Refresh */
     bool no_css;            /* do not search style sheets and styles */
     bool trap_repeat_off, trap_session_off, trap_calendar_off;
 
     /* Limits: */
-    /* concurrent pages of the site; external links have an equal, separate limit */
+    /*
+     * concurrent requests for pages of the site; the same limit applies to external links
+     */
     unsigned max_tasks;
-    /* concurrent requests to each host of the site; 0 means max_tasks */
+    /* concurrent requests to each host of the site; 0: max_tasks */
     unsigned per_host;
     unsigned external_per_host;
     unsigned max_redirects; /* maximum number of redirects in a row */
@@ -88,38 +91,37 @@ struct options {
     size_t max_url_bytes;
     size_t max_body_bytes;   /* maximum size of a page */
     int64_t max_duration_ns; /* maximum duration of the crawl; 0 means no limit */
-    int64_t timeout_ns;      /* time without progress after which a request fails */
+    int64_t timeout_ns;      /* time without received bytes after which a request fails */
     int64_t max_time_ns;     /* maximum duration of a request */
     int64_t delay_ns;        /* delay between two requests to a host */
 
     /* HTTP: */
     const char *user_agent;
-    const char *ca_file, *proxy; /* NULL to use environment variables */
+    const char *ca_file, *proxy; /* NULL: use environment variables */
     bool insecure;
-    bool cookies; /* store the cookies that servers set */
-    /* The headers of -H, -b and -u. They are sent only to the origins of the start
-     * URLs. */
+    bool cookies; /* store and send the cookies that servers set */
+    /* The headers of -H, -b and -u, sent only to the origins of the start URLs. */
     struct text_list headers;
     struct host_header *host_headers;
     size_t host_header_count;
-    /* Credentials of start URLs, for links without credentials to the same hosts. */
+    /* Credentials of start URLs, also sent for links to the same hosts. */
     struct login *logins;
     size_t login_count;
 
     /* Local files: */
-    const char *root_dir; /* NULL to use the folder that is checked */
-    const char *base_url; /* the URL at which root_dir will be served, or NULL */
+    const char *root_dir; /* NULL: the folder that is checked */
+    const char *base_url; /* URL at which root_dir will be served, or NULL */
     struct text_list index_files;
     bool clean_urls; /* serve a.html for "/a" */
     bool offline;    /* do not use the network */
 
     /* Verdicts: */
-    struct status_range *accept; /* the statuses that are OK */
+    struct status_range *accept; /* statuses that are OK */
     size_t accept_count;
-    bool accept_is_default; /* the ranges for all hosts are still the default */
+    bool accept_is_default; /* ranges for all hosts are still the default */
     bool fail_on[VERDICT_COUNT];
     const char *baseline; /* an earlier report; its findings do not fail the run */
-    const char *cache;    /* a file with external targets that were OK recently */
+    const char *cache;    /* file with external targets that were OK recently */
     int64_t max_age_ns;   /* maximum age of an entry in the cache */
 
     /* Reports: */
@@ -127,28 +129,32 @@ struct options {
     enum color_mode color;
     bool quiet, no_progress;
     const char *warc; /* path of the archive, or NULL */
-    /* The address of --status. If the host is "", listen on all addresses; if the port is
-     * NULL, do not listen. */
+    /*
+     * The address of --status. If the host is "", listen on all addresses. If the port is
+     * NULL, do not listen.
+     */
     const char *status_host, *status_port;
     unsigned verbosity;
-    /* `coil-crawl explain URL`: explain the first start, including its fragment */
+    /* `coil-crawl explain URL`: explain the first start, which may have a fragment */
     bool explain;
 
     /* Options of saved and shared crawls: */
     enum options_command command;
-    const char *state;       /* the folder of the saved crawl, or NULL */
-    const char *later_state; /* the second folder of COMMAND_DIFF */
-    /* the backend of the event loop, or NULL for the default */
+    const char *state;       /* folder of the saved crawl, or NULL */
+    const char *later_state; /* second folder of COMMAND_DIFF */
+    /* backend of the event loop; NULL: the default */
     const char *backend;
-    int64_t state_interval_ns;    /* time between two writes of the results */
+    int64_t state_interval_ns;    /* time between two writes of results */
     const char *frontier, *crawl; /* URL of Redis and name of the shared crawl, or NULL */
-    unsigned split_host; /* number of processes that may send requests to one host */
+    unsigned split_host;          /* number of processes that may fetch from one host */
     size_t results_max_bytes;
     struct text_list
-        /* options that affect the crawl, as given on the command line: "--max-depth=3" */
+        /* options that affect the crawl, as on the command line: "--max-depth=3" */
         decided;
-    /* All options on the command line, and the options in the configuration file that
-     * affect reports. */
+    /*
+     * All options on the command line, and those in the configuration file that affect
+     * reports.
+     */
     struct text_list given;
 
     /* Strings owned by the options. */
@@ -156,32 +162,34 @@ struct options {
     size_t owned_count;
 };
 
-/* Set the defaults. Returns 0 or -ENOMEM. Call options_finish() even after a failure. */
+/*
+ * Set the defaults. Returns 0 or -ENOMEM. options_finish() must be called even after an
+ * error.
+ */
 int options_init(struct options *options);
 
 /*
- * The return value of options_parse() after options such as --help, which only print
- * information.
+ * Returned by options_parse() after options such as --help, which only print information.
  */
 #define OPTIONS_PRINTED 1
 
 /*
- * Read the configuration file and the command line, after options_init(). The file is the
- * argument of --config, or otherwise ./coil-crawl.toml if it exists. The command line
- * takes precedence, and lists are concatenated. `argv` must outlive the options.
+ * Read the configuration file and the command line. Call this after options_init(). The
+ * file is the value of --config, or otherwise ./coil-crawl.toml if it exists. The command
+ * line takes precedence, but lists are concatenated. `argv` must outlive the options.
  *
- * Returns 0, or OPTIONS_PRINTED after options such as --help, which print to `out`. Fails
- * with -EINVAL after a message to `complaints` that names the option and its allowed
- * values, or with -ENOMEM.
+ * Returns 0, or OPTIONS_PRINTED after printing information to `out`. Fails with -ENOMEM,
+ * or with -EINVAL after printing a message to `complaints` that names the option and the
+ * values that it accepts.
  */
 int options_parse(struct options *options, int argc, char *const argv[], FILE *out,
                   FILE *complaints);
 
 /*
- * Restore the options of a saved crawl, after options_init(). The options of the original
- * command (`decided`) are applied first, then those of the current command (now->given).
- * The start URLs are those of the original command (`starts`). Fails with the errors of
- * options_parse(). The texts and `now` must outlive the options.
+ * Restore the options of a saved crawl. Call this after options_init(). `decided` and
+ * `starts` are the options and start URLs of the original command. The options of the
+ * current command, now->given, are applied after them. The texts and `now` must outlive
+ * the options. Fails like options_parse().
  */
 int options_restore(struct options *options, const struct options *now,
                     const struct text_list *decided, const struct text_list *starts,

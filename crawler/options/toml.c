@@ -1,10 +1,9 @@
 /*
- * toml.c - read TOML 1.0, except for tables. (Debian 12 does not have a C library for
- * TOML.)
+ * toml.c - see toml.h. (Debian 12 does not have a C library for TOML.)
  *
- * This is a recursive-descent parser, with functions named after parts of the grammar.
- * Strings are decoded in place, because no escape is shorter than the character that it
- * represents. (toml.io/en/v1.0.0)
+ * This is a recursive-descent parser, whose functions are named after parts of the
+ * grammar (toml.io/en/v1.0.0). Strings are decoded in place, because no escape is shorter
+ * than the character that it represents.
  *
  * Start reading at toml_read() and read_pair().
  */
@@ -22,7 +21,7 @@
 #define NUMBER_BYTES 64
 
 struct reader {
-    char *at; /* the rest of the text; its only NUL is at its end */
+    char *at; /* rest of the text, with a single NUL at its end */
     unsigned line;
     struct toml_mistake *mistake;
     int (*take)(void *arg, const struct toml_value *value);
@@ -88,8 +87,8 @@ static int skip_lines(struct reader *reader)
 /* ---- strings ----------------------------------------------------------------------- */
 
 /*
- * Write a character as UTF-8 and advance *to. Returns false if the character is not
- * valid.
+ * Write a code point as UTF-8, and advance *to. Returns false if the code point is
+ * invalid.
  */
 static bool put_point(char **to, uint32_t point)
 {
@@ -105,8 +104,10 @@ static bool put_point(char **to, uint32_t point)
     return true;
 }
 
-/* Read an escape such as "\u00e9" or "\U0001f600". `digits` is the number of digits after
- * the letter. */
+/*
+ * Read the digits of an escape such as "\u00e9" or "\U0001f600". `digits` is their
+ * number.
+ */
 static int read_point(struct reader *reader, int digits, char **to)
 {
     uint32_t point = 0;
@@ -123,8 +124,10 @@ static int read_point(struct reader *reader, int digits, char **to)
                : syntax_error(reader, "an escape that is not a character");
 }
 
-/* After a backslash at the end of a line, skip all white space up to the next text.
- * Returns false if the backslash is not at the end of a line. */
+/*
+ * If the backslash is at the end of its line, skip white space and newlines up to the
+ * next text. Otherwise return false.
+ */
 static bool skip_line_end(struct reader *reader)
 {
     const char *at = reader->at + strspn(reader->at, " \t");
@@ -158,8 +161,8 @@ static int read_escape(struct reader *reader, bool may_span, char **to)
 }
 
 /*
- * Read quotes in a multi-line string. One or two quotes are text, and three quotes end
- * the string. Returns true at the end of the string.
+ * Read quotes in a multi-line string. One or two quotes are text, and three end the
+ * string. Returns true if the string ends.
  */
 static bool read_quotes(struct reader *reader, char quote, char **to)
 {
@@ -227,8 +230,8 @@ static int read_string(struct reader *reader, bool may_span, const char **out)
 /* ---- numbers ----------------------------------------------------------------------- */
 
 /*
- * Copy digits to *to, omitting the underscores between them. Returns false if the digits
- * are invalid.
+ * Copy digits to *to, omitting underscores between them. Returns false if they are
+ * invalid.
  */
 static bool read_digits(const char **at, int base, char **to)
 {
@@ -421,7 +424,7 @@ static int read_pair(struct reader *reader)
 
 /* ---- a file ------------------------------------------------------------------------ */
 
-/* Check that the file is UTF-8, and count lines. Returns 0 or an error. */
+/* Check that the file is valid UTF-8 without NULs. Returns 0 or an error. */
 static int check_bytes(struct reader *reader, const char *text, size_t n)
 {
     for (size_t i = 0, length; i < n; i += length) {

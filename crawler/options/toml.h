@@ -1,8 +1,8 @@
 /*
  * toml.h - read a configuration file in TOML 1.0 as keys and values.
  *
- * The parser rejects features that a list of options does not need: tables, dotted keys,
- * dates, and nested lists.
+ * Features that a list of options does not need are rejected: tables, dotted keys, dates
+ * and nested lists.
  */
 #ifndef CRAWLER_TOML_H
 #define CRAWLER_TOML_H
@@ -15,30 +15,31 @@ enum toml_kind { TOML_STRING, TOML_NUMBER, TOML_BOOLEAN };
 struct toml_value {
     const char *key;
     /*
-     * The value as a string: a text, "true", "false", or a number in decimal digits; or
-     * NULL for an empty list.
+     * The value as a string: a text, "true", "false", or a decimal number. NULL for an
+     * empty list.
      */
     const char *text;
     enum toml_kind kind;
-    /* `is_first` is true for the first element of a list, and for a value that is not in
-     * a list */
+    /*
+     * is_first is true for the first element of a list, and if the value is not in a list
+     */
     bool in_list, is_first;
     unsigned line;
 };
 
-/* An error in a file, and its line number. */
+/* An error in the file, and its line number. */
 struct toml_mistake {
     const char *what;
     unsigned line;
 };
 
 /*
- * Call take() for each value and for each element of a list, until take() fails. `text`
- * has n bytes, followed by a NUL, and is overwritten. The strings that are passed to
- * take() are valid only during the call.
+ * Call take() for each value that is not a list and for each element of a list, until
+ * take() fails. `text` consists of n bytes and a NUL, and is overwritten. The strings
+ * passed to take() are valid only during the call.
  *
- * Returns 0, the error of take(), or -EINVAL if the file has an error. In the last case
- * *mistake describes the error. Otherwise mistake->what is set to NULL.
+ * Returns 0, the error of take(), or -EINVAL if the file is invalid. In the last case,
+ * *mistake describes the error. Otherwise, mistake->what is NULL.
  */
 int toml_read(char *text, size_t n,
               int (*take)(void *arg, const struct toml_value *value), void *arg,

@@ -1,5 +1,5 @@
 /*
- * record.c - pass a record to all sinks.
+ * record.c - see record.h
  */
 #include "record.h"
 

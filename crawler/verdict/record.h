@@ -1,7 +1,8 @@
 /*
- * record.h - the records that a running crawl passes to its reports.
+ * record.h - records, which a running crawl passes to its reports.
  *
- * docs/design/checker.md, "JSONL, schema 1", specifies when each record is passed.
+ * docs/design/checker.md, "JSONL, schema 1", specifies when each kind of record is
+ * passed.
  */
 #ifndef CRAWLER_RECORD_H
 #define CRAWLER_RECORD_H
@@ -29,13 +30,15 @@ struct record_link {
     bool is_known; /* the baseline contains the link; see record_verdict.is_known */
 };
 
-/* The result of fetching a target once. If a HEAD request fails and is followed by GET,
-   the two requests count as one fetch. */
+/*
+ * The result of fetching a target once. A HEAD request that fails and the GET after it
+ * count as one fetch.
+ */
 struct record_answer {
     const char *url;
     int status;                 /* 0 if the server did not answer */
-    int64_t at_ns, duration_ns; /* time since the start of the crawl; and duration */
-    int64_t bytes;              /* number of received bytes, before decompression */
+    int64_t at_ns, duration_ns; /* time since the crawl began, and duration */
+    int64_t bytes;              /* number of bytes received, before decompression */
     unsigned tries;             /* number of fetches of the target so far */
 };
 
@@ -57,23 +60,25 @@ struct record_verdict {
 
 /*
  * The totals in every report. A page is a URL that was fetched and searched for links. A
- * link is one place in a page or in its headers. A target is a start, or a URL with its
- * fragment that a link leads to.
+ * link is a place in a page or its headers. A target is a start, or the URL of a link,
+ * including its fragment.
  */
 struct record_summary {
-    size_t urls; /* number of URLs without fragments, including those only in redirects */
+    size_t urls; /* number of URLs without fragments, including targets of redirects */
     size_t pages, links, targets;
     size_t verdicts[VERDICT_COUNT];      /* numbers of targets with each verdict */
     size_t verdict_urls[VERDICT_COUNT];  /* numbers of their URLs without fragments */
     size_t verdict_links[VERDICT_COUNT]; /* numbers of links to these targets */
     size_t findings, finding_links; /* targets that fail the run, and links to them */
-    int64_t bytes; /* size of all files and answers, including retried answers */
+    int64_t bytes; /* size of all files and answers, also of retried requests */
     int64_t duration_ns;
     int exit_status;
 };
 
-/* A sink for records. Functions may be NULL and must not suspend. They return 0, or a
-   negative errno, which ends the crawl. */
+/*
+ * Receives records. Functions may be NULL, and must not suspend. They return 0, or a
+ * negative errno, which ends the crawl.
+ */
 struct record_sink {
     int (*page)(void *arg, const struct record_page *page);
     int (*link)(void *arg, const struct record_link *link);

@@ -109,8 +109,10 @@ static const struct {
     [REASON_ROUTE] = {"route", "a route, which a script of the page follows"},
 };
 
-/* The names in IANA's registry of HTTP status codes. 1xx, 306 and 418 are omitted,
-   because they are meaningless as a final answer. */
+/*
+ * The names in IANA's registry of HTTP status codes, without 1xx, 306 and 418, which are
+ * meaningless as final answers.
+ */
 static const struct {
     int status;
     const char *name;

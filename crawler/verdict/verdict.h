@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 
-/* verdict_traits() returns the properties of a verdict, from a table in verdict.c. */
 enum verdict {
     VERDICT_OPEN, /* not known yet; never reported */
     VERDICT_OK,
@@ -69,8 +68,10 @@ enum reason {
     REASON_COUNT
 };
 
-/* The tone of a verdict, in ascending order of importance. The tone determines the color
-   in reports. */
+/*
+ * The tone of a verdict determines its color in reports. Tones are in ascending order of
+ * importance.
+ */
 enum verdict_tone {
     TONE_NEUTRAL,
     TONE_GOOD,
@@ -78,18 +79,17 @@ enum verdict_tone {
     TONE_BAD      /* also in the first list of the text report */
 };
 
-/* The properties of a verdict that reports use. */
+/* Properties of a verdict that reports use. */
 struct verdict_traits {
-    /* name in JSONL and --fail-on, at most 15 bytes; NULL for VERDICT_OPEN */
+    /* name in JSONL and --fail-on of at most 15 bytes; NULL for VERDICT_OPEN */
     const char *word;
     enum verdict_tone tone;
     const char *title;  /* title of an annotation on GitHub */
-    const char *list;   /* the headline of its list in the text report; or NULL */
-    unsigned verbosity; /* number of -v options that show the list */
+    const char *list;   /* headline of its list in the text report; or NULL */
+    unsigned verbosity; /* number of -v options needed to show the list */
     const char *rule;   /* description of its rules in SARIF */
     bool is_unanswered; /* the target could not be fetched: an <error> in JUnit */
-    /* The verdict may differ between the fragments of a page, so a page may have several
-       of these verdicts. */
+    /* the verdict depends on the fragment, so a page may have several such verdicts */
     bool is_of_fragment;
 };
 
@@ -101,8 +101,10 @@ const struct verdict_traits *verdict_traits(enum verdict verdict);
 const char *verdict_word(enum verdict verdict);
 const char *reason_word(enum reason reason);
 
-/* Return a text for human readers, such as "no element has this id", or "" if the HTTP
-   status is the reason. */
+/*
+ * Return an explanation for human readers, such as "no element has this id", or "" if the
+ * HTTP status explains the verdict.
+ */
 const char *reason_sentence(enum reason reason);
 
 /* Return the verdict with this name, or VERDICT_OPEN for an unknown name. */

@@ -1,4 +1,6 @@
-/* numbers.c - collect the current state of a crawl in numbers. */
+/*
+ * numbers.c - see numbers.h
+ */
 #include "numbers.h"
 
 #include <coil/timer.h>
@@ -48,7 +50,7 @@ static size_t work_of(const struct watch_host *host)
     return host->queued + host->in_flight;
 }
 
-/* Insert a host into the list of the busiest hosts. */
+/* Insert a host into the sorted list of the busiest hosts, if it belongs there. */
 static void insert_host(struct watch_numbers *numbers, const struct watch_host *host)
 {
     struct watch_host *hosts = numbers->hosts;

@@ -1,11 +1,12 @@
-/* numbers.h - collect the current state of a crawl in numbers. */
+/*
+ * numbers.h - collect numbers that describe the current state of a crawl.
+ */
 #ifndef CRAWLER_NUMBERS_H
 #define CRAWLER_NUMBERS_H
 
 #include "../crawl/crawl.h"
 
-/* Maximum number of hosts that are listed. These are the hosts with the most URLs to
- * fetch. */
+/* Maximum number of hosts listed: those with the most URLs to fetch. */
 #define WATCH_HOSTS 100
 
 /* The current activity of a host. */
@@ -13,7 +14,7 @@ enum watch_state {
     WATCH_IDLE,    /* the host has no URLs to fetch */
     WATCH_ASKED,   /* requests are in flight */
     WATCH_READY,   /* the host is waiting for a worker */
-    WATCH_DELAYED, /* the host is waiting because of its delay or of Retry-After */
+    WATCH_DELAYED, /* the host is waiting because of its delay or Retry-After */
     WATCH_RULES    /* the host is waiting for its robots.txt */
 };
 
@@ -24,11 +25,10 @@ struct watch_host {
     int64_t delay_ns; /* delay between two requests to the host */
     int64_t wait_ns;  /* time until the next request is allowed, or 0 */
     enum watch_state state;
-    bool is_troubled; /* the host has refused a request */
+    bool is_troubled; /* host_pace.is_troubled */
 };
 
-/* The state of a crawl. The struct has many members, because each is a number on the
- * status page. */
+/* The numbers on the status page. */
 struct watch_numbers {
     int64_t elapsed_ns;
     struct crawler_progress urls;
@@ -42,8 +42,10 @@ struct watch_numbers {
     size_t listed;
 };
 
-/* Collect the numbers. Call this on the thread of the crawl. The strings are valid until
- * the crawl continues. */
+/*
+ * Collect the numbers. Must be called on the thread of the crawl. Strings are valid until
+ * the crawl continues.
+ */
 void watch_count(struct watch_numbers *numbers, const struct crawler *crawler);
 
 /* Return the name of a state: "idle", "asked" and so on. */

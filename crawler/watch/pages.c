@@ -1,4 +1,6 @@
-/* pages.c - write the current state of a crawl as text, HTML, JSON or metrics. */
+/*
+ * pages.c - see pages.h
+ */
 #include "pages.h"
 
 #include "../report/escape.h"
@@ -211,7 +213,7 @@ static void put_of_hosts(struct text *text, const struct watch_numbers *numbers,
     put_metric(text, name, "gauge", help);
     for (size_t i = 0; i < numbers->listed; i++) {
         text_print(text, "%s{host=\"", name);
-        /* the characters that must be escaped in labels are also escaped in JSON */
+        /* labels need the same escapes as JSON */
         escape_json(numbers->hosts[i].origin, put_piece, text);
         text_print(text, "\"} %.15g\n", value(&numbers->hosts[i]));
     }

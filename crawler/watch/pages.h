@@ -2,7 +2,7 @@
  * pages.h - write the current state of a crawl as text, HTML, JSON or metrics.
  *
  * docs/design/checker.md, "Watching", lists the names of the values, which must never
- * change. If memory runs out, text->failed is set, and the text is incomplete.
+ * change. If memory runs out, text->failed is set.
  */
 #ifndef CRAWLER_WATCH_PAGES_H
 #define CRAWLER_WATCH_PAGES_H

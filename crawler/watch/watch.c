@@ -1,13 +1,13 @@
 /*
- * watch.c - watch a running crawl: --status, and SIGUSR1.
+ * watch.c - see watch.h
  *
- * Each connection serves one request, because clients poll only every second or two. The
- * numbers are computed for each request.
+ * Each connection serves one request, because clients only poll every second or two. The
+ * numbers are computed anew for each request.
  *
- * A web page could access this port in the user's browser through a host name that
- * resolves to this machine (DNS rebinding). The Host header must therefore be an address,
+ * A web page in the user's browser could access this port through a host name that
+ * resolves to this machine (DNS rebinding). Therefore the Host header must be an address,
  * "localhost", or the host of --status. If there are more than CLIENTS connections, the
- * oldest one is closed, so that clients that send only half a request do not block
+ * oldest one is closed, so that clients that never complete their requests do not block
  * others.
  */
 #include "watch.h"
@@ -28,7 +28,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define HEAD_BYTES 8192 /* maximum size of a request's head */
+#define HEAD_BYTES 8192 /* maximum size of the head of a request */
 #define PATIENCE_NS COIL_SEC(10)
 #define CLIENTS 16
 /* maximum number of connections, including those that are being closed */
@@ -195,8 +195,7 @@ static bool is_own_host(const struct watch *watch, const char *value, size_t n)
             is_name(value, n, watch->host));
 }
 
-/* Return the trimmed value of a header line with this name, or NULL if the line has
- * another name. */
+/* Return the trimmed value of a header line, or NULL if its name is not `name`. */
 static const char *value_in(const char *line, size_t n, const char *name, size_t *length)
 {
     size_t name_n = strlen(name);
@@ -216,9 +215,9 @@ static const char *value_in(const char *line, size_t n, const char *name, size_t
 }
 
 /*
- * Return NULL if the Host header names this server, else the HTTP status of the refusal.
- * `may_lack` is true for HTTP/1.0, which does not require Host. (RFC 9112, 3.2; RFC 9110,
- * 7.4)
+ * Return NULL if the Host header names this server, otherwise the HTTP status with which
+ * to refuse the request. `may_lack` is true for HTTP/1.0, which does not require the
+ * header. (RFC 9112, 3.2; RFC 9110, 7.4)
  */
 static const char *refusal_of_host(const struct watch *watch, const char *headers,
                                    bool may_lack)
@@ -247,7 +246,10 @@ static const char *refusal_of_host(const struct watch *watch, const char *header
 
 /* ---- requests ---------------------------------------------------------------------- */
 
-/* Answer a request. The request line is "METHOD TARGET HTTP/1.x". A query is ignored. */
+/*
+ * Answer a request, whose first line is "METHOD TARGET HTTP/1.x". Ignore a query in the
+ * target.
+ */
 static int answer_request(const struct watch *watch, coil_stream *stream, char *head)
 {
     char *line_end = head + strcspn(head, "\r\n"), *target, *version;
@@ -289,7 +291,7 @@ static void remove_client(struct watch *watch, struct watch_client *client)
     watch->client_count--;
 }
 
-/* Add a client. If there are too many connections, close the oldest connection. */
+/* Add a client. If there are too many, close the oldest connection. */
 static void add_client(struct watch *watch, struct watch_client *client)
 {
     TAILQ_INSERT_TAIL(&watch->clients, client, link);

@@ -1,5 +1,5 @@
 /*
- * watch.h - watch a running crawl: --status, and SIGUSR1.
+ * watch.h - show the state of a running crawl: as web pages (--status), and on SIGUSR1.
  *
  *     struct watch watch;
  *
@@ -22,9 +22,9 @@ struct watch_client;
 
 struct watch {
     const struct crawler *crawler;
-    struct progress progress; /* progress at the last tick, to compute the rate */
+    struct progress progress; /* progress at the last tick, for computing the rate */
     coil_listener *listener;  /* NULL if not listening */
-    /* The host passed to watch_listen(), which must outlive this struct, or NULL. */
+    /* The host passed to watch_listen(), which must outlive this struct; or NULL. */
     const char *host;
     TAILQ_HEAD(, watch_client) clients; /* connections, the oldest first */
     size_t client_count;
@@ -42,7 +42,10 @@ COIL_SUSPENDS int watch_listen(struct watch *watch, const char *host, const char
 /* Write the address of the listener to `name`, for example "127.0.0.1:9100". */
 int watch_name(const struct watch *watch, char *name, size_t size);
 
-/* Serve requests until cancelled. This is a task function. */
+/*
+ * Serve requests until cancelled. This is a task function whose argument is the struct
+ * watch.
+ */
 COIL_SUSPENDS int watch_serve(void *watch);
 
 /* Update the rate. Call this once per second. */
