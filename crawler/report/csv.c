@@ -5,9 +5,9 @@
  *     "http://h/a.html",12,9,"a","href","b.html","http://h/b.html","","broken","status",404,"404 Not Found","",1
  *
  * Texts are always quoted, because some spreadsheets separate fields with characters
- * other than a comma. The column `links` contains the total number of links to the
- * target. Each of the first hundred links has a row. After those, only the first link on
- * each page has a row.
+ * other than a comma. Each of the first hundred links to a target has a row. After that,
+ * only the first link on each page has a row, but the column `links` contains the number
+ * of all links.
  */
 #include "csv.h"
 

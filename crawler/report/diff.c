@@ -1,5 +1,5 @@
 /*
- * diff.c - compare two crawls, and report changes from OK to broken and back.
+ * diff.c - see diff.h
  *
  *     broken since:
  *       http://h/gone  404 Not Found (was ok)
@@ -11,8 +11,8 @@
  *
  *           1 broken since, 1 fixed, 1 no longer linked, 12 still broken
  *
- * For each target, the report lists the pages of the later crawl that link to the target.
- * If the target is no longer linked, it lists the pages of the earlier crawl.
+ * For each target, the report lists the pages that link to it in the later crawl or, if
+ * it is no longer linked, in the earlier crawl.
  *
  * Each crawl is read twice: first for its verdicts, then for its links. Only links to
  * targets that have changed are stored.
@@ -29,20 +29,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_IN_TEXT 10 /* maximum number of pages that the text lists for a target */
+#define PAGES_IN_TEXT 10 /* maximum number of pages listed per target in the text */
 
-/* The report lists changes in this order. */
+/* The kinds of changes, in the order of the report. */
 enum change { BROKEN, MENDED, UNLINKED, STILL, NO_CHANGE };
 
 struct diff_verdict {
-    struct diff_verdict *next; /* in order of arrival, later in order of keys */
+    struct diff_verdict *next; /* in order of arrival, after sort_verdicts() by key */
     const char *key;
     const char *target, *fragment, *message;
     enum verdict verdict;
     enum reason reason;
     int status;
     enum change change;
-    const char **pages; /* pages that link to the target, if it has changed */
+    const char **pages; /* pages that link to the target, if its verdict has changed */
     size_t page_count, page_capacity;
 };
 
@@ -113,8 +113,10 @@ static int add_verdict(void *arg, const struct record_verdict *record)
     return 0;
 }
 
-/* Record that the page links to the target. Adjacent links on the same page, which are
-   the usual case, share one copy of the page's URL. */
+/*
+ * Record that the page links to the target. Usually the previous link is on the same
+ * page, so both share a copy of the page's URL.
+ */
 static int add_page(struct diff_side *side, struct diff_verdict *verdict,
                     const char *page)
 {
@@ -181,8 +183,7 @@ static int compare_keys(const void *a, const void *b)
                   (*(struct diff_verdict *const *)b)->key);
 }
 
-/* Sort the verdicts by key, so that both crawls have the same order. Returns 0 or
-   -ENOMEM. */
+/* Sort the verdicts of a crawl by key, for the comparison. Returns 0 or -ENOMEM. */
 static int sort_verdicts(struct diff_side *side)
 {
     size_t count = side->count, n = 0;
@@ -297,8 +298,10 @@ static void put_pages(struct out *out, const struct diff_verdict *verdict)
                   count - told > 1 ? "s" : "");
 }
 
-/* Write one change. `was` is the earlier verdict and `now` is the later one; either may
-   be NULL. `one` is `now`, or `was` if `now` is NULL. */
+/*
+ * Write one change. `was` is the earlier verdict, and `now` the later one. One of them
+ * may be NULL. `one` is `now`, or `was` if `now` is NULL.
+ */
 static void put_text(struct out *out, const struct diff_verdict *one,
                      const struct diff_verdict *was, const struct diff_verdict *now)
 {
@@ -315,8 +318,8 @@ static void put_text(struct out *out, const struct diff_verdict *one,
 }
 
 /*
- * Return a JSON string, or null for NULL. If the text is not valid UTF-8, its non-ASCII
- * bytes are omitted.
+ * Return a JSON string, or null for NULL. If the text is not valid UTF-8, non-ASCII bytes
+ * are omitted.
  */
 static json_t *text_of(const char *text)
 {

@@ -21,25 +21,27 @@ struct diff_side {
     struct table verdicts; /* maps "URL#fragment" to struct diff_verdict */
     struct diff_verdict *first, *last;
     size_t count;
-    const char *page; /* URL of the page that contains the latest link */
+    const char *page; /* URL of the page with the latest link */
     struct arena arena;
 };
 
 struct diff {
     struct diff_side earlier, later;
-    /* numbers of targets with each kind of change, set by diff_compare() */
+    /* number of targets with each kind of change, set by diff_compare() */
     size_t broken, mended, unlinked, still;
 };
 
 /*
- * Return a sink that stores verdicts, or a sink that stores the links to targets that
- * have changed. The sinks fail only with -ENOMEM.
+ * Return a sink that stores verdicts. diff_links_sink() returns a sink that stores the
+ * links to targets whose verdict has changed. The sinks fail only with -ENOMEM.
  */
 struct record_sink diff_sink(struct diff_side *side);
 struct record_sink diff_links_sink(struct diff_side *side);
 
-/* Compare the verdicts of both crawls. A target counts as broken if fail_on[verdict] is
-   true. Returns 0 or -ENOMEM. */
+/*
+ * Compare the verdicts of both crawls. A target is broken if fail_on[verdict] is true.
+ * Returns 0 or -ENOMEM.
+ */
 int diff_compare(struct diff *diff, const bool fail_on[VERDICT_COUNT]);
 
 /* Write the changes, sorted by URL. Returns 0, -ENOMEM, or the writer's error. */

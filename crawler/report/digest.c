@@ -1,8 +1,8 @@
 /*
  * digest.c - collect findings and their links from records.
  *
- * A link may arrive before or after the verdict of its target. Each target therefore has
- * a slot in a hash table, found by a 64-bit hash with a secret seed. The states of a
+ * A link may arrive before or after the verdict on its target. So each target has a slot
+ * in a hash table, which is found by a 64-bit hash with a secret seed. The states of a
  * slot:
  *
  *     OPEN ---- verdict: OK ---------------> WELL        its links are dropped
@@ -11,11 +11,11 @@
  *                                                      in the baseline
  *
  * Invariants
- *   1. A link in the list of a slot or of a finding holds a reference to its page.
- *   2. A page stays open, and is not freed, from its first link until its own record
+ *   1. Each link in the list of a slot or a finding holds a reference to its page.
+ *   2. A page is open, and is not freed, from its first link until its own record
  *      arrives.
- *   3. A slot or a finding stores its first DIGEST_LINKS_KEPT links. After that, it
- *      stores only the first link on each page. All links are counted.
+ *   3. A slot or a finding stores the first DIGEST_LINKS_KEPT links and, after that, only
+ *      the first link on each page. All links are counted.
  */
 #include "digest_inside.h"
 
@@ -31,7 +31,7 @@
 #define FIRST_SLOTS 256
 #define LONGEST_TEXT 200    /* longer link texts are truncated */
 #define LONGEST_TARGET 4096 /* longer targets are truncated */
-/* rough number of pages that are searched at the same time: --max-tasks */
+/* typical number of pages searched at a time: --max-tasks */
 #define PAGES_AT_A_TIME 32
 #define LONGEST_CHAIN 250 /* maximum number of redirects to follow: --max-redirect */
 #define MANY_LINKS ((UINT32_C(1) << 28) - 1)
@@ -45,7 +45,7 @@ struct digest_slot {
 };
 
 struct redirect {
-    const char *target; /* or NULL if the URL does not redirect */
+    const char *target; /* NULL: the URL does not redirect */
     int status;
 };
 
@@ -95,8 +95,10 @@ static int grow_slots(struct digest *digest)
     return 0;
 }
 
-/* Return the slot of a target. A new target gets an OPEN slot. Returns NULL if memory
-   runs out. */
+/*
+ * Return the slot of a target, creating an OPEN slot if necessary. Returns NULL if memory
+ * runs out.
+ */
 static struct digest_slot *slot_of(struct digest *digest, const char *target,
                                    const char *fragment)
 {
@@ -145,9 +147,9 @@ static size_t find_open(const struct digest *digest, const char *url, uint64_t h
 }
 
 /*
- * Return the open page of a URL, and move it to the end of the list: each worker has one
- * open page, and most links are on the same page as the link before. Returns NULL if
- * memory runs out.
+ * Return the open page with this URL, creating it if necessary. Move it to the end of the
+ * list, because most links are on the same page as the previous one. The list is short,
+ * because each worker has at most one open page. Returns NULL if memory runs out.
  */
 static struct digest_page *open_page(struct digest *digest, const char *url)
 {
@@ -189,8 +191,8 @@ static int close_page(void *arg, const struct record_page *record)
 /* ---- words ------------------------------------------------------------------------- */
 
 /*
- * Return the index of an element or attribute name in digest->words. Returns 0 for NULL
- * or if there are too many names, or -ENOMEM.
+ * Return the index of the name of an element or attribute in digest->words, 0 for NULL or
+ * if there are too many names, or -ENOMEM.
  */
 static int number_of(struct digest *digest, const char *word)
 {
@@ -209,7 +211,7 @@ static int number_of(struct digest *digest, const char *word)
         digest->words[digest->word_count++] = NULL;
     number = digest->word_count;
     kept = copy_text(digest, word, strlen(word));
-    /* The table stores the number in place of a pointer, and never dereferences it. */
+    /* The table stores the number as a pointer, which is never dereferenced. */
     if (kept == NULL ||
         table_add(&digest->word_numbers, kept, (void *)number) < 0) // NOLINT
         return -ENOMEM;
@@ -235,7 +237,7 @@ static uint32_t allocate_link(struct digest *digest)
     return (uint32_t)++digest->link_count;
 }
 
-/* Move all links of a list to the unused links. The list must not be empty. */
+/* Move all links of a nonempty list to the list of unused links. */
 static void drop_links(struct digest *digest, uint32_t last)
 {
     uint32_t first = last;
@@ -249,7 +251,7 @@ static void drop_links(struct digest *digest, uint32_t last)
     digest->unused_links = last;
 }
 
-/* True if the link text is the end of "target#fragment", which is the usual case. */
+/* True if the link text is a suffix of "target#fragment", as most are. */
 static bool is_end_of(const struct record_link *record, size_t n)
 {
     const char *text = record->text, *fragment = record->fragment;
@@ -265,8 +267,7 @@ static bool is_end_of(const struct record_link *record, size_t n)
     return memcmp(record->target + target_n - (n - m), text, n - m) == 0;
 }
 
-/* Store the text of a link. If memory runs out, return -ENOMEM without changing
-   `link`. */
+/* Store the text of a link. Returns 0, or -ENOMEM without changing `link`. */
 static int store_text(struct digest_link *link, const struct record_link *record)
 {
     size_t n = strlen(record->text);
@@ -316,8 +317,8 @@ static int add_link(struct digest *digest, uint32_t *last,
 }
 
 /*
- * True if one of the last links in a list is on the page. More than the very last link is
- * checked, because several pages are searched at the same time.
+ * True if one of the last links in a list is on the page. Several links are checked,
+ * because several pages are searched at a time.
  */
 static bool has_page(const struct digest *digest, uint32_t last, const char *url)
 {
@@ -330,8 +331,8 @@ static bool has_page(const struct digest *digest, uint32_t last, const char *url
 }
 
 /*
- * Store a link to a target in the list *last, unless invariant 3 excludes it. `count` is
- * the number of links to the target so far.
+ * Store a link to a target in the list *last, unless only its page's first link is to be
+ * stored (invariant 3). `count` is the number of links to the target so far.
  */
 static int store_link(struct digest *digest, uint32_t *last, size_t count,
                       const struct record_link *record)
@@ -442,8 +443,10 @@ static enum finding_kind kind_of(const struct options *options, enum verdict ver
     return verdict == VERDICT_REDIRECT ? FINDING_MOVED : FINDING_WARNS;
 }
 
-/* Return a copy of the message. Equal messages share a copy. Returns NULL if memory runs
-   out. */
+/*
+ * Return a copy of the message, which equal messages share. Returns NULL if memory runs
+ * out.
+ */
 static const char *store_message(struct digest *digest, const char *message)
 {
     char *kept = table_get(&digest->messages, message);
@@ -494,7 +497,7 @@ static int add_finding(struct digest *digest, const struct digest_slot *slot,
     return 0;
 }
 
-/* Drop the links that are in the baseline, without changing the order of the others. */
+/* Drop the links that are in the baseline, preserving the order of the others. */
 static void drop_known_links(struct digest *digest, struct digest_slot *slot)
 {
     uint32_t *at = &slot->at;

@@ -9,8 +9,8 @@
 void digest_release_page(struct digest_page *page);
 
 /*
- * Return the last URL of a chain of redirects, or of the permanent redirects at its
- * beginning if `is_for_good` is true. Return NULL if the URL does not redirect.
+ * Return the URL at the end of a chain of redirects or, if `is_for_good` is true, after
+ * the permanent redirects at its beginning. Return NULL if the URL does not redirect.
  */
 const char *digest_end_of_chain(const struct digest *digest, const char *url,
                                 bool is_for_good);

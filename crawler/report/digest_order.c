@@ -19,8 +19,10 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Compare rows by their contents alone, so that their order does not depend on the order
-   in which answers arrived. */
+/*
+ * Compare rows only by their contents, so that their order does not depend on the order
+ * in which answers arrived.
+ */
 static int compare_rows(const void *a, const void *b)
 {
     const struct digest_row *one = a, *other = b;
@@ -52,7 +54,7 @@ static int compare_totals(const void *a, const void *b)
 
 /*
  * Return the number of rows of a finding: one for each stored link, or one for a start
- * URL without links. A redirect that is not permanent has none.
+ * URL without links, or none for a redirect that is not permanent.
  */
 static size_t count_rows(const struct digest *digest, const struct finding *finding)
 {
@@ -125,7 +127,7 @@ char *digest_text(const struct digest_row *row)
     if (row->link != NULL && row->link->text != NULL)
         return strdup(row->link->text);
     if (row->link != NULL && row->link->text_n <= n + m)
-        n = n + m - row->link->text_n; /* the part of the URL that the link omits */
+        n = n + m - row->link->text_n; /* the part of the URL before the link's text */
     else
         n = 0;
     return asprintf(&text, "%s%s%s", finding->target + n, sign, fragment) >= 0 ? text

@@ -3,7 +3,8 @@
  *
  *     text --> url_put_masked() --> clean() --> escapes of the format --> put()
  *
- * Each step passes the text on in pieces, so even a long text needs no extra memory.
+ * Each step passes the text to the next one in pieces, so that even a long text needs no
+ * extra memory.
  */
 #include "escape.h"
 
@@ -15,8 +16,8 @@
 #include <string.h>
 
 /*
- * The last step. Each byte in `special` is replaced with the bytes that replace() writes,
- * and the result is passed to put().
+ * The last step: replace each byte in `special` with the bytes that replace() writes, and
+ * pass the result to put().
  */
 struct escape {
     escape_put put;
@@ -108,8 +109,8 @@ void escape_markup(const char *text, escape_put put, void *to)
 }
 
 /*
- * Escape the ASCII punctuation that has a special meaning inside a line. ':' is included
- * because it could make a URL or an emoji, '@' a mention, and '#' a link to an issue.
+ * Escape all ASCII punctuation with a special meaning inside a line: ':' may begin an
+ * emoji or be part of a URL, '@' may begin a mention, and '#' a link to an issue.
  */
 void escape_markdown(const char *text, escape_put put, void *to)
 {
@@ -117,8 +118,10 @@ void escape_markdown(const char *text, escape_put put, void *to)
                    &(struct escape){put, to, "!\"#$&'()*:;<>@[\\]^_`{|}~", as_reference});
 }
 
-/* Return true if a spreadsheet could treat the text as a formula. Some spreadsheets also
-   accept full-width forms such as U+FF1D. */
+/*
+ * True if a spreadsheet may treat the text as a formula. Some spreadsheets accept
+ * full-width characters such as U+FF1D too.
+ */
 static bool is_formula(const char *text)
 {
     static const char *const wide[] = {"\uff1d", "\uff0b", "\uff0d", "\uff20"};

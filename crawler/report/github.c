@@ -1,12 +1,11 @@
 /*
- * github.c - write annotations for GitHub. (docs.github.com, "Workflow commands for
- * GitHub Actions")
+ * github.c - see github.h (docs.github.com, "Workflow commands for GitHub Actions")
  *
  *     ::error file=docs/a.md,line=12,col=9,title=broken link::b.md: no such file
  *
  * If the link is on a web page instead of a file, the message contains the URL of the
- * page. Percent signs and newlines are encoded. In properties, colons and commas are also
- * encoded.
+ * page. Percent signs and newlines are encoded, and so are colons and commas in
+ * properties.
  */
 #include "github.h"
 
@@ -22,7 +21,7 @@ struct view {
     struct out *out;
     const struct targets *targets;
     const struct references *references;
-    /* The working directory, which is removed from paths. NULL if it was deleted. */
+    /* the working directory, which is removed from paths; NULL if it was deleted */
     char *folder;
 };
 
@@ -129,8 +128,8 @@ static void put_reference(struct view *view, const struct target *target,
 }
 
 /*
- * Write an annotation for a start URL without links, or one annotation for all links
- * whose places were not stored.
+ * Write an annotation without a place: for a start URL to which no page links, or for all
+ * links whose places were not stored.
  */
 static void put_without_place(struct view *view, const struct target *target,
                               size_t links)
@@ -154,10 +153,7 @@ static size_t count_kept(const struct view *view, const struct target *target)
     return n;
 }
 
-/*
- * Write an annotation for each link to the target, in the order in which the links were
- * found.
- */
+/* Write an annotation for each link to the target, in order of discovery. */
 static void put_target(struct view *view, const struct target *target)
 {
     const struct reference *reference =

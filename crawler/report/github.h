@@ -1,6 +1,6 @@
 /*
  * github.h - annotations for GitHub, one for each link that makes the run fail. GitHub
- * shows the annotation next to the line that contains the link.
+ * shows each annotation next to the line with the link.
  */
 #ifndef CRAWLER_GITHUB_H
 #define CRAWLER_GITHUB_H
@@ -10,9 +10,8 @@
 #include "../files/out.h"
 
 /*
- * Write the annotations. If a target has more than REFERENCES_KEPT links, its last
- * annotation contains the number of the remaining links. Returns 0, the writer's error,
- * or -ENOMEM.
+ * Write the annotations. If some links to a target were not stored, its last annotation
+ * contains their number. Returns 0, the writer's error, or -ENOMEM.
  */
 int report_github(struct out *out, const struct options *options,
                   const struct targets *targets, const struct references *references);

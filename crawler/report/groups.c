@@ -1,15 +1,15 @@
 /*
- * groups.c - find the smallest set of pages and targets that covers all broken links.
+ * groups.c - find a small set of pages and targets that covers all broken links.
  *
  * Pages and broken targets are the vertices of a graph, and links are its edges. The
- * result is a small vertex cover, found by a greedy algorithm: repeatedly take the vertex
- * with the most ungrouped links from a heap. So the group that explains the most links
- * comes first. The number of ungrouped links of a vertex can only decrease. If the number
- * has changed since the vertex was inserted into the heap, the vertex is inserted again
- * with the current number.
+ * result is a vertex cover found by a greedy algorithm: repeatedly take the vertex with
+ * the most ungrouped links from a heap, so that the group that explains the most links
+ * comes first. The number of ungrouped links of a vertex can only decrease. If a vertex
+ * taken from the heap was inserted with an outdated number, it is inserted again with the
+ * current one.
  *
- * The pages of some links to a target may not be stored (reference.h). Such links can
- * only be covered by the group of the target.
+ * Links whose pages were not stored (reference.h) can only be covered by the group of
+ * their target.
  */
 #include "groups.h"
 
@@ -20,8 +20,7 @@
 #include <string.h>
 
 /*
- * If at least this many targets in a folder are broken for the same reason, they form one
- * group.
+ * Minimum number of targets in a folder, broken for the same reason, that form one group.
  */
 #define FOLDER_TARGETS 3
 
@@ -33,11 +32,10 @@ struct finding {
 
 struct heap_entry {
     uint64_t weight;
-    uint32_t vertex; /* pages come first, then findings */
+    uint32_t vertex; /* number of a page, or number of pages + number of a finding */
 };
 
-/* The graph of pages and findings. The struct has many members, because each array of the
- * graph needs its count. */
+/* The graph of pages and findings. */
 struct graph {
     const struct targets *targets;
     struct arena *copies;
@@ -46,12 +44,14 @@ struct graph {
     struct broken_link *all;
     size_t link_count, link_capacity;
     const struct target **pages;
-    /* index in page_links of each page's first link, with an extra entry for the end */
+    /* index of each page's first link in page_links, and the end of the last page */
     uint32_t *page_first;
     uint32_t *page_links; /* indexes into `all` */
     size_t page_count;
-    /* Maps a target's index to 1 + the number of its finding, and later to 1 + the number
-       of its page. */
+    /*
+     * Maps the index of a target to 1 + the number of its finding, and later to 1 + its
+     * number as a page.
+     */
     uint32_t *numbers;
     struct heap_entry *heap;
     size_t heap_count;
@@ -78,8 +78,10 @@ size_t folder_length(const char *url)
 
 /* ---- broken links ------------------------------------------------------------------ */
 
-/* Return the target's page if the page is broken for the same reason, else the target
-   itself. */
+/*
+ * Return the target's page if it is broken for the same reason, otherwise the target
+ * itself.
+ */
 static const struct target *whole_of(const struct target *target)
 {
     const struct target *page = target->page;
@@ -195,7 +197,9 @@ static int compare_links(const void *a, const void *b)
     return order != 0 ? order : compare(m->column, n->column);
 }
 
-/* Merge all links of a page to the same target, and set the range of each finding. */
+/*
+ * Merge the links from each page to the same target, and set the range of each finding.
+ */
 static void merge_links(struct graph *graph)
 {
     size_t n = 0;
@@ -218,7 +222,7 @@ static void merge_links(struct graph *graph)
     }
 }
 
-/* Assign numbers to the pages, and list the links of each page. */
+/* Number the pages, and list the links of each page. */
 static int list_pages(struct graph *graph)
 {
     size_t n = graph->link_count;
@@ -237,7 +241,7 @@ static int list_pages(struct graph *graph)
             graph->pages[graph->page_count] = page;
             *number = (uint32_t)++graph->page_count;
         }
-        graph->page_first[*number]++; /* for now, the number of links */
+        graph->page_first[*number]++; /* number of links, for now */
     }
     for (size_t i = 0; i <= graph->page_count; i++) {
         sum += graph->page_first[i];
@@ -248,8 +252,8 @@ static int list_pages(struct graph *graph)
         graph->page_links[--graph->page_first[number]] = (uint32_t)i;
     }
     /*
-     * Entry n + 1 is now the index of the first link of page n. Move all entries down by
-     * one.
+     * Element n + 1 is now the index of the first link of page n. Move all elements down
+     * by one.
      */
     memmove(graph->page_first, graph->page_first + 1,
             (graph->page_count + 1) * sizeof *graph->page_first);
@@ -360,7 +364,7 @@ static void make_group(struct groups *groups, struct graph *graph, uint32_t vert
     *taken += group->count;
 }
 
-/* True for a start URL without links to it. Such a start becomes a group of its own. */
+/* True for a start URL to which no page links. It forms its own group. */
 static bool is_alone(const struct finding *finding)
 {
     return finding->count == 0 && finding->hidden == 0;
@@ -372,9 +376,7 @@ static int cover_links(struct groups *groups, struct graph *graph)
 
     graph->heap = malloc((vertices + 1) * sizeof *graph->heap);
     groups->at = calloc(vertices + 1, sizeof *groups->at);
-    /*
-     * A link is in at most two groups: the group of its page and the group of its target.
-     */
+    /* A link is in at most two groups: that of its page and that of its target. */
     groups->links = calloc(2 * graph->link_count + 1, sizeof(struct broken_link *));
     if (graph->heap == NULL || groups->at == NULL || groups->links == NULL)
         return -ENOMEM;
@@ -408,8 +410,8 @@ static bool is_same_folder(const struct group *a, const struct group *b)
 }
 
 /*
- * Sort the groups of targets by folder, then by reason, then by the order in which the
- * targets were found. All other groups come first.
+ * Sort groups of kind GROUP_TARGET by folder, by reason, and in order of discovery. All
+ * other groups come first.
  */
 static int compare_folders(const void *a, const void *b)
 {
@@ -435,7 +437,7 @@ static int compare_folders(const void *a, const void *b)
     return order != 0 ? order : compare(one->index, other->index);
 }
 
-/* Merge several adjacent groups into one. */
+/* Append a group that consists of `count` adjacent groups. */
 static void join_groups(struct groups *groups, const struct group *from, size_t count,
                         struct broken_link **links, size_t *taken)
 {

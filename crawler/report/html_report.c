@@ -2,8 +2,8 @@
  * html_report.c - see html_report.h
  *
  * All untrusted text is written with out_put_markup(), and only http: and https: URLs
- * become links. Should untrusted text become a tag after all, the Content-Security-Policy
- * in the document's head prevents the tag from loading or running anything.
+ * become links. If untrusted text became a tag nevertheless, the Content-Security-Policy
+ * in the document's head would prevent the tag from loading or running anything.
  */
 #include "html_report.h"
 
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHART_HEIGHT 100 /* height of the longest bar, in units of the drawing */
+#define CHART_HEIGHT 100 /* height of the longest bar, in SVG units */
 #define BAR_WIDTH 6
 #define BARS ((int)SPEED_SPANS)
 
@@ -61,8 +61,8 @@ static void close_link(struct view *view, const char *url)
 }
 
 /*
- * Write a URL, without its origin if the first start URL has the same origin. A file is
- * written as a path, and any other text is written unchanged.
+ * Write a URL: without its origin if the first start URL has the same origin, or as a
+ * path if it is a file. Any other text is written unchanged.
  */
 static void put_url(struct view *view, const char *url)
 {
@@ -256,7 +256,7 @@ static void put_place(struct view *view, const struct digest_row *row,
         return;
     }
     put_url(view, link->page->url);
-    /* Scripts sort the table by this number, which combines line and column. */
+    /* The script sorts rows by this number, which combines line and column. */
     out_print(view->out, "</td><td class=\"n\" data-value=\"%llu\">%s</td>",
               link->line * 1000000ULL + (link->column < 1000000 ? link->column : 999999),
               digest_place(link, place));
@@ -310,8 +310,10 @@ static void put_cause(struct view *view, const struct finding *finding)
     put(view, "</td>");
 }
 
-/* Write a row. The last column of a permanent redirect is the new URL instead of the
-   reason. */
+/*
+ * Write a row. For a permanent redirect, its last column is the new URL instead of the
+ * reason.
+ */
 static void put_row(struct view *view, const struct digest_row *row,
                     const struct digest_row *before)
 {

@@ -1,6 +1,6 @@
 /*
- * html_report.h - the HTML report: a single file that does not load other files, and can
- * be read without scripts.
+ * html_report.h - the HTML report: a single file that does not load other files, and is
+ * readable without its script.
  */
 #ifndef CRAWLER_HTML_REPORT_H
 #define CRAWLER_HTML_REPORT_H
@@ -10,7 +10,7 @@
 
 /*
  * Maximum numbers of rows in the tables of links and hosts, which a browser must be able
- * to sort. Other reports contain all findings that make the run fail.
+ * to sort. (Other reports contain all findings that make the run fail.)
  */
 #define HTML_ROWS 10000
 #define HTML_HOSTS 100

@@ -76,7 +76,7 @@ const char *const html_style[] = {
     "@media print { #bar, nav { display: none; } }\n",
     NULL};
 
-/* The script sorts tables and filters rows. The report is complete without it. */
+/* The script sorts tables and filters rows. Without it, the report is still complete. */
 const char *const html_script[] = {
     "\n",
     "(function () {\n",

@@ -3,7 +3,7 @@
  *
  * The report's Content-Security-Policy allows only this style sheet and this script,
  * identified by their SHA-256 hashes. So even if untrusted text became a tag, it could
- * not run anything. After a change of the style sheet or the script,
+ * not run anything. If the style sheet or the script changes,
  * tests/suites/crawler/test_formats.py prints the new hashes.
  */
 #ifndef CRAWLER_HTML_STYLE_H

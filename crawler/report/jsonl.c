@@ -1,15 +1,15 @@
 /*
  * jsonl.c - write JSON, one object per line. (RFC 8259, jsonlines.org)
  *
- * A line is built directly in the writer's buffer. Space for the longest possible form of
- * the line is reserved first, so later steps cannot fail. Speed matters, because a page
- * has about forty links, each with a line. Most text is plain, and is copied eight bytes
- * at a time.
+ * A line is built directly in the output buffer. Space for its longest possible form is
+ * reserved first, so that nothing can fail later. Speed matters, because a page has about
+ * forty links, each with a line. Most text needs no escapes, and is copied eight bytes at
+ * a time.
  *
  * Texts may contain any bytes, but JSON must be UTF-8, so invalid sequences become
- * U+FFFD, as in browsers. Passwords in URLs become "***". Control characters (C0 and C1)
- * and characters that change the direction of writing are escaped, because the output may
- * be shown on a terminal.
+ * U+FFFD. Passwords in URLs become "***". Control characters (C0 and C1) and characters
+ * that change the direction of writing are escaped, because the output may be printed on
+ * a terminal.
  */
 #include "jsonl.h"
 
@@ -21,14 +21,17 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The maximum size of an escaped text of n bytes. A byte becomes at most six bytes,
-   "\u001f". The 10 extra bytes are for the quotes and the last copy of eight bytes. */
+/*
+ * Maximum size of an escaped text of n bytes, each of which may become six bytes, such as
+ * "\u001f". The 10 extra bytes are for the quotes, and because eight bytes are copied at
+ * a time.
+ */
 #define LONGEST(n) ((n)*6 + 10)
 
 /*
- * Enough bytes for the names, numbers and braces of any record except `start`. They also
- * cover put_plain(), which may write up to seven bytes past the end of each of the up to
- * six strings.
+ * Enough space for the names, numbers and braces of any record except `start`, and for
+ * the bytes that put_plain() writes past the end of a string: up to seven for each of at
+ * most six strings.
  */
 #define FRAME_BYTES 1024
 
@@ -48,10 +51,10 @@ static struct string string_of(const char *text)
 /* ---- strings ----------------------------------------------------------------------- */
 
 /*
- * True if all eight bytes are plain: printable ASCII other than '"', '\\' and '@'. ('@'
- * is not plain because it may end a password.) If a byte equals c, that byte of x ^ c is
- * 0. If a byte is less than n, subtracting n sets its high bit. A borrow may change the
- * next higher byte, but only if it has also set the high bit of the lower byte.
+ * True if all eight bytes are plain: printable ASCII except '"', '\\', and '@', which may
+ * end a password. If a byte of x equals c, the byte of x ^ c is 0. If a byte is less than
+ * n, subtracting n sets its high bit. A borrow may change the next higher byte, but only
+ * if the high bit of the lower byte is set too.
  */
 static bool is_plain(uint64_t x)
 {
@@ -64,8 +67,10 @@ static bool is_plain(uint64_t x)
             (ones * 0x80)) == 0;
 }
 
-/* Copy n bytes, eight at a time, so that up to seven more bytes are written. Returns
-   false if one of the n bytes is not plain. */
+/*
+ * Copy n bytes, eight at a time: up to seven bytes after them are overwritten. Returns
+ * false if one of the n bytes is not plain.
+ */
 static bool put_plain(char *to, const char *text, size_t n)
 {
     uint64_t eight;
@@ -179,8 +184,10 @@ static char *put_unsigned(char *to, uint64_t value)
     return to;
 }
 
-/* Write a member of a JSON object. `before` is a string literal with the text before the
-   value, such as ",\"line\":". */
+/*
+ * Write a member of a JSON object. `before` is the text before the value, a string
+ * literal such as ",\"line\":".
+ */
 #define STRING(to, before, string) put_string(PUT(to, before), string)
 #define NUMBER(to, before, value) put_unsigned(PUT(to, before), value)
 

@@ -1,4 +1,6 @@
-/* jsonl.h - the report for programs: JSON lines in schema 1 of docs/design/checker.md. */
+/*
+ * jsonl.h - the report for programs: JSON lines, in schema 1 of docs/design/checker.md.
+ */
 #ifndef CRAWLER_JSONL_H
 #define CRAWLER_JSONL_H
 

@@ -10,8 +10,8 @@
  *           skipped                      does not make the run fail
  *
  * JUnit XML is not standardized. The output conforms to the schema of Jenkins' xUnit
- * plugin (junit-10.xsd). This schema allows the attribute `file` only in <testsuite>,
- * although GitLab reads it in <testcase>. Pages without findings are omitted, because a
+ * plugin (junit-10.xsd). GitLab would read the attribute `file` in <testcase>, but the
+ * schema allows it only in <testsuite>. Pages without findings are omitted, because a
  * site may have millions of pages.
  */
 #include "junit.h"
@@ -100,7 +100,7 @@ static void put_element(struct view *view, const struct digest_row *row, const c
 }
 
 /*
- * Write the name of a page. The name of a file is its path relative to the working
+ * Write the name of a page. For a file, this is its path relative to the working
  * directory, which is the same on other machines.
  */
 static void put_name(struct view *view, const char *attribute, const char *url)
@@ -154,8 +154,8 @@ static void put_sums(struct view *view, struct sums sums)
 /* ---- suites ------------------------------------------------------------------------ */
 
 /*
- * Return a message if the crawl is incomplete, else NULL. In an incomplete crawl, links
- * without a finding may still be broken.
+ * Return a message if the crawl is incomplete, because links without a finding may then
+ * be broken too, otherwise NULL.
  */
 static const char *problem_of(int exit_status)
 {
@@ -172,7 +172,7 @@ static const char *problem_of(int exit_status)
     }
 }
 
-/* Return the number of rows without a link. These rows come first. */
+/* Return the number of rows without a link, which come first. */
 static size_t count_placeless(const struct digest *digest)
 {
     size_t n = 0;
@@ -183,8 +183,8 @@ static size_t count_placeless(const struct digest *digest)
 }
 
 /*
- * Write a test for the crawl itself. Every report contains this test, because tools treat
- * a report without tests as an error.
+ * Write a test for the crawl itself. It is always written, because tools treat a report
+ * without tests as an error.
  */
 static void put_crawl(struct view *view, const char *problem)
 {
@@ -228,7 +228,7 @@ static void put_page(struct view *view, const struct digest_row *rows, size_t co
     out_put(view->out, "  </testsuite>\n");
 }
 
-/* Return the number of adjacent rows, from `first` on, that have the same page. */
+/* Return the number of rows, from `first` on, that are on the same page. */
 static size_t rows_of_page(const struct digest *digest, size_t first)
 {
     const char *url = digest->rows[first].link->page->url;

@@ -22,14 +22,14 @@
 #include <string.h>
 
 #define LONGEST_CELL 120                   /* longer texts are truncated */
-#define TAIL_BYTES 400                     /* reserved for the text after a full table */
-#define SECTION_BYTES (MARKDOWN_BYTES / 6) /* the size limit of a folded section */
+#define TAIL_BYTES 400                     /* space for the text after a full table */
+#define SECTION_BYTES (MARKDOWN_BYTES / 6) /* size limit of a folded section */
 
 struct view {
     const struct digest *digest;
     struct page_names names;
     struct text text; /* the output */
-    struct text row;  /* the row in progress */
+    struct text row;  /* the row being written */
 };
 
 /* ---- texts ------------------------------------------------------------------------- */
@@ -73,8 +73,8 @@ static void shorten(struct text *text)
 }
 
 /*
- * Write a text as code. Passwords are masked before the text is truncated: afterwards, a
- * part of a password could no longer be recognised.
+ * Write a text as code. Passwords are masked before the text is truncated, because a
+ * truncated password might not be recognised.
  */
 static void put_code(struct view *view, const char *words)
 {
@@ -99,7 +99,7 @@ static bool is_web(const char *url)
     return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
-/* Write the name of a page: a link for an http: or https: URL, otherwise a path. */
+/* Write the name of a page: a link if it is an http: or https: URL, otherwise a path. */
 static void put_page(struct view *view, const char *url)
 {
     char *path = page_names_path(&view->names, url);
@@ -148,8 +148,10 @@ static void make_row(struct view *view, const struct digest_row *row)
     free(text);
 }
 
-/* Write rows of a kind while the text has at most `limit` bytes. Returns the number of
-   rows that were written. */
+/*
+ * Write the rows of a kind until the text would have more than `limit` bytes. Returns the
+ * number of rows written.
+ */
 static size_t put_rows(struct view *view, enum finding_kind kind, size_t limit)
 {
     const struct digest *digest = view->digest;

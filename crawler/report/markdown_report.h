@@ -1,5 +1,5 @@
 /*
- * markdown_report.h - findings in GitHub's Markdown, for $GITHUB_STEP_SUMMARY or a
+ * markdown_report.h - the report in GitHub's Markdown, for $GITHUB_STEP_SUMMARY or a
  * comment.
  */
 #ifndef CRAWLER_MARKDOWN_REPORT_H
@@ -9,8 +9,8 @@
 #include "digest.h"
 
 /*
- * The size limit. GitHub allows 65,536 characters for a comment, and 1 MiB for a step
- * summary.
+ * Size limit of the report. GitHub allows 65,536 characters in a comment, and 1 MiB in a
+ * step summary.
  */
 #define MARKDOWN_BYTES 60000
 

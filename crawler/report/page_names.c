@@ -36,7 +36,10 @@ bool page_names_is_file(const char *url)
     return strncmp(url, "file://", 7) == 0;
 }
 
-/* Return the part of a URL below the working directory, or NULL if it is elsewhere. */
+/*
+ * Return the part of a URL after the working directory, or NULL if the URL is not below
+ * it.
+ */
 static const char *rest_of(const struct page_names *names, const char *url)
 {
     size_t n = names->n;
@@ -60,8 +63,10 @@ char *page_names_path(const struct page_names *names, const char *url)
     return path;
 }
 
-/* A relative URI whose first segment contains a ':' gets the prefix "./", because the
-   text before the ':' would be read as a scheme. */
+/*
+ * If the first segment of a relative URI contains a ':', the prefix "./" is needed,
+ * because the text before the ':' would be read as a scheme.
+ */
 char *page_names_uri(const struct page_names *names, const char *url)
 {
     const char *rest = rest_of(names, url);

@@ -1,6 +1,6 @@
 /*
- * page_names.h - the names of pages in reports. A file is named by its path relative to
- * the working directory.
+ * page_names.h - the names of pages in reports. The name of a file is its path relative
+ * to the working directory.
  */
 #ifndef CRAWLER_PAGE_NAMES_H
 #define CRAWLER_PAGE_NAMES_H
@@ -14,7 +14,7 @@ struct page_names {
     size_t n;
 };
 
-/* Return 0 or -ENOMEM. page_names_finish() also accepts a zeroed struct. */
+/* Return 0 or -ENOMEM. page_names_finish() accepts a zeroed struct. */
 int page_names_init(struct page_names *names);
 void page_names_finish(struct page_names *names);
 
@@ -26,9 +26,9 @@ void page_names_finish(struct page_names *names);
 char *page_names_path(const struct page_names *names, const char *url);
 
 /*
- * Return the name of a page for programs, which is a URI. For a file in the working
- * directory, the URI is relative: "docs/a%20b.md". The caller frees the name. Returns
- * NULL if memory runs out.
+ * Return the name of a page for programs: its URI, which is relative for a file in the
+ * working directory, such as "docs/a%20b.md". The caller frees the name. Returns NULL if
+ * memory runs out.
  */
 char *page_names_uri(const struct page_names *names, const char *url);
 

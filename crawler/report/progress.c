@@ -1,9 +1,9 @@
 /*
- * progress.c - show how many targets are done, how fast, and how long the rest will take.
+ * progress.c - see progress.h
  *
- * The time left is the number of unfinished known targets, divided by the recent rate.
- * While links are being found faster than they are checked, this estimate is much too
- * low. It is therefore shown only when more than a third of the known targets are done.
+ * The time left is estimated as the number of unfinished known targets, divided by the
+ * recent rate. This is much too low while links are found faster than they are checked.
+ * So it is shown only when more than a third of the known targets are done.
  */
 #include "progress.h"
 
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The weight of the latest measurement in the average rate. */
+/* Weight of the latest measurement in the average rate. */
 #define FRESHNESS 0.3
 
-/* The time between two measurements. */
+/* Time between two measurements. */
 #define STEP_NS INT64_C(500000000)
 
 void progress_update(struct progress *progress, size_t known, size_t done, size_t bad,
@@ -56,7 +56,7 @@ static bool knows_time_left(const struct progress *progress)
            (double)(progress->known - progress->done) / progress->rate < 100 * 3600;
 }
 
-/* Append a part if it fits into the line. Returns the new length. */
+/* Append a part to the line if it fits. Returns the new length. */
 static size_t add_part(char *to, size_t n, size_t width, const char *part)
 {
     size_t length = strlen(part);

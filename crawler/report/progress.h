@@ -1,4 +1,7 @@
-/* progress.h - the line that shows the progress of a crawl. */
+/*
+ * progress.h - the line that shows how many targets are done, how fast, and how long the
+ * rest will take.
+ */
 #ifndef CRAWLER_PROGRESS_H
 #define CRAWLER_PROGRESS_H
 
@@ -7,13 +10,14 @@
 
 struct progress {
     size_t known, done, bad; /* numbers of targets */
-    double rate;             /* recent targets per second; 0 if not known yet */
-    int64_t done_at_ns;      /* time of the last measurement of `rate` */
+    double rate;             /* recent targets per second; 0: not known yet */
+    int64_t done_at_ns;      /* when `rate` was last measured */
     size_t done_then;
 };
 
 /*
- * Set the numbers of targets, and update the rate. `now_ns` is from a monotonic clock.
+ * Set the numbers of targets, and update the rate. `now_ns` is the time of a monotonic
+ * clock.
  */
 void progress_update(struct progress *progress, size_t known, size_t done, size_t bad,
                      int64_t now_ns);

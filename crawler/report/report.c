@@ -1,10 +1,10 @@
 /*
- * report.c - write the text report.
+ * report.c - see report.h
  *
  * The groups with the most broken links come first (groups.c), because fixing them helps
  * most. Places are written as "page:line:column", as in compiler messages. The totals
- * come last, so that they stay visible on a terminal. Without -v, groups that do not fit
- * on the screen are only counted.
+ * come last, where they are visible on a terminal. Without -v, groups that do not fit on
+ * the screen are only counted.
  *
  *     /search  404 Not Found                                          a target
  *         758 links: /index.html:42:28, /about.html:42:28, ...
@@ -91,7 +91,7 @@ void report_put_amount(struct view *view, uint64_t n, const char *one, const cha
 
 /* ---- URLs -------------------------------------------------------------------------- */
 
-/* Return approximately how many terminal columns the UTF-8 text occupies. */
+/* Return the approximate number of terminal columns of a UTF-8 text. */
 static size_t columns_of(const char *text, size_t n)
 {
     size_t columns = 0;
@@ -116,7 +116,9 @@ void report_put_shortened(struct view *view, const char *text, size_t longest)
         head--;
     while (tail > 0 && (text[n - tail] & 0xc0) == 0x80)
         tail--;
-    /* Do not truncate a URL with a password, which could then not be masked any more. */
+    /*
+     * A truncated password might not be recognised and masked, so do not write the URL.
+     */
     if (url_password(text).n > 0)
         copy = strdup("a URL with a password");
     else if (asprintf(&copy, "%.*s...%s", (int)head, text, text + n - tail) < 0)
@@ -217,8 +219,10 @@ static void find_origin(struct view *view, const struct text_list *starts)
     view->origin_length = url_origin_length(view->origin);
 }
 
-/* Set view->folder to the working directory. If the directory was deleted, paths are
-   written as absolute paths. */
+/*
+ * Set view->folder to the working directory, or to NULL if it was deleted: in that case,
+ * paths are written as absolute paths.
+ */
 static void find_folder(struct view *view)
 {
     char *path = getcwd(NULL, 0);
@@ -251,9 +255,7 @@ static struct view view_of(struct out *out, const struct options *options)
     return view;
 }
 
-/*
- * Choose the verdicts to list: all bad ones, and others that make the run fail.
- */
+/* Choose the verdicts to list first: all bad ones, and others that make the run fail. */
 static void choose_broken(const struct options *options, bool *verdicts)
 {
     for (int i = 0; i < VERDICT_COUNT; i++)
@@ -262,8 +264,10 @@ static void choose_broken(const struct options *options, bool *verdicts)
     verdicts[VERDICT_OPEN] = verdicts[VERDICT_OK] = false;
 }
 
-/* Write the lists that -v (`verbosity` 1) or -vv (2) adds, except those for verdicts that
-   `told` marks as already listed. */
+/*
+ * Write the lists for verdicts that -v (`verbosity` 1) or -vv (2) adds, unless
+ * `told[verdict]` is true, because they are already listed.
+ */
 static int put_lists(struct view *view, const struct targets *targets,
                      const struct references *references, unsigned verbosity,
                      const bool *told)
@@ -281,7 +285,7 @@ static int put_lists(struct view *view, const struct targets *targets,
     return rc;
 }
 
-/* Return the verbosity at which all lists are written. */
+/* Return the lowest verbosity at which all lists are written. */
 static unsigned highest_verbosity(void)
 {
     unsigned highest = 0;
@@ -292,7 +296,7 @@ static unsigned highest_verbosity(void)
     return highest;
 }
 
-/* Write lists for the other verdicts, if -v or -vv is given. */
+/* Write the lists for other verdicts that -v or -vv adds. */
 static int put_others(struct view *view, const struct options *options,
                       const struct targets *targets, const struct references *references,
                       const bool *told)
@@ -308,7 +312,7 @@ static int put_others(struct view *view, const struct options *options,
 
 /* ---- pages not searched ------------------------------------------------------------ */
 
-/* True for a page or file that is OK, but was not searched to its end. */
+/* True for a page or file that is OK, but was not searched completely. */
 static bool is_unsearched(const struct target *target)
 {
     return target->verdict == VERDICT_OK && target->message != NULL &&
@@ -323,7 +327,7 @@ static int compare_urls(const void *a, const void *b)
 }
 
 /*
- * Set *all to the unsearched targets in order of URLs, and *count to their number. The
+ * Store the unsearched targets, sorted by URL, in *all, and their number in *count. The
  * caller frees *all. Returns 0 or -ENOMEM.
  */
 static int find_unsearched(const struct targets *targets, const struct target ***all,

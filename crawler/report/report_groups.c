@@ -1,5 +1,5 @@
 /*
- * report_groups.c - write the broken links of the text report, in groups.
+ * report_groups.c - write the broken links in the text report, in groups.
  */
 #include "report_inside.h"
 
@@ -38,7 +38,7 @@ static void put_cause(struct view *view, const struct target *target)
         return;
     for (int i = 0; i < LONGEST_CHAIN && target->next != NULL; i++) {
         target = target->next;
-        if (target == first) /* a redirect loop, which --cookies might end */
+        if (target == first) /* a redirect loop */
             return;
     }
     report_put(view, ", redirects to ");
@@ -59,10 +59,7 @@ static size_t place_columns(const struct view *view, const struct reference *ref
     return (n < LONGEST_URL ? n : LONGEST_URL) + 14;
 }
 
-/*
- * Write the text of the link on the page. If the whole page is broken, the fragment is
- * omitted.
- */
+/* Write the text of the link, without its fragment if the whole page is broken. */
 static void put_link(struct view *view, const struct broken_link *link)
 {
     const char *text = reference_text(&link->first);
@@ -142,7 +139,7 @@ static void put_target_group(struct view *view, const struct groups *groups,
 }
 
 /*
- * Write the number of targets, as "targets" if fragments are missing, or as "URLs" if
+ * Write the number of targets: as "targets" if fragments are missing, or as "URLs" if
  * whole pages are broken.
  */
 static void put_count_of(struct view *view, size_t count, const struct target *first)
@@ -153,7 +150,7 @@ static void put_count_of(struct view *view, size_t count, const struct target *f
         report_put_amount(view, count, "URL", "URLs");
 }
 
-/* Write the target names relative to their folder, each name once. */
+/* Write the names of the targets relative to their folder, each name once. */
 static void put_names(struct view *view, struct broken_link *const *links, size_t count)
 {
     size_t folder = folder_length(links[0]->target->url), listed = 0;
@@ -254,9 +251,9 @@ static bool is_one_cluster(const struct broken_link *a, const struct broken_link
 }
 
 /*
- * Reorder links so that links to the same folder are adjacent. Folders keep the order of
- * their first links on the page. Links after the first LISTED_ITEMS folders are not
- * reordered.
+ * Reorder links so that links to the same folder are adjacent. Folders are in the order
+ * of their first links on the page. After LISTED_ITEMS folders, the remaining links are
+ * not reordered.
  */
 static void cluster_links(struct view *view, struct broken_link **links, size_t count)
 {

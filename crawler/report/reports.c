@@ -1,5 +1,5 @@
 /*
- * reports.c - create the requested reports, each with its writer.
+ * reports.c - see reports.h
  *
  *     jsonl                                a sink that writes each record immediately
  *     text, github                         made from the targets after the crawl
@@ -36,7 +36,7 @@ enum format {
     FORMAT_HTML
 };
 
-/* A function that writes a report from a digest. */
+/* Writes a report from a digest. */
 typedef int (*digest_writer)(struct out *out, const struct digest *digest);
 
 static const struct {
@@ -84,8 +84,9 @@ static int print_verdict(void *arg, const struct record_verdict *verdict)
 
 /* ---- reports of a digest ----------------------------------------------------------- */
 
-/* Write the reports that are made from the digest. If one fails, the others are still
-   written. */
+/*
+ * Write the reports that are made from the digest. If one fails, still write the others.
+ */
 static int write_digested(void *arg, const struct record_summary *summary)
 {
     struct reports *reports = arg;
@@ -129,7 +130,7 @@ static void close_digest(struct reports *reports)
 
 /* ---- opening ----------------------------------------------------------------------- */
 
-/* Return the format of "NAME" or "NAME:FILE". options.c contains a list of the names. */
+/* Return the format of "NAME" or "NAME:FILE". options.c lists the names. */
 static enum format format_of(const char *text)
 {
     size_t n = strcspn(text, ":");
@@ -156,8 +157,8 @@ static int open_report(struct reports *reports, const char *format, const char *
 }
 
 /*
- * True if the text report is written to stdout, because the user has neither requested
- * the text report elsewhere nor another report on stdout.
+ * True if the text report must be written to stdout, because the user requested neither a
+ * text report elsewhere nor another report on stdout.
  */
 static bool wants_text(const struct options *options)
 {
@@ -183,7 +184,7 @@ int reports_open(struct reports *reports, const struct options *options)
 
     *reports = (struct reports){.options = options};
     reports->all = calloc(wanted->count + 1, sizeof *reports->all);
-    /* There are three extra sinks: one for the trace and two for a digest. */
+    /* Three more sinks may be needed: one for the trace and two for a digest. */
     reports->sinks = calloc(wanted->count + 3, sizeof *reports->sinks);
     if (reports->all == NULL || reports->sinks == NULL) {
         fprintf(stderr, "coil-crawl: %s\n", strerror(ENOMEM));
@@ -209,7 +210,7 @@ static int write_report(struct report *report, const struct options *options,
     if (report->format == FORMAT_GITHUB)
         return report_github(&report->out, options, &crawler->targets,
                              &crawler->verdicts.references);
-    return 0; /* the report is a sink, or was written with the summary */
+    return 0; /* already written: by a sink, or with the summary */
 }
 
 int reports_flush(struct reports *reports)
@@ -223,7 +224,7 @@ int reports_flush(struct reports *reports)
     return rc;
 }
 
-/* If one report fails, the other reports are still written. */
+/* If one report fails, still write the others. */
 int reports_finish(struct reports *reports, const struct crawler *crawler)
 {
     for (size_t i = 0; i < reports->count; i++) {
@@ -258,7 +259,7 @@ int reports_close(struct reports *reports)
     }
     out_close(&reports->trace);
     close_digest(reports);
-    reports->count = 0; /* a signal handler must not use the reports any more */
+    reports->count = 0; /* signal handlers must not use the reports any more */
     atomic_signal_fence(memory_order_seq_cst);
     free(reports->all);
     free(reports->sinks);

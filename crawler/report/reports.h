@@ -13,8 +13,8 @@ struct report;
 struct reports {
     const struct options *options;
     /*
-     * The reports in options->formats. The text report is added unless another report
-     * uses stdout.
+     * The reports in options->formats. A text report on stdout is added if there is no
+     * text report, and no other report uses stdout.
      */
     struct report *all;
     size_t count;
@@ -26,14 +26,14 @@ struct reports {
 
 /*
  * Open the files. Call this before the crawl, so that a wrong path is found immediately.
- * Returns 0 or a negative errno. Call reports_close() even after an error, because it
- * prints the name of the file that failed.
+ * Returns 0 or a negative errno. reports_close() must be called even after an error,
+ * because it prints the name of the file that could not be opened.
  */
 int reports_open(struct reports *reports, const struct options *options);
 
 /*
- * At the end of the crawl, write the reports that are made from the targets. Returns 0 or
- * the error of the first report that failed. reports_close() prints the error.
+ * Write the reports that are made from the targets. Call this when the crawl is over.
+ * Returns 0, or the error of the first report that failed, which reports_close() prints.
  */
 int reports_finish(struct reports *reports, const struct crawler *crawler);
 
@@ -41,14 +41,14 @@ int reports_finish(struct reports *reports, const struct crawler *crawler);
 int reports_flush(struct reports *reports);
 
 /*
- * Write the complete buffered lines. Call this in a signal handler that is about to end
- * the program: see out_flush_in_handler().
+ * The same, to be called in a signal handler that is about to end the program: see
+ * out_flush_in_handler().
  */
 void reports_flush_in_handler(struct reports *reports);
 
 /*
  * Close the files, and print a message for each file that could not be written. Returns
- * 0, or a negative errno if a file could not be written. `reports` may be zeroed.
+ * 0, or a negative errno if there was such a file. A zeroed struct is accepted.
  */
 int reports_close(struct reports *reports);
 

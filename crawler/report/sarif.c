@@ -2,13 +2,14 @@
  * sarif.c - see sarif.h (OASIS, SARIF 2.1.0; docs.github.com, "SARIF support for code
  * scanning")
  *
- * A rule is a verdict with its reason, such as "broken-status". The id of a rule must
- * never change. The location of a result is the line and column of the link, or line 1 of
- * the target if no page links to the target.
+ * A rule is a verdict with a reason. Its id, such as "broken-status", must never change.
+ * The location of a result is the line and column of the link, or line 1 of the target if
+ * no page links to it.
  *
- * Results of different runs count as the same result if their fingerprints are equal. A
- * fingerprint is computed from the page, the text of the link and its target. Equal links
- * on the same page are numbered. The line and the folder of the checkout do not matter.
+ * Results in different runs are regarded as the same if their fingerprints are equal. A
+ * fingerprint is computed from the page, the text of the link, its target, and a number
+ * that distinguishes equal links on the same page. It does not depend on the line, or on
+ * the folder of the checkout.
  */
 #include "sarif.h"
 
@@ -27,7 +28,7 @@ struct view {
     struct out *out;
     const struct digest *digest;
     struct page_names names;
-    uint64_t *prints;                       /* the fingerprint of each row */
+    uint64_t *prints;                       /* fingerprint of each row */
     int rules[VERDICT_COUNT][REASON_COUNT]; /* 1 + the index of each rule in use, or 0 */
     int rule_count;
     size_t results, left_out;
@@ -57,8 +58,10 @@ static void put_message(struct view *view, const char *before, const char *text)
 
 /* ---- rules ------------------------------------------------------------------------- */
 
-/* Return the id of a rule, such as "broken-status". A slash instead of the hyphen would
-   make the id denote a part of a rule "broken". */
+/*
+ * Return the id of a rule, such as "broken-status". With a slash instead of the hyphen,
+ * the id would refer to a part of a rule "broken".
+ */
 static const char *id_of(enum verdict verdict, enum reason reason,
                          char to[DIGEST_RULE_BYTES])
 {
@@ -127,8 +130,10 @@ static void put_rules(struct view *view)
 
 /* ---- fingerprints ------------------------------------------------------------------ */
 
-/* Hash a text and its NUL with FNV-1a. The hash function must never change, because
-   hashes of different runs are compared. */
+/*
+ * Hash a text and its NUL with FNV-1a. The hash function must never change, because
+ * hashes in different runs are compared.
+ */
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     size_t n = strlen(text) + 1;
@@ -161,8 +166,10 @@ static uint64_t print_of(struct view *view, const struct digest_row *row, const 
     return hash_text(hash, id_of(finding->verdict, finding->reason, rule));
 }
 
-/* Return the number of a row among rows of its page with the same fingerprint. Numbers
-   begin at 1. */
+/*
+ * Return the number of a row, from 1, among the rows of its page with the same
+ * fingerprint.
+ */
 static unsigned number_of(const struct view *view, size_t row)
 {
     const struct digest_row *rows = view->digest->rows;

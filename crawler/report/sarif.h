@@ -8,7 +8,7 @@
 #include "../files/out.h"
 #include "digest.h"
 
-/* GitHub's limit for the results of a run. Findings that fail the run come first. */
+/* GitHub's limit for the results of a run. Findings that make the run fail come first. */
 #define SARIF_RESULTS 25000
 
 /* Write the report. Returns 0, the writer's error, or -ENOMEM. */

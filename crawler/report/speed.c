@@ -1,8 +1,8 @@
 /*
  * speed.c - see speed.h
  *
- * The duration of the crawl is divided into SPEED_SPANS periods of equal length. If an
- * answer arrives after the last period, the periods are merged in pairs.
+ * There are at most SPEED_SPANS periods of equal length. If an answer arrives after the
+ * last one, pairs of periods are merged.
  */
 #include "speed.h"
 
@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SPAN_NS 10000000 /* all periods together initially cover 1.2 s */
-#define LONGEST_HOST 300       /* a host name has at most 253 bytes */
+#define FIRST_SPAN_NS 10000000 /* 1.2 s for all periods together */
+#define LONGEST_HOST 300       /* host names have at most 253 bytes */
 
 /* ---- hosts ------------------------------------------------------------------------- */
 

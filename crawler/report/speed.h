@@ -23,9 +23,9 @@ struct speed_span {
 struct speed {
     struct speed_host **hosts; /* speed_arrange() puts the slowest first */
     size_t host_count, host_capacity;
-    /* consecutive periods; an answer counts in the period in which it ended */
+    /* consecutive periods; an answer belongs to the period in which it ended */
     struct speed_span spans[SPEED_SPANS];
-    int64_t span_ns; /* the length of a period; doubled when all periods are full */
+    int64_t span_ns; /* length of a period, which is doubled when all periods are full */
     size_t span_count;
     size_t answers, failures;
     int64_t total_ns;
@@ -36,7 +36,7 @@ struct speed {
 /* Count an answer and its duration. Returns 0 or -ENOMEM. */
 int speed_add(struct speed *speed, const struct record_answer *record);
 
-/* Sort the hosts by their mean response time, longest first. */
+/* Sort the hosts by mean response time, slowest first. */
 void speed_arrange(struct speed *speed);
 
 void speed_finish(struct speed *speed);

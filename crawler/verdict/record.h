@@ -67,7 +67,7 @@ struct record_summary {
     size_t urls; /* number of URLs without fragments, including targets of redirects */
     size_t pages, links, targets;
     size_t verdicts[VERDICT_COUNT];      /* numbers of targets with each verdict */
-    size_t verdict_urls[VERDICT_COUNT];  /* numbers of their URLs without fragments */
+    size_t verdict_urls[VERDICT_COUNT];  /* numbers of their URLs, without fragments */
     size_t verdict_links[VERDICT_COUNT]; /* numbers of links to these targets */
     size_t findings, finding_links; /* targets that fail the run, and links to them */
     int64_t bytes; /* size of all files and answers, also of retried requests */
