@@ -70,7 +70,7 @@ struct finding {
     enum reason reason;
     int status;
     uint32_t links;      /* index of the last link in digest->links, or 0 */
-    uint32_t link_count; /* number of all links */
+    uint32_t link_count; /* number of all links to report */
     /*
      * the baseline contains the finding, so only links that are not in the baseline are
      * reported
