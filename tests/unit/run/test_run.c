@@ -1,5 +1,6 @@
 /*
- * test_run.c - coil_run() and runners: running a loop from main(), and returning from it.
+ * test_run.c - coil_run() and runners: a program's main task and its result, signals, and
+ * reports.
  */
 #include "../../harness/harness.h"
 
@@ -65,7 +66,7 @@ TEST(run_cancels_and_awaits_what_is_left)
 
 /* ---- leftovers that never end ------------------------------------------------------ */
 
-/* When this task is cancelled, it spawns another task of the same kind. */
+/* Sleep. When cancelled, spawn another task of this kind. */
 static int respawn(void *arg)
 {
     int rc = coil_sleep(COIL_SEC(1000000));
@@ -82,7 +83,7 @@ static int leave_respawning_task(void *arg)
 }
 
 /*
- * Run such a task in a child process, because the stacks of the tasks are leaked. SIGALRM
+ * Run respawn() in a child process, because the stacks of its tasks are leaked. SIGALRM
  * kills the process if the run does not end.
  */
 static void run_with_respawning_task(void *arg)
@@ -117,8 +118,8 @@ static void close_runner_with_respawning_task(void *arg)
 }
 
 /*
- * At the end of a run, the remaining tasks are cancelled once, as in CPython. Tasks that
- * are spawned meanwhile are reported.
+ * As in CPython, the end of a run cancels the remaining tasks only once. Tasks that are
+ * spawned after that are reported.
  */
 TEST(run_ends_though_its_leftovers_spawn_others)
 {
@@ -461,7 +462,10 @@ TEST(the_last_error_of_a_thread_is_that_of_the_future_it_ran_for)
     coil_loop_close(loop);
 }
 
-/* The error of an earlier run was owned by the caller, who has released it. */
+/*
+ * The caller has released the error of an earlier run. A run that cannot begin must not
+ * return it again.
+ */
 TEST(runner_that_cannot_begin_a_run_tells_no_more_of_the_one_before)
 {
     const coil_task_hooks *hooks[2] = {NULL, NULL};
@@ -655,7 +659,7 @@ TEST(stack_overflow_names_the_task_and_its_stack)
 
 /*
  * Wait in a frame of `bytes` bytes, which may be larger than the rest of the stack and
- * the guard. Only its lowest 20,000 bytes are written.
+ * the guard. Writes only to its lowest 20,000 bytes.
  */
 static COIL__NOINLINE int wait_in_a_large_frame(size_t bytes)
 {
@@ -705,7 +709,7 @@ TEST(stack_frame_larger_than_the_guard_names_the_task)
         test_skip("frames for guards of 64 KiB");
     if (coil__task_light_mode != COIL__LIGHT_CHOSEN)
         test_skip("frames for longer guards than those of light stacks");
-    /* The frame ends in the guard, in another task's stack, or in that task's guard. */
+    /* Frames that end in the guard, in another task's stack, and in that task's guard. */
     test_dies_by_signal(run_large_frame, (void *)190000, SIGSEGV, sentence);
     test_dies(run_large_frame, (void *)1240000, sentence);
     test_dies_by_signal(run_large_frame, (void *)1440000, SIGSEGV, sentence);
@@ -953,7 +957,7 @@ TEST(run_prints_a_deadlock_once)
     CHECK_INT(run_heard(wait_for_nothing, 0, NULL), -EDEADLK);
     CHECK_INT(times_said("Deadlock"), 1);
     CHECK_INT(times_said("has failed"), 0);
-    /* once in the deadlock line, and once in "coil: 1 task" */
+    /* the lines "coil: Deadlock..." and "coil: 1 task" */
     CHECK_INT(times_said("coil: "), 2);
 }
 
@@ -1139,7 +1143,7 @@ static void wait_for_tick_outside(void *arg)
     coil_interval_wait(&interval);
 }
 
-/* Calls that need a task, for a thread with a loop on which no task is running. */
+/* Calls that need a task, made on a thread whose loop is not running a task. */
 static const struct {
     void (*call)(void *arg);
     const char *name;
@@ -1237,9 +1241,7 @@ static int end_at_once(void *arg)
     return coil_sleep(COIL_SEC(100));
 }
 
-/*
- * When this task is cancelled, it continues for some turns, and looks at the other tasks.
- */
+/* Sleep. When cancelled, continue for some turns, and print the tasks. */
 static int look_around(void *arg)
 {
     coil_stats stats;

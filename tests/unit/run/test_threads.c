@@ -20,7 +20,7 @@ static int run(unsigned n, coil_task_fn fn, void *arg)
 /* ---- which and how many ------------------------------------------------------------ */
 
 struct roll {
-    atomic_uint seen; /* a bit for the index of each thread */
+    atomic_uint seen; /* set of thread indexes, one bit each */
     atomic_int count;
     coil_loop *_Atomic loops[8];
 };
@@ -161,7 +161,7 @@ static int ends_or_waits_for_ever(void *arg)
     return rc;
 }
 
-/* A waiting thread is cancelled even though thread 0 has already ended. */
+/* A waiting thread is cancelled even if thread 0 has already ended. */
 TEST(threads_that_wait_are_cancelled_when_the_first_has_ended)
 {
     CHECK_INT(run(3, ends_or_waits_for_ever, NULL), -EIO);
@@ -183,7 +183,7 @@ TEST(threads_that_cannot_be_started)
         CHECK(rc < 0);
         CHECK_INT(coil_testing_blocks(), 0);
         if (strcmp(coil_testing_failed(), "pthread_create") == 0)
-            /* the result is the first failure, which may be that of a thread */
+            /* the result is the first failure, possibly that of a thread */
             CHECK(rc == -EAGAIN || rc == -EPROTO);
     }
     coil_testing_fail_system_call(0, 0);
@@ -226,8 +226,8 @@ TEST(threads_are_interrupted_together)
 }
 
 /*
- * Only the thread that handles signals may write the number of the signal.
- * ThreadSanitizer checks this.
+ * Only the thread that handles signals may store the signal number. ThreadSanitizer
+ * checks this.
  */
 TEST(threads_tell_the_signal_once)
 {
@@ -276,8 +276,7 @@ TEST(threads_have_the_callers_context)
 }
 
 /*
- * Wait for the value of the previous thread, and pass the value plus one to the next
- * thread.
+ * Wait for the previous thread's value, and pass the value plus one to the next thread.
  */
 static int pass_on(void *arg)
 {
@@ -390,10 +389,7 @@ static void *run_again_and_again(void *arg)
     return NULL;
 }
 
-/*
- * The handler for stack overflows is installed while at least one thread runs a loop, and
- * removed after that.
- */
+/* The handler for stack overflows is installed while at least one thread runs a loop. */
 TEST(threads_take_and_restore_the_report_of_overflows)
 {
     struct sigaction action;
@@ -407,7 +403,7 @@ TEST(threads_take_and_restore_the_report_of_overflows)
         pthread_join(threads[i], NULL);
     CHECK_INT(sigaltstack(NULL, &stack), 0);
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        return; /* the tool installs its own alternate stack and handler */
+        return; /* these tools install their own alternate stack and handler */
     CHECK(stack.ss_flags & SS_DISABLE);
     CHECK_INT(sigaction(SIGSEGV, NULL, &action), 0);
     CHECK(action.sa_handler == SIG_DFL);

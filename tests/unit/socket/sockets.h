@@ -6,7 +6,7 @@
 
 #include <coil.h>
 
-/* Make a TCP connection over loopback. Both descriptors are blocking. */
+/* Make a TCP connection over loopback, with two blocking descriptors. */
 void make_tcp_pair(int fds[2]);
 
 /* Make a TCP connection between two streams, or between a stream and a descriptor. */
@@ -14,28 +14,28 @@ void make_stream_pair(coil_stream *ends[2]);
 coil_stream *make_stream_and_peer(int *peer);
 
 /*
- * Connect two streams; ends[0] is the client. A NET_TEST may use this function, because
- * it calls only coil_listen(), coil_connect() and coil_accept().
+ * Connect two streams; ends[0] is the client. Suitable for a NET_TEST, because this
+ * function calls only coil_listen(), coil_connect() and coil_accept().
  */
 void connect_streams(coil_stream *ends[2]);
 
 void destroy_streams(coil_stream *ends[2]);
 
-/* Write the text to one stream, and read it from the other. */
+/* Write the text to one stream, and check that it is read from the other. */
 void check_talk(coil_stream *from, coil_stream *to, const char *text);
 
-/* A handler for a server that sends all received bytes back. */
+/* A server's handler, which sends all received bytes back. */
 int echo_all(coil_stream *stream, void *unused);
 
 /* Return a port of 127.0.0.1 that refuses connections as long as *fd is open. */
 unsigned take_refusing_port(int *fd);
 
-/* Let the other tasks run until all of them wait. */
+/* Let other tasks run until all of them wait. */
 void settle(void);
 
 /*
- * Wait until the task ends, check its result, and release it. The result must be 0.
- * finish_cancelled() also accepts -ECANCELED.
+ * Wait until the task ends, and release it. Check that its result is 0 or, for
+ * finish_cancelled(), 0 or -ECANCELED.
  */
 void finish(coil_task *task);
 void finish_cancelled(coil_task *task);
@@ -44,8 +44,8 @@ void finish_cancelled(coil_task *task);
 unsigned char pattern_byte(size_t i);
 
 /*
- * Limit the number of descriptors to those that are open plus `more`. Returns the
- * previous limit.
+ * Set the limit so that `more` further descriptors can be opened. Returns the previous
+ * limit.
  */
 int limit_descriptors(int more);
 void restore_descriptors(int limit);

@@ -1,10 +1,10 @@
 /*
- * test_connect.c - connecting to names with several addresses. (RFC 8305; CPython's
- * create_connection tests)
+ * test_connect.c - connecting to names with several addresses (RFC 8305). Some of the
+ * tests are CPython's tests of create_connection().
  *
- * A listening socket with a full backlog acts as an address that does not answer, because
- * Linux drops further connection requests. The IPv4 addresses are 127.0.0.1, 127.0.0.2,
- * and so on, which all belong to this machine.
+ * A listening socket with a full backlog acts as a host that does not answer, because
+ * Linux drops further connection requests. The hosts have the IPv4 addresses 127.0.0.1,
+ * 127.0.0.2, and so on, which all belong to this machine.
  */
 #include "../../harness/harness.h"
 
@@ -46,7 +46,7 @@ static unsigned port_of(int fd)
     return ntohs(name.sin_port);
 }
 
-/* Listen at `port`, or at any port if `port` is 0. */
+/* Listen at `port`, or at any port if it is 0. */
 static unsigned open_host(struct host *host, const char *address, unsigned port)
 {
     struct sockaddr_in name = loopback(address, port);
@@ -59,8 +59,8 @@ static unsigned open_host(struct host *host, const char *address, unsigned port)
 }
 
 /*
- * Fill the backlog. The backlog is full once a connection does not complete in time,
- * because the kernel has dropped the request.
+ * Fill the backlog. A connection that does not complete in time shows that it is full:
+ * the kernel has dropped the request.
  */
 static void make_deaf(struct host *host, const char *address)
 {
@@ -76,7 +76,7 @@ static void make_deaf(struct host *host, const char *address)
 }
 
 /*
- * Listen at 127.0.0.2, on a port at which 127.0.0.1 refuses connections throughout the
+ * Listen at 127.0.0.2, on a port that refuses connections at 127.0.0.1 during the whole
  * test.
  */
 static unsigned open_second_host(struct host *host)
@@ -96,7 +96,7 @@ static void close_host(struct host *host)
     close(host->fd);
 }
 
-/* Skip the test on systems that do not drop requests to a full backlog. */
+/* Skip the test on systems that do not drop requests when the backlog is full. */
 static void require_deaf(const struct host *host, const char *address)
 {
     struct sockaddr_in name = loopback(address, port_of(host->fd));
@@ -130,7 +130,7 @@ static const char *peer_of(coil_stream *stream)
     return inet_ntop(AF_INET6, &name.v6.sin6_addr, text, sizeof text);
 }
 
-/* Connect to the host. Returns the address of the peer, or the name of the error. */
+/* Connect to the host. Returns the peer's address, or the name of the error. */
 static const char *connect_to(const char *host, unsigned port,
                               const coil_connect_options *opts)
 {
@@ -229,8 +229,8 @@ IO_TEST(connect_does_not_wait_for_one_that_is_silent)
 }
 
 /*
- * The query for IPv6 addresses is never answered, so the attempt to connect over IPv4
- * begins 50 ms after the answer for IPv4.
+ * If the query for IPv6 addresses is not answered, the first attempt over IPv4 begins 50
+ * ms after the answer for IPv4.
  */
 IO_TEST(connect_does_not_wait_long_for_the_other_family)
 {
@@ -244,7 +244,7 @@ IO_TEST(connect_does_not_wait_long_for_the_other_family)
     name_server_stop(&server);
 }
 
-/* The attempt to connect to ::1 fails before the IPv4 address arrives. */
+/* The IPv4 address arrives after the attempt to connect to ::1 has failed. */
 IO_TEST(connect_takes_addresses_that_come_later)
 {
     struct host host;
@@ -307,7 +307,7 @@ IO_TEST(connect_from_a_local_address)
 }
 
 /*
- * While the local port is in use, the attempt fails at each address, and the message
+ * While the local port is in use, the attempt fails for each address, and the message
  * lists all attempts. Once the port is free, connecting succeeds.
  */
 IO_TEST(connect_from_a_local_port)
@@ -379,8 +379,8 @@ IO_TEST(connect_says_what_it_tried)
              port);
     CHECK_STR(last_message(), expected);
     /*
-     * One address is unreachable, and the other refuses the connection. The error is that
-     * of the refusal.
+     * One address is unreachable, and the other refuses the connection: the refusal is
+     * reported.
      */
     CHECK_STR(connect_to("nowhere.test", port, NULL), "ECONNREFUSED");
     CHECK_STR(connect_to("nobody.test", port, NULL), "ENOENT");
@@ -402,8 +402,8 @@ static int connect_task(void *arg)
 }
 
 /*
- * Cancel the call during the look-up, while one attempt is in progress, while several
- * are, and later.
+ * Cancel the call during the look-up, during the first attempt, during several attempts,
+ * and later.
  */
 IO_TEST(connect_cancelled_in_every_state)
 {
@@ -467,8 +467,8 @@ static int connect_twice(void *arg)
 }
 
 /*
- * Make the n-th call fail for n = 1, 2, ..., until there are fewer calls and the result
- * is the usual one. Returns the number of calls that failed.
+ * Connect while the n-th system call or allocation fails, for n = 1, 2, ..., until there
+ * are fewer and the result is the usual one. Returns the number of failures.
  */
 static int fail_each(void (*fail)(uint64_t n), unsigned port)
 {
@@ -504,10 +504,7 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, 0);
 }
 
-/*
- * Connecting must end whichever call or allocation fails. The harness checks that nothing
- * leaks.
- */
+/* Connecting must end, whichever system call or allocation fails. */
 TEST(connect_survives_what_fails)
 {
     struct host host;
@@ -532,7 +529,7 @@ static int connect_once(void *arg)
 }
 
 /*
- * Make each allocation fail in turn. The error must not be "refused", because that means
+ * Make each allocation fail in turn. The error must not be "refused", which would mean
  * that coil has tried every address.
  */
 static void lack_memory_to_reach(const char *host, unsigned port)
@@ -579,7 +576,8 @@ static bool write_file(const char *path, const char *text)
 }
 
 /*
- * Enter a network namespace with only a few local ports from which the kernel can choose.
+ * Enter a new network namespace in which the kernel can choose from only a few local
+ * ports.
  */
 static bool make_small_network(void)
 {
@@ -612,8 +610,8 @@ IO_TEST(connect_never_returns_a_socket_that_is_connected_to_itself)
         CHECK_INT(coil_connect_port("0.0.0.0", port, &stream), -ECONNREFUSED);
     }
     /*
-     * The refused connections have left no port in use, so connecting to a listener
-     * succeeds.
+     * Connecting to a listener succeeds, because the refused connections no longer use a
+     * port.
      */
     CHECK_INT(coil_listen_port("127.0.0.1", FIRST_PORT + 1, 0, &listener), 0);
     CHECK_INT(coil_connect_port("127.0.0.1", FIRST_PORT + 1, &stream), 0);

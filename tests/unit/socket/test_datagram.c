@@ -1,4 +1,7 @@
-/* test_datagram.c - datagrams: boundaries, truncation, refusals, order, and batches. */
+/*
+ * test_datagram.c - datagrams: message boundaries, truncation, refusals, order, and
+ * batches.
+ */
 #include "sockets.h"
 
 #include "../../harness/harness.h"
@@ -244,7 +247,7 @@ NET_TEST(datagram_to_nobody_is_refused_later)
 }
 
 /*
- * If a datagram is refused, an unconnected sender does not get the error. (asyncio:
+ * An unconnected sender does not get an error if a datagram is refused. (asyncio:
  * test_datagram_send_to_non_listening_address)
  */
 NET_TEST(datagram_to_nobody_harms_no_unconnected_one)
@@ -431,7 +434,8 @@ IO_TEST(datagram_local_by_path_and_by_name)
 }
 
 /*
- * poll(2) reports an unconnected socket as writable even if the receiver's queue is full.
+ * A send must wait while the receiver's queue is full, although poll(2) reports the
+ * unconnected socket as writable.
  */
 IO_TEST(datagram_local_waits_for_the_receivers_room)
 {
@@ -531,8 +535,9 @@ IO_TEST(datagram_send_waits_and_is_cancelled)
 }
 
 /*
- * With IP_RECVERR, ICMP errors are stored in a separate queue (ip(7)). Until the error is
- * read from it, poll(2) reports an error and readability. The wait must not spin.
+ * With IP_RECVERR, ICMP errors are stored in a separate queue (ip(7)), and poll(2)
+ * reports the socket as readable until they are read from it. Even so, a receive must
+ * wait without spinning.
  */
 IO_TEST(datagram_receive_sleeps_though_an_error_waits_in_its_queue)
 {
@@ -622,7 +627,7 @@ NET_TEST(datagram_batch_there_and_back)
         total += messages[i].received;
     }
     CHECK_INT(total, 5 * (0 + 1 + 2 + 3 + 4 + 5 + 6 + 7));
-    /* Send the messages back. They already contain the addresses of their senders. */
+    /* Send the messages back to their senders, whose addresses they contain. */
     CHECK_INT(coil_send_batch(server, messages, 3), 3);
     CHECK_INT(receive_all(client, messages, 3), 3);
     CHECK_INT(coil_send_batch(client, messages, 0), 0);

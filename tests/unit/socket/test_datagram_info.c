@@ -1,6 +1,6 @@
 /*
- * test_datagram_info.c - finding out to which local address a datagram was sent, and
- * choosing the local address from which to send.
+ * test_datagram_info.c - the local address to which a datagram was sent, and choosing the
+ * local address from which to send one.
  */
 #include "sockets.h"
 
@@ -29,7 +29,7 @@ static bool have_v6(void)
     return rc == 0;
 }
 
-/* Return the address that consists of `host` and the socket's port. */
+/* Return an address with this host and the socket's port. */
 static coil_address at_host(const coil_datagram *d, const char *host)
 {
     coil_address name, out;
@@ -50,8 +50,8 @@ static void check_address(const coil_address *address, const coil_datagram *d,
 }
 
 /*
- * Send a request to the server at `host`. The answer must come from `host`, although the
- * server is bound to all addresses. `seen` is `host` as the server's socket reports it.
+ * Send a request to `host`. The answer must come from `host`, although the server is
+ * bound to all addresses. The server's socket reports `host` as `seen`.
  */
 static void ask(coil_datagram *server, coil_datagram *client, const char *host,
                 const char *seen)
@@ -87,8 +87,8 @@ NET_TEST(datagram_info_is_the_address_that_was_asked)
 }
 
 /*
- * Without the flag, the first call makes the kernel attach the info to datagrams. This
- * may be too late for the first datagram.
+ * Without COIL_DATAGRAM_INFO, the first call makes the kernel attach the info to
+ * datagrams, which may be too late for the first datagram.
  */
 NET_TEST(datagram_info_needs_no_flag)
 {
@@ -290,8 +290,8 @@ NET_TEST(datagram_info_of_a_datagram_that_is_larger_than_the_buffer)
 }
 
 /*
- * Datagrams of local sockets carry no info. If the peer sends descriptors with a
- * datagram, they must be closed.
+ * Datagrams of local sockets have no info. If a peer sends descriptors with a datagram,
+ * they must be closed.
  */
 IO_TEST(datagram_info_of_local_sockets)
 {
@@ -348,8 +348,8 @@ NET_TEST(datagram_info_receive_that_is_cancelled_loses_nothing)
     for (int i = 0; i < 3; i++)
         CHECK_INT(coil_spawn(do_receive, server, NULL, &tasks[i]), 0);
     settle();
-    coil_task_cancel(tasks[0], NULL); /* this task waits for the datagram */
-    coil_task_cancel(tasks[2], NULL); /* this task waits for its turn */
+    coil_task_cancel(tasks[0], NULL); /* is waiting for the datagram */
+    coil_task_cancel(tasks[2], NULL); /* is waiting for its turn */
     finish_cancelled(tasks[0]);
     finish_cancelled(tasks[2]);
     CHECK_INT(coil_send_to(client, "abc", 3, &to.any, to.length), 3);

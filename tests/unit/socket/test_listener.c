@@ -53,7 +53,7 @@ static coil_listener *listen_on(const char *host, struct connecting *c)
 }
 
 /*
- * Listen, and fill the backlog. After that, connecting takes seconds, because the kernel
+ * Listen, and fill the backlog, so that connecting takes seconds, because the kernel
  * drops further requests.
  */
 static int listen_and_fill(struct connecting *c, int fillers[], int count)
@@ -402,7 +402,7 @@ IO_TEST(stream_options)
 
 /* ---- connecting -------------------------------------------------------------------- */
 
-/* The address that a listener reports can be used to connect, and to listen again. */
+/* A listener's reported address can be used to connect, and to listen again. */
 NET_TEST(listen_at_an_address_and_connect_to_it)
 {
     static const char *const hosts[] = {"127.0.0.1", "::1"};
@@ -487,8 +487,8 @@ NET_TEST(connect_refused)
 }
 
 /*
- * Connect to the host NULL while only `host` has a listener. NULL stands for ::1 and then
- * 127.0.0.1.
+ * Connect to the host NULL, which means ::1, then 127.0.0.1, while only `host` has a
+ * listener.
  */
 static void connect_where_only(const char *host)
 {
@@ -527,7 +527,7 @@ IO_TEST(connect_out_of_descriptors_is_an_error_return)
     coil_listener_destroy(listener);
 }
 
-/* If an allocation fails, connecting or accepting returns an error, and nothing leaks. */
+/* If an allocation fails, connecting or accepting must return an error. */
 IO_TEST(connect_and_accept_without_memory)
 {
     struct connecting c = {.rc = 0};
@@ -552,8 +552,8 @@ IO_TEST(connect_and_accept_without_memory)
 }
 
 /*
- * Accept a connection, and let the second allocation fail. It enlarges the loop's table,
- * because the number of the new descriptor is beyond its end.
+ * Accept a connection, and make the second allocation fail, which would enlarge the
+ * loop's table of descriptors for the new descriptor.
  */
 static coil_listener *accept_without_room(struct connecting *c, int least)
 {
@@ -588,7 +588,7 @@ IO_TEST(accept_without_room_for_the_descriptor_loses_no_connection)
     coil_stream_destroy(c.stream);
     coil_listener_destroy(listener);
     listener = accept_without_room(&c, 511);
-    coil_listener_destroy(listener); /* this also closes the connection in the backlog */
+    coil_listener_destroy(listener); /* also closes the connection in the backlog */
     CHECK(coil_read(c.stream, &byte, 1) <= 0);
     coil_stream_destroy(c.stream);
 }

@@ -29,7 +29,7 @@ static coil_stream *connect_here(void)
     return stream;
 }
 
-/* Check that the server serves the connection: it must echo a byte. */
+/* Check that the server echoes a byte. */
 static void check_echo(coil_stream *stream)
 {
     char byte = 'x';
@@ -117,8 +117,8 @@ static int count_crowd(coil_stream *stream, void *arg)
 }
 
 /*
- * Serve with a limit of three connections. With two listeners, one of them may already
- * have accepted a connection that must wait for the limit.
+ * Serve with a limit of three connections. With two listeners, one may already have
+ * accepted a further connection, which must wait.
  */
 static void serve_three_at_a_time(int listener_count)
 {
@@ -216,8 +216,8 @@ static int fail_on_x(coil_stream *stream, void *arg)
 }
 
 /*
- * A handler that fails after the connection was reset. getpeername(2) fails then, so the
- * report cannot name the peer.
+ * A handler that fails after the connection was reset. Its report cannot name the peer,
+ * because getpeername(2) fails.
  */
 static int fail_on_reset(coil_stream *stream, void *arg)
 {
@@ -334,7 +334,7 @@ static int read_to_the_end(coil_stream *stream, void *arg)
 
 /*
  * The handler of an idle connection is cancelled without a report. With a virtual clock,
- * the time of the cancellation is exact.
+ * the test checks the exact time.
  */
 NET_TEST(server_cancels_a_connection_that_is_idle)
 {
@@ -361,10 +361,7 @@ NET_TEST(server_cancels_a_connection_that_is_idle)
     coil_listener_destroy(listener);
 }
 
-/*
- * A byte every second prevents the cancellation. Time that the handler spends elsewhere
- * does not count as idle.
- */
+/* A connection on which a byte arrives every second is not idle. */
 NET_TEST(server_does_not_cancel_a_connection_that_is_not_idle)
 {
     coil_server_opts opts = {.idle_ns = COIL_SEC(2)};
@@ -434,8 +431,8 @@ static int write_much(coil_stream *stream, void *arg)
 }
 
 /*
- * A peer that does not read also counts as idle. The handler tries to send a last
- * message, which this peer may not receive.
+ * A connection whose peer does not read counts as idle, too. The handler tries to send a
+ * last message, which this peer may not receive.
  */
 IO_TEST(server_cancels_a_connection_whose_peer_does_not_read)
 {
@@ -491,7 +488,7 @@ static coil_task *start(coil_task_fn fn, void *arg)
     return task;
 }
 
-/* Start a server, connect a client, and wait until its handler runs. */
+/* Start a server and a client, and wait until the handler runs. */
 static coil_server *serve_one(int64_t grace_ns, coil_listener **listener,
                               coil_stream **client)
 {
@@ -533,7 +530,9 @@ NET_TEST(server_stop_lets_handlers_end)
     coil_listener_destroy(listener);
 }
 
-/* The client neither reads nor disconnects, so its handler ends only when cancelled. */
+/*
+ * The handler ends only when cancelled, because the client neither reads nor disconnects.
+ */
 NET_TEST(server_stop_cancels_handlers_after_their_time)
 {
     static const int64_t graces[] = {0, COIL_MSEC(3)};
@@ -698,7 +697,7 @@ NET_TEST(serve_until_cancelled)
         coil_task_cancel(task, NULL);
         settle();
         coil_task_cancel(task, NULL); /* a second cancellation changes nothing */
-        /* -ECANCELED if it was still running at the second cancellation */
+        /* returns -ECANCELED if it was still running at the second cancellation */
         coil_task_await(task);
         coil_task_release(task);
         CHECK_INT(s.rc, -ECANCELED);
@@ -709,9 +708,7 @@ NET_TEST(serve_until_cancelled)
     }
 }
 
-/*
- * After the last listener was closed, the server ends as soon as all handlers have ended.
- */
+/* After its last listener was closed, a server ends once all handlers have ended. */
 NET_TEST(serve_until_the_listener_is_closed)
 {
     struct serving s = {listen_here(), {.grace_ns = 0}, 1};
@@ -727,7 +724,7 @@ NET_TEST(serve_until_the_listener_is_closed)
     CHECK_INT(s.rc, 0);
 }
 
-/* A server that is not destroyed before its loop is closed. */
+/* A server that is not destroyed before its loop closes. */
 static coil_server *left_behind;
 static coil_listener *left_listener;
 
@@ -750,7 +747,7 @@ TEST(server_may_outlive_its_loop)
 
 /* ---- failing calls and allocations ------------------------------------------------- */
 
-/* Connect with a socket that was created while descriptors were still available. */
+/* Connect with a socket that was created before descriptors ran out. */
 static void connect_by_hand(int fd)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -794,7 +791,7 @@ IO_TEST(server_out_of_descriptors_rests_and_goes_on)
     CHECK_INT(reports.rc, -EMFILE);
     for (int i = 0; i < 3; i++)
         CHECK_INT(coil_stream_adopt(fds[i], &clients[i]), 0);
-    coil_stream_destroy(first); /* two connections fit again */
+    coil_stream_destroy(first); /* frees descriptors for two connections */
     check_echo(clients[0]);
     check_echo(clients[1]);
     restore_descriptors(before);
@@ -807,10 +804,7 @@ IO_TEST(server_out_of_descriptors_rests_and_goes_on)
     coil_listener_destroy(listener);
 }
 
-/*
- * Each connection that ends frees a descriptor for the next connection. For the one after
- * that, no descriptor is free again.
- */
+/* Each connection that ends frees a descriptor, but for only one more connection. */
 static int serve_a_crowd(void *reports)
 {
     enum { CROWD = 5 };
@@ -857,8 +851,8 @@ TEST(server_out_of_descriptors_says_so_once_whoever_finds_room)
 }
 
 /*
- * Clients stay connected until the server reports for the second time that no descriptor
- * is free.
+ * Clients stay connected until the server reports for the second time that it is out of
+ * descriptors.
  */
 static int serve_a_crowd_that_stays(void *reports)
 {
@@ -898,8 +892,8 @@ TEST(server_out_of_descriptors_says_so_again_at_intervals)
 }
 
 /*
- * Connect as a client, and exchange a byte. The server may fail at any point. Returns
- * true if the client was served.
+ * Connect as a client, and exchange a byte with the server, which may fail at any point.
+ * Returns true if the client was served.
  */
 static bool ask(void)
 {
@@ -929,8 +923,8 @@ static void ignore(const coil_exception *exception, void *arg)
 }
 
 /*
- * Run a server and a client from start to end while the n-th call or allocation fails.
- * Errors must be returned, and no task must hang. The harness checks that nothing leaks.
+ * Run a server and a client from start to end while the n-th system call or allocation
+ * fails. Errors must be returned, and no task must hang.
  */
 static bool live_with_failure(int n, bool calls)
 {

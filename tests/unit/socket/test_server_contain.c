@@ -52,7 +52,7 @@ static int spawn_in_group(const char *name)
     return 0; /* the mistake */
 }
 
-/* Overwrite stack memory that functions called earlier have used. */
+/* Overwrite stack memory that earlier calls have used. */
 static int scribble(void)
 {
     volatile char bytes[2000];
@@ -72,16 +72,16 @@ static int handle(coil_stream *stream, void *arg)
     if (coil_read(stream, &order, 1) != 1)
         return 0;
     switch (order) {
-    case 's': /* returns without leaving its scope when the peer disconnects */
+    case 's': /* return without leaving a scope when the peer disconnects */
         coil_write(stream, "s", 1);
         return read_in_scope(stream) + scribble();
-    case 'g': /* leaves groups and scopes open */
+    case 'g': /* leave groups and scopes open */
         coil_group_enter(&g);
         CHECK_INT(coil_scope_enter_shielded(&s, COIL_NEVER), 0);
         return spawn_in_group("a") + spawn_in_group("b") + scribble();
     case 'n':
         return (int)coil_read(NULL, &order, 1);
-    case 'd': /* fails deep inside, while a group has a child */
+    case 'd': /* fail deep inside, while a group has a child */
         coil_group_enter(&g);
         coil_group_spawn(&g, nap, "c", NULL, NULL);
         coil_yield();
@@ -193,9 +193,7 @@ TEST(server_contains_only_if_it_is_to)
     test_dies(run_mistake, NULL, "has ended with a scope open");
 }
 
-/*
- * Misuse outside a handler. This aborts the program, even while a server contains misuse.
- */
+/* Misuse outside of a handler aborts the program, even while a server contains misuse. */
 static void read_nothing(void *arg)
 {
     char c;
@@ -213,7 +211,7 @@ IO_TEST(server_contains_no_misuse_of_another_task)
     stop_server(&p);
 }
 
-/* Entering a separately allocated scope fails if memory runs out. */
+/* Entering a scope fails if it has to be allocated separately and there is no memory. */
 IO_TEST(server_contains_without_memory)
 {
     struct place p = start_server(true, 0);

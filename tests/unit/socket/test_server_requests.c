@@ -182,8 +182,8 @@ static int wait_without_memory(coil_stream *stream, void *arg)
     int *tried = arg, rc = -ENOMEM;
 
     /*
-     * A byte is ready, so the tested call returns at once. Therefore no other task can
-     * allocate memory meanwhile.
+     * The tested call returns at once, because a byte is ready. So no other task can
+     * allocate memory during the call.
      */
     CHECK_INT(coil_stream_wait_readable(stream), 0);
     for (int n = 1; rc == -ENOMEM; n++, ++*tried) {

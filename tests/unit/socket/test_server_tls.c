@@ -77,8 +77,8 @@ IO_TEST(server_does_not_wait_long_for_a_silent_peer)
 }
 
 /*
- * Check the default time limit of a handshake with a silent peer. With a virtual clock
- * the measured time is exact.
+ * Check the default time limit of a handshake with a silent peer. With a virtual clock,
+ * the test checks the exact time.
  */
 NET_TEST(server_waits_ten_seconds_for_a_silent_peer)
 {
@@ -151,8 +151,8 @@ NET_TEST(server_with_max_handshakes_leaves_the_rest_waiting)
 }
 
 /*
- * The limit applies to handshakes in progress. Connections that have completed theirs do
- * not count.
+ * The limit applies only to handshakes in progress, not to connections that have
+ * completed theirs.
  */
 NET_TEST(server_with_max_handshakes_serves_any_number)
 {

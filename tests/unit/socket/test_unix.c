@@ -1,6 +1,5 @@
 /*
- * test_unix.c - local sockets: paths, socket files that were left behind, and the
- * abstract namespace.
+ * test_unix.c - local sockets: paths, stale socket files, and the abstract namespace.
  */
 #include "sockets.h"
 
@@ -15,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Each test has a folder of its own. */
+/* Each test has its own folder. */
 static char folder[64], path[80];
 
 static void make_folder(void)
@@ -27,7 +26,7 @@ static void make_folder(void)
 
 static void remove_folder(void)
 {
-    CHECK_INT(rmdir(folder), 0); /* the folder is empty */
+    CHECK_INT(rmdir(folder), 0); /* the folder must be empty */
 }
 
 static bool exists(const char *name)
@@ -162,7 +161,7 @@ IO_TEST(unix_paths_that_are_none)
 
 /* ---- the file ---------------------------------------------------------------------- */
 
-/* Create a socket file without a listener, such as a killed server leaves behind. */
+/* Create a socket file without a listener, as a killed server leaves one behind. */
 static void leave_socket_behind(void)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -352,7 +351,7 @@ static int ask_for_credentials(void *arg)
     return 0;
 }
 
-/* Request the peer's credentials in a new PID namespace. The peer has no PID there. */
+/* Request the peer's credentials in a new PID namespace, in which the peer has no PID. */
 static int ask_from_inside(struct credentials *c)
 {
     if (coil_run(ask_for_credentials, c, NULL) < 0 || c->rc < 0)
@@ -386,8 +385,8 @@ TEST(unix_credentials_of_a_peer_outside_of_the_pid_namespace)
 }
 
 /*
- * If a step of listening fails, coil removes the socket file, and nothing leaks. If no
- * step fails, the listener works.
+ * If a step of listening fails, coil must remove the socket file. If no step fails, the
+ * listener must work.
  */
 IO_TEST(unix_listen_with_each_call_and_allocation_failing)
 {
