@@ -1,5 +1,5 @@
 /*
- * test_adopt.c - turning descriptors opened by other code into streams, releasing the
+ * test_adopt.c - making streams of descriptors that other code has opened, releasing the
  * descriptors of streams, and moving streams between loops.
  */
 #include "../socket/sockets.h"
@@ -135,7 +135,7 @@ IO_TEST(pipe_and_pair_without_descriptors_or_memory)
 
 /* ---- whose flag it is -------------------------------------------------------------- */
 
-/* A duplicate of the descriptor acts as the descriptor of another program. */
+/* Duplicates of the descriptors act as those of another program. */
 IO_TEST(adopted_pipe_still_blocks_for_others)
 {
     coil_stream *reader, *writer;
@@ -158,9 +158,7 @@ IO_TEST(adopted_pipe_still_blocks_for_others)
     close(out);
 }
 
-/*
- * Both descriptors refer to the same open file, as in "prog >log 2>&1" if log is a pipe.
- */
+/* Both descriptors refer to the same pipe, as in "prog 2>&1 | less". */
 IO_TEST(adopted_twice_one_is_closed_and_the_other_never_blocks)
 {
     coil_stream *first, *second;
@@ -239,7 +237,7 @@ IO_TEST(adopted_terminal_still_blocks_for_others)
 }
 
 /*
- * The master of a pseudo-terminal is not reopened, because that would create another
+ * coil must not reopen the master of a pseudo-terminal, because that would create another
  * terminal.
  */
 IO_TEST(adopted_master_blocks_again_when_closed)
@@ -374,8 +372,8 @@ static void *run_elsewhere(void *arg)
 }
 
 /*
- * Half of a line is read ahead on this loop, and the other half is received on the other
- * loop.
+ * The first half of a line is read ahead on this loop, and the other half is received on
+ * another loop.
  */
 IO_TEST(detach_and_attach_in_another_thread)
 {
@@ -471,8 +469,8 @@ IO_TEST(attach_without_memory_leaves_it_detached)
 }
 
 /*
- * Sockets that preserve message boundaries are refused, because a stream would truncate
- * their messages. (asyncio raises ValueError, "A Stream Socket was expected".)
+ * A socket that preserves message boundaries is refused, because a stream would truncate
+ * its messages. (asyncio raises ValueError, "A Stream Socket was expected".)
  */
 IO_TEST(adopt_refuses_sockets_of_messages)
 {

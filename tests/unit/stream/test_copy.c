@@ -1,6 +1,6 @@
 /*
- * test_copy.c - copying all or a part of one stream into another, with cancellations and
- * failures.
+ * test_copy.c - copying from one stream to another: all bytes, a limited number, with
+ * cancellations, and with failures.
  */
 #include "../socket/sockets.h"
 #include "transfer.h"
@@ -12,8 +12,8 @@
 #define SIZE ((size_t)1024 * 1024 + 12345)
 
 /*
- * A source writes a pattern into one pair of streams, and a sink reads and checks the
- * pattern from another pair. The tested call copies from between[0] to between[1].
+ * A task writes a pattern to `source`, the tested call copies from between[0] to
+ * between[1], and another task reads the pattern from `sink` and checks it.
  */
 struct chain {
     coil_stream *source, *between[2], *sink;
@@ -72,10 +72,7 @@ static void begin_with_connections(struct chain *c)
     begin(c, first, second);
 }
 
-/*
- * Close the stream to the sink, wait for both tasks, and check that all bytes have
- * arrived.
- */
+/* Close the stream to the sink, and check that all bytes arrive. */
 static void end(struct chain *c)
 {
     coil_stream_close(c->between[1]);
@@ -112,7 +109,7 @@ NET_TEST(copy_of_nothing_is_nothing)
     end(&c);
 }
 
-/* A copy ends at its limit, and the next copy continues with the following byte. */
+/* A copy ends at its limit, and the next copy continues with the next byte. */
 NET_TEST(copy_n_leaves_what_is_beyond_its_limit)
 {
     static const size_t limits[] = {1, 5000, 3, 65536, 100000};
@@ -175,7 +172,10 @@ NET_TEST(copy_to_the_stream_itself_is_an_echo)
     destroy_streams(ends);
 }
 
-/* Make ends[0] the writing end, because callers close ends[0] first. */
+/*
+ * Make a pipe. Unlike with coil_pipe(), ends[0] is the writing end, which callers close
+ * first.
+ */
 static void make_pipe(coil_stream *ends[2])
 {
     coil_stream *swapped[2];
@@ -260,7 +260,7 @@ IO_TEST(copy_cancelled_while_it_writes_keeps_what_was_read)
     end(&c);
 }
 
-/* Bytes that could not be written are still there for the next read. */
+/* If a copy cannot write its bytes, the next read returns them. */
 NET_TEST(copy_to_a_closed_stream_leaves_everything)
 {
     coil_stream *first[2], *second[2];
@@ -307,7 +307,7 @@ NET_TEST(copy_keeps_other_readers_and_writers_out)
     }
 }
 
-/* Destroy the source during a copy, and then the destination during another copy. */
+/* Destroy the source during a copy, or the destination. */
 IO_TEST(copy_ends_when_a_stream_is_destroyed)
 {
     for (int which = 0; which < 2; which++) {
@@ -358,10 +358,7 @@ IO_TEST(copy_without_memory)
 
 enum { MUCH = 8 << 20 };
 
-/*
- * Write MUCH bytes. On a busy machine, all of them may be written before the cancellation
- * is delivered.
- */
+/* Write MUCH bytes. On a busy machine, the write may end before the task is cancelled. */
 static int write_much(void *arg)
 {
     ssize_t n = coil_write(arg, test_memory(MUCH), MUCH);
@@ -371,7 +368,7 @@ static int write_much(void *arg)
 
 struct due {
     const coil_stream *stream;
-    size_t copied; /* bytes copied when the timer fired */
+    size_t copied; /* number of bytes copied when the timer fired */
 };
 
 static void note_copied(void *arg)
@@ -382,8 +379,8 @@ static void note_copied(void *arg)
 }
 
 /*
- * A copy that never has to wait yields after 256 KiB, which is what asyncio reads from a
- * socket in one turn. The piece that is then in progress is completed first.
+ * A copy that never has to wait yields after 256 KiB, the amount that asyncio reads from
+ * a socket in one turn, and completes the current piece before that.
  */
 IO_TEST(copy_of_much_that_need_not_wait_lets_timers_fire)
 {
@@ -395,10 +392,10 @@ IO_TEST(copy_of_much_that_need_not_wait_lets_timers_fire)
     make_stream_pair(from);
     make_stream_pair(to);
     CHECK_INT(coil_spawn(write_much, from[0], NULL, &task), 0);
-    settle(); /* the kernel's buffers are full */
+    settle(); /* until the kernel's buffers are full */
     due.stream = to[0];
     due.copied = SIZE_MAX;
-    /* so that the next read does not wait */
+    /* after that, the next read does not wait */
     CHECK_INT(coil_copy_n(from[1], to[0], 65536), 65536);
     coil_timer_init(&timer, note_copied, &due);
     CHECK_INT(coil_timer_start(&timer, coil_now()), 0);

@@ -1,4 +1,6 @@
-/* test_idle.c - limiting how long a call waits on an idle stream. */
+/*
+ * test_idle.c - time limits for calls that wait on an idle stream.
+ */
 #include "../../harness/harness.h"
 
 #include <coil.h>
@@ -52,7 +54,7 @@ static int write_now_and_then(void *arg)
     return (int)coil_write(ends[1], "x", 1);
 }
 
-/* A waiting read does not time out while the other direction of the stream is used. */
+/* A waiting read does not time out while the stream's other direction is in use. */
 IO_TEST(idle_stream_is_used_in_the_other_direction)
 {
     coil_task *task;

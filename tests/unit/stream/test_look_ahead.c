@@ -1,6 +1,6 @@
 /*
- * test_look_ahead.c - reading lines, reading up to a separator, peeking, limits, and the
- * end of a stream.
+ * test_look_ahead.c - reading lines, reading up to a separator, peeking, limits, and ends
+ * of streams.
  */
 #include "../socket/sockets.h"
 
@@ -174,7 +174,7 @@ IO_TEST(read_until_a_separator_of_several_bytes)
     coil_stream_destroy(s);
 }
 
-/* The separator arrives in several packets, after text that begins like the separator. */
+/* The separator arrives in several packets, after text that looks like its beginning. */
 IO_TEST(read_until_a_separator_in_pieces)
 {
     static const char *const pieces[] = {"xxxabababab", "ab", "x", "ababac", NULL};
@@ -186,7 +186,7 @@ IO_TEST(read_until_a_separator_in_pieces)
 
         for (const char *const *piece = pieces; *piece != NULL; piece++) {
             put(peer, *piece);
-            if (gap) { /* let the reader receive each piece separately */
+            if (gap) { /* receive each piece separately */
                 const void *data;
 
                 CHECK(coil_peek(l.stream, &data, 1) > 0);
@@ -227,7 +227,7 @@ IO_TEST(read_until_within_the_limit)
 }
 
 /*
- * The stream's buffer never exceeds the limit. More bytes stay in the kernel until the
+ * The stream's buffer never exceeds the limit: further bytes stay in the kernel until the
  * reader has consumed some.
  */
 IO_TEST(read_until_holds_no_more_than_the_limit)

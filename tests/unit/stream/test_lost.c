@@ -1,8 +1,8 @@
 /*
- * test_lost.c - if a connection is lost, both its reader and its writer get an error.
+ * test_lost.c - if a connection is lost, its reader and its writer both get an error.
  *
- * The kernel reports the error only once. If the writer got it, a later read would return
- * a normal end of stream without coil__descriptor_result().
+ * The kernel reports the error only once. After the writer has got it, a read would
+ * return a normal end of stream, but coil__descriptor_result() prevents this.
  */
 #include "../socket/sockets.h"
 
@@ -39,8 +39,8 @@ static int wait_and_read(void *arg)
 }
 
 /*
- * Wait until the stream is readable, yield and read. When the wait ends, the writer's
- * operation has failed, but its task may not have run yet.
+ * Wait until the stream is readable, yield, and read. When the wait ends, the writer's
+ * operation has already failed, but its task may not have run yet.
  */
 static int wait_yield_and_read(void *arg)
 {
@@ -85,8 +85,8 @@ static void reset(int fd)
 }
 
 /*
- * Make some small reads, after which the io_uring backend receives data ahead of the next
- * read.
+ * Make small reads that wait. After them, the io_uring backend receives data ahead of
+ * reads.
  */
 static void read_some(coil_stream *stream, int peer)
 {
@@ -137,8 +137,8 @@ IO_TEST(lost_connection_fails_its_reader_and_its_writer)
 }
 
 /*
- * The writer gets the reset first. The reader still gets the bytes that arrived before
- * the reset.
+ * After the writer has got the reset, the reader still gets the bytes that arrived before
+ * it.
  */
 IO_TEST(lost_connection_fails_a_reader_that_comes_later)
 {
@@ -176,7 +176,7 @@ IO_TEST(lost_connection_fails_a_reader_on_the_next_loop)
     coil_stream_destroy(stream);
 }
 
-/* This end has shut down its writing side, and is still reading. */
+/* Read after shutting down the writing side. */
 IO_TEST(lost_connection_fails_its_reader_after_shutdown)
 {
     int peer;
@@ -191,7 +191,10 @@ IO_TEST(lost_connection_fails_its_reader_after_shutdown)
     coil_stream_destroy(stream);
 }
 
-/* The peer's normal end of stream arrived before the reset, so no bytes were lost. */
+/*
+ * If the peer's normal end of stream arrives before a reset, no bytes are lost, and a
+ * read returns the normal end.
+ */
 IO_TEST(orderly_end_before_a_reset_stays_one)
 {
     for (int writer_first = 0; writer_first < 2; writer_first++) {
@@ -210,7 +213,7 @@ IO_TEST(orderly_end_before_a_reset_stays_one)
 }
 
 /*
- * A new connection does not inherit the error of a lost connection that had the same
+ * A new connection does not inherit the error of a lost connection with the same
  * descriptor number.
  */
 IO_TEST(lost_connection_is_forgotten_with_its_descriptor)
@@ -231,7 +234,7 @@ IO_TEST(lost_connection_is_forgotten_with_its_descriptor)
     coil_stream_destroy(stream);
 }
 
-/* On the simulated network the error arrives with a packet. */
+/* On the simulated network, too, both get the error, which a packet delivers. */
 NET_TEST(lost_connection_fails_both_on_any_network)
 {
     coil_stream *ends[2];

@@ -1,6 +1,6 @@
 /*
- * test_readable.c - waiting until a stream is readable: when a stream counts as readable,
- * which tasks may wait, and the operation of a wait, which is part of the stream.
+ * test_readable.c - waiting until a stream is readable: when it counts as readable, which
+ * tasks may wait, and the wait's operation, which is part of the stream.
  */
 #include "../socket/sockets.h"
 
@@ -45,7 +45,7 @@ NET_TEST(wait_readable_until_bytes_come)
     char buf[16];
 
     connect_streams(ends);
-    for (int i = 0; i < 4; i++) { /* io_uring receives ahead of reads after some rounds */
+    for (int i = 0; i < 4; i++) { /* after some rounds io_uring receives ahead of reads */
         struct waiting w = {.stream = ends[1]};
         coil_task *task = start(&w);
 
@@ -281,8 +281,8 @@ NET_TEST(wait_readable_while_another_reads_is_refused)
 /* ---- its end ----------------------------------------------------------------------- */
 
 /*
- * Echo a byte `rounds` times. The number of rounds determines the state in which the
- * backend has the stream.
+ * Echo a byte `rounds` times, because a backend treats a stream differently after some
+ * reads.
  */
 static void warm_up(coil_stream *ends[2], int rounds)
 {
@@ -372,8 +372,8 @@ static int wait_in_vain_and_again(void *arg)
 }
 
 /*
- * The operation of a wait is part of the stream. A wait must have ended completely before
- * the next wait uses this operation.
+ * The operation of a wait is part of the stream, so a wait must have ended completely
+ * before the next wait begins.
  */
 IO_TEST(wait_readable_again_and_again_in_vain)
 {

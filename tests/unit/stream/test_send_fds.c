@@ -82,7 +82,7 @@ IO_TEST(send_fds_to_a_task_that_waits)
     close_pair();
 }
 
-/* Descriptors that do not fit into the array must be closed. The harness checks this. */
+/* Descriptors that do not fit into the array must be closed, which the harness checks. */
 IO_TEST(send_fds_more_than_fit)
 {
     int fds[2], got[1];
@@ -151,8 +151,7 @@ static int send_until_cancelled(void *arg)
 }
 
 /*
- * When the socket is closed, the kernel closes the descriptors that are still in its
- * queue.
+ * When a socket is closed, the kernel closes the descriptors that are still in its queue.
  */
 IO_TEST(send_fds_that_waits_is_cancelled)
 {

@@ -1,6 +1,6 @@
 /*
  * test_sendfile.c - sending files to streams: whole files, parts of files, and files that
- * change meanwhile.
+ * change during the call.
  */
 #include "../socket/sockets.h"
 #include "transfer.h"
@@ -67,8 +67,8 @@ static coil_task *start_receiving(struct receiving *r)
 
 /*
  * Return true if coil_sendfile() calls sendfile(2) for a stream created by make_pair().
- * To find out, each system call fails in turn, until that call is sendfile(2) or
- * coil_sendfile() succeeds.
+ * To find out, the test makes each system call fail in turn, until the failed call is
+ * sendfile(2) or coil_sendfile() succeeds.
  */
 static bool uses_sendfile(int make_pair(coil_stream *ends[2]), int fd)
 {
@@ -118,7 +118,7 @@ static void send_whole(coil_stream *from, coil_stream *to)
     CHECK_INT(offset, SIZE);
     CHECK_INT(coil_stream_write_transferred(from), SIZE);
     CHECK_INT(lseek(fd, 0, SEEK_CUR), 0);
-    /* the offset is at the end of the file */
+    /* the offset is now at the end of the file */
     CHECK_INT(coil_sendfile(from, fd, &offset, SIZE_MAX), 0);
     coil_stream_destroy(from);
     finish(task);
@@ -136,7 +136,7 @@ IO_TEST(sendfile_whole_to_tcp)
     send_whole(ends[0], ends[1]);
 }
 
-/* Make sendfile(2) fail with EIO in this process. Each test has a process of its own. */
+/* Make sendfile(2) fail with EIO in this process, which runs only this test. */
 static void refuse_sendfile(void)
 {
     struct sock_filter filter[] = {
@@ -153,8 +153,8 @@ static void refuse_sendfile(void)
 }
 
 /*
- * coil_sendfile() lets the kernel copy the bytes. If it read and wrote them itself, it
- * would not return the EIO of sendfile(2).
+ * If coil_sendfile() did not use sendfile(2), but read and wrote the bytes itself, it
+ * would not fail with EIO.
  */
 IO_TEST(sendfile_copies_nothing_itself)
 {
@@ -272,8 +272,7 @@ IO_TEST(sendfile_of_what_is_no_file)
 /* ---- while it goes on -------------------------------------------------------------- */
 
 /*
- * Start a task that sends a file. The file is larger than all buffers, so the task has to
- * wait.
+ * Start a task that sends a file that is larger than all buffers, so that it has to wait.
  */
 static coil_task *start_sending(struct sending *s, coil_stream *ends[2])
 {
@@ -323,7 +322,7 @@ IO_TEST(sendfile_is_woken_by_close)
     close(s.fd);
 }
 
-/* If the peer disconnects, the call returns an error, and no SIGPIPE is raised. */
+/* If the peer disconnects, the call must return an error without raising SIGPIPE. */
 IO_TEST(sendfile_to_a_peer_that_goes)
 {
     coil_stream *ends[2];
@@ -353,15 +352,15 @@ IO_TEST(sendfile_of_a_file_that_shrinks)
     CHECK_INT(s.offset, s.result);
     coil_stream_destroy(ends[0]);
     finish(reader);
-    /* bytes in flight may be zeros, the new contents of the file */
+    /* bytes in flight may be zeros, the file's new contents */
     CHECK_INT(r.count, s.result);
     coil_stream_destroy(ends[1]);
     close(s.fd);
 }
 
 /*
- * Data that is not in the page cache is read on a thread, because waiting for the disk
- * would block the loop.
+ * Data that is not in the page cache must be read on a thread, because waiting for the
+ * disk would block the loop.
  */
 IO_TEST(sendfile_of_a_file_that_is_not_cached)
 {
@@ -386,8 +385,8 @@ IO_TEST(sendfile_of_a_file_that_is_not_cached)
 }
 
 /*
- * Return true if the page that contains byte `at` is in the page cache. Unlike reading
- * the byte, this does not change the cache.
+ * Return true if the page of byte `at` is in the page cache. Unlike reading the byte,
+ * this does not load the page.
  */
 static bool is_in_cache(int fd, size_t at)
 {
@@ -401,8 +400,8 @@ static bool is_in_cache(int fd, size_t at)
 }
 
 /*
- * Evict the file from the page cache, and load its first page. Returns false if the last
- * page is still in the cache.
+ * Evict the file from the page cache, except for its first page. Returns false if the
+ * last page is still in the cache.
  */
 static bool cache_first_page(int fd, size_t size)
 {
@@ -416,8 +415,8 @@ static bool cache_first_page(int fd, size_t size)
 }
 
 /*
- * Send the file while the n-th system call fails. Returns the name of that call, or NULL
- * if the page cache was not in the required state.
+ * Send the file while the n-th system call fails. Returns that call, or NULL if the page
+ * cache was not in the required state.
  */
 static const char *nth_call(uint64_t n, int fd, size_t size)
 {
@@ -441,7 +440,7 @@ static const char *nth_call(uint64_t n, int fd, size_t size)
     return name;
 }
 
-/* Return the name of the system call that follows the two probes of the page cache. */
+/* Return the system call after the two probes of the page cache. */
 static const char *call_after_probes(int fd, size_t size)
 {
     const char *name = "";
@@ -457,10 +456,10 @@ static const char *call_after_probes(int fd, size_t size)
 }
 
 /*
- * The last piece of a file is probed at the end of the file, not at the end of the
- * requested count. Normally both probes are followed by a read, because sendfile(2) would
- * wait for the disk. If the kernel has loaded the page for the probe, they are followed
- * by sendfile(2).
+ * coil must check whether the last byte of the file is in the page cache, not the last
+ * byte of the requested count. Normally coil reads the data after the two probes, because
+ * sendfile(2) would wait for the disk. If the probe has made the kernel load the page,
+ * coil calls sendfile(2).
  */
 IO_TEST(sendfile_reads_a_last_piece_that_is_not_cached)
 {
@@ -477,8 +476,8 @@ IO_TEST(sendfile_reads_a_last_piece_that_is_not_cached)
 }
 
 /*
- * If a system call or an allocation fails, coil_sendfile() returns an error or the usual
- * result.
+ * If a system call or an allocation fails, coil_sendfile() must return an error or the
+ * usual result.
  */
 IO_TEST(sendfile_with_each_call_and_allocation_failing)
 {
@@ -519,8 +518,8 @@ static void *read_some_and_leave(void *arg)
 }
 
 /*
- * The peer disconnects in the middle of a sendfile(2) call. The system call returns a
- * count, but also raises SIGPIPE, which coil suppresses.
+ * If the peer disconnects during a call of sendfile(2), it returns a count, but also
+ * raises SIGPIPE, which coil must suppress.
  */
 IO_TEST(sendfile_to_a_peer_that_leaves_meanwhile_raises_no_signal)
 {

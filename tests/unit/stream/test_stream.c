@@ -1,6 +1,5 @@
 /*
- * test_stream.c - reading and writing, the end of a stream, errors, closing, and
- * cancelling.
+ * test_stream.c - reading and writing, ends of streams, errors, closing, and cancelling.
  */
 #include "../socket/sockets.h"
 #include "flood.h"
@@ -127,8 +126,8 @@ NET_TEST(stream_half_close)
 }
 
 /*
- * The end of the stream may arrive before, at the same time as, or after the event for
- * the last bytes.
+ * The end of the stream may arrive before the event for the last bytes, with it, or after
+ * it.
  */
 IO_TEST(stream_end_is_seen_whenever_it_comes)
 {
@@ -159,8 +158,8 @@ IO_TEST(stream_end_is_seen_whenever_it_comes)
 }
 
 /*
- * epoll reports the bytes and the hang-up in one event. One read must return the bytes,
- * and the next one the end.
+ * epoll reports the last bytes and the hang-up in one event. A read must return the
+ * bytes, and the next read the end.
  */
 IO_TEST(stream_hang_up_comes_behind_the_bytes)
 {
@@ -210,7 +209,7 @@ IO_TEST(stream_reads_past_urgent_data)
     int peer;
     coil_stream *stream = make_stream_and_peer(&peer);
 
-    coil_sleep(COIL_USEC(100)); /* until the poller has reported the stream as writable */
+    coil_sleep(COIL_USEC(100)); /* so that the poller reports the stream as writable */
     CHECK_INT(send(peer, "abc", 3, 0), 3);
     CHECK_INT(send(peer, "!", 1, MSG_OOB), 1);
     CHECK_INT(send(peer, "defg", 4, 0), 4);
@@ -247,8 +246,8 @@ IO_TEST(stream_reset_ends_a_write)
 }
 
 /*
- * The peer does not read, so close(2) would linger for 10 s. coil closes the stream
- * without waiting, and all bytes still arrive.
+ * With this option, close(2) would wait up to 10 s for the peer to read. coil must close
+ * the stream without waiting, and all bytes must arrive.
  */
 IO_TEST(stream_close_does_not_linger)
 {
@@ -278,7 +277,7 @@ IO_TEST(stream_close_does_not_linger)
     free(buf);
 }
 
-/* SO_LINGER with a time of 0 still makes close(2) reset the connection. */
+/* SO_LINGER with a time of 0 must make close(2) reset the connection. */
 IO_TEST(stream_close_resets_if_told_to)
 {
     struct linger at_once = {.l_onoff = 1, .l_linger = 0};
@@ -293,7 +292,7 @@ IO_TEST(stream_close_resets_if_told_to)
     close(peer);
 }
 
-/* The pipe is full when its reader closes. */
+/* A write that waits for room in a full pipe must end when the reading end is closed. */
 IO_TEST(stream_of_a_full_pipe_ends_when_its_reader_goes)
 {
     size_t n = (size_t)1024 * 1024;
@@ -364,7 +363,7 @@ IO_TEST(stream_adopts_pipes)
     CHECK_INT(coil_stream_fd(in), fds[0]);
     CHECK(fcntl(fds[0], F_GETFL) & O_NONBLOCK);
     memset(buf, 'p', sizeof buf);
-    /* buf has more bytes than a pipe holds */
+    /* buf is larger than a pipe's buffer */
     t = (struct transfer){out, buf, sizeof buf, 0, false};
     task = transfer_start(transfer_write, &t);
     CHECK(!t.ended);
@@ -412,8 +411,8 @@ IO_TEST(stream_adopt_refuses_and_leaves_the_descriptor_alone)
 }
 
 /*
- * Standard input may be any kind of file. Therefore files that are always ready can be
- * adopted too, and read to their end.
+ * Files that are always ready can be adopted, too, because standard input may be any kind
+ * of file.
  */
 IO_TEST(stream_adopts_what_never_waits)
 {
@@ -487,7 +486,9 @@ NET_TEST(stream_closed_before_a_call_has_moved_nothing)
     destroy_streams(ends);
 }
 
-/* Send a line from one stream to the other, and check the byte counts of both. */
+/*
+ * Send a line from one stream to the other, and check the numbers of transferred bytes.
+ */
 static void move_a_line(coil_stream *ends[2])
 {
     char line[8];
@@ -558,8 +559,8 @@ IO_TEST(stream_destroy_wakes_a_reader_who_touches_it_no_more)
 }
 
 /*
- * Bytes that have arrived are delivered, even if the stream is destroyed before its
- * reader runs.
+ * A read whose bytes have arrived returns them, even if the stream is destroyed before
+ * the reader runs.
  */
 IO_TEST(stream_closed_between_arrival_and_reader)
 {
@@ -587,7 +588,7 @@ IO_TEST(stream_of_a_reused_number_gets_no_old_event)
         struct transfer t;
         coil_task *task;
         int number = coil_stream_fd(old);
-        int kept = i % 2 == 0 ? dup(number) : -1; /* the open file still exists */
+        int kept = i % 2 == 0 ? dup(number) : -1; /* keeps the file open */
 
         make_tcp_pair(fds);
         if (i % 4 < 2)
@@ -614,8 +615,8 @@ IO_TEST(stream_of_a_reused_number_gets_no_old_event)
 }
 
 /*
- * Other code closes the descriptor, which coil does not check for. If the kernel reports
- * the close, the waiting task ends.
+ * Other code closes the descriptor without notifying coil. If the kernel reports this,
+ * the waiting task ends.
  */
 IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
 {
@@ -628,7 +629,7 @@ IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
     close(coil_stream_fd(t.stream));
     coil_sleep(COIL_USEC(100));
     if (strcmp(backend, "epoll") == 0 || strcmp(backend, "io_uring") == 0)
-        coil_task_cancel(task, NULL); /* the kernel did not report the close */
+        coil_task_cancel(task, NULL); /* the kernel has not reported it */
     else
         CHECK(t.ended);
     finish(task);
@@ -779,8 +780,8 @@ NET_TEST(stream_write_cancelled_tells_how_far_it_came)
 }
 
 /*
- * Read twice. The first read returns bytes that arrived before the cancellation; the
- * second has to wait, and is cancelled.
+ * Read twice: the first read returns bytes that arrived before the cancellation; the
+ * second one has to wait, and is cancelled.
  */
 static int read_twice(void *arg)
 {
@@ -791,8 +792,8 @@ static int read_twice(void *arg)
 }
 
 /*
- * A read is cancelled before, after or just when bytes arrive. Either this read or the
- * next one returns the bytes.
+ * Cancel a read before, after or at the moment when bytes arrive. Either this read or the
+ * next one must return the bytes.
  */
 NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
 {
@@ -813,7 +814,7 @@ NET_TEST(stream_read_again_at_once_after_a_cancelled_one)
             coil_yield();
         if (i % 2 == 1)
             CHECK_INT(coil_write(ends[1], "bytes", 5), 5);
-        /* the result depends on whether the read or the cancellation comes first */
+        /* the result depends on which came first */
         coil_task_await(task);
         coil_task_release(task);
         size_t n = t.result > 0 ? (size_t)t.result : 0;
@@ -906,8 +907,8 @@ IO_TEST(stream_that_is_always_readable_starves_nobody)
 /* ---- a peer that has shut down its writing side ------------------------------------ */
 
 /*
- * Make a pair of streams, and shut down the writing side of the second. After that,
- * io_uring's polls of ends[0] complete at once.
+ * Make a pair of streams, and shut down the writing side of ends[1], so that io_uring's
+ * polls of ends[0] complete at once.
  */
 static void make_half_closed(coil_stream *ends[2], bool local)
 {
@@ -948,7 +949,7 @@ IO_TEST(stream_write_to_a_peer_that_sends_no_more_waits_asleep)
 
         make_half_closed(ends, local);
         task = start_writing_much(ends[0]);
-        coil_sleep(COIL_MSEC(10)); /* until the write has noticed the shutdown */
+        coil_sleep(COIL_MSEC(10)); /* so that the write notices the shutdown */
         coil_stats_get(&before);
         coil_sleep(COIL_MSEC(100));
         coil_stats_get(&after);

@@ -86,8 +86,8 @@ IO_TEST(wait_fd_counts_a_hang_up_as_readable)
 #define ROUNDS_MOST 1000
 
 /*
- * A task that waits for an always ready descriptor again and again. It counts the rounds
- * after `cancelled` was set.
+ * A task that waits repeatedly for a descriptor that is always ready, and counts its
+ * waits after `cancelled` was set.
  */
 struct reader {
     int fd, rounds_after;
@@ -121,8 +121,8 @@ IO_TEST(wait_fd_for_what_is_always_ready_can_be_cancelled)
     CHECK_INT(coil_task_await(task), -ECANCELED);
     CHECK(r.rounds_after <=
           /*
-           * the wait that completed before the cancellation, and 64 more that need not
-           * wait
+           * the wait that completed before the cancellation, and 64 more that complete at
+           * once
            */
           65);
     coil_task_release(task);
@@ -136,8 +136,8 @@ static void never(void *arg)
 }
 
 /*
- * When the peer shuts down its sending side, io_uring's polls end, although coil did not
- * cancel them.
+ * When the peer shuts down its sending side, io_uring's polls end, although that event
+ * was not requested.
  */
 IO_TEST(wait_fd_for_room_goes_on_when_the_peer_says_no_more)
 {

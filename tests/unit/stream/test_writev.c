@@ -49,7 +49,7 @@ NET_TEST(writev_of_parts_some_of_them_empty)
 
 /*
  * Write buffers of various sizes: more buffers than writev(2) accepts in one call, and
- * more bytes than the socket holds.
+ * more bytes than fit into the socket's buffer.
  */
 static void write_very_many(coil_stream *ends[2])
 {

@@ -1,5 +1,5 @@
 /*
- * test_wrong_end.c - calls that cannot succeed fail at once on every backend, instead of
+ * test_wrong_end.c - on every backend, calls that cannot succeed fail at once instead of
  * waiting for an event that never occurs.
  */
 #include "../socket/sockets.h"
@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Check the result of a call that must not wait. If it does wait, its deadline passes. */
+/* Check the result of a call, which must not wait until its deadline. */
 #define AT_ONCE(call, expected)                                                          \
     do {                                                                                 \
         coil_scope at_once;                                                              \
@@ -37,9 +37,9 @@ static coil_stream *adopt(int fd)
 }
 
 /*
- * Check that every call that reads, and the wait for readability, fails with `error`.
- * Each call is made twice: the second must not wait either, although the backend has
- * recorded the state of the descriptor.
+ * Check that reads and waits for readability fail with `error`. Each call is made twice,
+ * because the second call must not wait, either, although the backend has recorded the
+ * state of the descriptor.
  */
 static void check_unreadable(coil_stream *stream, int error)
 {
@@ -71,7 +71,7 @@ IO_TEST(wrong_end_of_a_pipe)
     check_unreadable(ends[1], -EBADF);
     coil_stream_destroy(ends[0]);
 
-    /* an adopted descriptor, which was blocking until then */
+    /* an adopted descriptor that was blocking */
     CHECK_INT(pipe2(fds, O_CLOEXEC), 0);
     check_unreadable(adopt(fds[1]), -EBADF);
     close(fds[0]);
@@ -116,13 +116,13 @@ IO_TEST(wrong_end_is_a_folder)
     coil_stream *stream = adopt(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     char buf[16];
 
-    /* the stream counts as readable, because a read does not wait */
+    /* counts as readable, because a read does not wait */
     AT_ONCE(coil_stream_wait_readable(stream), 0);
     AT_ONCE(coil_read(stream, buf, sizeof buf), -EISDIR);
     coil_stream_destroy(stream);
 }
 
-/* Calls on a descriptor that other code has closed also fail at once. */
+/* Calls on a descriptor that other code has closed fail at once, too. */
 IO_TEST(wrong_end_is_closed)
 {
     coil_stream *ends[2];
@@ -143,9 +143,8 @@ static int read_eight(void *arg)
 }
 
 /*
- * For descriptors from which the kernel always refuses to read less than a whole record.
- * A cancelled read makes the backend record that the descriptor is empty; after that, a
- * short read must still fail.
+ * For descriptors from which only whole records can be read. After a cancelled read the
+ * backend has recorded that the descriptor is empty, but a short read must still fail.
  */
 static void check_short(int fd)
 {
@@ -174,7 +173,7 @@ IO_TEST(short_read_of_an_eventfd)
     check_short(eventfd(0, EFD_CLOEXEC));
     stream = adopt(eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
     AT_ONCE(coil_stream_wait_readable(stream), 0);
-    /* a short read: the descriptor is empty now */
+    /* after this short read the descriptor is empty */
     AT_ONCE(coil_read(stream, buf, sizeof buf), 8);
     AT_ONCE(coil_read(stream, buf, 4), -EINVAL);
     AT_ONCE(coil_write(stream, &count, 4), -EINVAL);
@@ -201,7 +200,7 @@ IO_TEST(short_read_of_a_signalfd)
     coil_stream_destroy(stream);
 }
 
-/* A wait for readability lasts until there are data, and does not consume them. */
+/* A wait for readability lasts until there is data, and does not consume it. */
 IO_TEST(right_end_is_waited_for)
 {
     coil_stream *stream = adopt(eventfd(0, EFD_CLOEXEC));

@@ -13,17 +13,17 @@ struct transfer {
 };
 
 /*
- * Functions of tasks. Each makes the call that it is named after, and stores the result
- * in the transfer.
+ * Functions of tasks, which make the call after which they are named, and store its
+ * result in the transfer.
  */
 int transfer_read(void *transfer);
 int transfer_read_exact(void *transfer);
 int transfer_write(void *transfer);
 
-/* Start a task for the transfer, and let it run until it waits or ends. */
+/* Start a task for a transfer, and let it run until it waits or ends. */
 coil_task *transfer_start(coil_task_fn fn, struct transfer *transfer);
 
-/* A call of coil_sendfile() for the whole file. */
+/* A call of coil_sendfile() for a whole file. */
 struct sending {
     coil_stream *stream;
     int fd;

@@ -1,9 +1,10 @@
 /*
- * test_any_order.c - locks and queues keep their guarantees in whichever order tasks run.
+ * test_any_order.c - locks and queues keep their guarantees in any order in which tasks
+ * run.
  *
  * Each program runs with three hundred seeds. The seed determines the order of the tasks
- * in each turn, which tasks are cancelled, and when. If a program reaches its deadline,
- * it has deadlocked.
+ * in each turn, which tasks are cancelled, and when. A program that reaches its deadline
+ * has deadlocked.
  */
 #include "../../harness/harness.h"
 
@@ -30,7 +31,7 @@ static int dawdle(void)
     return rc;
 }
 
-/* Run TASKS tasks with this function, and cancel some of them. All must end. */
+/* Run TASKS tasks with this function, cancel some of them, and check that all end. */
 static int run_crowd(coil_task_fn body)
 {
     coil_task *tasks[TASKS];
@@ -157,7 +158,7 @@ static coil_queue queue;
 static int put[TASKS * ITEMS], got[TASKS * ITEMS], next_item;
 static int putting, getting;
 
-/* Every second task puts items, and the others get them. */
+/* Put items in every second task, and get them in the others. */
 static int put_or_get(void *arg)
 {
     static int turn;
@@ -180,8 +181,9 @@ static int put_or_get(void *arg)
 }
 
 /*
- * Shut the queue down: if putters or getters were cancelled, the others may be waiting.
- * No putter may wait while the queue has room, and no getter while it has an item.
+ * Shut the queue down, because some putters or getters may wait for others that were
+ * cancelled. No putter may be waiting while the queue has room, and no getter while it
+ * has an item.
  */
 static void shut_down(void *arg)
 {
@@ -215,7 +217,7 @@ TEST(queue_hands_out_each_item_once_in_any_order)
     run_with_seeds(crowd_at_a_queue);
 }
 
-/* Each task takes a token, puts it back, and notifies another task. */
+/* Tokens, each of which a task takes and puts back before it notifies another task. */
 static coil_condition condition;
 static int tokens;
 
@@ -288,8 +290,8 @@ static void break_barrier(void)
 }
 
 /*
- * Break the barrier after a second. If a task was cancelled before it began, the other
- * tasks would wait forever.
+ * Break the barrier after a second: if a task was cancelled before it began, the others
+ * would wait forever.
  */
 static int break_after_a_second(void *arg)
 {
@@ -302,7 +304,7 @@ static int break_after_a_second(void *arg)
 }
 
 /*
- * Pass the barrier in each round. Either all tasks reach it, or a cancelled task breaks
+ * Pass the barrier once per round. Either all tasks reach it, or a cancelled task breaks
  * it for all of them.
  */
 static int pass_rounds(void *arg)

@@ -106,8 +106,8 @@ TASK_TEST(barrier_waiter_cancelled_in_the_turn_it_was_released_holds_up_nobody)
 }
 
 /*
- * If a cancelled task had woken another task, the other one waits again, behind all
- * others. (asyncio does the same: CPython issue gh-155233)
+ * If a task is cancelled after it has woken another task, the other one waits again, at
+ * the end of the line. (asyncio does the same: CPython issue gh-155233)
  */
 TASK_TEST(barrier_places_are_given_once_whoever_is_cancelled)
 {
@@ -133,7 +133,7 @@ TASK_TEST(barrier_places_are_given_once_whoever_is_cancelled)
     }
 }
 
-/* A wait of the previous round that fails does not use up an index of this round. */
+/* A failed wait of the previous round does not use up an index of this round. */
 TASK_TEST(barrier_places_begin_at_0_after_a_reset_and_an_abort)
 {
     for (int aborts = 0; aborts < 2; aborts++) {
@@ -141,7 +141,7 @@ TASK_TEST(barrier_places_begin_at_0_after_a_reset_and_an_abort)
 
         spawn_detached("b");
         coil_yield();
-        /* the other tasks were woken, but have not left */
+        /* the other tasks were woken, but have not run yet */
         CHECK_INT(coil_barrier_wait(&barrier), 2);
         coil_task_cancel(a, NULL);
         if (aborts)
@@ -203,7 +203,7 @@ TASK_TEST(barrier_abort_cancelled_while_others_leave_breaks_nothing)
 {
     coil_task *aborter;
 
-    /* acquire the lock, as a task that leaves the barrier does */
+    /* acquire the lock, as a task that is leaving the barrier does */
     coil_lock_acquire(&barrier.lock);
     CHECK_INT(coil_spawn(abort_it, &barrier, NULL, &aborter), 0);
     coil_yield();

@@ -48,8 +48,8 @@ TEST(channel_gives_items_in_order_and_grows)
 }
 
 /*
- * A non-blocking call that returns -EAGAIN has not failed (see coil/error.h), so it
- * leaves the last error alone.
+ * If a non-blocking call returns -EAGAIN, this is not a failure (see coil/error.h), so it
+ * does not set the last error.
  */
 TEST(channel_that_would_wait_leaves_the_last_error)
 {
@@ -142,7 +142,7 @@ TASK_TEST(channel_put_suspends_while_full)
     CHECK_INT(coil_yield(), 0);
     CHECK_TRACE("task-2:0 ");
     CHECK_INT(coil_channel_get(channel, &item), 0);
-    /* the item of a waiting putter has taken the free place */
+    /* the item of a waiting putter has filled the free place */
     CHECK_INT(coil_channel_count(channel), 1);
     CHECK_INT(test_join(a), 0);
     CHECK_INT(test_join(b), 0);
@@ -157,8 +157,8 @@ static int put_in_spite_of_cancellation(void *channel)
 }
 
 /*
- * A cancelled task puts twice, and the second put fails at once. One turn later, other
- * tasks can use the channel.
+ * A cancelled task calls put twice, and the second call fails at once. One turn later,
+ * other tasks can use the channel.
  */
 TASK_TEST(channel_is_free_while_a_cancelled_task_is_refused)
 {
@@ -201,8 +201,8 @@ static int get_one_and_yield(void *arg)
 }
 
 /*
- * A getter that is cancelled when it already has an item keeps the item. Its next wait is
- * cancelled.
+ * A getter that is cancelled after it was given an item returns the item. Its next wait
+ * fails.
  */
 TASK_TEST(channel_getter_that_is_cancelled_too_late_keeps_its_item)
 {
@@ -287,8 +287,7 @@ static int get_in_task(void *arg)
 }
 
 /*
- * Get items. If the task is cancelled while it waits, it tries again. No item must be
- * lost or duplicated.
+ * Get items, and try again after each cancelled wait. No item must be lost or duplicated.
  */
 static int get_impatiently(void *arg)
 {
@@ -331,7 +330,7 @@ static int with_tasks(void *arg)
     return 0;
 }
 
-/* Put and get items in several threads and in tasks of one loop, all at the same time. */
+/* Put and get items on several threads and in tasks of a loop, all at the same time. */
 static void move_all(size_t maxsize)
 {
     struct sums s = {.channel = create(maxsize)};

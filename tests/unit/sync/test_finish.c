@@ -1,5 +1,5 @@
 /*
- * test_finish.c - coil_X_init() makes an object usable whatever its memory contained.
+ * test_finish.c - coil_X_init() works whatever the memory of the object contains, and
  * coil_X_finish() aborts while a task waits for the object.
  */
 #include "../../harness/harness.h"
@@ -98,8 +98,8 @@ struct finish {
 };
 
 /*
- * Let a task wait for the object, and call finish() in a child process. The child must
- * abort.
+ * Check that finish(), called in a child process while a task waits for the object,
+ * aborts.
  */
 static void check_finish(const struct finish *row)
 {

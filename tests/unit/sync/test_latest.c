@@ -1,5 +1,5 @@
 /*
- * test_latest.c - values for whose changes tasks can wait.
+ * test_latest.c - values whose changes can be awaited.
  */
 #include "../../harness/harness.h"
 

@@ -380,8 +380,8 @@ static int put_at_all_depths(void *arg)
 }
 
 /*
- * Tasks that wait at the same place return, tasks at different places jump: queue.c. All
- * of them find their own variables and results.
+ * Depending on where tasks wait, the waiting function in queue.c ends with a return or a
+ * jump. In both cases all tasks must find their own variables and results.
  */
 TASK_TEST(queue_waits_end_where_they_were_called)
 {

@@ -182,7 +182,7 @@ static int consume_any(void *arg)
 }
 
 /*
- * Some of the ten consumers are cancelled at random moments. Each item must still be
+ * Some of the ten consumers are cancelled at random moments. Even so, each item must be
  * counted exactly once.
  */
 TASK_TEST(queue_get_any_loses_no_item_and_takes_none_twice)

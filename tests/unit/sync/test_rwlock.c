@@ -8,8 +8,8 @@
 static coil_rwlock lock = COIL_RWLOCK_INIT;
 
 /*
- * Acquire the lock and release it again. `arg` is "ra" for a reader named a, or "wb" for
- * a writer named b.
+ * Acquire the lock, and release it. `arg` is "ra" for a reader named a, or "wb" for a
+ * writer named b.
  */
 static int use(void *arg)
 {
@@ -43,7 +43,7 @@ TASK_TEST(rwlock_admits_readers_together_and_writers_alone)
     coil_rwlock_finish(&lock);
 }
 
-/* A waiting writer holds back later readers. */
+/* Readers that come after a waiting writer must wait. */
 TASK_TEST(rwlock_does_not_starve_a_writer)
 {
     coil_task *a = start("ra"), *b, *c;
@@ -58,7 +58,7 @@ TASK_TEST(rwlock_does_not_starve_a_writer)
     CHECK_TRACE("ra+ ra- wb+ wb- rc+ rc- ");
 }
 
-/* If a waiting writer gives up, the readers behind it are admitted at once. */
+/* If a waiting writer is cancelled, the readers behind it get the lock at once. */
 TASK_TEST(rwlock_cancelled_writer_admits_the_readers_behind_it)
 {
     coil_task *a = start("ra"), *b = start("wb"), *c = start("rc");
