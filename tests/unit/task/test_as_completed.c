@@ -1,5 +1,5 @@
 /*
- * test_as_completed.c - returning futures in the order in which they complete.
+ * test_as_completed.c - getting futures in the order in which they complete.
  */
 #include "../../harness/harness.h"
 
@@ -39,7 +39,7 @@ static int which(const coil_future *future)
     return -1;
 }
 
-/* Get the next future. Write its name or the error to the trace, with the time. */
+/* Get the next future, and write its name, or the error, and the time to the trace. */
 static int next(coil_as_completed *each)
 {
     coil_future *out = NULL;
@@ -153,7 +153,7 @@ TASK_TEST(as_completed_serves_several_tasks_in_order)
     release_all();
 }
 
-/* Cancel a waiting task before and after it was woken. */
+/* Cancel a waiting task, both before and after it was woken. */
 TASK_TEST(as_completed_loses_nothing_when_cancelled)
 {
     coil_as_completed each;
@@ -185,7 +185,7 @@ static void do_nothing(void *unused)
     (void)unused;
 }
 
-/* Add timers until the table is full, so that one more timer needs an allocation. */
+/* Start timers until the heap is full, so that one more timer needs an allocation. */
 static int fill_table_of_timers(coil_timer *timers, int most)
 {
     int n = 0, rc = 0;
@@ -208,7 +208,7 @@ TASK_TEST(as_completed_without_memory_awaits_nothing)
     int started = fill_table_of_timers(timers, 64);
 
     create_all();
-    /* the first allocation is for the block, and the second for the timer table */
+    /* the first allocation is for the block, and the second for the heap of timers */
     for (int n = 1; n <= 2; n++) {
         test_fail_allocation(n);
         CHECK_INT(coil_as_completed_init(&each, f, N, coil_in(COIL_SEC(1))), -ENOMEM);

@@ -1,5 +1,5 @@
 /*
- * test_backtrace.c - in a task, gdb shows all C functions down to the task's entry,
+ * test_backtrace.c - in a task, gdb shows all C functions up to the task's entry,
  * including functions of other libraries.
  */
 #include "../../harness/harness.h"
@@ -32,7 +32,7 @@ static COIL__NOINLINE int compare_and_wait(const void *a, const void *b)
     return rc < 0 ? 0 : *(const int *)a - *(const int *)b;
 }
 
-/* Runs while the other task waits inside qsort(), whichever task starts first. */
+/* Check that this task can run while the other one waits inside qsort(). */
 static int look_inside_qsort(void *arg)
 {
     while (waits_begun == 0)
@@ -47,7 +47,10 @@ static COIL__NOINLINE int sort_in_task(void *arg)
     return 0;
 }
 
-/* Another task runs while the comparison function waits. This test is also run in gdb. */
+/*
+ * Wait in the comparison function of qsort(), while another task runs. This test is also
+ * run in gdb.
+ */
 TASK_TEST(task_that_waits_inside_qsort)
 {
     int numbers[] = {2, 1};

@@ -1,10 +1,10 @@
 /*
  * test_bad_days.c - very many objects at once, tasks that ignore cancellations, and
- * callbacks that destroy the objects that they run on.
+ * callbacks that destroy the object that has called them.
  *
- * The tests count turns of the loop instead of measuring time. If an operation took one
- * step for each earlier object, a hundred thousand objects would take 5,000,000,000
- * steps, and the test would exceed the harness's time limit.
+ * The tests count turns of the loop instead of measuring time. If an operation examined
+ * all earlier objects, a hundred thousand objects would take 5,000,000,000 steps, and the
+ * test would exceed its time limit.
  */
 #include "../../harness/harness.h"
 
@@ -34,8 +34,8 @@ static COIL__NOINLINE void look_at_stack(void)
 }
 
 /*
- * count_turn() runs in every turn. It also prevents the virtual clock from advancing,
- * because a callback is always ready.
+ * The handle of count_turn(), which runs in every turn. So a callback is always ready,
+ * and the virtual clock does not advance.
  */
 static coil_handle *counter;
 static long turn_count;
@@ -90,7 +90,7 @@ TASK_TEST(a_million_futures_that_set_each_other_take_a_turn_each_and_no_stack)
     coil_future_release(last);
 }
 
-/* Objects that a hundred thousand tasks wait for. */
+/* Objects for which a hundred thousand tasks wait. */
 static coil_semaphore semaphore;
 static coil_lock lock;
 static coil_condition condition;
@@ -134,7 +134,7 @@ static int pass_event(void *arg)
     return rc;
 }
 
-/* Spawn many tasks, let all of them begin to wait, and start counting turns. */
+/* Spawn many tasks, and start counting turns once all of them are waiting. */
 static void spawn_many(coil_task_fn fn, long *passed)
 {
     *passed = 0;
@@ -164,8 +164,8 @@ TASK_TEST(a_hundred_thousand_wait_for_a_semaphore_that_is_released_as_often)
 }
 
 /*
- * Notify `each` waiting tasks at a time. In each turn, the lock passes from one task to
- * the next.
+ * Notify `each` waiting tasks at a time. In each turn, one task releases the lock and the
+ * next one gets it.
  */
 static void notify_many(int each)
 {
@@ -287,7 +287,7 @@ TASK_TEST(a_gather_of_a_hundred_thousand_tasks_in_time_and_out_of_it)
 
 /* ---- tasks that ignore cancellation ------------------------------------------------ */
 
-/* A task that ignores all requests to cancel it. */
+/* Sleep three times, ignoring all cancellations. */
 static int ignore(void *arg)
 {
     for (int i = 0; i < 3; i++) {
@@ -438,8 +438,8 @@ static void remove_other(coil_future *future, void *arg)
 }
 
 /*
- * Once a future is done, its callbacks are in the ready queue, and can no longer be
- * removed. (asyncio does the same.)
+ * As in asyncio, callbacks can no longer be removed once their future is done, because
+ * they are in the ready queue.
  */
 TASK_TEST(a_done_callback_that_removes_itself_or_the_next_is_too_late)
 {

@@ -1,6 +1,6 @@
 /*
- * test_cancel.c - how a request to cancel is passed from task to task, and how its origin
- * is recorded.
+ * test_cancel.c - how cancellation requests are passed from task to task, and how their
+ * origins are recorded.
  */
 #include "../../harness/harness.h"
 
@@ -127,8 +127,8 @@ static int cancel_it(void *arg)
 }
 
 /*
- * Cancel the outermost of `depth` nested gathers. Call this in a task with a stack of the
- * usual size: the main stack is large enough to hide a recursion.
+ * Cancel the outermost of `depth` nested gathers. Must be called in a task with a stack
+ * of the usual size, because the main stack is large enough to hide a recursion.
  */
 static void cancel_down_gathers(int depth)
 {
@@ -217,7 +217,7 @@ static int cancel_from_task(void *arg)
 static void cancel_from_callback(void *arg)
 {
     /*
-     * CHECK() prevents a tail call, which would remove this function from the recorded
+     * CHECK() prevents a tail call, without which this function would not be the recorded
      * origin of the cancellation.
      */
     CHECK(coil_task_cancel(arg, NULL));
@@ -228,7 +228,7 @@ static int await_it(void *arg)
     return coil_task_await(arg);
 }
 
-/* Return true if the address is within `function` (its first 1,024 bytes). */
+/* Return true if the address is in the first 1,024 bytes of `function`. */
 static bool lies_in(const void *address, const void *function)
 {
     return (const char *)address > (const char *)function &&
@@ -413,8 +413,8 @@ static void cancel_twice(struct call *call)
 }
 
 /*
- * In asyncio, the second request corresponds to a call of Task.cancel() when the future
- * that the task awaits is already cancelled.
+ * In asyncio, the second request is a call of Task.cancel() while the future that the
+ * task awaits is already cancelled.
  */
 IO_TEST(two_requests_in_one_turn_are_delivered_once)
 {

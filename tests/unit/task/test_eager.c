@@ -111,7 +111,7 @@ struct nest {
     coil_task *task;
 };
 
-/* Start a task of the next level, and then wait. */
+/* Start a task of the next level, and wait. */
 static int nest_deeper(void *arg)
 {
     struct nest *nest = arg, inner = {.depth = nest->depth - 1};

@@ -51,8 +51,8 @@ static coil_task *spawn_parser(void)
 }
 
 /*
- * Three functions, each of which ends with a call of a failing function, as is usual in
- * real programs. The compiler's optimiser may turn such calls into jumps.
+ * Three functions that end with a call of a failing function, as is usual in real
+ * programs. The compiler may turn such calls into jumps.
  */
 
 static COIL__NOINLINE int end_by_failing(void)
@@ -83,14 +83,14 @@ static const char *printed(const coil_error *error)
     return text;
 }
 
-/* Print the error to `text`, and return its first line. */
+/* Print the error to `text`, and return the first line. */
 static const char *printed_line(const coil_error *error)
 {
     text[strcspn(printed(error), "\n")] = '\0';
     return text;
 }
 
-/* Return true if the parts occur in the text in this order. */
+/* Return true if the text contains these parts in this order. */
 static bool says_in_order(const char *where, const char *const parts[], size_t n)
 {
     for (size_t i = 0; i < n && where != NULL; i++) {
@@ -284,8 +284,8 @@ TASK_TEST(a_failure_that_was_dealt_with_can_be_forgotten)
 }
 
 /*
- * Fail at each level of a recursion that is `further` levels deep. The last levels leave
- * too little stack for a stack walk.
+ * Recurse, `further` levels deep, and fail at each level. At the last levels the
+ * remaining stack is too small for a backtrace.
  */
 static COIL__NOINLINE int fail_until_full(int further)
 {
@@ -401,7 +401,7 @@ TASK_TEST(awaiting_hands_the_error_on)
     CHECK_STR(coil_error_task(error), "main");
     CHECK_STR(coil_error_message(error), "line 3 has no colon");
     CHECK(coil_error_cause(error) == coil_future_error(coil_task_future(parser)));
-    /* works in the same way although the parser has already ended */
+    /* has the same result although the parser has already ended */
     CHECK_INT(load(parser), -EINVAL);
     CHECK_STR(coil_error_task(coil_error_cause(coil_last_error())), "parser");
     coil_task_release(parser);
@@ -1004,8 +1004,8 @@ static void run_sleeping_handler(void *arg)
 }
 
 /*
- * Close a loop on which a task is still waiting. The task's stack is leaked, so run this
- * in a child process.
+ * Close a loop on which a task is still waiting. Must run in a child process, because the
+ * task's stack is leaked.
  */
 static void close_over_waiting_task(void *arg)
 {
@@ -1158,8 +1158,7 @@ TEST(failure_without_a_message_has_a_place_in_debug_mode)
 }
 
 /*
- * Fail with a message. The message is preserved although other calls fail during the
- * clean-up.
+ * Fail with a message, which is preserved although other calls fail during the clean-up.
  */
 static int fail_and_clean_up(void *arg)
 {
@@ -1185,8 +1184,8 @@ TEST(failure_in_debug_mode_during_the_cleanup_does_not_hide_the_first_one)
 }
 
 /*
- * In debug mode an error takes additional memory. Coil's allocator does not provide that
- * memory, so debug mode does not change which allocation fails.
+ * The additional memory that an error takes in debug mode must not come from coil's
+ * allocator, so that debug mode does not change which allocation fails.
  */
 TEST(failure_in_debug_mode_takes_no_memory_of_the_allocator)
 {

@@ -1,6 +1,5 @@
 /*
- * test_generators_in_tasks.c - if a generator waits, so does the task that resumed the
- * generator.
+ * test_generators_in_tasks.c - if a generator waits, the task that has resumed it waits.
  */
 #include "../../harness/harness.h"
 
@@ -60,7 +59,7 @@ TASK_TEST(a_generator_whose_driver_waits_is_busy)
     CHECK_INT(coil_gen_next(g, NULL), -EBUSY);
     CHECK_INT(coil_task_await(t), COIL_GEN_YIELDED);
     CHECK_TRACE("driver:1 ");
-    /* The generator was suspended in the task `t`, and is resumed in this one. */
+    /* The generator was suspended while `t` ran it, and is resumed by this task. */
     CHECK_INT(coil_gen_next(g, NULL), COIL_GEN_YIELDED);
     coil_gen_destroy(g);
     CHECK_TRACE("gen:-125 ");

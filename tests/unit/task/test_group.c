@@ -1,5 +1,5 @@
 /*
- * test_group.c - groups of tasks that are awaited and cancelled together.
+ * test_group.c - groups, whose tasks are awaited and cancelled together.
  */
 #include "../../harness/harness.h"
 
@@ -133,8 +133,8 @@ static int leave_as_cancelled(void *arg)
     coil_group_spawn(&g, nap, &ms[3], NULL, NULL);
     coil_yield();
     /*
-     * the block fails with -ECANCELED without having been cancelled, and another task
-     * cancels this task during the exit
+     * The block fails with -ECANCELED although this task was not cancelled. During the
+     * exit, another task cancels this task.
      */
     rc = coil_group_exit(&g, -ECANCELED);
     test_trace("exit:%d ", rc);
@@ -336,10 +336,7 @@ static int own_an_empty_group(void *arg)
     return coil_sleep(COIL_MSEC(1));
 }
 
-/*
- * In Python 3.15, this corresponds to calling TaskGroup.cancel() after the `async with`
- * block.
- */
+/* This is like calling TaskGroup.cancel() after the `async with` block in Python 3.15. */
 TASK_TEST(cancelling_a_group_that_has_ended_does_nothing)
 {
     coil_group g;
@@ -350,7 +347,7 @@ TASK_TEST(cancelling_a_group_that_has_ended_does_nothing)
     coil_group_cancel(&g, "too late");
     CHECK_INT(coil_task_cancelling(owner), 0);
     CHECK_INT(test_join(owner), 0);
-    /* cancelling does not access the owner, which has ended */
+    /* must not access the owner, which has ended */
     coil_group_cancel(&g, "too late");
     CHECK_INT(coil_group_spawn(&g, nap, &ms[0], NULL, NULL), -ESHUTDOWN);
 }
@@ -389,10 +386,7 @@ static int own_cancelled_group(void *arg)
     return rc;
 }
 
-/*
- * The exit returns the cancellation, whether it was delivered before the exit or during
- * it.
- */
+/* The exit must return a cancellation that was delivered before the exit or during it. */
 TASK_TEST(a_foreign_cancellation_is_not_forgotten_over_the_groups_own)
 {
     coil_task *t;
@@ -426,8 +420,8 @@ static int clean_up_slowly(void *unused)
 }
 
 /*
- * Functions that end a group in different ways. After each of them, the group's exit
- * waits for 100 ms.
+ * Functions that end a group in various ways. After each of them, the group's exit takes
+ * 100 ms.
  */
 static int end_by_cancel(coil_group *g)
 {
@@ -537,7 +531,7 @@ TASK_TEST(group_exit_ends_with_the_deadline_around_it_however_the_group_was_ende
     }
 }
 
-/* The outer group is ended while its owner is waiting in the exit of the inner group. */
+/* End the outer group while its owner is waiting in the exit of the inner group. */
 TASK_TEST(group_exit_inside_a_group_that_ends_says_so)
 {
     for (size_t i = 0; i < ENDINGS; i++)
@@ -560,8 +554,8 @@ TASK_TEST(group_exit_inside_a_group_that_ends_says_so)
 }
 
 /*
- * The shield holds the cancellation back, so the group ends as if its owner had not been
- * cancelled.
+ * In a shield, which holds the cancellation back, a group ends as if its owner had not
+ * been cancelled.
  */
 TASK_TEST(group_exit_in_a_shield_is_not_cancelled_from_outside_of_it)
 {
@@ -584,7 +578,7 @@ TASK_TEST(group_exit_in_a_shield_is_not_cancelled_from_outside_of_it)
 
 struct service {
     /*
-     * delay, rc before it is ready (if not 0), value for coil_group_started(), final rc
+     * delay, rc if it fails before it is ready, value for coil_group_started(), final rc
      */
     int delay_ms, before, value, after;
 };
@@ -795,8 +789,8 @@ static int enter_limited(void *arg)
 }
 
 /*
- * Three tasks wait for a place in the group. The caller then spawns a child while a place
- * is free, but that child starts last.
+ * Three tasks wait for a place in the group. A child that the caller spawns later starts
+ * after them, even if a place is free at that time.
  */
 TASK_TEST(group_places_are_given_first_come_first_served)
 {
@@ -823,7 +817,7 @@ TASK_TEST(group_places_are_given_first_come_first_served)
         coil_task_release(tasks[i]);
 }
 
-/* If the first waiting task is cancelled, its place in the group passes to the second. */
+/* If the first waiting task is cancelled, the second one gets its place in the group. */
 TASK_TEST(group_place_of_an_entrant_that_is_cancelled_goes_on)
 {
     struct limited l = {0};
@@ -840,7 +834,7 @@ TASK_TEST(group_place_of_an_entrant_that_is_cancelled_goes_on)
     }
     while (!coil_future_done(coil_task_future(child)))
         coil_sleep(COIL_MSEC(1));
-    coil_task_cancel(tasks[0], NULL); /* the task is admitted by now, or about to be */
+    coil_task_cancel(tasks[0], NULL); /* the task has been admitted, or is about to be */
     CHECK_INT(coil_task_await(tasks[1]), 0);
     CHECK_INT(coil_group_exit(&g, 0), 0);
     CHECK_INT(l.most, 1);

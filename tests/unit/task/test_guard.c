@@ -58,8 +58,8 @@ TASK_TEST(guard_deadline_takes_a_count)
 }
 
 /*
- * Return from inside the block. This closes the scope, but does not turn the returned
- * value into -ETIMEDOUT.
+ * Return from inside the block, which closes the scope, but does not convert the returned
+ * value to -ETIMEDOUT.
  */
 static int return_from_block(void)
 {
@@ -107,8 +107,8 @@ TASK_TEST(guard_block_in_a_loop_is_left_by_continue)
 }
 
 /*
- * Leave the scope by an early return (1), by coil_scope_exit() (2), or by returning rc
- * without coil_scope_exit() (3).
+ * Leave the scope with an early return (1), with coil_scope_exit() (2), or by returning
+ * rc without coil_scope_exit() (3).
  */
 static int use_scope_guard(int way)
 {
@@ -142,7 +142,7 @@ TASK_TEST(guard_block_does_not_run_without_memory)
     coil_handle *timers[64] = {NULL};
     int rc = 0, runs = 0;
 
-    for (int i = 0; i < 64 && rc == 0; i++) { /* add timers until their table is full */
+    for (int i = 0; i < 64 && rc == 0; i++) { /* start timers until their heap is full */
         CHECK_INT(coil_call_later(COIL_SEC(99), do_nothing, NULL, &timers[i]), 0);
         test_fail_allocation(1);
         COIL_WITH_DEADLINE(COIL_SEC(1), rc)
@@ -379,7 +379,7 @@ static int make_future(bool gives, coil_future **out)
     return rc;
 }
 
-/* If the future were not released, the harness would report it. */
+/* The harness reports a future that is not released. */
 TASK_TEST(guard_handle_is_released_unless_taken)
 {
     coil_future *future = NULL;

@@ -1,6 +1,6 @@
 /*
- * test_hooks.c - hooks are called whenever a task starts or stops running, wherever it
- * waits.
+ * test_hooks.c - hooks are called whenever a task starts or stops running, whatever it
+ * waits for.
  */
 #include "../../harness/harness.h"
 
@@ -11,7 +11,10 @@
 #include <signal.h>
 #include <string.h>
 
-/* The state of a library with a value for the thread and a value for each task. */
+/*
+ * The state of a library that has a value per thread, in which a hook stores the value of
+ * the running task.
+ */
 static int of_thread;
 
 struct state {
@@ -322,7 +325,7 @@ TEST(hooks_of_the_main_task_are_given_to_coil_run)
     coil_run_opts opts = {.hooks = hooks};
 
     CHECK_INT(coil_run(count_what_runs, &enters, &opts), 0);
-    /* three times for this task (start, yield, await), and once for its child */
+    /* three times for this task (start, yield, await), once for its child */
     CHECK(enters >= 4);
 }
 

@@ -60,8 +60,7 @@ static int count_turns(void *arg)
 }
 
 /*
- * Even if the work always takes longer than the interval, other tasks must be able to
- * run.
+ * Other tasks must be able to run even if the work always takes longer than the interval.
  */
 TASK_TEST(interval_always_lets_the_others_run)
 {

@@ -1,6 +1,6 @@
 /*
- * test_light.c - light tasks. While a light task waits, its stack is swapped out, and the
- * data of its wait is in its control block. (docs/design/light-tasks.md)
+ * test_light.c - light tasks, whose stacks are swapped out while they wait.
+ * (docs/design/light-tasks.md)
  */
 #include "../../../src/coro/light.h"
 #include "../../../src/base/compiler.h"
@@ -196,7 +196,7 @@ static void finish_item(coil_task *task)
 
 /*
  * Kinds of waits, each with a function that completes the wait. The data of these waits
- * is in the control block, where other tasks can access it.
+ * must be in the control block, where other tasks can access it.
  */
 static const struct {
     const char *what;
@@ -241,8 +241,8 @@ TASK_TEST(waits_that_others_complete_lie_in_the_control_block)
 }
 
 /*
- * Check the deadline of a sleeping task whose timer is due. Such a timer is no longer in
- * the heap, which held the deadline.
+ * Check the deadline of a sleeping task whose timer is due. The heap, in which deadlines
+ * are stored, no longer contains this timer.
  */
 static void look_at_sleeper(void *arg)
 {
@@ -260,8 +260,8 @@ static int sleep_until(void *deadline)
 }
 
 /*
- * The timer and the sleep are due at the same time. The timer is called first, and looks
- * at the sleep.
+ * A timer is due at the same time as a sleep. The timer is called first, and checks the
+ * sleep's deadline.
  */
 TASK_TEST(a_sleep_that_is_due_has_a_deadline)
 {
@@ -282,7 +282,7 @@ TASK_TEST(a_sleep_that_is_due_has_a_deadline)
 
 /* ---- swapping out ------------------------------------------------------------------ */
 
-/* Spawn a light task. Skip the test if light tasks are not available. */
+/* Spawn a light task. Skips the test if light tasks are not available. */
 static coil_task *spawn_light(coil_task_fn fn, void *arg)
 {
     coil_task *task;
@@ -303,8 +303,8 @@ static int see_why(void *arg)
 }
 
 /*
- * Skip the test if light tasks are not available. For tests that run light tasks in a
- * child process, where a test cannot be skipped.
+ * Skip the test if light tasks are not available. Used if light tasks run in a child
+ * process, in which a test cannot be skipped.
  */
 static void need_light(void)
 {
@@ -320,7 +320,7 @@ static bool is_swapped_out(const coil_task *task)
     return task->coro.stack.state == COIL__LIGHT_STORED;
 }
 
-/* Spawn a light task, let it run until it waits, and swap its stack out. */
+/* Spawn a light task, and swap its stack out when it waits. */
 static coil_task *spawn_swapped_out(coil_task_fn fn, void *arg)
 {
     coil_task *task = spawn_light(fn, arg);
@@ -355,14 +355,14 @@ TASK_TEST(a_task_that_is_swapped_out_is_cancelled)
         init_objects();
         task = spawn_swapped_out(in_room[i].fn, NULL);
         CHECK(coil_task_cancel(task, "enough"));
-        /* a wait for a condition ends with a wait for the lock */
+        /* a wait for a condition ends with a wait for its lock */
         CHECK(is_swapped_out(task) || i == 4);
         CHECK_INT(test_join(task), -ECANCELED);
         finish_objects();
     }
 }
 
-/* A task that checks that its stack, registers and errno survive a wait. */
+/* Check that the stack, registers and errno survive a wait. */
 static int keep_everything(void *arg)
 {
     volatile unsigned char pattern[300];
@@ -567,7 +567,7 @@ static int wait_in_shield(void *arg)
     return coil_sleep(COIL_SEC(1));
 }
 
-/* The shield is on the stack, and must record a request that it holds back. */
+/* A shield on the stack must be able to record a request that it holds back. */
 TASK_TEST(a_scope_without_a_deadline_keeps_no_stack)
 {
     int inside = 1;
@@ -725,7 +725,7 @@ static int overflow(void *arg)
     return arg == NULL ? recurse(0) : 0;
 }
 
-/* Overflow the stack into the slot below it, whose task is swapped out. */
+/* Overflow a stack into the slot below it, whose task is swapped out. */
 static int overflow_above_others(void *arg)
 {
     coil_task *tasks[8];
@@ -783,8 +783,8 @@ TASK_TEST(stacks_beyond_the_cap_are_swapped_out)
 }
 
 /*
- * Pinned stacks stay in memory. coil must not search through them again and again for a
- * stack to swap out.
+ * If all stacks are pinned in memory, coil must not search them repeatedly for one to
+ * swap out.
  */
 TASK_TEST(stacks_that_cannot_go_may_exceed_the_cap)
 {
@@ -822,7 +822,7 @@ TASK_TEST(stacks_that_wait_for_an_age_are_swapped_out)
 }
 
 /*
- * Swapped-out tasks are restored together, and run in the order in which they became
+ * Swapped-out tasks that are restored together must run in the order in which they became
  * ready.
  */
 static int note_turn(void *arg)
@@ -986,7 +986,7 @@ static int leave_swapped_out(void *arg)
     return 0;
 }
 
-/* If tasks are swapped out when the run ends, they are restored and cancelled. */
+/* When a run ends, tasks that are swapped out must be restored and cancelled. */
 TEST(tasks_that_are_swapped_out_at_the_end_of_a_run_are_cancelled)
 {
     coil_run_opts opts = {.loop = {.virtual_clock = true}};

@@ -1,6 +1,6 @@
 /*
  * test_million.c - a million tasks that wait at the same time, with a page of memory each
- * (docs/seeds.md, row 102), and very many light tasks, which take less memory. Only `make
+ * (docs/seeds.md, row 102), and very many light tasks, which need less memory. Only `make
  * soak` runs the full number of tasks.
  */
 #include "../../../src/coro/light.h"
@@ -11,7 +11,7 @@
 
 #include <coil.h>
 
-/* Return the peak memory use of the process, including page tables. */
+/* Return the peak memory use of the process in KiB, including page tables. */
 static long taken(void)
 {
     return test_proc_kib("/proc/self/status", "VmHWM") +
@@ -42,8 +42,8 @@ TASK_TEST(a_million_sleeping_tasks_take_a_page_each)
     bytes_each = (taken() - before) * 1024 / million;
     printf("%ld bytes each, %ld mappings\n", bytes_each, test_mapping_count());
     /*
-     * Each task takes 4.4 KiB, and a little more if the control blocks are separate from
-     * the stacks.
+     * Each task needs 4.4 KiB, and a little more if control blocks are separate from
+     * stacks.
      */
     CHECK(bytes_each <= 4505 + (coil__task_light_mode != COIL__LIGHT_CHOSEN ? 450 : 0));
     CHECK(test_mapping_count() < 65530);
@@ -80,8 +80,8 @@ static int wait_for_event(void *arg)
 }
 
 /*
- * Spawn MANY light tasks. One task runs before them, so that the memory that is allocated
- * once per process is not counted as theirs.
+ * Spawn MANY light tasks. Another one runs before, so that memory that is allocated once
+ * per process is not counted as theirs.
  */
 static void spawn_many(coil_task_fn fn, void *arg)
 {
@@ -100,7 +100,8 @@ static void spawn_many(coil_task_fn fn, void *arg)
 }
 
 /*
- * Check the memory for each task. taken() returns a peak, so call this after each step.
+ * Check the memory per task. Must be called after each step, because taken() returns a
+ * peak.
  */
 static void check_taken(const char *when)
 {

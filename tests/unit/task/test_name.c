@@ -1,5 +1,6 @@
 /*
- * test_name.c - task names: short names are stored in place, and long names are shared.
+ * test_name.c - task names: short names are stored in the task, and long names are
+ * shared.
  */
 #include "../../../src/task/name.h"
 #include "../../harness/harness.h"
@@ -45,7 +46,7 @@ TEST(a_name_that_is_a_number_is_spelt_when_it_is_asked_for)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct coil__name name, copy = {.text = ""};
 
-        /* as if the memory had been used before */
+        /* simulate memory that was used before */
         memset(&name, 0xff, sizeof name);
         coil__name_set_number(&name, cases[i].number);
         coil__name_copy(&copy, &name);

@@ -220,7 +220,7 @@ static void *set_many(void *arg)
     return NULL;
 }
 
-/* No result is lost, whether the result or the cancellation comes first. */
+/* No result must be lost, whether the result or the cancellation comes first. */
 IO_TEST(promises_set_while_their_awaiters_are_cancelled)
 {
     coil_promise *promises[ROUNDS];
@@ -254,7 +254,7 @@ struct remote {
     coil_loop *loop;
     int rc; /* the result of the thread's call */
     int numbers[2];
-    coil_future *leave; /* set by the loop's thread once the other thread has finished */
+    coil_future *leave; /* completed by a post when the other thread has finished */
 };
 
 static void let_leave(void *arg)
@@ -264,7 +264,7 @@ static void let_leave(void *arg)
     coil_future_set(remote->leave, 0, NULL, NULL);
 }
 
-/* Run `fn` on another thread, and wait in this task until `fn` has finished. */
+/* Run `fn` on another thread, and wait until it has finished. */
 static int beside(void *(*fn)(void *), struct remote *remote)
 {
     pthread_t thread;
@@ -278,7 +278,7 @@ static int beside(void *(*fn)(void *), struct remote *remote)
     pthread_join(thread, NULL);
     coil_future_release(remote->leave);
     for (int i = 0; i < 4; i++)
-        /* let tasks that were cancelled last continue and end */
+        /* let recently cancelled tasks end */
         CHECK_INT(coil_yield(), 0);
     return remote->rc;
 }

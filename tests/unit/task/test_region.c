@@ -1,20 +1,20 @@
 /*
- * test_region.c - which waits are cancelled by which request, if scopes, shields and
- * groups are nested at random.
+ * test_region.c - which requests cancel which waits if scopes, shields and groups are
+ * nested at random.
  *
- * A task enters regions, leaves them and waits in between, while another task cancels it
- * from time to time. Three properties always hold:
+ * A task enters and leaves regions, and waits in between, while another task cancels it
+ * from time to time. Three properties must hold:
  *
- * 1. A wait inside a shield fails only because of a request at its own depth or deeper.
- * 2. At the end, the number of remaining requests equals the number of requests that the
- *    other task made.
- * 3. After the last region, a wait fails with -ECANCELED if requests remain, and succeeds
- *    if no requests remain.
+ * 1. A wait inside a shield fails only because of a request of the shield or of a region
+ *    inside it.
+ * 2. In the end, the number of remaining requests is the number of requests that the
+ *    other task has made.
+ * 3. After the last region, a wait fails with -ECANCELED if requests remain, and
+ *    otherwise succeeds.
  *
  * As in asyncio, the third property does not hold for a scope that is opened while a
- * request is in flight, and expires in the turn in which the request is delivered. Such a
- * scope takes the request for its own. The task waits after each region to avoid this
- * case.
+ * request is in flight, and expires in the turn in which the request is delivered: it
+ * mistakes the request for its own. To avoid this case, the task waits after each region.
  */
 #include "../../harness/harness.h"
 
@@ -52,7 +52,7 @@ static int innermost_shield(const struct program *p)
     return i;
 }
 
-/* Return true if a region inside the innermost shield has cancelled the task. */
+/* Return true if a region inside the shield has cancelled the task. */
 static bool asked_inside(const struct program *p, int shield)
 {
     for (int i = shield; i < p->depth; i++)
@@ -144,7 +144,7 @@ TASK_TEST(regions_in_each_other_tell_the_right_ones)
         coil_task *task;
 
         CHECK_INT(coil_spawn(run_program, &p, NULL, &task), 0);
-        /* let the task begin, because a task that is cancelled earlier never begins */
+        /* let the task begin: a task that is cancelled earlier never does */
         coil_yield();
         for (unsigned n = below(&driver, 3); n > 0; n--) {
             coil_sleep(below(&driver, 20));

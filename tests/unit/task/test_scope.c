@@ -35,15 +35,15 @@ TASK_TEST(scope_that_is_left_in_time_leaves_nothing_behind)
 
 static int move_when_it_is_too_late(void *arg)
 {
-    /* the interrupted group cancels this task */
+    /* cancelled by the interrupted group */
     CHECK_INT(coil_sleep(COIL_SEC(1)), -ECANCELED);
     coil_cancel_caught();
     return coil_scope_set_deadline(arg, coil_in(COIL_SEC(1)));
 }
 
 /*
- * Moving the deadline of an expired scope fails with the error that the owner gets when
- * it leaves the scope.
+ * Moving the deadline of an expired scope fails with the error that its owner will get on
+ * exit.
  */
 TASK_TEST(scope_that_has_expired_says_so_to_whoever_would_move_it)
 {
@@ -132,8 +132,8 @@ TASK_TEST(a_foreign_cancellation_is_not_a_timeout)
     coil_task_release(t);
 
     /*
-     * If the deadline passes in the turn in which another task cancels `t`, the request
-     * of that task remains in effect.
+     * If another task cancels `t` in the turn in which the deadline passes, that request
+     * must remain in effect.
      */
     coil_spawn(timed, NULL, NULL, &t);
     CHECK_INT(coil_sleep(COIL_MSEC(10)), 0);
@@ -143,7 +143,7 @@ TASK_TEST(a_foreign_cancellation_is_not_a_timeout)
     CHECK_TRACE("-125 -125 ");
 }
 
-/* Leaving the scope works even if the code inside ignored the timeout. */
+/* Leaving a scope succeeds even if the code inside has ignored the timeout. */
 TASK_TEST(scope_forgives_a_body_that_forgot_the_cancellation)
 {
     coil_scope s;
@@ -168,8 +168,8 @@ static int overlook_and_time_out(void *arg)
 }
 
 /*
- * A cancellation that was delivered before the scope was entered is not the scope's own,
- * even if the scope's deadline passes too.
+ * A scope must not take a cancellation that was delivered before the scope was entered
+ * for its own, even if its deadline passes.
  */
 TASK_TEST(scope_does_not_claim_what_was_delivered_before_it)
 {
@@ -191,7 +191,7 @@ static int say(const char *what, int rc)
     return rc;
 }
 
-/* A task that waits until it is cancelled, and then cleans up for 10 ms in a shield. */
+/* Work until cancelled, and clean up for 10 ms in a shield. */
 static int clean_up(void *arg)
 {
     int64_t limit = *(int64_t *)arg;
@@ -286,7 +286,7 @@ TASK_TEST(shield_holds_back_a_request_that_was_not_delivered)
 
 /*
  * Sleep in a shield until the deadline of the scope around it has passed. The scope's
- * request is never delivered, and is dropped when the scope ends.
+ * request is never delivered: it is dropped when the scope ends.
  */
 static int nap_past_a_deadline(void)
 {
@@ -360,8 +360,8 @@ static int scope_in_a_shield(void *arg)
 }
 
 /*
- * The scope inside the shield times out even if another task requests a cancellation,
- * because the shield holds that request back.
+ * A scope inside a shield times out as usual even if another task requests a
+ * cancellation, which the shield holds back.
  */
 TASK_TEST(scope_inside_a_shield_works_with_and_without_a_request_held_back)
 {
@@ -454,8 +454,8 @@ static int group_ended_in_a_shield(void *arg)
 }
 
 /*
- * The group's own request, which was not delivered, is dropped when the group ends,
- * although another request is being held back.
+ * When a group ends, its own undelivered request is dropped, even while another request
+ * is being held back.
  */
 TASK_TEST(a_request_taken_back_in_a_shield_leaves_nothing_behind)
 {

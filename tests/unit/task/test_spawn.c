@@ -1,6 +1,6 @@
 /*
- * test_spawn.c - a new task starts with fresh state, whatever the previous task left in
- * the slot, and a task that ends switches directly to the next task.
+ * test_spawn.c - a new task starts with fresh state, whatever the previous task has left
+ * in its slot, and a task that ends switches directly to the next task.
  */
 #include "../../harness/harness.h"
 
@@ -184,7 +184,7 @@ TASK_TEST(what_waits_for_a_task_goes_on_in_the_queues_order)
     coil_spawn(return_arg, (void *)5, NULL, &first);
     coil_spawn(await_and_note, first, NULL, &waiter);
     coil_spawn(note, "b", NULL, NULL);
-    coil_yield(); /* the first task ends before its waiter has begun to wait */
+    coil_yield(); /* the first task ends before the other one waits for it */
     coil_spawn(note, "c", NULL, NULL);
     CHECK_INT(coil_task_await(waiter), 5);
     CHECK_TRACE("awaited-5 b ");
@@ -195,7 +195,7 @@ TASK_TEST(what_waits_for_a_task_goes_on_in_the_queues_order)
 }
 
 /*
- * When the last task of a slab ends, it releases the slab while it is still running on a
+ * The last task of a slab releases the slab when it ends, while it is still running on a
  * stack in that slab.
  */
 TASK_TEST(tasks_that_nobody_awaits_give_back_their_slabs_as_they_end)
@@ -241,8 +241,8 @@ static int get_deep_and_end(void *arg)
 }
 
 /*
- * A task that used much of its stack discards those pages when it ends, while it is still
- * running on the stack.
+ * A task that has used much of its stack discards these pages when it ends, while it is
+ * still running on that stack.
  */
 TASK_TEST(tasks_that_were_deep_end_on_their_own_stacks)
 {

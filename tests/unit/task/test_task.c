@@ -112,8 +112,8 @@ static int use_stack(void *bytes)
 }
 
 /*
- * Check the measured peak of stack use. It may exceed `used` by two pages: one for coil's
- * own frames, and one because whole pages are counted.
+ * Check the measured peak of stack use, which may exceed `used` by two pages: one for
+ * coil's own frames, and one because whole pages are counted.
  */
 static void check_peak(coil_task *task, ssize_t used)
 {
@@ -167,8 +167,8 @@ TASK_TEST(a_sleep_of_nothing_is_a_yield)
 }
 
 /*
- * A task that sleeps 0.1 s five times. Five such tasks together take 0.5 s.
- * (docs/seeds.md, row 33)
+ * Sleep 0.1 s five times. Five of these tasks together take 0.5 s. (docs/seeds.md, row
+ * 33)
  */
 static int sleepy(void *arg)
 {
@@ -336,8 +336,8 @@ TASK_TEST(cancelled_in_the_turn_in_which_it_was_woken)
 }
 
 /*
- * C code may ignore return codes, so every wait returns a delivered cancellation until it
- * is caught.
+ * Ignore return codes, as C code may. So after a cancellation was delivered, every wait
+ * must return it until it is caught.
  */
 static int forgetful(void *arg)
 {
@@ -361,7 +361,7 @@ TASK_TEST(a_delivered_cancellation_is_repeated_until_caught)
     coil_task_cancel(t, NULL);
     CHECK_INT(test_join(t), 0);
     CHECK_TRACE("-125 -125 -125 -125 0 ");
-    /* the futures that the task awaited in between are not affected */
+    /* the future that the task tried to await is not affected */
     CHECK(!coil_future_done(f));
     CHECK_INT(coil_now(), COIL_MSEC(1));
     coil_future_release(f);
@@ -476,8 +476,8 @@ TASK_TEST(an_awaitable_of_ones_own)
 }
 
 /*
- * The implementation of an awaitable may wait in another way without any change to its
- * caller. (docs/seeds.md, row 27)
+ * The implementation of an awaitable can be replaced without changing its callers.
+ * (docs/seeds.md, row 27)
  */
 static void set_to_five(void *future)
 {
@@ -584,8 +584,8 @@ static void clobber_errno(void *arg)
 }
 
 /*
- * While the task waits, the loop collects and runs posts. The system calls of the loop
- * must not change the task's errno.
+ * The system calls with which the loop collects posts while a task waits must not change
+ * the task's errno.
  */
 IO_TEST(errno_survives_posts_that_are_collected_while_the_task_waits)
 {
@@ -628,8 +628,8 @@ static int cancel_it(void *arg)
 }
 
 /*
- * Use a task with a stack of the usual size: the main stack is large enough to hide a
- * recursion.
+ * This needs a task with a stack of the usual size, because the main stack is large
+ * enough to hide a recursion.
  */
 TASK_TEST(cancelling_down_a_chain_of_twenty_thousand_needs_no_deep_stack)
 {
@@ -749,10 +749,7 @@ static void run_await_in_a_circle(void *arg)
     coil_run(await_in_a_circle, NULL, NULL);
 }
 
-/*
- * A task that ignores its cancellation, and sleeps again and again. The program must
- * abort with a message.
- */
+/* Sleep repeatedly, ignoring the cancellation. The program must abort with a message. */
 static int sleep_on_and_on(void *arg)
 {
     (void)arg;
@@ -800,7 +797,7 @@ static int cancel_elsewhere(void *arg)
     coil_task *t;
 
     (void)arg;
-    /* The new task is already ready, so cancelling it does not schedule it. */
+    /* Cancelling the new task does not schedule it, because it is already ready. */
     coil_spawn(note, "x", NULL, &t);
     return touched_by_another_thread(cancel_from_here, t);
 }

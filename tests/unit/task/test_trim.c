@@ -1,5 +1,5 @@
 /*
- * test_trim.c - a task that waits for a long time keeps only those stack pages that it
+ * test_trim.c - a task that waits for a long time keeps only the stack pages that it
  * uses.
  */
 #include "../../../src/base/compiler.h"
@@ -15,8 +15,8 @@
 enum { DEPTH = 40000, HELD = 20000, TASKS = 150 };
 
 /*
- * Trim the stacks of tasks that have waited for 2 ms, so that rounds of trimming follow
- * each other quickly.
+ * Make coil trim the stacks of tasks that have waited for 2 ms, so that there are many
+ * rounds of trimming.
  */
 static void make_rounds_short(void)
 {
@@ -33,7 +33,7 @@ static COIL__NOINLINE void use_stack(size_t bytes)
         frame[i] = 1;
 }
 
-/* Return how many bytes of the task's stack are in resident pages. */
+/* Return the number of bytes of the task's stack that are resident, in whole pages. */
 static size_t resident_bytes(const coil_task *task)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), count = 0;
@@ -57,7 +57,7 @@ static int wait_after_deep_calls(void *arg)
     return coil_event_wait(&go_on);
 }
 
-/* Sleep until at most `bytes` of the task's stack are resident. */
+/* Wait until at most `bytes` bytes of the task's stack are resident. */
 static void wait_for_trim(const coil_task *task, size_t bytes)
 {
     for (int i = 0; i < 2000 && resident_bytes(task) > bytes; i++)
@@ -158,8 +158,8 @@ TEST(trimmed_pages_count_for_the_peak_of_a_stack)
 }
 
 /*
- * Many such tasks end while a round is in progress, some of them just before the round
- * visits them.
+ * Many tasks of this kind end during a round of trimming, some of them just before it
+ * reaches them.
  */
 static int sleep_and_end(void *arg)
 {

@@ -1,8 +1,8 @@
 /*
  * test_turns.c - tasks run in the same order whether the loop or a task begins a turn.
  *
- * With a virtual clock, the loop begins every turn, and polls first. With the real clock,
- * a task that has to wait may begin the next turn itself, and switch directly to the next
+ * With a virtual clock, the loop begins every turn, with a poll. With the real clock, a
+ * task that has to wait may begin the next turn itself, and switch directly to the next
  * task: see next_in_turn() in task.c. The traces of both must be equal.
  */
 #include "../../harness/harness.h"
@@ -91,8 +91,8 @@ static int yield_alone(void *arg)
 }
 
 /*
- * A timer must fire even if another task yields all the time. That task is the only ready
- * one, so coil does not switch away from it, but polls from time to time.
+ * A timer must fire even if another task yields all the time. coil never switches away
+ * from that task, because no other task is ready, but polls from time to time.
  */
 static int sleep_beside(void *arg)
 {

@@ -1,4 +1,6 @@
-/* test_wait_for.c - awaiting one future with a time limit. */
+/*
+ * test_wait_for.c - awaiting a future with a time limit.
+ */
 #include "../../harness/harness.h"
 
 #include <coil.h>
@@ -78,8 +80,8 @@ static int take_its_time(void *arg)
 }
 
 /*
- * The result does not depend on whether the deadline had already passed when
- * coil_wait_for() was called.
+ * The result must be the same whether or not the deadline has already passed when
+ * coil_wait_for() is called.
  */
 TASK_TEST(wait_for_returns_what_a_task_returns_that_did_not_listen)
 {
