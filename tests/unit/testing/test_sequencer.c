@@ -1,5 +1,6 @@
 /*
- * test_sequencer.c - sequencers, which make several tasks pass points in a fixed order.
+ * test_sequencer.c - sequencers, which make tasks pass points of their code in a fixed
+ * order.
  */
 #include "../../harness/harness.h"
 

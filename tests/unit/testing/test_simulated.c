@@ -1,9 +1,9 @@
 /*
- * test_simulated.c - the simulated network, which must behave like the kernel's network,
- * with the requested timing.
+ * test_simulated.c - the simulated network, which must behave like the kernel's, with the
+ * requested timing.
  *
- * All NET_TESTs test how streams behave on the simulated network. This file tests the
- * times, faults and limits of the network, and operations that are possible only on bare
+ * All NET_TESTs cover streams on the simulated network. The tests here cover the times,
+ * faults and limits of the network, and operations that are possible only on bare
  * sockets.
  */
 #include "../../harness/harness.h"
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Run fn under the virtual clock on a network with these options. */
+/* Run fn with a virtual clock, on a network with these options. */
 static int on_network(coil_network_opts opts, int (*fn)(void *), void *arg)
 {
     int rc;
@@ -73,7 +73,7 @@ SIM_TEST(simulated_packets_take_their_time, .latency_ns = EXACTLY(COIL_MSEC(10))
     coil_stream *ends[2];
     char buf[8];
 
-    /* connecting takes a round trip, plus one way until the connection is accepted */
+    /* connecting takes a round trip, and accepting another half */
     connect_streams(ends);
     CHECK_INT(coil_now(), COIL_MSEC(30));
     CHECK_INT(coil_write(ends[0], "hello", 5), 5);
@@ -107,8 +107,8 @@ SIM_TEST(simulated_connection_is_refused, .latency_ns = EXACTLY(COIL_MSEC(10)))
 }
 
 /*
- * A server can listen on its port again while connections that it accepted are still
- * open. (Linux: inet_csk_bind_conflict())
+ * A server can listen on its port again while accepted connections are still open.
+ * (Linux: inet_csk_bind_conflict())
  */
 SIM_TEST(simulated_listener_comes_back_beside_its_connections)
 {
@@ -133,7 +133,7 @@ static int connect_later(void *arg)
 }
 
 /*
- * As on Linux, the backlog holds one connection more than requested. A client whose
+ * As on Linux, the backlog holds one connection more than requested, and a client whose
  * request was dropped tries again after 1, 3 and 7 s.
  */
 SIM_TEST(simulated_backlog_is_finite)
@@ -193,7 +193,7 @@ static int cut_soon(void *arg)
     return coil_network_cut("192.0.2.1", COIL_NEVER);
 }
 
-/* The host is cut off after 15 ms, while its refusal is on the way. */
+/* Cut off a host after 15 ms, while its refusal is on the way. */
 SIM_TEST(simulated_cut_holds_a_refusal, .latency_ns = EXACTLY(COIL_MSEC(10)))
 {
     coil_stream *stream;
@@ -234,7 +234,10 @@ SIM_TEST(simulated_sender_gives_up)
     CHECK_INT(coil_read(ends[0], buf, sizeof buf), -ETIMEDOUT);
     CHECK_INT(coil_now(), COIL_MSEC(924600));
     CHECK_INT(coil_write(ends[0], "a", 1), -EPIPE);
-    /* The other end has not noticed the cut. What it sends is answered with a reset. */
+    /*
+     * The other end does not know about this, so the bytes that it sends are answered
+     * with a reset.
+     */
     CHECK_INT(coil_network_cut("127.0.0.1", 0), 0);
     CHECK_INT(coil_write(ends[1], "a", 1), 1);
     CHECK_INT(coil_read(ends[1], buf, sizeof buf), -ECONNRESET);
@@ -254,7 +257,7 @@ TEST(simulated_cut_needs_a_simulated_network)
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-/* If an end is closed with unread bytes, the sender gets a reset (RFC 2525, 2.17). */
+/* If an end is closed with unread bytes, the other end gets a reset (RFC 2525, 2.17). */
 SIM_TEST(simulated_close_with_unread_data_resets)
 {
     coil_stream *ends[2];
@@ -310,7 +313,7 @@ static int write_much(void *arg)
     return (int)coil_write(arg, bytes, sizeof bytes);
 }
 
-/* The send and receive buffers are limited. When both are full, a write waits. */
+/* A write waits when both the send buffer and the receive buffer are full. */
 SIM_TEST(simulated_buffers_are_finite, .send_buffer_bytes = 3000,
          .receive_buffer_bytes = 2000, .segment_bytes = 100)
 {
@@ -589,7 +592,7 @@ SIM_TEST(simulated_sockets_have_readers)
     CHECK_INT(loop()->backend->class->attach(loop()->backend, fd), 0);
     CHECK_INT(receive_from(fd, &byte, 1, &name, &flags), 1);
     loop()->backend->class->detach(loop()->backend, fd);
-    /* the loop removes the writer when the socket is closed */
+    /* the loop must remove the writer when the socket is closed */
     CHECK_INT(coil_add_writer(fd, read_watched, NULL), 0);
     coil__socket_close(loop(), fd);
 }
@@ -713,7 +716,7 @@ static int read_for_ever_quietly(void *arg)
     return read_for_ever(arg);
 }
 
-/* The test leaves both streams open. The loop destroys them when it closes. */
+/* The loop must destroy streams that are still open when it closes. */
 TEST(simulated_waits_without_end_are_seen)
 {
     int status = -1;
@@ -755,7 +758,7 @@ static int echo_once(void *arg)
     return rc;
 }
 
-/* The outcomes of a series of runs. In each run, a different call failed. */
+/* The outcomes of a series of runs, in each of which a different call failed. */
 struct survived {
     int all, borne;  /* number of runs, and of those that completed despite the failure */
     int failed[512]; /* number of runs by errno */
@@ -797,8 +800,8 @@ static void interrupt_call(uint64_t nth)
 }
 
 /*
- * Each failed allocation is reported with the error that the kernel would return for the
- * call.
+ * After a failed allocation, a call must fail with the error that the kernel would
+ * return.
  */
 TEST(simulated_network_without_memory)
 {
@@ -806,13 +809,13 @@ TEST(simulated_network_without_memory)
 
     CHECK(s.all > 15);
     CHECK(s.borne < s.all / 4);
-    /* the failed allocations are those of the loop, sockets and connections */
+    /* allocations of the loop, of sockets and of connections */
     CHECK(s.failed[ENOMEM] > 10);
     CHECK_INT(s.failed[ENOBUFS], 3); /* one for each of the three writes */
     CHECK_INT(s.borne + s.failed[ENOMEM] + s.failed[ENOBUFS], s.all);
 }
 
-/* An interrupted send or read is repeated, and a failed one is reported. */
+/* Interrupted sends and reads are repeated, and failed ones are reported. */
 TEST(simulated_calls_fail_as_the_kernels_do)
 {
     struct survived s = survive(fail_call, true);
@@ -834,7 +837,7 @@ static void never(void *arg)
 }
 
 /*
- * The timers of the test fill the loop's table of 64 timers, and an allocation for the
+ * The test's timers fill the loop's heap of 64 timers, and an allocation for the
  * network's own timers fails.
  */
 SIM_TEST(simulated_network_goes_on_without_a_timer)
@@ -914,8 +917,8 @@ TEST(simulated_sockets_go_with_their_loop)
 /* ---- repeatability ----------------------------------------------------------------- */
 
 /*
- * The random number generator defines the meaning of a seed. Therefore this log must
- * never change.
+ * This log must never change, because the random number generator defines the meaning of
+ * a seed.
  */
 TEST(simulated_seed_means_the_same_on_each_machine)
 {

@@ -1,6 +1,6 @@
 /*
  * test_testing.c - waiting until all tasks are blocked, running tasks in random order,
- * and making calls fail.
+ * and injecting failures.
  */
 #include "../../harness/harness.h"
 
@@ -129,7 +129,10 @@ static int say(void *arg)
     return 0;
 }
 
-/* Run eight tasks with two steps each. Each half of the output comes from one turn. */
+/*
+ * Run eight tasks with two steps each, in two turns, each of which prints half of the
+ * output.
+ */
 static int say_all(void *arg)
 {
     (void)arg;
@@ -139,8 +142,8 @@ static int say_all(void *arg)
 }
 
 /*
- * Run say_all() with this seed, and store the order in which the tasks printed. Check
- * that each task occurs once in each half.
+ * Run say_all() with this seed, store the order in which the tasks have printed, and
+ * check that each half contains each task once.
  */
 static void shuffled(uint64_t seed, bool virtual_clock, char order[17])
 {
@@ -181,7 +184,7 @@ static int place_of_first(void *arg)
     return rc;
 }
 
-/* Each position in a turn must be equally likely for task 'a'. */
+/* Task 'a' must be equally likely to get each position in a turn. */
 TEST(a_shuffle_favours_no_place)
 {
     static char names[] = "abcd";
@@ -291,8 +294,8 @@ IO_TEST(a_system_call_that_is_interrupted_is_made_again)
 }
 
 /*
- * A small program, which is run while each of its calls fails in turn. It must end, and
- * leak nothing.
+ * A small program, which is run while each of its calls fails in turn. It must end
+ * without leaking anything.
  */
 static int converse(void *arg)
 {
@@ -319,7 +322,7 @@ static int converse(void *arg)
 }
 
 /*
- * Run the program with a time limit, because a task may wait forever for an object that
+ * Run the program with a time limit, because a task may wait forever for something that
  * could not be created.
  */
 static int converse_in_time(void *arg)
@@ -331,8 +334,8 @@ static int converse_in_time(void *arg)
 }
 
 /*
- * Make the n-th call fail for n = 1, 2, ..., until there are fewer calls. On a busy
- * machine, a run may time out before the call; such a run is repeated.
+ * Run the program while its n-th call fails, for n = 1, 2, ..., until there are fewer
+ * calls. On a busy machine, a run may time out before that call; such a run is repeated.
  */
 static uint64_t fail_each_call(const coil_run_opts *opts, int error)
 {

@@ -1,5 +1,5 @@
 /*
- * certificates.c - see certificates.h. Makes the certificates with OpenSSL.
+ * certificates.c - see certificates.h.
  */
 #include "certificates.h"
 
@@ -22,7 +22,7 @@ struct identity {
 struct wish {
     const char *name;      /* the subject's common name */
     const char *alt_names; /* "DNS:localhost"; NULL: an authority */
-    /* begin and end of validity in days from now; 0 and 0: ten days from now on */
+    /* validity in days from now; 0 and 0: the next ten days */
     long from, until;
     bool rsa; /* use an RSA key instead of an elliptic-curve key */
 };
@@ -40,7 +40,7 @@ static void add_extension(X509 *certificate, X509 *issuer, int nid, const char *
     X509_EXTENSION_free(extension);
 }
 
-/* Create a key and a certificate. Without an issuer, the certificate is self-signed. */
+/* Create a key and a certificate, which is self-signed if `issuer` is NULL. */
 static struct identity make(const struct wish *wish, const struct identity *issuer)
 {
     static long serial = 1;

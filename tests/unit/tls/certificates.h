@@ -1,7 +1,7 @@
 /*
  * certificates.h - certificates of all kinds for the TLS tests, created at run time in a
- * temporary folder. The folder can be used as ca_path, because the root is also stored
- * under its hash.
+ * temporary folder. The folder can be used as ca_path, because the root certificate is
+ * also stored under its hash.
  *
  *     root ── intermediate ── server, wrong name, expired, future, ...
  *        `─── client
@@ -14,8 +14,8 @@
 struct certificates {
     char folder[64];
     /*
-     * Paths of PEM files. Each contains a certificate chain and its key, except `root`,
-     * `crl` and the separate keys.
+     * Paths of PEM files. Each file contains a certificate chain and its key, except for
+     * `root`, `crl` and the separate keys.
      */
     char root[96];   /* the authority */
     char server[96]; /* for localhost, *.example.org, 127.0.0.1 and ::1 */
@@ -28,16 +28,16 @@ struct certificates {
     char stranger[96]; /* a client's certificate, signed by another authority */
     char locked[96];   /* like `server`; the key has the password "sesame" */
     char revoked[96];  /* a server's certificate, revoked by `crl` */
-    char crl[96];      /* the certificate revocation lists of both authorities */
-    char key[96];      /* a key that belongs to none of the certificates */
-    /* another such key, of another type */
+    char crl[96];      /* the revocation lists of both authorities */
+    char key[96];      /* a key without a certificate */
+    /* another key without a certificate, of another type */
     char other_key[96];
 };
 
 void certificates_make(struct certificates *c);
 /*
- * Write a self-signed certificate for the server's names, with an RSA key. Generating the
- * key takes a while.
+ * Write a self-signed certificate for the server's names, with an RSA key, whose
+ * generation takes a while.
  */
 void certificates_add_rsa(const struct certificates *c, char path[96]);
 

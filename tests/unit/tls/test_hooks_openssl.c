@@ -31,7 +31,7 @@ static int raise_errors(void *arg)
     }
     CHECK_INT(ERR_GET_REASON(ERR_get_error()), 99);
     CHECK_INT((long)ERR_get_error(), 0);
-    ERR_raise(ERR_LIB_USER, 98); /* no other task must see this error */
+    ERR_raise(ERR_LIB_USER, 98); /* must be invisible to other tasks */
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /*
- * test_tls.c - TLS streams with coil at both ends: negotiation, data transfer, end of
- * stream, cancellation and failures.
+ * test_tls.c - TLS streams with coil at both ends: negotiation, data transfer, ends of
+ * streams, cancellation and failures.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -32,7 +32,7 @@ static coil_tls *create(const coil_tls_opts *opts)
     return tls;
 }
 
-/* Return the default options of an end. A test may change them before connect_as(). */
+/* Return the default options of an end, which a test may change before connect_as(). */
 static coil_tls_opts server_opts(const struct ends *e)
 {
     return (coil_tls_opts){.certificate_file = e->files.server};
@@ -52,8 +52,8 @@ static int accept_it(void *arg)
 }
 
 /*
- * Connect the two ends, and perform the handshake. The client expects the server to have
- * this name.
+ * Connect the two ends, and perform the handshake, in which the client expects this
+ * server name.
  */
 static void connect_as(struct ends *e, const char *name)
 {
@@ -84,7 +84,7 @@ static void forget_contexts(struct ends *e)
     e->server_tls = e->client_tls = NULL;
 }
 
-/* Replace the contexts with new ones that have these options, and connect. */
+/* Replace the contexts with new ones, which have these options, and connect. */
 static void set_up(struct ends *e, const coil_tls_opts *server,
                    const coil_tls_opts *client)
 {
@@ -147,7 +147,7 @@ static void check_says(const char *part)
 
 /* ---- calls in tasks of their own --------------------------------------------------- */
 
-/* transfer->buf is an array of transfer->n struct iovec. */
+/* Call coil_writev(); transfer->buf is an array of transfer->n struct iovec. */
 static int do_writev(void *arg)
 {
     struct transfer *c = arg;
@@ -238,8 +238,8 @@ NET_TEST(tls_ciphers)
 }
 
 /*
- * With an RSA key, TLS 1.2 has ciphers without forward secrecy. coil does not offer them
- * by default.
+ * By default, coil does not offer the ciphers without forward secrecy that TLS 1.2 has
+ * for RSA keys.
  */
 NET_TEST(tls_ciphers_are_forward_secret_unless_others_are_asked_for)
 {
@@ -276,7 +276,7 @@ NET_TEST(tls_alpn_is_the_servers_choice)
     CHECK_STR(coil_tls_alpn(e->client), "h2");
     CHECK_STR(coil_tls_alpn(e->server), "h2");
 
-    /* the server does not support the extension: no protocol is chosen */
+    /* no protocol is chosen if the server does not support the extension */
     server.alpn = NULL;
     set_up(e, &server, &client);
     CHECK_INT(e->client_rc, 0);
@@ -336,7 +336,7 @@ static coil_tls *choose_in(const char *name, void *arg)
 }
 
 /*
- * A server chooses a context by the name that the client requests. It can replace a
+ * A server chooses a context by the name that the client requests, and can replace a
  * certificate between two connections.
  */
 NET_TEST(tls_server_chooses_a_context)
@@ -575,8 +575,8 @@ NET_TEST(tls_server_asks_who_the_client_is)
     check_talk(e->client, e->server, "hello");
 
     /*
-     * With TLS 1.3, the client completes the handshake before the server checks the
-     * client's certificate.
+     * With TLS 1.3, the client completes the handshake before the server checks its
+     * certificate.
      */
     client.certificate_file = e->files.stranger;
     set_up(e, &server, &client);
@@ -626,8 +626,8 @@ NET_TEST(tls_sessions_do_not_cross_names)
 }
 
 /*
- * Connect with a revoked client certificate. Of the server's two contexts, the base
- * context and the one for a.example.org, only one has the revocation list.
+ * Connect with a revoked client certificate. Only one of the server's two contexts, the
+ * base context and the one for a.example.org, has the revocation list.
  */
 static void check_revoked_at(const char *name, bool base_knows)
 {
@@ -701,7 +701,7 @@ NET_TEST(tls_resumes_1_3)
     check_resumption(COIL_TLS_1_3);
 }
 
-/* The server sends two tickets. The client uses each of them once. */
+/* The server sends two tickets, each of which the client must use once. */
 NET_TEST(tls_tickets_of_1_3_are_used_once)
 {
     struct ends *e = open_ends();
@@ -717,9 +717,7 @@ NET_TEST(tls_tickets_of_1_3_are_used_once)
     close_ends(e);
 }
 
-/*
- * The cache has a limited number of sessions, and keeps those of the most recent servers.
- */
+/* The cache stores a limited number of sessions, those with the most recent servers. */
 NET_TEST(tls_sessions_are_bounded)
 {
     struct ends *e = open_ends();
@@ -792,8 +790,8 @@ static int count_turns(void *arg)
 }
 
 /*
- * All bytes are in one record. OpenSSL decrypts the record at the first read, so further
- * reads never wait.
+ * All bytes are in one record, which OpenSSL decrypts at the first read, so further reads
+ * never wait.
  */
 IO_TEST(tls_reads_of_one_record_let_others_run)
 {
@@ -832,8 +830,8 @@ NET_TEST(tls_second_reader_and_writer_are_refused)
 }
 
 /*
- * Small parts are combined in one record. Large parts are encrypted without being copied
- * first.
+ * Small parts are combined in a record, and large parts are encrypted without being
+ * copied first.
  */
 NET_TEST(tls_writes_from_many_places)
 {
@@ -886,8 +884,8 @@ static int make_file(void)
 }
 
 /*
- * Sending a file is cancelled repeatedly. Each call continues at the offset, and no byte
- * is lost or repeated.
+ * Send a file with calls that are cancelled repeatedly. Each call must continue at the
+ * offset, without losing or repeating bytes.
  */
 NET_TEST(tls_sends_files)
 {
@@ -942,9 +940,9 @@ NET_TEST(tls_half_close)
 }
 
 /*
- * As without TLS, the stream can be closed directly after the last write: coil sends the
- * close_notify. (The simulated network may accept only a part of it, so this is not a
- * NET_TEST.)
+ * As without TLS, a stream can be closed directly after the last write, in which case
+ * coil sends the close_notify. (This is not a NET_TEST, because the simulated network may
+ * accept only a part of it.)
  */
 IO_TEST(tls_close_says_goodbye)
 {
@@ -978,7 +976,7 @@ NET_TEST(tls_stop_is_orderly_in_either_order)
     }
 }
 
-/* Check the result of a read if the connection ends without a close_notify. */
+/* Check the result of a read after a connection has ended without a close_notify. */
 static void check_truncation(bool allowed, ssize_t expected)
 {
     struct ends *e = only_files();
@@ -1043,7 +1041,7 @@ NET_TEST(tls_destroy_while_a_task_waits)
     close_ends(e);
 }
 
-/* more bytes than a connection's buffers hold if the peer does not read */
+/* more bytes than a connection's buffers can hold */
 #define HUGE ((size_t)(test_simulated() ? 1 : 24) * 1024 * 1024)
 
 /* ---- cancelling -------------------------------------------------------------------- */
@@ -1067,8 +1065,8 @@ NET_TEST(tls_cancelled_read_takes_nothing)
 }
 
 /*
- * A cancelled write may leave a part of a record unsent. That part is sent before the
- * next record. A caller that continues after the transferred bytes leaves no gap.
+ * A cancelled write may leave a part of a record unsent, which coil sends before the next
+ * record. So a caller that continues after the transferred bytes leaves no gap.
  */
 NET_TEST(tls_cancelled_write_is_continued_where_it_was)
 {
@@ -1103,7 +1101,7 @@ NET_TEST(tls_cancelled_write_is_continued_where_it_was)
 }
 
 /*
- * If only a part of a record was sent when the stream is closed, the peer must see a
+ * If a stream is closed after only a part of a record was sent, the peer must see a
  * truncation, not a normal end.
  */
 NET_TEST(tls_close_after_a_cut_record_is_truncation)
@@ -1231,7 +1229,7 @@ IO_TEST(tls_peer_leaves_in_the_handshake)
 }
 
 /*
- * The bytes of a record that was changed on its way are not returned, and both ends
+ * If a record is changed on its way, its bytes must not be returned, and both ends must
  * report an error.
  */
 IO_TEST(tls_record_that_was_changed)
@@ -1254,10 +1252,7 @@ IO_TEST(tls_record_that_was_changed)
 
 /* ---- failures of the machine ------------------------------------------------------- */
 
-/*
- * A connection from handshake to close. Each failure must be returned, and nothing must
- * leak, hang or crash.
- */
+/* A connection from handshake to close, during which a failure is injected. */
 struct day {
     struct ends *e;
     bool server_fails;
@@ -1296,8 +1291,8 @@ static ssize_t spend_a_day(struct ends *e)
 }
 
 /*
- * Run such a connection while the nth call or allocation fails; order() requests that.
- * Returns true if anything failed.
+ * Run a connection while the nth system call or allocation fails, as requested with
+ * order(). The failure must be returned. Returns true if anything has failed.
  */
 static bool bad_day(struct ends *e, void (*order)(uint64_t), uint64_t nth)
 {
@@ -1350,8 +1345,8 @@ IO_TEST(tls_nth_system_call_fails)
 }
 
 /*
- * Answer a STARTTLS command, and start TLS. Bytes that were read ahead as plain text must
- * not count as TLS data.
+ * Answer a STARTTLS command, and start TLS. Plain bytes that were read ahead must not
+ * count as TLS data.
  */
 static int answer_starttls(void *arg)
 {
@@ -1409,7 +1404,7 @@ NET_TEST(tls_refuses_commands_smuggled_in_before_it)
     close_ends(e);
 }
 
-/* The handshake fits into the stack size that the header specifies, at both ends. */
+/* At both ends, the handshake must fit into the stack size that the header specifies. */
 NET_TEST(tls_handshake_needs_little_stack)
 {
     coil_spawn_opts opts = {.stack_bytes = 32 * 1024};

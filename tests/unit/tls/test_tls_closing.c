@@ -1,6 +1,6 @@
 /*
  * test_tls_closing.c - closing or destroying a TLS stream while a task is in a call: at
- * each step of the handshake, on either side, and in each later call.
+ * each step of the handshake, at either end, and in each later call.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -94,9 +94,9 @@ static void let_pass(int moments)
 }
 
 /*
- * Close or destroy one end during the handshake, after the given number of moments. The
- * handshake of that end fails with -EBADF, unless it has already ended. The handshake of
- * the other end must end too.
+ * Close or destroy one end during the handshake, after the given number of moments. Its
+ * handshake must fail with -EBADF, unless it has already ended. The other end's handshake
+ * must end, too.
  */
 static void shake_hands(struct side *closed, struct side *other, int moments,
                         bool destroys)
@@ -230,8 +230,8 @@ NET_TEST(tls_closed_in_each_call)
 }
 
 /*
- * Destroy a stream while its reader waits for its writer, which is blocked. A reader
- * waits for the writer after a half-close, or if it has to send a reply.
+ * Destroy a stream while its reader waits for its blocked writer. A reader does so after
+ * a half-close, or if it has to send a reply.
  */
 NET_TEST(tls_destroyed_under_a_reader_and_a_writer)
 {

@@ -56,8 +56,8 @@ TASK_TEST(tls_context_with_a_key_that_is_locked)
 }
 
 /*
- * A context cannot be created with a key that belongs to another certificate or is of
- * another type.
+ * A context cannot be created if the key belongs to another certificate or has another
+ * type.
  */
 TASK_TEST(tls_context_with_a_key_that_does_not_fit)
 {
@@ -159,7 +159,7 @@ static int accept_it(void *arg)
 }
 
 /*
- * Perform a handshake between the client and a server with these options. Returns the
+ * Perform a handshake between a client and a server with these options. Returns the
  * client's result, and stores the server's result in *server_rc.
  */
 static int meet(const coil_tls_opts *server, coil_tls *client, int *server_rc)
@@ -249,7 +249,7 @@ NET_TEST(tls_certificates_that_were_revoked)
     CHECK_INT(meet_as(&client, files.server), 0);
     CHECK_INT(meet_as(&client, files.revoked), -EKEYREVOKED);
     check_says("certificate revoked (depth 0, subject 'CN = server'");
-    /* crl_file has no list of this authority */
+    /* crl_file contains no list of this authority */
     client.ca_file = files.self_signed;
     CHECK_INT(meet_as(&client, files.self_signed), -EKEYREJECTED);
     check_says("unable to get certificate CRL");
@@ -259,8 +259,8 @@ NET_TEST(tls_certificates_that_were_revoked)
 /* ---- the process's own ------------------------------------------------------------- */
 
 /*
- * The default context reads its trusted authorities when it is first used, from the file
- * that SSL_CERT_FILE names. Later changes to the variable do not matter.
+ * When it is first used, the default context reads its trusted authorities from the file
+ * that SSL_CERT_FILE names. Later changes to the variable have no effect.
  */
 IO_TEST(tls_default_context)
 {
@@ -294,8 +294,8 @@ IO_TEST(tls_default_context_of_a_system_without_authorities)
 }
 
 /*
- * A context with a certificate loads the system's authorities once, when it first
- * connects. A server never loads these authorities.
+ * A context with a certificate loads the system's authorities when a client first uses
+ * it, and never for a server.
  */
 IO_TEST(tls_context_with_a_certificate_trusts_the_system_when_it_connects)
 {
@@ -322,8 +322,8 @@ IO_TEST(tls_context_with_a_certificate_trusts_the_system_when_it_connects)
 }
 
 /*
- * The default context is created even if the task that waits for it is cancelled. The
- * next call uses it.
+ * The default context is created for later calls even if the task that waits for it is
+ * cancelled.
  */
 IO_TEST(tls_default_context_that_nobody_waits_for)
 {

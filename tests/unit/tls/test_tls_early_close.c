@@ -1,8 +1,9 @@
 /*
- * test_tls_early_close.c - a TLS 1.3 client sends its data and closes the connection
- * before the server writes its session tickets. The server must read all of the data.
+ * test_tls_early_close.c - a server must read all data of a TLS 1.3 client that closes
+ * the connection before the server writes its session tickets.
  *
- * The client is OpenSSL on two memory BIOs, so that each step happens at a known moment.
+ * The client uses OpenSSL with two memory BIOs, so that each step happens at a known
+ * moment.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -19,7 +20,7 @@
 enum { DATA = 20000 };
 
 struct way {
-    /* use a socket pair, on which the server's write fails with EPIPE at once */
+    /* use a socket pair, where the server's write fails with EPIPE at once */
     bool local;
     bool notify;       /* the client sends close_notify */
     bool reset;        /* the client resets the connection */
@@ -60,8 +61,7 @@ static void send_output(struct client *c)
 }
 
 /*
- * Receive the server's part of the handshake, and pass it to OpenSSL. The server has
- * already sent it.
+ * Pass the server's part of the handshake, which the server has already sent, to OpenSSL.
  */
 static void receive_input(struct client *c)
 {

@@ -10,8 +10,8 @@
 #include <openssl/err.h>
 
 /*
- * The error of a failed allocation may be anywhere in OpenSSL's error queue, depending on
- * its version.
+ * The position of a failed allocation's error in OpenSSL's error queue depends on the
+ * version of OpenSSL.
  */
 TASK_TEST(tls_failure_for_lack_of_memory_says_so_wherever_it_stands)
 {

@@ -1,6 +1,6 @@
 /*
- * test_tls_loops.c - TLS on several threads: contexts that are shared by loops, and
- * streams that move between loops.
+ * test_tls_loops.c - TLS on several threads: contexts that loops share, and streams that
+ * move between loops.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -65,7 +65,7 @@ static void connect_ends(struct shared *s, coil_stream *ends[2])
 #define CONNECTIONS 20
 
 /*
- * Make connections with the shared contexts. The threads also share sessions: a ticket
+ * Make connections with the shared contexts. The threads also share sessions, so a ticket
  * may be used on any thread.
  */
 static int use_contexts(void *arg)
@@ -95,8 +95,8 @@ TEST(tls_threads_share_contexts)
 }
 
 /*
- * Make connections with the default context. Both threads need it at the same time, and
- * share it.
+ * Make connections with the default context, which both threads need at the same time and
+ * share.
  */
 static int use_the_default(void *arg)
 {
@@ -121,7 +121,7 @@ TEST(tls_threads_share_the_default_context)
 struct moved {
     coil_stream *stream;
     const char *backend;
-    coil_task_fn use; /* function of a task; gets this struct */
+    coil_task_fn use; /* function of a task, whose argument is this struct */
     char line[64];
     const unsigned char *bytes;
     size_t n;
@@ -143,7 +143,7 @@ static void *run_elsewhere(void *arg)
     coil_run_opts opts = {.loop.backend = m->backend, .no_signals = true};
     int rc = coil_run(use_moved, m, &opts);
 
-    if (rc == -ENOSYS) { /* too little locked memory for a second ring */
+    if (rc == -ENOSYS) { /* too little lockable memory for a second ring */
         opts.loop.backend = "epoll";
         rc = coil_run(use_moved, m, &opts);
     }
@@ -172,8 +172,8 @@ static int answer_line(void *arg)
 }
 
 /*
- * The stream moves while some bytes are decrypted, some are received but encrypted, and
- * some have not arrived yet. All bytes must be read in order.
+ * Move a stream while some bytes are decrypted, some were received but are still
+ * encrypted, and some have not arrived yet. All bytes must be read in order.
  */
 IO_TEST(tls_stream_goes_to_another_loop_and_back)
 {
@@ -229,7 +229,7 @@ static void check_receives(coil_stream *stream)
     CHECK_INT(wrong, 0);
 }
 
-/* If a part of a record was sent on one loop, the rest is sent on the other. */
+/* If a part of a record was sent on one loop, the rest must be sent on the other. */
 IO_TEST(tls_stream_takes_a_cut_record_along)
 {
     struct moved m = {.use = write_the_rest};
@@ -264,7 +264,7 @@ static void *destroy_elsewhere(void *arg)
     return NULL;
 }
 
-/* A detached stream can be destroyed on any thread. This sends no close_notify. */
+/* A detached stream can be destroyed on any thread, without sending a close_notify. */
 IO_TEST(tls_stream_that_is_detached_is_destroyed_anywhere)
 {
     struct shared s;

@@ -1,5 +1,5 @@
 /*
- * test_tls_none.c - in a build without OpenSSL, every TLS call fails.
+ * test_tls_none.c - in a build without OpenSSL, all TLS calls fail.
  */
 #include "../../harness/harness.h"
 

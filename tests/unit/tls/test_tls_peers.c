@@ -1,6 +1,6 @@
 /*
- * test_tls_peers.c - TLS with other implementations as the peer: OpenSSL on a thread,
- * which does things that coil never does; OpenSSL's programs; and Python's ssl module.
+ * test_tls_peers.c - TLS with peers that use other implementations: OpenSSL on a thread,
+ * for things that coil never does; OpenSSL's programs; and Python's ssl module.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -30,7 +30,7 @@ struct peer {
     void (*talk)(struct peer *peer); /* called on the peer's thread after the handshake */
     SSL *ssl;
     int fd, handshake;
-    int go[2]; /* a pipe; a byte in it makes a waiting peer continue */
+    int go[2]; /* a pipe; a byte makes a waiting peer continue */
     int comes; /* number of bytes that the peer reads after that */
     pthread_t thread;
 };
@@ -54,7 +54,7 @@ static void *run_peer(void *arg)
     return NULL;
 }
 
-/* Connect a coil client to the peer, and complete the handshake. */
+/* Connect to the peer as a coil client, and complete the handshake. */
 static coil_stream *connect_to_peer(struct peer *p)
 {
     coil_stream *stream = make_stream_and_peer(&p->fd);
@@ -68,7 +68,7 @@ static coil_stream *connect_to_peer(struct peer *p)
     return stream;
 }
 
-/* Accept the peer with a coil server, and complete the handshake. */
+/* Accept the peer as a coil server, and complete the handshake. */
 static coil_stream *accept_peer(struct peer *p)
 {
     coil_stream *stream = make_stream_and_peer(&p->fd);
@@ -119,8 +119,8 @@ static size_t length_of_record(const unsigned char *record)
 }
 
 /*
- * Send "tick" and the first record of a session ticket. When the test writes to `go`,
- * send the rest of the ticket.
+ * Send "tick" and the first record of a session ticket, and the rest of the ticket after
+ * the test has written to `go`.
  */
 static void send_ticket_in_pieces(struct peer *p)
 {
@@ -188,8 +188,8 @@ static int write_no_more(void *arg)
 }
 
 /*
- * Write after the first record of a ticket was read. OpenSSL encrypts nothing until it
- * has the whole ticket, so the writer waits.
+ * Write after reading the first record of a ticket. OpenSSL encrypts nothing until it has
+ * the whole ticket, so the writer must wait.
  */
 static void check_ticket_in_pieces(coil_task_fn read, coil_task_fn write_out,
                                    bool reader_leaves)
@@ -261,7 +261,7 @@ static void update_keys_often(struct peer *p)
     SSL_shutdown(p->ssl);
 }
 
-/* The peer's key updates are answered by the next write, or while reading. */
+/* A peer's key updates are answered by the next write, or by a read. */
 IO_TEST(tls_answers_key_updates)
 {
     struct peer p = {.max_version = TLS1_3_VERSION, .talk = update_keys_often};
@@ -277,8 +277,8 @@ IO_TEST(tls_answers_key_updates)
 }
 
 /*
- * Key updates arrive while a writer is waiting and the kernel is reading from its buffer.
- * The answers must not change that buffer.
+ * If key updates arrive while a writer is waiting, the answers must not change the buffer
+ * from which the kernel is reading.
  */
 #define FLOOD ((size_t)12 * 1024 * 1024)
 
@@ -345,14 +345,14 @@ static void renegotiate(struct peer *p)
     char buf[16];
 
     SSL_renegotiate(p->ssl);
-    /* SSL_do_handshake() only sends the request. SSL_read() reads the client's answer. */
+    /* SSL_do_handshake() only sends the request; SSL_read() reads the client's answer. */
     CHECK(SSL_do_handshake(p->ssl) == 1);
     CHECK(SSL_read(p->ssl, buf, sizeof buf) <= 0);
     ERR_clear_error();
 }
 
 /*
- * Request a renegotiation as the client. OpenSSL treats coil's warning as a failed
+ * Request a renegotiation as a client. OpenSSL treats coil's warning as a failed
  * handshake.
  */
 static void renegotiate_as_client(struct peer *p)
@@ -365,8 +365,8 @@ static void renegotiate_as_client(struct peer *p)
 }
 
 /*
- * Check that coil refuses the renegotiation with a warning. This peer then ends the
- * connection.
+ * Check that coil refuses the renegotiation with a warning, after which this peer ends
+ * the connection.
  */
 static void check_that_it_is_refused(coil_stream *stream)
 {

@@ -1,6 +1,6 @@
 /*
- * test_tls_streams.c - TLS with other kinds of streams and operations: local sockets,
- * files, vectors, other threads, and bytes that arrive with the end of the handshake.
+ * test_tls_streams.c - TLS with other kinds of streams and calls: local sockets, files,
+ * vectors, other threads, and bytes that arrive with the end of the handshake.
  */
 #include "certificates.h"
 #include "../socket/sockets.h"
@@ -92,7 +92,7 @@ static unsigned char *make_pattern(size_t size)
     return bytes;
 }
 
-/* Shut the client's writing side down, and check the bytes that the peer received. */
+/* Shut down the client's writing side, and check the bytes that the peer has received. */
 static void check_received(struct ends *e, coil_task *task, struct receiving *r,
                            size_t size)
 {
@@ -179,8 +179,8 @@ static int sends_much(void *arg)
     ssize_t n = 0;
 
     /*
-     * Write until an error occurs. This must happen soon, because the kernel buffers only
-     * a few megabytes.
+     * Write until there is an error, which must happen soon, because the kernel's buffers
+     * hold only a few megabytes.
      */
     for (int i = 0; i < 100000 && n >= 0; i++)
         n = coil_write(e->client, bytes, sizeof bytes);
@@ -188,8 +188,8 @@ static int sends_much(void *arg)
 }
 
 /*
- * The peer disconnects while the writer is waiting, or before it writes. In both cases,
- * the write must end.
+ * A write must end if the peer disconnects while the writer is waiting, or before it
+ * writes.
  */
 NET_TEST(tls_writing_to_a_peer_that_left_ends)
 {
@@ -241,7 +241,7 @@ static int send_parts(void *arg)
     return 0;
 }
 
-/* Cancel the call, and check that a second call sends the remaining bytes. */
+/* Cancel a call, and check that a second call sends the remaining bytes. */
 static void check_taken_up_again(int (*send)(void *))
 {
     size_t size = (size_t)12 * 1024 * 1024;
@@ -279,8 +279,8 @@ static void check_taken_up_again(int (*send)(void *))
 }
 
 /*
- * Cancel the copy. The bytes that TLS has accepted are still sent, and all other bytes
- * are still in the source.
+ * Cancel a copy. The bytes that TLS has accepted must still be sent, and all other bytes
+ * must remain in the source.
  */
 IO_TEST(tls_copy_that_is_cancelled_loses_no_byte)
 {
@@ -329,8 +329,8 @@ IO_TEST(tls_writing_parts_is_continued_where_it_was)
 /* ---- bytes that come with the handshake's last ------------------------------------- */
 
 /*
- * A relay that passes the client's first record on, and holds the others back until the
- * client has sent everything. Therefore the last handshake message, a line and the end of
+ * A relay that passes on the client's first record, and holds back the others until the
+ * client has sent everything, so that the last handshake message, a line and the end of
  * the stream arrive together.
  */
 struct between {
@@ -351,7 +351,7 @@ static int read_record(coil_stream *from, unsigned char *bytes, size_t *size)
 }
 
 /*
- * Hold back the three encrypted records: the client's Finished message, its line, and its
+ * Hold back the client's three encrypted records: its Finished message, its line, and its
  * close_notify.
  */
 static int hold_back(void *arg)
@@ -449,10 +449,7 @@ static void *run_elsewhere(void *arg)
     return coil_run(use_elsewhere, m, &opts) < 0 ? "failed" : NULL;
 }
 
-/*
- * One half of the line is decrypted on this thread, and the other half on the other
- * thread.
- */
+/* Half of a line is decrypted on this thread, and the other half on another thread. */
 IO_TEST(tls_goes_along_to_another_thread)
 {
     struct moved m = {.backend = coil_backend_name()};
@@ -483,7 +480,9 @@ IO_TEST(tls_goes_along_to_another_thread)
     close_ends(e);
 }
 
-/* The connection belongs to the parent, so the child sends no close_notify. */
+/*
+ * The child must not send a close_notify, because the connection belongs to the parent.
+ */
 IO_TEST(tls_stream_destroyed_by_a_forked_child_goes_on_in_the_parent)
 {
     coil_stream *streams[2];
@@ -538,8 +537,8 @@ static coil_task *start_waiting(struct waiting *w, coil_stream *stream)
 }
 
 /*
- * A TLS stream is readable if there are decrypted bytes. The arrival of session tickets
- * does not make it readable.
+ * A TLS stream is readable if there are decrypted bytes. Session tickets that arrive must
+ * not make it readable.
  */
 NET_TEST(tls_is_readable_when_there_are_decrypted_bytes)
 {
@@ -627,7 +626,7 @@ IO_TEST(tls_that_is_cut_off_is_readable_and_the_read_says_so)
     close_ends(e);
 }
 
-/* The reset ends the wait, but the read must still return the error. */
+/* A reset must end the wait for readability, and the read must return the error. */
 IO_TEST(tls_that_is_reset_is_readable_and_the_read_says_so)
 {
     /* connect(2) to AF_UNSPEC resets the connection */
@@ -656,7 +655,7 @@ static int reads_a_byte(void *arg)
 }
 
 /*
- * Both the reader and the writer must get an error, whichever of them sees the reset
+ * The reader and the writer must both get an error, whichever of them gets the reset
  * first.
  */
 IO_TEST(tls_that_is_reset_fails_its_reader_and_its_writer)
