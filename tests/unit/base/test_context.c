@@ -346,7 +346,7 @@ TASK_TEST(context_of_a_call_is_a_copy_of_the_askers)
     coil_future_release(future);
 }
 
-TASK_TEST(context_of_a_call_that_is_not_made_is_let_go)
+TASK_TEST(context_of_a_cancelled_call_is_released)
 {
     struct counted one = {1};
     coil_future *future;

@@ -327,7 +327,7 @@ static void *transfer_back(coil__coro *here)
     return coil__coro_transfer(there, got);
 }
 
-TEST(coro_transfer_keeps_no_books)
+TEST(coro_transfer_leaves_the_caller_unchanged)
 {
     static const struct coil__coro_class class = {.main = transfer_back,
                                                   .label = label_test};

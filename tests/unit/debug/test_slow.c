@@ -418,7 +418,7 @@ static int have_a_sampler_in_debug_mode(void *arg)
     return 0;
 }
 
-TEST(debug_mode_has_a_thread_that_looks_and_nothing_else_has)
+TEST(only_debug_mode_starts_a_sampler)
 {
     coil_run_opts opts = {.no_signals = true};
 

@@ -291,7 +291,7 @@ static int look(coil_task *task, void *arg)
     return 0;
 }
 
-TASK_TEST(looking_changes_neither_order_nor_errno)
+TASK_TEST(backtraces_change_neither_order_nor_errno)
 {
     int looked = 0;
 

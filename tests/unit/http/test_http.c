@@ -402,7 +402,7 @@ IO_TEST(http_switch_of_protocols_that_nobody_asked_for_fails)
     end(&both);
 }
 
-IO_TEST(http_refuses_requests_that_are_none)
+IO_TEST(http_refuses_invalid_requests)
 {
     const char *urls[] = {
         "gopher://127.0.0.1/",    "file:///etc/passwd", "nonsense", "", "http://",

@@ -936,7 +936,7 @@ TASK_TEST(blocking_lane_that_is_being_destroyed_is_not_started_anew)
     coil_executor_destroy(other);
 }
 
-TEST(blocking_lane_that_is_none)
+TEST(blocking_lane_that_is_invalid)
 {
     coil_lane file = COIL_LANE_FILE, none = (coil_lane)40, far = (coil_lane)1000;
 

@@ -347,7 +347,7 @@ static void is_always_ready(coil_loop *loop)
     close(fd);
 }
 
-TEST(guest_reader_of_what_never_waits_is_called)
+TEST(guest_reader_of_an_always_ready_descriptor_is_called)
 {
     for_each_guest(is_always_ready);
 }

@@ -593,7 +593,7 @@ static ssize_t receive_with(coil_stream *stream, void *buf, size_t n, int flags)
 /*
  * Peeks, large reads and recvmsg(2) return the bytes that were received ahead, in order.
  */
-RING_TEST(ring_shows_all_kinds_of_reads_what_came_unasked)
+RING_TEST(ring_returns_bytes_received_ahead_to_all_kinds_of_reads)
 {
     static char large[100000];
     struct iovec parts[2] = {{large, 2}, {large + 2, sizeof large - 2}};
@@ -1423,7 +1423,7 @@ static int sleep_until_mapped(void *arg)
     return coil_sleep(COIL_USEC(10));
 }
 
-TEST(ring_is_mapped_for_one_who_waits_often)
+TEST(ring_is_mapped_after_several_waits)
 {
     on_each_way(sleep_until_mapped);
 }

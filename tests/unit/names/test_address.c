@@ -102,7 +102,7 @@ TEST(address_of_numbers)
     }
 }
 
-TEST(address_that_is_none)
+TEST(address_that_is_invalid)
 {
     coil_address none = {.length = 0}, unnamed = {.length = sizeof(sa_family_t)};
 

@@ -101,7 +101,7 @@ TASK_TEST(addrinfo_fails_with_errnos)
     CHECK_INT(coil_getaddrinfo("127.0.0.1", "80", &foreign, &list), -EAFNOSUPPORT);
 }
 
-TASK_TEST(addrinfo_of_a_port_that_is_none)
+TASK_TEST(addrinfo_of_an_invalid_port)
 {
     static const char *const bad[] = {
         "99999", "65536",      "-1",  "+80",   " 80",  "80 ",  "",

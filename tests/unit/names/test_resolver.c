@@ -744,7 +744,7 @@ TASK_TEST(resolver_reads_resolv_conf_again_when_it_has_changed)
  * The server is queried neither for an address with a nonexistent zone nor for a text
  * with a colon that is not an address.
  */
-TASK_TEST(resolver_asks_for_nothing_that_is_no_name)
+TASK_TEST(resolver_queries_only_valid_names)
 {
     begin(NULL);
     CHECK_STR(look_up("fe80::1%nowhere", &tcp), "ENOENT");

@@ -77,7 +77,7 @@ static int listen_and_fill(struct connecting *c, int fillers[], int count)
 
 static const char *const no_ports[] = {"99999", "65536", "-1", "+80", " 80", "80 ", ""};
 
-NET_TEST(listen_and_connect_refuse_a_port_that_is_none)
+NET_TEST(listen_and_connect_refuse_an_invalid_port)
 {
     for (size_t i = 0; i < sizeof no_ports / sizeof no_ports[0]; i++) {
         coil_connect_options from = {.local_port = no_ports[i]};
@@ -452,7 +452,7 @@ NET_TEST(listen_and_connect_by_a_port_in_numbers)
     coil_listener_destroy(listener);
 }
 
-NET_TEST(listen_and_connect_refuse_an_address_that_is_none)
+NET_TEST(listen_and_connect_refuse_an_invalid_address)
 {
     coil_address none = {.length = 0}, cut, foreign = {.length = 12};
     coil_listener *listener = NULL;

@@ -139,7 +139,7 @@ IO_TEST(unix_abstract_name)
     CHECK_INT(coil_connect_unix(abstract, &client), -ECONNREFUSED);
 }
 
-IO_TEST(unix_paths_that_are_none)
+IO_TEST(unix_paths_that_are_invalid)
 {
     coil_listener *listener;
     coil_stream *client;

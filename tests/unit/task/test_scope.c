@@ -554,7 +554,7 @@ TEST(scopes_misused_stop_the_program_with_a_sentence)
     test_dies(run_leave_twice, NULL, "it was left before");
 }
 
-TASK_TEST(scope_exit_hands_a_count_back_whole)
+TASK_TEST(scope_exit_count_returns_large_counts)
 {
     coil_scope s;
 

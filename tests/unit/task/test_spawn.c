@@ -177,7 +177,7 @@ static int await_and_note(void *task)
     return rc;
 }
 
-TASK_TEST(what_waits_for_a_task_goes_on_in_the_queues_order)
+TASK_TEST(awaiter_of_a_task_continues_in_queue_order)
 {
     coil_task *first, *waiter;
 

@@ -83,7 +83,7 @@ SIM_TEST(simulated_packets_take_their_time, .latency_ns = EXACTLY(COIL_MSEC(10))
     destroy_streams(ends);
 }
 
-SIM_TEST(simulated_bandwidth_is_shared_by_nobody, .bytes_per_second = 1000)
+SIM_TEST(simulated_bandwidth_is_per_direction, .bytes_per_second = 1000)
 {
     coil_stream *ends[2];
     char buf[5000] = {0};

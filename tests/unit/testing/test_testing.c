@@ -185,7 +185,7 @@ static int place_of_first(void *arg)
 }
 
 /* Task 'a' must be equally likely to get each position in a turn. */
-TEST(a_shuffle_favours_no_place)
+TEST(a_shuffle_is_uniform)
 {
     static char names[] = "abcd";
     int places[4] = {0};

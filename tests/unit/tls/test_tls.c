@@ -1191,7 +1191,7 @@ IO_TEST(tls_stream_is_closed_or_destroyed_in_the_handshake)
 
 /* ---- peers that misbehave ---------------------------------------------------------- */
 
-IO_TEST(tls_peer_does_not_speak_it)
+IO_TEST(tls_peer_does_not_speak_tls)
 {
     int peer;
     coil_stream *stream = make_stream_and_peer(&peer);
