@@ -297,8 +297,8 @@ static ssize_t write_parts(struct way *way, unsigned char *buf, size_t n)
 }
 
 /*
- * Each call uses a new file, because sendfile(2) does not copy the file's pages, so the
- * file must not be overwritten afterwards.
+ * Each call uses a new file: sendfile(2) does not copy the file's pages, so the file must
+ * not be overwritten afterwards.
  */
 static ssize_t send_file(struct way *way, unsigned char *buf, size_t n)
 {

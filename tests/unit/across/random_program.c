@@ -4,8 +4,8 @@
  * Each of the two ends of a connection has a group with a reading and a writing task: if
  * one fails, the other is cancelled, and the stream is destroyed. The writer sends a
  * pattern with randomly chosen calls, and half-closes the connection. The reader reads to
- * the end, also with randomly chosen calls. So no task waits forever unless coil has an
- * error. Some seeds add a third task, which cancels one of the two tasks, closes the
+ * the end, also with randomly chosen calls. So no task waits forever unless coil has a
+ * bug. Some seeds add a third task, which cancels one of the two tasks, closes the
  * stream, or stops the server at a random moment. The server is a coil_server, or a task
  * that accepts connections.
  *

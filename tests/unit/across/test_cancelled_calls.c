@@ -96,7 +96,7 @@ static void begin_write(bool ready)
 
 /*
  * Write to the stream until a write would have to wait. If `ready`, read all bytes at the
- * other end, so that it would not.
+ * other end, so that there is room again.
  */
 static void begin_write_again(bool ready)
 {

@@ -456,8 +456,8 @@ static int sleep_two_milliseconds(void *arg)
 }
 
 /*
- * Print the tasks after the sleeper's deadline has passed, while this task still keeps
- * the loop from noticing this.
+ * Print the tasks after the sleeper's deadline has passed, while this task still occupies
+ * the loop, which has not noticed this.
  */
 static int dump_a_late_sleeper(void *arg)
 {

@@ -48,7 +48,7 @@ static void *read_report(void *unused)
     return unused;
 }
 
-/* Unlock after the time of 30 checks. */
+/* Unlock after the time that 30 checks take. */
 static void *unlock_later(void *unused)
 {
     nanosleep(&(struct timespec){.tv_nsec = 30 * coil__stall_check_ns}, NULL);

@@ -1,7 +1,7 @@
 /*
  * test_http_cut.c - responses that end early. Each response is cut off after each of its
- * bytes, so in the status line, the headers, an interim response, the size of a chunk, a
- * chunk, and a trailer.
+ * bytes, that is, in the status line, the headers, an interim response, the size of a
+ * chunk, a chunk, and a trailer.
  */
 #include "fixture.h"
 

@@ -187,7 +187,7 @@ static size_t read_name(const unsigned char *data, size_t n, char name[256])
 
 /*
  * Compose the answer to a query. Returns the rule that specifies when to send the answer,
- * or NULL if the query is to be lost.
+ * or NULL if the query must be ignored.
  */
 static const struct name_rule *answer(struct name_server *s, const unsigned char *data,
                                       size_t n, bool by_udp, struct message *m)

@@ -39,7 +39,7 @@ struct name_rule {
     int soa_minimum; /* minimum in the SOA record of a negative answer; 0: no record */
     unsigned delay_ms;
     bool held;       /* answer UDP queries only after name_server_release() */
-    unsigned drops;  /* number of queries to lose before one is answered */
+    unsigned drops;  /* number of queries to ignore before answering */
     bool truncated;  /* truncate the answer over UDP, so that TCP must be used */
     bool silent;     /* never answered */
     unsigned filler; /* number of additional addresses, to make the answer long */

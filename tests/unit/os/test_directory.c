@@ -193,8 +193,8 @@ static void nth_fails(void)
     put_file("a", "");
     put_file("b", "");
     /*
-     * Repeat this until a call that reads the directory has failed: this may not happen
-     * at once, because the number of waits varies.
+     * Repeat until a call that reads the directory has failed. This may take several
+     * attempts, because the number of waits varies.
      */
     while (each_call_fails() == 0)
         ;

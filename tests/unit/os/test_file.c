@@ -757,8 +757,8 @@ static int each_call_fails(void)
 static void nth_call_fails(void)
 {
     /*
-     * Repeat this until a call that uses the file has failed: this may not happen at
-     * once, because the number of waits varies.
+     * Repeat until a call that uses the file has failed. This may take several attempts,
+     * because the number of waits varies.
      */
     while (each_call_fails() == 0)
         ;

@@ -276,7 +276,7 @@ IO_TEST(watch_of_a_file)
     end();
 }
 
-/* Return a number of events that is larger than the kernel's queue. */
+/* Return a number of events that does not fit into the kernel's queue. */
 static int queue_length(void)
 {
     FILE *file = fopen("/proc/sys/fs/inotify/max_queued_events", "r");

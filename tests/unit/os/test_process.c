@@ -168,8 +168,8 @@ IO_TEST(process_environment_is_the_programs_or_its_own)
 }
 
 /*
- * The program is searched in the PATH of the child's environment, as in Python
- * (os.get_exec_path(env)), and unlike with execvpe(3).
+ * The program is searched for in the PATH of the child's environment, as in Python
+ * (os.get_exec_path(env)), but unlike with execvpe(3).
  */
 IO_TEST(process_is_looked_for_in_the_path_of_its_environment)
 {

@@ -307,7 +307,7 @@ NET_TEST(copy_keeps_other_readers_and_writers_out)
     }
 }
 
-/* Destroy the source during a copy, or the destination. */
+/* Destroy the source or the destination during a copy. */
 IO_TEST(copy_ends_when_a_stream_is_destroyed)
 {
     for (int which = 0; which < 2; which++) {

@@ -234,7 +234,10 @@ IO_TEST(lost_connection_is_forgotten_with_its_descriptor)
     coil_stream_destroy(stream);
 }
 
-/* On the simulated network, too, both get the error, which a packet delivers. */
+/*
+ * Reader and writer both get the error on the simulated network, too, where a packet
+ * delivers it.
+ */
 NET_TEST(lost_connection_fails_both_on_any_network)
 {
     coil_stream *ends[2];

@@ -143,8 +143,9 @@ static int read_eight(void *arg)
 }
 
 /*
- * For descriptors from which only whole records can be read. After a cancelled read the
- * backend has recorded that the descriptor is empty, but a short read must still fail.
+ * Check a descriptor from which only whole records can be read. After a cancelled read
+ * the backend has recorded that the descriptor is empty, but a short read must still
+ * fail.
  */
 static void check_short(int fd)
 {

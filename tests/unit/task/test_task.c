@@ -167,8 +167,8 @@ TASK_TEST(a_sleep_of_nothing_is_a_yield)
 }
 
 /*
- * Sleep 0.1 s five times. Five of these tasks together take 0.5 s. (docs/seeds.md, row
- * 33)
+ * Sleep for 0.1 s five times. Five of these tasks together take 0.5 s. (docs/seeds.md,
+ * row 33)
  */
 static int sleepy(void *arg)
 {
