@@ -12,7 +12,8 @@
 
 /*
  * The answer to a request. Strings are valid until answer_finish(), and NULL if the
- * header is missing.
+ * header is missing. The struct has many members, because later steps need many facts
+ * about an answer.
  */
 struct answer {
     int rc;     /* 0, or a negative errno if the request failed */

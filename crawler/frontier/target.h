@@ -63,8 +63,8 @@ enum target_content {
 };
 
 /*
- * The state of one URL. There may be millions of targets, so members are packed: small
- * ones are bit fields, and there are no nested structs.
+ * The state of one URL. There may be millions of targets, so small members are bit
+ * fields. The struct has many members, because nested structs would need more bytes.
  */
 struct target {
     const char *url; /* the encoded URL with its fragment, or the text of a link */

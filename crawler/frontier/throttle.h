@@ -21,7 +21,8 @@
 
 /*
  * The rate limit of a host, and the history of its answers, on which the rules in
- * throttle.c depend. Initialize with zeroes.
+ * throttle.c depend. Initialize with zeroes. The struct has many members, because these
+ * rules consider many facts.
  */
 struct throttle {
     double rate;   /* requests per second; 0: no limit */

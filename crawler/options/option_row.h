@@ -33,7 +33,10 @@ struct option_source {
     bool *is_given; /* for each row, whether a value replaced the default */
 };
 
-/* A row of the table of options. */
+/*
+ * A row of the table of options. The struct has many members, because a row describes
+ * everything about an option, from its name to its help.
+ */
 struct option_row {
     const char *name;
     char letter;          /* short name, or 0 */

@@ -55,7 +55,7 @@ enum options_command { /* The command that the first operand names. */
 };
 enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-/* All options of a run. */
+/* All options of a run. The struct has many members, because each option has one. */
 struct options {
     /* Which URLs to fetch. */
     struct text_list starts;   /* URLs from url_resolve(), or paths */

@@ -49,7 +49,10 @@ struct ahead {
     uint64_t mark;
 };
 
-/* The state of a search, for pages of all types. */
+/*
+ * The state of a search. The struct has many members, because the same object reads pages
+ * of all types, piece by piece.
+ */
 struct search {
     struct links links;
     char content_type[256]; /* the Content-Type header, truncated if it is longer */

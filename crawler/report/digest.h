@@ -91,7 +91,10 @@ struct digest_total {
     size_t count;
 };
 
-/* The digest of a crawl. */
+/*
+ * The digest of a crawl. The struct has many members, because each list in the report
+ * needs an array, its count and its capacity.
+ */
 struct digest {
     const struct options *options;
     time_t begin;

@@ -35,7 +35,10 @@ struct heap_entry {
     uint32_t vertex; /* number of a page, or number of pages + number of a finding */
 };
 
-/* The graph of pages and findings. */
+/*
+ * The graph of pages and findings. The struct has many members, because each array of the
+ * graph needs its count.
+ */
 struct graph {
     const struct targets *targets;
     struct arena *copies;

@@ -76,8 +76,8 @@ enum store_flag {
 };
 
 /*
- * The result of a request for a URL. Each member is a column of the table of pages.
- * Missing texts are NULL.
+ * The result of a request for a URL. Missing texts are NULL. The struct has many members,
+ * because each is a column of the table of pages.
  */
 struct store_page {
     /*

@@ -41,7 +41,8 @@ enum statement {
     " ?19, ?20"
 
 /*
- * An open store: the connection, the input of the crawl, and the counts of both tables.
+ * An open store. The struct has many members, because it contains the connection, the
+ * input of the crawl, and the counts of both tables.
  */
 struct store {
     char *path;

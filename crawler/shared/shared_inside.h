@@ -34,7 +34,11 @@ struct held_back {
     uint8_t tries;
 };
 
-/* A lease, with the results and the items to be released that are not sent yet. */
+/*
+ * A lease, with the results and the items to be released that are not sent yet. The
+ * struct has many members, because the lease, both lists and their deadlines are used
+ * together.
+ */
 struct held {
     struct shared *shared;
     struct lease lease;

@@ -28,7 +28,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A parsed URL. A missing part has length 0 at the offset at which it would be. */
+/*
+ * A parsed URL. A missing part has length 0 at the offset at which it would be. The
+ * struct has many members, because each part of a URL needs its offset.
+ */
 struct whatwg_url {
     char *href; /* NUL-terminated ASCII; spaces occur only in an opaque path */
     size_t length;

@@ -28,7 +28,10 @@ struct watch_host {
     bool is_troubled; /* host_pace.is_troubled */
 };
 
-/* The numbers on the status page. */
+/*
+ * The state of a crawl. The struct has many members, because each is a number on the
+ * status page.
+ */
 struct watch_numbers {
     int64_t elapsed_ns;
     struct crawler_progress urls;

@@ -46,8 +46,8 @@ typedef int (*css_visit_function)(const struct css_url *url, void *arg);
 #define CSS_NAME_BYTES 24 /* longer than every name that the tokenizer must recognize */
 
 /*
- * The state of a tokenizer, which must be stored between pieces. All members are private
- * to css.c and css_numbers.c.
+ * The state of a tokenizer. The struct has many members, because a piece may end after
+ * any byte of a style sheet. All members are private to css.c and css_numbers.c.
  */
 struct css {
     css_visit_function visit;

@@ -28,7 +28,10 @@ struct entry {
     bool cut;
 };
 
-/* The state of a sitemap that is being read, which must be stored between pieces. */
+/*
+ * The state of a sitemap that is being read. The struct has many members, because a piece
+ * may end after any byte.
+ */
 struct sitemap {
     enum form form;
     enum sitemap_root root;

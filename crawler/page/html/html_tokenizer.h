@@ -110,7 +110,10 @@ struct html_sink {
     int (*doctype)(const struct html_doctype *doctype, void *arg);
 };
 
-/* The state of a tokenizer, which must be stored between pieces. */
+/*
+ * The state of a tokenizer. The struct has many members, because a piece may end after
+ * any byte of a page.
+ */
 struct html_tokenizer {
     /* The sink may change the next three members in tag_end() and text(). */
     bool wants_text; /* initially true */

@@ -52,7 +52,10 @@ struct link {
 
 typedef int (*links_visit_function)(const struct link *link, void *arg);
 
-/* The links of a page, and the state of the search. */
+/*
+ * The links of a page, and the state of the search. The struct has many members, because
+ * all functions that the tokenizer calls share the state of the current tag.
+ */
 struct links {
     bool wants_ids; /* also visit links of kind LINK_ID; initially false */
     bool wants_rel; /* set `nofollow`; initially false */

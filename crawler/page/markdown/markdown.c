@@ -46,8 +46,8 @@ struct markdown {
 };
 
 /*
- * The state of a document that is being read, shared by the walk over the tree and the
- * callbacks of the tokenizers.
+ * The state of a document that is being read. The struct has many members, because the
+ * walk over the tree and the callbacks of the tokenizers share it.
  */
 struct reader {
     struct markdown *found;
