@@ -129,10 +129,10 @@ static const char *what_is_too_long(const coil_http_response *response)
     long requested = 0;
 
     if (response->has_headers)
-        return "a piece of the body is decompressed to more than libcurl takes";
+        return "a piece of the body is decompressed to more than libcurl allows";
     curl_easy_getinfo(response->easy, CURLINFO_REQUEST_SIZE, &requested);
-    return requested > 0 ? "a header is longer than libcurl takes"
-                         : "the request's URL or headers are longer than libcurl takes";
+    return requested > 0 ? "a header is longer than libcurl allows"
+                         : "the request's URL or headers are longer than libcurl allows";
 }
 
 /*
@@ -186,7 +186,7 @@ static const char *message_of_result(const coil_http_response *response)
         (response->code == CURLE_OUT_OF_MEMORY || (int)response->code == TOO_LARGE))
         return what_is_too_long(response);
     if (rc == -EMSGSIZE && begins_with(response->error, "Out of memory"))
-        return "a trailer is longer than libcurl takes";
+        return "a trailer is longer than libcurl allows";
     /* libcurl's message differs if it tried more than one connection */
     if (response->code == CURLE_GOT_NOTHING ||
         begins_with(response->error, "Connection died"))
@@ -201,8 +201,8 @@ static const char *message_of_failure(const coil_http_response *response, int rc
         return "the body is longer than the limit";
     case -EPROTO:
         return response->lengths_doubtful
-                   ? "the lengths in the headers differ"
-                   : "the server switched to another protocol without a request for it";
+                   ? "the Content-Length headers differ"
+                   : "the server switched to another protocol, which was not requested";
     case -ELOOP:
         return "too many redirects";
     case -ESHUTDOWN:

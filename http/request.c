@@ -469,7 +469,7 @@ int coil__http_prepare(coil_http_response *response, const coil_http_request *re
         return rc;
     if (is_tls(response) && length_of_request(response) > LONGEST_OVER_TLS)
         return set_error(response, -EMSGSIZE,
-                         "the request's URL or headers are longer than libcurl takes");
+                         "the request's URL or headers are longer than libcurl allows");
     code = set_target(response);
     if (code == CURLE_OK)
         code = set_rest(response, request, step, decoded);
@@ -478,6 +478,6 @@ int coil__http_prepare(coil_http_response *response, const coil_http_request *re
     if (rc < 0)
         return rc;
     if (code == CURLE_BAD_FUNCTION_ARGUMENT)
-        return set_error(response, -EMSGSIZE, "an option is longer than libcurl takes");
+        return set_error(response, -EMSGSIZE, "an option is longer than libcurl allows");
     return code == CURLE_OK ? 0 : -ENOMEM;
 }

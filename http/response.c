@@ -586,7 +586,7 @@ static int wait_for_body(coil_http_response *response)
 static int check_no_reader(const coil_http_response *response)
 {
     return response->reading
-               ? coil_fail(-EBUSY, "another task reads this response's body")
+               ? coil_fail(-EBUSY, "another task is reading this response's body")
                : 0;
 }
 

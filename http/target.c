@@ -72,7 +72,7 @@ static int parse_target(struct http_target *target, const char *url, unsigned fl
     if (url == NULL || *url == '\0')
         return refuse_target(why, -EINVAL, "the request has no URL");
     if (strlen(url) > LONGEST_URL)
-        return refuse_target(why, -EMSGSIZE, "the URL is longer than libcurl takes");
+        return refuse_target(why, -EMSGSIZE, "the URL is longer than libcurl allows");
     handle = curl_url();
     if (handle == NULL)
         return refuse_for(why, CURLUE_OUT_OF_MEMORY);
@@ -125,8 +125,7 @@ int coil__http_target_parse_proxy(struct http_target *target, const char *proxy,
     for (size_t i = 0; schemes[i] != NULL; i++)
         if (strcmp(target->scheme, schemes[i]) == 0)
             return 0;
-    return refuse_target(why, -EINVAL,
-                         "the proxy's scheme is neither http, https nor socks");
+    return refuse_target(why, -EINVAL, "the proxy's scheme is not http, https or socks");
 }
 
 void coil__http_target_finish(struct http_target *target)

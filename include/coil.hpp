@@ -554,7 +554,7 @@ COIL__INLINED int spawn_owned(Body &&body, const coil_spawn_opts *opts, coil_tas
         return rc;
     rc = coil_future_add_callback(coil_task_future(spawned), lone::ended, owned.get());
     if (rc < 0) {
-        coil_task_cancel(spawned, "there is no memory for the end of its body");
+        coil_task_cancel(spawned, "no memory to free the body when the task ends");
         owned->ends_itself = owned->runs; /* true if the body has begun and is waiting */
         if (owned->runs)
             owned.release();

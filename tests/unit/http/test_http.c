@@ -397,7 +397,7 @@ IO_TEST(http_switch_of_protocols_that_nobody_asked_for_fails)
     begin(&both);
     CHECK_INT(http_fetch(&both.client, "/101"), -EPROTO);
     CHECK_STR(coil_http_error(both.client.response),
-              "the server switched to another protocol without a request for it");
+              "the server switched to another protocol, which was not requested");
     check_ok(&both.client);
     end(&both);
 }

@@ -320,7 +320,7 @@ IO_TEST(http_requests_that_are_too_long_for_http_2_go_by_http_1)
     CHECK_INT(coil_http_version(client.response), 11);
     headers[0] = longer;
     CHECK_INT(http_fetch(&client, "/file/small"), -EMSGSIZE);
-    CHECK(strstr(coil_http_error(client.response), "longer than libcurl takes") != NULL);
+    CHECK(strstr(coil_http_error(client.response), "longer than libcurl allows") != NULL);
     CHECK(asprintf(&url, "%s%s", client.base, path) > 0);
     coil_http_response_destroy(client.response);
     client.request = (coil_http_request){.url = url};
