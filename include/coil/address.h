@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 typedef struct coil_address {
-    socklen_t length; /* 0: no address */
+    socklen_t length; /* 0 means no address */
     union {
         struct sockaddr any;
         struct sockaddr_in v4;

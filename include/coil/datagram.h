@@ -30,10 +30,10 @@ typedef struct coil_datagram coil_datagram;
 
 /* ---- opening ----------------------------------------------------------------------- */
 
-#define COIL_DATAGRAM_BROADCAST 1u  /* may send to broadcast addresses (SO_BROADCAST) */
-#define COIL_DATAGRAM_REUSE_PORT 2u /* other sockets may use the port (SO_REUSEPORT) */
-#define COIL_DATAGRAM_V6_ONLY 4u    /* an IPv6 socket does not accept IPv4 */
-#define COIL_DATAGRAM_INFO 8u       /* for coil_receive_info() */
+#define COIL_DATAGRAM_BROADCAST 1u  /* allow broadcasts (SO_BROADCAST) */
+#define COIL_DATAGRAM_REUSE_PORT 2u /* let other sockets use the port (SO_REUSEPORT) */
+#define COIL_DATAGRAM_V6_ONLY 4u    /* IPv6 sockets do not receive IPv4 datagrams */
+#define COIL_DATAGRAM_INFO 8u       /* see coil_receive_info() */
 
 /*
  * Open a socket bound to a host (NULL for all addresses, IPv6 and IPv4) and a port (NULL
@@ -173,7 +173,7 @@ COIL_API size_t coil_datagram_size(const coil_datagram *datagram);
  *         n = coil_send_info(d, buf, n, &from.any, from.length, &info);
  */
 typedef struct coil_datagram_info {
-    coil_address local; /* length 0: unknown, or the kernel's choice */
+    coil_address local; /* a length of 0 means unknown, or any */
     unsigned interface; /* interface index (if_nametoindex(3)); 0: unknown, or any */
 } coil_datagram_info;
 

@@ -58,7 +58,7 @@ typedef struct coil_waiting {
      */
     int64_t deadline;
     int64_t since; /* value of coil_now() at the last poll before the wait */
-    int fd;        /* descriptor of a read, a write, and so on; or -1 */
+    int fd;        /* the descriptor, if the wait is for I/O; otherwise -1 */
 } coil_waiting;
 
 /*
@@ -256,7 +256,7 @@ typedef struct coil_stats {
     uint64_t turns;   /* turns of the loop since its creation */
     uint64_t polls;   /* turns that polled; the others skipped the poll */
     uint64_t runs;    /* number of callbacks and steps of tasks that have run */
-    uint64_t spawned; /* tasks */
+    uint64_t spawned; /* tasks that were spawned */
     /*
      * Reads, writes, accepts and so on; one call may need several operations.
      * `operations_waited` counts the operations that had to wait; all others completed

@@ -59,7 +59,7 @@ typedef struct coil_http_session_opts {
      * is read when the session is created.
      */
     const char *ca_file;
-    unsigned max_connections; /* maximum for the session; 0: the limit of descriptors */
+    unsigned max_connections; /* 0 means as many as the descriptor limit allows */
     /*
      * Returns whether the session may connect to this address (the proxy's address if a
      * proxy is used). If all addresses of a host are refused, the request fails with
@@ -119,9 +119,9 @@ typedef int (*coil_http_body_fn)(coil_http_response *response, const char *bytes
  * again, so is its head.
  */
 enum coil_http_wire {
-    COIL_HTTP_WIRE_REQUEST_HEAD, /* complete, with the empty line at its end */
+    COIL_HTTP_WIRE_REQUEST_HEAD, /* the whole head, with the empty line at its end */
     COIL_HTTP_WIRE_REQUEST_BODY,
-    COIL_HTTP_WIRE_RESPONSE_HEAD, /* a single line; the last line is empty */
+    COIL_HTTP_WIRE_RESPONSE_HEAD, /* one line of the head; the last line is empty */
     COIL_HTTP_WIRE_RESPONSE_BODY  /* body with chunk headers, still compressed */
 };
 

@@ -263,7 +263,7 @@ COIL_API int coil_remove_writer(int fd);
 typedef struct coil_exception {
     const char *message; /* same as asyncio's: "Task exception was never retrieved" */
     int rc;              /* the failure, a negative errno */
-    coil_error *error;   /* message and stack: coil/error.h */
+    coil_error *error;   /* message and stack of the failure: coil/error.h */
     coil_task *task;
     coil_future *future; /* the task as a future, if `task` is set */
     coil_handle *handle;

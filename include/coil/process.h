@@ -41,7 +41,7 @@ typedef struct coil_process coil_process;
  */
 #define COIL_INHERIT 0   /* inherit the program's descriptor */
 #define COIL_PIPE (-1)   /* a pipe: see coil_process_stdin() for the other end */
-#define COIL_STDOUT (-2) /* only for err: the same as out */
+#define COIL_STDOUT (-2) /* for err only: use the same file as out */
 #define COIL_NULL (-3)   /* /dev/null */
 
 /*
@@ -55,11 +55,11 @@ typedef struct coil_process_limit {
 
 /* Members that are zero select the defaults; argv is required. */
 typedef struct coil_process_opts {
-    const char *const *argv; /* ends with NULL; has at least argv[0] */
-    const char *program;     /* the file to run; NULL: argv[0] */
-    const char *const *envp; /* NULL: the program's environment */
-    const char *cwd;         /* NULL: the program's directory */
-    int in, out, err;        /* as above; descriptors remain the caller's */
+    const char *const *argv; /* NULL-terminated; argv[0] is required */
+    const char *program;     /* the file to run; NULL means argv[0] */
+    const char *const *envp; /* NULL means the program's environment */
+    const char *cwd;         /* NULL means the program's directory */
+    int in, out, err;        /* see above; the caller still owns its descriptors */
     /*
      * Other descriptors that the child inherits, under the same numbers. All remaining
      * descriptors are closed in the child.
@@ -83,8 +83,8 @@ typedef struct coil_process_opts {
     size_t extra_group_count;
     const gid_t *group;
     const uid_t *user;
-    const mode_t *umask; /* umask(2); NULL: the program's */
-    int kill_signal;     /* sent by coil_process_destroy(); 0: SIGKILL */
+    const mode_t *umask; /* NULL means the program's umask(2) */
+    int kill_signal;     /* sent by coil_process_destroy(); 0 means SIGKILL */
     /*
      * Resource limits to set; the child inherits all others. Raising a hard limit needs
      * privileges.

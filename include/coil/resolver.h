@@ -46,8 +46,8 @@ typedef struct coil_resolver_opts {
      * needs a zone, here and in resolv.conf: "fe80::1%eth0", "[fe80::1%2]:53".
      */
     const char *servers;
-    const char *hosts_file;       /* instead of /etc/hosts */
-    const char *resolv_conf_file; /* instead of /etc/resolv.conf */
+    const char *hosts_file;       /* used instead of /etc/hosts */
+    const char *resolv_conf_file; /* used instead of /etc/resolv.conf */
     /*
      * timeout_ns is the timeout for a server's answer in the first round; it doubles in
      * each further round. `tries` is the number of rounds over all servers. The defaults

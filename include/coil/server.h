@@ -89,7 +89,7 @@ typedef struct coil_server_opts {
      * means never. (Go: http.Server.IdleTimeout)
      */
     int64_t idle_ns;
-    enum coil_light light; /* for handlers' tasks, as in coil_spawn_opts */
+    enum coil_light light; /* applies to handlers' tasks: see coil_spawn_opts */
     /*
      * If a handler misuses coil, end its connection instead of the program. Examples are
      * a NULL argument, a destroyed object, and a scope or a group that is still open when

@@ -444,7 +444,7 @@ COIL_API COIL_CHECKED int coil_listen_unix(const char *path, int backlog,
                                            coil_listener **out);
 
 typedef struct coil_listen_options {
-    const char *host, *port; /* as for coil_listen() */
+    const char *host, *port; /* same as for coil_listen() */
     int backlog;             /* 0 means 1024 */
     /*
      * Several sockets may listen on the same port if all of them set this member
@@ -459,7 +459,7 @@ typedef struct coil_listen_options {
      */
     unsigned mode;
     bool keep_file;              /* closing the listener does not remove the file */
-    const coil_address *address; /* used instead of host and port, or path */
+    const coil_address *address; /* used instead of host and port, or of path */
 } coil_listen_options;
 
 /*

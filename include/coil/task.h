@@ -63,7 +63,7 @@ typedef int (*coil_task_fn)(void *arg);
 
 /* Whether the task's stack may be swapped out while it waits: docs/manual/light.md. */
 enum coil_light {
-    COIL_LIGHT_AS_RUN, /* as coil_run_opts.light specifies */
+    COIL_LIGHT_AS_RUN, /* depends on coil_run_opts.light */
     COIL_LIGHT,
     COIL_NOT_LIGHT
 };

@@ -86,7 +86,7 @@ typedef struct coil_tls_opts {
      * it.
      */
     const char *certificate_file;
-    const char *key_file; /* NULL: the key is in certificate_file */
+    const char *key_file; /* NULL means that the key is in certificate_file */
     /* password of an encrypted key; coil never prompts for it */
     const char *key_password;
     /*
@@ -112,9 +112,9 @@ typedef struct coil_tls_opts {
      * support only RSA key exchange.
      */
     const char *ciphers;
-    const char *ciphersuites; /* of TLS 1.3; NULL: OpenSSL's default */
-    int min_version;          /* 0: COIL_TLS_1_2, the lowest supported version */
-    int max_version;          /* 0: the latest */
+    const char *ciphersuites; /* for TLS 1.3; NULL means OpenSSL's default */
+    int min_version;          /* 0 means COIL_TLS_1_2, the lowest supported version */
+    int max_version;          /* 0 means the latest */
     bool no_verify;           /* a client accepts any certificate; for tests only */
     /* a server requires a certificate from clients; needs ca_file or ca_path (mTLS) */
     bool verify_client;

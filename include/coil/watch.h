@@ -52,7 +52,7 @@ typedef struct coil_change {
      * Borrowed until the next call on the watch.
      */
     const char *path;
-    const char *old_path; /* set for COIL_MOVED; else NULL */
+    const char *old_path; /* set for COIL_MOVED, otherwise NULL */
 } coil_change;
 
 /* Whether the watch of a folder includes its subfolders. */
