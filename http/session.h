@@ -93,7 +93,7 @@ struct coil_http_response {
     coil_http_wire_fn on_wire; /* receives the transmitted bytes, or NULL */
     void *on_wire_arg;
     bool in_tunnel;                    /* the current exchange is a CONNECT to a proxy */
-    int64_t idle_timeout_ns, progress; /* 0 for no limit; time of the last progress */
+    int64_t idle_timeout_ns, progress; /* 0: none; time of the last progress */
     curl_socket_t fd;                  /* the socket of the latest connection */
     CURLcode code;                     /* libcurl's result, valid once `done` */
     int failure;                       /* a failure on coil's side: a negative errno */

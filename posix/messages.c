@@ -15,8 +15,7 @@ INTERPOSE ssize_t msgrcv(int queue, void *message, size_t bytes, long type, int 
     int64_t nap = 0;
     ssize_t n;
 
-    if (!IN_TASK() ||
-        flags & (IPC_NOWAIT | MSG_COPY)) /* MSG_COPY without IPC_NOWAIT is EINVAL */
+    if (!IN_TASK() || flags & (IPC_NOWAIT | MSG_COPY)) /* MSG_COPY requires IPC_NOWAIT */
         return NEXT(msgrcv)(queue, message, bytes, type, flags);
     posix__fairly();
     while ((n = NEXT(msgrcv)(queue, message, bytes, type, flags | IPC_NOWAIT)) < 0 &&

@@ -23,7 +23,7 @@ static THREAD_LOCAL unsigned holders[NSIG];
 struct pausing {
     sigset_t mask;    /* the mask that the caller requests during the wait */
     sigset_t awaited; /* signals that end the wait when they are pending */
-    sigset_t held;    /* those in `awaited` that the caller itself has not blocked */
+    sigset_t held;    /* signals in `awaited` that the caller has not blocked */
     int fd;           /* a signalfd for `awaited`, or -1 */
 };
 

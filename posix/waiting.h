@@ -158,7 +158,7 @@ bool posix__is_span(const struct timespec *t);
 /* A time on a clock, which may be set during the wait. */
 struct posix__until {
     clockid_t clock;
-    const struct timespec *time; /* or NULL for never */
+    const struct timespec *time; /* NULL means never */
 };
 
 /* True for the clocks that pthread_mutex_clocklock(3) and its relatives accept. */
