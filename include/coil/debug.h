@@ -254,7 +254,7 @@ COIL_API bool coil_is_own_call(const void *return_address);
 
 typedef struct coil_stats {
     uint64_t turns;   /* turns of the loop since its creation */
-    uint64_t polls;   /* turns that polled; the others skipped the poll */
+    uint64_t polls;   /* turns of the loop that polled; the others skipped it */
     uint64_t runs;    /* number of callbacks and steps of tasks that have run */
     uint64_t spawned; /* tasks that were spawned */
     /*

@@ -59,7 +59,7 @@ typedef struct coil_future coil_future;
  *
  * The error has the message that `format` produces (NULL for none) and at most 64 frames
  * of the stack. If the task's body returns the same rc, its future fails with this error.
- * A body that handles the failure simply continues.
+ * A task that handles the failure simply continues.
  *
  * Outside tasks (in a callback, a generator without a loop or main()), the error is
  * stored for the thread until its next failure or its end. The call allocates one block
@@ -153,8 +153,8 @@ COIL_API coil_error *coil_last_error(void);
  * Clear the last error. Call this function after handling a failure. (Python: the end of
  * an except block)
  *
- * Usually this call is not necessary. However, if the body later returns the same rc
- * without coil_fail(), the failure is reported with the old message.
+ * Usually this call is not necessary. However, if the task's body later returns the same
+ * rc without coil_fail(), the failure is reported with the old message.
  */
 COIL_API void coil_clear_error(void);
 

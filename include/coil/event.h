@@ -45,8 +45,8 @@ COIL_API void coil_event_finish(coil_event *event);
 COIL_SUSPENDS int coil_event_wait(coil_event *event);
 
 /*
- * Set the event: all waiting tasks continue in the next turn, even if the event is
- * cleared before that turn. Never allocates. (asyncio: set)
+ * Set the event: all waiting tasks continue in the next turn of the loop, even if the
+ * event is cleared before that. Never allocates. (asyncio: set)
  */
 COIL_API void coil_event_set(coil_event *event);
 

@@ -129,7 +129,7 @@ COIL_SUSPENDS int coil_shield(coil_future *future);
 
 /*
  * Call fn(future, arg) from the ready queue once the future is done; if it is already
- * done, in the next turn. (asyncio: add_done_callback)
+ * done, in the next turn of the loop. (asyncio: add_done_callback)
  *
  * The future is retained until the callback has run. So before abandoning a pending
  * future, cancel it or remove its callbacks. Fails with -ENOMEM.

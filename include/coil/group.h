@@ -10,8 +10,9 @@
  *
  * A group waits for all its children before it closes, so they may use the stack frame of
  * its owner. If a child fails, the group cancels the other children and its owner. If the
- * owner leaves with an error, the group cancels all children. Groups close last in, first
- * out, in the task that opened them. (asyncio: TaskGroup)
+ * owner leaves with an error, the group cancels all children. The code between
+ * coil_group_enter() and coil_group_exit() is called the body of the group. Groups close
+ * last in, first out, in the task that opened them. (asyncio: TaskGroup)
  */
 #ifndef COIL_GROUP_H
 #define COIL_GROUP_H

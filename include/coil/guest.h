@@ -50,9 +50,9 @@ COIL_API int coil_guest_fd(coil_loop *loop);
 COIL_API int64_t coil_guest_timeout(coil_loop *loop);
 
 /*
- * Run one turn without waiting: poll for I/O, and run posted functions, due timers, and
- * all ready tasks and callbacks. A step never runs more than one turn, so control soon
- * returns to the host.
+ * Run one turn of the loop without waiting: poll for I/O, and run posted functions, due
+ * timers, and all ready tasks and callbacks. A step never runs more than one turn, so
+ * control soon returns to the host.
  *
  * Returns 0, or 1 if coil_loop_stop() was called: the host should then stop, too. Fails
  * with -EBUSY inside a turn, that is, in a task or callback of this loop. Also fails with

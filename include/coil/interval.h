@@ -7,7 +7,7 @@
  *         report();                      // every second, whatever report() takes
  *
  * The ticks are at fixed times: start + 1 period, start + 2 periods, ... A loop around
- * coil_sleep() drifts by the time that its body takes; an interval does not drift.
+ * coil_sleep() drifts, because each round takes some time; an interval does not drift.
  * (tokio: interval with MissedTickBehavior::Skip; Go: time.Ticker; timerfd_create(2))
  */
 #ifndef COIL_INTERVAL_H

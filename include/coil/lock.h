@@ -44,8 +44,8 @@ COIL_API void coil_lock_finish(coil_lock *lock);
 COIL_SUSPENDS COIL_CHECKED int coil_lock_acquire(coil_lock *lock);
 
 /*
- * Release the lock; the first waiter acquires it in the next turn. Fails with -EPERM if
- * the lock is not locked. (asyncio: release)
+ * Release the lock; the first waiter acquires it in the next turn of the loop. Fails with
+ * -EPERM if the lock is not locked. (asyncio: release)
  */
 COIL_API int coil_lock_release(coil_lock *lock);
 

@@ -124,9 +124,10 @@ COIL_SUSPENDS int coil_promise_await(coil_promise *promise);
  * turns. (asyncio: run_coroutine_threadsafe)
  *
  * If `out` is not NULL, *out receives a promise for the task's result, which the caller
- * releases. Cancelling the promise cancels the task only after its body has begun, so the
- * body always begins to run, unless the loop closes first. If the loop closes before the
- * task begins, or while the task waits, the promise fails with -ESHUTDOWN.
+ * releases. The task always begins to run unless the loop closes first, because
+ * cancelling the promise cancels the task only after its body has begun. If the loop
+ * closes before the task begins, or while the task waits, the promise fails with
+ * -ESHUTDOWN.
  *
  * The task begins in a copy of the caller's context. The options are copied, and so are
  * opts->arg_bytes bytes of *arg. The caller must hold a reference to the loop during the

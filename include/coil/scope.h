@@ -32,9 +32,9 @@ typedef struct coil_scope {
  * Open a scope that cancels the running task at `deadline`; COIL_NEVER means no deadline
  * yet.
  *
- * If the deadline has already passed, the cancellation is delivered in the next turn:
- * calls that need not wait still succeed. Returns 0, or -ENOMEM if there is a deadline
- * and the table of timers cannot grow. Aborts outside a task.
+ * If the deadline has already passed, the cancellation is delivered in the next turn of
+ * the loop: calls that need not wait still succeed. Returns 0, or -ENOMEM if there is a
+ * deadline and the table of timers cannot grow. Aborts outside a task.
  */
 COIL_API COIL_CHECKED int coil_scope_enter(coil_scope *scope, int64_t deadline);
 

@@ -107,8 +107,8 @@ typedef struct coil_server_opts {
 } coil_server_opts;
 
 /*
- * Create a server that serves a listener: from the next turn on, it calls fn(stream, arg)
- * for each connection, in a new task.
+ * Create a server that serves a listener: from the next turn of the loop on, it calls
+ * fn(stream, arg) for each connection, in a new task.
  *
  * `opts` may be NULL. The server closes the listener when it stops; the caller still
  * destroys it. If other code closes the listener, the server no longer serves it. The

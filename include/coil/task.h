@@ -235,7 +235,7 @@ COIL_SUSPENDS int coil_sleep_until(int64_t deadline);
 COIL_SUSPENDS int coil_park(void);
 
 /*
- * Wake a parked task: its coil_park() returns `rc` in the next turn.
+ * Wake a parked task: its coil_park() returns `rc` in the next turn of the loop.
  *
  * Never allocates. Returns 0, or -EALREADY if the task is not in coil_park(), or if this
  * coil_park() was already cancelled or unparked.

@@ -96,9 +96,9 @@ COIL_API void coil_sequencer_init(coil_sequencer *sequencer);
  * Wait until all positions before `position` have been passed, and pass this one. (trio:
  * testing.Sequencer)
  *
- * The task at the next position continues in the next turn. So the code after this call,
- * up to the calling task's next wait, runs before that task continues. The program aborts
- * if two tasks wait at the same position.
+ * The task at the next position continues in the next turn of the loop. So the code after
+ * this call, up to the calling task's next wait, runs before that task continues. The
+ * program aborts if two tasks wait at the same position.
  *
  * Fails with -ECANCELED. A cancelled call breaks the sequence: all other current and
  * later calls fail with -EPIPE.
@@ -106,8 +106,8 @@ COIL_API void coil_sequencer_init(coil_sequencer *sequencer);
 COIL_SUSPENDS int coil_sequencer_wait(coil_sequencer *sequencer, unsigned position);
 
 /*
- * Run the ready tasks and callbacks of each turn in a random order, which depends only on
- * `seed`. 0 restores first-in, first-out order.
+ * Run the ready tasks and callbacks of each turn of the loop in a random order, which
+ * depends only on `seed`. 0 restores first-in, first-out order.
  *
  * The random order applies to this thread's current loop and to its later loops, each of
  * which starts with the seed again. Tasks that are ready in different turns keep their
