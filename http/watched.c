@@ -86,7 +86,7 @@ static struct http_socket *create(struct http_sockets *sockets, curl_socket_t fd
 
 /* ---- events ------------------------------------------------------------------------ */
 
-/* Pass an event to libcurl, which may close the descriptor and thereby free the entry. */
+/* Pass an event to libcurl, which may close the descriptor, which frees the entry. */
 static void pass_on(struct http_socket *entry, int event)
 {
     entry->last_event = coil_now();

@@ -125,8 +125,8 @@ enum posix__function { POSIX__FUNCTIONS(POSIX__INDEX) POSIX__FUNCTION_COUNT };
 extern void *posix__next[POSIX__FUNCTION_COUNT];
 
 /*
- * Look up a function that was called before our constructor ran. Aborts if the C library
- * does not have the function.
+ * Look up a function that was called before this library's constructor ran. Aborts if the
+ * C library does not have the function.
  */
 void *posix__find(enum posix__function function);
 
@@ -143,7 +143,10 @@ void *posix__find(enum posix__function function);
 
 #endif
 
-/* Set by coil_posix_reached() before it calls close(-1), and cleared by our close(). */
+/*
+ * Set by coil_posix_reached() before it calls close(-1), and cleared by this library's
+ * close().
+ */
 extern THREAD_LOCAL bool posix__asked;
 
 #ifndef POSIX__ALONE

@@ -197,8 +197,10 @@ static bool has_own_variables(const void *address)
     return false;
 }
 
-/* Report once that a task waits in thread::park() although it lacks its own thread-local
- * variables, in which park() keeps its state. */
+/*
+ * Report once that a task waits in thread::park(), which keeps its state in thread-local
+ * variables, without having its own such variables.
+ */
 void posix__note_park(const void *caller)
 {
     static _Atomic bool reported;
