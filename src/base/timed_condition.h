@@ -1,6 +1,5 @@
 /*
- * timed_condition.h - condition variables whose deadlines are in terms of
- * CLOCK_MONOTONIC.
+ * timed_condition.h - condition variables whose deadlines refer to CLOCK_MONOTONIC.
  */
 #ifndef COIL_BASE_TIMED_CONDITION_H
 #define COIL_BASE_TIMED_CONDITION_H

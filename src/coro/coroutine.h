@@ -19,7 +19,7 @@ struct coil__coro_class {
     void *(*main)(coil__coro *coro);
     /* Return the name for messages: a task's name, or "generator". Async-signal-safe. */
     const char *(*label)(const coil__coro *coro);
-    bool light; /* its stack can be swapped out: light.h */
+    bool light; /* its coroutines have light stacks: light.h */
 };
 
 /*
@@ -160,7 +160,7 @@ enum coil__coro_frames {
 };
 
 extern enum coil__coro_frames (*coil__coro_find_frames)(const coil__coro *coro);
-#define COIL__FIND_FRAMES_BYTES (32 * 1024) /* stack needed to load the unwinder */
+#define COIL__FIND_FRAMES_BYTES (32 * 1024) /* bytes of stack for loading the unwinder */
 
 /*
  * Check the stack for an overflow. Called instead of a switch if a coroutine would switch
@@ -237,8 +237,8 @@ void coil__coro_enter_directly(coil__coro *coro, int (*fn)(void *arg), void *arg
 int coil__coro_main(void *coro);
 
 /*
- * Call fn(arg) with at least room_bytes of stack. If so much stack is left, or on the
- * thread's own stack, fn is called directly; otherwise it runs on a new stack. fn must
+ * Call fn(arg) with at least room_bytes of stack. fn runs on the current stack if that
+ * much is left, or if this is the thread's own stack, otherwise on a new stack. fn must
  * return. If this function fails with -ENOMEM, fn was not called.
  */
 int coil__coro_call(size_t room_bytes, void (*fn)(void *arg), void *arg);

@@ -5,16 +5,16 @@
  * blocks are open, and the number of exceptions thrown and not yet caught. If a coroutine
  * is suspended inside a catch block, or in a destructor during unwinding, the two words
  * are saved on its own stack, and the thread's words are set to zero. So every coroutine
- * starts with zeros, and nearly every switch can skip this work. To decide, the switch
- * reads eight bytes, which are zero if there is nothing to do:
+ * starts with zeros, and nearly every switch can skip this work.
  *
- *     one C++ runtime            its two words: six bytes of the first and two of the
- *                                second, because reading both words costs 3 % of a switch
- *     no runtime yet             a word of the loader that changes when the next object
- *                                is opened with dlopen(3), possibly by the running task
- *     several runtimes, or no    `always`, which is not zero: each switch calls this file
- *     such word                  and, without a runtime, checks whether the loader has
- *                                opened an object (15 ns)
+ * To decide, the switch reads eight bytes, which are zero if there is nothing to do:
+ * - With one C++ runtime, they are six bytes of its first word and two bytes of the
+ *   second. Reading both words would cost 3 % of a switch.
+ * - Without a runtime, they are a word of the loader that changes when the next object is
+ *   opened with dlopen(3), possibly by the running task.
+ * - With several runtimes, or if the loader does not have such a word, they are `always`,
+ *   which is not zero, so each switch calls this file. If there is no runtime, this file
+ *   then checks whether the loader has opened an object (15 ns).
  *
  * A thread begins with `always`, and keeps it under a sanitizer: see sanitizer.h. A
  * runtime is found by its name, or through a weak reference if the program was linked

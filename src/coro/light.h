@@ -48,7 +48,10 @@ extern const struct coil__light_owner *coil__light_owner;
  */
 const char *coil__light_off(void);
 
-/* What coil__stack_acquire(), coil__stack_trim() and so on call for a light stack. */
+/*
+ * The functions that coil__stack_acquire(), coil__stack_trim() and others call for light
+ * stacks.
+ */
 int coil__light_acquire(size_t stack_bytes, size_t control_bytes,
                         struct coil__stack **out);
 void coil__light_trim(struct coil__stack *stack);

@@ -13,7 +13,7 @@
 /* Changed without a lock, which could still be held in a child of fork(2). */
 static void *_Atomic loops[COIL__OUTSIDE_LOOPS];
 
-/* In .data, because core files contain that section. */
+/* The table is in .data, because core files contain that section. */
 struct coil__debug coil__debug __attribute__((used)) = {
     .cookie = COIL__OUTSIDE_COOKIE,
     .version = COIL__OUTSIDE_VERSION,

@@ -29,8 +29,8 @@ int coil__stack_set_up(void);
 int coil__slot_class(size_t stack_bytes);
 
 /*
- * Return by how many bytes the slot's control block (or the top of a light stack) is
- * moved down: see "Colours" in stack.c.
+ * Return the number of bytes by which the slot's control block (or the top of a light
+ * stack) is moved down: see "Colours" in stack.c.
  */
 size_t coil__slot_colour(const char *slot);
 

@@ -37,7 +37,9 @@ coil_error *coil__error_hand_on(const struct coil__error_place *place, coil_erro
 coil_error *coil__error_create_bare(const struct coil__error_place *place, int rc,
                                     coil_error *earlier);
 
-/* Return whichever of the error and its `earlier` has that rc, or NULL if neither has. */
+/*
+ * Return the error or its `earlier` error, whichever has this rc, or NULL if neither has.
+ */
 coil_error *coil__error_of_rc(coil_error *error, int rc);
 
 /* Return the error itself, or its `earlier` if the error is bare. */
@@ -51,8 +53,8 @@ coil_error *coil__error_create_at(const coil_error *where, int rc, const char *f
 void coil__error_print(struct coil__report *report, const coil_error *error);
 
 /*
- * The value of coil__misuse_report: prints the message, and the running stack beginning
- * at `from`.
+ * The function to which coil__misuse_report is set: print the message, and the running
+ * stack beginning at `from`.
  */
 void coil__error_print_misuse(const char *sentence, const void *from);
 

@@ -7,7 +7,10 @@
 
 #include "../base/base.h"
 
-/* The maximum number of functions, inlined into each other, that contain an address. */
+/*
+ * The maximum number of functions that are stored for one address: a function, and those
+ * into which it was inlined.
+ */
 #define COIL__LINES_MAX 8
 
 struct coil__line {

@@ -18,12 +18,13 @@
 #include <time.h>
 
 /*
- * The minimum of the default limit of threads. More threads than processors are useful,
- * because jobs may sleep.
+ * The default limit of threads is at least this number, because more threads than
+ * processors are useful: jobs may sleep.
  */
 #define LEAST_THREADS 4
 /*
- * How many threads of one lane may be replaced by others while they run abandoned jobs.
+ * The maximum number of threads of one lane that are replaced while they run abandoned
+ * jobs.
  */
 #define MAX_REPLACED 64
 #define IDLE_SECONDS 10

@@ -123,7 +123,7 @@ struct coil__resolver {
     struct coil__list table[COIL__QUESTION_BUCKETS];
     struct coil__list by_use; /* answered questions, most recently used last */
     size_t kept;
-    /* the channel for new questions; NULL before the first */
+    /* the channel for new questions; NULL before the first question */
     struct coil__channel *channel;
     struct coil__list retired; /* replaced channels with questions in progress */
     struct coil__hosts *hosts; /* NULL until the hosts file is read */

@@ -118,8 +118,8 @@ static void on_signals(struct coil__runnable *runnable)
     }
     /*
      * Continue in the loop's next iteration, so that many signals do not block the loop.
-     * The watch would not be enough, because signals in inbox.overflow do not make the
-     * pipe readable.
+     * Waiting until the pipe is readable would not be enough, because signals in
+     * inbox.overflow are not in the pipe.
      */
     coil__loop_add_ready(s->loop, &s->arrived);
 }

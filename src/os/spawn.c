@@ -10,11 +10,11 @@
  * from a missing program, and because it searches the parent's PATH for the program, not
  * the child's.
  *
- * The child shares the parent's memory until it runs the program (vfork). A child that
- * changes its user or groups must not share it: the other user could trace the child
- * meanwhile, and the kernel would clear the parent's dumpable flag. Such a child is
- * started with fork(2), and the parent waits for it in the same way. The block of data
- * for this child is in a shared mapping.
+ * The child shares the parent's memory until it runs the program (vfork). If the child
+ * changes its user or groups, the memory must not be shared: the other user could trace
+ * the child meanwhile, and the kernel would clear the parent's dumpable flag. Such a
+ * child is started with fork(2), and only its block of data is shared, in a mapping. The
+ * parent waits for it in the same way.
  *
  * Under Valgrind and in QEMU's user mode, vfork is the same as fork, so a failed exec is
  * reported only as exit status 127, as with posix_spawn(3).

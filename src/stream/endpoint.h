@@ -80,8 +80,8 @@ void coil__endpoint_leave(struct coil__endpoint *endpoint,
 
 /*
  * Charge the task's budget for a call that may return without waiting. If the budget is
- * used up, other tasks run first. Fails with -EBADF if the endpoint is closed, or is
- * closed meanwhile.
+ * used up, other tasks run first. Fails with -EBADF if the endpoint is closed before or
+ * during this call.
  */
 int coil__endpoint_spend(struct coil__endpoint *endpoint);
 

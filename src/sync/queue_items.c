@@ -74,7 +74,7 @@ static COIL__NOINLINE int grow_items(coil_queue *queue)
     queue->items = items;
     queue->capacity = capacity;
     queue->first = 0;
-    coil__queue_be_careful(queue); /* for a queue with a static initialiser */
+    coil__queue_be_careful(queue); /* a static initialiser cannot do this */
     return 0;
 }
 

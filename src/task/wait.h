@@ -30,7 +30,7 @@ struct coil__wait;
 /* The description of a wait in reports: a part of coil_waiting. */
 struct coil__waited {
     const char *what;
-    const void *object; /* such as a lock or a queue; or NULL */
+    const void *object; /* for example a lock; or NULL */
     int64_t deadline;   /* or COIL_NEVER */
     int fd;             /* or -1 */
 };
@@ -218,8 +218,8 @@ bool coil__wait_cancel(struct coil__wait *wait);
 
 /*
  * The `cancel` function of a class calls coil__wait_branch() to cancel the wait's futures
- * too: coil__wait_future(wait, 0), 1, and so on. These are cancelled after `cancel` has
- * returned. The branch must be initially zero, and in the same frame as the wait. See
+ * too: coil__wait_future(wait, 0), 1, and so on. The futures are cancelled after `cancel`
+ * has returned. The branch must be initially zero, and in the same frame as the wait. See
  * cancel.c.
  */
 struct coil__branch {
