@@ -347,7 +347,7 @@ int coil_gen_throw(coil_gen *gen, int error, void **value)
     if (is_busy(gen))
         return coil__failed(-EBUSY);
     if (!gen->begun) {
-        gen->closed = true; /* its function never runs */
+        gen->closed = true; /* the function will never run */
         return error;
     }
     if (error == -ECANCELED)
@@ -365,7 +365,7 @@ int coil_gen_close(coil_gen *gen)
     if (is_busy(gen))
         return coil__failed(-EBUSY);
     if (!gen->begun) {
-        gen->closed = true; /* its function never runs */
+        gen->closed = true; /* the function will never run */
         return 0;
     }
     rc = throw_exit(gen, NULL);
@@ -383,7 +383,7 @@ void coil_gen_destroy(coil_gen *gen)
     if (!gen->closed && is_busy(gen))
         coil__misuse("coil_gen_destroy: the generator is running");
     for (int i = 0; i < 2 && !gen->closed; i++)
-        coil_gen_close(gen); /* its result is dropped */
+        coil_gen_close(gen); /* ignore the result */
     if (!gen->closed)
         coil__misuse("coil_gen_destroy: the generator ignored the exit twice; its frames "
                      "would be lost");

@@ -3,10 +3,10 @@
  *
  * A chunk consists of cells of one size. Each chunk has 64 KiB and is aligned to 64 KiB,
  * so rounding down a cell's address yields the address of its chunk. The cell that was
- * freed last is reused first. When its last used cell is freed, a chunk is unmapped, but
- * one empty chunk stays mapped, so that a small change in the number of tasks does not
- * map and unmap a chunk each time. Chunks are cut from mappings of 1 MiB, so a million
- * cells take only a few hundred system calls, and few mappings, because the kernel merges
+ * freed last is reused first. A chunk is unmapped when its last used cell is freed, but
+ * one empty chunk stays mapped, so that small changes in the number of tasks do not map
+ * and unmap a chunk each time. Chunks are cut from mappings of 1 MiB, so a million cells
+ * take only a few hundred system calls, and few mappings, because the kernel merges
  * neighbours.
  *
  * Freeing a cell cannot fail, and needs no memory.

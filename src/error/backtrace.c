@@ -39,7 +39,8 @@ COIL__WEAK __typeof__(_Unwind_GetIPInfo) _Unwind_GetIPInfo;
 COIL__WEAK __typeof__(_Unwind_GetRegionStart) _Unwind_GetRegionStart;
 
 /*
- * Use the unwinder with which the program was linked. A static program has no other one.
+ * Use the unwinder with which the program was linked. A static program cannot load
+ * another one.
  */
 static bool take_linked_unwinder(void)
 {

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define TASK_BYTES 32
-#define PRINTED_MAX 32 /* maximum number of errors that are printed of a chain */
+#define PRINTED_MAX 32 /* maximum number of errors in a chain that are printed */
 
 struct coil_error {
     int rc;

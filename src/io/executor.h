@@ -23,7 +23,7 @@ struct coil__job_waiting {
     int fd;
 };
 
-/* The members that the class of such a wait needs. */
+/* Initializers for the class of such a wait. */
 #define COIL__JOB_CLASS                                                                  \
     .cancel = coil__blocking_cancel, .job = COIL__WAIT_AT(struct coil__job_waiting, job)
 

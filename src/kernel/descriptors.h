@@ -42,7 +42,10 @@ bool coil__wake_fd_is_open(int fd);
  */
 int coil__alarm_fd_open(void);
 
-/* Set the alarm to become readable in `delay_ns` > 0. Replaces an earlier setting. */
+/*
+ * Make the alarm readable after `delay_ns`, which is greater than 0. Replaces an earlier
+ * setting.
+ */
 void coil__alarm_fd_set(int fd, int64_t delay_ns);
 
 /*

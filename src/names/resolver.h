@@ -55,8 +55,8 @@ struct coil__search_state {
 };
 
 /*
- * A question. The table, the channel that sends its queries, and each user have a
- * reference to it.
+ * A question, which is referenced by the table, by the channel that sends its queries,
+ * and by each user.
  */
 struct coil__question {
     struct coil__list in_table; /* resolver.table[] */

@@ -386,7 +386,7 @@ int coil_file_fd(const coil_file *file)
 
 /* ---- reading and writing ----------------------------------------------------------- */
 
-/* Read or write at `offset`, or at the file's position if it is -1. */
+/* Read or write at `offset`, or at the file's position if `offset` is -1. */
 static ssize_t move(coil_file *file, enum coil__op_kind kind, void *buf, size_t n,
                     int64_t offset)
 {

@@ -107,7 +107,7 @@ static inline coil_task *create_plainly(coil_task_fn fn, void *arg)
     return task;
 }
 
-/* A task inherits its spawner's hooks unless the options name others. */
+/* A task inherits its spawner's hooks unless the options contain others. */
 static const coil_task_hooks *const *hooks_for(const coil_spawn_opts *opts)
 {
     const coil_task *spawner = coil__scheduler.current;
@@ -153,7 +153,7 @@ static COIL__NOINLINE int create_with_care(coil_task_fn fn, void *arg,
     if (opts != NULL && opts->arg_bytes > COIL__ARG_BYTES_MAX)
         return coil__failed(-EINVAL);
     coil__scheduler_attach(loop);
-    rc = coil__timer_reserve(&loop->timers); /* so that the task's timers cannot fail */
+    rc = coil__timer_reserve(&loop->timers); /* then starting its timer cannot fail */
     if (COIL__UNLIKELY(rc < 0))
         return rc;
     rc = take_block(opts, loop, &task);

@@ -270,8 +270,8 @@ static void prefetch_steps(const coil_loop *loop, const struct coil__list *first
 /*
  * If the next runnable is a task's step, remove it from the queue and return the task;
  * otherwise return NULL. The caller switches to that task directly, which takes one
- * switch instead of two through the loop. If a task that yields gets itself, no switch is
- * needed.
+ * switch instead of two through the loop. If a task yields and its own step is next, this
+ * function returns the task itself, and no switch is needed.
  */
 static inline coil_task *next_in_turn(coil_loop *loop, bool traced)
 {

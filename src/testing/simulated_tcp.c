@@ -10,8 +10,8 @@
  *   close, shutdown --- FIN, or RST ----------> end of stream, or -ECONNRESET
  *
  * Invariants
- * 1. A connection is freed when neither end is open, which means that no socket or
- *    listener refers to an end. Packets that are still in transit are dropped, because no
+ * 1. An end is open while a socket or a listener refers to it. A connection is freed when
+ *    neither end is open. Packets that are still in transit are dropped, because no
  *    program could receive them.
  * 2. After an end was closed, it still sends its waiting packets and its FIN. It answers
  *    data that arrives later with a reset.
