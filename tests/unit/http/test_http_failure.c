@@ -26,9 +26,10 @@ struct bad_answer {
 static const struct bad_answer bad_answers[] = {
     {OK "no colon\r\n\r\n", 0, -EPROTO, "Header without colon"},
     {OK "Content-Length: some\r\n\r\n", 0, -EPROTO, "Content-Length"},
-    {OK "Content-Length: 4\r\nContent-Length: 5\r\n\r\nhello", 0, -EPROTO, "lengths"},
+    {OK "Content-Length: 4\r\nContent-Length: 5\r\n\r\nhello", 0, -EPROTO,
+     "Content-Length headers differ"},
     {OK "Content-Length: 5\r\nX: y\r\nContent-Length: 5, 6\r\n\r\nhello", 0, -EPROTO,
-     "lengths"},
+     "Content-Length headers differ"},
     {OK "Content-Encoding: gzip\r\n\r\nhello", 0, -EPROTO, "unencoding"},
     {OK "Transfer-Encoding: chunked\r\n\r\nzz\r\nhello", 0, -EPROTO, "chunked"},
     {OK "Transfer-Encoding: chunked\r\n\r\n11111111111111111111\r\n", 0, -EPROTO,
