@@ -319,8 +319,8 @@ static int flush_in_task(FILE *file)
 }
 
 /*
- * fflush(NULL). Flush stdout and stderr in the task, and leave all other FILEs, whose
- * list is private to the C library, to the C library, which may block.
+ * fflush(NULL). Flush stdout and stderr in the task. The list of all other FILEs is
+ * private to the C library, so the C library flushes those, and may block.
  */
 static int flush_all(void)
 {

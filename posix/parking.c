@@ -206,11 +206,11 @@ void posix__unpark_all(const void *address)
 /* ---- semaphores -------------------------------------------------------------------- */
 
 /*
- * Posts at a place that the poster's thread has not processed yet: `times` posts of
- * `sem`. A post stores `sem` before it increments `times`, and the thread takes `times`
- * before `sem`. So the thread finds the semaphore of each post that it has counted,
- * unless it took the semaphore together with an earlier count. In that case `sem` is
- * NULL, and the thread wakes all tasks of the place.
+ * Posts of semaphores at one place that the helper thread has not processed yet: `times`
+ * posts, all of `sem` unless `others` is set. A post stores `sem` before it increments
+ * `times`, and the thread takes `times` before `sem`. So the thread finds the semaphore
+ * of each post that it has counted, unless it took the semaphore together with an earlier
+ * count. In that case `sem` is NULL, and the thread wakes all tasks of the place.
  */
 struct posted {
     _Atomic unsigned times;

@@ -21,7 +21,7 @@ static int poll_in_task(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
 
     posix__fairly();
     if (n > 0 && fds != NULL && timeout_ns != 0)
-        return posix__poll(fds, n, timeout_ns); /* polls without waiting first */
+        return posix__poll(fds, n, timeout_ns); /* first polls without waiting */
     count = NEXT(poll)(fds, n, 0);
     return count != 0 || timeout_ns == 0 ? count : posix__pause(timeout_ns);
 }

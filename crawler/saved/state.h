@@ -36,8 +36,9 @@ struct store *state_store(const struct state *state);
 void state_take_targets(struct state *state, const struct targets *targets);
 
 /*
- * Return the first error of the file, with which all later calls fail too, or 0. *message
- * is set to a message that names the file, or to NULL without an error.
+ * Return 0, or the first error in writing the file. After such an error, all later calls
+ * fail with the same error. *message is set to a message that names the file, or to NULL
+ * without an error.
  */
 int state_failure(const struct state *state, const char **message);
 

@@ -2,9 +2,10 @@
  * robots.c - see robots.h
  *
  *     robots_parse: for each line  read_line -> record_of -> parse_rule
- *                                            |
- *          rules of groups that name the product  <--------+-----> rules of groups for "*"
- *          `---- used if any group names it; otherwise these ----'
+ *                                                                |
+ *          rules of groups that name the product <---------------+---> rules for "*"
+ *
+ *     The rules for "*" are used only if no group names the product.
  *
  *     robots_allows: normalise the URL -> the first of the sorted rules that matches
  *

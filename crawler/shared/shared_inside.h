@@ -24,7 +24,7 @@
 /* Pause between polls for work, doubled after each poll that finds none. */
 #define LOOK_NS COIL_MSEC(50)
 #define LOOK_LONGEST_NS COIL_MSEC(400)
-#define FULL_NS COIL_SEC(1)     /* pause while results must be collected first */
+#define FULL_NS COIL_SEC(1)     /* pause until results are collected */
 #define AGAIN_NS COIL_MSEC(200) /* pause after a temporary failure */
 #define GOODBYE_NS COIL_SEC(2)
 

@@ -70,7 +70,7 @@ struct record_summary {
     size_t verdict_urls[VERDICT_COUNT];  /* numbers of their URLs, without fragments */
     size_t verdict_links[VERDICT_COUNT]; /* numbers of links to these targets */
     size_t findings, finding_links; /* targets that fail the run, and links to them */
-    int64_t bytes; /* size of all files and answers, also of retried requests */
+    int64_t bytes; /* size of all files and answers, even to retried requests */
     int64_t duration_ns;
     int exit_status;
 };

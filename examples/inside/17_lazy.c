@@ -8,7 +8,8 @@
  * as it needs, and stops. After that, the generator is closed in the middle of the
  * search.
  *
- * Return from permute() as soon as `rc` shows the close: `many` is not restored.
+ * To try: in permute(), return right after the recursive call if `rc` is negative, before
+ * the letters are swapped back. Closing the generator then leaves `many` permuted.
  */
 #include <coil/gen.h>
 

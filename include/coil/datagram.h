@@ -84,8 +84,8 @@ COIL_API COIL_CHECKED int coil_datagram_connect_unix(const char *path,
 
 /*
  * Make a coil_datagram from a socket. The coil_datagram then owns the socket, which
- * becomes non-blocking. Fails with -EPROTOTYPE if the descriptor is another kind of
- * socket, -ENOTSOCK, -EBADF, or -ENOMEM. After a failure the caller still owns the
+ * becomes non-blocking. Fails with -ENOTSOCK, -EBADF or -ENOMEM, or with -EPROTOTYPE if
+ * the socket is not a datagram socket. After a failure the caller still owns the
  * descriptor.
  */
 COIL_API COIL_CHECKED int coil_datagram_adopt(int fd, coil_datagram **out);

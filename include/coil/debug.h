@@ -106,7 +106,7 @@ COIL_API const void *coil_task_spawned_at(const coil_task *task);
 /* ---- debug mode -------------------------------------------------------------------- */
 
 /*
- * Switch debug mode of the current loop on or off. Aborts without a loop. (asyncio:
+ * Switch debug mode of the current loop on or off. Aborts if the thread has no loop. (asyncio:
  * loop.set_debug)
  *
  * Debug mode measures each step of a task, each callback and each poll. A step of 100 ms
@@ -135,7 +135,7 @@ COIL_API void coil_set_debug(bool on);
 COIL_API bool coil_debug(void);
 
 /*
- * Set the duration above which a step counts as slow. Aborts without a loop. (asyncio:
+ * Set the duration above which a step counts as slow. Aborts if the thread has no loop. (asyncio:
  * loop.slow_callback_duration)
  */
 COIL_API void coil_set_slow_callback_ns(int64_t ns);
@@ -279,7 +279,7 @@ typedef struct coil_stats {
     const char *light_off;
 } coil_stats;
 
-/* Return the counters of the current loop. Aborts without a loop. */
+/* Return the counters of the current loop. Aborts if the thread has no loop. */
 COIL_API void coil_stats_get(coil_stats *out);
 
 /* ---- printed reports --------------------------------------------------------------- */

@@ -44,7 +44,7 @@ extern "C" {
  * 0 means COIL_TRACE_BYTES. The records of an earlier trace of this loop are discarded.
  *
  * Fails with -EALREADY if the loop is being traced, -EINVAL if `bytes` is above 1 GiB, or
- * -ENOMEM. Aborts without a loop.
+ * -ENOMEM. Aborts if the thread has no loop.
  */
 COIL_API int coil_trace_start(size_t bytes);
 

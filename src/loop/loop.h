@@ -157,7 +157,10 @@ static inline bool coil__loop_is_debugged(void)
  */
 extern COIL__THREAD_LOCAL coil_loop *coil__loop_in_kernel;
 
-/* Called before and after the system call in which a backend waits. */
+/*
+ * A backend calls coil__loop_enter_kernel() before the system call in which it waits, and
+ * coil__loop_leave_kernel() after it.
+ */
 static inline void coil__loop_enter_kernel(void)
 {
     coil__loop_in_kernel = coil__loop_of_thread;

@@ -639,7 +639,11 @@ static int read_conf(struct coil__channel *channel,
     return rc;
 }
 
-/* Set the servers of the options, or those of resolv.conf if c-ares would ignore some. */
+/*
+ * Set the servers given in the options. If none are given, c-ares reads resolv.conf
+ * itself, unless a server there has a zone, which c-ares would ignore. In that case, set
+ * all servers of resolv.conf here, with stand-ins (zones.h).
+ */
 static int choose_servers(struct coil__channel *channel,
                           const struct coil__resolver_settings *s)
 {

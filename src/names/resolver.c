@@ -3,7 +3,8 @@
  *
  * Each loop has one resolver, which is created when a name is first looked up. When the
  * loop closes, the resolver and all its questions are destroyed, whether answered or not.
- * At most once a second, a look-up checks whether the files have changed.
+ * A look-up checks, at most once a second, whether resolv.conf or the hosts file has
+ * changed.
  */
 #include "resolver.h"
 

@@ -129,8 +129,11 @@ struct launch {
     const char *paths[];
 };
 
-/* Write the program's path in each directory of `path`. An empty name means the child's
-   working directory. */
+/*
+ * For each directory in `path`, the value of PATH, store the program's path in that
+ * directory in launch->paths. `text` is the memory for these strings. An empty name of a
+ * directory means the child's working directory.
+ */
 static void join_paths(struct launch *launch, char *text, const char *path,
                        const char *name)
 {

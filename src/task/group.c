@@ -627,9 +627,10 @@ static void release_kept(struct group *g)
 }
 
 /*
- * Return the result of the exit if the owner was not cancelled, or if a child has failed.
- * If both a child has failed and another caller has cancelled the owner, return the
- * failure, and make the owner's next wait deliver the cancellation.
+ * Return the result of the exit. Not called if the owner was cancelled and no child has
+ * failed: in that case end_group() returns -ECANCELED. If both a child has failed and
+ * another caller has cancelled the owner, return the failure, and make the owner's next
+ * wait deliver the cancellation.
  */
 static int exit_result(struct group *g, int rc)
 {

@@ -311,9 +311,9 @@ static COIL__NOINLINE void check_may_suspend(const coil_task *task)
 }
 
 /*
- * Suspend the task and switch to the next one, or to the loop. All calls are tail calls,
- * so these functions need not save registers, and leave no frame on a waiting task's
- * stack. `trace` is NULL if the loop is not traced.
+ * Suspend the task and switch to the next one, or to the loop. Each switch is a tail
+ * call, so the functions into which this function is inlined need not save registers, and
+ * leave no frame on a waiting task's stack. `trace` is NULL if the loop is not traced.
  */
 static COIL__ALWAYS_INLINE void switch_out(coil_task *task, struct coil__trace *trace)
 {

@@ -38,7 +38,7 @@ void unwinder_close(struct unwinder *unwinder);
 
 /*
  * A callback for snapshot_take(): finds the functions on a task's stacks, and returns the
- * number of the struct stack. `arg` is the unwinder.
+ * index of the resulting struct stack, or NONE. `arg` is the unwinder.
  */
 stack_fn unwinder_stack;
 

@@ -25,7 +25,7 @@
  */
 #define AHEAD 65536
 #define PATIENCE 16
-#define PATIENCE_BYTES ((size_t)1 << 20) /* minimum of the total, for short texts */
+#define PATIENCE_BYTES ((size_t)1 << 20) /* added to this limit, for short texts */
 
 struct span {
     size_t at, n;

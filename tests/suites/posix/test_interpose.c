@@ -31,9 +31,9 @@ static void *posix_library(void)
 }
 
 /*
- * libcoil-posix must export each function. When optimising, the C library's headers
- * define some of them inline, and the compiler may then ignore the attributes of the
- * later definition in libcoil-posix.
+ * libcoil-posix must export each function. If optimisation is on, the C library's headers
+ * define some of these functions inline, and the compiler may then ignore the attributes
+ * of the later definition in libcoil-posix.
  */
 TEST(each_interposed_function_is_there_to_be_found)
 {

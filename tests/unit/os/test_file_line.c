@@ -94,7 +94,10 @@ IO_TEST(file_line_longer_than_what_is_read_at_once)
     free(line);
 }
 
-/* All other calls see the position after the line. */
+/*
+ * After coil_file_read_line(), the file's position is just after that line for all other
+ * calls.
+ */
 IO_TEST(file_lines_between_other_calls)
 {
     coil_file *file = file_of("one\ntwo\nthree\nfour\n", 19);

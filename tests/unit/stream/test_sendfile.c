@@ -415,8 +415,8 @@ static bool cache_first_page(int fd, size_t size)
 }
 
 /*
- * Send the file while the n-th system call fails. Returns that call, or NULL if the page
- * cache was not in the required state.
+ * Send the file, and make the n-th system call fail. Returns the name of that call, or
+ * NULL if there were fewer calls or the page cache was not in the required state.
  */
 static const char *nth_call(uint64_t n, int fd, size_t size)
 {

@@ -789,8 +789,8 @@ static int enter_limited(void *arg)
 }
 
 /*
- * Three tasks wait for a place in the group. A child that the caller spawns later starts
- * after them, even if a place is free at that time.
+ * Three tasks wait for a place in the group. If the group's owner then spawns a child,
+ * that child starts after theirs, even if a place is free at that time.
  */
 TASK_TEST(group_places_are_given_first_come_first_served)
 {

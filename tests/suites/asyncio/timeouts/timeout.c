@@ -91,7 +91,7 @@ SCENARIO(timeout_does_not_claim_a_foreign_cancellation)
     return 0;
 }
 
-/* A deadline in the past has the same effect as the present time. */
+/* A deadline in the past has the same effect as a deadline of now. */
 SCENARIO(timeout_in_the_past_cancels_even_a_yield)
 {
     coil_scope scope;

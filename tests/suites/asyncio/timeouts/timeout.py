@@ -74,7 +74,7 @@ async def timeout_in_the_past_body():
 
 @scenario
 async def timeout_in_the_past_cancels_even_a_yield():
-    """A deadline in the past has the same effect as the present time."""
+    """A deadline in the past has the same effect as a deadline of now."""
     asyncio.create_task(ticker(5))
     trace("body: %s", await outcome(timeout_in_the_past_body()))
 

@@ -160,8 +160,8 @@ static int sleeper(void *arg)
 }
 
 /*
- * When the deadline passes, the task is cancelled. When the task has ended, wait_for()
- * times out.
+ * When the deadline passes, the task is cancelled. wait_for() returns -ETIMEDOUT only
+ * after the task has ended.
  */
 SCENARIO(wait_for_cancels_a_task_at_the_deadline)
 {
