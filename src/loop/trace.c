@@ -292,12 +292,13 @@ void coil__trace_forked(coil_loop *loop)
 void coil__trace_run(coil_loop *loop, struct coil__runnable *runnable)
 {
     const struct coil__task_layer *tasks = coil__task_layer;
+    uint64_t now = coil__trace_time(loop->trace);
     uint32_t task = tasks != NULL ? tasks->number(runnable) : 0;
 
     if (task != 0) {
-        coil__trace_put_now(loop->trace, COIL__TRACE_SWITCH, task, 0);
+        coil__trace_put(loop->trace, COIL__TRACE_SWITCH, now, task, 0);
     } else {
-        coil__trace_put_now(loop->trace, COIL__TRACE_CALLBACK, 0, 0);
+        coil__trace_put(loop->trace, COIL__TRACE_CALLBACK, now, 0, 0);
         coil__trace_put(loop->trace, COIL__TRACE_IS, (uintptr_t)runnable, 0, 0);
     }
     runnable->run(runnable);

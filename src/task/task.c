@@ -48,7 +48,7 @@ void coil__task_missing(const char *caller)
                  caller);
 }
 
-/* ---- the end ----------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------- */
 
 /*
  * Remove the task from the list of tasks. A leftover (a task that a run waits for before
@@ -113,7 +113,7 @@ static COIL__NOINLINE void end_task(coil_task *task, int rc)
     finish_task(task, rc);
 }
 
-/* ---- steps ------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------- */
 
 /* Call the deferred functions and the end hooks of a task whose function has returned. */
 static COIL__NOINLINE void end_with_care(coil_task *task)
@@ -313,9 +313,11 @@ static COIL__NOINLINE void check_may_suspend(const coil_task *task)
 /*
  * Suspend the task and switch to the next one, or to the loop. Each switch is a tail
  * call, so the functions into which this function is inlined need not save registers, and
- * leave no frame on a waiting task's stack. `trace` is NULL if the loop is not traced.
+ * leave no frame on a waiting task's stack. `trace` is NULL if the loop is not traced;
+ * `now` is the time for its record.
  */
-static COIL__ALWAYS_INLINE void switch_out(coil_task *task, struct coil__trace *trace)
+static COIL__ALWAYS_INLINE void switch_out(coil_task *task, struct coil__trace *trace,
+                                           uint64_t now)
 {
     struct coil__scheduler *scheduler = &coil__scheduler;
     coil__coro *leaf = coil__coro_thread.running;
@@ -334,7 +336,7 @@ static COIL__ALWAYS_INLINE void switch_out(coil_task *task, struct coil__trace *
         return;
     }
     if (trace != NULL)
-        coil__trace_put_now(trace, COIL__TRACE_SWITCH, next->coro.number, 0);
+        coil__trace_put(trace, COIL__TRACE_SWITCH, now, next->coro.number, 0);
     set_current(scheduler, next);
     if (COIL__UNLIKELY(next->step.run == coil__task_first_step)) {
         begin(next);
@@ -357,13 +359,15 @@ static COIL__NOINLINE void switch_out_between_hooks(coil_task *task)
     coil__hooks_enter(task);
 }
 
+/* The clock is read first: see docs/design/trace.md, "The clock". */
 static COIL__NOINLINE void switch_out_recorded(coil_task *task)
 {
     struct coil__trace *trace = coil__scheduler.trace;
+    uint64_t now = trace != NULL ? coil__trace_time(trace) : 0;
 
     if (trace != NULL && task->wait != NULL)
         coil__trace_suspends(task);
-    switch_out(task, trace);
+    switch_out(task, trace, now);
 }
 
 /* Called if the loop is traced, a task has hooks, or a region forbids waiting. */
@@ -384,7 +388,7 @@ COIL__HOT void coil__task_switch_out(coil_task *task)
     if (COIL__UNLIKELY(coil__scheduler.careful))
         switch_out_with_care(task);
     else
-        switch_out(task, NULL);
+        switch_out(task, NULL, 0);
 }
 
 /*
@@ -447,8 +451,7 @@ COIL__HOT void coil__task_body_returned(int rc)
     coil__coro_suspend((void *)(intptr_t)rc);
 }
 
-/* ---- starting eagerly
-   --------------------------------------------------------------- */
+/* ---- starting eagerly ------------------------------------------------------------ */
 
 /* Record that the spawner is suspended. Its `leaf` is needed for backtraces. */
 static void leave_by_eager_start(coil_task *spawner, coil__coro *leaf)
@@ -503,7 +506,7 @@ void coil__task_start_eagerly(coil_task *task)
     errno = saved;
 }
 
-/* ---- references and members -------------------------------------------------------- */
+/* ---- references and members ------------------------------------------------------ */
 
 coil_task *coil_task_retain(coil_task *task)
 {
