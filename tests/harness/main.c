@@ -19,8 +19,7 @@
  *     -q        do not print the stacks of a test that has timed out
  *     -v        print a line with times for each test
  *     -s        run the SELFTESTs in test_harness.c, which fail on purpose
- *     -w NAME   first run this test in the process that forks all others, so that they
- *               inherit the code that Valgrind has translated
+ *     -w NAME   run this test before forking, so that Valgrind translates code only once
  *
  * With COIL_TEST_SEED=SEED in the environment, tests use only that seed. -n N also
  * changes the number of seeds of tests with their own loop over seeds: to N/8 of the

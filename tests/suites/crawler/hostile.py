@@ -28,7 +28,7 @@ from check import equal
 from server import CLOSE, NOT_FOUND, Server, html, page, redirect, response
 
 MIB = 1 << 20
-URL_BYTES, LINK_BYTES = 300, 32  # for a known URL and an open link
+URL_BYTES, LINK_BYTES = 300, 32  # memory of a known URL and of an open link
 WELL, FAILED, BROKEN, USAGE, NOTHING, INTERRUPTED = 0, 1, 2, 3, 4, 6
 FAILING = ('broken', 'fragment', 'error', 'timeout')
 
@@ -71,7 +71,7 @@ def resets(head=b''):
     def answer(connection, _):
         if head:
             connection.sendall(head)
-            time.sleep(0.1)  # so that the reset does not overtake them
+            time.sleep(0.1)  # the bytes arrive before the reset
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
         return CLOSE
     return answer
@@ -176,12 +176,12 @@ def sessions(counter=itertools.count(1)):
 class Case:
     name: str
     what: str
-    answer: typing.Any = None       # of "/x"
+    answer: typing.Any = None       # the answer for "/x"
     options: tuple = ()
     verdict: str = 'ok'             # the verdict of `target`
     reason: typing.Any = None
     words: str = ''                 # a regular expression for the message
-    status: typing.Any = 'any'      # in the record of the verdict
+    status: typing.Any = 'any'      # expected in the record of the verdict
     exit: typing.Any = None         # the exit status; by default that of the verdict
     seconds: float = 10
     urls: int = 0                   # bytes of memory that the case may cost
@@ -189,13 +189,13 @@ class Case:
     searched: typing.Any = None     # expected in the record of the page, if it matters
     target: str = '{site}/x'
     fragment: typing.Any = None
-    links: tuple = ('/x', '/good')  # of the index
-    index: typing.Any = None        # instead of a page of `links`
+    links: tuple = ('/x', '/good')  # links on the index page
+    index: typing.Any = None        # replaces the page with `links`
     answers: dict = dataclasses.field(default_factory=dict)
     otherwise: typing.Any = NOT_FOUND
     also: tuple = ()                # (target, fragment, verdict, reason)
     jsonl: bool = True              # False if there are too many lines to check
-    other: str = 'http'             # or 'tls', 'silent', 'full'
+    other: str = 'http'             # kind of the other site: or 'tls', 'silent', 'full'
     check: typing.Any = None        # a function that checks the result
 
     @property

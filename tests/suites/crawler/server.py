@@ -26,7 +26,7 @@ CLOSE = object()  # returned by a function to close the connection
 class Request:
     method: str
     path: str
-    headers: dict  # by lower-case name
+    headers: dict  # the keys are in lower case
     head: str
     time: float
     server: typing.Any

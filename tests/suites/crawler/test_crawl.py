@@ -960,7 +960,7 @@ def test_fragments_of_other_sites_that_come_late():
 
         def once_all_are_asked(*_):
             wait_until(lambda: {"HEAD /", "HEAD /end", "HEAD /slow"} <= set(other.asked))
-            time.sleep(0.3)  # with an answer, except for the slow one
+            time.sleep(0.3)  # all answers except the slow one arrive
             return late
 
         result = crawl({"/": page("/late", other.url, other.url + "moved", other.url + "slow"),

@@ -157,7 +157,7 @@ def try_case(case):
         wrong = None
     except AssertionError as error:
         wrong = str(error)
-    except Exception as error:  # for example a record without a member
+    except Exception as error:  # for example, a record lacks a member
         wrong = f'{type(error).__name__}: {error}'
     return case, wrong, time.monotonic() - begin, result.peak if result else 0
 

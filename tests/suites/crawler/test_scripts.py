@@ -591,7 +591,7 @@ def test_what_leads_out_of_the_site_is_held_until_all_starts_are_through():
     first, second = crawl.acquire(), crawl.acquire()
     equal((first.starts, crawl.number("starts")), (2, 2))
     first.complete(links=links("h:c/1", "h:c/1", "h:d/1"))
-    equal([int(word) > 500 for word in crawl.ask(kind="h")[1:2]], [True])  # until then the queue is empty
+    equal([int(word) > 500 for word in crawl.ask(kind="h")[1:2]], [True])  # before that time the queue is empty
     second.release(1, delay=500000)
     equal(crawl.waits(kind="h"), True)
     crawl.pass_time()

@@ -64,7 +64,7 @@ class Page(http.server.BaseHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True  # of connections that stay open
+    daemon_threads = True  # threads of connections that stay open
 
     def handle_error(self, *_):
         pass  # a crawler may give up

@@ -42,7 +42,7 @@ class Watch:
     """The corner cases that one program reaches."""
 
     def __init__(self):
-        self.reached = {}  # in order
+        self.reached = {}  # an ordered set
 
     def reach(self, corner):
         self.reached[corner] = None

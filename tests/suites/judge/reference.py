@@ -65,7 +65,7 @@ def name_of(error):
     if isinstance(error, asyncio.BrokenBarrierError):
         return "EPIPE"
     if isinstance(error, AssertionError):
-        return "EIO"  # of a race, so the program is left out
+        return "EIO"  # a race has failed, so the program is left out
     raise error  # an error in the judge
 
 
@@ -90,11 +90,11 @@ class Body:
         self.result = 0
         self.detail = ""
         self.scopes = []
-        self.verb = ""  # of the current instruction
+        self.verb = ""  # the verb of the current instruction
         self.started = self.returned = False
         self.handlers = 0  # the task's group
         self.parking = None
-        self.callbacks = {}  # by the object that they were added to
+        self.callbacks = {}  # the keys are the objects to which callbacks were added
 
 
 class Interpreter:
@@ -105,7 +105,7 @@ class Interpreter:
         self.groups, self.known_groups = {}, {}  # open groups; groups that were closed
         self.barriers = {}
         self.spawned = []
-        self.handles = {}  # by mark
+        self.handles = {}  # the keys are marks
         self.variables = {name: contextvars.ContextVar(name, default=0)
                           for name in ("v0", "v1")}  # fmt: skip
         self.watch = corners.Watch()

@@ -266,7 +266,7 @@ SAME(read_and_write_a_terminal, true)
     SAY(read(slave, buf, sizeof buf)); /* a terminal delivers whole lines */
     say("%s", buf);
     finish_later();
-    say_what_comes(master, strlen("line\r\n")); /* its echo */
+    say_what_comes(master, strlen("line\r\n")); /* the terminal's echo */
     SAY(write(slave, "hello\n", 6));
     say_what_comes(master, strlen("hello\r\n"));
     say_mode(slave);

@@ -26,7 +26,7 @@ static int cancel_one(coil_promise *promise)
 
     if (a == NULL || b == NULL || coil_sleep(COIL_SEC(1)) < 0) {
         coil_promise_cancel(promise, NULL);
-        turns(3); /* the waiters are local variables of this function */
+        turns(3); /* the tasks end before the local array `waiters` does */
         return -ENOMEM;
     }
     coil_task_cancel(a, NULL);
