@@ -1,6 +1,6 @@
-"""Read traces in Perfetto's format (protocol buffers).
+"""Parse traces in Perfetto's format, which consists of protocol buffers.
 
-read(bytes) returns a Trace. Fields and their numbers: perfetto_trace.proto in Perfetto's sources.
+read(bytes) returns a Trace. The fields and their numbers are in perfetto_trace.proto in Perfetto's sources.
 """
 
 import collections
@@ -52,7 +52,7 @@ class Trace:
         self.tracks = {}  # (name of the loop, name, rank)
         self.spans = []
         self.instants = []
-        self.texts = {}  # by sequence, list and number
+        self.texts = {}  # the keys are (sequence, list, number)
         self.open = {}  # spans that have begun, by track
         for packet in fields(data)[1]:
             self.read_packet(fields(packet))
