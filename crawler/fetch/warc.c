@@ -341,7 +341,7 @@ static void make_revisit(struct record *record, const struct seen *seen, int sta
 static int write_response(struct warc *warc, struct record *record,
                           const struct warc_exchange *exchange)
 {
-    int64_t warc_begin_archive = warc->end;
+    int64_t begin = warc->end;
     int status = status_of(exchange), rc;
     size_t payload_n = exchange->response.n - exchange->head_n, mime_n;
     struct seen *seen = payload_n > 0 && record->truncated == NULL
@@ -362,9 +362,7 @@ static int write_response(struct warc *warc, struct record *record,
     if (rc == 0 && seen == NULL && payload_n > 0 && record->truncated == NULL &&
         table_get(&warc->by_digest, record->payload_digest) == NULL)
         rc = add_seen(warc, record);
-    return rc == 0
-               ? warc_write_line(warc, record, mime, mime_n, status, warc_begin_archive)
-               : rc;
+    return rc == 0 ? warc_write_line(warc, record, mime, mime_n, status, begin) : rc;
 }
 
 /*

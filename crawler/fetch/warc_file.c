@@ -75,7 +75,7 @@ static int64_t number_of(const char *line, size_t n, const char *name)
  */
 static int64_t end_of_lines(const char *at, size_t n, size_t *lines_n)
 {
-    const char *warc_begin_archive = at, *end = at + n, *line_end;
+    const char *begin = at, *end = at + n, *line_end;
     int64_t last = 0;
 
     while ((line_end = memchr(at, '\n', (size_t)(end - at))) != NULL) {
@@ -85,7 +85,7 @@ static int64_t end_of_lines(const char *at, size_t n, size_t *lines_n)
         last = behind > last ? behind : last;
         at = line_end + 1;
     }
-    *lines_n = (size_t)(at - warc_begin_archive);
+    *lines_n = (size_t)(at - begin);
     return last;
 }
 

@@ -39,12 +39,12 @@ static void put_host_key(struct text *text, const char *host, size_t n)
         return;
     }
     while (end > skipped) {
-        size_t warc_begin_archive = end;
-        while (warc_begin_archive > skipped && host[warc_begin_archive - 1] != '.')
-            warc_begin_archive--;
-        text_add_lower(text, host + warc_begin_archive, end - warc_begin_archive);
-        end = warc_begin_archive > skipped ? warc_begin_archive - 1 : warc_begin_archive;
-        if (warc_begin_archive > skipped)
+        size_t begin = end;
+        while (begin > skipped && host[begin - 1] != '.')
+            begin--;
+        text_add_lower(text, host + begin, end - begin);
+        end = begin > skipped ? begin - 1 : begin;
+        if (begin > skipped)
             text_add(text, ",", 1);
     }
 }
@@ -147,7 +147,7 @@ static const char *name_of(const char *path)
 }
 
 int warc_write_line(struct warc *warc, const struct record *record, const char *mime,
-                    size_t mime_n, int status, int64_t warc_begin_archive)
+                    size_t mime_n, int status, int64_t begin)
 {
     struct text *line = &warc->line;
 
@@ -163,8 +163,7 @@ int warc_write_line(struct warc *warc, const struct record *record, const char *
     text_print(line,
                "\", \"status\": \"%d\", \"digest\": \"sha1:%s\", \"length\": \"%" PRId64
                "\", \"offset\": \"%" PRId64 "\", \"filename\": \"",
-               status, record->payload_digest, warc->end - warc_begin_archive,
-               warc_begin_archive);
+               status, record->payload_digest, warc->end - begin, begin);
     put_json(line, name_of(warc->path), strlen(name_of(warc->path)));
     text_print(line, "\"}\n");
     return line->failed ? -ENOMEM : warc_write_all(warc->index_fd, line->at, line->n);

@@ -64,7 +64,7 @@ void warc_make_date(int64_t at_ns, char *date);
 int warc_serialize_record(struct warc *warc, const struct record *record);
 
 int warc_write_line(struct warc *warc, const struct record *record, const char *mime,
-                    size_t mime_n, int status, int64_t warc_begin_archive);
+                    size_t mime_n, int status, int64_t begin);
 
 int warc_begin_archive(struct warc *warc, bool goes_on, const char *software,
                        char **message);

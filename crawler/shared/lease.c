@@ -310,7 +310,7 @@ static int take_completed(struct lease *lease, const struct lease_done *done,
     lease->pause_ns = lease_span_at(reply, 2);
     rc = lease_take_items(lease, reply, 3);
     if (lease_number_at(reply, 1) == 1)
-        lease_end_lost_lease(lease);
+        lease_end(lease);
     return rc < 0 ? rc : (int)lost;
 }
 
@@ -343,7 +343,7 @@ int lease_complete(struct leases *leases, struct lease *lease,
 static void take_released(struct lease *lease, redisReply *reply)
 {
     if (lease_number_at(reply, 1) == 1)
-        lease_end_lost_lease(lease);
+        lease_end(lease);
     freeReplyObject(reply);
 }
 
@@ -444,12 +444,10 @@ static int visit_entry(const char *lengths, const redisReply *bytes, int64_t num
     size_t at = 0;
     int count = 0, rc = 0;
 
-    for (char *lease_end_lost_lease; *lengths != '\0';
-         lengths = lease_end_lost_lease, number++) {
-        size_t n = strtoul(lengths, &lease_end_lost_lease, 10);
+    for (char *end; *lengths != '\0'; lengths = end, number++) {
+        size_t n = strtoul(lengths, &end, 10);
 
-        if (lease_end_lost_lease == lengths || bytes->type != REDIS_REPLY_STRING ||
-            n > bytes->len - at)
+        if (end == lengths || bytes->type != REDIS_REPLY_STRING || n > bytes->len - at)
             return -EPROTO;
         if (number > after) {
             rc = visit(arg, number, bytes->str + at, n);

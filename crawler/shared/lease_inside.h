@@ -55,6 +55,6 @@ void lease_drop_number(struct lease *lease, int64_t number);
 void lease_drop_all(struct lease *lease);
 
 /* Record that the lease has ended in Redis. If it still has items, it was lost. */
-void lease_end_lost_lease(struct lease *lease);
+void lease_end(struct lease *lease);
 
 #endif

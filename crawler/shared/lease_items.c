@@ -198,7 +198,7 @@ void lease_drop_all(struct lease *lease)
     lease->token[0] = '\0';
 }
 
-void lease_end_lost_lease(struct lease *lease)
+void lease_end(struct lease *lease)
 {
     lease->is_lost |= lease->count > 0;
     lease_drop_all(lease);
