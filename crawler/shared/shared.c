@@ -43,7 +43,7 @@ struct shared_work *held_find_work(const struct shared *shared,
     return NULL;
 }
 
-void held_leave_held(struct shared_work *work)
+void held_leave(struct shared_work *work)
 {
     if (work->held == NULL)
         return;
@@ -54,7 +54,7 @@ void held_leave_held(struct shared_work *work)
 
 static void drop_work(struct shared *shared, struct shared_work *work)
 {
-    held_leave_held(work);
+    held_leave(work);
     text_finish(&work->bytes);
     shared->at_work[work->target->host->class]--;
     *work = shared->works.all[--shared->works.count];
@@ -288,7 +288,7 @@ static int spawn_hold(struct shared *shared, struct held *held)
     int rc = coil_group_spawn(&shared->group, held_hold, held, &opts, NULL);
 
     if (rc < 0)
-        held_destroy_held(held);
+        held_destroy(held);
     return rc;
 }
 
@@ -305,11 +305,11 @@ static int lease_host(struct shared *shared, enum frontier_class class, int64_t 
         return -ENOMEM;
     shared->held.count++;
     held->class = class;
-    held_link_held(shared, held);
+    held_link(shared, held);
     rc = leases_acquire(shared->options.leases, lease_classes[class],
                         shared->options.most, &held->lease, wait_ns);
     if (rc <= 0) {
-        held_destroy_held(held);
+        held_destroy(held);
         return rc;
     }
     held_forget_if_reborn(shared);
@@ -326,7 +326,7 @@ static int lease_held(struct shared *shared, int64_t *wait_ns)
     struct held held = {.host = NULL};
     int rc;
 
-    held_link_held(shared, &held);
+    held_link(shared, &held);
     rc = leases_acquire(shared->options.leases, LEASE_HELD, shared->options.most,
                         &held.lease, wait_ns);
     if (rc == 1) {
@@ -334,7 +334,7 @@ static int lease_held(struct shared *shared, int64_t *wait_ns)
         rc = held_place_all(&held);
         rc = rc < 0 ? rc : 1;
     }
-    held_unlink_held(&held);
+    held_unlink(&held);
     return rc;
 }
 

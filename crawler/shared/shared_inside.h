@@ -67,7 +67,7 @@ struct shared_work {
 struct shared_work *held_find_work(const struct shared *shared,
                                    const struct target *target);
 
-void held_leave_held(struct shared_work *work);
+void held_leave(struct shared_work *work);
 
 struct shared_work *held_add_work(struct shared *shared, struct target *target);
 
@@ -111,11 +111,11 @@ int64_t held_expiry(const struct shared *shared);
 /* Set held->until_ns, unless it is already later. */
 void held_note_expiry(struct held *held, int64_t until_ns);
 
-void held_link_held(struct shared *shared, struct held *held);
+void held_link(struct shared *shared, struct held *held);
 
-void held_unlink_held(struct held *held);
+void held_unlink(struct held *held);
 
-void held_destroy_held(struct held *held);
+void held_destroy(struct held *held);
 
 int held_hold(void *arg);
 

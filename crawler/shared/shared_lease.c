@@ -49,7 +49,7 @@ static int add_leased_item(struct held *held, struct lease_item *item)
     if (work == NULL)
         work = held_add_work(shared, target);
     else
-        held_leave_held(work);
+        held_leave(work);
     if (work == NULL)
         return -ENOMEM;
     work->held = held;
@@ -334,7 +334,7 @@ static void give_back(struct held *held)
     coil_scope_exit(&scope, rc);
 }
 
-void held_link_held(struct shared *shared, struct held *held)
+void held_link(struct shared *shared, struct held *held)
 {
     held->shared = shared;
     held->until_ns = held_expiry(shared);
@@ -343,7 +343,7 @@ void held_link_held(struct shared *shared, struct held *held)
     coil_event_init(&held->changed);
 }
 
-void held_unlink_held(struct held *held)
+void held_unlink(struct held *held)
 {
     struct held **at = &held->shared->held.first;
 
@@ -353,14 +353,14 @@ void held_unlink_held(struct held *held)
     coil_event_finish(&held->changed);
 }
 
-void held_destroy_held(struct held *held)
+void held_destroy(struct held *held)
 {
     struct shared *shared = held->shared;
 
     for (size_t i = 0; i < shared->works.count; i++)
         if (shared->works.all[i].held == held)
-            held_leave_held(&shared->works.all[i]);
-    held_unlink_held(held);
+            held_leave(&shared->works.all[i]);
+    held_unlink(held);
     shared->held.count--;
     coil_event_set(&shared->held.has_room);
     held_forget_unsent_sitemaps(held, held->results, held->result_count);
@@ -386,7 +386,7 @@ int held_hold(void *arg)
             rc = give_new(held);
     }
     give_back(held);
-    held_destroy_held(held);
+    held_destroy(held);
     return rc;
 }
 
