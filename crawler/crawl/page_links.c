@@ -193,7 +193,7 @@ static bool is_one_more(const struct finding *finding, const struct link *link,
 {
     const struct crawler *crawler = finding->pages->crawler;
     const struct known *known = target->known;
-    bool has_references = known->references > 0 || known->is_well ||
+    bool has_references = known->references > 0 || known->is_unreported ||
                           crawler->verdicts.references.takes_none;
 
     if (!known->is_wanted || !has_references || link->is_sitemap ||

@@ -117,7 +117,7 @@ struct known {
     uint16_t depth;           /* copy of target->depth, which may have decreased */
     bool is_wanted : 1;       /* copy of target->is_wanted */
     bool is_near : 1;         /* target_is_decided(), and target->hops is 0 */
-    bool is_well : 1;         /* no report lists links to it: references_drop() */
+    bool is_unreported : 1;   /* no report lists links to it: references_drop() */
     bool has_new : 1;         /* at least one link to it is not in the baseline */
     uint8_t counted : 5;      /* bit mask of verdicts counted for this page: summary.c */
 };

@@ -125,7 +125,7 @@ int references_add_unseen(struct references *references, struct targets *targets
                           const struct reference_place *place)
 {
     count_reference(unseen->known, place->is_known);
-    if (unseen->known->is_well || references->takes_none ||
+    if (unseen->known->is_unreported || references->takes_none ||
         !adds_something(references, unseen->known, place->page))
         return 0;
     return add_reference(references, targets, unseen, place);
@@ -154,7 +154,7 @@ void references_drop(struct references *references, const struct targets *target
 {
     struct known *known = targets_known(targets, target);
 
-    known->is_well = true;
+    known->is_unreported = true;
     if (known->references > 0 && references->all.cold == NULL) {
         struct reference *first = blocks_at(&references->all, target->first_reference);
         first->before = references->unused;

@@ -38,7 +38,7 @@ static struct judgement judgement_of(const struct target *target)
     return (struct judgement){target->verdict, target->reason};
 }
 
-static bool is_well(const struct target *target)
+static bool is_unreported(const struct target *target)
 {
     return target->verdict == VERDICT_OK || target->verdict == VERDICT_REDIRECT;
 }
@@ -199,7 +199,7 @@ static int settle_fragment(struct verdicts *verdicts, struct target *target,
     struct judgement judgement = judgement_of(page);
     int has = 1;
 
-    if (!is_well(page) || changes_fragment(verdicts, page) ||
+    if (!is_unreported(page) || changes_fragment(verdicts, page) ||
         strcasecmp(fragment, "top") == 0)
         return set_verdict_of(verdicts, target, page,
                               judgement); /* "#top" exists on every page */
@@ -244,7 +244,7 @@ static struct judgement judge_chain(const struct verdicts *verdicts,
     target->chain = next->chain < UINT8_MAX ? next->chain + 1 : UINT8_MAX;
     if (target->chain > verdicts->options->max_redirects)
         return (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_LIMIT};
-    if (!is_well(next))
+    if (!is_unreported(next))
         return judgement_of(next);
     return judge_redirect(target->status, target->chain);
 }

@@ -36,7 +36,7 @@
 #define LONGEST_CHAIN 250 /* maximum number of redirects to follow: --max-redirect */
 #define MANY_LINKS ((UINT32_C(1) << 28) - 1)
 
-enum slot_state { SLOT_FREE, SLOT_OPEN, SLOT_WELL, SLOT_FINDING };
+enum slot_state { SLOT_FREE, SLOT_OPEN, SLOT_OK, SLOT_FINDING };
 
 struct digest_slot {
     uint64_t hash;
@@ -351,8 +351,8 @@ static int add_link_record(void *arg, const struct record_link *record)
 
     if (slot == NULL)
         return -ENOMEM;
-    if (slot->state == SLOT_WELL || (slot->state == SLOT_FINDING && record->is_known &&
-                                     digest->findings[slot->at].is_known))
+    if (slot->state == SLOT_OK || (slot->state == SLOT_FINDING && record->is_known &&
+                                   digest->findings[slot->at].is_known))
         return 0;
     slot->link_count += slot->link_count < MANY_LINKS;
     if (slot->state == SLOT_OPEN)
@@ -539,7 +539,7 @@ static int add_verdict(void *arg, const struct record_verdict *record)
     if (slot->at > 0)
         drop_links(digest, slot->at);
     slot->at = 0;
-    slot->state = SLOT_WELL;
+    slot->state = SLOT_OK;
     return 0;
 }
 
