@@ -69,12 +69,13 @@ static struct reference_place place_of(const struct finding *finding,
 
 /* Report the link, and add a reference to its target. */
 static int add_link_reference(struct finding *finding, const struct link *link,
-                              struct target *target, const char *told_target,
+                              struct target *target, const char *reported_target,
                               const char *fragment)
 {
     struct crawler *crawler = finding->pages->crawler;
     struct reference_place place = place_of(finding, link);
-    int rc = report_link(finding, link, told_target, fragment, &place.is_known), wanted;
+    int rc = report_link(finding, link, reported_target, fragment, &place.is_known),
+        wanted;
 
     if (rc == 0)
         rc = references_add(&crawler->verdicts.references, &crawler->targets, target,

@@ -43,7 +43,7 @@ static int process_sitemaps(struct visit *visit)
 
     if (host == NULL)
         return -ENOMEM;
-    host->robots.has_told_sitemaps = true;
+    host->robots.has_reported_sitemaps = true;
     return page_search_replay(visit->pages, rules, &visit->saved, &visit->found);
 }
 

@@ -12,9 +12,9 @@ static int report_sitemaps(struct page_search *pages, struct host *host)
     int rc;
 
     if (pages->crawler->options->no_sitemaps || host->robots.rules == NULL ||
-        host->robots.has_told_sitemaps)
+        host->robots.has_reported_sitemaps)
         return 0;
-    host->robots.has_told_sitemaps = true;
+    host->robots.has_reported_sitemaps = true;
     rc = page_search_robots(pages, host, &rules);
     return rc == 0 && rules != NULL ? save_sitemaps(pages, host, rules) : rc;
 }

@@ -68,13 +68,13 @@ struct host_robots {
      * is fetched. Allocated with malloc().
      */
     struct answer *failure;
-    int64_t asked_ns;         /* when robots.txt was last requested */
-    int64_t until_ns;         /* when robots.txt is outdated */
-    bool is_rested;           /* result of frontier_begin_request() for robots.txt */
-    unsigned tries, refusals; /* numbers since the last successful fetch */
-    unsigned deserted;        /* how often in a row the host was unreachable */
-    bool has_told_sitemaps;   /* its sitemaps were reported */
-    bool has_lost_sitemaps;   /* Redis lost its sitemaps, so they must be sent again */
+    int64_t asked_ns;           /* when robots.txt was last requested */
+    int64_t until_ns;           /* when robots.txt is outdated */
+    bool is_rested;             /* result of frontier_begin_request() for robots.txt */
+    unsigned tries, refusals;   /* numbers since the last successful fetch */
+    unsigned deserted;          /* how often in a row the host was unreachable */
+    bool has_reported_sitemaps; /* its sitemaps were reported */
+    bool has_lost_sitemaps;     /* Redis lost its sitemaps, so they must be sent again */
 };
 
 struct host {

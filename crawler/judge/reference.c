@@ -176,7 +176,7 @@ const struct reference *references_of(const struct references *references,
     return references_at(references, targets_known(targets, target)->references);
 }
 
-bool reference_is_told(const struct reference *reference, const struct target *target)
+bool reference_is_reported(const struct reference *reference, const struct target *target)
 {
     return !target->is_known || !reference->is_known;
 }

@@ -86,7 +86,8 @@ const struct reference *references_of(const struct references *references,
  * Return true if reports list the link, because the link itself or the verdict of its
  * target is not in the baseline.
  */
-bool reference_is_told(const struct reference *reference, const struct target *target);
+bool reference_is_reported(const struct reference *reference,
+                           const struct target *target);
 
 /*
  * Return the link's text as written, truncated if it is very long. The result lives as

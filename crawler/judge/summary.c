@@ -41,7 +41,7 @@ static size_t count_new_links(const struct verdicts *verdicts,
 
     for (; reference != NULL;
          reference = references_at(&verdicts->references, reference->before))
-        n += reference_is_told(reference, target);
+        n += reference_is_reported(reference, target);
     return n;
 }
 

@@ -286,16 +286,16 @@ static void sort_pages(struct diff_verdict *verdict)
 static void put_pages(struct out *out, const struct diff_verdict *verdict)
 {
     size_t count = verdict->page_count;
-    size_t told = count > PAGES_IN_TEXT ? PAGES_IN_TEXT : count;
+    size_t listed = count > PAGES_IN_TEXT ? PAGES_IN_TEXT : count;
 
-    for (size_t i = 0; i < told; i++) {
+    for (size_t i = 0; i < listed; i++) {
         out_put(out, "    on ");
         out_put_url(out, verdict->pages[i]);
         out_put(out, "\n");
     }
-    if (count > told)
-        out_print(out, "    and %zu more page%s\n", count - told,
-                  count - told > 1 ? "s" : "");
+    if (count > listed)
+        out_print(out, "    and %zu more page%s\n", count - listed,
+                  count - listed > 1 ? "s" : "");
 }
 
 /*

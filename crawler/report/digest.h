@@ -113,7 +113,7 @@ struct digest {
     size_t row_count;
     size_t kind_counts[FINDING_MOVED + 1]; /* number of rows of each kind */
     /* for each kind, the number of links counted but not stored */
-    size_t untold_counts[FINDING_MOVED + 1];
+    size_t unstored_counts[FINDING_MOVED + 1];
 
     struct digest_slot *slots; /* hash table of all targets */
     size_t slot_count, slot_capacity;

@@ -83,7 +83,7 @@ static void add_rows(struct digest *digest, const struct finding *finding)
     if (finding->links == 0)
         add_row(digest, finding, NULL);
     else
-        digest->untold_counts[finding->kind] += finding->link_count - n;
+        digest->unstored_counts[finding->kind] += finding->link_count - n;
     for (uint32_t at = finding->links; at > 0; at = digest->links[at].before)
         add_row(digest, finding, &digest->links[at]);
 }

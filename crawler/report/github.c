@@ -149,7 +149,7 @@ static size_t count_kept(const struct view *view, const struct target *target)
 
     for (; reference != NULL;
          reference = references_at(view->references, reference->before))
-        n += reference_is_told(reference, target);
+        n += reference_is_reported(reference, target);
     return n;
 }
 
@@ -169,7 +169,7 @@ static void put_target(struct view *view, const struct target *target)
     at = targets_known(view->targets, target)->references;
     for (size_t i = n; i > 0; at = reference->before) {
         reference = references_at(view->references, at);
-        if (reference_is_told(reference, target))
+        if (reference_is_reported(reference, target))
             kept[--i] = at;
     }
     for (size_t i = 0; i < n; i++)

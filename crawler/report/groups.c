@@ -149,7 +149,7 @@ static int add_target(struct graph *graph, const struct references *references,
         return -ENOMEM;
     for (; reference != NULL && rc == 0;
          reference = references_at(references, reference->before)) {
-        if (reference_is_told(reference, target))
+        if (reference_is_reported(reference, target))
             rc = add_link(graph, finding, reference);
         kept++;
     }
@@ -157,8 +157,8 @@ static int add_target(struct graph *graph, const struct references *references,
     return rc;
 }
 
-static bool is_told(const struct graph *graph, const struct target *target,
-                    const bool *verdicts)
+static bool is_reported(const struct graph *graph, const struct target *target,
+                        const bool *verdicts)
 {
     return target->is_wanted && verdicts[target->verdict] &&
            (!target->is_known || targets_known(graph->targets, target)->has_new);
@@ -167,17 +167,17 @@ static bool is_told(const struct graph *graph, const struct target *target,
 static int collect_links(struct graph *graph, const struct references *references,
                          const bool *verdicts)
 {
-    size_t count = graph->targets->count, told = 0;
+    size_t count = graph->targets->count, reported = 0;
     int rc = 0;
 
     for (size_t i = 0; i < count; i++)
-        told += is_told(graph, targets_at(graph->targets, i), verdicts);
+        reported += is_reported(graph, targets_at(graph->targets, i), verdicts);
     graph->numbers = calloc(count + 1, sizeof *graph->numbers);
-    graph->findings = calloc(told + 1, sizeof *graph->findings);
+    graph->findings = calloc(reported + 1, sizeof *graph->findings);
     if (graph->numbers == NULL || graph->findings == NULL)
         return -ENOMEM;
     for (size_t i = 0; i < count && rc == 0; i++)
-        if (is_told(graph, targets_at(graph->targets, i), verdicts))
+        if (is_reported(graph, targets_at(graph->targets, i), verdicts))
             rc = add_target(graph, references, targets_at(graph->targets, i));
     return rc;
 }
@@ -333,7 +333,7 @@ static void take_link(struct groups *groups, struct group *group,
 {
     groups->links[group->first + group->count++] = link;
     group->link_count += link->count;
-    group->untold_count += link->is_grouped ? 0 : link->count;
+    group->new_link_count += link->is_grouped ? 0 : link->count;
     link->is_grouped = true;
 }
 
@@ -359,7 +359,7 @@ static void make_group(struct groups *groups, struct graph *graph, uint32_t vert
         group->about = finding->target;
         group->index = finding->target->index;
         group->targets = 1;
-        group->hidden_count = group->link_count = group->untold_count = finding->hidden;
+        group->hidden_count = group->link_count = group->new_link_count = finding->hidden;
         finding->hidden = 0;
         for (uint32_t i = finding->first; i < finding->first + finding->count; i++)
             take_link(groups, group, &graph->all[i]);
@@ -458,7 +458,7 @@ static void join_groups(struct groups *groups, const struct group *from, size_t 
         joined.targets += from[i].targets;
         joined.link_count += from[i].link_count;
         joined.hidden_count += from[i].hidden_count;
-        joined.untold_count += from[i].untold_count;
+        joined.new_link_count += from[i].new_link_count;
     }
     *group = joined;
 }

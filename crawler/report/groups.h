@@ -46,8 +46,8 @@ struct group {
     size_t targets;      /* number of different targets */
     /* number of links, including hidden_count */
     uint64_t link_count;
-    uint64_t hidden_count; /* number of links whose places were not stored */
-    uint64_t untold_count; /* number of links not in an earlier group */
+    uint64_t hidden_count;   /* number of links whose places were not stored */
+    uint64_t new_link_count; /* number of links not in an earlier group */
 };
 
 struct groups {

@@ -103,7 +103,7 @@ static const char *class_of(enum verdict verdict)
 /* Return the number of rows of a kind, including links whose places were not stored. */
 static size_t count_of(const struct view *view, enum finding_kind kind)
 {
-    return view->digest->kind_counts[kind] + view->digest->untold_counts[kind];
+    return view->digest->kind_counts[kind] + view->digest->unstored_counts[kind];
 }
 
 /* ---- the head ---------------------------------------------------------------------- */
@@ -343,23 +343,23 @@ static void put_table(struct view *view, enum finding_kind kind, const char *las
 {
     const struct digest *digest = view->digest;
     const struct digest_row *before = NULL;
-    size_t told = 0;
+    size_t written = 0;
 
     out_print(view->out,
               "<table class=\"rows links\">\n<thead><tr><th>page</th>"
               "<th class=\"n\">line</th><th>link</th><th>target</th><th>%s</th>"
               "<th class=\"n\">links to it</th></tr></thead>\n<tbody>\n",
               last);
-    for (size_t i = 0; i < digest->row_count && told < HTML_ROWS; i++) {
+    for (size_t i = 0; i < digest->row_count && written < HTML_ROWS; i++) {
         if (digest->rows[i].finding->kind != kind || view->out->rc < 0)
             continue;
         put_row(view, &digest->rows[i], before);
         before = &digest->rows[i];
-        told++;
+        written++;
     }
     put(view, "</tbody>\n</table>\n");
-    if (told < count_of(view, kind))
-        out_print(view->out, "<p>and %zu more</p>\n", count_of(view, kind) - told);
+    if (written < count_of(view, kind))
+        out_print(view->out, "<p>and %zu more</p>\n", count_of(view, kind) - written);
 }
 
 static void put_links(struct view *view, enum finding_kind kind, const char *id,

@@ -175,7 +175,7 @@ static size_t put_rows(struct view *view, enum finding_kind kind, size_t limit)
 static void put_table(struct view *view, enum finding_kind kind, size_t limit)
 {
     size_t count,
-        all = view->digest->kind_counts[kind] + view->digest->untold_counts[kind];
+        all = view->digest->kind_counts[kind] + view->digest->unstored_counts[kind];
 
     print(&view->text, "| page | link | %s |\n|---|---|---|\n",
           kind == FINDING_MOVED ? "where it leads" : "why");
@@ -192,7 +192,7 @@ static void put_section(struct view *view, enum finding_kind kind, const char *t
     if (view->digest->kind_counts[kind] == 0)
         return;
     print(&view->text, "\n<details><summary>%s: %zu</summary>\n\n", title,
-          view->digest->kind_counts[kind] + view->digest->untold_counts[kind]);
+          view->digest->kind_counts[kind] + view->digest->unstored_counts[kind]);
     put_table(view, kind,
               limit < MARKDOWN_BYTES - TAIL_BYTES ? limit : MARKDOWN_BYTES - TAIL_BYTES);
     put(&view->text, "\n</details>\n");

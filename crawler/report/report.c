@@ -266,11 +266,11 @@ static void choose_broken(const struct options *options, bool *verdicts)
 
 /*
  * Write the lists for verdicts that -v (`verbosity` 1) or -vv (2) adds, unless
- * `told[verdict]` is true, because they are already listed.
+ * `is_listed[verdict]` is true, because they are already listed.
  */
 static int put_lists(struct view *view, const struct targets *targets,
                      const struct references *references, unsigned verbosity,
-                     const bool *told)
+                     const bool *is_listed)
 {
     int rc = 0;
 
@@ -279,7 +279,7 @@ static int put_lists(struct view *view, const struct targets *targets,
         bool verdicts[VERDICT_COUNT] = {false};
 
         verdicts[i] = true;
-        if (traits->list != NULL && traits->verbosity == verbosity && !told[i])
+        if (traits->list != NULL && traits->verbosity == verbosity && !is_listed[i])
             rc = report_put_groups(view, targets, references, verdicts, traits->list);
     }
     return rc;
@@ -299,14 +299,14 @@ static unsigned highest_verbosity(void)
 /* Write the lists for other verdicts that -v or -vv adds. */
 static int put_others(struct view *view, const struct options *options,
                       const struct targets *targets, const struct references *references,
-                      const bool *told)
+                      const bool *is_listed)
 {
     unsigned highest = highest_verbosity();
     int rc = 0;
 
     for (unsigned level = 1; level <= options->verbosity && level <= highest && rc == 0;
          level++)
-        rc = put_lists(view, targets, references, level, told);
+        rc = put_lists(view, targets, references, level, is_listed);
     return rc;
 }
 

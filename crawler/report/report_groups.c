@@ -157,11 +157,11 @@ static void put_names(struct view *view, struct broken_link *const *links, size_
 
     for (size_t i = 0; i < count; i++) {
         const char *name = links[i]->target->url + folder;
-        bool is_told = false;
+        bool is_repeated = false;
 
-        for (size_t j = 0; j < i && !is_told; j++)
-            is_told = links[j]->target == links[i]->target;
-        if (is_told)
+        for (size_t j = 0; j < i && !is_repeated; j++)
+            is_repeated = links[j]->target == links[i]->target;
+        if (is_repeated)
             continue;
         if (listed > 0 && !report_has_room(view, strlen(name) + 2)) {
             report_put(view, ", ...");
@@ -377,7 +377,7 @@ static void put_rest(struct view *view, const struct groups *groups, size_t from
     uint64_t links = 0;
 
     for (size_t i = from; i < groups->count; i++)
-        links += groups->at[i].untold_count;
+        links += groups->at[i].new_link_count;
     report_set_color(view, DIM);
     report_put(view, "and ");
     report_put_amount(view, links, "more link", "more links");

@@ -294,14 +294,14 @@ static void put_invocation(struct view *view)
               status == 0 || status == 2 ? "true" : "false", status,
               digest_time(digest, 0, begin),
               digest_time(digest, digest->summary.duration_ns, end));
-    if (view->left_out + digest->untold_counts[FINDING_FAILS] +
-            digest->untold_counts[FINDING_WARNS] >
+    if (view->left_out + digest->unstored_counts[FINDING_FAILS] +
+            digest->unstored_counts[FINDING_WARNS] >
         0)
         out_print(view->out,
                   ",\"toolExecutionNotifications\":[{\"level\":\"warning\",\"message\":"
                   "{\"text\":\"%zu more links are left out.\"}}]",
-                  view->left_out + digest->untold_counts[FINDING_FAILS] +
-                      digest->untold_counts[FINDING_WARNS]);
+                  view->left_out + digest->unstored_counts[FINDING_FAILS] +
+                      digest->unstored_counts[FINDING_WARNS]);
     out_put(view->out, "}]");
 }
 

@@ -217,7 +217,7 @@ static int take_lease(struct lease *lease, enum lease_class class,
         return -EPROTO;
     lease->pause_ns = lease_span_at(reply, 3);
     lease->is_troubled = lease_number_at(reply, 4) == 1;
-    lease->has_told_sitemaps = lease_number_at(reply, 5) == 1;
+    lease->has_reported_sitemaps = lease_number_at(reply, 5) == 1;
     rc = lease_take_items(lease, reply, 8);
     if (rc == 0 && lease->count == 0)
         rc = -EPROTO;
@@ -304,7 +304,7 @@ static int take_completed(struct lease *lease, const struct lease_done *done,
         return -EPROTO;
     for (size_t i = 0; i < done->count; i++) {
         lease_drop_number(lease, done->results[i].number);
-        lease->has_told_sitemaps |= done->results[i].number == LEASE_SITEMAPS;
+        lease->has_reported_sitemaps |= done->results[i].number == LEASE_SITEMAPS;
     }
     lease->is_troubled = done->is_troubled;
     lease->pause_ns = lease_span_at(reply, 2);

@@ -70,7 +70,7 @@ struct lease {
     char *host;     /* letter of the class, followed by the origin */
     /* send no requests to the host for this time, as another worker was asked to wait */
     int64_t pause_ns;
-    bool is_troubled, has_told_sitemaps;
+    bool is_troubled, has_reported_sitemaps;
     bool is_lost;             /* the lease has expired or was released */
     struct lease_item *items; /* items not yet completed or released */
     size_t count, capacity;

@@ -149,14 +149,14 @@ static struct held *held_of_host(const struct shared *shared, const struct host 
 void held_ask_for_robots_again(struct host *host)
 {
     host->robots.has_lost_sitemaps = false;
-    if (!host->robots.has_told_sitemaps && host->robots.state == ROBOTS_KNOWN)
+    if (!host->robots.has_reported_sitemaps && host->robots.state == ROBOTS_KNOWN)
         host->robots.state = ROBOTS_WANTED;
 }
 
 void held_forget_sitemaps(const struct shared *shared, struct host *host)
 {
-    host->robots.has_lost_sitemaps |= host->robots.has_told_sitemaps;
-    host->robots.has_told_sitemaps = false;
+    host->robots.has_lost_sitemaps |= host->robots.has_reported_sitemaps;
+    host->robots.has_reported_sitemaps = false;
     if (host->robots.has_lost_sitemaps && held_of_host(shared, host) != NULL)
         held_ask_for_robots_again(host);
 }

@@ -79,7 +79,7 @@ static int take_host(struct held *held)
         return -ENOMEM;
     held->host = host;
     host->pace.is_troubled |= held->lease.is_troubled;
-    host->robots.has_told_sitemaps |= held->lease.has_told_sitemaps;
+    host->robots.has_reported_sitemaps |= held->lease.has_reported_sitemaps;
     if (host->robots.has_lost_sitemaps)
         held_ask_for_robots_again(host);
     frontier_pause(host, coil_now() + held->lease.pause_ns);

@@ -37,17 +37,17 @@ static int visit_nested(const struct srcdoc *srcdoc, struct link *link)
 static int on_link(const struct link *link, void *arg)
 {
     struct srcdoc *srcdoc = arg;
-    struct link told = *link;
+    struct link adjusted = *link;
 
     if (link->kind == LINK_BASE) {
         srcdoc->base = strdup(link->reference);
         return srcdoc->base != NULL ? 0 : -ENOMEM;
     }
-    told.place = srcdoc->visit->link.place;
-    told.nofollow |= srcdoc->visit->link.nofollow;
+    adjusted.place = srcdoc->visit->link.place;
+    adjusted.nofollow |= srcdoc->visit->link.nofollow;
     /* a srcdoc document is always in UTF-8 */
-    told.has_no_encoding = true;
-    return visit_nested(srcdoc, &told);
+    adjusted.has_no_encoding = true;
+    return visit_nested(srcdoc, &adjusted);
 }
 
 static int search_document(struct links *inner, struct srcdoc *srcdoc, const char *html)

@@ -392,17 +392,17 @@ static void notify(const struct redis *redis, const char *message)
 
 /*
  * Try to connect until this succeeds or fails with a final error. Returns 0 or this
- * error. The first failure is reported, and *has_told is set.
+ * error. The first failure is reported, and *has_notified is set.
  */
-static int try_to_open(struct redis *redis, bool *has_told)
+static int try_to_open(struct redis *redis, bool *has_notified)
 {
     int64_t pause_ns = FIRST_PAUSE_NS;
     int rc;
 
     while ((rc = redis_open(redis)) < 0 && !is_final(rc)) {
-        if (!*has_told)
+        if (!*has_notified)
             notify(redis, redis->link.message);
-        *has_told = true;
+        *has_notified = true;
         rc = coil_sleep(pause_ns);
         if (rc < 0)
             return rc;
@@ -413,12 +413,12 @@ static int try_to_open(struct redis *redis, bool *has_told)
 
 static int open_again(struct redis *redis)
 {
-    bool has_told = false;
-    int rc = try_to_open(redis, &has_told);
+    bool has_notified = false;
+    int rc = try_to_open(redis, &has_notified);
 
     if (rc < 0)
         return rc;
-    if (has_told)
+    if (has_notified)
         notify(redis, NULL);
     /* drop the message about the lost connection */
     redis->link.message[0] = '\0';

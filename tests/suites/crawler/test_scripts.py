@@ -69,7 +69,7 @@ class Lease:
     def __init__(self, crawl, worker, reply):
         self.crawl, self.worker = crawl, worker
         self.token, self.host = reply[1].decode(), reply[2].decode()
-        self.pause, self.is_troubled, self.is_told = int(reply[3]), reply[4] == b"1", reply[5] == b"1"
+        self.pause, self.is_troubled, self.has_sitemaps = int(reply[3]), reply[4] == b"1", reply[5] == b"1"
         self.starts, self.origins = int(reply[6]), int(reply[7])
         self.items = {}
         self.take(reply[8:])
@@ -345,13 +345,13 @@ def test_sitemaps_of_a_host_are_told_once():
     crawl = Crawl()
     crawl.add("a/1", "a/2")
     lease = crawl.acquire(most=1)
-    equal(lease.is_told, False)
+    equal(lease.has_sitemaps, False)
     equal(lease.complete(0, result=b"map", links=links("a/map", flags=SITEMAP)), (0, False))
     equal(lease.complete(0, result=b"map"), (0, False))
     equal(lease.complete(1), (0, True))
     equal(crawl.collect()[2], [b"map", b"result"])
     lease = crawl.acquire()
-    equal((lease.is_told, lease.paths()), (True, ["/2", "/map"]))
+    equal((lease.has_sitemaps, lease.paths()), (True, ["/2", "/map"]))
 
 
 def test_one_depth_after_the_other():
@@ -423,7 +423,7 @@ def test_complete_of_a_lease_that_is_anothers_stores_nothing_but_links():
     equal(crawl.acquire().paths(), ["/2"])
 
 
-def test_a_token_that_comes_twice_is_told_apart_by_its_worker():
+def test_a_token_that_comes_twice_has_sitemaps_apart_by_its_worker():
     crawl = Crawl()
     crawl.add("a/1")
     lease = crawl.acquire(worker="one")

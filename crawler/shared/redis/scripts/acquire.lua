@@ -62,7 +62,7 @@ local function lease_of(host, at)
     local items, has_more = take_items(count.turn, host, most, true)
     local state = call('HMGET', key, 'n', 'u', 't')
     local leases = (tonumber(state[1]) or 0) + 1
-    local is_told = class == 's' and call('SISMEMBER', crawl .. ':told', host) or 0
+    local has_sitemaps = class == 's' and call('SISMEMBER', crawl .. ':sitemaps', host) or 0
     call('HSET', key, 'n', leases)
     if leases == 1 then
         call('PERSIST', key)
@@ -76,7 +76,7 @@ local function lease_of(host, at)
     count.token = next_number(count.token, at)
     local token, lease = string.format('%.0f', count.token), {host = host, worker = worker, last = 0, items = {}}
     local reply = {'lease', token, host, tostring(math.max((tonumber(state[2]) or 0) - at, 0)),
-                   state[3] or '0', tostring(is_told), tostring(count.starts), tostring(count.origins)}
+                   state[3] or '0', tostring(has_sitemaps), tostring(count.starts), tostring(count.origins)}
     give_out(lease, items, reply)
     write_lease(token, lease, at + span)
     return reply

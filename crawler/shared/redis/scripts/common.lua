@@ -12,7 +12,7 @@
 --     CRAWL:l:TOKEN       string  a lease: see read_lease()
 --     CRAWL:leases        zset    token => when it expires
 --     CRAWL:waiting       zset    HOST \n item => when to retry it
---     CRAWL:told          set     hosts whose sitemaps from robots.txt were stored
+--     CRAWL:sitemaps      set     hosts whose sitemaps from robots.txt were stored
 --     CRAWL:origins       set     further origins of the site, which starts redirect to
 --     CRAWL:results       stream  results that are not collected. An entry contains several: its id is the
 --                                 number of the first, n contains their lengths, and r their bytes

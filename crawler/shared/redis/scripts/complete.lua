@@ -35,7 +35,7 @@ end
 -- Return true if the result must be stored, and nil if it is lost.
 local function is_wanted_result(lease, number)
     if number == 0 then
-        return call('SADD', crawl .. ':told', lease.host) == 1
+        return call('SADD', crawl .. ':sitemaps', lease.host) == 1
     end
     if not lease.items[number] then
         return nil

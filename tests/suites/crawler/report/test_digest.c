@@ -91,7 +91,8 @@ TEST(digest_keeps_the_first_link_on_each_page_beyond_a_hundred)
         CHECK_INT(row->link->page->url[strlen("http://h/")], '3' + i);
         CHECK_INT(row->link->line, 1);
     }
-    CHECK_INT(digested.digest.untold_counts[FINDING_FAILS], 360 - DIGEST_LINKS_KEPT - 6);
+    CHECK_INT(digested.digest.unstored_counts[FINDING_FAILS],
+              360 - DIGEST_LINKS_KEPT - 6);
     digested_finish(&digested);
 }
 
@@ -107,7 +108,7 @@ TEST(digest_keeps_the_first_hundred_links_and_counts_all)
     CHECK_INT(digested.digest.row_count, DIGEST_LINKS_KEPT);
     CHECK_INT(digested.digest.rows[99].link->line, 100);
     CHECK_INT(digested.digest.rows[0].finding->link_count, 250);
-    CHECK_INT(digested.digest.untold_counts[FINDING_FAILS], 150);
+    CHECK_INT(digested.digest.unstored_counts[FINDING_FAILS], 150);
     digested_finish(&digested);
 }
 

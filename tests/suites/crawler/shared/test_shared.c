@@ -74,7 +74,7 @@ static void ask_robots(struct process *process, struct host *host)
 {
     process->robots_asked++;
     host->robots.state = ROBOTS_KNOWN;
-    host->robots.has_told_sitemaps = true;
+    host->robots.has_reported_sitemaps = true;
     shared_bring_sitemaps(&process->shared, host, "sitemaps", 8);
 }
 
@@ -293,14 +293,14 @@ IO_TEST(shared_crawl_asks_again_for_sitemaps_that_did_not_reach_redis)
     open_process(&process, COIL_SEC(600));
     host = frontier_host(&process.frontier, "http://host0/", FRONTIER_SITE);
     host->robots.state = ROBOTS_KNOWN;
-    host->robots.has_told_sitemaps = true;
+    host->robots.has_reported_sitemaps = true;
     /*
      * Without a lease of the host, its sitemaps cannot be stored. So robots.txt must be
      * fetched again when this process leases the host.
      */
     shared_bring_sitemaps(&process.shared, host, "sitemaps", 8);
     CHECK_INT(host->robots.state, ROBOTS_KNOWN);
-    CHECK(!host->robots.has_told_sitemaps);
+    CHECK(!host->robots.has_reported_sitemaps);
     add_start(&process);
     begin(&process);
     join(&process, 0);
