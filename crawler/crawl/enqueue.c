@@ -271,7 +271,7 @@ int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned de
  * Send the page to Redis again, this time with a request for its ids, because another
  * process of the shared crawl may have fetched the page without storing them.
  */
-static void hand_up_again(struct enqueuer *enqueuer, struct target *page)
+static void send_again(struct enqueuer *enqueuer, struct target *page)
 {
     if (page->state == TARGET_HELD)
         shared_hold(enqueuer->shared, page);
@@ -284,7 +284,7 @@ void enqueue_want_ids(struct enqueuer *enqueuer, struct target *page)
     while (page != NULL && !page->wants_body) {
         page->wants_body = true;
         if (enqueuer->shared != NULL)
-            hand_up_again(enqueuer, page);
+            send_again(enqueuer, page);
         else if (page->kind != TARGET_SITE && page->state == TARGET_DONE &&
                  !target_is_searched(page) && page->next == NULL &&
                  page->verdict == VERDICT_OK) {

@@ -208,7 +208,7 @@ static void note_failure(struct frontier *frontier, int rc)
  * Pass the target to the coordinator if this was not done before. In a crawl by depth,
  * pass it each time, because the coordinator needs its new depth.
  */
-static void hand_up(const struct frontier *frontier, struct target *target)
+static void pass_to_coordinator(const struct frontier *frontier, struct target *target)
 {
     const struct frontier_above *above = frontier->options.above;
 
@@ -228,7 +228,7 @@ void frontier_add(struct frontier *frontier, struct target *target)
     if (frontier->closed)
         return;
     if (frontier->options.above != NULL)
-        hand_up(frontier, target);
+        pass_to_coordinator(frontier, target);
     else if (target_was_queued(target))
         return;
     else if (frontier->notes_only)
@@ -374,7 +374,7 @@ int frontier_take(struct frontier *frontier, enum frontier_class class,
  * queued or in progress, wake all workers: the crawl continues with the next depth, or is
  * over.
  */
-static void put_down(struct frontier *frontier, const struct frontier_job *job)
+static void end_job(struct frontier *frontier, const struct frontier_job *job)
 {
     int rc;
 
@@ -396,7 +396,7 @@ void frontier_done(struct frontier *frontier, const struct frontier_job *job)
     frontier->through += job->target != NULL;
     if (above != NULL && job->target != NULL)
         above->complete(above->arg, job);
-    put_down(frontier, job);
+    end_job(frontier, job);
 }
 
 static int retry_here(struct frontier *frontier, struct target *target, int64_t at_ns)
@@ -423,7 +423,7 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
     else
         rc = retry_here(frontier, job->target, at_ns);
     if (rc == 0)
-        put_down(frontier, job);
+        end_job(frontier, job);
     return rc;
 }
 
@@ -450,7 +450,7 @@ int frontier_test(struct frontier *frontier, const struct frontier_job *job)
     else
         rc = put_first(frontier, job->target);
     if (rc == 0)
-        put_down(frontier, job);
+        end_job(frontier, job);
     return rc;
 }
 

@@ -187,7 +187,7 @@ static enum lease_class class_of(const struct target *target)
     return target->state == TARGET_HELD ? LEASE_HELD : lease_classes[target->host->class];
 }
 
-static void hand_up(void *arg, struct target *target)
+static void on_add(void *arg, struct target *target)
 {
     struct shared *shared = arg;
     struct lease_url url = {.url = target->url,
@@ -203,7 +203,7 @@ static void hand_up(void *arg, struct target *target)
 
 void shared_hold(struct shared *shared, struct target *target)
 {
-    hand_up(shared, target);
+    on_add(shared, target);
 }
 
 void shared_add_origin(struct shared *shared, const char *url)
@@ -571,7 +571,7 @@ int shared_run(void *arg)
 
 void shared_init(struct shared *shared, const struct shared_options *options)
 {
-    *shared = (struct shared){.above = {hand_up, on_complete, on_release, shared},
+    *shared = (struct shared){.above = {on_add, on_complete, on_release, shared},
                               .options = *options,
                               .lives = redis_lives(options->leases->redis)};
     coil_event_init(&shared->held.has_room);
