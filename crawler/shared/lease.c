@@ -294,7 +294,7 @@ static void add_results(struct redis_words *words, const struct lease_done *done
  * Process the reply to SCRIPT_COMPLETE. Returns the number of results that Redis ignored,
  * or a negative error.
  */
-static int take_completed(struct lease *lease, const struct lease_done *done,
+static int read_completed(struct lease *lease, const struct lease_done *done,
                           const redisReply *reply)
 {
     int64_t lost = lease_number_at(reply, 0);
@@ -335,12 +335,12 @@ int lease_complete(struct leases *leases, struct lease *lease,
     rc = lease_run_script(leases, SCRIPT_COMPLETE, &words, &reply);
     if (rc < 0)
         return rc;
-    rc = take_completed(lease, done, reply);
+    rc = read_completed(lease, done, reply);
     freeReplyObject(reply);
     return rc;
 }
 
-static void take_released(struct lease *lease, redisReply *reply)
+static void read_released(struct lease *lease, redisReply *reply)
 {
     if (lease_number_at(reply, 1) == 1)
         lease_end(lease);
@@ -372,7 +372,7 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
         return rc;
     lease->is_troubled = is_troubled;
     lease_drop_number(lease, number);
-    take_released(lease, reply);
+    read_released(lease, reply);
     return 0;
 }
 
