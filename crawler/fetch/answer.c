@@ -79,7 +79,7 @@ enum body_state { BODY_UNSEEN, BODY_WANTED, BODY_UNWANTED, BODY_CUT };
 
 struct asking {
     struct answer *answer;
-    const struct question *question;
+    const struct request_params *params;
     enum body_state body;
     bool is_cut_at_limit; /* the body was wanted, but cut off at the limit */
     size_t total;
@@ -92,7 +92,7 @@ struct asking {
 static int look_at_headers(struct asking *asking, coil_http_response *response)
 {
     struct answer *answer = asking->answer;
-    const struct body_reader *reader = asking->question->reader;
+    const struct body_reader *reader = asking->params->reader;
     int rc;
 
     answer->response = response;
@@ -115,24 +115,24 @@ static int look_at_headers(struct asking *asking, coil_http_response *response)
  */
 static int pass_over(struct asking *asking)
 {
-    const struct question *question = asking->question;
+    const struct request_params *params = asking->params;
     struct answer *answer = asking->answer;
 
-    answer->is_too_long = question->is_kept && asking->total > question->body_limit;
-    answer->is_cut = question->ends_after_headers ||
-                     (!question->is_kept && asking->total > DRAIN_BYTES);
+    answer->is_too_long = params->is_kept && asking->total > params->body_limit;
+    answer->is_cut =
+        params->ends_after_headers || (!params->is_kept && asking->total > DRAIN_BYTES);
     if (!answer->is_too_long && !answer->is_cut)
         return 0;
     asking->body = BODY_CUT;
     return ENOUGH;
 }
 
-/* Pass a piece of the body to question->reader, up to the limit. */
+/* Pass a piece of the body to params->reader, up to the limit. */
 static int on_body(coil_http_response *response, const char *bytes, size_t n, void *arg)
 {
     struct asking *asking = arg;
     struct answer *answer = asking->answer;
-    const struct question *question = asking->question;
+    const struct request_params *params = asking->params;
     int rc = asking->body == BODY_UNSEEN ? look_at_headers(asking, response) : 0;
     size_t beyond;
 
@@ -141,10 +141,10 @@ static int on_body(coil_http_response *response, const char *bytes, size_t n, vo
     asking->total += n;
     if (asking->body != BODY_WANTED)
         return pass_over(asking);
-    answer->is_too_long = asking->total > question->body_limit;
-    beyond = answer->is_too_long ? asking->total - question->body_limit : 0;
+    answer->is_too_long = asking->total > params->body_limit;
+    beyond = answer->is_too_long ? asking->total - params->body_limit : 0;
     if (beyond < n)
-        rc = question->reader->feed_body(bytes, n - beyond, question->reader->arg);
+        rc = params->reader->feed_body(bytes, n - beyond, params->reader->arg);
     if (rc > 0) {
         asking->body = BODY_UNWANTED;
         return pass_over(asking);
@@ -179,19 +179,19 @@ static int leave_out_credentials(const char *url, char **own)
 }
 
 static int send_request(struct answer *answer, coil_http_session *session,
-                        const struct question *question)
+                        const struct request_params *params)
 {
-    struct asking asking = {.answer = answer, .question = question};
-    coil_http_request request = {.url = question->url,
-                                 .method = question->headers_only ? "HEAD" : NULL,
-                                 .headers = question->headers,
-                                 .idle_timeout_ns = question->idle_ns,
+    struct asking asking = {.answer = answer, .params = params};
+    coil_http_request request = {.url = params->url,
+                                 .method = params->headers_only ? "HEAD" : NULL,
+                                 .headers = params->headers,
+                                 .idle_timeout_ns = params->idle_ns,
                                  .on_body = on_body,
                                  .on_body_arg = &asking,
-                                 .on_wire = question->exchange != NULL ? warc_take : NULL,
-                                 .on_wire_arg = question->exchange};
+                                 .on_wire = params->exchange != NULL ? warc_take : NULL,
+                                 .on_wire_arg = params->exchange};
     char *own;
-    int rc = leave_out_credentials(question->url, &own);
+    int rc = leave_out_credentials(params->url, &own);
 
     if (own != NULL)
         request.url = own;
@@ -239,33 +239,33 @@ static const char *sentence_of(const struct answer *answer)
     }
 }
 
-static void describe_failure(struct answer *answer, const struct question *question)
+static void describe_failure(struct answer *answer, const struct request_params *params)
 {
     if (answer->is_late)
-        describe_lateness(answer, question->max_ns, "no whole answer");
+        describe_lateness(answer, params->max_ns, "no whole answer");
     else if (answer->rc == -ETIMEDOUT)
-        describe_lateness(answer, question->idle_ns, "no progress");
+        describe_lateness(answer, params->idle_ns, "no progress");
     else if (answer->error[0] == '\0')
         snprintf(answer->error, sizeof answer->error, "%s", sentence_of(answer));
-    answer->is_tls = is_about_tls(answer, question->url);
+    answer->is_tls = is_about_tls(answer, params->url);
 }
 
 int answer_get(struct answer *answer, coil_http_session *session,
-               const struct question *question)
+               const struct request_params *params)
 {
     coil_scope scope;
     int rc;
 
     *answer = (struct answer){.status = 0};
-    rc = coil_scope_enter(&scope, coil_in(question->max_ns));
+    rc = coil_scope_enter(&scope, coil_in(params->max_ns));
     if (rc < 0)
         return rc;
-    rc = send_request(answer, session, question);
+    rc = send_request(answer, session, params);
     answer->rc = coil_scope_exit(&scope, rc);
     answer->is_late = coil_scope_expired(&scope);
     if (answer->rc >= 0)
         return 0;
-    describe_failure(answer, question);
+    describe_failure(answer, params);
     return answer->rc == -ECANCELED || answer->rc == -ENOMEM ? answer->rc : 0;
 }
 

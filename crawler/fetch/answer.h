@@ -23,7 +23,7 @@ struct answer {
     bool may_be_sniffed;  /* there is no Content-Type, and sniffing is allowed */
     bool is_challenge;    /* the server asks the client to prove that it is human */
     bool sets_cookie;
-    bool is_late;     /* rc is -ETIMEDOUT because of question.max_ns */
+    bool is_late;     /* rc is -ETIMEDOUT because of request_params.max_ns */
     bool is_tls;      /* rc is -EPROTO because of TLS, not HTTP */
     bool is_too_long; /* the body was cut off at the limit */
     bool is_cut;      /* the body was cut off because it was unwanted */
@@ -51,7 +51,7 @@ struct body_reader {
     void *arg;
 };
 
-struct question {
+struct request_params {
     const char *url;            /* credentials in the URL are not sent */
     const char *const *headers; /* as in coil_http_request */
     bool headers_only;          /* send HEAD */
@@ -72,7 +72,7 @@ struct question {
  * error.
  */
 COIL_SUSPENDS int answer_get(struct answer *answer, coil_http_session *session,
-                             const struct question *question);
+                             const struct request_params *params);
 
 /* True for the status of a redirect that is followed: 301, 302, 303, 307 or 308. */
 bool answer_is_redirect(int status);

@@ -105,23 +105,25 @@ size_t request_body_limit(const struct options *options, const struct target *pa
                : options->max_body_bytes;
 }
 
-static struct question question_of(const struct requester *requester,
-                                   const struct target *page, const char *const *headers,
-                                   const struct body_reader *reader)
+static struct request_params params_of(const struct requester *requester,
+                                       const struct target *page,
+                                       const char *const *headers,
+                                       const struct body_reader *reader)
 {
     const struct options *options = requester->options;
     bool on_site = page->kind == TARGET_SITE;
 
-    return (struct question){.url = page->url,
-                             .headers = headers != NULL ? headers : page->host->headers,
-                             .headers_only = !on_site && !page->wants_body &&
-                                             options->external == EXTERNAL_HEAD,
-                             .ends_after_headers = !on_site && !page->wants_body,
-                             .is_kept = requester->warc != NULL,
-                             .idle_ns = options->timeout_ns,
-                             .max_ns = options->max_time_ns,
-                             .body_limit = request_body_limit(options, page),
-                             .reader = on_site || page->wants_body ? reader : NULL};
+    return (struct request_params){.url = page->url,
+                                   .headers =
+                                       headers != NULL ? headers : page->host->headers,
+                                   .headers_only = !on_site && !page->wants_body &&
+                                                   options->external == EXTERNAL_HEAD,
+                                   .ends_after_headers = !on_site && !page->wants_body,
+                                   .is_kept = requester->warc != NULL,
+                                   .idle_ns = options->timeout_ns,
+                                   .max_ns = options->max_time_ns,
+                                   .body_limit = request_body_limit(options, page),
+                                   .reader = on_site || page->wants_body ? reader : NULL};
 }
 
 /*
@@ -162,13 +164,14 @@ static const char *truncation_of(const struct answer *answer)
 }
 
 /* Write the exchange to the archive. This must be done before its result is reported. */
-static int archive_exchange(struct requester *requester, const struct question *question,
+static int archive_exchange(struct requester *requester,
+                            const struct request_params *params,
                             const struct answer *answer)
 {
-    int rc = warc_add(requester->warc, question->url, question->exchange,
-                      truncation_of(answer));
+    int rc =
+        warc_add(requester->warc, params->url, params->exchange, truncation_of(answer));
 
-    warc_exchange_finish(question->exchange);
+    warc_exchange_finish(params->exchange);
     return rc;
 }
 
@@ -190,7 +193,7 @@ static int64_t wait_for_turn(struct host *host)
  * answer.
  */
 static int get_after_head(struct requester *requester, struct host *host,
-                          struct question *question, struct answer *answer)
+                          struct request_params *params, struct answer *answer)
 {
     int64_t received_bytes = answer->received_bytes;
     int64_t paused_ns;
@@ -200,8 +203,8 @@ static int get_after_head(struct requester *requester, struct host *host,
     paused_ns = wait_for_turn(host);
     if (paused_ns < 0)
         return (int)paused_ns;
-    question->headers_only = false;
-    rc = answer_get(answer, requester->sessions[host->class], question);
+    params->headers_only = false;
+    rc = answer_get(answer, requester->sessions[host->class], params);
     answer->received_bytes += received_bytes;
     answer->paused_ns = paused_ns;
     return rc;
@@ -211,19 +214,19 @@ int request_answer(struct requester *requester, const struct target *page,
                    const char *const *headers, const struct body_reader *reader,
                    struct answer *answer)
 {
-    struct question question = question_of(requester, page, headers, reader);
+    struct request_params params = params_of(requester, page, headers, reader);
     struct warc_exchange exchange = {.at_ns = 0};
     bool is_archived = requester->warc != NULL;
     int rc;
 
-    question.exchange = is_archived ? &exchange : NULL;
-    rc = answer_get(answer, requester->sessions[page->host->class], &question);
+    params.exchange = is_archived ? &exchange : NULL;
+    rc = answer_get(answer, requester->sessions[page->host->class], &params);
     if (rc == 0 && is_archived)
-        rc = archive_exchange(requester, &question, answer);
-    if (rc == 0 && question.headers_only && is_worth_a_get(answer)) {
-        rc = get_after_head(requester, page->host, &question, answer);
+        rc = archive_exchange(requester, &params, answer);
+    if (rc == 0 && params.headers_only && is_worth_a_get(answer)) {
+        rc = get_after_head(requester, page->host, &params, answer);
         if (rc == 0 && is_archived)
-            rc = archive_exchange(requester, &question, answer);
+            rc = archive_exchange(requester, &params, answer);
     }
     warc_exchange_finish(&exchange);
     return rc;

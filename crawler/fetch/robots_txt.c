@@ -135,18 +135,19 @@ static int fetch_rules_once(struct requester *requester, struct host *host, char
     struct rules_text text = {NULL, 0};
     struct warc_exchange exchange = {.at_ns = 0};
     struct body_reader reader = {expects_rules, store_rules, &text};
-    struct question question = {.url = *url,
-                                .headers = is_of_host ? host->headers : NULL,
-                                .is_kept = requester->warc != NULL,
-                                .idle_ns = options->timeout_ns,
-                                .max_ns = options->max_time_ns,
-                                .body_limit = LONGEST_BYTES,
-                                .reader = &reader,
-                                .exchange = requester->warc != NULL ? &exchange : NULL};
+    struct request_params params = {.url = *url,
+                                    .headers = is_of_host ? host->headers : NULL,
+                                    .is_kept = requester->warc != NULL,
+                                    .idle_ns = options->timeout_ns,
+                                    .max_ns = options->max_time_ns,
+                                    .body_limit = LONGEST_BYTES,
+                                    .reader = &reader,
+                                    .exchange =
+                                        requester->warc != NULL ? &exchange : NULL};
     char *next = NULL;
     int rc = answer_get(
         answer, requester->sessions[is_of_host ? FRONTIER_SITE : FRONTIER_EXTERNAL],
-        &question);
+        &params);
 
     if (rc == 0)
         write_to_warc(requester, *url, answer, &exchange);
