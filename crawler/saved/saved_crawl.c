@@ -108,7 +108,7 @@ static int open_recheck(struct saved_crawl *saved, const struct store *before,
 static int open_both(struct saved_crawl *saved, char **message)
 {
     struct store *before;
-    int rc = store_mend(saved->folder, message);
+    int rc = store_finish_replace(saved->folder, message);
 
     if (rc == 0)
         rc = store_open(saved->folder, STORE_CRAWL, STORE_READ, &before, message);

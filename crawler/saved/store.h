@@ -211,6 +211,6 @@ int store_replace(const char *folder, char **message);
  * Complete an interrupted store_replace(). Call this before reading crawl.db for a new
  * recheck. Fails like store_open().
  */
-int store_mend(const char *folder, char **message);
+int store_finish_replace(const char *folder, char **message);
 
 #endif

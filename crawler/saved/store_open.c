@@ -544,7 +544,7 @@ static int check_log(const char *folder, enum store_name name, char **message)
     return -EBUSY;
 }
 
-int store_mend(const char *folder, char **message)
+int store_finish_replace(const char *folder, char **message)
 {
     struct store *store;
     int rc;
