@@ -74,7 +74,7 @@ static bool refetches_loop(struct enqueuer *enqueuer, struct target *page, bool 
     struct target *next = page->next;
 
     *reopens = may_refetch(enqueuer, page, *reopens) &&
-               verdicts_reopen_circle(enqueuer->verdicts, page);
+               verdicts_reopen_loop(enqueuer->verdicts, page);
     if (!*reopens)
         return false;
     next->refetch = REFETCH_COOKIE;

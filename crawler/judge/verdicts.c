@@ -326,7 +326,7 @@ static int judge_due(struct verdicts *verdicts)
     return rc;
 }
 
-static bool circle_sets_cookie(const struct target *target, unsigned length)
+static bool loop_sets_cookie(const struct target *target, unsigned length)
 {
     for (; length > 0; length--, target = target->next)
         if (target->sets_cookie)
@@ -334,7 +334,7 @@ static bool circle_sets_cookie(const struct target *target, unsigned length)
     return false;
 }
 
-static bool circle_is_external(const struct target *target, unsigned length)
+static bool loop_is_external(const struct target *target, unsigned length)
 {
     for (; length > 0; length--, target = target->next)
         if (target->kind != TARGET_EXTERNAL)
@@ -349,7 +349,7 @@ static bool circle_is_external(const struct target *target, unsigned length)
 static bool waits_for_cookie(const struct verdicts *verdicts, const struct target *target,
                              unsigned length)
 {
-    return !verdicts->options->cookies && circle_sets_cookie(target, length);
+    return !verdicts->options->cookies && loop_sets_cookie(target, length);
 }
 
 /*
@@ -357,12 +357,11 @@ static bool waits_for_cookie(const struct verdicts *verdicts, const struct targe
  * loop. Targets that lead into the loop have longer chains. So lengths do not depend on
  * the order of requests.
  */
-static int settle_circle(struct verdicts *verdicts, struct target *target,
-                         unsigned length)
+static int settle_loop(struct verdicts *verdicts, struct target *target, unsigned length)
 {
     bool waits = waits_for_cookie(verdicts, target, length);
     struct judgement judgement =
-        waits && circle_is_external(target, length)
+        waits && loop_is_external(target, length)
             ? (struct judgement){VERDICT_BLOCKED, REASON_CHALLENGE}
             : (struct judgement){VERDICT_BROKEN, REASON_REDIRECT_CIRCLE};
     struct target *member = target;
@@ -384,8 +383,7 @@ static int settle_circle(struct verdicts *verdicts, struct target *target,
  * Return the number of redirects in the loop that contains `target`, or 0 if there is no
  * such loop, or if it is longer than --max-redirects.
  */
-static unsigned circle_length(const struct verdicts *verdicts,
-                              const struct target *target)
+static unsigned loop_length(const struct verdicts *verdicts, const struct target *target)
 {
     const struct target *at = target->next;
 
@@ -397,13 +395,13 @@ static unsigned circle_length(const struct verdicts *verdicts,
     return 0;
 }
 
-bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *target)
+bool verdicts_reopen_loop(const struct verdicts *verdicts, struct target *target)
 {
-    unsigned length = circle_length(verdicts, target);
+    unsigned length = loop_length(verdicts, target);
     struct target *next = target->next;
 
     if (!may_judge(verdicts) || length == 0 || is_settled(next) ||
-        !circle_sets_cookie(target, length))
+        !loop_sets_cookie(target, length))
         return false;
     if (next != target)
         stop_waiting(next, next->next);
@@ -426,12 +424,12 @@ static bool is_too_long(const struct verdicts *verdicts, const struct target *ta
 int verdicts_await_next(struct verdicts *verdicts, struct target *target)
 {
     struct target *next = target->next;
-    unsigned circle = circle_length(verdicts, target);
+    unsigned in_loop = loop_length(verdicts, target);
 
     if (!may_judge(verdicts))
         return 0;
-    if (circle > 0)
-        return settle_circle(verdicts, target, circle);
+    if (in_loop > 0)
+        return settle_loop(verdicts, target, in_loop);
     if (is_settled(next)) {
         target->link = verdicts->due;
         verdicts->due = target;

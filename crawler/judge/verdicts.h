@@ -73,7 +73,7 @@ int verdicts_await_next(struct verdicts *verdicts, struct target *target);
  * sets a cookie. In that case, the redirect of target->next is discarded, and the caller
  * must fetch target->next again.
  */
-bool verdicts_reopen_circle(const struct verdicts *verdicts, struct target *target);
+bool verdicts_reopen_loop(const struct verdicts *verdicts, struct target *target);
 
 /*
  * Settle the targets that wait for the ids of a page. Called when a page that is already
