@@ -312,7 +312,7 @@ static int lease_host(struct shared *shared, enum frontier_class class, int64_t 
         held_destroy(held);
         return rc;
     }
-    held_forget_if_reborn(shared);
+    held_forget_if_restarted(shared);
     rc = spawn_hold(shared, held);
     return rc < 0 ? rc : 1;
 }
@@ -330,7 +330,7 @@ static int lease_held(struct shared *shared, int64_t *wait_ns)
     rc = leases_acquire(shared->options.leases, LEASE_HELD, shared->options.most,
                         &held.lease, wait_ns);
     if (rc == 1) {
-        held_forget_if_reborn(shared);
+        held_forget_if_restarted(shared);
         rc = held_place_all(&held);
         rc = rc < 0 ? rc : 1;
     }
@@ -402,7 +402,7 @@ static int lease_others(void *arg)
     return lease_hosts(arg, FRONTIER_EXTERNAL);
 }
 
-static int lease_what_is_held(void *arg)
+static int lease_held_urls(void *arg)
 {
     struct shared *shared = arg;
     int64_t wait_ns = 0, look_ns = LOOK_NS;
@@ -528,7 +528,7 @@ static int lease_all(struct shared *shared)
     if (rc == 0 && shared->options.has_external)
         rc = coil_group_spawn(&shared->group, lease_others, shared, NULL, NULL);
     if (rc == 0 && shared->options.crawl != NULL)
-        rc = coil_group_spawn(&shared->group, lease_what_is_held, shared, NULL, NULL);
+        rc = coil_group_spawn(&shared->group, lease_held_urls, shared, NULL, NULL);
     return coil_group_exit(&shared->group, rc);
 }
 
@@ -573,7 +573,7 @@ void shared_init(struct shared *shared, const struct shared_options *options)
 {
     *shared = (struct shared){.above = {on_add, on_complete, on_release, shared},
                               .options = *options,
-                              .lives = redis_lives(options->leases->redis)};
+                              .restarts = redis_restarts(options->leases->redis)};
     coil_event_init(&shared->held.has_room);
     coil_lock_init(&shared->held.completing);
 }

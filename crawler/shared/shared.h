@@ -81,7 +81,7 @@ struct shared {
     int64_t origins; /* number of origins passed to add_origin() */
     bool knows_site; /* end_starts() was called */
     coil_group group;
-    unsigned lives; /* redis_lives() when the last restart was handled */
+    unsigned restarts; /* redis_restarts() when the last restart was handled */
     /*
      * Negative errno that ends the crawl, or 0. After an error, no more URLs are
      * completed.

@@ -93,7 +93,7 @@ void held_forget_unsent_sitemaps(const struct held *held,
  * all targets, so that lost pages are fetched again, and URLs and sitemaps are sent
  * again.
  */
-void held_forget_if_reborn(struct shared *shared);
+void held_forget_if_restarted(struct shared *shared);
 
 /*
  * If *rc is a temporary failure, sleep for a while and return true: the caller must

@@ -111,14 +111,14 @@ static void forget_targets(struct shared *shared)
         target_set_state(shared->works.all[i].target, TARGET_ACCEPTED);
 }
 
-void held_forget_if_reborn(struct shared *shared)
+void held_forget_if_restarted(struct shared *shared)
 {
     const struct table *hosts = &shared->options.frontier->hosts;
-    unsigned lives = redis_lives(shared->options.leases->redis);
+    unsigned restarts = redis_restarts(shared->options.leases->redis);
 
-    if (lives == shared->lives)
+    if (restarts == shared->restarts)
         return;
-    shared->lives = lives;
+    shared->restarts = restarts;
     forget_targets(shared);
     for (size_t i = 0; i < hosts->capacity; i++)
         if (hosts->slots[i].value != NULL)
@@ -194,7 +194,7 @@ static int complete(struct held *held, struct lease_done *done)
     } while (held_is_to_repeat(&rc));
     if (rc >= 0)
         held_note_expiry(held, until_ns);
-    held_forget_if_reborn(shared);
+    held_forget_if_restarted(shared);
     redis_words_finish(&links);
     if (rc < 0)
         shared->failure = rc; /* send no more results, because links are lost */

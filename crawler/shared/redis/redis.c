@@ -54,7 +54,7 @@ struct redis {
     struct redis_calls unsent, sent;
     coil_event has_unsent;
     struct text out; /* commands that are being written */
-    unsigned lives;
+    unsigned restarts;
     int failure; /* the error that ended redis_serve() */
 };
 
@@ -63,9 +63,9 @@ const char *redis_message(const struct redis *redis)
     return redis->link.message;
 }
 
-unsigned redis_lives(const struct redis *redis)
+unsigned redis_restarts(const struct redis *redis)
 {
-    return redis->lives;
+    return redis->restarts;
 }
 
 bool redis_may_pass(int rc)
@@ -346,7 +346,7 @@ static int open_and_greet(struct redis *redis)
     memcpy(run_id, redis->greeting.run_id, sizeof run_id);
     if (rc == 0)
         rc = redis_greet(&redis->link, &redis->greeting);
-    redis->lives += run_id[0] != '\0' && strcmp(run_id, redis->greeting.run_id) != 0;
+    redis->restarts += run_id[0] != '\0' && strcmp(run_id, redis->greeting.run_id) != 0;
     return rc;
 }
 

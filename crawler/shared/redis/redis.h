@@ -114,6 +114,6 @@ const char *redis_message(const struct redis *redis);
  * Return how often Redis was restarted since the first connection. A restart may lose the
  * last second of data.
  */
-unsigned redis_lives(const struct redis *redis);
+unsigned redis_restarts(const struct redis *redis);
 
 #endif

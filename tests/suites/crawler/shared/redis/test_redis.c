@@ -350,11 +350,11 @@ NET_TEST(redis_that_drops_the_connection_is_connected_to_again)
     CHECK_INT(say(client.redis, "DROP", NULL), -ECONNRESET);
     check_echo(client.redis, "again");
     CHECK_INT(fake.connections, 2);
-    CHECK_INT(redis_lives(client.redis), 0);
+    CHECK_INT(redis_restarts(client.redis), 0);
     fake.run = 'b';
     CHECK_INT(say(client.redis, "DROP", NULL), -ECONNRESET);
     check_echo(client.redis, "and again");
-    CHECK_INT(redis_lives(client.redis), 1);
+    CHECK_INT(redis_restarts(client.redis), 1);
     end(&client);
     stop(&fake);
 }
