@@ -27,8 +27,8 @@ struct replay {
     struct store *store;
     struct saved_urls urls;
     struct page_search *pages;
-    int64_t *put_off; /* numbers of the postponed pages */
-    size_t put_off_count, put_off_capacity;
+    int64_t *postponed; /* numbers of the postponed pages */
+    size_t postponed_count, postponed_capacity;
     unsigned turn;
 };
 
@@ -101,11 +101,11 @@ static int process_saved(struct replay *replay, struct target *page,
 
 static int postpone(struct replay *replay, int64_t number)
 {
-    if (replay->put_off_count == replay->put_off_capacity &&
-        array_grow(&replay->put_off, &replay->put_off_capacity, sizeof *replay->put_off) <
-            0)
+    if (replay->postponed_count == replay->postponed_capacity &&
+        array_grow(&replay->postponed, &replay->postponed_capacity,
+                   sizeof *replay->postponed) < 0)
         return -ENOMEM;
-    replay->put_off[replay->put_off_count++] = number;
+    replay->postponed[replay->postponed_count++] = number;
     return 0;
 }
 
@@ -197,13 +197,13 @@ static int replay_all(struct replay *replay)
  */
 static int replay_postponed(struct replay *replay)
 {
-    size_t count = replay->put_off_count;
+    size_t count = replay->postponed_count;
     struct store_page page;
-    int digested = 0, rc;
+    int processed = 0, rc;
 
-    replay->put_off_count = 0;
+    replay->postponed_count = 0;
     for (size_t i = 0; i < count; i++) { /* postpone() overwrites entries before i */
-        int64_t number = replay->put_off[i];
+        int64_t number = replay->postponed[i];
         int64_t found = store_next_page(replay->store, number - 1, &page);
 
         if (found < 0)
@@ -211,9 +211,9 @@ static int replay_postponed(struct replay *replay)
         rc = found == number ? replay_page(replay, number, &page) : 0;
         if (rc < 0)
             return rc;
-        digested += rc;
+        processed += rc;
     }
-    return digested;
+    return processed;
 }
 
 /* If the URL has a target, store in it the number of the URL in the crawl's file. */
@@ -260,7 +260,7 @@ static int run_replay(struct replay *replay)
 
     if (rc == 0)
         rc = replay_all(replay);
-    while (rc == 0 && replay->put_off_count > 0 && (rc = replay_postponed(replay)) > 0)
+    while (rc == 0 && replay->postponed_count > 0 && (rc = replay_postponed(replay)) > 0)
         rc = 0;
     if (rc == 0)
         store_numbers(replay);
@@ -276,7 +276,7 @@ static int replay_store(struct crawler *crawler, struct store *store,
     if (rc == -EBADMSG)
         rc = set_complaint(&replay, rc, "the file of the crawl is damaged");
     saved_urls_finish(&replay.urls);
-    free(replay.put_off);
+    free(replay.postponed);
     return rc;
 }
 

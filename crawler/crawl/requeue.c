@@ -99,7 +99,7 @@ int requeue_page(const struct visit *visit, const struct frontier_job *job,
     struct host *host = job->host;
     struct retry retry;
 
-    if (host->robots.deserted > 0 && answer->rc == 0)
+    if (host->robots.unreachable_count > 0 && answer->rc == 0)
         return fetch_rules_first(visit->crawler, job);
     if (visit->judgement.verdict == VERDICT_OK) { /* the usual case: no retry */
         frontier_accept(host, job->target, visit->request.is_rested);

@@ -22,7 +22,7 @@
  */
 #define LONGEST_BYTES (READ_BYTES + (size_t)128 * 1024)
 /* If a host is unreachable more often than this in a row, do not fetch its pages. */
-#define DESERTED_ENOUGH 3
+#define UNREACHABLE_MAX 3
 #define RULES_NS COIL_SEC(24 * 60 * 60) /* how long rules are valid */
 
 static bool is_loopback(const char *origin)
@@ -196,7 +196,7 @@ static int get_rules(struct requester *requester, struct host *host,
  * report the error for each of them. If the host answers such a request, robots.txt is
  * fetched again first.
  */
-static bool is_deserted(const struct answer *answer, bool is_of_host)
+static bool is_unreachable(const struct answer *answer, bool is_of_host)
 {
     return is_of_host && (answer->rc == -ENOENT || answer->rc == -ECONNREFUSED ||
                           answer->rc == -EHOSTUNREACH || answer->rc == -ENETUNREACH);
@@ -206,7 +206,8 @@ static bool is_deserted(const struct answer *answer, bool is_of_host)
 static bool is_failure(const struct host *host, const struct answer *answer)
 {
     if (answer->rc < 0)
-        return host->robots.deserted == 0 || host->robots.deserted > DESERTED_ENOUGH;
+        return host->robots.unreachable_count == 0 ||
+               host->robots.unreachable_count > UNREACHABLE_MAX;
     return answer->status >= 500;
 }
 
@@ -263,8 +264,8 @@ static int conclude(struct requester *requester, struct host *host,
     if (retry.is_refusal && retry.again &&
         is_refused_again(requester, host, answer, &retry))
         return 0;
-    host->robots.deserted =
-        is_deserted(answer, is_of_host) ? host->robots.deserted + 1 : 0;
+    host->robots.unreachable_count =
+        is_unreachable(answer, is_of_host) ? host->robots.unreachable_count + 1 : 0;
     fails = is_failure(host, answer);
     if (fails && retry.again && host->robots.tries < requester->options->max_tries) {
         host->robots.state = ROBOTS_WANTED;

@@ -72,7 +72,7 @@ struct host_robots {
     int64_t until_ns;           /* when robots.txt is outdated */
     bool is_rested;             /* result of frontier_begin_request() for robots.txt */
     unsigned tries, refusals;   /* numbers since the last successful fetch */
-    unsigned deserted;          /* how often in a row the host was unreachable */
+    unsigned unreachable_count; /* how often in a row the host was unreachable */
     bool has_reported_sitemaps; /* its sitemaps were reported */
     bool has_lost_sitemaps;     /* Redis lost its sitemaps, so they must be sent again */
 };
