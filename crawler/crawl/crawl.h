@@ -30,7 +30,7 @@ struct crawl_saving {
     struct state *state;     /* receives the results of this crawl; or NULL */
     struct store *earlier;   /* the earlier crawl to continue or report; or NULL */
     struct recheck *recheck; /* saved answers to validate; or NULL */
-    int64_t bytes;           /* summary.bytes after the replay: bytes of earlier runs */
+    int64_t bytes;           /* bytes received in earlier runs */
     int64_t earlier_ns;      /* total duration of earlier runs */
     bool is_only_reported;   /* the command is `report` or `diff`: fetch nothing */
 };
@@ -38,7 +38,7 @@ struct crawl_saving {
 /* Results of crawler_run() that are not in the summary. */
 struct crawl_result {
     char *complaint;      /* error message that is more precise than the errno; or NULL */
-    int64_t begin_ns;     /* time of crawler_run(), minus the duration of earlier runs */
+    int64_t begin_ns;     /* when crawler_run() began, minus saving.earlier_ns */
     size_t fetched_count; /* number of pages and files that were read successfully */
     bool is_finished;     /* the crawl's file records that the crawl is complete */
     bool out_of_time;     /* --max-duration has passed */

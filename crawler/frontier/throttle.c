@@ -49,13 +49,13 @@
 #define FASTER_COUNT 50
 #define BUCKET_SECONDS 0.05
 #define RECENT 10       /* number of answers in throttle->recent */
-#define MANY_REFUSALS 2 /* number of recent refusals that cuts the rate */
+#define MANY_REFUSALS 2 /* number of recent refusals after which the rate is cut */
 #define PROVEN_ENOUGH 3 /* number of proofs in a row after which the limit is lifted */
 #define REST_NS COIL_SEC(1)
 #define PATIENCE_NS COIL_SEC(24)
 #define SHORT_PATIENCE_NS COIL_SEC(6)
 #define LONGEST_REST_NS COIL_SEC(8) /* maximum of a rest, unless Retry-After is longer */
-#define RESTS_OF_RATE 4 /* a rest is as long as 4 requests at the current rate take */
+#define RESTS_OF_RATE 4 /* a rest lasts as long as 4 requests at the current rate */
 #define FIRST_PAUSE_NS COIL_MSEC(200)
 #define LAST_DOUBLING 5 /* a page's pause doubles at most 5 times, to 6.4 s */
 

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 
 /*
- * Suffixes of all files that may be written for an output: none for the output itself,
- * and those of an archive's index and of the files of a saved crawl.
+ * Suffixes of all files that may be written for an output: the output itself (""), the
+ * index of an archive, and the files of a saved crawl.
  */
 static const char *const endings[] = {"",
                                       ".cdxj",

@@ -266,8 +266,8 @@ static int add_url(struct option_source *source, const char *operand)
 }
 
 /*
- * Add a start. If a file or folder has this name, such as a folder "example.org", it is
- * meant, and not a URL.
+ * Add a start. If a file or folder has this name, such as a folder "example.org", add the
+ * file or folder, not a URL.
  */
 int option_add_start(struct option_source *source, const char *operand)
 {

@@ -52,7 +52,7 @@ struct option_row {
     const char *initial; /* the default as a user would write it; NULL for zero */
     int64_t min, max;    /* minimum and maximum of a numeric option */
     const char *choices; /* allowed values, separated by spaces, or NULL for any value */
-    /* repeated values are added, and do not replace earlier ones */
+    /* all values of a repeated option are used, not only the last one */
     bool repeats;
     bool writes; /* the value is a file or folder that will be written */
     enum option_hint hint;

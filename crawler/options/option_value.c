@@ -46,7 +46,7 @@ void *option_field_of(const struct option_source *source, const struct option_ro
     return (char *)source->options + row->offset;
 }
 
-/* True if an option still has its default, so that the value must replace it. */
+/* True if an option still has its default, which its first value replaces. */
 static bool is_default(const struct option_source *source, const struct option_row *row)
 {
     return source->is_given != NULL && !source->is_given[row - option_rows];

@@ -68,7 +68,7 @@ struct charset_converter {
      * because browsers send the queries of UTF-16 pages in UTF-8.
      */
     iconv_t back;
-    size_t unit;  /* number of bytes to skip if bytes are invalid */
+    size_t unit;  /* number of bytes to skip where the text is invalid */
     char left[8]; /* incomplete character at the end of the last piece */
     size_t left_n;
 };

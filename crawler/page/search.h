@@ -98,8 +98,8 @@ void search_expect_feed(struct search *search);
 
 /*
  * Guess the type of the current page from its first bytes. Call this if the server did
- * not send a type. HTML and XML are searched, and plain text if `takes_text` is true.
- * Pages of other types are ignored.
+ * not send a type. HTML and XML are searched. Plain text is searched if `takes_text` is
+ * true. Pages of other types are ignored.
  */
 void search_expect_unknown(struct search *search, bool takes_text);
 

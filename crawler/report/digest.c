@@ -444,8 +444,8 @@ static enum finding_kind kind_of(const struct options *options, enum verdict ver
 }
 
 /*
- * Return a copy of the message, which equal messages share. Returns NULL if memory runs
- * out.
+ * Return a copy of the message. Equal messages share one copy. Returns NULL if memory
+ * runs out.
  */
 static const char *store_message(struct digest *digest, const char *message)
 {

@@ -152,9 +152,7 @@ char *digest_text(const struct digest_row *row);
  */
 const char *digest_cause(const struct finding *finding);
 
-/*
- * Return the reason of a total as a text for human readers, perhaps in the buffer `to`.
- */
+/* Return the reason of a total for human readers. The text may be stored in `to`. */
 #define DIGEST_CAUSE_BYTES 64
 const char *digest_total_cause(const struct digest_total *total,
                                char to[DIGEST_CAUSE_BYTES]);

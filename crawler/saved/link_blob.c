@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first byte of a link: an enum search_kind in two bits, and flags. */
+/* The first byte of a link contains an enum search_kind in two bits, and flags. */
 enum {
     KIND_MASK = 3,
     IS_NOFOLLOW = 4,

@@ -15,8 +15,7 @@
 #include <stdint.h>
 
 /*
- * Number of repetitions of a segment or a pair of segments in a row that make a path a
- * trap.
+ * How often a segment, or a pair of segments, must occur in a row to make a path a trap.
  */
 #define TRAP_REPEATS 4
 

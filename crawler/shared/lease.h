@@ -233,10 +233,10 @@ struct lease_progress {
 };
 
 /*
- * Visit about `most` results whose numbers are greater than `after`, and delete all other
- * results in Redis. `after` must be 0, or the last number that was visited. Returns the
- * number of visited results. Fails with -ENODATA if no results are left and the crawl is
- * over, or with a negative value that visit() returned.
+ * Visit about `most` of the results whose numbers are greater than `after`. Redis deletes
+ * the results up to `after`, which must be 0 or the last number that was visited. Returns
+ * the number of visited results. Fails with -ENODATA if no results are left and the crawl
+ * is over, or with a negative value that visit() returned.
  */
 COIL_SUSPENDS int leases_collect(struct leases *leases, int64_t after, unsigned most,
                                  int (*visit)(void *arg, int64_t number,

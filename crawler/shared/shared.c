@@ -5,9 +5,9 @@
  *      ^                          |  ^                      |
  *      '--- complete, release ----'  '--- results, links ---'
  *
- * For each class, a task leases URLs of more hosts while too few URLs are leased. For
- * each lease, a task sends the results of its URLs, several at a time, and leases more
- * URLs of its host. One task renews all leases, including those with unsent results.
+ * For each class, a task leases URLs of further hosts as long as too few URLs are leased.
+ * For each lease, a task sends the results of its URLs, several at a time, and leases
+ * more URLs of its host. One task renews all leases, including those with unsent results.
  *
  * Invariants
  *   1. A target is in the frontier at most once. While it is there, `works` has an entry

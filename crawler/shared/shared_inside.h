@@ -35,9 +35,8 @@ struct held_back {
 };
 
 /*
- * A lease, with the results and the items to be released that are not sent yet. The
- * struct has many members, because the lease, both lists and their deadlines are used
- * together.
+ * A lease, its unsent results, and the items to be released from it. They are in one
+ * struct, which has many members, because they are used together.
  */
 struct held {
     struct shared *shared;

@@ -173,9 +173,7 @@ static void store_value(struct html_tokenizer *t, const char *bytes, size_t n)
         html_note(t, html_buffer_add(&t->value, bytes, n, HTML_VALUE_BYTES));
 }
 
-/*
- * End the current value. The n bytes are its last part. Usually they are the whole value.
- */
+/* End the current value. The n bytes are its last part, and usually the whole value. */
 static void end_value(struct html_tokenizer *t, const char *bytes, size_t n)
 {
     if (!t->wants_value)

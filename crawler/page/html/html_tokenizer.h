@@ -133,7 +133,7 @@ struct html_tokenizer {
     uint8_t quote;   /* the quote of the current value */
     uint8_t phase;   /* the phase of a comment or a script */
     uint8_t dashes;  /* number of dashes just read in escaped text, at most two */
-    uint8_t matched; /* number of bytes just read of an expected keyword */
+    uint8_t matched; /* number of bytes of an expected keyword that match so far */
     bool is_end, is_self_closing, wants_attributes, wants_value, after_cr;
     /* bytes that are either text or the beginning of a tag */
     char held[HTML_WORD_BYTES + 4];

@@ -1,5 +1,5 @@
 /*
- * links_inside.h - the attribute values of a page that links.c stores.
+ * links_inside.h - the values of attributes as stored by links.c.
  */
 #ifndef CRAWLER_LINKS_INSIDE_H
 #define CRAWLER_LINKS_INSIDE_H
