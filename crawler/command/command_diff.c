@@ -53,7 +53,7 @@ static const char *format_of_diff(const struct options *options)
 
     if (strncmp(format, "text:", 5) == 0 || strncmp(format, "jsonl:", 6) == 0)
         return format;
-    fprintf(stderr, "coil-crawl: diff: -f takes text or jsonl here, not %.*s\n",
+    fprintf(stderr, "coil-crawl: diff: the format must be text or jsonl, not %.*s\n",
             (int)strcspn(format, ":"), format);
     return NULL;
 }

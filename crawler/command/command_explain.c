@@ -65,7 +65,7 @@ static void print_rules(FILE *out, const struct host *host, bool forbids, unsign
     if (host->robots.state != ROBOTS_KNOWN)
         print_line(out, "robots.txt", "is not fetched");
     else if (host->robots.failure != NULL && host->robots.failure->rc < 0)
-        print_line(out, "robots.txt", "cannot be fetched, so nothing else is: %s",
+        print_line(out, "robots.txt", "cannot be fetched, so nothing else is fetched: %s",
                    host->robots.failure->error);
     else if (host->robots.failure != NULL)
         print_line(out, "robots.txt", "%d %s, so nothing else is fetched",

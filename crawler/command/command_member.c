@@ -28,7 +28,7 @@ static void print_count(const struct run *run)
         return;
     fprintf(stderr,
             "coil-crawl: %zu URLs were fetched here; %s: coil-crawl collect DIR "
-            "--frontier ... --crawl %s tells what was found\n",
+            "--frontier ... --crawl %s prints what was found\n",
             frontier_through(&run->crawler.frontier),
             run->crawler.result.out_of_time ? "the time is over" : "the crawl is over",
             options->crawl);

@@ -55,7 +55,7 @@ int main(int argc, char *argv[])
     enum exit_status status;
 
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-        fputs("coil-crawl: libcurl cannot begin\n", stderr);
+        fputs("coil-crawl: libcurl cannot be initialized\n", stderr);
         return STATUS_FAILED;
     }
     status = parse_and_run(argc, argv);

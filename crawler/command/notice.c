@@ -33,7 +33,7 @@ void notice_end(enum exit_status status, int rc, const char *complaint)
     if (signals_were_caught())
         fputs("coil-crawl: interrupted\n", stderr);
     else if (status == STATUS_FAILED && complaint == NULL)
-        fprintf(stderr, "coil-crawl: the crawl could not go on: %s\n", strerror(-rc));
+        fprintf(stderr, "coil-crawl: the crawl failed: %s\n", strerror(-rc));
     else if (status == STATUS_NOTHING)
         fputs("coil-crawl: nothing could be fetched\n", stderr);
 }
@@ -48,7 +48,7 @@ static void print_other_site(const struct crawler *crawler)
         return;
     fputs("coil-crawl: ", stderr);
     url_print(stderr, start->next->url);
-    fputs(" is of another site; start there if you mean it\n", stderr);
+    fputs(" is on another site; if you mean that site, start there\n", stderr);
 }
 
 /* If the crawl ended early, print how many URLs were not checked. */
@@ -59,7 +59,7 @@ static void print_unchecked(const struct crawler *crawler)
     if (crawler->result.out_of_time)
         fprintf(
             stderr,
-            "coil-crawl: --max-duration is over: at least %zu URLs were not checked\n",
+            "coil-crawl: --max-duration has passed: at least %zu URLs were not checked\n",
             progress.known - progress.done);
 }
 

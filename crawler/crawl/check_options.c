@@ -37,7 +37,7 @@ static int check_state(const struct options *options, FILE *complaints)
     for (size_t i = 0; i < options->starts.count; i++)
         if (!is_url(options->starts.at[i])) {
             fprintf(complaints,
-                    "coil-crawl: %s: --state keeps crawls of URLs, not of files\n",
+                    "coil-crawl: %s: --state saves crawls of URLs, not of files\n",
                     options->starts.at[i]);
             return -EINVAL;
         }
@@ -64,15 +64,16 @@ static int check_shared(const struct options *options, FILE *complaints)
     bool is_shared = options->frontier != NULL;
 
     if (is_shared != (options->crawl != NULL))
-        return refuse_options(complaints, "--frontier and --crawl go together");
+        return refuse_options(complaints,
+                              "--frontier and --crawl must be given together");
     if (is_shared && !leases_is_name(options->crawl))
         return refuse_options(
-            complaints, "--crawl: a name is letters, digits, \".\", \"_\" and \"-\", "
-                        "64 of them at most");
+            complaints, "--crawl: a name consists of at most 64 letters, digits, \".\", "
+                        "\"_\" and \"-\"");
     if (options->command == COMMAND_COLLECT)
         return is_shared
                    ? 0
-                   : refuse_options(complaints, "collect wants --frontier and --crawl");
+                   : refuse_options(complaints, "collect needs --frontier and --crawl");
     if (!is_shared)
         return 0;
     if (options->command != COMMAND_CRAWL || options->explain)
@@ -83,7 +84,8 @@ static int check_shared(const struct options *options, FILE *complaints)
     if (options->state != NULL || options->cache != NULL || options->baseline != NULL ||
         options->formats.count > 0)
         return refuse_options(
-            complaints, "with --frontier, -d, -f, --cache and --baseline are collect's");
+            complaints,
+            "-d, -f, --cache and --baseline are not for --frontier, but for collect");
     return options->offline
                ? refuse_options(complaints, "--frontier and --offline exclude each other")
                : 0;
@@ -95,8 +97,7 @@ static int check_offline(const struct options *options, FILE *complaints)
     if (options->offline &&
         (options->command == COMMAND_RESUME || options->command == COMMAND_RECHECK))
         return refuse_options(
-            complaints,
-            "resume and recheck ask over the network, which --offline excludes");
+            complaints, "resume and recheck send requests, which --offline forbids");
     return 0;
 }
 
@@ -108,6 +109,6 @@ int check_options(const struct options *options, FILE *complaints)
     if (!options->exclude_private || !goes_through_proxy(options))
         return 0;
     return refuse_options(
-        complaints, "--exclude-private cannot be kept through a proxy, which alone knows "
-                    "the address it connects to; -x \"\" goes without");
+        complaints, "--exclude-private does not work through a proxy, because only the "
+                    "proxy knows the addresses; -x \"\" uses none");
 }

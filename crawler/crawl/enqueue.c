@@ -147,7 +147,7 @@ static int enqueue_external(struct enqueuer *enqueuer, struct target *page)
         target_set_state(page, TARGET_LEFT_OUT);
         return verdicts_settle(enqueuer->verdicts, page,
                                (struct judgement){VERDICT_OK, REASON_NONE},
-                               "was well not long ago");
+                               "was OK recently (--cache)");
     }
     return accept_page(enqueuer, page, FRONTIER_EXTERNAL);
 }

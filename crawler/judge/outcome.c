@@ -67,7 +67,7 @@ static void describe(const struct target *page, const struct outcome *outcome,
     else if (must_be_sitemap(page) && !target_is_searched(page))
         snprintf(message, room, "not searched: it is not a sitemap");
     else if (must_be_sitemap(page) && target_has_ids(page))
-        snprintf(message, room, "not a sitemap, but a page of HTML");
+        snprintf(message, room, "not a sitemap, but an HTML page");
     else if (is_unsearched_start(page) && type != NULL)
         snprintf(message, room, "not searched for links: its type is %.100s", type);
     else if (is_unsearched_start(page))

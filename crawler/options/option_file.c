@@ -39,7 +39,7 @@ static int check_kind(const struct option_source *source, const struct option_ro
     bool is_flag = row->argument == NULL;
 
     if (row->set == NULL)
-        return option_complain(source, row, "is for the command line");
+        return option_complain(source, row, "only for the command line");
     if (value->in_list && !row->repeats)
         return option_complain(source, row, "takes one value, not a list");
     if (value->text == NULL && row->initial != NULL)

@@ -93,7 +93,7 @@ static int add_lines(const struct option_source *source, const char *name, char 
             rc = option_add_start(&in_list, line);
     }
     if (rc == 0 && source->options->starts.count == before)
-        return complain_of_list(source, name, "names no URL and no file");
+        return complain_of_list(source, name, "does not name any URL or file");
     return rc;
 }
 
@@ -144,7 +144,7 @@ int option_add_matches(struct option_source *source, const char *pattern)
     if (strpbrk(pattern, "*{") == NULL)
         /* a URL may contain "?" or "[", as in "example.org/a?b" or "[::1]/" */
         return option_add_start(source, pattern);
-    return option_complain_of_start(source, pattern, "no file has a name like that");
+    return option_complain_of_start(source, pattern, "no file matches");
 }
 
 /* ---- file:// ----------------------------------------------------------------------- */
@@ -183,7 +183,7 @@ int option_add_file_url(struct option_source *source, const char *operand)
         return rc;
     path = rc == 0 ? path_of(&url) : NULL;
     if (path == NULL)
-        rc = option_complain_of_start(source, operand, "not a file of this machine");
+        rc = option_complain_of_start(source, operand, "not a file on this machine");
     else if (stat(path, &info) < 0)
         rc = option_complain_of_start(source, operand, strerror(errno));
     else

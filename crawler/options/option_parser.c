@@ -422,8 +422,7 @@ static int end_command(struct option_source *source, const struct command *comma
 {
     if (source->options->lists.count == 0)
         return find_command(source->options, command);
-    fprintf(source->complaints,
-            "coil-crawl: %s: --files-from is for a crawl that begins\n",
+    fprintf(source->complaints, "coil-crawl: %s: --files-from is only for a new crawl\n",
             command->operands[0]);
     return -EINVAL;
 }

@@ -490,7 +490,7 @@ OPTION_SETTER(add_format)
     if (option_word_index(row->choices, value, n) < 0)
         return no_choice(source, row, value, n);
     if (file[0] == '\0')
-        return option_complain(source, row, "\"%s\" names no file", value);
+        return option_complain(source, row, "\"%s\" does not name a file", value);
     for (size_t i = 0; i < options->formats.count; i++)
         if (strcmp(strchr(options->formats.at[i], ':') + 1, file) == 0)
             return option_complain(source, row, "two reports to %s",

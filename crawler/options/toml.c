@@ -115,7 +115,7 @@ static int read_point(struct reader *reader, int digits, char **to)
     for (int i = 0; i < digits; i++) {
         int value = hex_value(*reader->at);
         if (value < 0)
-            return syntax_error(reader, "an escape that is none of TOML's");
+            return syntax_error(reader, "an escape that TOML does not have");
         point = point << 4 | (uint32_t)value;
         reader->at++;
     }
@@ -152,7 +152,7 @@ static int read_escape(struct reader *reader, bool may_span, char **to)
     letter = *reader->at;
     found = letter != '\0' ? strchr(names, letter) : NULL;
     if (found == NULL && letter != 'u' && letter != 'U')
-        return syntax_error(reader, "an escape that is none of TOML's");
+        return syntax_error(reader, "an escape that TOML does not have");
     reader->at++;
     if (found == NULL)
         return read_point(reader, letter == 'u' ? 4 : 8, to);
@@ -318,7 +318,7 @@ static int read_word(struct reader *reader, char number[NUMBER_BYTES],
     else if (n >= sizeof word ||
              !(is_based ? read_in_base(word, number) : read_decimal(word, number)))
         return syntax_error(reader,
-                            "neither a number, true nor false: texts stand in quotes");
+                            "neither a number, true nor false: a text needs quotes");
     reader->at += n;
     return 0;
 }
@@ -388,12 +388,12 @@ static int read_key(struct reader *reader, const char **key)
         return rc;
     if (*key == end)
         return syntax_error(reader, *end == '[' ? "a table: options have none"
-                                                : "there is no name in front of \"=\"");
+                                                : "there is no name before \"=\"");
     skip_blanks(reader);
     if (*reader->at == '.')
         return syntax_error(reader, "a name with a dot in it: options have no tables");
     if (*reader->at != '=')
-        return syntax_error(reader, "there is no \"=\" behind the name");
+        return syntax_error(reader, "there is no \"=\" after the name");
     reader->at++;
     if (!is_quoted)
         *end = '\0';
@@ -418,7 +418,7 @@ static int read_pair(struct reader *reader)
     if (rc == 0)
         rc = skip_comment(reader);
     if (rc == 0 && *reader->at != '\0' && !skip_newline(reader))
-        rc = syntax_error(reader, "there is something behind the value");
+        rc = syntax_error(reader, "there is text after the value");
     return rc;
 }
 
@@ -434,7 +434,7 @@ static int check_bytes(struct reader *reader, const char *text, size_t n)
         if (!is_valid)
             return syntax_error(reader, "not UTF-8");
         if (text[i] == '\0')
-            return syntax_error(reader, "a byte of zero");
+            return syntax_error(reader, "a NUL byte");
         reader->line += text[i] == '\n';
     }
     reader->line = 1;

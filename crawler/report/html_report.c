@@ -401,7 +401,7 @@ static void put_hosts(struct view *view)
 
     put(view, "<section id=\"hosts\">\n<h2>Slowest hosts</h2>\n");
     if (speed->host_count == 0)
-        put(view, "<p>No host was asked.</p>\n");
+        put(view, "<p>No requests were sent.</p>\n");
     else
         put(view, "<table class=\"rows hosts\">\n<thead><tr>"
                   "<th>host</th><th class=\"n\">mean</th><th class=\"n\">slowest</th>"
@@ -480,7 +480,7 @@ static void put_timeline(struct view *view)
     if (view->digest->speed.answers > 0)
         put_chart(view);
     else
-        put(view, "<p>No host was asked.</p>\n");
+        put(view, "<p>No requests were sent.</p>\n");
     put(view, "</section>\n");
 }
 

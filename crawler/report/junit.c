@@ -168,7 +168,7 @@ static const char *problem_of(int exit_status)
     case 6:
         return "interrupted";
     default:
-        return "the crawl could not go on";
+        return "the crawl failed";
     }
 }
 

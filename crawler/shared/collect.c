@@ -59,7 +59,7 @@ static int open_store(struct gathering *gathering, const struct store_setup *set
     if (rc < 0 || is_of(*store, setup))
         return rc;
     store_close(*store);
-    if (asprintf(message, "%s: another crawl is there", folder) < 0)
+    if (asprintf(message, "%s: the folder contains another crawl", folder) < 0)
         *message = NULL;
     return *message != NULL ? -EEXIST : -ENOMEM;
 }
@@ -111,7 +111,7 @@ static int join(struct gathering *gathering)
     if (rc == -EBADMSG)
         rc = connection_complain(
             &gathering->connection, rc,
-            "Redis has a crawl of that name, which is none of coil-crawl's");
+            "Redis has a crawl of this name that coil-crawl did not begin");
     if (rc == 0)
         rc = open_folder(gathering, &setup);
     setup_text_finish(&setup);
@@ -126,7 +126,7 @@ static int take_result(void *arg, int64_t number, const void *bytes, size_t n)
     gathering->collecting->count += rc == 0;
     if (rc == -EBADMSG)
         rc = connection_complain(&gathering->connection, rc,
-                                 "Redis has a result that is none of coil-crawl's");
+                                 "Redis has a result that coil-crawl did not write");
     return rc;
 }
 

@@ -26,9 +26,9 @@ static void print_notice(const char *message)
     if (message != NULL) {
         fputs("coil-crawl: ", stderr);
         url_print(stderr, message); /* it may quote bytes from the server */
-        fputs("; it is tried again and again\n", stderr);
+        fputs("; trying again\n", stderr);
     } else
-        fputs("coil-crawl: Redis is there again\n", stderr);
+        fputs("coil-crawl: Redis is reachable again\n", stderr);
 }
 
 /* Store a message about the invalid URL of Redis, or about the certificates. */
@@ -38,12 +38,11 @@ static int complain_of_options(struct connection *connection, int rc)
 
     if (error != NULL && coil_error_rc(error) == rc)
         return connection_complain(connection, rc, coil_error_message(error));
-    return rc != -EINVAL
-               ? rc
-               : connection_complain(
-                     connection, rc,
-                     "--frontier: redis://HOST:PORT/DB is meant, or rediss://, or "
-                     "unix:///PATH");
+    return rc != -EINVAL ? rc
+                         : connection_complain(
+                               connection, rc,
+                               "--frontier: not an address such as redis://HOST:PORT/DB, "
+                               "rediss://HOST or unix:///PATH");
 }
 
 int connection_open(struct connection *connection, const struct options *options)
@@ -81,8 +80,8 @@ static int complain_of_redis(struct connection *connection, int rc)
         return connection_complain(connection, rc, message);
     return rc != -EPROTO ? rc
                          : connection_complain(connection, rc,
-                                               "Redis has something else where the crawl "
-                                               "was");
+                                               "the data of the crawl in Redis is "
+                                               "invalid");
 }
 
 int connection_close(struct connection *connection, int rc)

@@ -245,7 +245,7 @@ void watch_metrics(struct text *text, const struct watch_numbers *numbers, doubl
     put_number(text, "coil_crawl_urls_queued", "gauge", "URLs that wait.",
                (double)numbers->queued);
     put_number(text, "coil_crawl_urls_retrying", "gauge",
-               "Those of them that are to be tried again.", (double)numbers->retrying);
+               "Waiting URLs that will be tried again.", (double)numbers->retrying);
     put_number(text, "coil_crawl_urls_per_second", "gauge", "Of late.", rate);
     put_number(text, "coil_crawl_pages_total", "counter", "Pages that were requested.",
                (double)numbers->pages);
@@ -253,7 +253,7 @@ void watch_metrics(struct text *text, const struct watch_numbers *numbers, doubl
                (double)numbers->links);
     put_number(text, "coil_crawl_received_bytes_total", "counter",
                "Of all answers, as they came.", (double)numbers->received_bytes);
-    put_metric(text, "coil_crawl_requests_in_flight", "gauge", "Requests at work.");
+    put_metric(text, "coil_crawl_requests_in_flight", "gauge", "Requests in flight.");
     text_print(text, "coil_crawl_requests_in_flight{class=\"site\"} %u\n",
                numbers->in_flight[FRONTIER_SITE]);
     text_print(text, "coil_crawl_requests_in_flight{class=\"external\"} %u\n",
@@ -265,12 +265,11 @@ void watch_metrics(struct text *text, const struct watch_numbers *numbers, doubl
     put_number(text, "coil_crawl_hosts", "gauge", "Hosts that are known.",
                (double)numbers->host_count);
     put_number(text, "coil_crawl_hosts_delayed", "gauge",
-               "Those of them that wait for their delay.",
-               (double)numbers->delayed_count);
+               "Hosts whose delay has not passed yet.", (double)numbers->delayed_count);
     put_of_hosts(text, numbers, "coil_crawl_host_queued",
                  "URLs that wait, of the busiest hosts.", queued_of);
     put_of_hosts(text, numbers, "coil_crawl_host_in_flight",
-                 "Requests at work, of the busiest hosts.", in_flight_of);
+                 "Requests in flight, of the busiest hosts.", in_flight_of);
     put_of_hosts(text, numbers, "coil_crawl_host_delay_seconds",
                  "Between two requests, of the busiest hosts.", delay_of);
     put_number(text, "process_resident_memory_bytes", "gauge", "Resident memory.",

@@ -358,9 +358,9 @@ int sitemap_inflate(struct sitemap *sitemap, const char *bytes, size_t n)
     if (code == Z_MEM_ERROR)
         sitemap_fail(sitemap, -ENOMEM);
     else if (code == Z_BUF_ERROR)
-        sitemap_stop(sitemap, "its gzip breaks off");
+        sitemap_stop(sitemap, "its gzip data is cut off");
     else if (code != Z_OK && code != Z_STREAM_END)
-        sitemap_stop(sitemap, "its gzip is damaged");
+        sitemap_stop(sitemap, "its gzip data is damaged");
     return sitemap_end(sitemap);
 }
 

@@ -260,7 +260,7 @@ void sitemap_process_xml(struct sitemap *sitemap, const char *bytes, size_t n,
 
     if (XML_Parse(sitemap->parser, bytes, (int)n, is_final) != XML_STATUS_ERROR) {
         if (sitemap->total - sitemap->token_at > TOKEN_BYTES)
-            sitemap_stop(sitemap, "a tag or comment of it is too long");
+            sitemap_stop(sitemap, "one of its tags or comments is too long");
         return;
     }
     error = XML_GetErrorCode(sitemap->parser);

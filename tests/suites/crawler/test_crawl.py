@@ -390,7 +390,7 @@ def test_start_may_not_move_to_a_stranger():
     result = crawl({"/": redirect("http://elsewhere.invalid/")})
     equal(result.status, NOTHING)
     equal(result.told, {"/": "error/network"})
-    contains(result.err, "http://elsewhere.invalid/ is of another site; start there if you mean it\n")
+    contains(result.err, "http://elsewhere.invalid/ is on another site; if you mean that site, start there\n")
     contains(result.err, "nothing could be fetched")
     with Site({"/": page("/no")}, host="127.0.0.2") as other:
         result = crawl({"/": redirect(other.url)})
@@ -1065,7 +1065,7 @@ def test_exclude_private():
 def test_exclude_private_through_a_proxy():
     code, out, err = run("--exclude-private", "-x", "http://127.0.0.1:1", "http://127.0.0.1:1/")
     equal((code, out), (USAGE, ""))
-    contains(err, "--exclude-private cannot be kept through a proxy")
+    contains(err, "--exclude-private does not work through a proxy")
 
 
 def test_exclude_private_in_a_redirect_of_robots():
@@ -1223,7 +1223,7 @@ def test_a_start_with_a_bad_certificate():
             equal((result.told, result.status), ({"/": "error/tls"}, NOTHING))
             contains(result.out, "certificate")
             status, out, _ = run("--max-tries", "1", "explain", site.url)
-            contains(out, "cannot be fetched, so nothing else is: ")
+            contains(out, "cannot be fetched, so nothing else is fetched: ")
             contains(out, "error, tls: robots.txt: ")
             equal(Crawl(site.url, "-k").told, {"/": "ok", "/a": "ok"})
 
@@ -1391,10 +1391,10 @@ def test_max_duration():
     equal(told.count("ok") + told.count("skipped/time"), 201)
     assert 1 < told.count("ok") < 100, told
     equal(result.status, INTERRUPTED)
-    contains(result.err, "--max-duration is over: at least ")
+    contains(result.err, "--max-duration has passed: at least ")
     broken = crawl({**answers, "/": page("/gone", *names)}, "--max-duration", "1", "--max-tasks", "2")
     equal(broken.status, BROKEN)
-    contains(broken.err, "--max-duration is over: at least ")
+    contains(broken.err, "--max-duration has passed: at least ")
     equal((crawl({"/": page()}, "--max-duration", "60").status, WELL), (WELL, WELL))
 
 
@@ -1413,7 +1413,7 @@ def test_offline_asks_nothing():
             for command in ("resume", "recheck"):
                 code, _, err = run(command, state, "--offline")
                 equal(code, USAGE)
-                contains(err, "ask over the network, which --offline excludes")
+                contains(err, "send requests, which --offline forbids")
             equal(run("report", state, "--offline")[0], WELL)
         equal(len(site.seen), asked)
     equal(asked, 3)

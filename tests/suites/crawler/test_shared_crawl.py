@@ -306,10 +306,10 @@ def test_redis_may_be_started_again_in_the_middle():
             running = members(stack, socket, site, 2)
             wait_until(lambda: len(site.requests) > before + 60)
         for one in running:
-            contains(one.stderr.readline(), "it is tried again and again")
+            contains(one.stderr.readline(), "trying again")
         with redis_server(*options, folder=data, path=socket):
             for one in running:
-                contains(end(one), "Redis is there again\n")
+                contains(end(one), "Redis is reachable again\n")
             difference(collected(socket, folder)[0], whole)
 
 
@@ -334,18 +334,18 @@ def test_other_options_are_another_crawl():
 
 def test_what_cannot_be_is_said():
     for options, words in (
-            (("--frontier", "redis://localhost/"), "--frontier and --crawl go together"),
-            (NAME, "--frontier and --crawl go together"),
-            (("--frontier", "redis://localhost/", "--crawl", "a b"), "--crawl: a name is letters"),
-            (("--frontier", "redis://localhost/", *NAME, "-d", "x"), "are collect's"),
-            (("--frontier", "redis://localhost/", *NAME, "-f", "jsonl"), "are collect's"),
+            (("--frontier", "redis://localhost/"), "--frontier and --crawl must be given together"),
+            (NAME, "--frontier and --crawl must be given together"),
+            (("--frontier", "redis://localhost/", "--crawl", "a b"), "--crawl: a name consists of"),
+            (("--frontier", "redis://localhost/", *NAME, "-d", "x"), "but for collect"),
+            (("--frontier", "redis://localhost/", *NAME, "-f", "jsonl"), "but for collect"),
             (("--frontier", "redis://localhost/", *NAME, "."), "not of files")):
         code, _, err = run(*options, "http://127.0.0.1:9/")
         equal(code, USAGE)
         contains(err, words)
     code, _, err = run("collect", "x")
     equal(code, USAGE)
-    contains(err, "collect wants --frontier and --crawl")
+    contains(err, "collect needs --frontier and --crawl")
 
 
 def test_a_redis_that_is_not_there():
@@ -357,7 +357,7 @@ def test_a_redis_that_is_not_there():
         equal(os.listdir(folder), [])
         code, _, err = run("--frontier", "http://127.0.0.1:1/", *NAME, "http://127.0.0.1:9/")
         equal(code, FAILED)
-        contains(err, "--frontier: redis://HOST:PORT/DB is meant")
+        contains(err, "--frontier: not an address such as redis://HOST:PORT/DB")
 
 
 def test_what_redis_says_does_not_speak_to_the_terminal():
@@ -396,7 +396,7 @@ def test_a_folder_that_has_another_crawl_is_left_alone():
         equal(run(*OPTIONS, *frontier(path), site.url)[0], WELL)
         code, _, err = run("collect", state, *frontier(path))
         equal(code, FAILED)
-        contains(err, "another crawl is there")
+        contains(err, "the folder contains another crawl")
         equal(run("report", state, "-q"), before)
 
 

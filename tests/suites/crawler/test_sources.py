@@ -269,7 +269,7 @@ def test_sitemaps_that_are_malformed():
     equal(result.told, {"/": "ok", "/a": "ok", **{f"/{i}": "error/unreadable" for i in range(1, 6)}})
     equal(result.message("/1"), "malformed: line 1: no element found")
     contains(result.message("/2"), "declarations, which are refused")
-    equal(result.message("/3"), "not a sitemap, but a page of HTML")
+    equal(result.message("/3"), "not a sitemap, but an HTML page")
     equal([result.message(path) for path in ("/4", "/5")], ["not searched: it is not a sitemap"] * 2)
     contains(result.out, "/1  malformed: line 1: no element found")
 
@@ -281,9 +281,9 @@ def test_named_sitemaps_that_are_malformed():
                     content_type="application/xml")
     whole = gzip.compress(b"/a\n/b\n" * 9999)
     torn = whole[:-20]
-    for answer, words in ((bare, "line 1: not well-formed"), (html("not found"), "a page of HTML"),
-                          (response(torn, content_type="application/gzip"), "its gzip breaks off"),
-                          (response(whole[:-8] + b"x" * 8, content_type="application/gzip"), "its gzip is damaged")):
+    for answer, words in ((bare, "line 1: not well-formed"), (html("not found"), "an HTML page"),
+                          (response(torn, content_type="application/gzip"), "its gzip data is cut off"),
+                          (response(whole[:-8] + b"x" * 8, content_type="application/gzip"), "its gzip data is damaged")):
         with Site({"/": page(), "/map": answer, "/a": page(), "/b": page()}) as site:
             result = Crawl(site.url, "--sitemap", site.url + "map")
             equal((result.status, result.told["/map"]), (BROKEN, "error/unreadable"))

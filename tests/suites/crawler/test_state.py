@@ -383,7 +383,7 @@ def test_a_crawl_is_not_begun_where_one_is():
             equal((code, err), (USAGE, f"coil-crawl: {folder}/crawl.db: there is no saved crawl\n"))
         code, _, err = run("-d", os.path.join(folder, "x"), folder)
         equal(code, USAGE)
-        contains(err, "--state keeps crawls of URLs")
+        contains(err, "--state saves crawls of URLs")
         equal(os.stat(os.path.join(state, "crawl.db")).st_mode & 0o777, 0o600)
 
 
@@ -710,7 +710,7 @@ no longer linked:
         equal(run("diff", old, new, "--fail-on", "none")[0], WELL)
         file = os.path.join(folder, "diff.xml")
         code, _, err = run("diff", old, new, "-f", f"junit:{file}")
-        equal((code, err), (USAGE, "coil-crawl: diff: -f takes text or jsonl here, not junit\n"))
+        equal((code, err), (USAGE, "coil-crawl: diff: the format must be text or jsonl, not junit\n"))
         equal(os.path.exists(file), False)
         code, _, err = run("diff", old, folder)
         equal((code, err), (USAGE, f"coil-crawl: {folder}/crawl.db: there is no saved crawl\n"))

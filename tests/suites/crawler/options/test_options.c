@@ -653,7 +653,7 @@ TEST(options_formats_go_to_files_of_their_own)
     REFUSED("--format: \"xml\" is none of text, jsonl, github, junit, "
             "sarif, csv, markdown, html",
             "-f", "xml:file");
-    REFUSED("--format: \"jsonl:\" names no file", "-f", "jsonl:");
+    REFUSED("--format: \"jsonl:\" does not name a file", "-f", "jsonl:");
     REFUSED("--format: two reports to stdout", "-f", "jsonl:-", "-f", "github");
     REFUSED("--format: two reports to x", "-f", "jsonl:x", "-f", "github:x");
 }
@@ -765,8 +765,7 @@ TEST(options_a_command_without_its_folder_is_wrong_usage)
     check_start("./report", "./report");
     check_start("http://resume/", "http://resume/");
     p = PARSE("--files-from=x", "resume", "dir");
-    CHECK_STR(p.complaints,
-              "coil-crawl: resume: --files-from is for a crawl that begins\n");
+    CHECK_STR(p.complaints, "coil-crawl: resume: --files-from is only for a new crawl\n");
     finish(&p);
     leave_scratch();
 }
@@ -798,7 +797,7 @@ TEST(options_starts_may_be_listed_in_a_file)
         PARSE("--files-from=wrong"),
         "wrong:3: gone.md: no such file or folder; write http:// before a host");
     write_file("empty", "\n# nothing\n");
-    check_refused(PARSE("--files-from=empty"), "empty: names no URL and no file");
+    check_refused(PARSE("--files-from=empty"), "empty: does not name any URL or file");
     check_refused(PARSE("--files-from=gone"), "gone: No such file or directory");
     check_refused(PARSE("--files-from="), "--files-from: needs a value: FILE");
     leave_scratch();
@@ -818,7 +817,7 @@ TEST(options_patterns_that_no_shell_has_expanded)
     check_starts(PARSE("docs/[x].md"), "docs/[x].md ");
     check_starts(PARSE("http://h/*"), "http://h/* ");
     check_starts(PARSE("example.org/a?b"), "http://example.org/a?b ");
-    check_refused(PARSE("docs/*.txt"), "docs/*.txt: no file has a name like that");
+    check_refused(PARSE("docs/*.txt"), "docs/*.txt: no file matches");
     check_refused(PARSE("**/*.md"),
                   "**/*.md: \"**\" is not known here: name the folder, which "
                   "is searched with all below it");
@@ -838,8 +837,8 @@ TEST(options_file_urls_are_files)
     snprintf(expected, sizeof expected, "%s ", scratch);
     check_starts(PARSE(url), expected);
     check_refused(PARSE("file:///no/such"), "file:///no/such: No such file or directory");
-    check_refused(PARSE("file://h/x"), "file://h/x: not a file of this machine");
-    check_refused(PARSE("file:///a%2fb"), "file:///a%2fb: not a file of this machine");
+    check_refused(PARSE("file://h/x"), "file://h/x: not a file on this machine");
+    check_refused(PARSE("file:///a%2fb"), "file:///a%2fb: not a file on this machine");
     leave_scratch();
 }
 
@@ -1024,18 +1023,18 @@ TEST(options_in_a_file_are_refused_with_its_name_and_line)
                                    "coil-crawl --help lists them");
     check_line_refused("print = 'man'", "coil-crawl.toml:1: print: no such option; "
                                         "coil-crawl --help lists them");
-    check_line_refused("= 3", "coil-crawl.toml:1: there is no name in front of \"=\"");
-    check_line_refused("quiet", "coil-crawl.toml:1: there is no \"=\" behind the name");
+    check_line_refused("= 3", "coil-crawl.toml:1: there is no name before \"=\"");
+    check_line_refused("quiet", "coil-crawl.toml:1: there is no \"=\" after the name");
     check_line_refused("timeout = true",
                        "coil-crawl.toml:1: timeout: needs a value: timeout = TIME");
     check_line_refused("timeout = 30s", "coil-crawl.toml:1: neither a number, true nor "
-                                        "false: texts stand in quotes");
+                                        "false: a text needs quotes");
     check_line_refused("quiet = 3",
                        "coil-crawl.toml:1: quiet: \"3\" is neither true nor false");
     check_line_refused("verbose = 'x'",
                        "coil-crawl.toml:1: verbose: \"x\" is neither true nor false");
     check_line_refused("config = 'x'",
-                       "coil-crawl.toml:1: config: is for the command line");
+                       "coil-crawl.toml:1: config: only for the command line");
     check_line_refused("max-tasks = 3\nmax-concurrency = 3\n",
                        "coil-crawl.toml:2: max-tasks: is there twice");
     check_line_refused("max-tasks = [\n3]",

@@ -87,8 +87,7 @@ TEST(toml_reads_numbers)
     check_read("a=0x1F\nb=0o17\nc=0b1_01\nd=0x7fff_ffff_ffff_ffff",
                "a=n31;b=n15;c=n5;d=n9223372036854775807;");
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        check_wrong(wrong[i], 1,
-                    "neither a number, true nor false: texts stand in quotes");
+        check_wrong(wrong[i], 1, "neither a number, true nor false: a text needs quotes");
 }
 
 TEST(toml_reads_strings)
@@ -100,9 +99,9 @@ TEST(toml_reads_strings)
     check_wrong("\na='x", 2, "a string without an end");
     check_wrong("a='\x01'", 1, "a control character");
     check_wrong("a=1 # \x7f", 1, "a control character");
-    check_wrong("a=\"\\e\"", 1, "an escape that is none of TOML's");
-    check_wrong("a=\"\\u12g4\"", 1, "an escape that is none of TOML's");
-    check_wrong("a=\"x\\ \ny\"", 1, "an escape that is none of TOML's");
+    check_wrong("a=\"\\e\"", 1, "an escape that TOML does not have");
+    check_wrong("a=\"\\u12g4\"", 1, "an escape that TOML does not have");
+    check_wrong("a=\"x\\ \ny\"", 1, "an escape that TOML does not have");
     check_wrong("a=\"\\ud800\"", 1, "an escape that is not a character");
     check_wrong("a=\"\\U00110000\"", 1, "an escape that is not a character");
     check_wrong("a=\"\\u0000\"", 1, "an escape that is not a character");
@@ -114,7 +113,7 @@ TEST(toml_reads_strings_of_several_lines)
     check_read("a=\"\"\"x \\  \n\n \t y\\\"\"\"\"\nb=\"\"\"\"q\"\"\"\"\"",
                "a=sx y\";b=s\"q\"\";");
     check_wrong("a=\"\"\"x\n\"\"", 2, "a string without an end");
-    check_wrong("a='''''''''", 1, "there is something behind the value");
+    check_wrong("a='''''''''", 1, "there is text after the value");
 }
 
 TEST(toml_reads_lists)
@@ -135,14 +134,14 @@ TEST(toml_refuses_what_options_have_no_use_for)
     check_wrong("a=1\n[b]\n", 2, "a table: options have none");
     check_wrong("a={b=1}", 1, "a table: options have none");
     check_wrong("a.b=1", 1, "a name with a dot in it: options have no tables");
-    check_wrong("a", 1, "there is no \"=\" behind the name");
-    check_wrong("=1", 1, "there is no name in front of \"=\"");
+    check_wrong("a", 1, "there is no \"=\" after the name");
+    check_wrong("=1", 1, "there is no name before \"=\"");
     check_wrong("a=", 1, "there is no value");
     check_wrong("a=\n1", 1, "there is no value");
-    check_wrong("a=1 b=2", 1, "there is something behind the value");
-    check_wrong("a='x'y", 1, "there is something behind the value");
-    check_wrong("\"\"\"a\"\"\"=1", 1, "there is no \"=\" behind the name");
-    check_wrong("a=1\n\rb=2", 2, "there is no name in front of \"=\"");
+    check_wrong("a=1 b=2", 1, "there is text after the value");
+    check_wrong("a='x'y", 1, "there is text after the value");
+    check_wrong("\"\"\"a\"\"\"=1", 1, "there is no \"=\" after the name");
+    check_wrong("a=1\n\rb=2", 2, "there is no name before \"=\"");
     check_wrong("a=1\nb='\xff'", 2, "not UTF-8");
 }
 
@@ -152,7 +151,7 @@ TEST(toml_refuses_a_byte_of_zero)
     char told[TOLD_BYTES];
 
     CHECK_INT(read_bytes("a=1\n\0b=2", 8, told, &mistake), -EINVAL);
-    CHECK_STR(mistake.what, "a byte of zero");
+    CHECK_STR(mistake.what, "a NUL byte");
     CHECK_INT(mistake.line, 2);
 }
 

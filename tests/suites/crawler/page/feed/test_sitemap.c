@@ -231,9 +231,9 @@ TEST(sitemap_takes_bounded_memory_and_time)
 
     check_count(text, n, 0, "its elements are nested too deep");
     text = repeat("<urlset><url ", "a", 40 << 20, "='b'/></urlset>", &n);
-    check_count(text, n, 0, "a tag or comment of it is too long");
+    check_count(text, n, 0, "one of its tags or comments is too long");
     text = repeat("<urlset><!--", "a", 40 << 20, "--></urlset>", &n);
-    check_count(text, n, 0, "a tag or comment of it is too long");
+    check_count(text, n, 0, "one of its tags or comments is too long");
     text = repeat("<urlset><url><loc>", "a", 40 << 20, "</loc></url></urlset>", &n);
     check_count(text, n, 1, "");
     text = repeat("", "a", 40 << 20, "", &n);
@@ -305,9 +305,9 @@ TEST(sitemap_in_gzip)
     size_t n = deflate_all(text, strlen(text), &bytes);
 
     check_gzip(bytes, n, "", "[a]");
-    check_gzip(bytes, n - 9, "its gzip breaks off", "[a]");
+    check_gzip(bytes, n - 9, "its gzip data is cut off", "[a]");
     bytes[n - 5] ^= 1; /* damages the checksum */
-    check_gzip(bytes, n, "its gzip is damaged", "[a]");
+    check_gzip(bytes, n, "its gzip data is damaged", "[a]");
     free(bytes);
     n = deflate_all("a\nb", 3, &bytes);
     both = malloc(2 * n);
