@@ -1,7 +1,7 @@
 /*
  * crawler.c - see crawler.h
  *
- * Options and starts are converted to a command line, which the option parser of
+ * Options and start URLs are converted to a command line, which the option parser of
  * coil-crawl reads. So programs get the same options, checks and messages as users of the
  * command.
  */

@@ -220,8 +220,8 @@ static int explain_url(struct crawler *crawler, struct outcome *outcome, const c
 }
 
 /*
- * Explain the first start. The site is defined by the other starts, or by the first one
- * if there are no others.
+ * Explain the first start URL. The site is defined by the other start URLs, or by the
+ * first one if there are no others.
  */
 static int crawl_for(const struct explanation *explanation, struct options *options,
                      const char *page)

@@ -38,7 +38,8 @@ void notice_end(enum exit_status status, int rc, const char *complaint)
         fputs("coil-crawl: nothing could be fetched\n", stderr);
 }
 
-/* If nothing was fetched because a start redirects to another site, print a message. */
+/* If nothing was fetched because a start URL redirects to another site, print a message.
+   */
 static void print_other_site(const struct crawler *crawler)
 {
     const struct target *start =
@@ -64,8 +65,8 @@ static void print_unchecked(const struct crawler *crawler)
 }
 
 /*
- * Print the starts that were not fetched because of robots.txt or --offline, to explain
- * why nothing was crawled.
+ * Print the start URLs that were not fetched because of robots.txt or --offline, to
+ * explain why nothing was crawled.
  */
 static void print_forbidden_starts(const struct crawler *crawler)
 {
@@ -86,11 +87,11 @@ static void print_forbidden_starts(const struct crawler *crawler)
     }
 }
 
-/* maximum number of starts listed; others are only counted */
+/* maximum number of start URLs listed; others are only counted */
 #define UNSEARCHED_NAMED 10
 
 /*
- * Print the starts that were not searched for links, because the user may expect that
+ * Print the start URLs that were not searched for links, because the user may expect that
  * their links were checked.
  */
 static void print_unsearched_starts(const struct crawler *crawler)

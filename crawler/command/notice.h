@@ -17,7 +17,7 @@ int notice_failure(char *message, int rc);
    NULL. */
 void notice_end(enum exit_status status, int rc, const char *complaint);
 
-/* Print which starts were not fetched or not searched, and how many links were not
+/* Print which start URLs were not fetched or not searched, and how many links were not
    checked. */
 void notice_gaps(const struct crawler *crawler, enum exit_status status);
 

@@ -56,7 +56,7 @@ static int spawn_workers(struct crawler *crawler, coil_group *group, coil_task_f
     return rc;
 }
 
-/* Enqueue the starts. If there is a saved crawl, replay it. */
+/* Enqueue the start URLs, files and folders. If there is a saved crawl, replay it. */
 static int begin_crawl(struct crawler *crawler)
 {
     int rc;
@@ -65,7 +65,7 @@ static int begin_crawl(struct crawler *crawler)
         frontier_note_only(&crawler->frontier);
     if (crawler->member != NULL)
         crawler->enqueuer.undecided.starts_open =
-            1; /* cleared when Redis reports that all starts were fetched */
+            1; /* cleared when Redis reports that all start URLs were fetched */
     rc = starts_enqueue(crawler);
     if (rc == 0 && crawler->saving.earlier != NULL)
         rc = replay(crawler);

@@ -56,7 +56,7 @@ struct crawler {
     struct verdicts verdicts;
     struct enqueuer enqueuer;
     struct text_checks texts;
-    struct local local; /* files and folders among the starts */
+    struct local local; /* the files and folders that the user named */
     struct crawl_saving saving;
     struct member *member; /* set in a shared crawl (member.h), else NULL */
     struct crawl_result result;

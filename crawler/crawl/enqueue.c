@@ -191,8 +191,8 @@ int enqueue_file(struct enqueuer *enqueuer, struct target *file)
 }
 
 /*
- * Enqueue a page that is not on the site. If some starts are not fetched yet, hold the
- * page: one of them may redirect to the page's host, which then belongs to the site.
+ * Enqueue a page that is not on the site. If some start URLs are not fetched yet, hold
+ * the page: one of them may redirect to the page's host, which then belongs to the site.
  */
 static int enqueue_outside(struct enqueuer *enqueuer, struct target *page)
 {
@@ -238,7 +238,7 @@ int enqueue_start(struct enqueuer *enqueuer, struct target *page)
     if (enqueuer->is_offline)
         return leave_out(enqueuer, page, REASON_OFFLINE);
     enqueuer->undecided.starts_open +=
-        enqueuer->shared == NULL; /* Redis counts the starts of a shared crawl */
+        enqueuer->shared == NULL; /* Redis counts the start URLs of a shared crawl */
     enqueuer->page_count++;
     return accept_page(enqueuer, page, FRONTIER_SITE);
 }

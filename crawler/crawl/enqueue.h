@@ -1,7 +1,7 @@
 /*
  * enqueue.h - decide whether to fetch a new target. A target that is not fetched is "left
- * out", and gets a verdict at once. A target on another host is "held" until all starts
- * are fetched.
+ * out", and gets a verdict at once. A target on another host is "held" until all start
+ * URLs are fetched.
  */
 #ifndef CRAWLER_ENQUEUE_H
 #define CRAWLER_ENQUEUE_H
@@ -14,12 +14,12 @@
 #include "../shared/shared.h"
 
 /*
- * The held targets. If a start redirects to another host, that host may belong to the
- * site, so targets on other hosts are held until all starts are fetched.
+ * The held targets. If a start URL redirects to another host, that host may belong to the
+ * site, so targets on other hosts are held until all start URLs are fetched.
  */
 struct undecided {
     struct target *first, **end;
-    size_t starts_open; /* number of starts (and their redirects) not yet fetched */
+    size_t starts_open; /* number of start URLs (and their redirects) not yet fetched */
 };
 
 /* The data on which these decisions depend. All pointers are borrowed. */
@@ -30,7 +30,7 @@ struct enqueuer {
     struct verdicts *verdicts;
     struct shared *shared; /* the shared crawl that this process takes part in; or NULL */
     struct cache *cache;   /* external targets that were OK recently; or NULL */
-    struct site site;      /* the site, defined by all starts */
+    struct site site;      /* the site, defined by all start URLs */
     struct traps traps;
     struct undecided undecided;
     size_t page_count; /* number of enqueued pages, limited by --max-pages */
@@ -61,12 +61,12 @@ int enqueue_reason(struct enqueuer *enqueuer, const struct target *page,
 int enqueue_fragment(struct enqueuer *enqueuer, struct target *target);
 
 /*
- * Enqueue a file or folder that is a start, or that a local file links to. If it is not a
- * start and --exclude or --include excludes it, leave it out.
+ * Enqueue a file or folder that the user named, or that a local file links to. If the
+ * user did not name it, and --exclude or --include excludes it, leave it out.
  */
 int enqueue_file(struct enqueuer *enqueuer, struct target *file);
 
-/* Enqueue a start, even if a rule excludes it. */
+/* Enqueue a start URL, even if a rule excludes it. */
 int enqueue_start(struct enqueuer *enqueuer, struct target *page);
 
 /*
@@ -76,8 +76,8 @@ int enqueue_start(struct enqueuer *enqueuer, struct target *page);
 void enqueue_leased(struct enqueuer *enqueuer, struct target *page);
 
 /*
- * Enqueue or leave out all held targets. Call this after all starts were fetched, when
- * all hosts of the site are known.
+ * Enqueue or leave out all held targets. Call this after all start URLs were fetched,
+ * when all hosts of the site are known.
  */
 int enqueue_held(struct enqueuer *enqueuer);
 

@@ -1,7 +1,7 @@
 /*
  * file_visit.c - check a local file.
  *
- * A file is searched for links if it is a start or was found in a folder that is a start.
+ * A file is searched for links if the user named it, or a folder that contains it.
  * Any other linked file is only read, to check that it exists and is readable. If a link
  * to such a file has a fragment, the file is searched for ids.
  */
@@ -74,7 +74,7 @@ static int read_file(struct visiting *visiting, size_t limit,
     return 0;
 }
 
-/* True for a start that is an XML file. */
+/* True for an XML file that the user named. */
 static bool is_xml_start(const struct visiting *visiting)
 {
     return visiting->page->is_start && visiting->file.content_type != NULL &&

@@ -40,7 +40,7 @@ static void take_leased(void *arg, struct target *target)
 }
 
 /*
- * Decide whether to fetch a target that was held until all starts of the shared crawl
+ * Decide whether to fetch a target that was held until all start URLs of the shared crawl
  * were fetched.
  */
 static int enqueue_undecided(void *arg, const struct lease_url *url)

@@ -38,7 +38,7 @@ COIL_SUSPENDS int member_close(struct member *member, int rc);
 
 /*
  * Lease hosts until the crawl is over. This is a task function whose argument is the
- * member. When it is called, the starts must be the only targets. Fails like
+ * member. When it is called, the start URLs must be the only targets. Fails like
  * shared_run().
  */
 COIL_SUSPENDS int member_lease(void *arg);

@@ -318,7 +318,7 @@ static int note_text(struct finding *finding, const struct link *link,
 /*
  * True for an absolute link "file:///..." to a file outside the root, which would not
  * work on a server or on another machine. Relative links such as "../README.md" may leave
- * the root, because the start may be a subfolder of a repository.
+ * the root, because the user may have named a subfolder of a repository.
  */
 static bool leads_outside(const struct finding *finding, const struct search_found *found)
 {

@@ -34,8 +34,8 @@ bool page_is_named_as_sitemap(const struct target *page, const char *content_typ
 }
 
 /*
- * True for a start that is plain text or Markdown. Such a start is searched for URLs or
- * Markdown links.
+ * True for a start URL that is plain text or Markdown. Such a page is searched for URLs
+ * or Markdown links.
  */
 static bool is_text_of_start(const struct target *page, const char *content_type)
 {

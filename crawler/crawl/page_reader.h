@@ -13,7 +13,7 @@ struct body_reader page_reader(struct visit *visit);
 
 /*
  * True if robots.txt, a sitemap or the user named the page as a sitemap, or if it is a
- * start with the content type of a sitemap or feed.
+ * start URL with the content type of a sitemap or feed.
  */
 bool page_is_named_as_sitemap(const struct target *page, const char *content_type);
 

@@ -49,8 +49,8 @@ struct saved_page {
 
 /*
  * Finish the search of a page: store its ids, report each link, and decide whether to
- * fetch the link's target. On other sites, and in files that are not starts, links are
- * ignored. If there is neither a body nor a header to search, do nothing.
+ * fetch the link's target. On other sites, and in files that the user did not name, links
+ * are ignored. If there is neither a body nor a header to search, do nothing.
  *
  * Fails only with errors that must end the crawl: -ECANCELED, -ENOMEM, or the error of a
  * sink.

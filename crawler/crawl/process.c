@@ -196,8 +196,8 @@ static int process_redirect(struct visit *visit, const struct answer *answer)
 }
 
 /*
- * Record that a start is done. If it was the last one, enqueue or leave out the held
- * targets. Do nothing in a shared crawl, where Redis counts the starts.
+ * Record that a start URL is done. If it was the last one, enqueue or leave out the held
+ * targets. Do nothing in a shared crawl, where Redis counts the start URLs.
  */
 static int end_start(struct crawler *crawler)
 {

@@ -19,8 +19,8 @@
 #define MESSAGE_BYTES 256
 
 /*
- * Enqueue the target of a redirect. If `page` is a start and the hosts are related, the
- * target becomes a start too, and its host becomes part of the site. For example,
+ * Enqueue the target of a redirect. If `page` is a start URL and the hosts are related,
+ * the target becomes a start URL too, and its host becomes part of the site. For example,
  * http://example.org/ often redirects to https://www.example.org:8443/.
  */
 static int enqueue_next(struct enqueuer *enqueuer, const struct target *page,

@@ -14,8 +14,9 @@
 
 /*
  * Process the pages of crawler->saving.earlier. The caller first calls
- * frontier_note_only(), then enqueues the starts, then calls this function. Afterwards,
- * the targets that still have to be fetched are in state TARGET_NOTED. Returns 0,
+ * frontier_note_only(), then enqueues the start URLs, then calls this function.
+ * Afterwards, the targets that still have to be fetched are in state TARGET_NOTED.
+ * Returns 0,
  * -ECANCELED, -ENOMEM, -EBADMSG, or the error of the file or of a sink. If reading the
  * file fails, crawler->result.complaint is set to an error message.
  */

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 /*
- * Create the target of a start if it is a URL. For files and folders, enqueue_paths()
+ * If a start is a URL, create its target. For files and folders, enqueue_paths()
  * does this later.
  */
 static int add_start(struct crawler *crawler, const char *url)
@@ -116,9 +116,9 @@ static bool is_pipe(const char *path)
 }
 
 /*
- * Enqueue the files and folders among the starts. The root is the working directory,
- * unless the only start is a folder, or a file that is not a pipe: in that case, the root
- * is that folder or the folder of that file.
+ * Enqueue the files and folders that the user named. The root is the working directory,
+ * unless the user named only one folder, or one file that is not a pipe: in that case,
+ * the root is that folder or the folder of that file.
  */
 static int enqueue_paths(struct crawler *crawler)
 {

@@ -9,7 +9,7 @@
 
 #include "crawl.h"
 
-/* Create the targets of the start URLs. The starts define the site. Returns 0 or
+/* Create the targets of the start URLs. These URLs define the site. Returns 0 or
    -ENOMEM. */
 int starts_add(struct crawler *crawler);
 

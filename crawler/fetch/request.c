@@ -38,9 +38,9 @@ static bool has_same_credentials(const char *a, const char *b)
 }
 
 /*
- * Return the header with the login of a start on this host, or NULL. If several starts
- * have a login, prefer that of a start with the same credentials as `origin`. Credentials
- * in links do not come from the user, so answer.c removes them.
+ * Return the header with the login of a start URL on this host, or NULL. If several start
+ * URLs have a login, prefer that of one with the same credentials as `origin`.
+ * Credentials in links do not come from the user, so answer.c removes them.
  */
 static const char *find_login(const struct options *options, const char *origin)
 {

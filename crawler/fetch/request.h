@@ -26,7 +26,7 @@ void requester_close(struct requester *requester);
 
 /*
  * Set host->headers to the headers that the user specified for this host and, if it is
- * trusted like a start, for all starts. Returns 0 or -ENOMEM.
+ * trusted like a start URL, for all start URLs. Returns 0 or -ENOMEM.
  */
 int request_find_headers(const struct requester *requester, struct host *host);
 

@@ -82,7 +82,7 @@ bool local_is_outside(const struct local *local, const char *url);
 enum local_kind {
     LOCAL_FILE,
     LOCAL_FOLDER, /* a folder without an index file */
-    LOCAL_PIPE,   /* a FIFO, opened only if it is a start */
+    LOCAL_PIPE,   /* a FIFO, opened only if the user named it */
     LOCAL_OTHER   /* a device or socket, never opened */
 };
 

@@ -37,7 +37,7 @@ enum target_kind {
 enum target_state {
     TARGET_MET,      /* found; whether to fetch it is decided at the next link to it */
     TARGET_CALENDAR, /* in an endless calendar; decided again at the next link */
-    TARGET_HELD,     /* not on the site so far; decided when all starts are fetched */
+    TARGET_HELD,     /* not on the site so far; decided when all start URLs are fetched */
     TARGET_TOO_DEEP, /* beyond --max-depth; decided again if a shorter path is found */
     TARGET_LEFT_OUT, /* excluded, or known from the cache; never fetched */
     TARGET_ACCEPTED, /* in the frontier; queued when the crawl reaches its depth */
@@ -81,7 +81,7 @@ struct target {
     uint32_t url_n;           /* length of `url` */
     uint32_t fragment_at;     /* offset in `url` after the '#', or 0 */
     int16_t status;           /* HTTP status; 0: no answer */
-    uint16_t depth;           /* number of links on the shortest path from a start */
+    uint16_t depth;           /* number of links on the shortest path from a start URL */
     uint8_t hops;             /* least number of redirects from a link to this target */
     uint8_t chain;            /* number of redirects that it leads to, once known */
     uint8_t tries;            /* number of requests so far */
@@ -92,7 +92,7 @@ struct target {
     uint8_t content : 2;      /* enum target_content */
     uint8_t refetch : 2;      /* enum target_refetch */
     uint8_t refusals : 3;     /* number of refusals, up to THROTTLE_PAGE_REFUSALS */
-    bool is_start : 1;        /* a start, or a page of the site to which one redirects */
+    bool is_start : 1;    /* a start URL, or a page of the site to which one redirects */
     bool is_sitemap : 1;  /* named as a sitemap by robots.txt, a sitemap or the user */
     bool is_wanted : 1;   /* a link leads to it, so its verdict is reported */
     bool is_known : 1;    /* the baseline has its verdict, so it does not fail the run */

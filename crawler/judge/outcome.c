@@ -25,8 +25,8 @@ static bool is_unsearched_start(const struct target *page)
 }
 
 /*
- * True for a start that was searched as plain text. A file of unknown type counts as text
- * unless it is HTML.
+ * True for a start URL that was searched as plain text. A file of unknown type counts as
+ * text unless it is HTML.
  */
 static bool is_text_start(const struct target *page, const char *type)
 {
@@ -77,7 +77,7 @@ static void describe(const struct target *page, const struct outcome *outcome,
 }
 
 /*
- * True if the verdict on the page is `error`. A start that is an XML file must be
+ * True if the verdict on the page is `error`. A start URL that is an XML file must be
  * well-formed, but need not be a sitemap.
  */
 static bool is_page_error(const struct target *page, const struct outcome *outcome)

@@ -1,5 +1,5 @@
 /*
- * option_inputs.c - add starts that are given indirectly: by a list of starts, a file
+ * option_inputs.c - add start URLs and files that are given indirectly: by a list, a file
  * name pattern, or a file:// URL.
  */
 #include "option_row.h"
@@ -63,9 +63,9 @@ static char *trim(char *line, size_t n)
 }
 
 /*
- * Add each line as a start, ignoring empty lines and those that begin with "#". If the
- * text contains NULs, like the output of "find -print0", add each NUL-terminated string
- * instead.
+ * Add each line as a start URL or file, ignoring empty lines and those that begin with
+ * "#". If the text contains NULs, like the output of "find -print0", add each
+ * NUL-terminated string instead.
  */
 static int add_lines(const struct option_source *source, const char *name, char *text,
                      size_t n)

@@ -266,8 +266,8 @@ static int add_url(struct option_source *source, const char *operand)
 }
 
 /*
- * Add a start. If a file or folder has this name, such as a folder "example.org", add the
- * file or folder, not a URL.
+ * Add a start URL. If a file or folder has this name, such as a folder "example.org", add
+ * the file or folder, not a URL.
  */
 int option_add_start(struct option_source *source, const char *operand)
 {
@@ -322,7 +322,7 @@ static bool is_missing_file(const char *sitemap)
            stat(sitemap, &info) < 0;
 }
 
-/* Add each sitemap to the starts. */
+/* Add each sitemap to the start URLs. */
 static int add_sitemaps(struct option_source *source)
 {
     struct options *options = source->options;
@@ -364,8 +364,8 @@ static int complain_of_command(const struct command *command, const char *usage)
 }
 
 /*
- * True if the first operand is the command `word`. It is a start instead if a file or
- * folder with this name exists and the other operands do not fit the command.
+ * True if the first operand is the command `word`, unless a file or folder has this name
+ * and the other operands do not fit the command.
  */
 static bool is_command(const struct command *command, const char *word, size_t wanted)
 {

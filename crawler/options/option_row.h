@@ -101,8 +101,8 @@ int option_check_output(const struct option_source *source, const struct option_
                         const char *value);
 
 /*
- * Add a file, folder or URL to the starts. (option_parser.c) Returns 0, -EINVAL after
- * printing a message, or -ENOMEM.
+ * Add a file, folder or URL to options->starts. (option_parser.c) Returns 0, -EINVAL
+ * after printing a message, or -ENOMEM.
  */
 int option_add_start(struct option_source *source, const char *operand);
 
@@ -111,7 +111,7 @@ int option_complain_of_start(const struct option_source *source, const char *ope
                              const char *what);
 
 /*
- * Add the starts in a list ("-" is standard input), the files whose names match a
+ * Add the URLs and files in a list ("-" is standard input), the files whose names match a
  * pattern, or the file of a file:// URL. (option_inputs.c) Fail like option_add_start().
  */
 int option_add_list(struct option_source *source, const char *path);

@@ -420,7 +420,7 @@ OPTION_SETTER(set_traps)
     return 0;
 }
 
-/* Add a sitemap. After all options are set, option_parser.c adds it to the starts. */
+/* Add a sitemap. After all options are set, option_parser.c adds it to the start URLs. */
 OPTION_SETTER(add_sitemap)
 {
     struct options *options = source->options;

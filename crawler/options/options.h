@@ -59,8 +59,8 @@ enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct options {
     /* Which URLs to fetch. */
     struct text_list starts;   /* URLs from url_resolve(), or paths */
-    struct text_list sitemaps; /* starts that are read as sitemaps */
-    /* files that list further starts; "-" is standard input */
+    struct text_list sitemaps; /* URLs and files to read as sitemaps */
+    /* files that list further URLs and files to check; "-" is standard input */
     struct text_list lists;
     struct pattern_list exclude; /* URLs not to fetch */
     struct pattern_list include; /* URLs to fetch even if `exclude` matches */
@@ -135,7 +135,7 @@ struct options {
      */
     const char *status_host, *status_port;
     unsigned verbosity;
-    /* `coil-crawl explain URL`: explain the first start, which may have a fragment */
+    /* `coil-crawl explain URL`: explain the first URL, which may have a fragment */
     bool explain;
 
     /* Options of saved and shared crawls: */

@@ -61,7 +61,7 @@ void report_put_short(struct view *view, const char *url, size_t n);
 
 void report_put_url(struct view *view, const struct target *target);
 
-/* Write the complete URL of a start, as the user gave it. */
+/* Write a complete start URL, as the user gave it. */
 void report_put_whole(struct view *view, const struct target *start);
 
 /* Write "12:9", or "header". */

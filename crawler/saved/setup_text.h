@@ -1,5 +1,5 @@
 /*
- * setup_text.h - encode the options and starts of a crawl as one text, which the
+ * setup_text.h - encode the options and start URLs of a crawl as one text, which the
  * processes of a shared crawl compare.
  *
  *     setup_text_write(&text, &settings, &starts);

@@ -97,7 +97,7 @@ static int open_folder(struct gathering *gathering, const struct setup_text *tex
 
 /* ---- the crawl --------------------------------------------------------------------- */
 
-/* Join the crawl, and get its options and starts from Redis. */
+/* Join the crawl, and get its options and start URLs from Redis. */
 static int join(struct gathering *gathering)
 {
     const char *name = gathering->collecting->options->crawl;

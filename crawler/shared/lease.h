@@ -78,7 +78,7 @@ struct lease {
 
 /* The input of a crawl, which must be the same for all workers. */
 struct leases_setup {
-    const char *options; /* options and starts as one text */
+    const char *options; /* options and start URLs as one text */
     bool by_depth;
     /*
      * Limits; 0: no limit. max_bytes limits the total size of the results that are

@@ -111,7 +111,7 @@ void shared_hold(struct shared *shared, struct target *target);
 
 /*
  * Add the origin of a URL to the site of all processes. Called for a URL to which a start
- * redirects.
+ * URL redirects.
  */
 void shared_add_origin(struct shared *shared, const char *url);
 

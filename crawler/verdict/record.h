@@ -60,8 +60,8 @@ struct record_verdict {
 
 /*
  * The totals in every report. A page is a URL that was fetched and searched for links. A
- * link is a place in a page or its headers. A target is a start, or the URL of a link,
- * including its fragment.
+ * link is a place in a page or its headers. A target is a start URL, or the URL of a
+ * link, including its fragment.
  */
 struct record_summary {
     size_t urls; /* number of URLs without fragments, including targets of redirects */
