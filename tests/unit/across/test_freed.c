@@ -58,7 +58,7 @@ static void *reallocate(void)
 static void *(*const functions[])(void) = {read_file, read_empty_file, read_output,
                                            reallocate};
 
-IO_TEST(freed_by_one_function)
+IO_TEST(coil_free_frees_whatever_coil_returns)
 {
     coil_free(NULL);
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {

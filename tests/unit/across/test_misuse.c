@@ -545,7 +545,7 @@ IO_TEST(object_destroyed_twice_while_a_call_is_in_it_stops_the_program)
  * Finishing an object in the caller's memory twice is harmless, because the first call
  * leaves an empty object.
  */
-TASK_TEST(what_is_the_callers_memory_may_be_finished_twice)
+TASK_TEST(objects_in_the_callers_memory_may_be_finished_twice)
 {
     coil_queue queue = COIL_QUEUE_INIT(1, 0);
     coil_event event = COIL_EVENT_INIT;

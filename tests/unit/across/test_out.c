@@ -314,7 +314,7 @@ TASK_TEST(as_completed_gives_null_behind_the_last)
     coil_as_completed_finish(&each);
 }
 
-TEST(out_is_no_lane_where_no_executor_can_be_made)
+TEST(out_is_minus_one_if_no_executor_can_be_created)
 {
     coil_lane lane = COIL_LANE_FILE;
 

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-TEST(list_keeps_order_and_forgets_twice)
+TEST(list_keeps_order_and_an_item_may_be_removed_twice)
 {
     struct coil__list list, other, a, b, c;
 

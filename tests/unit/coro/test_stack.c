@@ -115,7 +115,7 @@ TEST(stack_control_block_lies_at_the_same_place_on_reuse)
     }
 }
 
-TEST(stack_is_taken_with_and_without_a_call_in_one_order)
+TEST(stacks_are_reused_in_one_order_with_and_without_a_call)
 {
     struct coil__stack *a, *b;
 
@@ -316,7 +316,7 @@ TEST(stack_is_trimmed_when_the_body_returned_and_many_are_dirty)
         release(&stacks[i]);
 }
 
-TEST(stack_that_stayed_in_its_page_is_not_dirty)
+TEST(stack_of_which_one_page_was_used_is_not_dirty)
 {
     struct coil__stack stack = acquire(0);
 

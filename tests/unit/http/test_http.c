@@ -444,7 +444,7 @@ IO_TEST(http_returns_with_the_headers_before_the_body)
     end(&both);
 }
 
-IO_TEST(http_takes_slow_peers_and_old_ones)
+IO_TEST(http_accepts_slow_servers_and_http_1_0)
 {
     struct both both;
 
@@ -493,7 +493,7 @@ IO_TEST(http_failures_have_a_code_and_a_sentence)
     end(&both);
 }
 
-IO_TEST(http_takes_garbage_for_a_failure)
+IO_TEST(http_survives_garbage)
 {
     struct both both;
     int good = 0, bad = 0;

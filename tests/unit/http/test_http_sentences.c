@@ -187,7 +187,7 @@ static int refuse_in_words(coil_http_response *response, const char *bytes, size
 }
 
 /* If on_body fails, the request fails with on_body's error as the cause. */
-IO_TEST(what_the_taker_of_a_body_said_is_the_cause)
+IO_TEST(http_error_of_the_on_body_callback_is_the_cause)
 {
     coil_error *error;
 

@@ -343,7 +343,7 @@ IO_TEST(http_hands_on_the_body_and_returns_at_its_end)
     http_both_end(&both);
 }
 
-IO_TEST(http_hands_on_no_body_of_a_redirect)
+IO_TEST(http_does_not_pass_the_body_of_a_redirect_to_on_body)
 {
     struct http_both both;
     struct taker taker;

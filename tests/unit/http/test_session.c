@@ -265,7 +265,7 @@ IO_TEST(http_session_leaves_out_addresses_with_a_zone)
 
 /* ---- the environment --------------------------------------------------------------- */
 
-TEST(http_proxy_of_environment_is_what_a_session_takes)
+TEST(http_proxy_of_environment_is_the_one_that_a_session_uses)
 {
     static const char *const names[] = {"http_proxy",  "https_proxy", "HTTP_PROXY",
                                         "HTTPS_PROXY", "all_proxy",   "ALL_PROXY"};

@@ -227,7 +227,7 @@ static int catch_in_file_lane(void *arg)
     return coil_yield();
 }
 
-TASK_TEST(blocking_cancelled_twice_in_one_turn_is_told_once)
+TASK_TEST(blocking_cancelled_twice_in_one_turn_fails_once)
 {
     struct gate gate;
     coil_task *first, *second;

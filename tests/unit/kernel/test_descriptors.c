@@ -46,7 +46,7 @@ TEST(wake_fd_is_readable_from_a_post_to_the_drain)
     close(fd);
 }
 
-TEST(wake_fd_that_is_closed_is_told)
+TEST(wake_fd_that_is_closed_is_an_error)
 {
     int fd = coil__wake_fd_open();
 
@@ -71,7 +71,7 @@ TEST(wake_fd_is_open_until_its_number_is_another_files)
 
 /* ---- alarms ------------------------------------------------------------------------ */
 
-TEST(alarm_fd_rings_once_when_its_time_has_come)
+TEST(alarm_fd_expires_once)
 {
     int fd = coil__alarm_fd_open();
 

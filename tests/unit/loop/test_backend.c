@@ -141,7 +141,7 @@ IO_TEST(backend_cancel_and_detach_complete)
  * After a short read, the socket counts as drained, so the next read waits without
  * calling recv(2) first. The next read must not miss bytes that arrive in between.
  */
-IO_TEST(backend_remembers_what_was_drained)
+IO_TEST(backend_misses_no_bytes_after_a_short_read)
 {
     const struct coil__backend_class *class = backend()->class;
     struct coil__op op;
@@ -168,7 +168,7 @@ IO_TEST(backend_remembers_what_was_drained)
  * Peeking leaves the bytes in the socket, so after a short peek the socket must not count
  * as drained.
  */
-IO_TEST(backend_does_not_take_a_peek_for_a_drain)
+IO_TEST(backend_misses_no_bytes_after_a_short_peek)
 {
     struct coil__op op;
     char buf[16];

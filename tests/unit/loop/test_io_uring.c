@@ -91,7 +91,7 @@ static void misspell_and_abort(void *value)
     abort();
 }
 
-TEST(ring_without_something_that_is_misspelt_is_refused)
+TEST(ring_without_a_misspelt_feature_is_refused)
 {
     static char value[] = "defer,nonsense,coop";
 
@@ -156,19 +156,19 @@ static void expect_epoll(void)
     CHECK_INT(coil_loop_create(NULL, &loop), -ENOSYS);
 }
 
-TEST(ring_that_is_forbidden_is_epoll)
+TEST(ring_that_is_forbidden_is_replaced_by_epoll)
 {
     forbid(SYS_io_uring_setup, SYS_io_uring_register, EPERM);
     expect_epoll();
 }
 
-TEST(ring_that_the_kernel_has_not_got_is_epoll)
+TEST(ring_that_the_kernel_lacks_is_replaced_by_epoll)
 {
     forbid(SYS_io_uring_setup, SYS_io_uring_setup, ENOSYS);
     expect_epoll();
 }
 
-TEST(ring_that_may_be_made_but_not_entered_is_epoll)
+TEST(ring_that_may_not_be_entered_is_replaced_by_epoll)
 {
     forbid(SYS_io_uring_enter, SYS_io_uring_enter, EPERM);
     expect_epoll();
@@ -177,7 +177,7 @@ TEST(ring_that_may_be_made_but_not_entered_is_epoll)
 /*
  * Without io_uring_register(2), coil cannot detect the kernel's features, and uses epoll.
  */
-TEST(ring_that_may_not_be_registered_with_is_epoll)
+TEST(ring_without_registration_is_replaced_by_epoll)
 {
     forbid(SYS_io_uring_register, SYS_io_uring_register, EPERM);
     expect_epoll();
@@ -202,7 +202,7 @@ static void forbid_to_register(unsigned what, int error)
     install_filter(filter, sizeof filter / sizeof filter[0]);
 }
 
-TEST(ring_that_cannot_be_asked_what_it_can_do_is_epoll)
+TEST(ring_whose_features_are_unknown_is_replaced_by_epoll)
 {
     forbid_to_register(IORING_REGISTER_PROBE, EINVAL);
     expect_epoll();
@@ -239,7 +239,7 @@ TEST(ring_that_gets_no_buffers_reads_into_those_of_its_readers)
 }
 
 /* Only guest mode fails if the ring cannot notify an eventfd. */
-TEST(ring_that_cannot_tell_a_host_says_so)
+TEST(ring_that_cannot_notify_an_eventfd_refuses_guest_mode)
 {
     coil_loop *loop;
 
@@ -689,7 +689,7 @@ RING_TEST(ring_keeps_packets_apart)
 }
 
 /* Bytes that were received ahead for a stream move with the stream. */
-RING_TEST(ring_settles_what_it_received_ahead)
+RING_TEST(ring_keeps_bytes_received_ahead_for_a_stream_that_moves)
 {
     struct coil__backend *backend = coil_loop_current()->backend;
     coil_stream *stream;
@@ -1244,7 +1244,7 @@ static void stay_silent(const coil_exception *exception, void *arg)
  * The kernel's worker threads are threads of this process, but never post, so a deadlock
  * must still be detected.
  */
-TEST(ring_whose_workers_idle_is_a_deadlock_still)
+TEST(ring_with_idle_workers_does_not_hide_a_deadlock)
 {
     coil_loop *loop;
     coil_task *task;
@@ -1341,7 +1341,7 @@ static coil_loop *leave_behind(struct left_behind *l)
  * When a loop is closed, it cancels its requests, so that the kernel does not write to
  * freed memory.
  */
-TEST(ring_takes_back_what_a_closed_loop_left_behind)
+TEST(ring_cancels_its_requests_when_the_loop_closes)
 {
     struct left_behind l;
     coil_loop *loop = leave_behind(&l);
@@ -1355,7 +1355,7 @@ TEST(ring_takes_back_what_a_closed_loop_left_behind)
 }
 
 /* The program enters a sandbox after it has created a loop. */
-TEST(ring_that_is_forbidden_later_hangs_nobody)
+TEST(ring_that_is_forbidden_later_ends_its_operations)
 {
     struct left_behind l;
     coil_loop *loop = leave_behind(&l);

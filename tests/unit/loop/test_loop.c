@@ -231,7 +231,7 @@ TEST(backend_is_chosen_by_name_and_by_environment)
 }
 
 /* Even where io_uring works, it is used only on request. */
-TEST(backend_that_nobody_chooses_is_epoll)
+TEST(backend_is_epoll_by_default)
 {
     coil_loop *loop;
 

@@ -137,7 +137,7 @@ TASK_TEST(timer_that_is_due_and_cannot_be_moved_is_called_all_the_same)
         coil_timer_stop(&m.others[i]);
 }
 
-TASK_TEST(timer_of_zeros_is_not_started_and_nobody_elses)
+TASK_TEST(timer_of_zeros_counts_as_stopped)
 {
     static coil_timer zeros;
     struct note a = {0};
@@ -532,7 +532,7 @@ static void check_guest(int64_t slack_ns, int64_t exceeds)
     coil_loop_close(loop);
 }
 
-TEST(host_is_given_what_the_slack_has_beyond_the_threads)
+TEST(guest_timeout_includes_the_slack_beyond_the_threads)
 {
     CHECK_INT(prctl(PR_SET_TIMERSLACK, COIL_USEC(20)), 0);
     check_guest(0, COIL_USEC(30));

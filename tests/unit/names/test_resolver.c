@@ -231,7 +231,7 @@ TASK_TEST(resolver_keeps_answers_for_their_time)
     name_server_stop(&server);
 }
 
-TASK_TEST(resolver_keeps_that_there_is_none)
+TASK_TEST(resolver_caches_negative_answers)
 {
     begin(NULL);
     for (int i = 0; i < 3; i++)
@@ -249,7 +249,7 @@ TASK_TEST(resolver_keeps_that_there_is_none)
     name_server_stop(&server);
 }
 
-TASK_TEST(resolver_does_not_keep_failures_nor_what_is_not_to_be_kept)
+TASK_TEST(resolver_caches_neither_failures_nor_answers_with_a_ttl_of_0)
 {
     unsigned before;
 
@@ -265,7 +265,7 @@ TASK_TEST(resolver_does_not_keep_failures_nor_what_is_not_to_be_kept)
     name_server_stop(&server);
 }
 
-TASK_TEST(resolver_keeps_so_many_and_no_more)
+TASK_TEST(resolver_cache_has_a_maximum_size)
 {
     begin(&(coil_resolver_opts){.cache_entries = 2});
     look_up("one.test", &v4);
@@ -296,7 +296,7 @@ static int look_up_task(void *arg)
     return rc;
 }
 
-TASK_TEST(resolver_asks_once_for_all_who_want_to_know)
+TASK_TEST(resolver_shares_one_query_among_look_ups)
 {
     coil_task *tasks[10];
 
@@ -316,7 +316,7 @@ TASK_TEST(resolver_asks_once_for_all_who_want_to_know)
 }
 
 /* An answer is cached even if no task is waiting for it any more. */
-TASK_TEST(resolver_forgets_nobody_and_keeps_what_nobody_waits_for)
+TASK_TEST(resolver_caches_answers_for_which_no_task_waits)
 {
     coil_task *task;
 
@@ -526,7 +526,7 @@ TASK_TEST(resolver_reads_a_hosts_file_beyond_a_nul)
     unlink(path);
 }
 
-TASK_TEST(resolver_takes_no_question_for_an_answer)
+TASK_TEST(resolver_ignores_answers_that_are_marked_as_queries)
 {
     static const struct name_rule asking[] = {
         {"one.test", 'A', .address = "192.0.2.1", .ttl = 60, .asks_back = true},

@@ -598,7 +598,7 @@ IO_TEST(process_that_may_not_be_another_user_is_an_error_of_spawn)
  * Set the current user and group, which is always allowed. A different user and group are
  * set by the same code.
  */
-IO_TEST(process_may_be_who_it_is_already)
+IO_TEST(process_may_set_its_current_user)
 {
     coil_process_opts opts = {
         .out = COIL_PIPE, .user = &(uid_t){geteuid()}, .group = &(gid_t){getegid()}};

@@ -184,7 +184,7 @@ static pid_t start_tracer(pid_t child, int *stdin_of)
  * After a traced process has died, its pidfd is readable, but waitid(2) does not return
  * the process before the tracer has ended. Until then the loop must not spin.
  */
-IO_TEST(process_that_died_in_a_tracers_hands_keeps_the_loop_idle)
+IO_TEST(process_that_died_while_traced_does_not_make_the_loop_spin)
 {
     coil_process *process = start_patient();
     struct waiter w = {.process = process};
@@ -379,7 +379,7 @@ IO_TEST(process_destroyed_while_it_runs_is_killed_and_reaped)
     wait_for_no_children();
 }
 
-IO_TEST(process_destroyed_with_a_signal_that_it_heeds)
+IO_TEST(process_destroyed_with_sigterm_may_clean_up)
 {
     coil_process_opts opts = {.kill_signal = SIGTERM, .out = COIL_PIPE, .in = COIL_PIPE};
     coil_process *p;
@@ -432,7 +432,7 @@ static int destroy_deaf_one(void *arg)
     return 0;
 }
 
-TEST(process_destroyed_and_deaf_is_killed_at_the_loops_end)
+TEST(process_destroyed_that_ignores_sigterm_is_killed_at_the_loops_end)
 {
     CHECK_INT(coil_run(destroy_deaf_one, NULL, NULL), 0);
     wait_for_no_children();

@@ -462,7 +462,7 @@ static void interrupt_after_run(void *arg)
     raise(SIGINT);
 }
 
-TEST(signal_that_was_runs_is_the_default_after_it)
+TEST(signals_handled_by_a_run_have_their_default_effect_after_it)
 {
     test_dies_by_signal(interrupt_after_run, NULL, SIGINT, "run");
     if (test_under_valgrind())

@@ -342,7 +342,7 @@ static int clean_up_between_signals(void *arg)
     return -ECANCELED;
 }
 
-TEST(sighup_behind_sigterm_asks_for_nothing_new)
+TEST(sighup_after_sigterm_has_no_effect)
 {
     int which = 0;
     coil_run_opts opts = {.take_sigterm = true, .signo = &which};

@@ -161,7 +161,7 @@ NET_TEST(datagram_of_all_addresses_serves_both_families)
     coil_datagram_destroy(server);
 }
 
-NET_TEST(datagram_without_a_byte_is_one)
+NET_TEST(datagram_may_be_empty)
 {
     coil_datagram *server = open_at("127.0.0.1"),
                   *client = connect_to(server, "127.0.0.1");
@@ -211,7 +211,7 @@ NET_TEST(datagram_that_is_too_large_is_refused)
 
 /* ---- connected, or not ------------------------------------------------------------- */
 
-NET_TEST(datagram_connected_hears_its_peer_alone)
+NET_TEST(datagram_connected_receives_only_from_its_peer)
 {
     coil_datagram *server = open_at("127.0.0.1"), *stranger = open_at("127.0.0.1");
     coil_datagram *client = connect_to(server, "127.0.0.1");
@@ -250,7 +250,7 @@ NET_TEST(datagram_to_nobody_is_refused_later)
  * An unconnected sender does not get an error if a datagram is refused. (asyncio:
  * test_datagram_send_to_non_listening_address)
  */
-NET_TEST(datagram_to_nobody_harms_no_unconnected_one)
+NET_TEST(datagram_refused_is_no_error_for_an_unconnected_sender)
 {
     coil_datagram *gone = open_at("127.0.0.1"), *other = open_at("127.0.0.1");
     coil_datagram *d = open_at("127.0.0.1");

@@ -188,7 +188,7 @@ static void run_mistake(void *arg)
     coil_run(make_mistake, arg, NULL);
 }
 
-TEST(server_contains_only_if_it_is_to)
+TEST(server_contains_misuse_only_on_request)
 {
     test_dies(run_mistake, NULL, "has ended with a scope open");
 }

@@ -325,7 +325,7 @@ IO_TEST(stream_reset_ends_a_read)
     coil_stream_destroy(t.stream);
 }
 
-IO_TEST(stream_write_to_nobody_does_not_kill)
+IO_TEST(stream_write_to_a_closed_peer_raises_no_sigpipe)
 {
     coil_stream *stream;
     sigset_t pending;

@@ -202,7 +202,7 @@ IO_TEST(short_read_of_a_signalfd)
 }
 
 /* A wait for readability lasts until there is data, and does not consume it. */
-IO_TEST(right_end_is_waited_for)
+IO_TEST(wait_for_readability_of_an_eventfd_lasts_until_there_is_data)
 {
     coil_stream *stream = adopt(eventfd(0, EFD_CLOEXEC));
     uint64_t one = 1;

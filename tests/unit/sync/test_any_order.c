@@ -147,7 +147,7 @@ static int crowd_of_semaphores(void *arg)
     return rc < 0 ? rc : 0;
 }
 
-TEST(semaphore_loses_and_finds_nothing_in_any_order)
+TEST(semaphore_count_is_right_in_any_order)
 {
     run_with_seeds(crowd_of_semaphores);
 }

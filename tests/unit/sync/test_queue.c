@@ -328,7 +328,7 @@ TASK_TEST(queue_priority_puts_and_gets_in_between)
     coil_queue_finish(&q);
 }
 
-TASK_TEST(queue_of_another_order_wakes_in_line_and_counts_the_same)
+TASK_TEST(queue_lifo_wakes_getters_in_fifo_order_and_counts_tasks)
 {
     coil_queue q;
     coil_task *joiner;

@@ -804,7 +804,7 @@ static int gather_two(void *futures)
     return coil_gather(futures, 2, 0, NULL);
 }
 
-TASK_TEST(a_failure_as_its_gather_is_over_is_not_reported)
+TASK_TEST(a_failure_after_the_gathers_result_is_not_reported)
 {
     coil_future *futures[2];
     coil_task *task;

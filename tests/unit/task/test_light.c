@@ -386,7 +386,7 @@ static int keep_everything(void *arg)
     return third < 1;
 }
 
-TASK_TEST(frames_errno_and_rounding_are_as_before)
+TASK_TEST(frames_errno_and_rounding_survive_a_swap)
 {
     coil_task *task;
 
@@ -525,7 +525,7 @@ static int only_yield(void *arg)
     return 0;
 }
 
-TASK_TEST(what_others_have_pointers_to_stays_where_it_is)
+TASK_TEST(stacks_that_others_point_to_are_not_swapped_out)
 {
     static const coil_task_fn keeps[] = {
         wait_for_child,   wait_in_group,     wait_under_deadline, wait_deep,
@@ -754,7 +754,7 @@ static void run_wild(void *arg)
     coil_run(read_nowhere, arg, &(coil_run_opts){.no_report = true});
 }
 
-TEST(an_overflow_and_a_wild_pointer_are_what_they_were)
+TEST(overflows_and_wild_pointers_still_end_the_program)
 {
     void *nowhere = (void *)16;
 

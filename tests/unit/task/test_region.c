@@ -136,7 +136,7 @@ static int run_program(void *arg)
     return 0;
 }
 
-TASK_TEST(regions_in_each_other_tell_the_right_ones)
+TASK_TEST(requests_cancel_the_right_waits_in_nested_regions)
 {
     for (int i = 0; i < PROGRAMS; i++) {
         struct program p = {.state = (uint64_t)i, .steps = 40}, driver = p;

@@ -374,7 +374,7 @@ static int deaf(void *arg)
     return 0;
 }
 
-TASK_TEST(a_deaf_task_freezes_nobody)
+TASK_TEST(a_task_that_ignores_its_cancellation_blocks_no_other)
 {
     bool enough = false;
     coil_task *t = spawn(deaf, &enough, "deaf one");
@@ -855,7 +855,7 @@ TEST(another_threads_tasks_are_not_to_be_touched)
     test_dies(run_subscribe_elsewhere, NULL, "this thread does not run the loop");
 }
 
-TEST(a_deaf_task_is_named_wherever_it_waits)
+TEST(a_task_that_ignores_its_cancellation_is_named_wherever_it_waits)
 {
     test_dies(run_sleep_on_and_on, NULL, "call coil_cancel_caught() (task 'main')");
 }

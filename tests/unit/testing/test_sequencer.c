@@ -50,7 +50,7 @@ TASK_TEST(sequencer_lets_its_points_pass_in_order)
     CHECK_TRACE("a0 b1 c2 a3 b4 c5 ");
 }
 
-TASK_TEST(sequencer_keeps_its_order_in_any_other)
+TASK_TEST(sequencer_keeps_its_order_with_any_seed)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
         coil_sequencer order = COIL_SEQUENCER_INIT;

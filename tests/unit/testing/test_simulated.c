@@ -337,7 +337,7 @@ SIM_TEST(simulated_buffers_are_finite, .send_buffer_bytes = 3000,
 
 /* ---- numbers and names ------------------------------------------------------------- */
 
-SIM_TEST(simulated_numbers_come_back_at_once)
+SIM_TEST(simulated_descriptor_numbers_are_reused_at_once)
 {
     coil_stream *ends[2], *other[2];
     int first, second;
@@ -354,7 +354,7 @@ SIM_TEST(simulated_numbers_come_back_at_once)
     destroy_streams(other);
 }
 
-SIM_TEST(simulated_sockets_may_be_few, .socket_limit = 2)
+SIM_TEST(simulated_sockets_may_have_a_limit, .socket_limit = 2)
 {
     coil_listener *listener = listen_on("127.0.0.1", 0);
     coil_stream *client, *served;

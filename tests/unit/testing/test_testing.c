@@ -160,7 +160,7 @@ static void shuffled(uint64_t seed, bool virtual_clock, char order[17])
     }
 }
 
-TEST(a_shuffle_is_another_order_for_each_seed_and_the_same_for_one)
+TEST(a_shuffles_order_depends_only_on_its_seed)
 {
     char a[17], again[17], b[17], none[17];
 

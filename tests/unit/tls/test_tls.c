@@ -188,7 +188,7 @@ NET_TEST(tls_talks_both_ways)
     close_ends(e);
 }
 
-NET_TEST(tls_is_not_on_plain_streams)
+NET_TEST(tls_calls_on_a_plain_stream)
 {
     coil_stream *ends[2];
 
@@ -412,7 +412,7 @@ NET_TEST(tls_key_log)
     close_ends(e);
 }
 
-NET_TEST(tls_names_with_a_star_are_one_label)
+NET_TEST(tls_wildcards_match_one_label)
 {
     struct ends *e = open_ends();
     coil_tls *other = create(&(coil_tls_opts){.certificate_file = e->files.other_name});
@@ -944,7 +944,7 @@ NET_TEST(tls_half_close)
  * coil sends the close_notify. (This is not a NET_TEST, because the simulated network may
  * accept only a part of it.)
  */
-IO_TEST(tls_close_says_goodbye)
+IO_TEST(tls_close_sends_a_close_notify)
 {
     struct ends *e = open_ends();
     char buf[16];

@@ -450,7 +450,7 @@ static void *run_elsewhere(void *arg)
 }
 
 /* Half of a line is decrypted on this thread, and the other half on another thread. */
-IO_TEST(tls_goes_along_to_another_thread)
+IO_TEST(tls_stream_moves_to_another_thread)
 {
     struct moved m = {.backend = coil_backend_name()};
     coil_stream *streams[2];
