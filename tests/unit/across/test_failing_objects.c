@@ -1049,7 +1049,7 @@ TASK_TEST(a_stack_that_cannot_be_had_is_not_described_by_an_older_failure)
     struct rlimit usual, none;
 
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("it needs address space of its own");
+        test_skip("the tool needs too much address space");
     getrlimit(RLIMIT_AS, &usual);
     none = (struct rlimit){.rlim_cur = 0, .rlim_max = usual.rlim_max};
     for (size_t i = 0; i < sizeof of_stacks / sizeof of_stacks[0]; i++) {

@@ -266,7 +266,7 @@ TEST(server_of_a_hundred_thousand_idle_connections)
     char byte = 'x';
 
     if (each < 1000)
-        test_skip("too few descriptors are allowed");
+        test_skip("the limit of descriptors is too low");
     /* a connection takes 20 KiB, including both sockets */
     if (free_kib > 0 && free_kib / 20 < total)
         total = (int)(free_kib / 20);

@@ -69,7 +69,7 @@ static void check_dies_in_task(int (*fn)(void *), const char *sentence)
 static void skip_where_freed_memory_is_watched(void)
 {
     if (freed_memory_is_watched())
-        test_skip("the sanitizer reports the use of what is freed");
+        test_skip("the sanitizer reports the use of freed memory");
 }
 
 IO_TEST(object_destroyed_twice_stops_the_program)
@@ -1162,5 +1162,5 @@ TEST(what_a_closed_loop_leaves_is_not_the_next_ones_at_its_address)
     }
     coil_queue_finish(&waited.queue);
     if (!left.at_its_address)
-        test_skip("no loop has got the address of another");
+        test_skip("no loop was allocated at the address of a closed one");
 }

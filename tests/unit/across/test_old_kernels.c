@@ -178,7 +178,7 @@ static int use_everything(void *arg)
 static void run_everything(const char *backend)
 {
     if (test_under_valgrind())
-        test_skip("under valgrind so many stacks take minutes");
+        test_skip("so many stacks take minutes under valgrind");
     CHECK_INT(coil_run(use_everything, NULL, &(coil_run_opts){.loop.backend = backend}),
               0);
 }

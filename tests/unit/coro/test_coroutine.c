@@ -172,7 +172,7 @@ TEST(coro_keeps_its_x87_control_word)
     coil_coro *coro;
 
     if (test_under_valgrind())
-        test_skip("valgrind knows one x87 precision only");
+        test_skip("valgrind supports only one x87 precision");
     coro = create(set_x87_precision, NULL);
     coil_coro_resume(coro, NULL);
     CHECK_INT(x87_control(), ours);

@@ -19,7 +19,7 @@ enum { BYTES = 64 * 1024 };
 static void need_plain_memory(void)
 {
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind() || emulated())
-        test_skip("the tool does not know of such stacks");
+        test_skip("the tool does not support such stacks");
 }
 
 /* A call on another stack. */

@@ -55,7 +55,7 @@ static void overflow_with_label(void *label)
 TEST(overflow_names_the_coroutine_and_its_stack)
 {
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("the sanitizer takes the SIGSEGV");
+        test_skip("the sanitizer handles SIGSEGV itself");
     test_dies_by_signal(overflow_with_label, "greedy", SIGSEGV,
                         "coil: stack overflow in greedy (65536 bytes)\n");
 }
@@ -79,7 +79,7 @@ static void fault_elsewhere(void *arg)
 TEST(overflow_report_leaves_other_faults_alone)
 {
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("the sanitizer takes the SIGSEGV");
+        test_skip("the sanitizer handles SIGSEGV itself");
     test_dies_by_signal(fault_elsewhere, (void *)16, SIGSEGV, "");
 }
 
@@ -112,7 +112,7 @@ TEST(overflow_report_leaves_an_alternate_stack_of_the_programs)
 
     CHECK_INT(sigaltstack(NULL, &now), 0);
     if ((now.ss_flags & SS_DISABLE) == 0)
-        test_skip("somebody has given the thread an alternate stack");
+        test_skip("the thread already has an alternate stack");
     signal(SIGSEGV, SIG_DFL);
     CHECK(coil__overflow_install());
     CHECK_INT(sigaltstack(&own, NULL), 0);

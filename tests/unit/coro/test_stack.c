@@ -77,7 +77,7 @@ TEST(stack_slots_are_powers_of_two)
                  {16385, 32768},        {100000, 131072}, {1 << 30, 1 << 30}};
 
     if (sysconf(_SC_PAGESIZE) != 4096)
-        test_skip("sizes of 4 KiB pages");
+        test_skip("this requires 4 KiB pages");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct coil__stack stack = acquire(cases[i].asked);
 
@@ -120,7 +120,7 @@ TEST(stacks_are_reused_in_one_order_with_and_without_a_call)
     struct coil__stack *a, *b;
 
     if (instrumented())
-        test_skip("watched, every stack is taken by a call");
+        test_skip("instrumented builds take every stack with a call");
     CHECK_INT(coil__stack_acquire(0, 64, false, &a), 0);
     CHECK_INT(coil__stack_acquire(0, 64, false, &b), 0);
     coil__stack_trim(a);
@@ -250,7 +250,7 @@ static void create_many(coil_coro **coros)
 {
     for (int i = 0; i < MANY; i++) {
         if (coil_coro_create(park, NULL, NULL, &coros[i]) < 0)
-            test_skip("no address space for so many stacks");
+            test_skip("too little address space for so many stacks");
         coil_coro_resume(coros[i], NULL);
     }
 }
@@ -269,7 +269,7 @@ TEST(stack_of_a_parked_coroutine_takes_one_page)
     coil_coro **coros;
 
     if (instrumented())
-        test_skip("a sanitizer's own memory is many times that");
+        test_skip("sanitizers and valgrind use much more memory");
     coros = malloc(MANY * sizeof *coros);
     memset(coros, 1, MANY * sizeof *coros);
     before = test_proc_kib("/proc/self/status", "VmRSS") +
@@ -302,7 +302,7 @@ TEST(stack_is_trimmed_when_the_body_returned_and_many_are_dirty)
     int kept = 0;
 
     if (instrumented() || sysconf(_SC_PAGESIZE) != 4096)
-        test_skip("it looks at pages");
+        test_skip("this requires 4 KiB pages, and no sanitizer");
     for (int i = 0; i < COUNT; i++)
         stacks[i] = acquire(0);
     for (int i = 0; i < COUNT; i++) {
@@ -344,7 +344,7 @@ TEST(stack_guards_stop_an_overflow)
     struct coil__stack stack;
 
     if (instrumented())
-        test_skip("the sanitizer takes the SIGSEGV");
+        test_skip("the sanitizer handles SIGSEGV itself");
     test_dies_by_signal(touch_guard, (void *)COIL__GUARD_MADVISE, SIGSEGV, "");
     test_dies_by_signal(touch_guard, (void *)COIL__GUARD_MPROTECT, SIGSEGV, "");
     coil__stack_guard = COIL__GUARD_CHECK;
@@ -434,7 +434,7 @@ TEST(stack_tops_are_spread_over_the_sets_of_the_caches)
     unsigned sets_of_tlb = 0, lines = 0;
 
     if (page != 4096)
-        test_skip("slots of an odd number of pages of 4 KiB");
+        test_skip("this requires 4 KiB pages");
     for (size_t i = 0; i < 16; i++) {
         stacks[i] = acquire(0);
         sets_of_tlb |= 1u << (uintptr_t)stacks[i].high / page % 16;
@@ -523,7 +523,7 @@ TEST(stack_without_guard_is_checked_when_left)
                                        end_after_the_depth};
 
     if (COIL__ASAN)
-        test_skip("ASan finds it earlier");
+        test_skip("ASan detects the overflow earlier");
     for (size_t i = 0; i < sizeof fns / sizeof *fns; i++) {
         struct overflow overflow = {fns[i], 140};
 
@@ -577,7 +577,7 @@ static void overflow_and_come_back(void *arg)
 TEST(stack_without_guard_has_a_canary_below)
 {
     if (COIL__ASAN)
-        test_skip("ASan finds it earlier");
+        test_skip("ASan detects the overflow earlier");
     test_dies(overflow_and_come_back, NULL, "stack overflow in coroutine (131072 bytes)");
 }
 
@@ -653,7 +653,7 @@ TEST(stack_frame_that_jumped_the_guard_is_named_when_left)
                                   run_a_generator};
 
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("the tool takes so large a frame for another stack");
+        test_skip("the tool mistakes large frames for another stack");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         test_dies(leave_beyond_the_guard, (void *)(uintptr_t)&ways[i],
                   "stack overflow in coroutine (131072 bytes)");
@@ -684,7 +684,7 @@ static void yield_beyond_the_guard(void *arg)
 TEST(stack_of_a_generator_that_jumped_the_guard_is_named_when_it_yields)
 {
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("the tool takes so large a frame for another stack");
+        test_skip("the tool mistakes large frames for another stack");
     test_dies(yield_beyond_the_guard, NULL, "stack overflow in generator (131072 bytes)");
 }
 
@@ -719,7 +719,7 @@ static void jump_by(void *bytes)
 TEST(stack_frame_larger_than_a_usual_guard_hits_a_wide_one)
 {
     if (instrumented())
-        test_skip("the tool takes so large a frame for another stack");
+        test_skip("the tool mistakes large frames for another stack");
     for (uintptr_t bytes = 150000; bytes <= 1100000; bytes += 190000)
         test_dies_by_signal(jump_by, (void *)bytes, SIGSEGV,
                             "coil: stack overflow in coroutine (131072 bytes)\n");
@@ -764,7 +764,7 @@ TEST(stack_guards_are_as_usual_where_address_space_is_limited)
     struct rlimit before, limit;
 
     if (instrumented())
-        test_skip("the tool needs address space itself");
+        test_skip("the tool needs too much address space");
     getrlimit(RLIMIT_AS, &before);
     limit = before;
     limit.rlim_cur = (rlim_t)test_proc_kib("/proc/self/status", "VmSize") * 1024 + room;
@@ -792,7 +792,7 @@ static int use_up_guards(void)
         if (!coil__stack_guarded(&taken[i]))
             return i + 1;
     }
-    test_skip("vm.max_map_count allows more guards than this has patience for");
+    test_skip("vm.max_map_count is too high to use up all guards");
 }
 
 static void overflow_where_guards_ran_out(void *arg)
@@ -829,7 +829,7 @@ TEST(stack_says_once_that_guards_ran_out)
 TEST(stack_overflow_where_guards_ran_out_is_named)
 {
     if (COIL__ASAN)
-        test_skip("ASan finds it earlier");
+        test_skip("ASan detects the overflow earlier");
     test_dies(overflow_where_guards_ran_out, NULL,
               "refuses guard pages for further stacks");
     test_dies(overflow_where_guards_ran_out, NULL,
@@ -880,7 +880,7 @@ TEST(stack_peak_is_unknown_where_another_had_been)
     struct coil__stack *stack;
 
     if (instrumented() || sysconf(_SC_PAGESIZE) != 4096)
-        test_skip("it looks at pages");
+        test_skip("this requires 4 KiB pages, and no sanitizer");
     CHECK_INT(coil__stack_acquire(0, CONTROL_BYTES, false, &stack), 0);
     dirty(stack);
     coil__stack_release(stack);
@@ -901,7 +901,7 @@ TEST(stack_exhaustion_is_an_error)
     int count = 0, rc;
 
     if (instrumented())
-        test_skip("a sanitizer needs the address space");
+        test_skip("the tool needs too much address space");
     stacks = calloc(100000, sizeof *stacks);
     CHECK_INT(getrlimit(RLIMIT_AS, &limit), 0);
     small = limit;

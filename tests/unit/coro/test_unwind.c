@@ -150,7 +150,7 @@ TEST(gdb_shows_the_frames_of_a_coroutine)
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     if (strstr(text, "#0") == NULL)
-        test_skip("gdb may not attach here");
+        test_skip("gdb is not allowed to attach here");
     CHECK(shows(text));
     CHECK(strstr(text, "corrupt") == NULL);
     CHECK(strstr(text, "Backtrace stopped") == NULL);

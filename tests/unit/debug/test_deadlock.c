@@ -57,7 +57,7 @@ static int embrace(void *arg)
 static void skip_where_there_are_threads(void)
 {
     if (COIL__TSAN)
-        test_skip("TSan has a thread of its own, which might post");
+        test_skip("TSan's own thread might post");
 }
 
 static void check_deadlock(coil_task_fn fn, void *arg, bool virtual_clock)
@@ -242,7 +242,7 @@ TEST(no_deadlock_in_a_child_whose_parent_has_a_sampler)
     coil_run_opts opts = {.loop.debug = true};
 
     if (COIL__TSAN)
-        test_skip("ThreadSanitizer starts no threads after a fork");
+        test_skip("TSan does not support new threads after fork(2)");
     CHECK_INT(coil_run(fork_and_await_a_post, NULL, &opts), 0);
 }
 

@@ -223,7 +223,7 @@ static int compute_in_a_task(void *arg)
 static void skip_without_sampler(void)
 {
     if (test_under_valgrind())
-        test_skip("Valgrind hides where a thread stands");
+        test_skip("under Valgrind the position of a thread is unknown");
 }
 
 IO_TEST(debug_names_the_call_that_blocks_and_does_not_interrupt_it)
@@ -245,7 +245,7 @@ IO_TEST(debug_names_the_function_that_computes)
 {
     skip_without_sampler();
     if (COIL__TSAN)
-        test_skip("TSan holds signals back from a thread that makes no calls");
+        test_skip("TSan delays signals while a thread makes no calls");
     watch_for_slow_things();
     run_until_reported(compute_in_a_task, " seconds, in ");
     if (has_symbols() && calls_are_the_librarys())
@@ -455,7 +455,7 @@ TEST(debug_modes_own_thread_does_not_hide_a_deadlock)
     coil_run_opts opts = {.loop.debug = true, .no_signals = true};
 
     if (COIL__TSAN)
-        test_skip("TSan has a thread of its own, which might post");
+        test_skip("TSan's own thread might post");
     CHECK_INT(coil_run(wait_for_nothing_quietly, NULL, &opts), -EDEADLK);
 }
 

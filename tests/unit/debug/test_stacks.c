@@ -342,7 +342,7 @@ TASK_TEST(backtrace_needs_room_on_the_stack_of_who_looks)
     coil_task *task;
 
     if (COIL__ASAN || COIL__TSAN)
-        test_skip("frames are larger");
+        test_skip("sanitizers make frames larger");
     CHECK_INT(coil_spawn(look_with_little_room, coil_task_current(), NULL, &task), 0);
     CHECK_INT(coil_task_await(task), -ENOSPC);
     coil_task_release(task);
@@ -366,7 +366,7 @@ TASK_TEST(backtrace_needs_no_room_on_the_stack_it_looks_at)
     int n;
 
     if (COIL__ASAN || COIL__TSAN)
-        test_skip("frames are larger");
+        test_skip("sanitizers make frames larger");
     coil_future_create(&future);
     CHECK_INT(coil_spawn(wait_on_a_full_stack, future, NULL, &task), 0);
     coil_yield();

@@ -97,9 +97,9 @@ static int wait_in_a_task(void *unused)
 static void skip_without_proc(void)
 {
     if (test_under_valgrind())
-        test_skip("on Valgrind loops are not watched");
+        test_skip("loops are not watched under Valgrind");
     if (access("/proc/self/task", R_OK) != 0 || access("/proc/self/syscall", R_OK) != 0)
-        test_skip("this system does not tell what a thread waits for");
+        test_skip("this system does not show what threads wait for");
 }
 
 TEST(stall_of_a_task_is_reported_with_its_place)

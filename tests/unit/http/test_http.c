@@ -1092,7 +1092,7 @@ IO_TEST(http_session_destroyed_by_a_forked_child_goes_on_in_the_parent)
     pid_t child;
 
     if (test_under_valgrind())
-        test_skip("what the child leaves of its parent's loop counts as lost");
+        test_skip("valgrind reports the parent's objects in the child as leaked");
     begin(&both);
     check_ok(&both.client);
     child = fork();

@@ -176,7 +176,7 @@ static void deaf_open(struct deaf *deaf)
         deaf->fds[i] = connect_to(deaf);
     last.fd = deaf->fds[COUNT(deaf->fds) - 1];
     if (coil_poll(&last, 1, COIL_MSEC(100)) != 0)
-        test_skip("a full backlog accepts, or refuses, what it has no room for");
+        test_skip("this system does not drop requests when the backlog is full");
 }
 
 static void deaf_close(struct deaf *deaf)

@@ -562,7 +562,7 @@ TASK_TEST(blocking_without_threads_or_memory)
     CHECK_INT(coil_blocking_abandonable(COIL_LANE_CPU, add_one, &n, NULL), -ENOMEM);
     test_fail_allocation(0);
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("the tool needs the address space itself");
+        test_skip("the tool needs too much address space");
     getrlimit(RLIMIT_AS, &before);
     none = before;
     none.rlim_cur = 1; /* leaves no memory for another thread's stack */
@@ -804,7 +804,7 @@ TEST(blocking_after_fork_uses_threads_of_its_own)
     pid_t child;
 
     if (COIL__TSAN)
-        test_skip("ThreadSanitizer starts no threads after a fork");
+        test_skip("TSan does not support new threads after fork(2)");
     CHECK_INT(coil_run(one_job, &n, NULL), 2);
     child = fork();
     if (child == 0)

@@ -658,7 +658,7 @@ IO_TEST(poll_end_in_a_forked_child_is_not_the_parents)
     pid_t pid;
 
     if (test_under_valgrind())
-        test_skip("what the child leaves of its parent's loop counts as lost");
+        test_skip("valgrind reports the parent's objects in the child as leaked");
     make_pipe(ends);
     p.fds[0] = (struct pollfd){.fd = ends[0], .events = POLLIN};
     task = start(&p);

@@ -50,7 +50,7 @@ TEST(child_is_known_by_a_handle_until_it_is_reaped)
     pid_t pid;
 
     if (test_under_valgrind())
-        test_skip("valgrind does not know pidfd_open(2)");
+        test_skip("valgrind does not support pidfd_open(2)");
     CHECK(pipe(in) == 0);
     CHECK_INT(coil__child_handles(), 0);
     CHECK_INT(start("/bin/sh", "read x; exit 7", in[0], &child, &pid, &handle), 0);

@@ -34,7 +34,7 @@ TEST(memory_that_is_guarded_faults_also_when_it_is_discarded)
     char *memory = coil__memory_map(2 * page);
 
     if (!coil__memory_has_guards(memory + page, page)) {
-        test_skip("this kernel has no such guards");
+        test_skip("this kernel does not support such guards");
     } else {
         CHECK(coil__memory_guard(memory, page));
         CHECK(coil__memory_discard(memory, page));
@@ -50,7 +50,7 @@ TEST(memory_is_read_up_to_where_it_is_mapped)
     int fd = coil__memory_open();
 
     if (fd < 0) {
-        test_skip("this system does not let a process read itself");
+        test_skip("this system does not let a process read its own memory");
         munmap(memory, 2 * page);
         return;
     }

@@ -72,12 +72,12 @@ TEST(thread_that_sleeps_is_found_in_its_stack)
     struct sleeper s;
 
     if (test_under_valgrind())
-        test_skip("valgrind makes the system calls on a stack of its own");
+        test_skip("valgrind makes system calls on its own stack");
     start(&s);
     for (int i = 0; i < 60000 && !coil__thread_sleeps_at(s.id, &sp, &pc); i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     if (sp == 0)
-        test_skip("this system does not tell where a thread sleeps");
+        test_skip("this system does not show where threads sleep");
     else
         CHECK(sp < s.frame && s.frame - sp < 64 * 1024 && pc != 0);
     end(&s);
@@ -89,7 +89,7 @@ TEST(threads_are_counted)
     struct sleeper s;
 
     if (COIL__TSAN)
-        test_skip("TSan has a thread of its own");
+        test_skip("TSan has its own thread");
     CHECK(coil__thread_count_exceeds(0));
     CHECK(!coil__thread_count_exceeds(1));
     start(&s);
@@ -128,7 +128,7 @@ TEST(signal_reaches_the_thread_it_is_sent_to_and_tells_its_registers)
     struct sleeper s;
 
     if (COIL__TSAN)
-        test_skip("TSan calls a handler later, when the thread has left the wait");
+        test_skip("TSan calls the handler only after the wait");
     take(SIGUSR1);
     start(&s);
     CHECK(coil__thread_signal(s.id, SIGUSR1));

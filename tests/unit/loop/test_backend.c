@@ -213,7 +213,7 @@ static int attach_without_memory(void *arg)
 
     (void)arg;
     if (high < 0)
-        test_skip("too few descriptors allowed");
+        test_skip("the limit of descriptors is too low");
     out_of_memory = true;
     rc = backend()->class->attach(backend(), high);
     out_of_memory = false;

@@ -324,7 +324,7 @@ RING_TEST(ring_of_thousands_that_are_submitted_and_complete_at_once)
     for (int i = 0; i < CROWD; i++) {
         fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (fds[i] < 0)
-            test_skip("too few descriptors allowed");
+            test_skip("the limit of descriptors is too low");
         CHECK_INT(coil_group_spawn(&g, wait_for_event, &fds[i], NULL, NULL), 0);
     }
     settle();
@@ -344,7 +344,7 @@ RING_TEST(ring_of_thousands_that_are_cancelled)
     for (int i = 0; i < CROWD; i++) {
         fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (fds[i] < 0)
-            test_skip("too few descriptors allowed");
+            test_skip("the limit of descriptors is too low");
         coil_group_spawn(&g, wait_for_event, &fds[i], NULL, NULL);
     }
     settle();
@@ -525,7 +525,7 @@ RING_TEST(ring_whose_buffers_run_out)
 
     CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
     if (limit.rlim_cur < 2 * PAIRS + 50)
-        test_skip("too few descriptors allowed");
+        test_skip("the limit of descriptors is too low");
     for (int i = 0; i < PAIRS; i++) {
         pairs[i].stream = make_stream_and_peer(&pairs[i].peer);
         receive_ahead(pairs[i].stream, pairs[i].peer);
@@ -1251,7 +1251,7 @@ TEST(ring_with_idle_workers_does_not_hide_a_deadlock)
     int rc;
 
     if (COIL__TSAN)
-        test_skip("TSan has a thread of its own, which might post");
+        test_skip("TSan's own thread might post");
     rc = coil_loop_create(&on_ring.loop, &loop);
     if (rc == -ENOSYS)
         test_skip("no io_uring here");

@@ -78,7 +78,7 @@ TASK_TEST(addrinfo_looks_up_names_on_a_thread)
     struct addrinfo *list;
 
     if (test_under_valgrind())
-        test_skip("what glibc's resolver keeps per thread counts as lost");
+        test_skip("valgrind reports memory that glibc keeps per thread as leaked");
     CHECK_INT(coil_getaddrinfo("localhost", "80", &mapped, &list), 0);
     CHECK_INT(list->ai_family, AF_INET6);
     freeaddrinfo(list);
@@ -146,7 +146,7 @@ TASK_TEST(addrinfo_of_a_name_that_is_too_long_is_not_cut_off)
     struct addrinfo *list;
 
     if (test_under_valgrind())
-        test_skip("what glibc's resolver keeps per thread counts as lost");
+        test_skip("valgrind reports memory that glibc keeps per thread as leaked");
     memset(name + 2, '0', 246);
     strcpy(name + 248, "7f000001.example.com");
     CHECK(coil_getaddrinfo(name, "80", &tcp, &list) < 0);
@@ -171,7 +171,7 @@ static int resolve(void *arg)
 static void cancel_at_each_stage(int (*look_up)(void *arg))
 {
     if (test_under_valgrind())
-        test_skip("what glibc's resolver keeps per thread counts as lost");
+        test_skip("valgrind reports memory that glibc keeps per thread as leaked");
     for (int stage = 0; stage < 12; stage++) {
         coil_task *task;
         int rc;
@@ -234,10 +234,10 @@ static void enter_own_network(void)
     int fd;
 
     if (unshare(CLONE_NEWNET) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
-        test_skip("no network of one's own here");
+        test_skip("network namespaces are not available here");
     fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (ioctl(fd, SIOCSIFFLAGS, &lo) < 0)
-        test_skip("a network of one's own cannot be set up here");
+        test_skip("the loopback interface cannot be brought up here");
     close(fd);
 }
 
@@ -271,7 +271,7 @@ static void add_v6(const char *address)
         test_skip("no IPv6 here");
     CHECK_INT(inet_pton(AF_INET6, address, &request.address), 1);
     if (ioctl(fd, SIOCSIFADDR, &request) < 0)
-        test_skip("IPv6 is switched off here");
+        test_skip("IPv6 is disabled here");
     /* Wait until the address is usable. */
     name.sin6_addr = request.address;
     while (bind(fd, (struct sockaddr *)&name, sizeof name) < 0)
@@ -440,7 +440,7 @@ TASK_TEST(nameinfo_looks_up_names_on_a_thread)
     coil_address http = loopback(80), exec = loopback(512);
 
     if (test_under_valgrind())
-        test_skip("what glibc's resolver keeps per thread counts as lost");
+        test_skip("valgrind reports memory that glibc keeps per thread as leaked");
     check_names(&http, 0);
     check_names(&http, NI_NUMERICHOST);
     check_names(&http, NI_NUMERICSERV);

@@ -137,7 +137,7 @@ TASK_TEST(resolver_knows_services_by_name)
     struct addrinfo *list;
 
     if (test_under_valgrind())
-        test_skip("what glibc keeps per thread counts as lost");
+        test_skip("valgrind reports memory that glibc keeps per thread as leaked");
     begin(NULL);
     CHECK_INT(coil_getaddrinfo("one.test", "http", &v4, &list), 0);
     CHECK_INT(ntohs(((struct sockaddr_in *)(void *)list->ai_addr)->sin_port), 80);

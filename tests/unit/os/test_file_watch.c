@@ -283,7 +283,7 @@ static int queue_length(void)
     int length = 0;
 
     if (file == NULL || fscanf(file, "%d", &length) != 1 || length > 100000)
-        test_skip("the kernel's queue is unknown, or too long for a test");
+        test_skip("the length of the kernel's queue is unknown or too large");
     fclose(file);
     return length + 100;
 }

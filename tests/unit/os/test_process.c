@@ -24,7 +24,7 @@ static int spawn_error(const coil_process_opts *opts, const char *words)
     int rc;
 
     if (test_under_valgrind())
-        test_skip("a vfork is a fork there");
+        test_skip("valgrind replaces vfork(2) by fork(2)");
     rc = coil_process_spawn(opts, &process);
     coil_process_destroy(process);
     if (words != NULL) {
@@ -555,7 +555,7 @@ IO_TEST(process_may_be_another_user)
                               .extra_group_count = 2};
 
     if (geteuid() != 0)
-        test_skip("only root may");
+        test_skip("this requires root");
     CHECK_STR(output_of(start_command(who, &opts), 0), "Uid: 65534 65534 65534 65534\n"
                                                        "Gid: 65533 65533 65533 65533\n"
                                                        "Groups: 12345 23456\n");
@@ -579,7 +579,7 @@ IO_TEST(process_that_may_not_be_another_user_is_an_error_of_spawn)
     int rc;
 
     if (test_under_valgrind())
-        test_skip("there it is only seen as exit status 127");
+        test_skip("under valgrind, the child only ends with status 127");
     if (geteuid() != 0) {
         CHECK_INT(coil_process_spawn(&opts, &p), -EPERM);
         CHECK(strstr(coil_error_message(coil_last_error()), "as that user") != NULL);
@@ -661,7 +661,7 @@ IO_TEST(process_bears_every_failing_system_call)
     int failed = 0;
 
     if (test_under_valgrind())
-        test_skip("a vfork is a fork there");
+        test_skip("valgrind replaces vfork(2) by fork(2)");
     for (unsigned n = 1;; n++) {
         coil_process *p = NULL;
         int rc;

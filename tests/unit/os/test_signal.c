@@ -466,7 +466,7 @@ TEST(signals_handled_by_a_run_have_their_default_effect_after_it)
 {
     test_dies_by_signal(interrupt_after_run, NULL, SIGINT, "run");
     if (test_under_valgrind())
-        test_skip("it uses the alternate stack that is gone");
+        test_skip("valgrind uses the alternate stack that was freed");
     test_dies_by_signal(quit_after_run, NULL, SIGQUIT, "seen");
 }
 
@@ -551,7 +551,7 @@ TEST(signal_storm_while_loops_come_and_go)
     _Atomic bool stop = false;
 
     if (test_under_valgrind())
-        test_skip("it uses the alternate stack of a thread whose loop is gone");
+        test_skip("valgrind uses the alternate stack that was freed");
     signal(SIGUSR1, on_unwanted);
     CHECK_INT(pthread_create(&threads[0], NULL, storm, &stop), 0);
     CHECK_INT(pthread_create(&threads[1], NULL, come_and_go, &stop), 0);

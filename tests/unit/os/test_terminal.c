@@ -22,7 +22,7 @@ static void need_terminals(void)
         test_skip("no pseudo-terminals");
     close(fd);
     if (test_under_valgrind())
-        test_skip("a vfork is a fork there");
+        test_skip("valgrind replaces vfork(2) by fork(2)");
 }
 
 /* Run a command in a terminal, and return its output without '\r'. */
@@ -309,10 +309,10 @@ IO_TEST(process_limits_are_set_before_the_user)
     char expected[32];
 
     if (geteuid() != 0)
-        test_skip("only root may");
+        test_skip("this requires root");
     getrlimit(RLIMIT_NOFILE, &now);
     if (now.rlim_max == RLIM_INFINITY)
-        test_skip("there is no limit");
+        test_skip("there is no hard limit that could be raised");
     limit.soft = limit.hard = now.rlim_max - 1;
     snprintf(expected, sizeof expected, "%llu\n", (unsigned long long)limit.hard);
     CHECK_STR(output_of(start_command("ulimit -Hn", &opts), 0), expected);

@@ -653,7 +653,7 @@ static void run_overflow(void *arg)
 TEST(stack_overflow_names_the_task_and_its_stack)
 {
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("the sanitizer takes the SIGSEGV");
+        test_skip("the sanitizer handles SIGSEGV itself");
     test_dies_by_signal(run_overflow, NULL, SIGSEGV, "greedy");
 }
 
@@ -704,11 +704,11 @@ TEST(stack_frame_larger_than_the_guard_names_the_task)
     const char *const sentence = "coil: stack overflow in greedy (131072 bytes)\n";
 
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("the tool takes so large a frame for another stack");
+        test_skip("the tool mistakes large frames for another stack");
     if (sysconf(_SC_PAGESIZE) != 4096)
-        test_skip("frames for guards of 64 KiB");
+        test_skip("this requires guards of 64 KiB");
     if (coil__task_light_mode != COIL__LIGHT_CHOSEN)
-        test_skip("frames for longer guards than those of light stacks");
+        test_skip("light stacks have smaller guards");
     /* Frames that end in the guard, in another task's stack, and in that task's guard. */
     test_dies_by_signal(run_large_frame, (void *)190000, SIGSEGV, sentence);
     test_dies(run_large_frame, (void *)1240000, sentence);
@@ -953,7 +953,7 @@ static int wait_for_nothing(void *arg)
 TEST(run_prints_a_deadlock_once)
 {
     if (COIL__TSAN)
-        test_skip("TSan has a thread of its own, which might post");
+        test_skip("TSan's own thread might post");
     CHECK_INT(run_heard(wait_for_nothing, 0, NULL), -EDEADLK);
     CHECK_INT(times_said("Deadlock"), 1);
     CHECK_INT(times_said("has failed"), 0);
@@ -978,7 +978,7 @@ TEST(run_prints_a_misspelt_environment_once)
     CHECK_INT(times_said("COIL_BACKEND=nonsense"), 1);
     setenv("COIL_BACKEND", "io_uring", 1);
     if (run_heard(fail_alone, 0, NULL) == -ENOSYS)
-        test_skip("no io_uring here, whose own variable is next");
+        test_skip("no io_uring here, whose variable would be tested next");
     setenv("COIL_IO_URING_WITHOUT", "nonsense", 1);
     CHECK_INT(run_heard(fail_alone, 0, NULL), -EINVAL);
     CHECK_INT(times_said("coil: "), 1);

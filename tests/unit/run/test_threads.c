@@ -369,7 +369,7 @@ TEST(stack_overflow_on_any_thread_names_the_task)
     static char name[] = "greedy";
 
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("the sanitizer takes the SIGSEGV");
+        test_skip("the sanitizer handles SIGSEGV itself");
     test_dies_by_signal(overflow_on_threads, name, SIGSEGV, "overflow in greedy");
     test_dies_by_signal(overflow_on_a_foreign_thread, name, SIGSEGV,
                         "overflow in greedy");

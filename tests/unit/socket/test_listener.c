@@ -182,7 +182,7 @@ IO_TEST(accept_out_of_descriptors_is_an_error_return)
 
     if (test_under_valgrind()) {
         coil_listener_destroy(listener);
-        test_skip("valgrind drops a connection it cannot accept");
+        test_skip("valgrind drops connections that it cannot accept");
     }
     CHECK_INT(coil_connect(c.host, c.port, &c.stream), 0);
     before = limit_descriptors(0);
@@ -497,7 +497,7 @@ static void connect_where_only(const char *host)
     coil_listener *listener;
 
     if (coil_listen(host, "0", 0, &listener) < 0)
-        test_skip("there is no such address here");
+        test_skip("this address is not available here");
     snprintf(c.port, sizeof c.port, "%u", coil_listener_port(listener));
     CHECK_INT(coil_connect(NULL, c.port, &client), 0);
     CHECK_INT(coil_accept(listener, &served), 0);

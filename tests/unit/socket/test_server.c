@@ -371,7 +371,7 @@ NET_TEST(server_does_not_cancel_a_connection_that_is_not_idle)
     coil_stream *client;
 
     if (!test_simulated())
-        test_skip("many seconds pass only under the virtual clock");
+        test_skip("this takes many seconds without a virtual clock");
     listener = listen_here();
     CHECK_INT(coil_server_create(listener, read_to_the_end, &seen, &opts, &server), 0);
     client = connect_here();
@@ -769,7 +769,7 @@ IO_TEST(server_out_of_descriptors_rests_and_goes_on)
 
     if (test_under_valgrind()) {
         coil_listener_destroy(listener);
-        test_skip("valgrind drops a connection it cannot accept");
+        test_skip("valgrind drops connections that it cannot accept");
     }
     expect_reports(&reports);
     CHECK_INT(coil_server_create(listener, echo_all, NULL, NULL, &server), 0);
@@ -844,7 +844,7 @@ TEST(server_out_of_descriptors_says_so_once_whoever_finds_room)
     struct reports reports;
 
     if (test_under_valgrind())
-        test_skip("valgrind drops a connection it cannot accept");
+        test_skip("valgrind drops connections that it cannot accept");
     CHECK_INT(coil_run(serve_a_crowd, &reports, &opts), 0);
     CHECK_INT(reports.count, 1);
     CHECK_INT(reports.rc, -EMFILE);
@@ -884,7 +884,7 @@ TEST(server_out_of_descriptors_says_so_again_at_intervals)
     struct reports reports;
 
     if (test_under_valgrind())
-        test_skip("valgrind drops a connection it cannot accept");
+        test_skip("valgrind drops connections that it cannot accept");
     CHECK_INT(coil_run(serve_a_crowd_that_stays, &reports, &opts), 0);
     CHECK_INT(reports.count, 3);
     CHECK(strstr(reports.last, " failures since the last report") != NULL);

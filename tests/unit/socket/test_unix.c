@@ -366,7 +366,7 @@ TEST(unix_credentials_of_a_peer_outside_of_the_pid_namespace)
     pid_t child;
 
     if (test_under_valgrind())
-        test_skip("what the parent has counts as lost in the child");
+        test_skip("valgrind reports the parent's objects in the child as leaked");
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     c.fd = fds[0];
     if (unshare(CLONE_NEWPID) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) < 0) {

@@ -111,7 +111,7 @@ IO_TEST(pipe_and_pair_without_descriptors_or_memory)
     int before, rc;
 
     if (test_under_valgrind())
-        test_skip("valgrind's socketpair(2) knows another limit");
+        test_skip("valgrind's socketpair(2) has a different limit");
     before = limit_descriptors(1);
     CHECK_INT(coil_pipe(ends), -EMFILE);
     CHECK_INT(coil_stream_pair(ends), -EMFILE);

@@ -471,7 +471,7 @@ IO_TEST(sendfile_reads_a_last_piece_that_is_not_cached)
         name = call_after_probes(fd, SMALL);
     close(fd);
     if (name == NULL)
-        test_skip("the page cache is not as it has to be");
+        test_skip("the page cache is not in the required state");
     CHECK(strncmp(name, "sendfile", 8) != 0);
 }
 

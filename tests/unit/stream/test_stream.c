@@ -681,7 +681,7 @@ IO_TEST(stream_is_destroyed_on_its_thread)
     int peer;
 
     if (COIL__TSAN)
-        test_skip("ThreadSanitizer starts no threads after a fork");
+        test_skip("TSan does not support new threads after fork(2)");
     stream = make_stream_and_peer(&peer);
     test_dies(destroy_on_another_thread, stream,
               "coil_stream_destroy: the object belongs to another loop");

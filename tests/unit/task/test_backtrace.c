@@ -101,12 +101,12 @@ TEST(gdb_shows_the_frames_of_a_task_down_to_its_entry)
     static char text[65536];
 
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind() || emulated())
-        test_skip("gdb would see the tool as well");
+        test_skip("gdb would also show the tool's frames");
     if (system("command -v gdb >/dev/null 2>&1") != 0)
         test_skip("gdb is missing");
     read_backtrace(text, sizeof text);
     if (strstr(text, "ptrace") != NULL)
-        test_skip("gdb may not trace here");
+        test_skip("gdb is not allowed to attach here");
     CHECK(in_this_order(text, frames, sizeof frames / sizeof *frames));
     CHECK(strstr(text, "corrupt") == NULL);
     CHECK(strstr(text, "Backtrace stopped") == NULL);

@@ -147,7 +147,7 @@ static void cancel_down_gathers(int depth)
 TASK_TEST(cancelling_down_gathers_a_million_deep_needs_no_deep_stack)
 {
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("a sanitizer's own memory is many times that");
+        test_skip("sanitizers and valgrind use much more memory");
     if (test_proc_kib("/proc/meminfo", "MemAvailable") < 6L * 1024 * 1024)
         test_skip("needs 6 GiB of free memory");
     cancel_down_gathers(test_million());

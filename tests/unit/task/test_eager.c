@@ -404,6 +404,6 @@ static void run_overflow(void *arg)
 TEST(stack_overflow_of_an_eager_child_names_the_child)
 {
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("the sanitizer takes the SIGSEGV");
+        test_skip("the sanitizer handles SIGSEGV itself");
     test_dies_by_signal(run_overflow, NULL, SIGSEGV, "greedy");
 }

@@ -291,7 +291,7 @@ static coil_task *spawn_light(coil_task_fn fn, void *arg)
     if (!coil__stack_is_light(&task->coro.stack)) {
         coil_task_cancel(task, NULL);
         test_join(task);
-        test_skip(coil__light_off() != NULL ? coil__light_off() : "not light");
+        test_skip(coil__light_off() != NULL ? coil__light_off() : "light tasks are off");
     }
     return task;
 }
@@ -391,7 +391,7 @@ TASK_TEST(frames_errno_and_rounding_survive_a_swap)
     coil_task *task;
 
     if (COIL__ASAN)
-        test_skip("with red zones more than 1 KiB is live");
+        test_skip("with ASan's red zones, the task uses more than 1 KiB of stack");
     task = spawn_swapped_out(keep_everything, NULL);
     for (int round = 0; round < 5; round++) {
         CHECK(is_swapped_out(task) || coil__task_swap_out(task));
@@ -574,7 +574,7 @@ TASK_TEST(a_scope_without_a_deadline_keeps_no_stack)
     coil_task *task;
 
     if (COIL__ASAN)
-        test_skip("with red zones more than 1 KiB is live");
+        test_skip("with ASan's red zones, the task uses more than 1 KiB of stack");
     task = spawn_swapped_out(wait_in_scope, NULL);
     CHECK_INT(test_join(task), 0);
     task = spawn_swapped_out(wait_in_shield, &inside);
@@ -888,7 +888,7 @@ TEST(all_tasks_of_a_run_are_light_if_it_says_so)
 
     need_light();
     if (coil__task_light_mode != COIL__LIGHT_CHOSEN)
-        test_skip("all are light, and swapped out");
+        test_skip("all tasks are light and may be swapped out");
     CHECK_INT(coil_run(count_light, NULL, &opts), 0);
 }
 

@@ -32,7 +32,7 @@ TASK_TEST(a_million_sleeping_tasks_take_a_page_each)
     int million = test_million();
 
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("a sanitizer's own memory is many times that");
+        test_skip("sanitizers and valgrind use much more memory");
     if (test_proc_kib("/proc/meminfo", "MemAvailable") < 6L * 1024 * 1024)
         test_skip("needs 6 GiB of free memory");
     before = taken();
@@ -88,7 +88,7 @@ static void spawn_many(coil_task_fn fn, void *arg)
     coil_spawn_opts opts = {.light = COIL_LIGHT};
 
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("a sanitizer's own memory is many times that");
+        test_skip("sanitizers and valgrind use much more memory");
     if (coil__light_off() != NULL)
         test_skip(coil__light_off());
     coil__light_limit(CAP, 0);

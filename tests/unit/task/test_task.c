@@ -129,7 +129,7 @@ TASK_TEST(stack_peak_is_each_tasks_own_while_it_runs_and_after)
     coil_task *task;
 
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("the tool's own frames are larger");
+        test_skip("the tool makes frames larger");
     CHECK(coil_task_stack_peak(coil_task_current()) > 0);
     for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
         CHECK_INT(coil_spawn(use_stack, (void *)used[i], NULL, &task), 0);

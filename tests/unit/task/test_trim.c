@@ -21,7 +21,7 @@ enum { DEPTH = 40000, HELD = 20000, TASKS = 150 };
 static void make_rounds_short(void)
 {
     if (COIL__ASAN || COIL__TSAN || test_under_valgrind())
-        test_skip("the tool's own frames are larger");
+        test_skip("the tool makes frames larger");
     coil__task_trim_age_ns = COIL_MSEC(2);
 }
 

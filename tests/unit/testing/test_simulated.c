@@ -722,9 +722,9 @@ TEST(simulated_waits_without_end_are_seen)
     int status = -1;
 
     if (COIL__TSAN)
-        test_skip("TSan has a thread of its own, which might post");
+        test_skip("TSan's own thread might post");
     if (test_under_valgrind())
-        test_skip("valgrind counts what a forked child leaves as lost");
+        test_skip("valgrind reports the parent's objects in the child as leaked");
     if (fork() == 0)
         _exit(on_network((coil_network_opts){0}, read_for_ever_quietly, NULL) !=
               -EDEADLK);
