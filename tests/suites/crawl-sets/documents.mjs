@@ -40,7 +40,8 @@ function charsetOf(contentType) {
 }
 
 // Decode a style sheet.
-// Its encoding is that of its byte order mark, header or @charset, or UTF-8 without any of these.
+// Its encoding is declared by a byte order mark, the header or @charset.
+// Without any of these, the encoding is UTF-8.
 function textOfSheet(bytes, contentType) {
   const label = /^@charset "([^"]*)";/.exec(bytes.subarray(0, 1024).toString('latin1'))?.[1] ?? '';
   const found = markedText(bytes)
@@ -64,7 +65,7 @@ function markedText(bytes) {
 }
 
 // Decode a page.
-// Its encoding is that of its byte order mark, header, meta element or XML declaration.
+// Its encoding is declared by a byte order mark, the header, a meta element or an XML declaration.
 // Without any of these, the page is UTF-8 if it is valid UTF-8, and windows-1252 otherwise.
 export function textOf(bytes, contentType) {
   const marked = markedText(bytes);

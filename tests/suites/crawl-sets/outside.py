@@ -70,7 +70,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = False
 
     def do_GET(self):
-        # Parse the request line, because in self.path only one slash remains if the URL's path begins with two.
+        # Parse the request line, because self.path has only one slash if the URL's path begins with two.
         host, path = self.host, self.requestline.split()[1]
         if host is None:
             host, slash, path = path.split('://')[1].partition('/')

@@ -16,7 +16,7 @@ function isShadow(node) {
 }
 
 // Yield all elements.
-// Callers include shadow trees for links, but not for ids, which do not belong to the page.
+// Callers that look for ids exclude shadow trees, because ids in shadow trees do not belong to the page.
 export function* elements(root, withShadows = true) {
   const stack = [root];
   while (stack.length > 0) {
@@ -38,7 +38,7 @@ function lower(element, name) {
   return attribute(element, name)?.toLowerCase();
 }
 
-// Values of `rel` for which the URL need not be a resource, or is a resource that accepts only POST.
+// Values of `rel` for which the URL need not identify a resource, or identifies one that accepts only POST.
 export const NO_RESOURCE = ['type', 'profile', 'preconnect', 'dns-prefetch', 'pingback', 'webmention'];
 
 function leadsToNone(rel) {

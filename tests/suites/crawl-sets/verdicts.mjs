@@ -118,7 +118,7 @@ function meet(target, fragment, depth) {
 }
 
 // Add a target of a link or a redirect.
-// The target gets a verdict only if meet() was called for it, because a link points to it.
+// A target gets a verdict only if a link points to it: meet() is called for each link.
 function reach(target, depth) {
   const page = pages.get(target) ?? { rule: ruleAgainst(target), depth: Infinity };
   pages.set(target, page);

@@ -238,7 +238,7 @@ def check_files(build, parse5, name, site, floors):
 
 
 def check_sites(build, parse5, everything=True):
-    """Check all sites. Returns a list of their results, and the number of missing sites.
+    """Check all sites. Returns the list of results, and the number of missing sites.
 
     If `everything` is false, checks that take too long for CI are skipped.
     """

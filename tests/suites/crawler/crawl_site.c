@@ -36,8 +36,8 @@ static int print_summary(void *arg, const struct record_summary *summary)
 }
 
 /*
- * Set an option: "max-depth=2" sets an option with a value, and "cookies=" one without.
- * Other arguments are start URLs.
+ * Set an option: "max-depth=2" sets an option with a value, and "cookies=" sets an option
+ * without a value. Other arguments are start URLs.
  */
 static int add_argument(struct crawl *crawl, char *argument)
 {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Test coil-crawl with translations of the tests of another crawler: that of "A Web Crawler With asyncio Coroutines", a
+"""Test coil-crawl with tests translated from another crawler, the one in "A Web Crawler With asyncio Coroutines", a
 chapter of "500 Lines or Less". The tests have the same names as in that crawler's repository. A proxy answers requests
 for hosts that do not exist.
 

@@ -646,8 +646,7 @@ def test_a_browser_searches_and_sorts():
         equal(shown(text, "broken"), ["/dead"])
         contains(text, ">1 of ")
         equal(text.count("<button"), 5 + 6 + 6 + 5)
-        # The test inserts a script that clicks. So remove the report's content security policy, which would block this
-        # script.
+        # Remove the report's content security policy, which would block the script that the test inserts.
         clicks = """<script>
             const heads = document.querySelectorAll("#broken th");
             heads[3].click(); heads[3].querySelector("button").click();

@@ -337,7 +337,7 @@ def test_warcio_reads_the_same():
     lines = [line["line"] for line in told if "line" in line and line["line"].get("status") != "undefined"]
     ours = {(line["url"], line["offset"], line["length"], line["digest"], line["status"]): (key, date)
             for key, date, line in index}
-    # Only warcio adds a slash at the end of the key.
+    # Remove the slash that warcio, unlike coil-crawl, adds at the end of the key.
     theirs = {(line["url"], line["offset"], line["length"], line.get("digest", "").removeprefix("sha1:"),
                line["status"]): (line["urlkey"].replace("/b/", "/b"), line["timestamp"]) for line in lines}
     ours = {(*key[:3], key[3].removeprefix("sha1:"), key[4]): value for key, value in ours.items()}

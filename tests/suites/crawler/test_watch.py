@@ -160,7 +160,7 @@ def test_metrics():
 
 
 def test_passwords_are_not_told():
-    """Passwords in host names are masked in each format."""
+    """If the URL of a host contains a password, each format masks it."""
     with Site({"/": page("/a"), "/a": html("")}) as site:
         with watched("--delay", "100s", "--no-robots", site.url.replace("//", "//user:s3cret@")) as (process, address):
             wait_until(lambda: json.loads(ask(address, "/status.json")[2])["queued"] == 1)

@@ -116,7 +116,9 @@ TEST(report_says_why_at_each_link_where_it_differs)
         "    4:9     q#x  no element has this id\n");
 }
 
-/* The report groups eleven broken links into three entries, which is the minimum. */
+/*
+ * The report groups eleven broken links into three entries, the smallest possible number.
+ */
 TEST(report_groups_links_into_the_fewest_entries)
 {
     char path[32];

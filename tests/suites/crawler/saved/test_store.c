@@ -54,8 +54,8 @@ static struct store *open_as(enum store_mode mode)
 }
 
 /*
- * Check the error and the message of a call, and free the message. `message` is a pointer
- * to it, because C may evaluate this argument before the call that sets the message.
+ * Check the error and the message of a call, and free the message. The message is passed
+ * by address, because C may evaluate this argument before the call that sets the message.
  */
 static void check_refused(int rc, int expected, char **message, const char *words)
 {
