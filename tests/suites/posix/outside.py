@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""outside.py BUILD - test libcoil-posix in the way in which installed programs use it.
+"""outside.py BUILD - test libcoil-posix as installed programs use it.
 
 - libcoil-posix exports the functions of its table, and docs/manual/posix.md contains that table.
 

@@ -216,7 +216,7 @@ static long system_call_of(pid_t thread)
     return text[0] >= '0' && text[0] <= '9' ? atol(text) : -1;
 }
 
-/* In how many of 100 samples the thread was blocked in connect(2). */
+/* Number of samples, out of 100, in which the thread was blocked in connect(2). */
 static _Atomic int seen_connecting;
 
 static void *watch(void *thread)

@@ -400,8 +400,8 @@ static int wait_for_mutex_of_process(void *unused)
 }
 
 /*
- * Signal a condition with the C library's own function, which does not wake tasks. Code
- * that bypasses libcoil-posix does the same.
+ * Signal a condition with the C library's own function, which does not wake tasks. Any
+ * code that bypasses libcoil-posix has the same effect.
  */
 static void signal_without_library(pthread_cond_t *cond)
 {

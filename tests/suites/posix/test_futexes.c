@@ -408,7 +408,7 @@ IO_TEST(futex_of_tasks_and_threads_wakes_both_in_the_end)
         wakes++;
         usleep(20000);
     }
-    CHECK(wakes < 10); /* both threads woke before all tasks did */
+    CHECK(wakes < 10); /* both threads woke before the last task */
     CHECK_INT(FUTEX(&word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0), 10 - wakes);
     for (int i = 0; i < 2; i++)
         CHECK_INT(pthread_join(threads[i].thread, NULL), 0);

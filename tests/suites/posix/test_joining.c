@@ -125,8 +125,8 @@ static int join(void *arg)
 }
 
 /*
- * A task that joins a thread is woken when the thread ends. If it used a timer, the
- * virtual clock would advance.
+ * A task that joins a thread is woken when the thread ends. If the task polled with a
+ * timer, the virtual clock would advance.
  */
 TASK_TEST(join_is_woken_by_the_end_of_the_thread)
 {

@@ -160,8 +160,8 @@ IO_TEST(look_up_in_a_cancelled_task)
 #define REQUESTS 300
 
 /*
- * Requests have to be waited for: the name is in the hosts file, but there are too many
- * requests to finish immediately.
+ * The task has to wait: the name is in the hosts file, but there are too many requests to
+ * finish immediately.
  */
 SAME(requests_for_names_are_waited_for, true)
 {

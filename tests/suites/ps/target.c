@@ -325,7 +325,10 @@ static int count_up(volatile int *n)
     return *n = *n + 1;
 }
 
-/* Its frame is found through a register that it restores just before returning. */
+/*
+ * The frame of this function is found through a register that the function restores just
+ * before it returns.
+ */
 __attribute__((noipa)) static int return_often(volatile int *n)
 {
     return count_up(n) == 0 ? -1 : 1;

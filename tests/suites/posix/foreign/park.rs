@@ -10,7 +10,8 @@ struct Turn {
     thread: Thread,
 }
 
-// Create a turn for the calling task, which will wait for it.
+// Create a turn for the calling task.
+// turn_await() waits until another task calls turn_give().
 #[no_mangle]
 pub extern "C" fn turn_create() -> *mut c_void {
     let turn = Turn { mine: AtomicBool::new(false), thread: thread::current() };

@@ -8,7 +8,7 @@
 #include <Python.h>
 
 /*
- * threading.RLock takes all tasks of a thread for the same owner. The class Identity is
+ * threading.RLock treats all tasks of a thread as the same owner. The class Identity is
  * the workaround from docs/manual/posix.md, "State and ownership by thread".
  */
 static const char setting_up[] =

@@ -227,8 +227,8 @@ WITH_LIST(__isoc23_vfscanf, stream COMMA)
 #endif
 
 /*
- * Evaluate the call, and return 0. For calls that return void or a pointer, which C++
- * does not convert to int.
+ * Evaluate the call, and return 0. Used for calls that return void or a pointer, because
+ * C++ does not convert these to int.
  */
 #define THEN_0(call)                                                                     \
     __extension__({                                                                      \

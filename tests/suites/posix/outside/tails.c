@@ -42,7 +42,7 @@
     }
 CALLS(FORMS)
 
-/* Also define the kinds of functions that must not suspend. */
+/* Define functions of all kinds, including those that must not suspend. */
 #define MORE_FORMS(name, call)                                                           \
     FORMS(name, call)                                                                    \
     static int name##_compare(const void *a, const void *b)                              \
