@@ -14,8 +14,8 @@ def read(text):
 
 
 def read_file(path):
-    """Read a trace file that was written with CPython, and return the same as read(). If there is no such file, return
-    an empty dict."""
+    """Read a trace file that was written with CPython, and return its traces as read() does. If there is no such file,
+    return an empty dict."""
     try:
         with open(path) as file:
             text = file.read()

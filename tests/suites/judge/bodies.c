@@ -136,8 +136,8 @@ static const struct instruction *instruction_of(const struct line *line)
 }
 
 /*
- * Return true if this rc of the instruction ends the body. -EPERM never does: the lock of
- * a condition is not held.
+ * Return true if this rc of the instruction ends the body. -EPERM, which means that the
+ * lock of a condition is not held, never ends the body.
  */
 static bool ends_body(const struct instruction *instruction, int rc)
 {

@@ -48,8 +48,8 @@ class Watch:
         self.reached[corner] = None
 
     def cancels(self, victim, canceller):
-        """Record the corner case in which the task of `victim` is about to be cancelled. `canceller` is None if the
-        driver cancels the task."""
+        """Record the state of the task of `victim`, which is about to be cancelled, as a corner case. `canceller` is
+        None if the driver cancels the task."""
         task = victim.task
         waits_for = task._fut_waiter
         if task.done():

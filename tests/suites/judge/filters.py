@@ -14,7 +14,7 @@ HANDED_ON = {"await", "gather", "gather_all", "wait_for", "race"}
 
 
 def edges(nodes):
-    """Yield pairs of tasks of which the first may pass its cancellation to the second: a task and a task that it
+    """Yield pairs of tasks in which the first may pass its cancellation on to the second: a task and a task that it
     awaits, or the owner of a group and a child."""
     owners = {}
     for task in nodes:

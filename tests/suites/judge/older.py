@@ -3,8 +3,8 @@
 The judge found these differences when its programs ran on CPython 3.11.7, 3.12.1 and 3.13.0; the sources explain them.
 Programs with an instruction that has changed are skipped if the interpreter is older than the change.
 
-Three changes concern instructions that most programs contain, but rarely have an effect. If they have one, reference.py
-marks the trace as not comparable:
+Three changes concern instructions that most programs contain, but these changes rarely have an effect. If one of them
+has an effect, reference.py marks the trace as not comparable:
 
 - A call of Task.uncancel() that brings the count to 0 discards an undelivered cancellation.
 

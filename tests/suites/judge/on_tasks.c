@@ -457,8 +457,8 @@ void tasks_finish(void)
 /* ---- introspection ----------------------------------------------------------------- */
 
 /*
- * Mark the task in `living` if it belongs to the program. A task of a race belongs to it
- * only once it has begun.
+ * Mark the task in `living` if it belongs to the program. A task of a race belongs to the
+ * program only once the task has begun.
  */
 static int mark_living(coil_task *task, void *arg)
 {

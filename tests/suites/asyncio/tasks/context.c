@@ -1,4 +1,6 @@
-/* context.c - in which context a task, a callback and a child run. */
+/*
+ * context.c - the contexts in which tasks, callbacks and children run.
+ */
 #include "../scenario.h"
 
 static coil_var color = COIL_VAR_INIT("color", (void *)"none");

@@ -1,4 +1,4 @@
-"""In which context a task, a callback and a child run."""
+"""The contexts in which tasks, callbacks and children run."""
 
 from scenario import *
 

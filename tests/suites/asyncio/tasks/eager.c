@@ -1,4 +1,6 @@
-/* eager.c - a task runs its first step inside the call that spawns it. */
+/*
+ * eager.c - eager tasks, which run their first step inside the call that spawns them.
+ */
 #include "../scenario.h"
 
 static int count(void *depth)

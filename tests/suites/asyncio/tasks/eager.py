@@ -1,4 +1,4 @@
-"""Eager tasks: a task runs its first step inside the call that spawns it."""
+"""Eager tasks, which run their first step inside the call that spawns them."""
 
 from scenario import *
 

@@ -1,5 +1,5 @@
 /*
- * shield.c - from which cancellations shield() protects a future.
+ * shield.c - which cancellations of a future shield() prevents.
  */
 #include "../scenario.h"
 

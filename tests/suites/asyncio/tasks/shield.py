@@ -1,4 +1,4 @@
-"""From which cancellations shield() protects a future."""
+"""Which cancellations of a future shield() prevents."""
 
 from scenario import *
 

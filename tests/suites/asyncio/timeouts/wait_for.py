@@ -100,7 +100,7 @@ async def sleeper():
 
 @scenario
 async def wait_for_cancels_a_task_at_the_deadline():
-    """When the deadline passes, the task is cancelled. When the task has ended, wait_for() times out."""
+    """When the deadline passes, the task is cancelled. wait_for() raises TimeoutError only after the task has ended."""
     task = asyncio.create_task(sleeper())
     trace("wait_for: %s", await outcome(asyncio.wait_for(task, 2)))
     trace("task: %s", state(task))
