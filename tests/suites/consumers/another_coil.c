@@ -1,6 +1,6 @@
 /*
- * another_coil.c - registers with libcoil like a libcoil-testing that does not match it:
- * with an argument, its version is different, and without one, its structs are.
+ * another_coil.c - registers with libcoil as an incompatible libcoil-testing would. With
+ * an argument, the version differs; without one, the sizes of the structs differ.
  */
 #include <coil.h>
 

@@ -16,7 +16,7 @@
 
 using namespace std::chrono_literals;
 
-/* A function for std::call_once(), of which the first `failures` calls fail. */
+/* A function for std::call_once(). Its first `failures` calls fail. */
 struct step {
     std::once_flag flag;
     std::atomic<int> calls{0};

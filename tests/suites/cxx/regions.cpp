@@ -25,8 +25,8 @@ static void wait_long()
 }
 
 /*
- * Run `body`. Returns the number of the `failure` that was thrown, a negative errno, or
- * 0.
+ * Run `body`. Returns the number in the `failure` that `body` throws, the negative errno
+ * of a system_error, or 0.
  */
 template <typename Body> static int what_leaves(Body body)
 {

@@ -27,8 +27,8 @@ static int initialise_slowly(std::atomic<int> &calls, int failures)
 template <int Kind> static std::atomic<int> calls;
 
 /*
- * Return a static variable, of which there is one for each Kind. The first `Failures`
- * attempts to initialise it fail.
+ * Return the static variable for this Kind. The first `Failures` attempts to initialise
+ * it fail.
  */
 template <int Kind, int Failures = 0> static int needed()
 {

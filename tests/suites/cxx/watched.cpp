@@ -1,8 +1,8 @@
 /*
  * watched.cpp - a program built with AddressSanitizer, but linked with a libcoil built
- * without it. After throw and longjmp(), a part of a task's stack would remain marked as
- * unusable. AddressSanitizer must not report correct uses of that memory, but must report
- * a real error.
+ * without it. Unless coil prevents this, part of a task's stack remains marked as
+ * unusable after a throw or longjmp(). AddressSanitizer must not report correct uses of
+ * that memory, but must report a real error.
  */
 #include "check.hpp"
 

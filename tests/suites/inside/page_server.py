@@ -20,8 +20,9 @@ ALL_PAGES = "".join(f"{path} {len(body_of(path))}\n" for path in sorted(SITE))
 
 
 class Answer(http.server.BaseHTTPRequestHandler):
-    """Send the response in self.server.answers for the path: a status, headers and a body. If it is None, close the
-    connection without a response. Otherwise connections are kept open. They are counted."""
+    """Send the response in self.server.answers for the path: a status, headers and a body. If the response is None,
+    close the connection without sending anything. Otherwise connections are kept open. The server counts
+    connections."""
     protocol_version = "HTTP/1.1"
 
     def setup(self):

@@ -39,9 +39,7 @@ static void GC_malloc(void)
 {
 }
 
-/*
- * The call in the example fails, because here its function belongs to the program itself.
- */
+/* The call in the example fails here, because this program itself defines GC_malloc(). */
 static int exclude_collector(void)
 {
     int rc;
