@@ -415,7 +415,7 @@ static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
     return true;
 }
 
-/* Recompute polls_every_turn. Called after a change to one of the members used here. */
+/* Recompute polls_every_turn. Called after one of the members used here has changed. */
 static inline void coil__loop_choose_turns(coil_loop *loop)
 {
     loop->polls_every_turn = !loop->may_skip_polls || loop->shuffle != 0 || loop->debug ||

@@ -118,7 +118,9 @@ static void put_end_of_arrow(struct coil__trace_writer *w, const char *phase,
     close_event(w);
 }
 
-/* Viewers attach each end to the span that contains this point in time. */
+/*
+ * Viewers attach each end of the arrow to the span that contains the end's point in time.
+ */
 static void put_arrow(struct coil__trace_writer *w, const struct coil__trace_arrow *arrow)
 {
     put_end_of_arrow(w, "s", arrow, arrow->from_track, arrow->from);

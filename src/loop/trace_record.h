@@ -31,7 +31,10 @@ enum coil__trace_kind {
     COIL__TRACE_WAKE = 6,
     /* A task was spawned. Word: the address of its function. */
     COIL__TRACE_SPAWN = 7,
-    /* A part of the task's name. Word: eight bytes. Value: their offset in the name. */
+    /*
+     * A part of the task's name. Word: eight bytes of the name. Value: the offset of
+     * these bytes.
+     */
     COIL__TRACE_NAME = 8,
     /* The task ends. Word: its result, a signed number. */
     COIL__TRACE_END = 9,

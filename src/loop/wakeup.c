@@ -3,11 +3,11 @@
  *
  * Posts are in a list guarded by a mutex, which is held only for a few instructions. A
  * post sets the flag `woken`. If the flag was already set, the loop need not be woken
- * again, so a burst of posts costs one system call. Nor need a running loop be woken: it
- * checks the flag between turns and before it waits. A loop that waits for descriptors
- * also waits for its own wake-up descriptor. A loop that waits for no other descriptor
- * waits for the flag itself, which is a futex(2). A loop in guest mode is always woken
- * through the descriptor, because its host may be waiting for it.
+ * again, so a burst of posts costs one system call. A running loop need not be woken
+ * either, because it checks the flag between turns and before it waits. A loop that waits
+ * for descriptors also waits for its own wake-up descriptor. A loop that waits for no
+ * other descriptor waits for the flag itself, which is a futex(2). A loop in guest mode
+ * is always woken through the descriptor, because its host may be waiting for it.
  *
  * A signal handler must not lock the mutex, so it only sets `interrupted` and wakes the
  * loop.

@@ -2,9 +2,10 @@
  * watch.c - readers and writers: callbacks that are called while a descriptor is ready.
  *
  * A watcher is a runnable whose address is stored in the descriptor's entry
- * (descriptor.h). Each poll that finds the descriptor ready makes the watcher ready. It
- * belongs either to another part of the library, or to a struct watch (defined here),
- * which calls a user's callback. Removing a watcher also removes it from the ready queue.
+ * (descriptor.h). Each poll that finds the descriptor ready makes the watcher ready. A
+ * watcher belongs either to another part of the library, or to a struct watch (defined
+ * here), which calls a user's callback. Removing a watcher also removes it from the ready
+ * queue.
  */
 #include "../base/context.h"
 #include "leak.h"

@@ -465,8 +465,8 @@ bool coil__uring_abandon_ops(struct coil__uring *u)
 }
 
 /*
- * This is safe, because the kernel only polls for these operations, and does not use
- * their memory. The completions of the polls will not be read.
+ * The operations can be completed while the kernel still polls for them, because it does
+ * not use their memory. The completions of the polls will not be read.
  */
 void coil__uring_finish_ops(struct coil__uring *u, struct coil__descriptor *d)
 {
