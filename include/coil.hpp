@@ -21,11 +21,11 @@
  *     }
  *
  * Calls return a negative errno for a failure, as in C. To get an exception instead, use
- * coil::check(), which throws the errno as a coil::error. The function that a task runs,
- * its body, may return an int, which has the same meaning as in C, or nothing. An
- * exception thrown by a body never propagates through coil's own code. Instead, the task
- * fails with the errno of a std::system_error, or with -EIO for any other exception, and
- * the task's group, or run(), throws the exception again.
+ * coil::check(), which throws the errno as a coil::error. The function that a task runs
+ * is called its body. It returns either an int, with the same meaning as in C, or
+ * nothing. An exception thrown by a body never propagates through coil's own code.
+ * Instead, the task fails with the errno of a std::system_error, or with -EIO for any
+ * other exception, and the task's group, or run(), throws the exception again.
  *
  * coil::check(-ECANCELED) turns a cancellation into an exception. Scopes and groups
  * translate this exception in the same way as coil_scope_exit() and coil_group_exit()
@@ -370,8 +370,8 @@ namespace detail
 {
 
 /*
- * Return the negative errno of an exception's code, or -EIO if the code is not an errno,
- * or if a task must not end with that errno.
+ * Return an exception's code as a negative errno. Returns -EIO if the code is not an
+ * errno, or is an errno with which a task must not end.
  */
 inline int rc_of(const std::error_code &code) noexcept
 {

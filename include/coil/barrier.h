@@ -12,8 +12,8 @@
  *         print_totals();                 // in one task of the three
  *
  * A barrier is reusable: when the last task of a round has left, the next round begins. A
- * task that calls coil_barrier_wait() before that time waits for the next round.
- * (asyncio: Barrier)
+ * task that calls coil_barrier_wait() before the last task has left waits for the next
+ * round. (asyncio: Barrier)
  */
 #ifndef COIL_BARRIER_H
 #define COIL_BARRIER_H
@@ -53,8 +53,8 @@ COIL_API void coil_barrier_finish(coil_barrier *barrier);
  *
  * Fails with -ECANCELED if the task is cancelled. If the other tasks are still waiting,
  * another task must then call coil_barrier_wait() in place of the cancelled task. Fails
- * with -EPIPE if the barrier is broken, or if it is broken or reset while the task waits.
- * Fails with -EINVAL if the barrier was initialised for 0 parties.
+ * with -EPIPE if the barrier is already broken, or is broken or reset while the task
+ * waits. Fails with -EINVAL if the barrier was initialised for 0 parties.
  */
 COIL_SUSPENDS int coil_barrier_wait(coil_barrier *barrier);
 

@@ -84,12 +84,13 @@ COIL_API COIL_CHECKED int coil_var_set(const coil_var *var, void *value,
                                        coil_var_token *token);
 
 /*
- * Restore the value that the variable had before the coil_var_set() of this token. If the
- * variable was unset before, it is unset again. (Python: ContextVar.reset)
+ * Restore the value that the variable had before the call of coil_var_set() that filled
+ * in this token. If the variable was unset before, it is unset again. (Python:
+ * ContextVar.reset)
  *
- * If sets and resets nest, the call never allocates, and returns 0. Otherwise it may fail
- * with -ENOMEM without changing anything, and the token may be used again. Aborts if the
- * token belongs to another context or variable, or was already used.
+ * If sets and resets are properly nested, the call never allocates memory, and returns 0.
+ * Otherwise it may fail with -ENOMEM without changing anything, and the token may be used
+ * again. Aborts if the token belongs to another context or variable, or was already used.
  */
 COIL_API int coil_var_reset(const coil_var *var, coil_var_token *token);
 

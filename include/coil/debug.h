@@ -141,8 +141,8 @@ COIL_API bool coil_debug(void);
 COIL_API void coil_set_slow_callback_ns(int64_t ns);
 
 /*
- * Watch this thread's loop, until it closes, for locks that block the thread. Aborts
- * without a loop.
+ * Watch this thread's loop, until it closes, for locks that block the thread. Aborts if
+ * the thread has no loop.
  *
  * If a task or a callback has blocked its thread in a wait for a lock (a futex) for five
  * seconds, its position is printed on standard error. Such a wait never ends if another
@@ -169,8 +169,8 @@ enum {
 
 /*
  * Mark the beginning and the end of a task's wait for a lock. Between the two calls, the
- * task may use only one timer, which wakes it to check the lock again. Both functions
- * abort without a loop.
+ * only timer that the task may use is one that wakes it to check the lock again. Both
+ * functions abort if the thread has no loop.
  *
  * If all tasks of the loop are waiting, and all its timers are of this kind, the loop is
  * stuck unless code outside the loop releases a lock. If another thread, another process

@@ -62,10 +62,10 @@ typedef struct coil_future coil_future;
  * A task that handles the failure simply continues.
  *
  * Outside tasks (in a callback, a generator without a loop or main()), the error is
- * stored for the thread until its next failure or its end. The call allocates one block
- * of memory; if that fails, only the rc remains. Recording the frames takes 5 KiB of
- * stack, and is skipped if less than 8 KiB are left. The call preserves errno, which %m
- * in `format` prints.
+ * stored for the thread, until the thread fails again or ends. The call allocates one
+ * block of memory; if that fails, only the rc remains. Recording the frames takes 5 KiB
+ * of stack, and is skipped if less than 8 KiB are left. The call preserves errno, which
+ * %m in `format` prints.
  */
 COIL_API int coil_fail(int rc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -135,8 +135,8 @@ __attribute__((always_inline)) static inline int coil__through_frame(int rc)
 /* ---- reading errors ---------------------------------------------------------------- */
 
 /*
- * Return the error of the latest failure of the running task, or of the thread if no task
- * runs.
+ * Return the error of the running task's latest failure, or of the thread's if no task is
+ * running.
  *
  * A failure is a call of coil_fail(), an error received from an awaited task or future,
  * or the failure of one of coil's functions. A successful call leaves the error

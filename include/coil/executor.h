@@ -43,8 +43,8 @@ typedef enum coil_lane {
  * such a cancellation the job's result is returned, and the next call that would wait
  * returns -ECANCELED.
  *
- * Fails with -ECANCELED if the task is cancelled before a thread has begun the job, which
- * never runs in that case, or if the task was already cancelled before the call. Also
+ * Fails with -ECANCELED if the task was already cancelled before the call, or is
+ * cancelled before a thread has begun the job. In both cases the job never runs. Also
  * fails with -EAGAIN if no thread could be started, or if abandoned jobs occupy all
  * threads. The first job of a loop may fail with -ENOMEM.
  */

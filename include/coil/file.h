@@ -86,11 +86,11 @@ COIL_SUSPENDS COIL_CHECKED int coil_mkstemp(char *name, coil_file **out);
  * Close the file, and return 0 or the error of close(2). This is the last opportunity to
  * detect a write error.
  *
- * Waits until the calls in progress have ended. A call in progress that needs another
- * operation fails with -EBADF. Closing a closed file has no effect. Fails with -EBUSY if
- * another task is closing the file. If the task is cancelled while it waits for other
- * calls, the result is -ECANCELED, and the call may be repeated. Once close(2) has begun,
- * it always completes.
+ * Waits until the calls in progress have ended. A call in progress that consists of many
+ * steps fails with -EBADF after its current step. Closing a closed file has no effect.
+ * Fails with -EBUSY if another task is closing the file. If the task is cancelled while
+ * it waits for other calls, the result is -ECANCELED, and the call may be repeated. Once
+ * close(2) has begun, it always completes.
  */
 COIL_SUSPENDS int coil_file_close(coil_file *file);
 
@@ -146,7 +146,7 @@ COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_pread_exact(coil_file *file, void *
  * The file is read in pieces of 64 KiB, so most calls do not wait. A call that does not
  * wait may still let other tasks run. Writes through this coil_file are visible to later
  * reads. Any other change to a piece that was already read, including truncation of the
- * file, may not be visible until the position is moved elsewhere.
+ * file, might not become visible until the position is moved elsewhere.
  */
 COIL_SUSPENDS COIL_CHECKED ssize_t coil_file_read_line(coil_file *file, char *line,
                                                        size_t size);

@@ -1,5 +1,5 @@
 /*
- * coil/latest.h - a value whose changes tasks can follow.
+ * coil/latest.h - a value that changes, and tasks that wait for its latest version.
  *
  *     static int level;
  *     static coil_latest latest = COIL_LATEST_INIT(&level, sizeof level);

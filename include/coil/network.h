@@ -68,7 +68,7 @@ typedef struct coil_network_opts {
     size_t segment_bytes; /* maximum data in one packet of a connection; 0: 16 KiB */
     size_t socket_limit;  /* maximum number of sockets (-EMFILE); 0: no limit */
 
-    unsigned short_ppm; /* a read or write transfers less than it could */
+    unsigned short_ppm; /* a read or write transfers fewer bytes than it could */
     unsigned late_ppm;  /* a call waits although it could complete, up to latency_ns[1] */
 
     unsigned refuse_ppm; /* a connection is refused */

@@ -84,15 +84,15 @@ COIL_API const coil_task_hooks *coil_hooks_thread_locals(const void *address);
  * Let all calls by one library block the thread, as outside of tasks. `address` is any
  * function or static variable of that library.
  *
- * Use this function for a library that must not be entered by a second task while a call
- * of the first task waits inside it. A garbage collector is such a library: it waits for
- * its own threads while it marks objects, and another task would change these objects.
- * The library that defines malloc() is excluded already.
+ * Use this function for a library that no task may enter while another task is waiting
+ * inside it. A garbage collector is such a library: it waits for its own threads while it
+ * marks objects, and another task would change these objects. The library that defines
+ * malloc() is excluded already.
  *
  *     rc = coil_posix_exclude((const void *)GC_malloc);
  *
  * A task must not be suspended in a callback of such a library while the library holds a
- * lock, because the next task that locks it would block the thread forever.
+ * lock, because the next task that acquires the lock would block the thread forever.
  *
  * Returns 0, even if the library was already excluded. Fails with -EINVAL if the address
  * belongs to the program itself or to no library. Fails with -ENOSPC if eight libraries

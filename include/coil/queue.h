@@ -144,13 +144,14 @@ COIL_SUSPENDS COIL_CHECKED int coil_queue_get_any(coil_queue *const queues[], si
 
 /*
  * Report that an item that was taken from the queue has been processed. Fails with
- * -EINVAL if called more often than items were put. (asyncio: task_done)
+ * -EINVAL if it is called more often than items were put into the queue. (asyncio:
+ * task_done)
  */
 COIL_API int coil_queue_task_done(coil_queue *queue);
 
 /*
- * Wait until every item that was put has been processed. Returns 0 or -ECANCELED.
- * (asyncio: join)
+ * Wait until every item that was put into the queue has been processed. Returns 0 or
+ * -ECANCELED. (asyncio: join)
  */
 COIL_SUSPENDS int coil_queue_join(coil_queue *queue);
 

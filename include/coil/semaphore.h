@@ -65,8 +65,8 @@ COIL_SUSPENDS COIL_CHECKED int
 coil_bounded_semaphore_acquire(coil_bounded_semaphore *bounded);
 
 /*
- * Increment the value. Fails with -EOVERFLOW, leaving the value unchanged, if it would
- * exceed the initial value.
+ * Increment the value. Fails with -EOVERFLOW if the value would exceed the initial value.
+ * In that case the value does not change.
  */
 COIL_API int coil_bounded_semaphore_release(coil_bounded_semaphore *bounded);
 

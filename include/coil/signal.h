@@ -73,8 +73,8 @@ COIL_API void coil_signal_restore(const sigset_t *set);
 
 /*
  * Call fn(arg) as a callback of the loop for each signal `signo`, in the context of this
- * call. A second call replaces the first. (asyncio: add_signal_handler, there only on the
- * main thread)
+ * call. A second call replaces the first. (asyncio: add_signal_handler, which works only
+ * on the main thread)
  *
  * Fails with -EINVAL, -EMFILE or -ENOMEM.
  */

@@ -213,9 +213,9 @@ COIL_API int coil_stream_set_keep_alive(coil_stream *stream, int64_t idle_ns);
  *
  * While a stream is detached, it may only be attached, closed or destroyed, on any
  * thread. Data that was read ahead and the TLS session move with the stream. Both fail
- * with -EBUSY while a call is in progress on the stream; coil_stream_attach() also does
- * if the stream is already attached. Also fail with -EBADF if the stream is closed,
- * -ENOMEM, or -EOPNOTSUPP in a simulated network.
+ * with -EBUSY while a call is in progress on the stream; coil_stream_attach() also fails
+ * with -EBUSY if the stream is already attached. Also fail with -EBADF if the stream is
+ * closed, -ENOMEM, or -EOPNOTSUPP in a simulated network.
  */
 COIL_API int coil_stream_detach(coil_stream *stream);
 COIL_API int coil_stream_attach(coil_stream *stream);
@@ -343,7 +343,8 @@ COIL_SUSPENDS int coil_stream_shutdown_write(coil_stream *stream);
  * Only these calls count for reading: coil_read_exact(), coil_read_line(),
  * coil_read_until(), and coil_copy() from the stream. Only these count for writing:
  * coil_write(), coil_writev(), coil_sendfile(), and coil_copy() to the stream. Returns 0
- * if the call failed immediately, and after -EBUSY the count of the call in progress.
+ * if the call failed immediately. If it failed with -EBUSY, returns the count of the call
+ * in progress.
  */
 COIL_API size_t coil_stream_read_transferred(const coil_stream *stream);
 COIL_API size_t coil_stream_write_transferred(const coil_stream *stream);
@@ -444,7 +445,7 @@ COIL_API COIL_CHECKED int coil_listen_unix(const char *path, int backlog,
                                            coil_listener **out);
 
 typedef struct coil_listen_options {
-    const char *host, *port; /* same as for coil_listen() */
+    const char *host, *port; /* as in coil_listen() */
     int backlog;             /* 0 means 1024 */
     /*
      * Several sockets may listen on the same port if all of them set this member

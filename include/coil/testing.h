@@ -110,8 +110,8 @@ COIL_SUSPENDS int coil_sequencer_wait(coil_sequencer *sequencer, unsigned positi
  * depends only on `seed`. 0 restores first-in, first-out order.
  *
  * The random order applies to this thread's current loop and to its later loops, each of
- * which starts with the seed again. Tasks that are ready in different turns keep their
- * order, and so do deadlines that are due at different times.
+ * which starts with the seed again. Tasks that become ready in different turns still run
+ * in order, and so do timers with different deadlines.
  */
 COIL_API void coil_testing_shuffle(uint64_t seed);
 

@@ -59,9 +59,9 @@ COIL_API unsigned coil_thread_index(void);
 COIL_API unsigned coil_thread_count(void);
 
 /*
- * Return the number of processors that this process may use, at least 1. The number comes
- * from the process's affinity mask, limited by the processor time of its control group
- * (cpu.max), rounded up.
+ * Return the number of processors that this process may use, at least 1. The result is
+ * the number of processors in the process's affinity mask. If the quota of its control
+ * group (cpu.max) is smaller, the result is that quota, rounded up.
  */
 COIL_API unsigned coil_processor_count(void);
 

@@ -46,7 +46,7 @@ COIL_API void coil_timer_init(coil_timer *timer, coil_callback fn, void *arg);
  * its deadline is changed, even if the timer is due but its function was not called yet.
  * When `fn` is called the timer is already stopped, and may be started again or freed.
  * Closing the loop stops the timer. Fails with -ENOMEM without changing the timer. Aborts
- * without a loop, or if coil_timer_init() was not called.
+ * if the thread has no loop, or if coil_timer_init() was not called.
  */
 COIL_API int coil_timer_start(coil_timer *timer, int64_t deadline);
 

@@ -119,9 +119,9 @@ typedef struct coil_tls_opts {
     /* a server requires a certificate from clients; needs ca_file or ca_path (mTLS) */
     bool verify_client;
     /*
-     * Treat the end of the connection as the end of the data, because many old servers
-     * send no close_notify. Use this option only for protocols in which each message
-     * specifies its length.
+     * Treat the end of the connection as the end of the data. Many old servers send no
+     * close_notify. Use this option only for protocols in which each message specifies
+     * its length.
      */
     bool allow_truncation;
     /*
