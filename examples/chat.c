@@ -1,7 +1,8 @@
 /*
  * chat.c - a chat room: `nc localhost PORT`. Each line is sent to all clients.
  *
- * A slow client misses lines, and learns how many. Other clients do not wait for it.
+ * A slow client misses lines, and learns how many. The other clients do not wait for the
+ * slow one.
  */
 #include <coil.h>
 

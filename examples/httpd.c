@@ -260,7 +260,10 @@ static int accept_patiently(coil_listener *listener, coil_stream **out)
     }
 }
 
-/* Serve a connection. If no task can be spawned for the next one, serve it here, too. */
+/*
+ * Serve a connection. If no task can be spawned for the next connection, this task serves
+ * that connection, too.
+ */
 static int serve(void *arg)
 {
     struct server *server = arg;

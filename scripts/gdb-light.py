@@ -52,7 +52,7 @@ def task_of(record):
 
 
 def stored(record):
-    """Return the address in the stack to which the stored bytes belong, the address of the stored bytes, and their
+    """Return the address at which the stored bytes belong in the stack, the address at which they are stored, and their
     number."""
     stack = task_of(record).dereference()["coro"]["stack"]
     count = int(stack["stored_steps"]) * 16

@@ -8,8 +8,8 @@
  * pages requested so far, and the seconds since the first request.
  *
  * Each page links to its children, so all pages can be reached. Each page also links to
- * its neighbours, to hubs to which all pages link, and to random pages, mostly early
- * ones. A few of the links lead to fragments: of the page itself, of a hub, or of a
+ * its neighbours, to hubs (pages to which all pages link), and to random pages, mostly
+ * early ones. A few of the links lead to fragments: of the page itself, of a hub, or of a
  * neighbour. One in a thousand random links leads to a missing page.
  */
 #include <coil.h>

@@ -27,7 +27,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* A page is both the chapter's queue entry and the FetchStatistic of its repository. */
+/*
+ * Contains the data of the chapter's queue entries, and of the FetchStatistic in its
+ * repository.
+ */
 struct page {
     char *url;
     int redirects_left;
