@@ -36,12 +36,12 @@ typedef enum coil_lane {
 /*
  * Run fn(arg) on a thread of the lane while this task waits; return the result of `fn`.
  *
- * `fn` may call only those functions of coil that are allowed on any thread, such as
- * coil_post() and the functions of promises, and coil_var_get(), which reads a copy of
- * the task's context. `arg` may be on the caller's stack, because the call always waits
- * until a started job has ended, even if the task is cancelled in the meantime. After
- * such a cancellation the job's result is returned, and the next call that would wait
- * returns -ECANCELED.
+ * `fn` may call only functions of coil that are allowed on any thread, such as
+ * coil_post() and the functions of promises. `fn` may also call coil_var_get(), which
+ * reads a copy of the task's context. `arg` may be on the caller's stack, because the
+ * call always waits until a started job has ended, even if the task is cancelled in the
+ * meantime. After such a cancellation the job's result is returned, and the next call
+ * that would wait returns -ECANCELED.
  *
  * Fails with -ECANCELED if the task was already cancelled before the call, or is
  * cancelled before a thread has begun the job. In both cases the job never runs. Also

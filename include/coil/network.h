@@ -48,8 +48,8 @@ extern "C" {
 
 /*
  * The behaviour of the network. Zeroes mean a fast network without failures. A member
- * `..._ppm` is the probability of an event, in millionths. Arrays of two are a range,
- * from minimum to maximum.
+ * `..._ppm` is the probability of an event, in millionths. A member that is an array of
+ * two holds a range: the minimum and the maximum.
  */
 typedef struct coil_network_opts {
     uint64_t seed; /* seed of all random decisions */

@@ -137,7 +137,8 @@ COIL_API COIL_CHECKED int coil_queue_get_nowait(coil_queue *queue, void *item);
  * that are shut down and empty are skipped.
  *
  * Fails with -ECANCELED (no item is taken), or -ESHUTDOWN once all queues are shut down
- * and empty. Also fails with -EINVAL if n is 0, or, only if n is above 8, with -ENOMEM.
+ * and empty. Also fails with -EINVAL if n is 0. May fail with -ENOMEM, but only if n is
+ * above 8.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_queue_get_any(coil_queue *const queues[], size_t n,
                                                   void *item);

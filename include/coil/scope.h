@@ -105,9 +105,9 @@ COIL_API bool coil_scope_expired(const coil_scope *scope);
 COIL_API void coil_region_bind(void *object);
 
 /*
- * Return the object of the innermost scope or group of the running task that has one. If
- * `inside` is such an object, return the next one further out. Returns NULL if there is
- * none.
+ * Return the object that is attached to the running task's innermost scope or group with
+ * an object. If `inside` is such an object, return the next one further out. Returns NULL
+ * if there is none.
  */
 COIL_API void *coil_region_bound(const void *inside);
 

@@ -19,8 +19,8 @@
  *
  * At least one thread must not block the signal. The functions return -EINVAL for invalid
  * numbers and signals that cannot be caught (SIGKILL, SIGSTOP). They also return -EINVAL
- * for SIGSEGV, SIGBUS, SIGFPE and SIGILL, because the faulting code cannot continue until
- * a task has run.
+ * for SIGSEGV, SIGBUS, SIGFPE and SIGILL, because the code that raised such a signal
+ * cannot wait until a task has handled it.
  *
  * Signals below SIGRTMIN are not counted: if several arrive before the loop checks, at
  * least one is delivered (signal(7)). Realtime signals are queued, each with its

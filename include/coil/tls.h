@@ -171,11 +171,11 @@ COIL_API void coil_tls_release(coil_tls *tls);
  * Make servers use the context `other` for clients that request `name`. (ssl:
  * sni_callback)
  *
- * `name` is "www.example.org", or "*.example.org" for each name with one more label. For
- * clients that request such a name, the server uses the certificate and protocols of
- * `other`, and its rules for client certificates (verify_client, trusted authorities,
- * crl_file). All other names are served by `tls` itself. The versions and ciphers are
- * always those of `tls`. `other` is retained.
+ * `name` is "www.example.org", or "*.example.org" for every name with one more label than
+ * "example.org". For clients that request such a name, the server uses the certificate
+ * and protocols of `other`, and its rules for client certificates (verify_client, trusted
+ * authorities, crl_file). All other names are served by `tls` itself. The versions and
+ * ciphers are always those of `tls`. `other` is retained.
  *
  * Call this function before the first connection. Returns 0. Fails with -EEXIST, -ENOMEM,
  * or -EINVAL if `name` is not a valid name or `other` is `tls` itself.
