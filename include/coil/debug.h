@@ -145,10 +145,10 @@ COIL_API void coil_set_slow_callback_ns(int64_t ns);
  * the thread has no loop.
  *
  * If a task or a callback has blocked its thread in a wait for a lock (a futex) for five
- * seconds, its position is printed on standard error. Such a wait never ends if another
- * task of the same thread holds the lock. If all threads of the process are waiting for
- * locks without a timeout, the program aborts after three seconds, unless a signal
- * handler or another process might release a lock.
+ * seconds, the position of that task or callback is printed on standard error. Such a
+ * wait never ends if another task of the same thread holds the lock. If all threads of
+ * the process are waiting for locks without a timeout, the program aborts after three
+ * seconds, unless a signal handler or another process might release a lock.
  *
  * libcoil-posix calls this function in each loop whose tasks wait through libcoil-posix.
  * While any loop is watched, the process has one additional thread, which examines the

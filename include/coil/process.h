@@ -110,9 +110,9 @@ typedef struct coil_process_opts {
  * envp is NULL. A relative name with '/' is resolved in `cwd`, if that is set. No shell
  * is used, so a script without "#!" fails with -ENOEXEC.
  *
- * The child's pipes are blocking, as most programs expect. If a pipe or terminal that the
- * child inherits or is given is non-blocking, coil reopens it for the child. So the child
- * may inherit the program's stdin even if a stream has adopted it. To connect two
+ * The child's pipes are blocking, as most programs expect. If the child inherits or is
+ * given a pipe or terminal that is non-blocking, coil reopens it for the child. So the
+ * child may inherit the program's stdin even if a stream has adopted it. To connect two
  * children, pass coil_stream_fd(coil_process_stdout(p)) as the second child's `in`.
  *
  * The child's signal mask is empty. Signals that the program ignores are also ignored by
