@@ -208,7 +208,8 @@ static void look_at(struct returned *r)
 }
 
 /*
- * Add the buffer to `returned`. The oldest entry, which it replaces, is checked before.
+ * Add the buffer to `returned`, where it replaces the oldest entry. Check that entry
+ * first.
  */
 void return_buffer(unsigned char *buffer, size_t n)
 {

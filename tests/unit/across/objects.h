@@ -12,7 +12,7 @@ struct test_object {
     void (*destroy)(void *object);
     const char *again;         /* the message if the object is destroyed twice */
     void (*use)(void *object); /* NULL if a use after destruction cannot be detected */
-    const char *used;          /* the message if the object is used after that */
+    const char *used;          /* the message if the object is used after destruction */
 };
 
 extern const struct test_object test_objects[];

@@ -99,8 +99,8 @@ static size_t below(size_t n)
 }
 
 /*
- * Return a random size, usually a small one. A large one is more than the buffers between
- * two ends hold.
+ * Return a random size, usually a small one. A large size exceeds the capacity of all
+ * buffers between two ends.
  */
 static size_t some_bytes(void)
 {

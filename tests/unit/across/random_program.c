@@ -73,12 +73,12 @@ struct world {
     int complaints;
     coil_listener *listener;
     bool listener_closed;
-    coil_server *server; /* NULL: `accepting` is used instead */
+    coil_server *server; /* NULL if `accepting` is the server */
     char host[16], port[8];
     coil_group serving;
     coil_task *accepting;
     bool has_tls;
-    coil_tls *tls[2]; /* of the clients, of the server */
+    coil_tls *tls[2]; /* the clients' and the server's context */
     int count;
     struct connection connections[CONNECTIONS];
 };

@@ -464,7 +464,7 @@ TASK_TEST(group_or_scope_that_was_never_entered_stops_the_program)
         {notify_zeroes, "coil: coil_condition_notify_all: the condition was never"},
     };
 
-    /* with memory that is filled with zeros, and with other bytes */
+    /* first with memory full of zeros, and then with other bytes */
     for (int fill = 0; fill < 2; fill++) {
         memset(&never_entered, fill, sizeof never_entered);
         memset(&scope_never_entered, fill, sizeof scope_never_entered);
@@ -857,8 +857,8 @@ static void *abort_barrier(void *arg)
 }
 
 /*
- * Initialise or use each object in a task, so that no task waits for an object at the
- * end.
+ * Initialise or use each object in a task, but do not leave any task waiting for an
+ * object.
  */
 static int use_each_and_call(void *call)
 {

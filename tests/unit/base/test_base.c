@@ -113,7 +113,7 @@ static void report(const char *sentence, const void *from)
     (void)from;
     sem_post(&report_has_begun);
     sem_wait(&report_may_go_on);
-    usleep(100000); /* a report that has to load libdw takes about as long */
+    usleep(100000); /* about as long as a report that has to load libdw */
     fprintf(stderr, "coil: %s\n", sentence);
 }
 

@@ -21,7 +21,10 @@
 
 #define CONTROL_BYTES 400
 
-/* Acquire a stack. Copies the description of its slot, so that tests can change it. */
+/*
+ * Acquire a stack, and copy the description of its slot, so that tests can change the
+ * copy.
+ */
 static int try_acquire(size_t stack_bytes, size_t control_bytes,
                        struct coil__stack *stack)
 {

@@ -457,7 +457,7 @@ static int sleep_two_milliseconds(void *arg)
 
 /*
  * Print the tasks after the sleeper's deadline has passed, while this task still occupies
- * the loop, which has not noticed this.
+ * the loop, so that the loop has not yet woken the sleeper.
  */
 static int dump_a_late_sleeper(void *arg)
 {

@@ -899,8 +899,8 @@ static void *destroy_it(void *arg)
 }
 
 /*
- * Begin to destroy a lane on a thread, where a job delays this. From then on, no other
- * thread must be able to retain the lane.
+ * Begin to destroy a lane on another thread. A job on the lane keeps the destruction from
+ * ending. Return once no thread can retain the lane any more.
  */
 static void begin_destroying(struct busy_lane *busy, pthread_t *thread)
 {

@@ -33,7 +33,7 @@ struct name_rule {
     const char *name;
     int type;            /* 'A', '6' (AAAA), or 0 for both types, without addresses */
     const char *address; /* NULL: the name has no address of this type */
-    const char *cname;   /* the name is an alias of this one, which has the address */
+    const char *cname;   /* not NULL: `name` is an alias of the name in this member */
     unsigned ttl;
     unsigned rcode;
     int soa_minimum; /* minimum in the SOA record of a negative answer; 0: no record */

@@ -709,7 +709,7 @@ IO_TEST(signal_bears_every_failing_system_call)
     CHECK_INT(rc, 0);
 }
 
-/* Send the second signal if the wait has begun, which it ends. */
+/* If the wait has begun, send the second signal, which ends the wait. */
 static void emit_second(void *arg)
 {
     (void)arg;

@@ -46,7 +46,7 @@ static unsigned port_of(int fd)
     return ntohs(name.sin_port);
 }
 
-/* Listen at `port`, or at any port if it is 0. */
+/* Listen at `port`, or at any free port if `port` is 0. */
 static unsigned open_host(struct host *host, const char *address, unsigned port)
 {
     struct sockaddr_in name = loopback(address, port);
@@ -59,8 +59,8 @@ static unsigned open_host(struct host *host, const char *address, unsigned port)
 }
 
 /*
- * Fill the backlog. A connection that does not complete in time shows that it is full:
- * the kernel has dropped the request.
+ * Fill the backlog. The attempts to connect beyond its capacity stay incomplete, because
+ * the kernel drops the requests.
  */
 static void make_deaf(struct host *host, const char *address)
 {

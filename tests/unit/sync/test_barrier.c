@@ -106,8 +106,8 @@ TASK_TEST(barrier_waiter_cancelled_in_the_turn_it_was_released_holds_up_nobody)
 }
 
 /*
- * If a task is cancelled after it has woken another task, the other one waits again, at
- * the end of the line. (asyncio does the same: CPython issue gh-155233)
+ * If a task is cancelled after it has woken another task, that other task waits again, at
+ * the end of the queue. (asyncio does the same: CPython issue gh-155233)
  */
 TASK_TEST(barrier_places_are_given_once_whoever_is_cancelled)
 {

@@ -170,7 +170,7 @@ TASK_TEST(future_is_set_from_a_timer_and_from_a_post)
 }
 
 /*
- * Complete the next future in a chain of a million futures. This is a done callback.
+ * A done callback, which completes the next future in a chain of a million futures.
  * (docs/seeds.md, row 62)
  */
 static void set_next(coil_future *future, void *arg)

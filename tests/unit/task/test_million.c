@@ -80,8 +80,8 @@ static int wait_for_event(void *arg)
 }
 
 /*
- * Spawn MANY light tasks. Another one runs before, so that memory that is allocated once
- * per process is not counted as theirs.
+ * Spawn MANY light tasks. Run another light task first, so that memory that is allocated
+ * once per process is not attributed to these tasks.
  */
 static void spawn_many(coil_task_fn fn, void *arg)
 {

@@ -235,8 +235,8 @@ SIM_TEST(simulated_sender_gives_up)
     CHECK_INT(coil_now(), COIL_MSEC(924600));
     CHECK_INT(coil_write(ends[0], "a", 1), -EPIPE);
     /*
-     * The other end does not know about this, so the bytes that it sends are answered
-     * with a reset.
+     * The other end does not know that the connection has timed out, so it sends bytes,
+     * which are answered with a reset.
      */
     CHECK_INT(coil_network_cut("127.0.0.1", 0), 0);
     CHECK_INT(coil_write(ends[1], "a", 1), 1);

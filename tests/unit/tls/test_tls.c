@@ -942,7 +942,7 @@ NET_TEST(tls_half_close)
 /*
  * As without TLS, a stream can be closed directly after the last write, in which case
  * coil sends the close_notify. (This is not a NET_TEST, because the simulated network may
- * accept only a part of it.)
+ * accept only a part of the close_notify.)
  */
 IO_TEST(tls_close_sends_a_close_notify)
 {

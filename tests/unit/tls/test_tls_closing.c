@@ -230,8 +230,8 @@ NET_TEST(tls_closed_in_each_call)
 }
 
 /*
- * Destroy a stream while its reader waits for its blocked writer. A reader does so after
- * a half-close, or if it has to send a reply.
+ * Destroy a stream while its reader waits for its blocked writer. A reader waits for the
+ * writer after a half-close, or if it has to send a reply.
  */
 NET_TEST(tls_destroyed_under_a_reader_and_a_writer)
 {
