@@ -24,8 +24,8 @@ void good_day(const struct scenario *scenario);
 /*
  * survives_good_day() runs the scenario without a fault. all_days() also runs it with
  * each possible fault, and prints a summary line. some_days() also runs it with one fault
- * of each kind, chosen by the seed. They return true on success. Otherwise they print the
- * fault and the output.
+ * of each kind, chosen by the seed. All three functions return true on success. Otherwise
+ * they print the fault and the output.
  */
 bool survives_good_day(const struct scenario *scenario);
 bool all_days(const struct scenario *scenario);

@@ -9,8 +9,8 @@
         trace("slept: %s", await outcome(asyncio.sleep(3)))
 
 An async function runs as the main task of asyncio.run(). Other functions are called without a loop. Each file contains
-the scenarios for one topic. It is loaded once. Each scenario then runs in its own process, so scenarios do not affect
-each other.
+the scenarios for one topic. The file is loaded once. Each scenario then runs in its own process, so scenarios do not
+affect each other.
 
 The scenarios run with CPython's asyncio, except for the changes in evened_out.py. Time is virtual, in whole
 seconds.

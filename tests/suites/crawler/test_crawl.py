@@ -980,8 +980,8 @@ def test_fragments_of_other_sites_that_come_late():
 
 
 def test_links_out_wait_until_the_starts_are_known():
-    """Links to other sites wait until the redirects of all start URLs are known, because those may add a site to the
-    crawl."""
+    """Links to other sites wait until the redirects of all start URLs are known, because these redirects may add a site
+    to the crawl."""
     with Site({"/": page(), "/x": page()}) as other:
         answers = {"/": slow(0.4, redirect(other.url)), "/first": page(other.url + "x")}
         with Site(answers) as site:

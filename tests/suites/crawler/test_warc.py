@@ -3,8 +3,8 @@
 
     test_warc.py COIL_CRAWL
 
-This script parses WARC 1.1 itself. In addition, a test parses the archive with Webrecorder's warcio for Node. It is
-skipped if npm cannot install warcio in the build folder.
+This script parses WARC 1.1 itself. In addition, a test parses the archive with Webrecorder's warcio for Node. This test
+is skipped if npm cannot install warcio in the build folder.
 """
 
 import base64

@@ -1,8 +1,9 @@
 /*
  * scenarios.h - scenarios in which third-party libraries allocate memory.
  *
- * Each scenario is the function of a main task. It returns 0 if it received all bytes, a
- * negative errno if a call failed, or 1 if the result is wrong although no call failed.
+ * Each scenario is the function of a main task. The function returns 0 if it received all
+ * bytes, a negative errno if a call failed, or 1 if the result is wrong although no call
+ * failed.
  */
 #ifndef COIL_TESTS_ENOMEM_SCENARIOS_H
 #define COIL_TESTS_ENOMEM_SCENARIOS_H

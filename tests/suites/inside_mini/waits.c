@@ -1,7 +1,7 @@
 /*
  * waits.c - prints output that must be the same with examples/inside/mini/coil.h and with
- * coil. It shows that every wait can be cancelled, and that a group ends only when all
- * its tasks have ended.
+ * coil. The output shows that every wait can be cancelled, and that a group ends only
+ * when all its tasks have ended.
  */
 #include <coil.h>
 

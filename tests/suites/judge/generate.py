@@ -237,7 +237,7 @@ class Generator:
         return Node(["try"], body, kind.split(), handler)
 
     def catching(self, nodes):
-        """Return a block that catches a cancellation or an error. Its handler often waits."""
+        """Return a block that catches a cancellation or an error. The block's handler often waits."""
         kind = self.rng.choice(["except cancelled", "except error"])
         handler = self.block([], longest=2)
         if self.rng.random() < 0.6:

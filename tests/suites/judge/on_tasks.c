@@ -7,7 +7,7 @@
 
 /*
  * Store the tasks and futures named by the words of the line from `first` on, and return
- * their number. Those that do not exist are omitted.
+ * their number. Tasks and futures that do not exist are omitted.
  */
 static size_t several_of(const struct body *body, const struct line *line, int first,
                          coil_future *several[LINE_MAX_WORDS])

@@ -3,9 +3,9 @@
     python3 reference.py BATCH > traces
 
 coil_judge.c has a counterpart for each instruction. An instruction is a method `do_VERB`, which returns an int or a
-word for the trace, or raises an exception. It returns a word where C returns an errno but the task continues, because a
-queue is full or a future is set twice, for example. It raises an exception where the errno ends the task in C, as a
-failure or a cancellation does.
+word for the trace, or raises an exception. The method returns a word where C returns an errno but the task continues,
+because a queue is full or a future is set twice, for example. The method raises an exception where the errno ends the
+task in C, as a failure or a cancellation does.
 """
 
 import asyncio

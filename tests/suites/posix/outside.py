@@ -163,8 +163,8 @@ CANCELLATION_POINTS = """
 
 
 def cancellation_points(library):
-    """The manual must list every cancellation point. Those that it lists as suspending, and no others, must be exported
-    by libcoil-posix."""
+    """The manual must list every cancellation point. libcoil-posix must export the cancellation points that the manual
+    lists as suspending, and no others."""
     text = (ROOT / 'docs' / 'manual' / 'posix.md').read_text()
     text = text[text.index('<!-- cancellation points -->'):]
     rows = dict(re.findall(r'^\| ([\w, ]+) \| (`.*`) \|$', text.split('\n\n')[0], re.M))

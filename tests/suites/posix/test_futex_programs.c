@@ -88,7 +88,7 @@ static void signal_one(futex *cond)
 
 /*
  * Make all waiters of the condition variable wait for the mutex, which the caller holds.
- * They are woken one by one as the mutex is unlocked.
+ * These waiters are woken one by one as the mutex is unlocked.
  */
 static void broadcast(futex *cond, futex *mutex)
 {

@@ -1,6 +1,6 @@
 /*
- * test_resolver.c - res_query() and related functions. They query a server in this test,
- * because the test sets the thread's resolver state `_res`.
+ * test_resolver.c - res_query() and related functions. These functions query the test's
+ * own server, because the test sets the thread's resolver state `_res`.
  */
 #include "differential.h"
 

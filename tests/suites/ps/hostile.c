@@ -89,8 +89,8 @@ static void groups(void)
 }
 
 /*
- * Make each task wait. `kind` states whether the futures are an array of `count` elements
- * that begins at the address `first`, or a list whose head is at the address `count`.
+ * Make each task wait. Depending on `kind`, the futures are an array of `count` elements
+ * at the address `first`, or a list whose head is at the address `count`.
  */
 static void await(unsigned char kind, uint64_t first, uint64_t count)
 {

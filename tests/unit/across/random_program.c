@@ -316,7 +316,7 @@ static int read_step(struct end *end)
 
 /*
  * Run the step, sometimes with a time limit. After a timeout, the next step continues
- * where this one has stopped.
+ * where this step stopped.
  */
 static int for_a_while(struct end *end, int (*step)(struct end *))
 {

@@ -28,7 +28,10 @@ void random_tls_end(void)
     begun = false;
 }
 
-/* Fill the buffer with splitmix64 numbers, one byte of each. They need not be secure. */
+/*
+ * Fill the buffer with splitmix64 numbers, one byte of each. The numbers need not be
+ * secure.
+ */
 static int draw(unsigned char *bytes, int n)
 {
     for (int i = 0; i < n; i++) {

@@ -57,8 +57,8 @@ static void run_on_backend(void *task)
 }
 
 /*
- * Check that `fn` aborts with this message. It runs in a child process, with a loop on
- * the test's backend.
+ * Check that `fn` aborts with this message. The call runs in a child process, with a loop
+ * on the test's backend.
  */
 static void check_dies_in_task(int (*fn)(void *), const char *sentence)
 {

@@ -9,7 +9,10 @@
 
 #include <string.h>
 
-/* A dummy object of any type, which no function reads. Its bytes are nonzero. */
+/*
+ * A dummy object of any type, which no function reads. All bytes of the object are
+ * nonzero.
+ */
 static _Alignas(64) char object[4096];
 #define D ((void *)object)
 

@@ -3,8 +3,8 @@
  * containers forbid.
  *
  * seccomp(2) makes the system calls fail with the error that such a kernel returns. After
- * that, a program runs that uses a little of every feature. It has more tasks than there
- * can be guards without MADV_GUARD_INSTALL.
+ * that, a program runs that uses a little of every feature. The program has more tasks
+ * than there can be guards without MADV_GUARD_INSTALL.
  */
 #include "../../harness/harness.h"
 

@@ -739,8 +739,7 @@ static int swallows_the_exit(coil_gen *gen, void *arg)
 
 /*
  * Closing the outer generator closes its delegate first. As in Python, the outer
- * generator gets its own GeneratorExit, even if the delegate has swallowed the one that
- * it got.
+ * generator gets its own GeneratorExit, even if the delegate has ignored its own.
  */
 TEST(gen_close_reaches_the_outer_though_the_inner_swallowed_it)
 {

@@ -179,8 +179,8 @@ static void set_it(void *arg)
 }
 
 /*
- * Post after a while, without a reference to the loop. This is a mistake, but even so a
- * deadlock must not be reported.
+ * Post after a while, without a reference to the loop. Posting without a reference is a
+ * mistake, but even so a deadlock must not be reported.
  */
 static void *post_later(void *loop)
 {

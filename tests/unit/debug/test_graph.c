@@ -292,8 +292,8 @@ static int await_the_other(void *arg)
 }
 
 /*
- * Create two tasks that await each other. They can never end, so the test must neither
- * wait for them nor cancel them.
+ * Create two tasks that await each other. These tasks can never end, so the test must
+ * neither wait for them nor cancel them.
  */
 static int make_circle(void *arg)
 {

@@ -8,10 +8,10 @@
  *     /slow/NAME     10 KB a second
  *     /moved         a redirect to /file/small
  *
- * The TLS port also supports HTTP/2. Its certificate for "localhost" is created with
- * openssl(1) and signed by an authority of the test. The authority's certificate is also
- * in the folder `trusted`, under the hashed name that OpenSSL looks for. other.pem is the
- * certificate of another authority.
+ * The TLS port also supports HTTP/2. The port's certificate for "localhost" is created
+ * with openssl(1) and signed by an authority of the test. The authority's certificate is
+ * also in the folder `trusted`, under the hashed name that OpenSSL looks for. other.pem
+ * is the certificate of another authority.
  */
 #ifndef TESTS_HTTP_NGINX_H
 #define TESTS_HTTP_NGINX_H

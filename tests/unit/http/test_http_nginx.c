@@ -297,7 +297,8 @@ IO_TEST(http_2_serves_many_slow_readers)
 
 /*
  * A request with headers or a URL of this length is sent over HTTP/1, because libcurl
- * 7.88 would hang over HTTP/2. It would also hang if a request exceeded its TLS buffer.
+ * 7.88 would hang over HTTP/2. libcurl would also hang if a request exceeded its TLS
+ * buffer.
  */
 IO_TEST(http_requests_that_are_too_long_for_http_2_go_by_http_1)
 {

@@ -120,8 +120,8 @@ IO_TEST(http_session_sends_its_cookies_and_those_of_a_request_in_one_header)
 }
 
 /*
- * A response may outlive its session, whose cookies stay allocated until the response is
- * destroyed.
+ * A response may outlive its session. The session's cookies stay allocated until the
+ * response is destroyed.
  */
 IO_TEST(http_cookies_outlive_their_session)
 {

@@ -713,7 +713,7 @@ IO_TEST(poll_whose_system_calls_fail)
             coil_testing_fail_system_call(0, 0);
             CHECK(rc <= 0 && (rc < 0 || nth > 1));
             if (nth > 20)
-                break; /* it was a poll of the loop, whose number varies */
+                break; /* by now only polls of the loop fail, and their number varies */
         }
     close_both(ends);
 }

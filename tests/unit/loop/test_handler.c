@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /*
- * Objects of the interrupted loop. Tasks have already waited for those that can be
+ * Objects of the interrupted loop. Tasks have already waited for each object that can be
  * awaited.
  */
 static struct {

@@ -1412,8 +1412,8 @@ RING_TEST(ring_is_mapped_for_the_first_operation)
 }
 
 /*
- * Sleep until the loop waits with its ring, whose timeouts are more precise than those of
- * ppoll(2), and then once more.
+ * Sleep until the loop waits with its ring, and then sleep once more. The ring's timeouts
+ * are more precise than those of ppoll(2).
  */
 static int sleep_until_mapped(void *arg)
 {

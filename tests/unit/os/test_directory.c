@@ -164,7 +164,7 @@ static int list(int *names)
 
 /*
  * Make each system call of a listing fail once. Returns the number of failed calls that
- * read the directory, without those in which the loop waits.
+ * read the directory, not counting those in which the loop waits.
  */
 static int each_call_fails(void)
 {

@@ -733,7 +733,7 @@ static int use_file(void)
 
 /*
  * Make each system call of use_file() fail once. Returns the number of failed calls that
- * use the file, without those in which the loop waits.
+ * use the file, not counting those in which the loop waits.
  */
 static int each_call_fails(void)
 {

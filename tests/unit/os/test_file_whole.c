@@ -316,8 +316,8 @@ static char *much(size_t n)
 }
 
 /*
- * Copy a large file, also to another file system, to which the data are copied through a
- * buffer.
+ * Copy a large file to another file system and back, if there is one. The data are then
+ * copied through a buffer.
  */
 static void copy_large(void)
 {

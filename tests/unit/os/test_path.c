@@ -203,7 +203,7 @@ static int change_when_cancelled(void *path)
 
 /*
  * Make each system call of change_all() fail once. Returns the number of failed calls
- * that take a path, without those in which the loop waits.
+ * that take a path, not counting those in which the loop waits.
  */
 static int each_change_fails(void)
 {

@@ -444,7 +444,7 @@ static void handle(int signo)
 
 /*
  * Return the set of signals that this process ignores, from /proc/self/status (proc(5)).
- * It may include the C library's own signals, if make(1) ignored all signals.
+ * The set may include the C library's own signals, if make(1) ignored all signals.
  */
 static unsigned long long ignored_signals(void)
 {

@@ -53,8 +53,8 @@ static coil_listener *listen_on(const char *host, struct connecting *c)
 }
 
 /*
- * Listen, and fill the backlog, so that connecting takes seconds, because the kernel
- * drops further requests.
+ * Listen, and fill the backlog. The kernel drops further requests, so connecting takes
+ * seconds.
  */
 static int listen_and_fill(struct connecting *c, int fillers[], int count)
 {

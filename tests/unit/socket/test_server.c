@@ -216,8 +216,8 @@ static int fail_on_x(coil_stream *stream, void *arg)
 }
 
 /*
- * A handler that fails after the connection was reset. Its report cannot name the peer,
- * because getpeername(2) fails.
+ * A handler that fails after the connection was reset. The report of this failure cannot
+ * name the peer, because getpeername(2) fails.
  */
 static int fail_on_reset(coil_stream *stream, void *arg)
 {

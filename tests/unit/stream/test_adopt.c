@@ -135,7 +135,7 @@ IO_TEST(pipe_and_pair_without_descriptors_or_memory)
 
 /* ---- whose flag it is -------------------------------------------------------------- */
 
-/* Duplicates of the descriptors act as those of another program. */
+/* Duplicates of the descriptors act as another program's copies. */
 IO_TEST(adopted_pipe_still_blocks_for_others)
 {
     coil_stream *reader, *writer;

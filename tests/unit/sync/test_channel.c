@@ -201,8 +201,8 @@ static int get_one_and_yield(void *arg)
 }
 
 /*
- * A getter that is cancelled after it was given an item returns the item. Its next wait
- * fails.
+ * A getter that is cancelled after it was given an item returns the item. The getter's
+ * next wait fails.
  */
 TASK_TEST(channel_getter_that_is_cancelled_too_late_keeps_its_item)
 {

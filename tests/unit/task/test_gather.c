@@ -67,8 +67,8 @@ static int promise_await(void *promise)
 }
 
 /*
- * A gather accepts futures and tasks. It can wait for a promise or a custom awaitable if
- * a task awaits these.
+ * A gather accepts futures and tasks. To include a promise or a custom awaitable, gather
+ * a task that awaits it.
  */
 TASK_TEST(gather_takes_whatever_can_be_awaited)
 {

@@ -628,7 +628,7 @@ static int cancel_it(void *arg)
 }
 
 /*
- * This needs a task with a stack of the usual size, because the main stack is large
+ * The test needs a task with a stack of the usual size, because the main stack is large
  * enough to hide a recursion.
  */
 TASK_TEST(cancelling_down_a_chain_of_twenty_thousand_needs_no_deep_stack)

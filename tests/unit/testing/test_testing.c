@@ -294,8 +294,8 @@ IO_TEST(a_system_call_that_is_interrupted_is_made_again)
 }
 
 /*
- * A small program, which is run while each of its calls fails in turn. It must end
- * without leaking anything.
+ * A small program, which is run while each of its calls fails in turn. The program must
+ * end without leaking anything.
  */
 static int converse(void *arg)
 {

@@ -95,8 +95,8 @@ static void let_pass(int moments)
 
 /*
  * Close or destroy one end during the handshake, after the given time (see let_pass()).
- * Its handshake must fail with -EBADF, unless it has already ended. The other end's
- * handshake must end, too.
+ * The handshake of this end must fail with -EBADF, unless it has already ended. The other
+ * end's handshake must end, too.
  */
 static void shake_hands(struct side *closed, struct side *other, int moments,
                         bool destroys)

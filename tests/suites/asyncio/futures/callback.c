@@ -25,8 +25,8 @@ static void cancel_both(coil_future *done, void *arg)
 }
 
 /*
- * A callback runs between the two tasks that await a future. It can cancel the second
- * task, which is already ready, but not the first, which has ended.
+ * A callback runs between the two tasks that await a future. The callback can cancel the
+ * second task, which is already ready, but not the first, which has ended.
  */
 SCENARIO(callback_cancels_a_task_that_is_ready)
 {

@@ -12,8 +12,8 @@ async def callback_cancels_waiter(i, future):
 
 @scenario
 async def callback_cancels_a_task_that_is_ready():
-    """A callback runs between the two tasks that await a future. It can cancel the second task, which is already ready,
-    but not the first, which has ended."""
+    """A callback runs between the two tasks that await a future. The callback can cancel the second task, which is
+    already ready, but not the first, which has ended."""
     future = new_future()
     tasks = [asyncio.create_task(callback_cancels_waiter(0, future))]
     await turns(1)

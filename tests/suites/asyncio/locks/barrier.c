@@ -502,8 +502,8 @@ static int last(void *arg)
 }
 
 /*
- * Tasks may wait again after a reset has ended their waits. They pass the barrier when
- * another task joins them.
+ * Tasks may wait again after a reset has ended their waits. These tasks pass the barrier
+ * when another task joins them.
  */
 SCENARIO(barrier_reset_then_filled_again)
 {

@@ -315,7 +315,8 @@ async def last():
 
 @scenario
 async def barrier_reset_then_filled_again():
-    """Tasks may wait again after a reset has ended their waits. They pass the barrier when another task joins them."""
+    """Tasks may wait again after a reset has ended their waits. These tasks pass the barrier when another task joins
+    them."""
     for name in "abc":
         asyncio.create_task(barrier_reset_then_party(name))
     asyncio.create_task(barrier_of_4.reset())

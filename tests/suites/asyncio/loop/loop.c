@@ -251,8 +251,8 @@ static int body(void *loop)
 }
 
 /*
- * A task that stops its loop continues until it waits. It resumes when the loop runs
- * again.
+ * A task that stops its loop continues until it waits. The task resumes when the loop
+ * runs again.
  */
 LOOP_SCENARIO(stop_from_a_task_lets_it_go_on_until_it_waits)
 {

@@ -184,7 +184,7 @@ async def body(loop):
 
 @scenario
 def stop_from_a_task_lets_it_go_on_until_it_waits():
-    """A task that stops its loop continues until it waits. It resumes when the loop runs again."""
+    """A task that stops its loop continues until it waits. The task resumes when the loop runs again."""
     loop = VirtualLoop()
     task = loop.create_task(body(loop))
     try:

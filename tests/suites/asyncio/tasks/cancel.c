@@ -485,7 +485,7 @@ static int child_cancels_parent(void *arg)
 
 /*
  * A child that cancels its waiting parent also cancels itself, because the parent awaits
- * it. It ends as cancelled even if it returns without waiting.
+ * it. The child ends as cancelled even if it returns without waiting.
  */
 SCENARIO(child_cancels_the_parent_that_awaits_it)
 {

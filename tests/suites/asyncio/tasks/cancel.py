@@ -310,8 +310,8 @@ async def child_cancels_child(parent):
 
 @scenario
 async def child_cancels_the_parent_that_awaits_it():
-    """A child that cancels its waiting parent also cancels itself, because the parent awaits it. It ends as cancelled
-    even if it returns without waiting."""
+    """A child that cancels its waiting parent also cancels itself, because the parent awaits it. The child ends as
+    cancelled even if it returns without waiting."""
     parent_task = None
 
     async def parent():

@@ -372,7 +372,7 @@ static int gather_that_failed_body(void *arg)
 
 /*
  * If a task is cancelled after its gather has failed, only its present wait is cancelled.
- * The other gathered tasks are not.
+ * The other gathered tasks are not cancelled.
  */
 SCENARIO(gather_that_failed_cancels_nobody_any_more)
 {

@@ -221,7 +221,7 @@ async def gather_that_failed_body(tasks):
 @scenario
 async def gather_that_failed_cancels_nobody_any_more():
     """If a task is cancelled after its gather has failed, only its present wait is cancelled. The other gathered tasks
-    are not."""
+    are not cancelled."""
     tasks = [asyncio.create_task(gather_that_failed_failing()),
              asyncio.create_task(asyncio.sleep(4))]  # fmt: skip
     task = asyncio.create_task(gather_that_failed_body(tasks))

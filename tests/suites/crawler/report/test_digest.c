@@ -268,8 +268,8 @@ TEST(digest_leaves_out_what_the_baseline_has)
 }
 
 /*
- * A link in the baseline is reported only if its verdict has changed. Its record may
- * precede or follow the verdict.
+ * A link in the baseline is reported only if its verdict has changed. The link's record
+ * may precede or follow the verdict.
  */
 TEST(digest_tells_links_that_the_baseline_lacks)
 {

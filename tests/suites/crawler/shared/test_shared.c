@@ -340,8 +340,8 @@ IO_TEST(shared_crawl_renews_leases_whose_results_wait_to_be_sent)
 }
 
 /*
- * A process that loses its connection cannot release its leases. They expire, and another
- * process fetches their pages.
+ * A process that loses its connection cannot release its leases. The leases expire, and
+ * another process fetches their pages.
  */
 IO_TEST(shared_crawl_goes_on_after_a_while_without_a_process_that_is_killed)
 {

@@ -6,9 +6,9 @@
  *     posix-libraries --alone      without libcoil-posix: the tasks wait for each other
  *
  * For each library, and for all libraries together, this program measures a few
- * sequential calls, and computes from them how long TASKS sequential calls would take. It
- * then measures TASKS calls in tasks, which must take less than a tenth of that time.
- * Ends with `N passed, N failed`.
+ * sequential calls, and computes from them how long TASKS sequential calls would take.
+ * The program then measures TASKS calls in tasks, which must take less than a tenth of
+ * that time. Ends with `N passed, N failed`.
  */
 #include "library.h"
 

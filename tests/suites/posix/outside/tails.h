@@ -1,7 +1,7 @@
 /*
- * tails.h - code shared by calls.c, tails.c and tails_cxx.cpp. It makes a call in a task,
- * ends the call from another task, and runs each call in a child process, because the
- * call may hang.
+ * tails.h - code shared by calls.c, tails.c and tails_cxx.cpp. This code makes a call in
+ * a task, ends the call from another task, and runs each call in a child process, because
+ * the call may hang.
  */
 #include <coil.h>
 #include <coil/posix.h>
