@@ -157,7 +157,7 @@ static bool has_other_threads(void)
     while (readdir(dir) != NULL)
         entries++;
     closedir(dir);
-    return entries > 3; /* more than ".", ".." and this thread */
+    return entries > 3; /* there are entries besides ".", ".." and this thread */
 }
 
 /*

@@ -77,7 +77,7 @@ enum {
     BACKENDS = sizeof backends / sizeof backends[0],
     JOBS_LIMIT = 16,
     TEXTS = 8,
-    /* start no more tests after so many timeouts */
+    /* after this many timeouts, start no more tests */
     TIMED_OUT_LIMIT = 5,
 };
 

@@ -288,7 +288,7 @@ static void run()
     CHECK(coil_run(app, nullptr, nullptr) == 0);
     try {
         throw text_of(0);
-    } catch (const std::string &caught) { /* on the thread's own stack */
+    } catch (const std::string &caught) { /* handled on the thread's own stack */
         CHECK(coil_run(app, nullptr, nullptr) == 0);
         CHECK(caught == text_of(0) && std::current_exception() != nullptr);
     }

@@ -28,7 +28,7 @@ struct step {
             std::call_once(flag, [this] {
                 int call = ++calls;
 
-                std::this_thread::sleep_for(2ms); /* other callers wait meanwhile */
+                std::this_thread::sleep_for(2ms); /* meanwhile, other callers wait */
                 if (call <= failures)
                     throw std::runtime_error("not yet");
             });

@@ -376,7 +376,7 @@ IO_TEST(accept_beside_another_process)
         int fd = tcp(0);
 
         CHECK_INT(connect(fd, at(), address_bytes), 0);
-        close(accept(s.listener, NULL, NULL)); /* the connection of this test */
+        close(accept(s.listener, NULL, NULL)); /* the connection that this test opened */
         close(fd);
         settle();
         CHECK_INT(s.served, 0);

@@ -122,7 +122,7 @@ static void post(futex *sem)
 
 /* ---- the program ------------------------------------------------------------------- */
 
-#define WORKERS 12 /* half of them produce, the others consume */
+#define WORKERS 12 /* half of the workers produce items, the others consume them */
 #define ITEMS 40   /* per producer */
 #define ROOM 3
 
@@ -131,7 +131,7 @@ static struct {
     int items[ROOM], count; /* guarded by `mutex` */
     int produced, consumed; /* also guarded by `mutex` */
     long sum;
-    /* number of workers that hold the mutex, and that hold a ticket */
+    /* numbers of workers that hold the mutex, and of workers that hold a ticket */
     int inside, at_once;
 } program;
 

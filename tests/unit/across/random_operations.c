@@ -38,7 +38,7 @@ enum {
     PAIRS = 6,
     TASKS = 32,
     LARGEST = 40000,
-    DATAGRAMS = 2048, /* the maximum for one pair */
+    DATAGRAMS = 2048, /* maximum number for one pair */
     DATAGRAM = 1400,
     FILE_SIZE = 100000,
     PATIENCE_MS = 5000, /* deadline of operations that normally do not wait */

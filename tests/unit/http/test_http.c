@@ -555,7 +555,7 @@ IO_TEST(http_holds_little_of_a_body_that_is_read_slowly)
 
     begin(&both);
     CHECK_INT(http_ask(&both.client, "/much"), 0);
-    do { /* until the server can send no more */
+    do { /* wait until the server can send no more */
         before = first;
         coil_sleep(COIL_MSEC(50));
         first = bytes_sent;

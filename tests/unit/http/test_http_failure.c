@@ -16,7 +16,7 @@ static int say_ok(struct http_connection *c)
 /* ---- answers that are none --------------------------------------------------------- */
 
 struct bad_answer {
-    /* the answer; if `flood` is not 0, it is followed by 300,000 times that character */
+    /* the answer; if `flood` is not 0, 300,000 copies of that character follow */
     const char *text;
     char flood;
     int rc;

@@ -586,7 +586,7 @@ IO_TEST(poll_for_an_error_and_a_byte_needs_no_set)
     coil_task *task;
 
     make_pipe(ends);
-    for (int i = 0; i < 2; i++) { /* then the descriptor is already registered */
+    for (int i = 0; i < 2; i++) { /* the second time, the descriptor is registered */
         lowest = dup(ends[0]);
         close(lowest);
         p.ended = false;

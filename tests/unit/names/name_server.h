@@ -54,7 +54,7 @@ struct name_server {
     pthread_t thread;
     _Atomic unsigned questions, tcp_questions;
     unsigned dropped[16]; /* by rule */
-    bool released;        /* used by the thread */
+    bool released;        /* used only by the server's thread */
 };
 
 void name_server_start(struct name_server *server, const struct name_rule *rules,

@@ -510,7 +510,7 @@ TEST(process_is_detached_when_its_loop_is_gone)
     CHECK_INT(coil_run(detach_later, &p, NULL), 0);
     pid = coil_process_pid(p);
     CHECK_INT(kill(pid, 0), 0);
-    coil_process_detach(p); /* detaching closes its stdin */
+    coil_process_detach(p); /* detaching closes the child's stdin, so the child ends */
     wait_for_no_children();
 }
 

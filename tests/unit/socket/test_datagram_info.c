@@ -348,8 +348,8 @@ NET_TEST(datagram_info_receive_that_is_cancelled_loses_nothing)
     for (int i = 0; i < 3; i++)
         CHECK_INT(coil_spawn(do_receive, server, NULL, &tasks[i]), 0);
     settle();
-    coil_task_cancel(tasks[0], NULL); /* is waiting for the datagram */
-    coil_task_cancel(tasks[2], NULL); /* is waiting for its turn */
+    coil_task_cancel(tasks[0], NULL); /* this task waits for the datagram */
+    coil_task_cancel(tasks[2], NULL); /* this task waits for its turn */
     finish_cancelled(tasks[0]);
     finish_cancelled(tasks[2]);
     CHECK_INT(coil_send_to(client, "abc", 3, &to.any, to.length), 3);

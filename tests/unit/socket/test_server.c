@@ -577,7 +577,7 @@ static int stop_from_within(coil_stream *stream, void *arg)
     CHECK_INT(coil_server_wait(server), -EDEADLK);
     CHECK_INT(coil_server_stop(server), 0);
     CHECK_INT(coil_server_stop(server), 0);
-    return (int)coil_write(stream, "bye", 3); /* within the grace time */
+    return (int)coil_write(stream, "bye", 3); /* succeeds during the grace time */
 }
 
 NET_TEST(server_stopped_by_a_handler)

@@ -392,7 +392,7 @@ IO_TEST(copy_of_much_that_need_not_wait_lets_timers_fire)
     make_stream_pair(from);
     make_stream_pair(to);
     CHECK_INT(coil_spawn(write_much, from[0], NULL, &task), 0);
-    settle(); /* until the kernel's buffers are full */
+    settle(); /* wait until the kernel's buffers are full */
     due.stream = to[0];
     due.copied = SIZE_MAX;
     /* after that, the next read does not wait */

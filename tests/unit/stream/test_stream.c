@@ -209,7 +209,7 @@ IO_TEST(stream_reads_past_urgent_data)
     int peer;
     coil_stream *stream = make_stream_and_peer(&peer);
 
-    coil_sleep(COIL_USEC(100)); /* so that the poller reports the stream as writable */
+    coil_sleep(COIL_USEC(100)); /* let the poller report the stream as writable */
     CHECK_INT(send(peer, "abc", 3, 0), 3);
     CHECK_INT(send(peer, "!", 1, MSG_OOB), 1);
     CHECK_INT(send(peer, "defg", 4, 0), 4);
@@ -949,7 +949,7 @@ IO_TEST(stream_write_to_a_peer_that_sends_no_more_waits_asleep)
 
         make_half_closed(ends, local);
         task = start_writing_much(ends[0]);
-        coil_sleep(COIL_MSEC(10)); /* so that the write notices the shutdown */
+        coil_sleep(COIL_MSEC(10)); /* let the write notice the shutdown */
         coil_stats_get(&before);
         coil_sleep(COIL_MSEC(100));
         coil_stats_get(&after);

@@ -760,7 +760,7 @@ static int echo_once(void *arg)
 
 /* The outcomes of a series of runs, in each of which a different call failed. */
 struct survived {
-    int all, borne;  /* number of runs, and of those that completed despite the failure */
+    int all, borne;  /* number of runs; number of runs without an error */
     int failed[512]; /* number of runs by errno */
 };
 

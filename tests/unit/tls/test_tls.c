@@ -1270,7 +1270,7 @@ static int serve_a_day(void *arg)
     if (n == 0)
         n = coil_stream_shutdown_write(e->server);
     day->server_fails = n < 0;
-    /* so that the client does not wait for more bytes */
+    /* closed, so that the client does not wait for more bytes */
     coil_stream_close(e->server);
     return 0;
 }

@@ -25,7 +25,7 @@ struct site {
     double rate, burst;
     /* if not 0, the site allows `burst` requests per window, instead of using a bucket */
     int64_t window_ns;
-    int status;             /* the status of a refusal */
+    int status;             /* HTTP status of a refusal */
     int64_t retry_after_ns; /* 0: no Retry-After */
     double penalty;         /* number of tokens that a refused request takes */
     unsigned broken_every;  /* if not 0, always refuse every n-th page */
