@@ -13,8 +13,8 @@
  *
  * A FILE has a recursive lock, which a thread owns. While a task uses the FILE, its
  * thread holds this lock, so other threads wait as they would without coil. The list
- * `uses` prevents other tasks of the same thread from using the FILE at the same time. It
- * does not stop callbacks on the same thread, but neither would a mutex.
+ * `uses` prevents other tasks of the same thread from using the FILE at the same time.
+ * The list does not stop callbacks on the same thread, but neither would a mutex.
  *
  * Only the C library handles FILEs without a descriptor (open_memstream(),
  * fopencookie()), FILEs of wide characters, and regular files, which never wait when they
@@ -618,9 +618,9 @@ static size_t copy_to_buffer(FILE *file, const char *from, size_t n)
 }
 
 /*
- * Fill the buffer and write it. Then write as many whole buffers as possible directly
- * from the caller's memory, and store the rest in the buffer. Returns the number of bytes
- * written or stored.
+ * Fill the buffer and write it, write as many whole buffers as possible directly from the
+ * caller's memory, and store the rest in the buffer. Returns the number of bytes written
+ * or stored.
  */
 static size_t put_buffered(FILE *file, const char *from, size_t n)
 {

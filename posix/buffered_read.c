@@ -232,8 +232,8 @@ static char *gets_in_task(char *to, int size, FILE *file)
 }
 
 /*
- * True if the C library can perform the whole call (posix__straight()). This is also the
- * case if there is no space for a byte, because nothing is read.
+ * True if the C library can perform the whole call: either posix__straight() is true, or
+ * there is no space for a byte, so that nothing is read.
  */
 static bool gets_straight(const FILE *file, int size)
 {
@@ -353,8 +353,8 @@ INTERPOSE ssize_t getline(char **restrict line, size_t *restrict room,
 /* ---- scanf() ----------------------------------------------------------------------- */
 
 /*
- * The cookie's read callback. It returns one byte at a time, because more bytes could not
- * be pushed back to the caller's FILE.
+ * The cookie's read callback, which returns one byte at a time, because more bytes could
+ * not be pushed back to the caller's FILE.
  */
 static ssize_t read_one_byte(void *file, char *to, size_t n)
 {

@@ -125,9 +125,9 @@ static int wait_parked(struct posix__parked *p, const pthread_cond_t *cond,
 }
 
 /*
- * Wake a task that waits for the mutex. This is necessary before the C library's wait,
- * which unlocks the mutex without calling this library's pthread_mutex_unlock(). If the
- * woken task finds the mutex still locked, it soon tries again.
+ * Wake a task that waits for the mutex. Called before the C library's wait, which unlocks
+ * the mutex without calling this library's pthread_mutex_unlock(). If the woken task
+ * finds the mutex still locked, it soon tries again.
  */
 static void announce_unlock(pthread_mutex_t *mutex)
 {

@@ -25,7 +25,7 @@ struct device_write {
     bool begun; /* a thread has begun to write */
     /* points to a variable of the task; set if no thread will write */
     bool *withdrawn;
-    struct iovec parts[]; /* refer to the copied bytes, which follow this array */
+    struct iovec parts[]; /* point to the copied bytes, which follow this array */
 };
 
 bool posix__is_device(int fd)

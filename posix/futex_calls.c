@@ -1,10 +1,11 @@
 /*
  * futex_calls.c - syscall(2) with SYS_futex and its relatives.
  *
- * syscall() itself is in syscall_x86_64.S (syscall_aarch64.S). It passes the system calls
- * for futexes to posix__syscall_of_futex(), which has the parameters of syscall(). For
- * all other system calls, syscall() jumps to the C library's syscall(). The arguments and
- * the caller's stack are not touched before the jump, so clone(2) and vfork(2) work.
+ * syscall() itself is in syscall_x86_64.S (syscall_aarch64.S). That code passes the
+ * system calls for futexes to posix__syscall_of_futex(), which has the parameters of
+ * syscall(). For all other system calls, it jumps to the C library's syscall(). The
+ * arguments and the caller's stack are not touched before the jump, so clone(2) and
+ * vfork(2) work.
  *
  * In a task, a wait adds the task to a list (futexes.c) instead of blocking the thread. A
  * wake-up by any thread wakes tasks and threads. Some operations are exceptions:

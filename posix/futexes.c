@@ -17,8 +17,9 @@
  * library that makes the system call inline (libgomp), and those of the kernel when a
  * thread ends. Before such a wake-up, the value of the futex usually changes. Therefore a
  * task checks the value at growing intervals, and returns as if woken once the value has
- * changed. This is allowed, because FUTEX_WAIT may wake spuriously: futex(2). The kernel
- * reads the value (`compare()`), because the memory may have been unmapped.
+ * changed. Callers must expect such a return, because FUTEX_WAIT may wake spuriously:
+ * futex(2). The kernel reads the value (`compare()`), because the memory may have been
+ * unmapped.
  *
  * A signal handler may wake a futex while its thread is changing the lists (`inside`). In
  * that case the wake-up leaves the lists alone, and the tasks find the changed value at

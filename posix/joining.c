@@ -3,10 +3,10 @@
  *
  * When a thread ends, only threads that wait inside the C library are woken. Therefore a
  * thread of the waiting lane (posix__waiting_lane()) joins on behalf of the task, and the
- * task awaits the lane's thread. This works for every thread, and the task continues only
- * after the joined thread's destructors have run. The alternative, an interposed
- * pthread_create() that wraps the start function, would wake the task before the
- * destructors run, and would miss threads created by calls that bypass this library.
+ * task awaits the lane's thread. Joining in this way works for every thread, and the task
+ * continues only after the joined thread's destructors have run. The alternative, an
+ * interposed pthread_create() that wraps the start function, would wake the task before
+ * the destructors run, and would miss threads created by calls that bypass this library.
  *
  * pthread_join() cannot fail because of a cancellation, so it is shielded. A timed join
  * times out on the lane's thread, and the thread stays joinable.

@@ -6,8 +6,9 @@
  * because the program may have set other servers or options there.
  *
  * When the task is cancelled, getaddrinfo() and getnameinfo() return at once and leave
- * the look-up to its thread. They therefore work on copies of their arguments. The other
- * functions write to the caller's memory, so they wait until the thread has finished.
+ * the look-up to its thread. Both functions therefore work on copies of their arguments.
+ * The other functions write to the caller's memory, so they wait until the thread has
+ * finished.
  */
 #include "resolving.h"
 

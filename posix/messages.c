@@ -45,9 +45,9 @@ INTERPOSE int msgsnd(int queue, const void *message, size_t bytes, int flags)
 #define MOST_AT_ONCE 500 /* Linux's SEMOPM: the kernel refuses more operations */
 
 /*
- * True if the call can be tried with IPC_NOWAIT. This is not possible if an operation
- * already has this flag: an attempt sets it in all operations, and EAGAIN would not show
- * which of them had to wait.
+ * True if the call can be tried with IPC_NOWAIT, which is impossible if one of the
+ * operations already has this flag: an attempt sets the flag in all operations, so EAGAIN
+ * would not show which operation had to wait.
  */
 static bool may_wait_for_all(const struct sembuf *operations, size_t n)
 {

@@ -80,8 +80,9 @@ static const void *library_of(void *function)
 
 /*
  * True if all functions come from the same libcoil. A program linked with libcoil.a may
- * define only some of the functions, while the others are bound to libcoil.so. These two
- * copies have separate schedulers, so one copy would have to suspend tasks of the other.
+ * define only some of the functions, while the others are bound to libcoil.so. Such a
+ * program has two copies of libcoil with separate schedulers, so one copy would have to
+ * suspend tasks of the other.
  */
 static bool coil_is_one(void)
 {

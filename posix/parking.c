@@ -294,7 +294,7 @@ void posix__unpark_poster(sem_t *sem)
 }
 
 /*
- * Forget all parked tasks in a child of fork(2). They belong to the parent, and the
+ * Forget all parked tasks in a child of fork(2): the tasks belong to the parent, and the
  * poster's thread does not exist in the child.
  */
 static void forget_parked(void)

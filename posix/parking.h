@@ -65,7 +65,7 @@ static inline bool posix__may_be_woken(const void *address)
 }
 
 /*
- * List the running task at the address. From then on, posix__unpark() wakes it. Returns
+ * List the running task at the address, so that posix__unpark() can wake it. Returns
  * false if the call must not suspend, or if memory ran out.
  */
 bool posix__park_begin(struct posix__parked *p, const void *address);

@@ -3,9 +3,9 @@
  *
  * Only the system calls for futexes are handled here. For all other calls, the function
  * jumps to the C library's syscall(), with the registers and the stack as the caller left
- * them. This matters, because a child of clone(2) returns on another stack, and a child
- * of vfork(2) returns on its parent's. The jump goes through the pointer `next`, which
- * points to `find` until the C library's address is known.
+ * them, because a child of clone(2) returns on another stack, and a child of vfork(2)
+ * returns on its parent's. The jump goes through the pointer `next`, which points to
+ * `find` until the C library's address is known.
  *
  * Calls that create a process or thread, such as clone(2) and vfork(2), first set
  * posix__may_be_child. waiting.c explains the reason.

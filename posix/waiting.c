@@ -30,9 +30,9 @@
  *
  * Usually the check needs no system call. If the code runs on the task's stack, it is
  * neither in a clone(2) child with a separate stack nor in a signal handler on an
- * alternate stack. It may be in a child that runs on its parent's stack, but only if
- * `posix__may_be_child` was set since the last check. vfork(), _Fork() and syscall() set
- * this flag; if the child shares the parent's memory, it is also set in the parent.
+ * alternate stack. The code may be in a child that runs on its parent's stack, but only
+ * if `posix__may_be_child` was set since the last check. vfork(), _Fork() and syscall()
+ * set this flag; if the child shares the parent's memory, it is also set in the parent.
  */
 THREAD_LOCAL bool posix__may_be_child;
 static pid_t process;
