@@ -19,8 +19,8 @@
 #include <stdlib.h>
 
 /*
- * The maximum number of spare handles. This is more than enough, because a task that ends
- * a request usually begins the next one at once.
+ * The maximum number of spare handles: few are needed, because a task that ends a request
+ * usually begins the next one at once.
  */
 #define MOST_SPARE 32
 

@@ -3,9 +3,9 @@
  *
  * When a transfer makes progress, only the time is recorded. Each session has a single
  * timer. When the timer is due, the session checks all transfers for which a task is
- * waiting: those that have made no progress for too long fail, and the timer is set to
- * the earliest time at which another one could fail. So the timer fires about once per
- * idle timeout, even if there are many transfers.
+ * waiting. Transfers that have made no progress for too long fail, and the timer is set
+ * to the earliest time at which another transfer could fail. So the timer fires about
+ * once per idle timeout, even if there are many transfers.
  *
  * A transfer that is waiting for a free connection is not idle, because libcurl has not
  * begun it yet.

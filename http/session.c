@@ -151,8 +151,8 @@ static int on_timer_wanted(CURLM *multi, long timeout_ms, void *arg)
 
 /*
  * CURLMOPT_SOCKETFUNCTION. If a new socket cannot be watched, its request fails. If a
- * known socket can no longer be watched, all requests fail, because those that share the
- * socket (HTTP/2) would otherwise wait forever.
+ * known socket can no longer be watched, all requests fail, because any requests that
+ * share the socket (HTTP/2) would otherwise wait forever.
  */
 static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg,
                             void *socket_arg)

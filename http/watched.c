@@ -10,9 +10,9 @@
  *
  * The table has an entry for each descriptor. The entry of a connection exists until
  * libcurl closes the descriptor through coil's callback (CURLOPT_CLOSESOCKETFUNCTION).
- * libcurl closes other descriptors itself, such as those of its own lookups, but first it
- * stops watching them, which frees their entries. Therefore no closed descriptor stays
- * registered, and a new descriptor with the same number never gets an old entry.
+ * libcurl closes other descriptors itself, such as those of its own lookups, but before
+ * that it stops watching them, which frees their entries. Therefore no closed descriptor
+ * stays registered, and a new descriptor with the same number never gets an old entry.
  */
 #include "watched.h"
 
@@ -86,7 +86,7 @@ static struct http_socket *create(struct http_sockets *sockets, curl_socket_t fd
 
 /* ---- events ------------------------------------------------------------------------ */
 
-/* Pass an event to libcurl, which may close the descriptor, which frees the entry. */
+/* Pass an event to libcurl. libcurl may close the descriptor, which frees the entry. */
 static void pass_on(struct http_socket *entry, int event)
 {
     entry->last_event = coil_now();

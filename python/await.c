@@ -3,8 +3,9 @@
  *
  * An awaitable is awaited by advancing its iterator. Each object that the iterator
  * yields, such as an asyncio.Future, is passed to the code that resumed the stack, and
- * from there to an asyncio.Task, which resumes the stack when the future is done. This is
- * PEP 380's `yield from`, with stack_suspend() instead of yield.
+ * from there to an asyncio.Task, which resumes the stack when the future is done. The
+ * code follows the definition of `yield from` in PEP 380, with stack_suspend() instead of
+ * yield.
  */
 #include "run.h"
 #include "stack.h"

@@ -89,7 +89,7 @@ struct image {
 /* Begin to read, with a new budget and a deadline after `limit_ns`. */
 void image_begin(struct image *image, int64_t limit_ns);
 
-/* End reading early. `why` is stored in the budget as the reason. */
+/* End reading early, and store `why` as the reason in the budget. */
 void image_end(struct image *image, const char *why);
 
 /* Set a new budget without a deadline, for processing the data that was read. */

@@ -38,8 +38,8 @@ struct ring {
 };
 
 /*
- * A kind of wait. Its text is read while the process is traced, because the process may
- * have ended when the trace is written.
+ * A kind of wait. The text that names the kind is read while the process is traced,
+ * because the process may have ended when the trace is written.
  */
 struct kind {
     uint64_t address;

@@ -3,8 +3,8 @@
  *
  *     loops --> scheduler --> list of tasks --> task_read() for each
  *
- * Then find_edges.c finds the edges from each task: to the tasks in its groups, and to
- * the tasks that it awaits.
+ * When all tasks have been read, find_edges.c finds the edges from each task to the tasks
+ * in its groups, and to the tasks that it awaits.
  */
 #include "reading.h"
 

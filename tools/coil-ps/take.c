@@ -4,8 +4,8 @@
  * RUNNING. Each task is copied until the copy is consistent, and its stack is unwound at
  * once.
  *
- * STOPPED. prefetch.c reads ahead. Then the process is stopped, everything is copied, and
- * the process continues. The stacks are unwound after that.
+ * STOPPED. After prefetch.c has read ahead, the process is stopped, everything is copied,
+ * and the process continues. Only then are the stacks unwound.
  *
  * IN PAUSES. Like STOPPED, but without reading ahead. Whenever a pause has lasted long
  * enough, the process continues for a while.
