@@ -87,8 +87,8 @@ COIL__NORETURN void coil__misuse_null(const char *function,
 
 /*
  * Abort because `caller` was called with an object that was destroyed, or whose last
- * reference was released. The caller recognises such an object by a member, a mark or a
- * reference count, that was set to 0 before the memory was freed. This member must not be
+ * reference was released. The caller recognises such an object by a member (a mark or a
+ * reference count) that was set to 0 before the memory was freed. This member must not be
  * in the first 16 bytes of the block (32 bytes if it is large), which free(3) overwrites.
  */
 COIL__NORETURN void coil__misuse_gone(const char *caller);
@@ -103,7 +103,8 @@ extern void (*_Atomic coil__misuse_contain)(const char *sentence, const void *fr
 /*
  * If this hook is set, coil__misuse() calls it instead of printing the message. The hook
  * prints the message and the stack, beginning with the function that called
- * coil__misuse(). Several threads may set the hook, but to the same function.
+ * coil__misuse(). Several threads may set the hook, provided that all set it to the same
+ * function.
  */
 extern void (*_Atomic coil__misuse_report)(const char *sentence, const void *from);
 

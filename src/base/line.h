@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 /*
- * A buffer, which must be zeroed before its first use. It is written to standard error at
- * the end of each line, and whenever it is full.
+ * A buffer, whose contents are written to standard error at the end of each line, and
+ * whenever the buffer is full. Must be zeroed before its first use.
  */
 struct coil__message {
     char text[256];

@@ -116,7 +116,7 @@ static void check_overflow(coil__coro *coro)
  * True if a switch away from the coroutine needs no extra work. The comparison of the
  * stack pointer detects an overflow even if a large frame skipped the guard. The extra
  * work, which is rare, is done by a separate function in a tail call, so the fast path
- * needs no stack frame, which would make a switch about 10 % slower. A thread's first
+ * needs no stack frame. (A frame would make a switch about 10 % slower.) A thread's first
  * switch always takes the slow path, because of the initial value of `watch`. The switch
  * must be a tail call too: see switch_x86_64.S.
  */

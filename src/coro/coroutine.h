@@ -127,11 +127,11 @@ void *coil__coro_transfer_with_care(coil__coro *to, void *value);
 void coil__coro_transfer_alike(coil__coro *to);
 
 /*
- * End the running coroutine and continue `to`. If `begun` is true, one of the functions
- * above suspended `to`, and now returns NULL. If `begun` is false, `to` begins. This
- * function does not return. Call it only if coil__coro_may_leave() is true, as the last
- * statement of a function. It no longer uses the old stack, so the slot may already be
- * free.
+ * End the running coroutine and transfer control to `to`. Set `begun` to true if `to` was
+ * suspended by one of the functions above, which now returns NULL, or to false if `to`
+ * has not begun yet. This function does not return. Call it only if
+ * coil__coro_may_leave() is true, as the last statement of a function. The slot of the
+ * ended coroutine may already be free, because this function does not use the old stack.
  */
 void coil__coro_leave_for(coil__coro *to, bool begun);
 
@@ -247,22 +247,23 @@ int coil__coro_call(size_t room_bytes, void (*fn)(void *arg), void *arg);
  * Start and stop detecting stack overflows. In between, a SIGSEGV in the guard of the
  * running coroutine's stack prints "coil: stack overflow in LABEL (N bytes)" and ends the
  * process; any other SIGSEGV has its usual effect. SIGSEGV must have its default
- * disposition. Each thread must call install for its own coroutines, because each thread
- * needs an alternate signal stack, which uninstall removes. coil__overflow_install()
- * returns false if it has no effect.
+ * disposition. Each thread must call coil__overflow_install() for its own coroutines,
+ * because each thread needs an alternate signal stack, which coil__overflow_uninstall()
+ * removes. coil__overflow_install() returns false if overflows cannot be detected on this
+ * thread.
  */
 bool coil__overflow_install(void);
 void coil__overflow_uninstall(void);
 
 /*
- * True if this thread has called install with success, and has not called uninstall
- * since.
+ * True between a successful call of coil__overflow_install() and the call of
+ * coil__overflow_uninstall() on this thread.
  */
 bool coil__overflow_watched(void);
 
 /*
- * True if, in addition, coil's handler for SIGSEGV is still installed. Makes a system
- * call.
+ * Like coil__overflow_watched(), but also check that coil's handler for SIGSEGV is still
+ * installed. Makes a system call.
  */
 bool coil__overflow_is_ours(void);
 

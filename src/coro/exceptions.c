@@ -9,17 +9,18 @@
  *
  * To decide, the switch reads eight bytes, which are zero if there is nothing to do:
  * - With one C++ runtime, they are six bytes of its first word and two bytes of the
- *   second. Reading both words would cost 3 % of a switch.
+ *   second. Reading both words would make a switch 3 % slower.
  * - Without a runtime, they are a word of the loader that changes when the next object is
  *   opened with dlopen(3), possibly by the running task.
  * - With several runtimes, or if the loader does not have such a word, they are `always`,
  *   which is not zero, so each switch calls this file. If there is no runtime, this file
  *   then checks whether the loader has opened an object (15 ns).
  *
- * A thread begins with `always`, and keeps it under a sanitizer: see sanitizer.h. A
- * runtime is found by its name, or through a weak reference if the program was linked
- * with the runtime. Two kinds of runtime are not found: a copy hidden in a plugin, and a
- * second runtime that is opened after the first was found.
+ * In a new thread the switch reads `always` too, so the first switch calls this file.
+ * Under a sanitizer this never changes: see sanitizer.h. A runtime is found by its name,
+ * or through a weak reference if the program was linked with the runtime. Two kinds of
+ * runtime are not found: a copy hidden in a plugin, and a second runtime that is opened
+ * after the first was found.
  */
 #include "exceptions.h"
 

@@ -49,9 +49,9 @@ void coil__exceptions_return(const struct coil__kept_exceptions *kept);
 /*
  * Personality routines (Itanium C++ ABI, 1.6) of frames that exceptions must not leave.
  * These routines print which function the exception would leave. After that the runtime
- * calls std::terminate() at the throw. Forced unwinding (pthread_exit(3)) may pass.
- * `used` is necessary because link-time optimisation does not see the references from
- * assembly.
+ * calls std::terminate() at the throw. Forced unwinding (pthread_exit(3)) may leave these
+ * frames. `used` is necessary because link-time optimisation does not see the references
+ * from assembly.
  */
 __attribute__((used)) int coil__exceptions_stop(int version, int actions, uint64_t class,
                                                 void *exception, void *context);

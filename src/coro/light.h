@@ -96,8 +96,8 @@ bool coil__light_fault(const char *address);
 
 /*
  * Called before the loop waits: swap out at most one batch of stacks that have been
- * waiting longer than the age limit. `now` is the time of the clock from which
- * coil__wait.since is taken.
+ * waiting longer than the age limit. `now` is the current time of the clock that
+ * coil__wait.since uses.
  */
 void coil__light_idle(int64_t now);
 

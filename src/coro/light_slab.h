@@ -112,8 +112,8 @@ static inline char *coil__light_top_page(const struct coil__stack *stack)
 }
 
 /*
- * True if this code is running on a stack in this memory: a task that has ended frees its
- * own slot.
+ * True if this code is running on a stack in this memory, as it is when a task that has
+ * ended frees its own slot.
  */
 static inline bool coil__light_is_below(const char *low, size_t bytes)
 {

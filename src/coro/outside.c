@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-/* Changed without a lock, which could still be held in a child of fork(2). */
+/* Changed without a lock, because a child of fork(2) could inherit a locked one. */
 static void *_Atomic loops[COIL__OUTSIDE_LOOPS];
 
 /* The table is in .data, because core files contain that section. */

@@ -1,12 +1,12 @@
 /*
  * sanitizer.h (internal) - notifies ASan, TSan and Valgrind of coroutines' stacks.
  *
- * These tools follow the stack pointer and would report a switch as memory corruption.
- * The sanitizer is detected when the program is linked, not when coil is built: coil
- * refers to its functions weakly, and the references are NULL without a sanitizer. Most
- * functions in this file check these references. The switch itself checks nothing: with a
- * sanitizer each switch takes the slow path (exceptions.c). Valgrind is detected at run
- * time, if its header was present at build time.
+ * Sanitizers and Valgrind follow the stack pointer, and would report a switch as memory
+ * corruption. The sanitizer is detected when the program is linked, not when coil is
+ * built: coil refers to the sanitizer's functions weakly, and these references are NULL
+ * without a sanitizer. Most functions in this file check these references. The switch
+ * itself checks nothing: with a sanitizer each switch takes the slow path (exceptions.c).
+ * Valgrind is detected at run time, if its header was present at build time.
  */
 #ifndef COIL_CORO_SANITIZER_H
 #define COIL_CORO_SANITIZER_H

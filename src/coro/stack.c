@@ -728,8 +728,10 @@ void coil__stack_trim(struct coil__stack *stack)
     pool->dirty_count += stack->dirty;
 }
 
-/* True if this code runs on a stack of this slab: a task that has ended frees its own
-   slot. */
+/*
+ * True if this code runs on a stack of this slab, as it does when a task that has ended
+ * frees its own slot.
+ */
 static bool is_below(const struct coil__slab *slab)
 {
     return (uintptr_t)coil__stack_pointer() - (uintptr_t)slab->base < slab->bytes;

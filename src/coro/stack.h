@@ -115,10 +115,10 @@ bool coil__stack_check(const struct coil__stack *stack, const void *sp);
 ssize_t coil__stack_peak(const struct coil__stack *stack);
 
 /*
- * Find the pages below the stack pointer `sp` of a suspended coroutine that it has
- * written. Their contents are not used any more, so the caller may discard *unused.
- * Records the peak first. Returns false if there are no such pages, or if `sp` is not on
- * the stack.
+ * Find the pages below `sp`, the stack pointer of a suspended coroutine, that the
+ * coroutine has written. The contents of these pages (*unused) are no longer needed, so
+ * the caller may discard them. Records the peak first. Returns false if there are no such
+ * pages, or if `sp` is not on the stack.
  */
 bool coil__stack_unused(struct coil__stack *stack, const char *sp, struct iovec *unused);
 

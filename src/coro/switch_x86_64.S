@@ -16,11 +16,11 @@
  *
  * There are two endings. The processor's return-address predictor contains the return
  * addresses of the stack that was left. If the two stacks were left in different
- * functions, a `ret` would be mispredicted, so coil__switch() ends in a jump. Its target
- * is loaded before ldmxcsr, which delays later loads. Tasks, however, all wait in the
- * same few functions, so one task's return addresses are mostly right for the next task,
- * provided that each call is matched by a `ret`. So coil__switch_alike() ends in `ret`.
- * (On Zen, a yield among 1,000 tasks takes 19 ns instead of 27.)
+ * functions, a `ret` would be mispredicted, so coil__switch() ends in a jump. The jump's
+ * target is loaded before ldmxcsr, which delays later loads. Tasks, however, all wait in
+ * the same few functions, so one task's return addresses are mostly right for the next
+ * task, provided that each call is matched by a `ret`. So coil__switch_alike() ends in
+ * `ret`. (On Zen, a yield among 1,000 tasks takes 19 ns instead of 27.)
  *
  * There is no shadow-stack note, because a switch would violate a shadow stack. `notrack`
  * is necessary because return sites have no endbr64.

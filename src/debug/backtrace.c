@@ -3,8 +3,8 @@
  *
  * The stack of a waiting task is read without resuming the task: see
  * coil__backtrace_suspended(). So a backtrace has no effect on the task, and needs no
- * room on its stack. A task that is running a generator has several stacks, which are
- * walked one after another, innermost first.
+ * space on the task's stack. A task that is running a generator has several stacks, which
+ * are walked one after another, innermost first.
  */
 #include "print.h"
 
@@ -16,8 +16,8 @@
 #include <coil/debug.h>
 
 /*
- * True for the internal functions through which a task is suspended. They are omitted
- * from the backtrace, which begins with the function that waits.
+ * True for the internal functions through which a task is suspended. A backtrace omits
+ * these functions, and begins with the function that waits.
  */
 static bool is_wait_machinery(uintptr_t function)
 {

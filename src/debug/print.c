@@ -57,7 +57,7 @@ static void print_wait(struct coil__report *report, const coil_waiting *w)
                            to_seconds(w->deadline > now ? w->deadline - now : 0));
 }
 
-/* True if the task is waiting or in the ready queue, so that it is not running. */
+/* True if the task is not running, because it is waiting or in the ready queue. */
 static bool is_suspended(const coil_task *task)
 {
     return task->wait != NULL || !coil__list_empty(&task->step.link);

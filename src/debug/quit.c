@@ -4,9 +4,9 @@
  * The SIGQUIT handler requests a dump from the loop and sets a timer of one second. In
  * its next turn the loop stops the timer and prints all tasks, with symbols. If the loop
  * does not get to its next turn within that second, the timer's signal calls the handler
- * again, on the loop's thread. Then the handler itself prints what it can read without a
- * lock: the name of the running task or the address of the callback, and the return
- * addresses on the stack, which it finds with the help of frame pointers.
+ * again, on the loop's thread. In that case the handler itself prints what it can read
+ * without a lock: the name of the running task or the address of the callback, and the
+ * return addresses on the stack, which the handler finds by following the frame pointers.
  */
 #include "quit.h"
 
@@ -140,8 +140,8 @@ static void on_sigquit(int signo, siginfo_t *info, void *context)
 
     if (quit.loop == NULL || quit.loop->pid != getpid()) {
         /*
-         * The run is over, and this handler was put back by another one, which had
-         * replaced it during the run; or this is a forked child.
+         * Either this is a forked child, or the run is over: the program replaced this
+         * handler during the run, and restored it afterwards.
          */
         signal(signo, SIG_DFL);
         raise(signo);

@@ -8,8 +8,9 @@
  * library only for the first backtrace, so it does not slow down the start of programs
  * that print none.
  *
- * A suspended coroutine is not resumed for its backtrace. Its registers were saved on its
- * stack when it was suspended, and coil__switch_look() passes them to the unwinder.
+ * A suspended coroutine is not resumed for its backtrace. The coroutine's registers were
+ * saved on its stack when it was suspended, and coil__switch_look() passes them to the
+ * unwinder.
  */
 #include "backtrace.h"
 

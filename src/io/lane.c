@@ -305,7 +305,7 @@ bool coil__lane_set_limit(struct coil__lane *lane, unsigned max_threads)
 
     pthread_mutex_lock(&lane->lock);
     exists = lane->exists;
-    if (exists) { /* otherwise the limit stays 0, because exiting threads still read it */
+    if (exists) { /* if not, the limit stays 0, which exiting threads still read */
         lane->limit = max_threads;
         for (size_t n = lane->queue_length; n > 0; n--)
             start_or_choose_thread(lane, &wake);

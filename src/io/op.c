@@ -3,9 +3,9 @@
  *
  * The operation and its wait are stored on the waiting task's stack. The operation ends
  * when the kernel completes it, when the task is cancelled, or when the descriptor is
- * closed. Each of these completes the wait. After the wait, no pointers to the operation
- * or the wait remain. This also holds for coil__readable_await(), whose operation and
- * wait are stored elsewhere.
+ * closed. In each case the wait is completed. After the wait, no pointers to the
+ * operation or the wait remain, not even after coil__readable_await(), whose operation
+ * and wait are stored elsewhere.
  *
  * A cancelled task never puts an operation in flight. Instead, attempt() makes the system
  * call without waiting, and fails if it would have to wait
@@ -68,8 +68,8 @@ ssize_t coil__op_await(struct coil__op *op)
     }
     loop->operations_waited++;
     /*
-     * The wait is initialised only now, when it is needed. This is early enough, because
-     * the backend does not use `owner` before the next poll.
+     * Initialise the wait only now, when it is needed: the backend does not use `owner`
+     * before the next poll.
      */
     coil__wait_init(&p.wait, &class);
     p.op = op;

@@ -8,9 +8,9 @@
  *
  * The events always come from poll(2) itself ("ask"), called with a timeout of 0. So a
  * regular file is ready on every backend, and if another task or process empties a
- * descriptor first, the task waits for it again. coil_poll_retry() does not call poll(2)
- * before or after a wait: its caller has already found that its own system call would
- * block, and repeats that call afterwards.
+ * descriptor first, the task waits for it again. coil_poll_retry() calls poll(2) neither
+ * before a wait nor after an event: its caller has already found that its own system call
+ * would block, and repeats that call after the wait.
  *
  * A call with up to DIRECT descriptors submits one operation per descriptor to the
  * backend. A call with more descriptors, with events such as POLLPRI, or with a

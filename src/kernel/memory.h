@@ -44,8 +44,8 @@ void coil__memory_unguard(void *low, size_t bytes);
 
 /*
  * Discard or guard at most 1024 ranges, with one system call if the kernel supports that.
- * These functions stop at the first range that fails, and return the number of ranges
- * done.
+ * Both functions stop at the first range that fails, and return the number of ranges that
+ * were discarded or guarded.
  */
 size_t coil__memory_discard_all(const struct iovec *ranges, size_t n);
 size_t coil__memory_guard_all(const struct iovec *ranges, size_t n);

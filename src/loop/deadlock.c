@@ -8,8 +8,8 @@
  * busy (it may be running an abandoned job, for example), so the loop checks again later.
  * If all threads of coil are idle, nothing can wake the loop: this is a deadlock.
  *
- * The kernel's workers for io_uring are threads of the process, too, but never post, and
- * are not counted.
+ * The kernel's workers for io_uring are also threads of the process, but they are not
+ * counted, because they never post.
  *
  * Counting threads takes longer than a poll, so the loop counts them only after 100 ms
  * without an event.

@@ -98,8 +98,8 @@ struct coil__descriptor *coil__descriptor_find_any(const struct coil__descriptor
                                                    int fd);
 
 /*
- * Grow the table, if necessary, to contain the number. This may move all entries. Returns
- * 0 or -ENOMEM.
+ * Grow the table, if necessary, to contain the number. Growing may move all entries.
+ * Returns 0 or -ENOMEM.
  */
 int coil__descriptor_make_room(struct coil__descriptors *all, int fd);
 

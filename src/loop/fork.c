@@ -89,8 +89,8 @@ static struct coil__backend parents_backend = {.class = &parents_class};
 /* ---- the handler of pthread_atfork() ----------------------------------------------- */
 
 /*
- * Move all ready runnables to a list that is never run. Their owners can still remove
- * them.
+ * Move all ready runnables to a list that is never run, from which their owners can still
+ * remove them.
  */
 static void put_aside(coil_loop *loop)
 {

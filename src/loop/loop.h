@@ -235,7 +235,7 @@ void coil__fork_watch(void);
 /* Abort because `caller` was about to use the parent's loop. */
 COIL__NORETURN void coil__fork_misuse(const char *caller);
 
-/* Return coil__loop_of_parent. Aborts if it is NULL. */
+/* Return coil__loop_of_parent, or abort if this is NULL. */
 coil_loop *coil__loop_require_parents(const char *caller);
 
 /*
@@ -415,7 +415,10 @@ static inline bool coil__loop_begin_unpolled_turn(coil_loop *loop)
     return true;
 }
 
-/* Recompute polls_every_turn. Called after one of the members used here has changed. */
+/*
+ * Recompute polls_every_turn. Called after a change to one of the members from which this
+ * function computes it.
+ */
 static inline void coil__loop_choose_turns(coil_loop *loop)
 {
     loop->polls_every_turn = !loop->may_skip_polls || loop->shuffle != 0 || loop->debug ||

@@ -18,7 +18,8 @@
  * default, and the signal handler makes the copy.
  *
  * The second thread exists only in debug mode, from the first step until the loop closes.
- * Its memory does not come from the allocator of coil_set_allocator(): see leak.c.
+ * The sampler's memory does not come from the allocator of coil_set_allocator(): see
+ * leak.c.
  */
 #include "sampler.h"
 

@@ -15,8 +15,8 @@
  * if a signal handler or another process might release a lock, or while another thread's
  * loop is waiting for events, because Ctrl-C ends that loop.
  *
- * This is for libcoil-posix, whose tasks run code that was not written for coil. The
- * watching thread exists while any loop is watched.
+ * This check was made for libcoil-posix, whose tasks run code that was not written for
+ * coil. The watching thread exists while any loop is watched.
  */
 #include "loop.h"
 

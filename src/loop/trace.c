@@ -6,7 +6,7 @@
  * records. Only the loop's thread starts and stops the trace, and writes records.
  *
  * Reading the clock takes longer than writing the rest of a record, so only the four
- * kinds of records that begin or end a span contain a time. This is usually the value of
+ * kinds of records that begin or end a span contain a time, which is usually the value of
  * the processor's counter. The struct contains two readings of both the counter and
  * CLOCK_MONOTONIC, from which a reader converts times to nanoseconds. The second reading
  * is updated after polls.

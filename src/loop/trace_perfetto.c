@@ -251,7 +251,9 @@ static void put_instant(struct coil__trace_writer *w,
     write_packet(w, &instant->at, PACKET_EVENT, &event);
 }
 
-/* Write where the arrow begins. Its end is part of the span at which it ends. */
+/*
+ * Write where the arrow begins. The span at which the arrow ends contains the other end.
+ */
 static void put_arrow(struct coil__trace_writer *w, const struct coil__trace_arrow *arrow)
 {
     struct message event = begin_event(w, INSTANT, arrow->from_track, arrow->name);

@@ -41,7 +41,7 @@ struct task {
     int64_t result;         /* for HAS_ENDED */
     uint64_t what;          /* address of the text that describes the wait */
     uint32_t fd;            /* the descriptor + 1; 0: none */
-    /* These describe the last wake-up, until the task runs. */
+    /* The following members describe the last wake-up, until the task runs. */
     bool is_woken, was_spawned;
     int64_t woken_at;
     bool has_waker;    /* a task or a callback of the program woke it */
@@ -342,8 +342,8 @@ static uint32_t track_of(const struct task *task)
 
 /*
  * Write an arrow to the step of `task` that began at `begin`. At the moment when a span
- * begins, another span may end, so the arrow's ends are 1 ns later. This is not possible
- * with a virtual clock, where spans have no duration.
+ * begins, another span may end, so the arrow's ends are 1 ns later, except with a virtual
+ * clock, where spans have no duration.
  */
 static void put_arrow(struct conversion *c, const struct task *task, int64_t begin)
 {

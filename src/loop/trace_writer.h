@@ -3,8 +3,8 @@
  *
  * trace_replay.c passes the events of each loop to a struct coil__trace_writer, and the
  * functions of the format write them. Track 0 shows the loop, and track N the task with
- * the number N. Spans of the same track do not overlap. They are written in the order in
- * which they end, but those of different tracks are not ordered.
+ * the number N. Spans of the same track do not overlap, and are written in the order in
+ * which they end. Spans of different tracks are not ordered.
  */
 #ifndef COIL_LOOP_TRACE_WRITER_H
 #define COIL_LOOP_TRACE_WRITER_H

@@ -103,7 +103,7 @@ void coil__wakeup_wait(coil_loop *loop, int64_t timeout_ns);
  */
 void coil__wakeup_forked(coil_loop *loop);
 
-/* Close the descriptor. After that the loop can no longer be woken. */
+/* Close the loop's wake-up descriptor, after which the loop can no longer be woken. */
 void coil__wakeup_close(coil_loop *loop);
 
 /*

@@ -6,7 +6,7 @@
  * Unreachable addresses come last (rule 1). The next criteria are matching scope,
  * matching label and precedence, and finally, for IPv6, the longest common prefix. Rules
  * 3, 4 and 7 (deprecated addresses, home addresses, tunnels) need data that only the
- * kernel has, which applies these rules when it chooses the source.
+ * kernel has. The kernel itself applies these rules when it chooses the source address.
  *
  * Rule 9 is not applied to IPv4 addresses: they stay in the server's order, so that a
  * server can distribute the load by rotating them. glibc does the same, except for

@@ -159,7 +159,7 @@ int coil__channel_open(struct coil__resolver *resolver, struct coil__channel **o
  */
 void coil__channel_retire(struct coil__channel *channel);
 
-/* Destroy the channel immediately. Its questions stay unanswered. */
+/* Destroy the channel immediately. Questions in progress stay unanswered. */
 void coil__channel_destroy(struct coil__channel *channel);
 void coil__channels_destroy_retired(struct coil__resolver *resolver);
 

@@ -14,8 +14,8 @@
  *    close(2).
  * 2. A call that consists of several steps checks before each step whether the file was
  *    closed, so coil_file_close() waits for at most one step.
- * 3. leave_file() sets `transferred`, and the call then returns without suspending, so
- *    each caller reads the count of its own call.
+ * 3. leave_file() stores the number of bytes in `transferred`, and after that the call
+ *    returns without suspending, so each caller reads the count of its own call.
  * 4. Calls at the file's position take turns, first come, first served, because io_uring
  *    does not order them, and two reads might get the same bytes. Calls on FIFOs and
  *    terminals, which have no position, must not take turns, because a reader may be

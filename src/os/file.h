@@ -29,9 +29,9 @@ struct coil__ahead {
 
 /*
  * Begin and end a call at the file's position. coil__file_enter_position() suspends until
- * no other such call is in progress. It fails with -ESPIPE if the file has no position,
- * or with -EBADF if the file is closed. If it succeeds, coil__file_leave_position() must
- * follow, with the number of bytes transferred.
+ * no other such call is in progress. Fails with -ESPIPE if the file has no position, or
+ * with -EBADF if the file is closed. If this function succeeds,
+ * coil__file_leave_position() must follow, with the number of bytes transferred.
  */
 int coil__file_enter_position(coil_file *file, struct coil__ahead **ahead,
                               const char *caller);

@@ -144,8 +144,8 @@ static int handle_moved_to(coil_watch *watch, struct coil__watched *folder,
 }
 
 /*
- * Called if a watched folder itself was deleted or renamed: add a change if it was given
- * to coil_watch_add().
+ * Called if a watched folder itself was deleted or renamed: if the folder was given to
+ * coil_watch_add(), add a change.
  */
 static int handle_gone(coil_watch *watch, struct coil__watched *folder)
 {

@@ -233,8 +233,8 @@ static void leave_to_reaper(coil_process *p)
 }
 
 /*
- * Stop watching all children. Kill the orphans, except detached ones, and then pass each
- * orphan to reap.c: the killed ones end concurrently.
+ * Stop watching all children. Kill the orphans, except detached ones. Only then pass the
+ * orphans to reap.c, one by one, so that the killed ones end at the same time.
  */
 static void on_loop_closing(coil_loop *loop)
 {

@@ -62,7 +62,7 @@ char *coil__path_join(const char *folder, const char *name);
 /* Record a name that a listing has reported. Returns false if there is no memory. */
 bool coil__watched_note(struct coil__watched *watched, const char *name);
 
-/* Forget a name. Returns true if it was recorded. */
+/* Forget a name. Returns true if the name was recorded. */
 bool coil__watched_forget(struct coil__watched *watched, const char *name);
 
 bool coil__watched_has(const struct coil__watched *watched, const char *name);

@@ -38,7 +38,7 @@ static void stop_loop(struct coil__runnable *runnable)
 
 /*
  * Run the loop until the future is complete, and return the future's rc. Sets *deadlock
- * to true if the loop has found a deadlock, which it then has already reported.
+ * to true if the loop has found and reported a deadlock.
  */
 static int run_until_complete(coil_future *future, bool *deadlock)
 {
@@ -89,7 +89,7 @@ static const struct {
  * restores the default action when the handler is called, so a second Ctrl-C ends the
  * program at once. The handler can also be called in a forked child, or after the run, if
  * the program has replaced it during the run and put it back later (os/signal_table.c).
- * Then it raises the signal again, which ends the program.
+ * In these cases the handler raises the signal again, which ends the program.
  */
 struct interruption {
     struct coil__runnable runnable;
@@ -357,11 +357,12 @@ static int run_turns(coil_loop *loop, int count)
 }
 
 /*
- * Cancel the remaining tasks once, and wait for them. Tasks that are spawned meanwhile
- * are not cancelled, because this would go on forever if each task spawned another one.
- * They can continue for a few more turns, as in CPython, whose loop still runs until it
- * has noticed that the tasks have ended, and while it shuts down generators and threads.
- * Tasks that have not ended by then are reported when the loop is closed.
+ * Cancel the remaining tasks once, and wait for them. Tasks that are spawned in the
+ * meantime are not cancelled, because cancelling would never end if each task spawned
+ * another one. These new tasks can run for a few more turns, as in CPython, whose loop
+ * runs until it has noticed that the cancelled tasks have ended, and while it shuts down
+ * generators and threads. Any task that has not ended by then is reported when the loop
+ * is closed.
  */
 static int cancel_leftovers(coil_loop *loop)
 {

@@ -17,7 +17,7 @@
  * 1. Comments in struct team and struct member show what the team's lock guards. The main
  *    task of a member is used only by that member's thread.
  * 2. Other threads post to a member's loop only until its main function returns. If the
- *    loop was closed before because it failed, it rejects the post.
+ *    loop has failed and was closed earlier, it rejects the post.
  * 3. The team exists longer than its threads: coil_run_threads() always joins them.
  */
 #include "run.h"
@@ -322,9 +322,9 @@ static struct team *create_team(unsigned n, coil_task_fn fn, void *arg,
 }
 
 /*
- * Return the result of the member that failed first, or of thread 0 if none failed. `rc`
- * is the result of thread 0. It is used if thread 0 failed first, because after SIGINT it
- * is -EINTR, whereas team->rc is -ECANCELED.
+ * Return the result of the member that failed first, or of thread 0 if none failed. If
+ * thread 0 failed first, its result `rc` is returned rather than team->rc, because after
+ * SIGINT `rc` is -EINTR, whereas team->rc is -ECANCELED.
  */
 static int result_of(struct team *team, int rc)
 {

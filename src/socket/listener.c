@@ -400,8 +400,8 @@ static bool failed_before_accept(ssize_t result)
 }
 
 /*
- * Accept a connection, or take the one that was stored. Returns its socket, or a negative
- * errno.
+ * Accept a connection, or take the stored connection. Returns the connection's socket, or
+ * a negative errno.
  */
 static int accept_one(coil_listener *listener, coil_address *peer)
 {

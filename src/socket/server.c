@@ -4,8 +4,8 @@
  *     run_server() --- group ---+--- accept_all()   one for each listener
  *                               +--- handle()       one for each connection
  *
- * run_server() is a task that the server spawns. It waits until the server is asked to
- * stop, or until neither acceptors nor connections are left. Then it closes the
+ * run_server() is a task that the server spawns. The task waits until the server is asked
+ * to stop, or until neither acceptors nor connections are left. After that, it closes the
  * listeners, waits up to the grace time for the handlers, cancels the remaining handlers,
  * and leaves the group, which waits until they have ended. If the server is destroyed or
  * the loop is closed, run_server() is cancelled: it stops accepting and cancels the

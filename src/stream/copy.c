@@ -44,7 +44,8 @@ static ssize_t write_some(struct copying *c)
 }
 
 /*
- * Copy some bytes. Returns their number, 0 at the end of the source, or a negative errno.
+ * Copy some bytes. Returns the number of bytes copied, 0 at the end of the source, or a
+ * negative errno.
  */
 static ssize_t copy_some(struct copying *c)
 {

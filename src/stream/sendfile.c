@@ -135,8 +135,8 @@ static ssize_t send_from_file(struct sending *s, size_t n)
 }
 
 /*
- * Send some bytes. Returns a positive value if any were sent, 0 at the end of the file,
- * or a negative errno.
+ * Send some bytes. Returns a positive value if any bytes were sent, 0 at the end of the
+ * file, or a negative errno.
  */
 static ssize_t send_some(struct sending *s)
 {

@@ -69,7 +69,7 @@ struct coil__received_ahead {
 struct coil_stream {
     struct coil__endpoint endpoint;
     const struct coil__transport *transport;
-    struct coil__received_ahead *received_ahead; /* by an earlier loop; may be NULL */
+    struct coil__received_ahead *received_ahead; /* from an earlier loop, or NULL */
     struct coil__buffer *buffer;
     size_t transferred[2]; /* bytes transferred by the last call in each direction */
     bool is_socket;

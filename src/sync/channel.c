@@ -170,8 +170,8 @@ static int push_item(coil_channel *channel, const void *item)
 /* ---- put and get, with the mutex held ---------------------------------------------- */
 
 /*
- * Wake the waiter with the result rc. The waiter must not be used afterwards, because it
- * is stored on the stack of the task or thread that was woken.
+ * Wake the waiter with the result rc. After this call, the waiter must not be used,
+ * because it is stored on the stack of the woken task or thread.
  */
 static bool complete_waiter(struct waiter *waiter, int rc)
 {
@@ -244,7 +244,7 @@ size_t coil_channel_count(coil_channel *channel)
     return count;
 }
 
-/* What differs between putting and getting. */
+/* The differences between putting and getting. */
 struct side {
     struct coil__wait_class class;
     const char *task_call, *thread_call;

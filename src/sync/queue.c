@@ -227,9 +227,9 @@ coil__queue_put_or_get(coil_queue *queue, void *item, enum side side, const void
  * coil__waiters_wait(), so the first wrong prediction is that of the return from
  * coil__queue_wait(). So this function ends with a jump to its return address, which the
  * processor predicts from the history of jumps. (On Zen this saves 20 ns per item in a
- * queue of 1.) But if `is_alike` is set, the tasks all wait at the same place, as workers
- * do, and the function returns, because after a jump their callers' returns would be
- * mispredicted.
+ * queue with a maxsize of 1.) But if `is_alike` is set, the tasks all wait at the same
+ * place, as workers do. In that case the function returns normally, because after a jump
+ * the returns of its callers would be mispredicted.
  */
 int coil__queue_wait(coil_queue *queue, void *item, enum side side);
 

@@ -15,7 +15,7 @@ coil__queue_wait:
     .cfi_startproc
     BTI_C
     mov x3, x30                     /* the fourth argument: the return address */
-    b coil__queue_put_or_get        /* the first member of its result is in x0 */
+    b coil__queue_put_or_get        /* its result is in x0 */
     .cfi_endproc
     .size coil__queue_wait, . - coil__queue_wait
 

@@ -9,16 +9,16 @@
  *         __cxa_guard_release(&guard);
  *     }
  *
- * The C++ runtime defines these functions too. Its functions block the thread if the
- * guard is taken, which is a deadlock if a suspended task of that thread has taken it.
- * The functions in this file suspend only the task. Programs use these functions, because
- * they are linked with libcoil before the runtime.
+ * The C++ runtime also defines these functions. The runtime's functions block the thread
+ * if the guard is taken, which is a deadlock if a suspended task of that thread has taken
+ * it. The functions in this file suspend only the task. Programs call coil's functions,
+ * because libcoil is linked before the runtime.
  *
  * A guard has two words. `state` has the format of libstdc++, in case another module uses
  * libstdc++'s functions for the same guard. `owner` is used only by coil: it identifies
- * the task that runs the initialiser, or the thread if no task does. If this is the
- * running task (or thread) itself, the initialiser needs its own variable, which is a
- * deadlock; otherwise the task must wait.
+ * the task that runs the initialiser, or the thread if no task does. If the owner is the
+ * running task (or thread) itself, the initialiser needs the very variable that it
+ * initialises, which is a deadlock; otherwise the task must wait.
  *
  *     task that waits             task or thread that has initialised
  *     lists itself as a waiter    changes the state

@@ -4,7 +4,7 @@
  * When a task ends, most members of its control block already have the values that a new
  * task needs: lists are empty, pointers are NULL. So coil__block_init() sets only the
  * other members. A task that leaves other values, which is rare, clears the coroutine's
- * class. This makes the next task write the whole block with coil__block_write().
+ * class, so that the next task writes the whole block with coil__block_write().
  */
 #ifndef COIL_TASK_BLOCK_H
 #define COIL_TASK_BLOCK_H

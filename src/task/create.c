@@ -153,7 +153,7 @@ static COIL__NOINLINE int create_with_care(coil_task_fn fn, void *arg,
     if (opts != NULL && opts->arg_bytes > COIL__ARG_BYTES_MAX)
         return coil__failed(-EINVAL);
     coil__scheduler_attach(loop);
-    rc = coil__timer_reserve(&loop->timers); /* then starting its timer cannot fail */
+    rc = coil__timer_reserve(&loop->timers); /* for the timer of the task's waits */
     if (COIL__UNLIKELY(rc < 0))
         return rc;
     rc = take_block(opts, loop, &task);

@@ -18,8 +18,10 @@
 void coil__failure_hand_on(const coil_future *future, int rc, const void *from);
 void coil__failure_hand_on_error(coil_error *error, int rc, const void *from);
 
-/* Create an error without a message. Its stack trace starts at the return address
-   `from`. Returns NULL if there is no memory. */
+/*
+ * Create an error without a message, whose stack trace starts at the return address
+ * `from`. Returns NULL if there is no memory.
+ */
 coil_error *coil__failure_note(int rc, const void *from);
 
 /*

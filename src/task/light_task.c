@@ -1,14 +1,14 @@
 /*
- * light_task.c - which tasks' stacks may be swapped out, and when they are swapped in.
+ * light_task.c - decides which tasks' stacks may be swapped out, and swaps them in again.
  *
  * A light task's stack may be swapped out while coil has no pointers into it. coil has
  * none if the task's wait is in its control block (coil__wait_in_room()) and the only
  * regions that the task has entered are scopes without a deadline. All other waits are on
  * the stack itself, so their stacks stay resident. coro/light_swap.c swaps the stack out.
  *
- * coil__task_light_step() is the step of a task that has not begun or is swapped out. It
- * swaps in the stacks of the task and of the tasks queued behind it, and then calls
- * coil__task_step().
+ * coil__task_light_step() is the step of a task that has not begun or is swapped out.
+ * This step swaps in the stacks of the task and of the tasks queued behind it, and then
+ * calls coil__task_step().
  *
  * Other tasks of the thread may have pointers into the stack. An access through such a
  * pointer raises SIGSEGV, whose handler swaps the stack in. coil also swaps the stack in
@@ -29,8 +29,10 @@ static coil_task *task_of(const struct coil__stack *stack)
     return COIL__CONTAINER((coil__coro *)(uintptr_t)coro, coil_task, coro);
 }
 
-/* True if the task has entered a group, which is linked to its children, or a scope
-   with a deadline, which contains a timer: the stack must not move. */
+/*
+ * True if the stack must not move, because the task has entered a group (which is linked
+ * to its children) or a scope with a deadline (which contains a timer).
+ */
 static bool has_region_that_pins(const coil_task *task)
 {
     for (const struct coil__region *r = task->regions; r != NULL; r = r->outer)

@@ -14,9 +14,9 @@
  * result takes two trips through the ready queue: one for the post, one for the task.
  * (asyncio: _chain_future)
  *
- * A task that is started from another thread has an `origin` on the heap. It contains the
- * post that starts the task, the callback that runs when the task ends, and the post that
- * cancels the task.
+ * A task that is started from another thread has an `origin` on the heap. The origin
+ * contains the post that starts the task, the callback that runs when the task ends, and
+ * the post that cancels the task.
  *
  * Invariants
  * 1. rc is written once, under the lock, after value and destroy. A thread that has read

@@ -90,8 +90,9 @@ static void record(struct race *race, size_t i, int rc)
 }
 
 /*
- * Wait for a delay of 0. This takes three trips through the ready queue, as in asyncio,
- * which cancels a task that has not begun and waits for it to end.
+ * Wait for a delay of 0, which takes three trips through the ready queue. asyncio takes
+ * three as well, because it cancels a task that has not begun, and waits for that task to
+ * end.
  */
 static int wait_zero_delay(void)
 {

@@ -1,9 +1,9 @@
 /*
  * task.c - tasks: coroutines that the loop steps, each with a future for its result.
  *
- * A task is a stack with the control block at its top. It needs one mapping, one page of
- * memory while it waits, and no heap memory. This file runs the steps of tasks and ends
- * tasks. create.c creates them, block.c recycles their control blocks, scheduler.c
+ * A task is a stack with the control block at its top. A task needs one mapping, one page
+ * of memory while it waits, and no heap memory. This file runs the steps of tasks and
+ * ends tasks. create.c creates them, block.c recycles their control blocks, scheduler.c
  * attaches them to a loop, and wait.c covers the time between two steps.
  *
  * Invariants
@@ -453,7 +453,7 @@ COIL__HOT void coil__task_body_returned(int rc)
 
 /* ---- starting eagerly ------------------------------------------------------------ */
 
-/* Record that the spawner is suspended. Its `leaf` is needed for backtraces. */
+/* Record that the spawner is suspended, and store its `leaf`, which backtraces need. */
 static void leave_by_eager_start(coil_task *spawner, coil__coro *leaf)
 {
     spawner->leaf = leaf;

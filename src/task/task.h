@@ -210,9 +210,9 @@ static inline bool coil__scheduler_is_careful(void)
  * is iterating over a list or has not finished a transfer. Regions nest. `why` is not
  * copied, so it must stay valid.
  *
- * These functions use coil__scheduler directly. With a pointer to it, gcc's UBSan would
- * test for null using the flags of an addition, and GNU ld replaces that addition with an
- * instruction that sets no flags.
+ * The two functions use coil__scheduler directly. With a pointer to this variable, gcc's
+ * UBSan would test for null using the flags of an addition, and GNU ld replaces that
+ * addition with an instruction that sets no flags.
  */
 static inline void coil__no_suspend_enter(struct coil__no_suspend *region,
                                           const char *why)

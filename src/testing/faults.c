@@ -21,7 +21,7 @@ static struct fault allocations, calls;
 static _Atomic int64_t blocks;     /* number of allocated blocks that are not freed yet */
 static const char *_Atomic failed; /* the call that has failed on request, or NULL */
 
-/* Count a call. If it must fail, set errno and return true. */
+/* Count a call. If the call must fail, set errno and return true. */
 static bool count_and_fail(struct fault *fault, int error, const char *what)
 {
     int requested;

@@ -2,8 +2,8 @@
  * inside.h (internal) - gives libcoil-testing access to libcoil's hidden functions.
  *
  * The symbols of these functions are hidden, so libcoil-testing, which is a separate
- * library, cannot be linked to them. It calls them through the table `coil__inside`, as
- * well as the inline functions in libcoil's headers that use them.
+ * library, cannot be linked to them. Both libcoil-testing and the inline functions in
+ * libcoil's headers call the hidden functions through the table `coil__inside`.
  */
 #ifndef COIL_TESTING_INSIDE_H
 #define COIL_TESTING_INSIDE_H

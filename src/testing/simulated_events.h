@@ -19,8 +19,8 @@ struct coil__sim;
 struct coil__sim_socket;
 
 /*
- * A future event, such as the arrival of a packet. It is a member of the object that it
- * affects, so no memory is allocated when it is scheduled.
+ * A future event, such as the arrival of a packet. An event is a member of the object
+ * that it affects, so scheduling the event does not allocate memory.
  */
 struct coil__sim_event {
     void (*happen)(struct coil__sim *sim, struct coil__sim_event *event);

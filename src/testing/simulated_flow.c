@@ -13,8 +13,7 @@
  *    not exceed the other end's receive_limit. The only exception is a single packet that
  *    is larger than the limit. Packets for which there is no room are in `waiting`.
  * 3. `unacknowledged` is the number of bytes that are waiting or in flight, or that have
- *    arrived but are not acknowledged yet. It never exceeds send_limit: a sender waits
- *    for room.
+ *    arrived but are not acknowledged yet. This number never exceeds send_limit: a sender waits for room.
  * 4. Memory is allocated only when bytes are sent. The packets of handshakes, FINs and
  *    resets are members of the connection, so neither closing a socket nor the arrival of
  *    a packet can fail for lack of memory.

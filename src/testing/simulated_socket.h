@@ -54,7 +54,7 @@ size_t coil__sim_buffer_bytes(size_t asked);
 /* Return the socket with that descriptor, or NULL. */
 struct coil__sim_socket *coil__sim_find(const struct coil__sim *sim, int fd);
 
-/* Create a socket. Returns NULL if this fails, and sets *rc to -EMFILE or -ENOMEM. */
+/* Create a socket. On failure, returns NULL and sets *rc to -EMFILE or -ENOMEM. */
 struct coil__sim_socket *coil__sim_socket_create(struct coil__sim *sim, int family,
                                                  int type, int *rc);
 

@@ -13,7 +13,7 @@
  * 1. An end is open while a socket or a listener refers to it. A connection is freed when
  *    neither end is open. Packets that are still in transit are dropped, because no
  *    program could receive them.
- * 2. After an end was closed, it still sends its waiting packets and its FIN. It answers
+ * 2. After an end was closed, it still sends its waiting packets and its FIN, and answers
  *    data that arrives later with a reset.
  * 3. While a connection is half open or waits to be accepted, its `listener` is set, and
  *    it is counted in listener->asking.

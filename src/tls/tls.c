@@ -200,10 +200,10 @@ static int load_authorities(coil_tls *tls, const coil_tls_opts *opts)
 }
 
 /*
- * Load revocation lists. From then on, a chain is accepted only if there is a list of
- * each authority in it. The flags are set in the store, not in SSL_CTX_get0_param(): a
- * connection copies those parameters when it is created, so the flags of a context that
- * choose_context() selects later would have no effect.
+ * Load revocation lists, and accept a chain only if there is a list for each authority in
+ * it. The flags are set in the store, not in SSL_CTX_get0_param(): a connection copies
+ * those parameters when it is created, so the flags of a context that choose_context()
+ * selects later would have no effect.
  */
 static int load_revoked(SSL_CTX *ctx, const char *crl_file)
 {

@@ -64,8 +64,8 @@ static const char *alert_of(unsigned long error)
 }
 
 /*
- * Empty the queue. Returns true if it contained a failed allocation, anywhere: OpenSSL
- * may queue the allocation before or after the error that resulted from it.
+ * Empty the queue. Returns true if any of the errors in it was a failed allocation, which
+ * OpenSSL may queue before or after the error that resulted from it.
  */
 static bool ran_out_of_memory(void)
 {

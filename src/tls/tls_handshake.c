@@ -39,9 +39,9 @@ static int take_step(struct coil__tls_stream *t)
 /*
  * True if the error of the last flush means only that the client has closed the
  * connection without waiting for the session tickets of the TLS 1.3 handshake. The server
- * can still read what the client has sent, so the handshake succeeds. SSL_accept()
- * ignores such errors as well, but it does not see them, because coil's BIO only stores
- * the bytes.
+ * can still read what the client has sent, so the handshake succeeds. SSL_accept() would
+ * ignore such an error too, but does not see it, because coil's BIO only stores the
+ * bytes.
  */
 static bool lost_only_tickets(const struct coil__tls_stream *t, int rc)
 {

@@ -60,12 +60,13 @@ struct coil__backend_class {
     void (*detach)(struct coil__backend *backend, int fd);
 
     /*
-     * Stop receiving bytes from `fd` ahead, that is, before an operation reads them.
-     * Returns the number of bytes that were already received ahead, which the next reads
-     * return without waiting. If the descriptor stays open elsewhere, the caller must
-     * read these bytes before detach(). Sets *error to 0, or to the error that follows
-     * the bytes, a negative errno, which the caller must deliver, too. If `fd` is not
-     * attached, returns 0 and sets *error to 0. NULL if the backend never receives ahead.
+     * Stop receiving ahead, that is, receiving bytes from `fd` before an operation reads
+     * them. Returns the number of bytes that were already received ahead, which the next
+     * reads return without waiting. If the descriptor stays open elsewhere, the caller
+     * must read these bytes before detach(). Sets *error to 0, or to the error that
+     * follows these bytes (a negative errno), which the caller must also deliver. If `fd`
+     * is not attached, returns 0 and sets *error to 0. NULL if the backend never receives
+     * ahead.
      */
     size_t (*settle)(struct coil__backend *backend, int fd, int *error);
 

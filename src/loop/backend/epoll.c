@@ -4,7 +4,7 @@
  * A descriptor used by operations is registered edge-triggered, and stays registered
  * until it is detached, so an operation needs no epoll_ctl(2). EPOLLOUT is added only
  * when an operation first waits to write, because a local socket reports EPOLLOUT for
- * each message that its peer reads, which would wake the loop for nothing. A watched
+ * each message that its peer reads, which would wake the loop unnecessarily. A watched
  * descriptor is registered level-triggered, for the directions that are watched.
  *
  * A borrowed descriptor is registered for one event in the directions of its operations.

@@ -25,7 +25,7 @@
  * - The poll ended with an event that was not requested: POLLRDHUP, which is always
  *   reported after the peer has shut down its sending side. In that case the next poll is
  *   a multishot poll (STAYS), which reports the current events once, and later only
- *   changes. It stays in the kernel until the call is done (DONE).
+ *   changes. This poll stays in the kernel until the call is done (DONE).
  *
  * - The poll reports the requested event although the call would block: an unconnected
  *   local socket is writable while its receiver's queue is full. In that case, and on
@@ -465,8 +465,8 @@ bool coil__uring_abandon_ops(struct coil__uring *u)
 }
 
 /*
- * The operations can be completed while the kernel still polls for them, because it does
- * not use their memory. The completions of the polls will not be read.
+ * The operations may end while the kernel still polls for them, because these polls do
+ * not use the operations' memory. The completions of the polls will not be read.
  */
 void coil__uring_finish_ops(struct coil__uring *u, struct coil__descriptor *d)
 {

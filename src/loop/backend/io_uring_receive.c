@@ -367,7 +367,7 @@ void coil__uring_called_off(struct coil__uring *u, int fd, int result)
 
 /*
  * Perform a plain read with a system call. If there is probably nothing to receive from a
- * socket, poll first. This is not done for a COIL__OP_READ: for example, a read of four
+ * socket, poll first. A COIL__OP_READ never polls first: for example, a read of four
  * bytes from an eventfd fails at once even when nothing is ready, and a poll would hide
  * that error.
  */

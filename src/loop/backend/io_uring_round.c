@@ -97,9 +97,9 @@ static void prefetch(const struct coil__uring *u, unsigned n, unsigned i, unsign
 
 /*
  * With many connections, the memory that a completion needs is no longer in the
- * processor's caches. Its parts cannot be prefetched at once, because each one contains
- * the address of the next. So there are three prefetches, `ahead` completions apart,
- * before a completion is handled.
+ * processor's caches. The parts of this memory cannot be prefetched all at once, because
+ * each part contains the address of the next. So there are three prefetches, `ahead`
+ * completions apart, before a completion is handled.
  */
 int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
 {

@@ -2,8 +2,8 @@
  * io_uring_watch.c - level-triggered watches, implemented with one-shot polls.
  *
  * When the kernel's poll for a watch has fired, poll() submits it again at its next call.
- * It fires immediately if the descriptor is still ready, otherwise at the next event.
- * This takes a queue entry, but no additional system call.
+ * The new poll fires immediately if the descriptor is still ready, otherwise at the next
+ * event. Submitting the poll takes a queue entry, but no additional system call.
  *
  * If the program closes a descriptor without removing its watch, the poll stays in the
  * kernel, which keeps the file open until an event occurs. The next poll fails with

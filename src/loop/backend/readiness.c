@@ -155,7 +155,7 @@ static int begin_use(struct coil__readiness *r, int fd, struct coil__descriptor 
 /* ---- known to block ---------------------------------------------------------------- */
 
 /*
- * Return whether a short read drains the descriptor. This is certain only for a TCP
+ * Return whether a short read drains the descriptor, which is certain only for a TCP
  * connection. A read from a local socket may stop at bytes that were sent with
  * descriptors or credentials (unix(7)), and a read of packets takes one packet. Pipes and
  * terminals are excluded to be safe.

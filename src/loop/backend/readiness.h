@@ -20,9 +20,9 @@ enum {
     COIL__FOR_EDGES = 4,
     /*
      * To wait for: report one event, then keep the descriptor registered without events.
-     * Only for pollers with `edges`. This is for borrowed descriptors, whose owners may
-     * close them and reuse the numbers without notice. So each wait passes its events to
-     * the kernel again.
+     * Only for pollers with `edges`. Used for borrowed descriptors: because an owner may
+     * close such a descriptor and reuse its number without notice, each wait passes its
+     * events to the kernel again.
      */
     COIL__FOR_ONCE = 16,
     /*

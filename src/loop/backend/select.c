@@ -1,7 +1,7 @@
 /*
  * select.c - readiness with select(2), on all systems, for descriptors below FD_SETSIZE.
  *
- * Two bit sets are copied for each call, and every bit is tested afterwards. If a
+ * Two bit sets are copied before each call, and all their bits are tested after it. If a
  * descriptor is closed, select(2) fails with EBADF without reporting which one, so the
  * backend searches for it.
  */
