@@ -275,19 +275,30 @@ static void add_host(struct redis_words *words, int64_t pause_ns, bool was_troub
     redis_words_add(words, was_troubled == is_troubled ? "" : is_troubled ? "1" : "0");
 }
 
-static void add_results(struct redis_words *words, const struct lease_done *done)
+static int run_complete(struct leases *leases, const struct lease *lease,
+                        const struct lease_done *done, size_t added, redisReply **reply)
 {
-    struct text bytes = {0};
+    struct redis_words words = {.count = 0}, sending = {.count = 0};
+    size_t total;
+    int rc;
 
-    redis_words_add_number(words, (int64_t)done->count);
-    for (size_t i = 0; i < done->count; i++) {
-        redis_words_add_number(words, done->results[i].number);
-        redis_words_add_number(words, (int64_t)done->results[i].n);
-        text_add(&bytes, done->results[i].bytes, done->results[i].n);
-    }
-    redis_words_add_bytes(words, bytes.n > 0 ? bytes.at : "", bytes.n);
-    words->bytes.failed |= bytes.failed;
-    text_finish(&bytes);
+    redis_words_add(&words, lease->token);
+    redis_words_add(&words, leases->worker);
+    redis_words_add_number(&words, lease_to_ms(leases->span_ns));
+    redis_words_add_number(&words, done->more);
+    add_host(&words, done->pause_ns, lease->is_troubled, done->is_troubled);
+    redis_words_add_number(&words, (int64_t)++leases->calls);
+    total = lease_add_results(&words, done);
+    if (done->links != NULL)
+        redis_words_append(&words, done->links, added, done->links->count - added);
+    if (total == 0)
+        return lease_run_script(leases, SCRIPT_COMPLETE, &words, reply);
+    lease_add_sending(&sending, leases, done);
+    rc = redis_run_after(leases->redis, &sending, SCRIPT_COMPLETE, leases->key, &words,
+                         reply);
+    redis_words_finish(&words);
+    redis_words_finish(&sending);
+    return rc;
 }
 
 /*
@@ -317,22 +328,12 @@ static int read_completed(struct lease *lease, const struct lease_done *done,
 int lease_complete(struct leases *leases, struct lease *lease,
                    const struct lease_done *done)
 {
-    struct redis_words words = {.count = 0};
     redisReply *reply;
     size_t added = 0;
     int rc = done->links != NULL ? add_surplus(leases, done->links, &added) : 0;
 
-    if (rc < 0)
-        return rc;
-    redis_words_add(&words, lease->token);
-    redis_words_add(&words, leases->worker);
-    redis_words_add_number(&words, lease_to_ms(leases->span_ns));
-    redis_words_add_number(&words, done->more);
-    add_host(&words, done->pause_ns, lease->is_troubled, done->is_troubled);
-    add_results(&words, done);
-    if (done->links != NULL)
-        redis_words_append(&words, done->links, added, done->links->count - added);
-    rc = lease_run_script(leases, SCRIPT_COMPLETE, &words, &reply);
+    if (rc == 0)
+        rc = run_complete(leases, lease, done, added, &reply);
     if (rc < 0)
         return rc;
     rc = read_completed(lease, done, reply);
@@ -426,80 +427,6 @@ int leases_reap(struct leases *leases)
 
     redis_words_add_number(&words, REAPED_AT_ONCE);
     return run_without_reply(leases, SCRIPT_REAP, &words);
-}
-
-/* ---- collect ----------------------------------------------------------------------- */
-
-typedef int (*result_visit)(void *arg, int64_t number, const void *bytes, size_t n);
-
-/*
- * Visit the results of one entry, except those whose numbers are at most `after`. `bytes`
- * contains the results, one after another, and `lengths` their lengths, such as "120 7".
- * `number` is the number of the first result. Returns how many were visited, or a
- * negative error.
- */
-static int visit_entry(const char *lengths, const redisReply *bytes, int64_t number,
-                       int64_t after, result_visit visit, void *arg)
-{
-    size_t at = 0;
-    int count = 0, rc = 0;
-
-    for (char *end; *lengths != '\0'; lengths = end, number++) {
-        size_t n = strtoul(lengths, &end, 10);
-
-        if (end == lengths || bytes->type != REDIS_REPLY_STRING || n > bytes->len - at)
-            return -EPROTO;
-        if (number > after) {
-            rc = visit(arg, number, bytes->str + at, n);
-            count++;
-        }
-        if (rc < 0)
-            return rc;
-        at += n;
-    }
-    return count;
-}
-
-static int visit_results(const redisReply *reply, int64_t after, result_visit visit,
-                         void *arg)
-{
-    int count = 0;
-
-    for (size_t i = 3; i + 2 < reply->elements; i += 3) {
-        int64_t number = lease_number_at(reply, i);
-        int rc = number > 0 && number < INT64_MAX / 2
-                     ? visit_entry(lease_text_at(reply, i + 1), reply->element[i + 2],
-                                   number, after, visit, arg)
-                     : -EPROTO;
-
-        if (rc < 0)
-            return rc;
-        count += rc;
-    }
-    return count;
-}
-
-int leases_collect(struct leases *leases, int64_t after, unsigned most,
-                   int (*visit)(void *arg, int64_t number, const void *bytes, size_t n),
-                   void *arg, struct lease_progress *progress)
-{
-    struct redis_words words = {.count = 0};
-    redisReply *reply;
-    int rc;
-
-    redis_words_add_number(&words, after);
-    redis_words_add_number(&words, most);
-    rc = lease_run_script(leases, SCRIPT_COLLECT, &words, &reply);
-    if (rc < 0)
-        return rc;
-    *progress =
-        (struct lease_progress){lease_number_at(reply, 1), lease_number_at(reply, 2)};
-    rc = reply->type == REDIS_REPLY_ARRAY ? visit_results(reply, after, visit, arg)
-                                          : -EPROTO;
-    if (rc == 0 && lease_number_at(reply, 0) == 1)
-        rc = -ENODATA;
-    freeReplyObject(reply);
-    return rc;
 }
 
 /* ---- delete ------------------------------------------------------------------------ */

@@ -94,6 +94,7 @@ struct leases {
     char key[80];    /* "coil:{NAME}" */
     char worker[33]; /* random */
     int64_t span_ns; /* duration of a lease */
+    uint64_t calls;  /* number of calls of lease_complete() */
     /* Seeds of this crawl: two for hashes of URLs, and one for hashes of ids. */
     uint64_t seeds[3];
     int64_t starts;  /* number of uncompleted start URLs; -1 if unknown */

@@ -1,6 +1,6 @@
 /*
- * lease_inside.h - declarations shared by lease.c and lease_items.c: read replies of
- * Redis, and read and write items.
+ * lease_inside.h - declarations shared by lease.c, lease_items.c and lease_results.c: read
+ * replies of Redis, and read and write items and results.
  */
 #ifndef CRAWLER_LEASE_INSIDE_H
 #define CRAWLER_LEASE_INSIDE_H
@@ -10,10 +10,13 @@
 #define HEAD_BYTES 6
 #define HASH_BYTES 10
 #define SEEDS_BYTES 49
+#define LENGTH_BYTES 4 /* of the number or the length of a result in Redis */
 #define REAPED_AT_ONCE 64
 #define LINK_WORDS 3
 /* maximum number of words for links in one call of a script */
 #define LINK_WORDS_AT_ONCE ((size_t)2000 * LINK_WORDS)
+/* lifetime of sent results in Redis until SCRIPT_COMPLETE stores them */
+#define SENT_MILLISECONDS "60000"
 #define FORGOTTEN_AT_ONCE "1000"
 /* how long Redis remembers that a deleted crawl is over */
 #define OVER_SECONDS "3600"
@@ -53,6 +56,19 @@ int lease_take_items(struct lease *lease, const redisReply *reply, size_t i);
 void lease_drop_number(struct lease *lease, int64_t number);
 
 void lease_drop_all(struct lease *lease);
+
+/*
+ * Append the length of all results, and the numbers and lengths of the results, for
+ * SCRIPT_COMPLETE. Returns the length of all results.
+ */
+size_t lease_add_results(struct redis_words *words, const struct lease_done *done);
+
+/*
+ * Build the command that sends the bytes of the results before SCRIPT_COMPLETE. If the
+ * script does not store them, they expire.
+ */
+void lease_add_sending(struct redis_words *words, const struct leases *leases,
+                       const struct lease_done *done);
 
 /* Record that the lease has ended in Redis. If it still has items, it was lost. */
 void lease_end(struct lease *lease);

@@ -213,20 +213,27 @@ static int await_call(struct redis *redis, struct redis_call *call, redisReply *
     return rc;
 }
 
+static int send_call(struct redis *redis, const struct redis_words *words,
+                     struct redis_call **out)
+{
+    if (redis->failure < 0)
+        return redis->failure;
+    *out = create_call(words);
+    if (*out == NULL)
+        return -ENOMEM;
+    calls_add(&redis->unsent, *out);
+    coil_event_set(&redis->has_unsent);
+    return 0;
+}
+
 int redis_command(struct redis *redis, const struct redis_words *words,
                   redisReply **reply)
 {
     struct redis_call *call;
+    int rc = send_call(redis, words, &call);
 
     *reply = NULL;
-    if (redis->failure < 0)
-        return redis->failure;
-    call = create_call(words);
-    if (call == NULL)
-        return -ENOMEM;
-    calls_add(&redis->unsent, call);
-    coil_event_set(&redis->has_unsent);
-    return await_call(redis, call, reply);
+    return rc < 0 ? rc : await_call(redis, call, reply);
 }
 
 static int run_command(struct redis *redis, const char *command, const char *script,
@@ -260,6 +267,40 @@ int redis_run(struct redis *redis, size_t script, const char *key,
         rc = run_command(redis, "EVAL", greeting->scripts[script].text, key, arguments,
                          reply);
     return rc;
+}
+
+/*
+ * Finish a call that was sent before another call, which has ended with `rc`. Returns
+ * this call's error, or else rc. Replies arrive in order, so the call has no reply only
+ * if the task has stopped waiting for the other call.
+ */
+static int finish_earlier_call(struct redis *redis, struct redis_call *call, int rc)
+{
+    redisReply *reply;
+    int earlier;
+
+    if (!coil_event_is_set(&call->done))
+        return abandon_call(redis, call, rc == -ETIMEDOUT ? -ECANCELED : rc);
+    earlier = take_reply(redis, call, &reply);
+    if (earlier < 0)
+        return earlier;
+    freeReplyObject(reply);
+    return rc;
+}
+
+int redis_run_after(struct redis *redis, const struct redis_words *command, size_t script,
+                    const char *key, const struct redis_words *arguments,
+                    redisReply **reply)
+{
+    struct redis_call *call;
+    int rc = send_call(redis, command, &call), earlier;
+
+    *reply = NULL;
+    if (rc < 0)
+        return rc;
+    rc = redis_run(redis, script, key, arguments, reply);
+    earlier = finish_earlier_call(redis, call, rc);
+    return rc < 0 ? earlier : 0;
 }
 
 /* ---- a connection ------------------------------------------------------------------ */

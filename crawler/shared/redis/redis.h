@@ -102,6 +102,16 @@ COIL_SUSPENDS int redis_run(struct redis *redis, size_t script, const char *key,
                             const struct redis_words *arguments, redisReply **reply);
 
 /*
+ * Send a command, and then run a script, without waiting for the reply to the command.
+ * Succeeds if the script does, so the script must check that the command was executed.
+ * Fails with the error of the command, or else of the script, like redis_command().
+ */
+COIL_SUSPENDS int redis_run_after(struct redis *redis, const struct redis_words *command,
+                                  size_t script, const char *key,
+                                  const struct redis_words *arguments,
+                                  redisReply **reply);
+
+/*
  * True if `rc` means that Redis is unreachable or busy, so that the command may succeed
  * later.
  */

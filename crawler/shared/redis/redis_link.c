@@ -57,6 +57,7 @@ int redis_link_refused(struct redis_link *link, const redisReply *error)
         {"OOM ", -ENOSPC},       {"NOCRAWL ", -ENOENT}, {"NOAUTH ", -EACCES},
         {"WRONGPASS ", -EACCES}, {"NOPERM ", -EACCES},  {"LOADING ", -EBUSY},
         {"BUSY ", -EBUSY},       {"READONLY ", -EROFS}, {"NOSCRIPT ", -ENOEXEC},
+        {"NORESULTS ", -EBUSY},
     };
     int rc = -EREMOTEIO;
 

@@ -65,13 +65,17 @@ def links(*urls, **more):
     return [word for url in urls for word in link(url, **more)]
 
 
+def packed(numbers):
+    return struct.pack(f"<{len(numbers)}I", *numbers)
+
+
 class Lease:
     def __init__(self, crawl, worker, reply):
         self.crawl, self.worker = crawl, worker
         self.token, self.host = reply[1].decode(), reply[2].decode()
         self.pause, self.is_troubled, self.has_sitemaps = int(reply[3]), reply[4] == b"1", reply[5] == b"1"
         self.starts, self.origins = int(reply[6]), int(reply[7])
-        self.items = {}
+        self.items, self.calls = {}, 0
         self.take(reply[8:])
 
     def take(self, words):
@@ -80,13 +84,19 @@ class Lease:
     def paths(self):
         return [path_of(self.items[n]) for n in sorted(self.items)]
 
+    def send(self, results):
+        self.calls = next(NUMBERS)
+        redis("PSETEX", f"{self.crawl.key}:sent:{self.worker}:{self.calls}", 60000, results)
+
     def complete(self, *numbers, more=0, pause=0, troubled="", links=(), span=SPAN, result=b"result"):
         """Complete the items with the given numbers, or all items of the lease. Returns the number of lost items,
         and whether the lease has ended."""
         numbers = numbers or sorted(self.items)
-        results = [word for n in numbers for word in (n, len(result))]
-        reply = self.crawl.run("complete", self.token, self.worker, span, more, pause, troubled, len(numbers),
-                               *results, result * len(numbers), *links)
+        if result:
+            self.send(result * len(numbers))
+        reply = self.crawl.run("complete", self.token, self.worker, span, more, pause, troubled, self.calls,
+                               len(result) * len(numbers), packed(numbers), packed([len(result)] * len(numbers)),
+                               *links)
         for n in numbers:
             self.items.pop(n, None)
         self.pause = int(reply[2])
@@ -153,8 +163,9 @@ class Crawl:
         queued, flying, waiting, done = self.numbers()
         equal((int(through), int(left)), (done, queued + flying + waiting))
         numbers, results = [], []
-        for first, lengths, both in zip(words[::3], words[1::3], words[2::3]):
-            for n, length in enumerate(map(int, lengths.split())):
+        for first, lengths in zip(words[::2], words[1::2]):
+            both = redis("GET", f"{self.key}:b:{int(first)}")
+            for n, (length,) in enumerate(struct.iter_unpack("<I", lengths)):
                 numbers.append(int(first) + n)
                 results.append(both[:length])
                 both = both[length:]
@@ -192,7 +203,7 @@ def test_who_has_no_seed_begins_nothing():
 def test_what_has_not_begun_is_no_crawl():
     for name in set(NAMES) - {"begin", "renew"}:
         try:
-            redis.run(name, "coil:{none}", "1", "1", "1", "1", "", "", "0")
+            redis.run(name, "coil:{none}", "1", "1", "1", "1", "", "", "0", "0", "0")
         except Failed as failure:
             contains(str(failure), "NOCRAWL")
         else:
@@ -461,6 +472,46 @@ def test_complete_twice_is_recorded_once():
     equal(len(crawl.collect()[2]), 1)
 
 
+def test_complete_stores_only_the_results_that_are_new():
+    crawl = Crawl()
+    crawl.add("a/1", "a/2", "a/3")
+    lease = crawl.acquire()
+    lease.complete(2, result=b"two")
+    lease.send(b"oneTWO3")
+    reply = crawl.run("complete", lease.token, lease.worker, SPAN, 0, 0, "", lease.calls, 7, packed([1, 2, 3]),
+                      packed([3, 3, 1]))
+    equal([int(word) for word in reply], [1, 1, 0])
+    equal((crawl.number("bytes"), crawl.collect()[2]), (7, [b"two", b"one", b"3"]))
+
+
+def test_complete_without_the_bytes_of_the_results_changes_nothing():
+    crawl = Crawl()
+    crawl.add("a/1", "a/2")
+    lease = crawl.acquire()
+    for sent, length in (b"", 3), (b"four", 3):
+        lease.send(sent)
+        try:
+            crawl.run("complete", lease.token, lease.worker, SPAN, 0, 0, "", lease.calls, length, packed([1]),
+                      packed([length]), *links("a/3"))
+        except Failed as failure:
+            contains(str(failure), "NORESULTS")
+        else:
+            raise AssertionError("it did not fail")
+    equal((crawl.numbers(), crawl.collect()[2]), ((0, 2, 0, 0), []))
+    equal(lease.complete(1), (0, False))
+
+
+def test_results_expire_unless_they_are_stored():
+    crawl = Crawl()
+    crawl.add("a/1")
+    lease = crawl.acquire()
+    lease.complete(1)
+    lease.complete(1)
+    sent, = redis("KEYS", f"{crawl.key}:sent:*")
+    stored, = redis("KEYS", f"{crawl.key}:b:*")
+    equal((0 < redis("PTTL", sent) <= 60000, redis("PTTL", stored)), (True, -1))
+
+
 def test_complete_prolongs_the_lease():
     crawl = Crawl()
     crawl.add("a/1", "a/2")
@@ -637,8 +688,7 @@ def test_results_of_one_script_have_numbers_of_their_own():
     equal(redis("XLEN", f"{crawl.key}:results"), 2)
     equal(crawl.collect(ids[1])[2], [b"y" * 10] * 3)
     equal((crawl.number("bytes"), crawl.collect(ids[4])), (30, (False, [], [])))
-    equal(crawl.number("bytes"), 0)
-
+    equal((crawl.number("bytes"), redis("KEYS", f"{crawl.key}:b:*")), (0, []))
 
 
 def completed(count, **options):
@@ -764,7 +814,8 @@ def crawl_at_random(seed, **options):
     equal(crawl.numbers(), (0, 0, 0, len(site)))
     left = {key.decode()[len(crawl.key) + 1]
             for key in redis("KEYS", crawl.key + ":*")}
-    equal(left <= {"s", "h", "r"}, True)
+    equal(left <= {"s", "h", "r", "b"}, True)
+    equal(len(redis("KEYS", crawl.key + ":b:*")), redis("XLEN", crawl.key + ":results"))
 
 
 def test_each_page_is_recorded_once_whatever_becomes_of_the_workers():

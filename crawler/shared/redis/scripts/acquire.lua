@@ -34,10 +34,10 @@ end
 -- If no URL of this depth is left, change to the next depth and return true. If the next depth is also empty, the
 -- crawl is over.
 local function turn_over()
-    if count['queued' .. count.turn] + count.flying + count.waiting > 0 or count.begun == 0 then
+    if count[QUEUED[count.turn]] + count.flying + count.waiting > 0 or count.begun == 0 then
         return false
     end
-    if count['queued' .. (1 - count.turn)] == 0 then
+    if count[QUEUED[1 - count.turn]] == 0 then
         count.over = 1
         return false
     end

@@ -2,9 +2,9 @@
 --
 -- ARGV: the last number that the collector has saved, initially 0; the approximate number of results to return.
 -- Results up to the first argument are deleted. Returns {'1' if the crawl is over, number of completed URLs,
--- number of URLs left, and for each entry the number of its first result, all lengths, and their bytes, ...}. The
--- collector may already have the first results of an entry. If the crawl is over and no results are left, no further
--- results will follow.
+-- number of URLs left, and for each entry the number of its first result, and its lengths, ...}. The collector reads
+-- the bytes from CRAWL:b:NUMBER. The collector may already have the first results of an entry. If the crawl is over and
+-- no results are left, no further results will follow.
 
 local after, most = tonumber(ARGV[1]), tonumber(ARGV[2])
 local results = crawl .. ':results'
@@ -17,13 +17,8 @@ local function lengths_of(entry)
     return entry[2][2]
 end
 
-local function bytes_of(entry)
-    return entry[2][4]
-end
-
 local function last_number(entry)
-    local _, spaces = lengths_of(entry):gsub(' ', '')
-    return first_number(entry) + spaces
+    return first_number(entry) + #lengths_of(entry) / LENGTH_BYTES - 1
 end
 
 -- Do not delete an entry if the collector lacks some of its results. Delete first, because a full Redis rejects other
@@ -35,7 +30,9 @@ local function forget_collected()
         forgotten = 0
         for i = 1, #entries do
             if last_number(entries[i]) <= after then
-                count.bytes = count.bytes - #bytes_of(entries[i])
+                local key = bytes_key(first_number(entries[i]))
+                count.bytes = count.bytes - call('STRLEN', key)
+                call('UNLINK', key)
                 forgotten = i
             end
         end
@@ -55,6 +52,5 @@ local reply = {tostring(count.over), string.format('%.0f', count.through),
 for _, entry in ipairs(call('XRANGE', results, '-', '+', 'COUNT', most)) do
     reply[#reply + 1] = string.format('%.0f', first_number(entry))
     reply[#reply + 1] = lengths_of(entry)
-    reply[#reply + 1] = bytes_of(entry)
 end
 return reply

@@ -15,7 +15,9 @@
 --     CRAWL:sitemaps      set     hosts whose sitemaps from robots.txt were stored
 --     CRAWL:origins       set     further origins of the site, which starts redirect to
 --     CRAWL:results       stream  results that are not collected. An entry contains several: its id is the
---                                 number of the first, n contains their lengths, and r their bytes
+--                                 number of the first, and n contains their lengths (LENGTH_BYTES)
+--     CRAWL:b:NUMBER      string  the bytes of an entry's results
+--     CRAWL:sent:WORKER:CALL  string  the bytes of the results for a call of complete.lua; expires after a minute
 --
 -- HOST is a letter for the class, and the origin: "shttp://example.org". The classes are "s" for the site and
 -- "x" for others. "h" is one host without an origin, for URLs that seem to be outside the site. Such URLs are held
@@ -35,9 +37,11 @@ local ITEM_SITEMAP, ITEM_IDS, ITEM_START, ITEM_SINGLE, ITEM_GIVEN_UP = 1, 2, 4, 
 local KNOWN_ASKED, KNOWN_IDS, KNOWN_DEPTH = 1, 2, 4
 local DEEPEST = 31 -- depths above this count as equal, so that a value fits in a byte
 local URLS_A_BUCKET, HASH_BYTES = 24, 10
+local LENGTH_BYTES = 4 -- for the length of a result, low byte first
 local LOSSES_ENOUGH = 3
+local SITE = 115 -- the byte 's'
 
-local call = redis.call
+local call, byte, find, sub = redis.call, string.byte, string.find, string.sub
 local crawl = KEYS[1]
 
 -- ---- the crawl's numbers -----------------------------------------------------------
@@ -75,6 +79,11 @@ local function next_number(before, at)
     return math.max(before + 1, at * NUMBERS_A_MILLISECOND)
 end
 
+-- The key for the bytes of an entry in CRAWL:results.
+local function bytes_key(number)
+    return string.format('%s:b:%.0f', crawl, number)
+end
+
 local function now()
     local time = call('TIME')
     return time[1] * 1000 + math.floor(time[2] / 1000)
@@ -96,15 +105,23 @@ end
 
 -- In a crawl by depth, a host has two queues: one for the current depth, and one for the next.
 local function turn_of(item)
-    return count.by_depth == 1 and item:byte(6) % 2 or 0
+    return count.by_depth == 1 and byte(item, 6) % 2 or 0
 end
 
+-- Names that contain a turn. To convert the turn to text each time would take longer than most commands.
+local QUEUED, QUEUE, LINE = {[0] = 'queued0', 'queued1'}, {[0] = ':q0:', ':q1:'}, {[0] = ':w0', ':w1'}
+
 local function queue_of(turn, host)
-    return crawl .. ':q' .. turn .. ':' .. host
+    return crawl .. QUEUE[turn] .. host
 end
 
 local function line_of(turn, host)
-    return crawl .. ':w' .. turn .. host:sub(1, 1)
+    return crawl .. LINE[turn] .. sub(host, 1, 1)
+end
+
+local function count_queued(turn, n)
+    local name = QUEUED[turn]
+    count[name] = count[name] + n
 end
 
 -- ---- hosts -------------------------------------------------------------------------
@@ -120,7 +137,7 @@ end
 -- Add `items` to the end of a queue, or to its beginning.
 local function enqueue(push, turn, host, items, at)
     local length = call(push, queue_of(turn, host), unpack(items))
-    count['queued' .. turn] = count['queued' .. turn] + #items
+    count_queued(turn, #items)
     if length == #items then
         list_host(turn, host, at)
     end
@@ -203,7 +220,7 @@ local function end_lease(token, host, at)
 end
 
 local function is_single(item)
-    return has_flag(item:byte(1), ITEM_SINGLE)
+    return has_flag(byte(item), ITEM_SINGLE)
 end
 
 -- Return how many items may be leased together: either one item that must be leased alone, or all items before it.
@@ -227,8 +244,8 @@ local function take_items(turn, host, most, is_alone)
         items[i] = nil
     end
     if n > 0 then
-        call('LPOP', queue, n)
-        count['queued' .. turn] = count['queued' .. turn] - n
+        call('LTRIM', queue, n, -1) -- LPOP would return the items again
+        count_queued(turn, -n)
         count.flying = count.flying + n
     end
     return items, has_more
@@ -236,13 +253,15 @@ end
 
 -- Add items to the lease, and add their numbers and the items to the reply.
 local function give_out(lease, items, reply)
+    local number, n = lease.last, #reply
     lease.single = is_single(items[1])
     for i = 1, #items do
-        lease.last = lease.last + 1
-        lease.items[lease.last] = items[i]
-        reply[#reply + 1] = tostring(lease.last)
-        reply[#reply + 1] = items[i]
+        number = number + 1
+        lease.items[number] = items[i]
+        reply[n + 1], reply[n + 2] = number, items[i]
+        n = n + 2
     end
+    lease.last = number
 end
 
 -- ---- expiry ------------------------------------------------------------------------
@@ -296,69 +315,74 @@ end
 -- `buckets` - `round` has been split in two. The second half is `round` places after the first.
 --
 -- A script reads all its buckets with one command, and writes the changed buckets with another, because the overhead
--- of a command is larger than its work.
+-- of a command is larger than its work. In the script, the buckets are numbered in the order in which it needs them:
+-- `place_of_bucket` has a bucket's place in `keys`, `buckets` and `is_changed`.
 
 local RECORD_BYTES = HASH_BYTES + 1
-local buckets, changed = {}, {}
+local place_of_bucket, keys, buckets, is_changed = {}, {}, {}, {}
 
-local function number_of(hash)
-    local a, b, c, d = hash:byte(1, 4)
+local function number_of(hash, at)
+    local a, b, c, d = byte(hash, at, at + 3)
     return ((a * 256 + b) * 256 + c) * 256 + d
 end
 
 local function index_of(hash)
-    local number = number_of(hash)
+    local number = number_of(hash, 1)
     local index = number % (2 * count.round)
     return index < count.buckets and index or number % count.round
 end
 
-local function bucket_key(index)
-    return crawl .. ':s' .. index
+local function place_bucket(index)
+    local place = #keys + 1
+    place_of_bucket[index], keys[place] = place, string.format('%s:s%d', crawl, index) -- faster than `..`
+    return place
 end
 
--- Read the buckets for the links of add(). Returns the index of each link's bucket, by its place in ARGV.
+-- Read the buckets for the links of add(). Returns the place of each link's bucket.
 local function read_buckets(first)
-    local index_at, indices, keys = {}, {}, {}
+    local places, n = {}, 0
     for i = first, #ARGV, 3 do
-        if ARGV[i] ~= 'o' then
-            local index = index_of(ARGV[i + 1])
-            index_at[i] = index
-            if not buckets[index] then
-                buckets[index] = ''
-                indices[#indices + 1] = index
-                keys[#keys + 1] = bucket_key(index)
-            end
-        end
+        local index = ARGV[i] ~= 'o' and index_of(ARGV[i + 1])
+        n = n + 1
+        places[n] = index and (place_of_bucket[index] or place_bucket(index))
     end
     if #keys > 0 then
-        for i, bucket in ipairs(call('MGET', unpack(keys))) do
-            buckets[indices[i]] = bucket or ''
-        end
+        buckets = call('MGET', unpack(keys))
     end
-    return index_at
+    return places
 end
 
 local function write_buckets()
-    local words = {}
-    for index in pairs(changed) do
-        words[#words + 1] = bucket_key(index)
-        words[#words + 1] = buckets[index]
+    local words, n = {}, 0
+    for place = 1, #keys do
+        if is_changed[place] then
+            words[n + 1], words[n + 2] = keys[place], buckets[place]
+            n = n + 2
+        end
     end
-    if #words > 0 then
+    if n > 0 then
         call('MSET', unpack(words))
     end
 end
 
+local function change_bucket(place, bucket)
+    buckets[place], is_changed[place] = bucket, true
+end
+
 local function split_bucket()
     local from, to = count.buckets - count.round, count.buckets
-    local all, stays, goes = buckets[from] or call('GET', bucket_key(from)) or '', {}, {}
-    for i = 1, #all, RECORD_BYTES do
-        local record = all:sub(i, i + RECORD_BYTES - 1)
-        local into = number_of(record) % (2 * count.round) == to and goes or stays
-        into[#into + 1] = record
+    local place, stays, goes = place_of_bucket[from], {}, {}
+    if not place then
+        place = place_bucket(from)
+        buckets[place] = call('GET', keys[place])
     end
-    buckets[from], buckets[to] = table.concat(stays), table.concat(goes)
-    changed[from], changed[to] = true, true
+    local all = buckets[place] or ''
+    for i = 1, #all, RECORD_BYTES do
+        local into = number_of(all, i) % (2 * count.round) == to and goes or stays
+        into[#into + 1] = sub(all, i, i + RECORD_BYTES - 1)
+    end
+    change_bucket(place, table.concat(stays))
+    change_bucket(place_bucket(to), table.concat(goes))
     count.buckets = to + 1
     if count.buckets == 2 * count.round then
         count.round = count.buckets
@@ -366,16 +390,16 @@ local function split_bucket()
 end
 
 local function place_of(bucket, hash)
-    local at = bucket:find(hash, 1, true)
+    local at = find(bucket, hash, 1, true)
     while at and at % RECORD_BYTES ~= 1 do
-        at = bucket:find(hash, at + 1, true)
+        at = find(bucket, hash, at + 1, true)
     end
     return at
 end
 
 -- True once --max-pages pages of the site were enqueued, not counting sitemaps.
 local function is_one_too_many(host, item)
-    if host:sub(1, 1) ~= 's' or has_flag(item:byte(1), ITEM_SITEMAP) then
+    if byte(host) ~= SITE or has_flag(byte(item), ITEM_SITEMAP) then
         return false
     end
     count.pages = count.pages + 1
@@ -392,22 +416,21 @@ local function known_again(known, wants_ids, depth)
     end
 end
 
-local function is_wanted(index, host, hash, item)
-    local bucket = buckets[index]
+local function is_wanted(place, host, hash, item)
+    local bucket = buckets[place] or ''
     local at = place_of(bucket, hash)
-    local flags, _, _, _, high, low = item:byte(1, 6)
+    local flags, _, _, _, high, low = byte(item, 1, 6)
     local wants_ids = has_flag(flags, ITEM_IDS)
     local depth = math.min(high * 256 + low, DEEPEST)
     if not at then
         local known = KNOWN_ASKED + (wants_ids and KNOWN_IDS or 0) + depth * KNOWN_DEPTH
-        buckets[index], changed[index] = bucket .. hash .. string.char(known), true
+        change_bucket(place, bucket .. hash .. string.char(known))
         count.known = count.known + 1
         return not is_one_too_many(host, item)
     end
-    local again = known_again(bucket:byte(at + HASH_BYTES), wants_ids, depth)
+    local again = known_again(byte(bucket, at + HASH_BYTES), wants_ids, depth)
     if again then
-        buckets[index] = bucket:sub(1, at + HASH_BYTES - 1) .. string.char(again) .. bucket:sub(at + RECORD_BYTES)
-        changed[index] = true
+        change_bucket(place, sub(bucket, 1, at + HASH_BYTES - 1) .. string.char(again) .. sub(bucket, at + RECORD_BYTES))
     end
     return again
 end
@@ -415,30 +438,32 @@ end
 -- Add the triples that begin at ARGV[first]: host, hash and item; or 'o', '' and an origin that belongs to the site.
 -- One command adds all items of a queue. Once the crawl is over, nothing is added.
 local function add(first, at)
-    local queues, queue_with = {}, {[0] = {}, [1] = {}}
     if count.over == 1 then
         return
     end
-    local index_at = read_buckets(first)
+    local places, link = read_buckets(first), 0
+    local hosts, turns, queues, n, queue_with = {}, {}, {}, 0, {[0] = {}, {}}
     for i = first, #ARGV, 3 do
         local host, item = ARGV[i], ARGV[i + 2]
+        link = link + 1
         if host == 'o' then
             count.origins = count.origins + call('SADD', crawl .. ':origins', item)
-        elseif is_wanted(index_at[i], host, ARGV[i + 1], item) then
-            if has_flag(item:byte(1), ITEM_START) then
+        elseif is_wanted(places[link], host, ARGV[i + 1], item) then
+            if has_flag(byte(item), ITEM_START) then
                 count.starts = count.starts + 1
             end
             local turn = turn_of(item)
             local queue = queue_with[turn][host]
-            if not queue then
-                queue = {turn = turn, host = host}
-                queue_with[turn][host], queues[#queues + 1] = queue, queue
+            if queue then
+                queue[#queue + 1] = item
+            else
+                n, queue = n + 1, {item}
+                hosts[n], turns[n], queues[n], queue_with[turn][host] = host, turn, queue, queue
             end
-            queue[#queue + 1] = item
         end
     end
-    for _, queue in ipairs(queues) do
-        enqueue('RPUSH', queue.turn, queue.host, queue, at)
+    for i = 1, n do
+        enqueue('RPUSH', turns[i], hosts[i], queues[i], at)
     end
     while count.known > URLS_A_BUCKET * count.buckets do
         split_bucket()

@@ -1,31 +1,39 @@
 -- complete.lua - complete URLs of a lease, store their results, add their links, and continue the lease.
 --
 -- ARGV: token, worker, duration of the lease in milliseconds, number of further URLs to lease, pause of the host
--- in milliseconds, '1' if the host is troubled or '0' if not, number of results; the number and length of each
--- result; the bytes of all results; host, hash and item of each link, at most 2,000. Number 0 stands for the sitemaps
--- that the host's robots.txt names. The sitemaps of a host are stored only once. Empty results are not stored.
+-- in milliseconds, '1' if the host is troubled or '0' if not, number of the call, length of all results together,
+-- the number of each result, and the length of each result; host, hash and item of each link, at most 2,000. Numbers
+-- and lengths are each one word, with four bytes for each result, low byte first. Result 0 stands for the sitemaps that
+-- the host's robots.txt names. The sitemaps of a host are stored only once. Empty results are not stored.
+--
+-- Immediately before the call, the worker stores the bytes of all results in CRAWL:sent:WORKER:CALL. They are not in
+-- ARGV, because Lua copies and hashes each byte of its arguments. If Redis does not have the bytes, the script fails
+-- with NORESULTS, and changes nothing.
 --
 -- Returns {number of results ignored because the lease was lost, '1' if the lease is over, pause in milliseconds
 -- that other workers have set for the host, number, item, ...}. The links of a lost result are still added, because
 -- the worker will not send them again.
 
 local token, worker, span, more = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-local pause, is_troubled, results = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
-local FIRST = 8
-local BYTES = FIRST + 2 * results
+local pause, is_troubled, total = tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[8])
+local sent = crawl .. ':sent:' .. worker .. ':' .. ARGV[7]
+local results = #ARGV[9] / LENGTH_BYTES
+local LINKS = 11
 
--- Add all results as one string, because Redis would copy the entry each time it grows by a result.
-local function keep(lengths, bytes, at)
+-- Store the results whose bytes are in `sent`.
+local function keep(lengths, n, bytes, at)
     local number = next_number(count.last, at)
-    call('XADD', crawl .. ':results', string.format('%.0f-0', number), 'n', table.concat(lengths, ' '),
-         'r', bytes)
-    count.last = number + #lengths - 1
-    count.bytes = count.bytes + #bytes
+    local key = bytes_key(number)
+    call('XADD', crawl .. ':results', string.format('%.0f-0', number), 'n', lengths)
+    call('RENAME', sent, key)
+    call('PERSIST', key)
+    count.last = number + n - 1
+    count.bytes = count.bytes + bytes
 end
 
 -- Remove an item from the lease.
 local function take(lease, number)
-    if has_flag(lease.items[number]:byte(1), ITEM_START) then
+    if has_flag(byte(lease.items[number]), ITEM_START) then
         count.starts = count.starts - 1
     end
     count.flying = count.flying - 1
@@ -44,28 +52,40 @@ local function is_wanted_result(lease, number)
     return true
 end
 
+-- Reduce `sent` to the wanted results. Returns the packed lengths of these results, and their sum.
+local function cut(is_wanted, lengths)
+    local bytes, kept, parts, from = call('GET', sent), {}, {}, 1
+    for i = 1, results do
+        if is_wanted[i] then
+            kept[#kept + 1] = sub(ARGV[10], LENGTH_BYTES * (i - 1) + 1, LENGTH_BYTES * i)
+            parts[#parts + 1] = sub(bytes, from, from + lengths[i] - 1)
+        end
+        from = from + lengths[i]
+    end
+    bytes = table.concat(parts)
+    call('SET', sent, bytes)
+    return table.concat(kept), #bytes
+end
+
 -- Store the results. Returns the number of lost results.
 local function keep_results(lease, at)
-    local lengths, parts, lost, from = {}, {}, 0, 1
-    for i = FIRST, BYTES - 1, 2 do
-        local number, length = tonumber(ARGV[i]), tonumber(ARGV[i + 1])
-        local is_wanted = is_wanted_result(lease, number)
-        if is_wanted and length > 0 then
-            lengths[#lengths + 1] = ARGV[i + 1]
-            parts[#parts + 1] = {from, from + length - 1}
-            count.through = count.through + (number ~= 0 and 1 or 0)
+    local format = '<' .. ('I4'):rep(results)
+    local numbers, lengths = {struct.unpack(format, ARGV[9])}, {struct.unpack(format, ARGV[10])}
+    local wanted, n, lost = {}, 0, 0
+    for i = 1, results do
+        local is_wanted = is_wanted_result(lease, numbers[i])
+        if is_wanted and lengths[i] > 0 then
+            wanted[i], n = true, n + 1
+            count.through = count.through + (numbers[i] ~= 0 and 1 or 0)
         elseif is_wanted == nil then
             lost = lost + 1
         end
-        from = from + length
     end
-    if #parts == results and results > 0 then
-        keep(lengths, ARGV[BYTES], at)
-    elseif #parts > 0 then
-        for i = 1, #parts do
-            parts[i] = ARGV[BYTES]:sub(parts[i][1], parts[i][2])
-        end
-        keep(lengths, table.concat(parts), at)
+    if n == results and n > 0 then
+        keep(ARGV[10], n, total, at)
+    elseif n > 0 then
+        local kept, bytes = cut(wanted, lengths)
+        keep(kept, n, bytes, at)
     end
     return lost
 end
@@ -106,12 +126,15 @@ end
 if not load() then
     return redis.error_reply('NOCRAWL there is no such crawl')
 end
+if total > 0 and call('STRLEN', sent) ~= total then
+    return redis.error_reply('NORESULTS the results were not sent, or too long ago')
+end
 local at, lease = now(), read_lease(token, worker)
 local reply = {tostring(results), '1', '0'}
 if lease then
     reply = {tostring(keep_results(lease, at)), '0', tostring(pause_of(lease.host, at))}
 end
-add(BYTES + 1, at)
+add(LINKS, at)
 if lease then
     if pause > 0 or is_troubled ~= '' then
         note_host(lease.host, pause, is_troubled, at)

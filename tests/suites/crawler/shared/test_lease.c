@@ -510,3 +510,73 @@ IO_TEST(leases_of_many_workers_bring_each_page_once)
     check_forgotten(&crawl, &leases[0]);
     close_crawl(&crawl);
 }
+
+static void limit_memory(struct crawl *crawl, const char *bytes)
+{
+    const char *const command[] = {"CONFIG", "SET", "maxmemory", bytes};
+    struct redis_words words = {.count = 0};
+    redisReply *reply;
+
+    for (size_t i = 0; i < sizeof command / sizeof *command; i++)
+        redis_words_add(&words, command[i]);
+    CHECK_INT(redis_command(crawl->redis, &words, &reply), 0);
+    freeReplyObject(reply);
+    redis_words_finish(&words);
+}
+
+/* The results are sent in a command of their own, which fails first. */
+IO_TEST(lease_complete_fails_if_redis_is_full_and_can_be_repeated)
+{
+    struct crawl crawl;
+    struct leases leases;
+    struct lease lease;
+
+    open_crawl(&crawl);
+    begin(&crawl, &leases, true);
+    add(&leases, "http://a/1");
+    lease = acquire(&leases);
+    limit_memory(&crawl, "1");
+    CHECK_INT(complete(&leases, &lease, 0), -ENOSPC);
+    CHECK(strstr(redis_message(crawl.redis), "OOM ") != NULL);
+    CHECK_INT(lease.count, 1);
+    limit_memory(&crawl, "0");
+    CHECK_INT(complete(&leases, &lease, 0), 0);
+    check_over(&leases);
+    lease_finish(&lease);
+    close_crawl(&crawl);
+}
+
+struct completing {
+    struct leases *leases;
+    struct lease *lease;
+};
+
+static int complete_in_vain(void *arg)
+{
+    struct completing *completing = arg;
+
+    return complete(completing->leases, completing->lease, 0);
+}
+
+IO_TEST(lease_complete_can_be_cancelled_and_repeated)
+{
+    struct crawl crawl;
+    struct leases leases;
+    struct lease lease;
+    coil_task *task;
+
+    open_crawl(&crawl);
+    begin(&crawl, &leases, true);
+    add(&leases, "http://a/1");
+    lease = acquire(&leases);
+    kill(crawl.process.pid, SIGSTOP);
+    task = test_spawn(complete_in_vain, &(struct completing){&leases, &lease});
+    CHECK_INT(coil_sleep(COIL_MSEC(50)), 0); /* until the request was sent */
+    coil_task_cancel(task, "test");
+    CHECK_INT(test_join(task), -ECANCELED);
+    kill(crawl.process.pid, SIGCONT);
+    CHECK_INT(complete(&leases, &lease, 0), 1); /* Redis has stored the first results */
+    check_over(&leases);
+    lease_finish(&lease);
+    close_crawl(&crawl);
+}
