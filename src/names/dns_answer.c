@@ -82,10 +82,11 @@ static const unsigned char *first_record(const unsigned char *data, int n)
 struct reading {
     const unsigned char *data;
     int n;
-    char *name;                /* the name whose records are read; allocated by c-ares */
-    uint32_t ttl;              /* the shortest time to live of the records used */
-    const unsigned char *next; /* the next record */
-    unsigned left;             /* number of records left */
+    char *name; /* the name whose records are read; allocated by c-ares */
+    const unsigned char *name_at; /* where it was read */
+    uint32_t ttl;                 /* the shortest time to live of the records used */
+    const unsigned char *next;    /* the next record */
+    unsigned left;                /* number of records left */
 };
 
 struct record {
@@ -111,12 +112,22 @@ static int read_name(const struct reading *r, const unsigned char *p, char **out
     return ares_expand_name(p, r->data, r->n, out, &length);
 }
 
+/* True if the name at p is only a pointer to the place where r->name was read. */
+static bool points_to_name(const struct reading *r, const unsigned char *p)
+{
+    return (p[0] & 0xc0) == 0xc0 && (get16(p) & 0x3fff) == r->name_at - r->data;
+}
+
 /* Check whether the record at `owner` belongs to r->name, ignoring case. */
 static int compare_owner(const struct reading *r, const unsigned char *owner, bool *same)
 {
     char *name;
-    int status = read_name(r, owner, &name);
+    int status;
 
+    *same = points_to_name(r, owner);
+    if (*same) /* as in most answers, which would otherwise be expanded once more */
+        return ARES_SUCCESS;
+    status = read_name(r, owner, &name);
     if (status != ARES_SUCCESS)
         return status;
     *same = strcasecmp(name, r->name) == 0;
@@ -164,8 +175,10 @@ static int find_record(struct reading *r, unsigned type, struct record *out)
  */
 static int find_canonical_name(struct reading *r)
 {
-    int status = read_name(r, r->data + HEADER_BYTES, &r->name);
+    int status;
 
+    r->name_at = r->data + HEADER_BYTES;
+    status = read_name(r, r->name_at, &r->name);
     for (int i = 0; status == ARES_SUCCESS && i < LONGEST_CHAIN; i++) {
         struct record alias;
         char *name;
@@ -178,6 +191,7 @@ static int find_canonical_name(struct reading *r)
             break;
         ares_free_string(r->name);
         r->name = name;
+        r->name_at = alias.bytes;
     }
     return status == ARES_ENODATA ? ARES_SUCCESS : status;
 }

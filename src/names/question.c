@@ -72,12 +72,13 @@ void coil__questions_forget(struct coil__resolver *r)
             forget_question(COIL__CONTAINER(link, struct coil__question, in_table));
 }
 
-/* Look up a question in the table. If its answer has expired, remove it. */
+/* Look up a question in its bucket. If its answer has expired, remove it. */
 static struct coil__question *find_known_question(struct coil__resolver *r,
+                                                  struct coil__list *bucket,
                                                   const char *host,
                                                   enum coil__question_kind kind)
 {
-    COIL__LIST_EACH (link, bucket_of(r, host, kind)) {
+    COIL__LIST_EACH (link, bucket) {
         struct coil__question *q = COIL__CONTAINER(link, struct coil__question, in_table);
 
         if (q->kind != kind || strcmp(q->host, host) != 0)
@@ -224,20 +225,36 @@ static int find_here(struct coil__question *q)
     return rc;
 }
 
-static void ask_servers(struct coil__question *q)
+static void ask_servers(struct coil__question *q, struct coil__list *bucket)
 {
-    struct coil__resolver *r = q->resolver;
-
-    coil__list_push(bucket_of(r, q->host, q->kind), &q->in_table);
+    coil__list_push(bucket, &q->in_table);
     q->references++;
     q->asked = true;
-    coil__channel_ask(r->channel, q);
+    coil__channel_ask(q->resolver->channel, q);
+}
+
+/*
+ * Find the question in the table, or add it and query the servers. Returns a reference.
+ */
+static struct coil__question *find_or_ask(struct coil__question *q)
+{
+    struct coil__list *bucket = bucket_of(q->resolver, q->host, q->kind);
+    struct coil__question *known =
+        find_known_question(q->resolver, bucket, q->host, q->kind);
+
+    if (known == NULL) {
+        ask_servers(q, bucket);
+        return q;
+    }
+    known->references++;
+    coil__question_release(q);
+    return known;
 }
 
 int coil__question_ask(struct coil__resolver *r, const char *host,
                        enum coil__question_kind kind, struct coil__question **out)
 {
-    struct coil__question *known, *q = create_question(r, host, kind);
+    struct coil__question *q = create_question(r, host, kind);
     int rc;
 
     if (q == NULL)
@@ -249,14 +266,6 @@ int coil__question_ask(struct coil__resolver *r, const char *host,
         coil__question_release(q);
         return rc;
     }
-    known = q->answer.rc == -EINPROGRESS ? find_known_question(r, q->host, kind) : NULL;
-    if (known != NULL) {
-        known->references++;
-        coil__question_release(q);
-        q = known;
-    } else if (q->answer.rc == -EINPROGRESS) {
-        ask_servers(q);
-    }
-    *out = q;
+    *out = q->answer.rc == -EINPROGRESS ? find_or_ask(q) : q;
     return 0;
 }
