@@ -6,6 +6,9 @@
  */
 #include <coil.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #define WORKERS 100
 
 static int names, next_name, failures;

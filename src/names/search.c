@@ -32,6 +32,14 @@ static bool is_absolute(const char *host)
     return (n > 0 && host[n - 1] == '.') || coil__host_is_in(host, "onion");
 }
 
+static void copy_host(const char *host, char *name)
+{
+    size_t n = strnlen(host, COIL__SEARCH_NAME - 1);
+
+    memcpy(name, host, n);
+    name[n] = '\0';
+}
+
 bool coil__search_name(const struct coil__resolv_conf *conf, const char *host,
                        unsigned step, char *name)
 {
@@ -40,7 +48,7 @@ bool coil__search_name(const struct coil__resolv_conf *conf, const char *host,
     const char *domain = conf->domains != NULL && !absolute ? conf->domains : "";
     unsigned n = itself;
 
-    snprintf(name, COIL__SEARCH_NAME, "%s", host);
+    copy_host(host, name);
     if (itself && step == 0)
         return true;
     for (size_t length; *(domain += strspn(domain, blanks)) != '\0'; domain += length) {
