@@ -429,8 +429,8 @@ static void flush_prompt(const FILE *file)
 }
 
 /*
- * Empty the buffer, so that it can be used for reading. Returns false if its bytes could
- * not be written.
+ * Empty the buffer, so that it can be used for reading. Returns false if bytes in the
+ * buffer could not be written.
  */
 static bool turn_to_reading(FILE *file)
 {

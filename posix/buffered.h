@@ -58,9 +58,9 @@ bool posix__straight_out(const FILE *file);
 
 /*
  * Take a byte from the buffer, or put a byte into it, unless another thread has locked
- * the FILE. (While it is locked, the C library's getc() and putc() would block this
- * thread.) Returns false if the FILE is locked, the buffer is empty or full, or coil does
- * not handle the FILE.
+ * the FILE. (While another thread holds the lock, the C library's getc() and putc() would
+ * block this thread.) Returns false if the FILE is locked, the buffer is empty or full,
+ * or coil does not handle the FILE.
  */
 bool posix__get_at_once(FILE *file, int *c);
 bool posix__put_at_once(FILE *file, int c);

@@ -2,8 +2,8 @@
  * next.c - the addresses of the C library's functions that libcoil-posix interposes.
  *
  * The constructor looks up all functions, before any task can exist. Constructors of
- * other libraries may run before it. A function that they call is looked up at its first
- * call.
+ * other libraries may run before this one. A function that they call is looked up at its
+ * first call.
  */
 #include "interpose.h"
 

@@ -152,8 +152,8 @@ static coil_promise *take_oldest(struct place *place, const void *address,
 
 /*
  * The call must not suspend: while libcoil posts to a loop, it holds the lock of that
- * loop's posts. Under AddressSanitizer its write() would yield, because libcoil's own
- * calls cannot be recognised there.
+ * loop's posts. Under AddressSanitizer libcoil's write() would yield, because libcoil's
+ * own calls cannot be recognised there.
  */
 void posix__set_promise(coil_promise *promise)
 {

@@ -15,7 +15,7 @@ struct posix__parked {
     struct posix__parked *next, *previous;
     const void *address;
     coil_promise *promise; /* set to wake the task */
-    unsigned long ticket;  /* sequence number of its arrival at the place */
+    unsigned long ticket;  /* sequence number of the task's arrival at the place */
     bool listed, woken;    /* guarded by the place's lock */
 };
 

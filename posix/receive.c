@@ -5,8 +5,8 @@
  * call does more than wait: with MSG_WAITALL it receives until the buffer is full, and
  * recvmmsg(2) receives several messages. This file implements both with several
  * non-blocking calls. After the first bytes, recv(2) is called again only once more bytes
- * have arrived. Otherwise it could find no bytes, and consume a pending error that must
- * remain for the caller's next call.
+ * have arrived. Otherwise that call could find no bytes, and consume a pending error that
+ * must remain for the caller's next call.
  */
 #include "receive.h"
 

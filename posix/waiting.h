@@ -37,10 +37,10 @@ struct posix__waiting {
 };
 
 /*
- * Call this after an attempt has failed with `errno`. The function waits if necessary. If
- * it returns true, try again. If it returns false, the interposed call fails with
- * `errno`. In that case, EAGAIN means that the descriptor is non-blocking, or that its
- * time-out has passed.
+ * Call this after an attempt has failed with `errno`. The function waits if necessary,
+ * and returns true if the caller should try again. If the function returns false, the
+ * interposed call fails with `errno`. In that case, EAGAIN means that the descriptor is
+ * non-blocking, or that its time-out has passed.
  */
 bool posix__again(struct posix__waiting *w);
 
@@ -48,12 +48,15 @@ bool posix__again(struct posix__waiting *w);
 bool posix__polls(int fd, short events);
 
 /*
- * Wait for the descriptor, regardless of errno. Returns 1 if it is ready, 0 after the
- * time-out, or -1.
+ * Wait for the descriptor, regardless of errno. Returns 1 if the descriptor is ready, 0
+ * after the time-out, or -1.
  */
 int posix__await(struct posix__waiting *w);
 
-/* False if the descriptor has O_NONBLOCK. True if it is invalid. Preserves errno. */
+/*
+ * False if the descriptor has O_NONBLOCK. True for an invalid descriptor. Preserves
+ * errno.
+ */
 bool posix__blocks(int fd);
 
 /* Return the deadline of a call on the socket, according to SO_RCVTIMEO or SO_SNDTIMEO,
@@ -81,8 +84,8 @@ void posix__release_cancel(coil_scope *scope, bool held);
 
 /*
  * Like posix__hold_cancel(), for a sleep or for the wait of an event loop (epoll).
- * Programs often repeat such a call until something has happened. In a cancelled task it
- * therefore fails a limited number of times, and then waits.
+ * Programs often repeat such a call until something has happened. In a cancelled task
+ * such a call therefore fails a limited number of times, and then waits.
  */
 bool posix__hold_pause(coil_scope *scope);
 
