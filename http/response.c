@@ -126,8 +126,9 @@ static bool lengths_differ(const coil_http_response *response)
 }
 
 /*
- * Record whether the line is a Content-Length. If there is more than one, or it does not
- * contain only digits, set lengths_doubtful, so that lengths_differ() is called later.
+ * Record whether the line is a Content-Length. If there is more than one such line, or
+ * its value contains anything but digits, set lengths_doubtful, so that lengths_differ()
+ * is called later.
  */
 static void note_length(coil_http_response *response, const char *line, size_t n)
 {
@@ -231,7 +232,8 @@ static size_t on_header(char *line, size_t one, size_t n, void *arg)
 }
 
 /*
- * Make room for n more bytes at the end of the buffer. Returns false if they do not fit.
+ * Make room for n more bytes at the end of the buffer. Returns false if the bytes do not
+ * fit.
  */
 static bool make_room_for_body(coil_http_response *response, size_t n)
 {

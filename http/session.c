@@ -12,7 +12,7 @@
  *
  * libcurl never blocks: it tells the loop which sockets to watch and when to call libcurl
  * again, and reports which transfers have ended. libcurl runs only in callbacks of the
- * loop. Tasks only start transfers, wait for them, and remove them.
+ * loop. Tasks only start, await and remove transfers.
  *
  * Invariants
  *   1. A transfer is in `running` if and only if libcurl has it.

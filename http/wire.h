@@ -5,8 +5,8 @@
 #include "easy.h"
 
 /*
- * Start or stop passing transmitted bytes to the response's on_wire. While they are
- * passed, requests use HTTP/1.1.
+ * Start or stop passing transmitted bytes to the response's on_wire. While transmitted
+ * bytes are passed, requests use HTTP/1.1.
  */
 void coil__http_wire(struct http_easy *handle);
 void coil__http_unwire(struct http_easy *handle);

@@ -105,8 +105,8 @@ bool image_read_pieces(struct image *image, const struct piece *pieces, size_t c
 bool image_read(struct image *image, uint64_t address, void *to, size_t bytes);
 
 /*
- * Return a pointer to the bytes that stays valid while the image is open. If it is NULL,
- * use image_read().
+ * Return a pointer to the bytes that stays valid while the image is open, or NULL if the
+ * caller must use image_read().
  */
 void *image_borrow(struct image *image, uint64_t address, size_t bytes);
 

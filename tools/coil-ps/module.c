@@ -69,7 +69,10 @@ static bool search_segment(struct image *image, uint64_t segment, uint64_t bytes
     return true;
 }
 
-/* Read a module's program headers. Returns their number, or 0 if this is not a module. */
+/*
+ * Read a module's program headers. Returns the number of headers, or 0 if this is not a
+ * module.
+ */
 static size_t read_headers(struct image *image, uint64_t start,
                            Elf64_Phdr headers[SEGMENTS_MAX])
 {

@@ -233,8 +233,8 @@ static void read_facts(struct reading *r, struct task *task)
 }
 
 /*
- * Read the task at r->address, and add it to the snapshot. Returns false if its control
- * block is unreadable.
+ * Read the task at r->address, and add it to the snapshot. Returns false if the task's
+ * control block is unreadable.
  */
 bool task_read(struct reading *r)
 {

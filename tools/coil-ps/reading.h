@@ -153,8 +153,8 @@ bool tasks_drop(struct snapshot *s, size_t first, size_t links);
 /* ---- a task ------------------------------------------------------------------------ */
 
 /*
- * Read the task at r->address, and add it to the snapshot. Returns false if its control
- * block is unreadable.
+ * Read the task at r->address, and add it to the snapshot. Returns false if the task's
+ * control block is unreadable.
  */
 bool task_read(struct reading *r);
 

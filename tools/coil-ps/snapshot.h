@@ -69,7 +69,7 @@ struct loop {
 /* A stack of a suspended task: the task's own stack, or a generator's. */
 struct coroutine {
     uint64_t sp, low, high;
-    bool runs; /* running: its registers are in the thread, not on the stack */
+    bool runs; /* running: the registers are in the thread, not on the stack */
 };
 
 #define COROUTINES_MAX 64
@@ -102,8 +102,8 @@ struct snapshot_options {
     bool unwinds_later; /* call on_stack in snapshot_finish(), not at once */
     void *on_stack_arg;
     /*
-     * Called after each task; may be NULL. Returns true if it has let the process run
-     * for a while.
+     * Called after each task; may be NULL. Returns true if the function has let the
+     * process run for a while.
      */
     bool (*after_task)(void *arg);
     void *after_task_arg;

@@ -28,7 +28,7 @@ struct taking {
     struct taken *taken;
     struct frozen *threads;
     size_t thread_count;
-    struct image *image; /* image of the process, or one that reads ahead from it */
+    struct image *image; /* the process's image, or prefetch.c's image of it */
     int64_t begun, first;
     int error;
 };
@@ -110,8 +110,8 @@ static void resume(struct taking *t)
 }
 
 /*
- * If the process has been stopped for long enough, let it run for a while. Returns true
- * if it has run.
+ * If the process has been stopped for long enough, let it run for a while, and return
+ * true.
  */
 static bool let_process_run(void *arg)
 {

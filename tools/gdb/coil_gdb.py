@@ -140,7 +140,8 @@ class Task:
         return number(self.member(LEAF) + self.table[SP])
 
     def stack(self):
-        """Return the task's stack. If it belongs to a light task and is swapped out, return the copy of the stack."""
+        """Return the task's stack. If the stack belongs to a light task and is swapped out, return the copy of the
+        stack."""
         table, leaf, sp = self.table, self.member(LEAF), self.sp()
         if IS_LIGHT not in table.rows or not number(leaf + table[SIZE_CLASS], 1) & table[IS_LIGHT] or (
                 number(leaf + table[STATE], 1) != table[IS_STORED]):
