@@ -98,8 +98,8 @@ static void free_uncounted(void *block)
 }
 
 /*
- * Free an object. In debug mode, its memory is kept until this thread has freed KEPT_MAX
- * other objects, but a test that counts blocks counts it as freed at once.
+ * Free an object. In debug mode, the object's memory is kept until this thread has freed
+ * KEPT_MAX other objects, but tests that count blocks count this block as freed at once.
  */
 void coil__free_object(void *block)
 {
@@ -185,8 +185,8 @@ void (*_Atomic coil__misuse_contain)(const char *, const void *);
 
 /*
  * The process in which a thread is reporting misuse and will then abort, or 0. A child
- * that is forked in the meantime does not have this thread, but sees that the id is not
- * its own.
+ * that is forked in the meantime does not have this thread. The child recognises this by
+ * the id, which is not its own.
  */
 static _Atomic pid_t aborting_process;
 static atomic_bool abort_is_next; /* the report is complete */

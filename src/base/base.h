@@ -19,8 +19,9 @@ void *coil__realloc(void *block, size_t size);
 void coil__free(void *block);
 
 /*
- * Free an object that the program has created. In debug mode its memory is not reused for
- * a while, so that later calls with the object are detected: see coil__misuse_gone().
+ * Free an object that the program has created. In debug mode the object's memory is not
+ * reused for a while, so that later calls with the object are detected: see
+ * coil__misuse_gone().
  */
 void coil__free_object(void *block);
 

@@ -32,9 +32,9 @@
 #define COIL__PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /*
- * The return address of the function that uses this macro, which must be COIL__NOINLINE.
- * Otherwise link-time optimisation might inline the function, even if it is public, and
- * the macro would yield its caller's return address.
+ * The return address of the function that uses this macro. The function must be
+ * COIL__NOINLINE: otherwise link-time optimisation might inline even a public function,
+ * and the macro would yield the caller's return address.
  */
 #define COIL__CALLER() __builtin_return_address(0)
 
@@ -46,10 +46,7 @@
 #define COIL__STOP_EXCEPTIONS(personality)                                               \
     __asm__ volatile(".cfi_personality 0x1b, " #personality)
 
-/*
- * Prevent the compiler from drawing conclusions about the pointer that cause false
- * warnings.
- */
+/* Make the compiler forget what it knows about the pointer, to avoid false warnings. */
 #define COIL__FORGET(pointer) __asm__("" : "+r"(pointer))
 
 /* For thread-local variables. A task never moves to another thread, so the compiler may

@@ -24,8 +24,8 @@
 
 struct coil__fault_hooks {
     /*
-     * Called before an allocation or a system call. Return true if it must fail;
-     * call_fails() then also sets errno.
+     * Called before an allocation or a system call. Return true if this allocation or
+     * call must fail; in that case call_fails() also sets errno.
      */
     bool (*allocation_fails)(void);
     bool (*call_fails)(int error, const char *what);
@@ -35,7 +35,10 @@ struct coil__fault_hooks {
     void (*block_freed)(void);
 };
 
-/* NULL unless a test counts calls or makes them fail. Once set, it does not change. */
+/*
+ * NULL unless a test counts calls or makes them fail. Once set, this pointer does not
+ * change.
+ */
 extern const struct coil__fault_hooks *_Atomic coil__fault_hooks;
 
 static inline const struct coil__fault_hooks *coil__faults(void)
@@ -66,8 +69,8 @@ static inline bool coil__call_is_interrupted(const char *what)
 #define COIL__INTERRUPTIBLE(call) (coil__call_is_interrupted(#call) ? -1 : (call))
 
 /*
- * Make the system call `call`. If it must fail, do not evaluate it, but set errno
- * (usually to `error`) and return -1.
+ * Make the system call `call`. If the call must fail, do not evaluate `call`, but set
+ * errno (usually to `error`) and return -1.
  */
 #define COIL__CALL(error, call) (coil__call_fails((error), #call) ? -1 : (call))
 

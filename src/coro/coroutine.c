@@ -1,9 +1,9 @@
 /*
  * coroutine.c - coroutines: functions that can be suspended and resumed later.
  *
- * A coroutine is a control block on top of a stack. To suspend it, coil__switch() saves
- * the callee-saved registers on that stack, and the stack pointer in the control block.
- * The rest of this file records which coroutine is running:
+ * A coroutine is a control block on top of a stack. To suspend a coroutine,
+ * coil__switch() saves the callee-saved registers on that stack, and the stack pointer in
+ * the control block. The rest of this file records which coroutine is running:
  *
  *     create --> transfer/resume --> coro_main --> fn(arg) --> done, back to `caller`
  *                     ^                              |
@@ -71,9 +71,9 @@ static void find_frames(void *arg)
 }
 
 /*
- * Find out where the coroutine's frames are. The search needs much stack, so it may run
- * on a separate stack. During the search, the check for an overflow is disabled, because
- * switching to that stack would repeat the check.
+ * Find out where the coroutine's frames are. The search needs a lot of stack space, so it
+ * may run on a separate stack. During the search, the check for an overflow is disabled,
+ * because switching to that stack would repeat the check.
  */
 static enum coil__coro_frames find_frames_of(coil__coro *coro)
 {
@@ -236,7 +236,7 @@ COIL__ONE_LINE void *coil__coro_suspend(void *value)
 
 /* ---- life -------------------------------------------------------------------------- */
 
-/* Not inlined, because its local variables would occupy a cache line of each stack. */
+/* Not inlined, because the local variables would occupy a cache line of each stack. */
 static COIL__NOINLINE void report_arrival(coil__coro *coro)
 {
     coil__san_arrived(coro, previous);

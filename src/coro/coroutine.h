@@ -110,9 +110,10 @@ void coil__coro_prepare(coil__coro *coro);
 void *coil__coro_reserve(coil__coro *coro, size_t n);
 
 /*
- * Suspend the running coroutine and continue `to`, in which a transfer returns `value`.
- * Returns the value that is passed when control is transferred back. Does not change
- * to->caller, because schedulers keep track of the next coroutine themselves.
+ * Suspend the running coroutine and continue `to`: there, the call that suspended `to`
+ * returns `value`. This call returns the value that is passed when control is transferred
+ * back. Does not change to->caller, because schedulers keep track of the next coroutine
+ * themselves.
  */
 void *coil__coro_transfer(coil__coro *to, void *value);
 
@@ -129,9 +130,9 @@ void coil__coro_transfer_alike(coil__coro *to);
 /*
  * End the running coroutine and transfer control to `to`. Set `begun` to true if `to` was
  * suspended by one of the functions above, which now returns NULL, or to false if `to`
- * has not begun yet. This function does not return. Call it only if
- * coil__coro_may_leave() is true, as the last statement of a function. The slot of the
- * ended coroutine may already be free, because this function does not use the old stack.
+ * has not begun yet. Does not return. Must be called only if coil__coro_may_leave() is
+ * true, as the last statement of a function. The slot of the ended coroutine may already
+ * be free, because this function does not use the old stack.
  */
 void coil__coro_leave_for(coil__coro *to, bool begun);
 

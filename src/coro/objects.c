@@ -4,9 +4,9 @@
  * The loader has a list of the objects (link.h), in the order in which they were opened.
  * The `l_next` of the last object is NULL until another object is opened, so it shows
  * whether the list has changed. This pointer must not be read after the object was
- * unloaded. So it is used only if the object is certain to stay loaded as long as
- * libcoil: either the object is marked as never unloaded, or the program or libcoil's own
- * object depends on it. Otherwise dl_iterate_phdr(3) is used, which counts the opened
+ * unloaded. So the pointer is used only if the object is certain to stay loaded as long
+ * as libcoil: either the object is marked as never unloaded, or the program or libcoil's
+ * own object depends on it. Otherwise dl_iterate_phdr(3) is used, which counts the opened
  * objects, and locks the list during its callback.
  */
 #include "objects.h"

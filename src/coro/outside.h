@@ -68,7 +68,7 @@ struct coil__debug {
     _Atomic uint32_t inherited; /* loops inherited from the parent of fork(2) */
     /*
      * Written by a tool: all loops must be traced until this time (of CLOCK_MONOTONIC).
-     * Each loop reads it after each poll. 0: no tool has requested a trace.
+     * Each loop reads this time after each poll. 0: no tool has requested a trace.
      */
     _Atomic int64_t trace_until;
 };

@@ -19,7 +19,7 @@
 
 extern size_t coil__slot_page_bytes;
 
-/* Called once per thread, before its first slot. Fails with -ENOMEM. */
+/* Called once per thread, before the thread's first slot is taken. Fails with -ENOMEM. */
 int coil__stack_set_up(void);
 
 /*

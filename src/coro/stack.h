@@ -102,7 +102,9 @@ static inline bool coil__stack_guarded(const struct coil__stack *stack)
 /* Return the first byte of the slot, where the guard begins. */
 char *coil__stack_slot(const struct coil__stack *stack);
 
-/* Check a stack whose stack pointer is `sp`. Returns false if it has overflowed. */
+/*
+ * Check a stack whose stack pointer is `sp`. Returns false if the stack has overflowed.
+ */
 bool coil__stack_check(const struct coil__stack *stack, const void *sp);
 
 /*

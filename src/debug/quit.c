@@ -2,11 +2,12 @@
  * quit.c - prints all tasks when the user presses Ctrl-\, and lets the program continue.
  *
  * The SIGQUIT handler requests a dump from the loop and sets a timer of one second. In
- * its next turn the loop stops the timer and prints all tasks, with symbols. If the loop
- * does not get to its next turn within that second, the timer's signal calls the handler
- * again, on the loop's thread. In that case the handler itself prints what it can read
- * without a lock: the name of the running task or the address of the callback, and the
- * return addresses on the stack, which the handler finds by following the frame pointers.
+ * the loop's next turn, the loop stops the timer and prints all tasks, with symbols. If
+ * the loop does not get to its next turn within that second, the timer's signal calls the
+ * handler again, on the loop's thread. In that case the handler itself prints what it can
+ * read without a lock: the name of the running task or the address of the callback, and
+ * the return addresses on the stack, which the handler finds by following the frame
+ * pointers.
  */
 #include "quit.h"
 

@@ -5,8 +5,8 @@
  * The compiler's unwinder walks the stack with the tables that C++ exceptions use.
  * Optimised and stripped programs have these tables too, as do libraries built without
  * coil. The unwinder is in libgcc_s, which C programs rarely need. coil loads this
- * library only for the first backtrace, so it does not slow down the start of programs
- * that print none.
+ * library only for the first backtrace, so that programs without backtraces do not start
+ * more slowly.
  *
  * A suspended coroutine is not resumed for its backtrace. The coroutine's registers were
  * saved on its stack when it was suspended, and coil__switch_look() passes them to the

@@ -30,9 +30,9 @@ struct coil__lines *coil__lines_open(void);
 struct coil__lines *coil__lines_of(void *dwfl);
 
 /*
- * Store the function that contains `address`. If it was inlined, also store the functions
- * into which it was inlined, innermost first. Returns the number of functions, or 0 if
- * nothing is known. The results are valid until coil__lines_close().
+ * Store the function that contains `address`. If that function was inlined, also store
+ * the functions into which it was inlined, innermost first. Returns the number of
+ * functions, or 0 if nothing is known. The results are valid until coil__lines_close().
  *
  * Needs about 160 KiB of stack (libdw).
  */

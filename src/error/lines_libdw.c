@@ -210,8 +210,9 @@ static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 
 /*
  * Find a member function of a class that is defined inside another function, such as a
- * lambda. Without optimisation, its code is outside the outer function's code, so all
- * functions and blocks must be searched, which takes ten times as long.
+ * lambda. Without optimisation, the member function's code is outside the outer
+ * function's code, so all functions and blocks must be searched, which takes ten times as
+ * long.
  */
 static bool find_local_function(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 {

@@ -156,7 +156,7 @@ static void print_module(struct coil__report *report, const char *function,
         coil__report_value(report, "offset", "+0x%zx", (size_t)offset);
 }
 
-/* Return the last `count` names of the path. */
+/* Return the last `count` components of the path. */
 static const char *last_names(const char *path, int count)
 {
     const char *at = path + strlen(path);
@@ -169,7 +169,7 @@ static const char *last_names(const char *path, int count)
 /*
  * Remove each "../" from the beginning of the path, which is relative to the build
  * folder. If there are several, the build folder is outside the project, and the path
- * contains folders above the project, so return only its last three names.
+ * contains folders above the project, so return only its last three components.
  */
 static const char *without_leading_folders(const char *file)
 {

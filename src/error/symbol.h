@@ -30,8 +30,8 @@ void coil__symbol_print_stack(struct coil__report *report, const char *margin,
                               void *const addresses[], size_t n);
 
 /*
- * Print a stack that waits in one of coil's public functions, without the functions that
- * this function calls.
+ * Print the stack of a task that waits in one of coil's public functions, without the
+ * internal functions that the public function calls.
  */
 void coil__symbol_print_waiting(struct coil__report *report, const char *margin,
                                 void *const addresses[], size_t n);

@@ -117,8 +117,8 @@ int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
     if (waiting.job == NULL)
         return rc;
     /*
-     * The job was withdrawn, so no thread will discard `arg`. Discard it here: after a
-     * cancellation, the caller does not own `arg` any more.
+     * The job was withdrawn, so no thread will discard `arg`. Discard `arg` here, because
+     * after a cancellation the caller no longer owns it.
      */
     if (rc == -ECANCELED && !job->finished && discard != NULL)
         discard(arg);

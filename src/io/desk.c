@@ -208,8 +208,8 @@ static void give_up_job(struct coil__desk *desk, struct coil__job *job)
 /*
  * Called when the loop closes: wait until the threads have finished the desk's jobs.
  * Waits for abandoned jobs only until `deadline`, but for other jobs without a limit,
- * because they may use a task's stack. Returns the number of remaining jobs. If it is 0,
- * no thread uses the desk any more.
+ * because they may use a task's stack. Returns the number of remaining jobs. If no jobs
+ * remain, no thread uses the desk any more.
  */
 static size_t drain(struct coil__desk *desk, int64_t deadline)
 {

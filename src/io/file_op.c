@@ -93,8 +93,8 @@ ssize_t coil__file_do(struct coil__op *op)
 }
 
 /*
- * True if the error usually means that the system call was not made. If it was made and
- * failed with this error, it can safely be repeated.
+ * True if the error usually means that the system call was not made. A system call that
+ * was made and failed with this error can safely be repeated.
  */
 static bool was_not_done(ssize_t result)
 {

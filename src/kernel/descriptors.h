@@ -29,17 +29,15 @@ int coil__wake_fd_post(int fd);
 int coil__wake_fd_drain(int fd);
 
 /*
- * Check whether the wake-up is open. Returns false if it was closed, even if its number
- * now belongs to another file, and true if this cannot be determined. Used only for
- * messages.
+ * Check whether the wake-up is open. Returns false if the wake-up was closed, even if its
+ * number now belongs to another file, and true if this cannot be determined. Used only
+ * for messages.
  */
 bool coil__wake_fd_is_open(int fd);
 
 /* ---- alarms: readable once real time has passed ------------------------------------ */
 
-/*
- * Open an alarm that is not set. Returns its descriptor, or a negative errno.
- */
+/* Open an alarm that is not set. Returns the alarm's descriptor, or a negative errno. */
 int coil__alarm_fd_open(void);
 
 /*

@@ -187,8 +187,8 @@ static bool is_of_fault(int signo)
 }
 
 /*
- * If libcoil is statically linked, its signal handlers cannot be distinguished from the
- * program's, so all handlers count.
+ * If libcoil is statically linked, libcoil's signal handlers cannot be distinguished from
+ * the program's, so all handlers count.
  */
 bool coil__deadlock_has_handler(void)
 {

@@ -9,9 +9,10 @@
  *            |  run the batch  first in, first out                         |
  *            +-------------------------------------------------------------+
  *
- * Invariants 1. A runnable that becomes ready while a batch runs waits for the next turn.
- * So timers and I/O are not starved by a task that keeps making itself ready, and
- * runnables run in the order in which they became ready.
+ * Invariants
+ * 1. A runnable that becomes ready while a batch runs waits for the next turn. So timers
+ *    and I/O are not starved by a task that keeps making itself ready, and runnables run
+ *    in the order in which they became ready.
  * 2. The batch runs to its end, even after coil_loop_stop().
  * 3. A runnable is in at most one list. Cancelling removes it from that list, so the loop
  *    never has to skip cancelled runnables.

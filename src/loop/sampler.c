@@ -50,7 +50,8 @@
 
 /*
  * coil__switch() leaves these words on top of a suspended stack: the callee-saved
- * registers, and the address at which to continue. Here are their number and two indexes.
+ * registers, and the address at which to continue. The constants below are the number of
+ * words and the indexes of two of them.
  */
 #if defined(__x86_64__)
 enum { SAVED_WORDS = 8, SAVED_FRAME = 6, SAVED_PC = 7 };

@@ -197,7 +197,7 @@ void coil__stall_watch(coil_loop *loop)
     pthread_mutex_unlock(&watch.lock);
 }
 
-/* Stop watching the loop. If it is the last watched loop, end the watching thread. */
+/* Stop watching the loop. If no watched loop is left, end the watching thread. */
 void coil__stall_finish(coil_loop *loop)
 {
     pthread_t thread;

@@ -122,8 +122,8 @@ static inline void coil__timer_check(const struct coil__timer_heap *heap,
 
 /*
  * Return the loop on which the timer is armed, so that the caller can stop it: the
- * thread's loop or, in a child of fork(2), the parent's loop. Aborts if it is armed on
- * another loop.
+ * thread's loop or, in a child of fork(2), the parent's loop. Aborts if the timer is
+ * armed on another loop.
  */
 coil_loop *coil__timer_loop_to_undo(const struct coil__timer *timer, const char *caller);
 

@@ -31,7 +31,7 @@ struct coil__trace_copy {
     uint32_t loop; /* number of the loop */
     int pid, thread;
     void *arg; /* passed to both functions */
-    /* Copy a text of the traced process. Returns false if it cannot be read. */
+    /* Copy a text of the traced process. Returns false if the text cannot be read. */
     bool (*text)(void *arg, uint64_t address, char *text, size_t size);
     void (*each_task)(void *arg, coil__trace_visit_task *visit, void *visit_arg);
 };

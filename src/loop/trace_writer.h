@@ -41,7 +41,7 @@ struct coil__trace_arrow {
     uint64_t number; /* unique for the loop */
     const char *name;
     uint32_t from_track, to_track;
-    int64_t from, to; /* in ns; both inside a span of their track */
+    int64_t from, to; /* in ns; each is inside a span of its track */
 };
 
 struct coil__trace_format {

@@ -78,7 +78,7 @@ static inline bool coil__wakeup_begin_wait(struct coil__wakeup *wakeup,
 {
     /*
      * This function stores `sleep`, then loads `woken`; set_woken() stores `woken`, then
-     * loads `sleep`. So at least one of them sees the other's store.
+     * loads `sleep`. So at least one of the two functions sees the other's store.
      */
     atomic_store(&wakeup->sleep, how);
     return !atomic_load(&wakeup->woken);
@@ -115,8 +115,8 @@ void coil__wakeup_destroy(coil_loop *loop);
 /* ---- signals ----------------------------------------------------------------------- */
 
 /*
- * Get or set the runnable that coil__loop_interrupt() makes ready, or NULL. Setting it
- * discards an interrupt that the loop has not handled yet.
+ * Get or set the runnable that coil__loop_interrupt() makes ready, or NULL. Setting the
+ * runnable discards an interrupt that the loop has not handled yet.
  */
 struct coil__runnable *coil__loop_on_interrupt(const coil_loop *loop);
 void coil__loop_set_on_interrupt(coil_loop *loop, struct coil__runnable *runnable);

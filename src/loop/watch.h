@@ -22,8 +22,8 @@ void coil__loop_unwatch(coil_loop *loop, int fd, enum coil__direction direction,
                         struct coil__runnable *runnable);
 
 /*
- * Make a watcher ready. Called by backends when its descriptor is ready. NULL is
- * accepted.
+ * Make a watcher ready. Called by backends when the watcher's descriptor is ready. NULL
+ * is accepted.
  */
 void coil__watch_found(struct coil__runnable *runnable);
 

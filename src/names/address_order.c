@@ -126,8 +126,8 @@ static void classify_address(const coil_address *address, struct judged *j)
 }
 
 /*
- * True if `b` must be sorted before `a`. False if they are equal, so that they keep their
- * order.
+ * True if `b` must be sorted before `a`. False if both are equal, so that equal addresses
+ * keep their order.
  */
 static bool is_better(const struct judged *b, const struct judged *a)
 {

@@ -15,10 +15,10 @@
  * time. An answer that does not fit is lost, and c-ares repeats the query only after a
  * time-out of several seconds.
  *
- * TIME-OUTS. There is one timer, which the first question starts. When it expires, it is
- * set to the next time-out of c-ares. c-ares reads the real clock, but a virtual clock
- * does not advance while a question is in progress. So if the loop's clock is virtual, an
- * alarm (kernel/descriptors.h) replaces the timer.
+ * TIME-OUTS. There is one timer, which the first question starts. Each time the timer
+ * expires, it is set to the next time-out of c-ares. c-ares reads the real clock, but a
+ * virtual clock does not advance while a question is in progress. So if the loop's clock
+ * is virtual, an alarm (kernel/descriptors.h) replaces the timer.
  *
  * LIFE. When resolv.conf has changed, a new channel is opened. The old channel is
  * retired, and is destroyed once its questions are answered. A callback of c-ares must

@@ -194,8 +194,8 @@ static size_t find_first_entry(const struct coil__hosts *hosts, const char *name
 }
 
 /*
- * Parse an address, such as "192.0.2.1" or "fe80::1%eth0". Returns false if it is not an
- * address of this family.
+ * Parse an address, such as "192.0.2.1" or "fe80::1%eth0". Returns false if the text is
+ * not an address of this family.
  */
 static bool parse_address(const char *text, enum coil__question_kind kind,
                           coil_address *out)

@@ -72,7 +72,7 @@ void coil__questions_forget(struct coil__resolver *r)
             forget_question(COIL__CONTAINER(link, struct coil__question, in_table));
 }
 
-/* Look up a question in its bucket. If its answer has expired, remove it. */
+/* Look up a question in the table. A question whose answer has expired is removed. */
 static struct coil__question *find_known_question(struct coil__resolver *r,
                                                   struct coil__list *bucket,
                                                   const char *host,

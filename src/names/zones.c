@@ -78,10 +78,10 @@ static int add_server(struct coil__zones *zones, const char *host, size_t n)
 }
 
 /*
- * Copy one server of a list, n bytes, to `to`. If its address has a zone, such as
- * "[fe80::1%2]:53" or "fe80::1%2", write a stand-in instead, with brackets only if there
- * is a port, as c-ares 1.18 requires. Returns the number of bytes written, or a negative
- * errno.
+ * Copy one server of a list, n bytes, to `to`. If the server's address has a zone, such
+ * as "[fe80::1%2]:53" or "fe80::1%2", write a stand-in instead, with brackets only if
+ * there is a port, as c-ares 1.18 requires. Returns the number of bytes written, or a
+ * negative errno.
  */
 static int replace_one(struct coil__zones *zones, const char *server, size_t n, char *to)
 {

@@ -22,9 +22,9 @@ struct coil__change {
 void coil__change_free(struct coil__change *change);
 
 /*
- * Add a change, unless it is equal to the last one. Takes ownership of the path. Fails
- * with -ENOMEM if the path is NULL, because then its caller ran out of memory. If `out`
- * is not NULL, stores the new change in *out. Returns 0 or -ENOMEM.
+ * Add a change, unless it is equal to the last one. Takes ownership of the path. A path
+ * of NULL means that the caller ran out of memory for the path: the call fails with
+ * -ENOMEM. If `out` is not NULL, stores the new change in *out. Returns 0 or -ENOMEM.
  */
 int coil__changes_add(struct coil__list *changes, enum coil_change_kind kind, char *path,
                       bool is_directory, struct coil__change **out);

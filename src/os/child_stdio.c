@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 /*
- * Return `fd` if it is above 2; otherwise replace it with a copy that is. If the program
- * has closed 0, 1 or 2, open(2) returns these numbers, and a child that should inherit a
- * closed stdin would get `fd` instead.
+ * Return `fd` if it is above 2; otherwise close it, and return a duplicate above 2. If
+ * the program has closed 0, 1 or 2, open(2) returns these numbers, and a child that
+ * should inherit a closed stdin would get `fd` instead.
  */
 static int above_stdio(int fd)
 {

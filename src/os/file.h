@@ -82,9 +82,9 @@ int coil__target_open(struct coil__target *target, const char *path, mode_t mode
                       unsigned flags, int open_flags);
 
 /*
- * Close the target. If rc is 0, first sync it as its flags require, and then rename a new
- * file to `path`. If rc is negative, or if one of these steps fails, remove the new file.
- * Returns rc or the error of the step.
+ * Close the target. If rc is 0, first sync the file as the target's flags require, and
+ * then rename a new file to `path`. If rc is negative, or if one of these steps fails,
+ * remove the new file. Returns rc or the error of the step.
  */
 int coil__target_close(struct coil__target *target, int rc);
 

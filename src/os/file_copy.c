@@ -50,7 +50,7 @@ struct copy {
 static bool needs_buffer(const struct copy *c, ssize_t result)
 {
     switch (-result) {
-    case 0: /* the end of the file, or of a file whose size is reported as 0 */
+    case 0: /* the end of the file, or a file whose size is reported as 0 */
         return c->source.stx_size == 0;
     case EXDEV:
     case EINVAL:

@@ -11,8 +11,8 @@
  *
  * The kernel reports a rename with two notices that have the same cookie, and usually
  * follow each other directly. The change for the first notice stays in the list, and
- * delays the changes after it, until the second notice arrives. If it does not arrive
- * within PAIR_NS, the file was moved out of the watched folders.
+ * delays the changes after it, until the second notice arrives. If no second notice
+ * arrives within PAIR_NS, the file was moved out of the watched folders.
  *
  * Invariants
  * 1. New folders are listed before the next notice is handled, so the folder to which a

@@ -162,8 +162,8 @@ int coil__target_look(const char *path, struct statx *out)
 }
 
 /*
- * Open a new file for an atomic write. If it will replace an existing file, give it the
- * mode of that file, regardless of the umask.
+ * Open a new file for an atomic write. If the new file will replace an existing file, it
+ * gets the mode of that file, regardless of the umask.
  */
 static int open_atomic(struct coil__target *target, mode_t mode)
 {

@@ -21,8 +21,9 @@ struct coil__folders {
 int coil__folders_watch(struct coil__folders *folders, const char *path, bool quiet);
 
 /*
- * Watch the folder `name` inside `folder`. If it is not found, `folder` or a folder above
- * may have been renamed, so the inner folder is watched when `folder` gets its new path.
+ * Watch the folder `name` inside `folder`. If the inner folder is not found, `folder` or
+ * a folder above may have been renamed, so the inner folder is watched when `folder` gets
+ * its new path.
  */
 int coil__folders_watch_inner(struct coil__folders *folders, struct coil__watched *folder,
                               const char *name);

@@ -5,11 +5,11 @@
  *                               +--- handle()       one for each connection
  *
  * run_server() is a task that the server spawns. The task waits until the server is asked
- * to stop, or until neither acceptors nor connections are left. After that, it closes the
- * listeners, waits up to the grace time for the handlers, cancels the remaining handlers,
- * and leaves the group, which waits until they have ended. If the server is destroyed or
- * the loop is closed, run_server() is cancelled: it stops accepting and cancels the
- * handlers at once, without the grace time.
+ * to stop, or until neither acceptors nor connections are left. After that, run_server()
+ * closes the listeners, waits up to the grace time for the handlers, cancels the
+ * remaining handlers, and leaves the group, which waits until they have ended. If the
+ * server is destroyed or the loop is closed, run_server() is cancelled: it stops
+ * accepting and cancels the handlers at once, without the grace time.
  *
  * Handlers start eagerly, within the acceptor's step, because a task that is cancelled
  * before its first step never runs, so it could not destroy its stream. A connection uses
@@ -109,8 +109,8 @@ struct connection {
 };
 
 /*
- * A handler that is waiting in coil_server_wait_request(). Like struct connection, it is
- * not stored on the handler's stack.
+ * A handler that is waiting in coil_server_wait_request(). Like struct connection, this
+ * struct is not stored on the handler's stack.
  */
 struct request {
     struct coil__list link; /* coil_server.requests */

@@ -5,8 +5,8 @@
  * O_NONBLOCK IS SHARED. The O_NONBLOCK flag belongs to the open file description
  * (open(2)), which an inherited terminal or pipe shares with other processes, such as the
  * shell, or with another descriptor (2>&1). Setting the flag breaks programs that do not
- * expect it. Clearing it while another coil stream uses the same description makes the
- * loop block. So a blocking pipe end or terminal is opened a second time, and the new
+ * expect it. Clearing the flag while another coil stream uses the same description makes
+ * the loop block. So a blocking pipe end or terminal is opened a second time, and the new
  * description replaces the old one under the adopted number. If opening fails (no
  * permission, or a FIFO without a reader), the flag is set, and is cleared when the
  * stream is closed. A socket cannot be opened a second time, so its flag is set. Only
@@ -49,8 +49,8 @@ static void make_blocking(int fd)
 }
 
 /*
- * Make the descriptor non-blocking. Returns 1 if it was blocking, 0 if not, or a negative
- * errno.
+ * Make the descriptor non-blocking. Returns 1 if the descriptor was blocking, 0 if not,
+ * or a negative errno.
  */
 static int make_non_blocking(int fd, bool is_socket, bool *reopened)
 {

@@ -90,7 +90,10 @@ static size_t collect_fds(struct msghdr *message, int *fds)
     return count;
 }
 
-/* Store the descriptors in the caller's array. If they do not fit, close all of them. */
+/*
+ * Store the descriptors in the caller's array. If the array is too small, close all of
+ * the descriptors.
+ */
 static int give_fds(coil_loop *loop, struct msghdr *message, int *fds, size_t *fd_count)
 {
     int all[MOST];

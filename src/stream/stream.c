@@ -96,11 +96,11 @@ int coil__stream_open_socket(int fd, const char *caller, coil_stream **out)
 
 /*
  * Switch SO_LINGER off, because with this option close(2) blocks until the peer has the
- * bytes or the time is up, even if the socket is non-blocking. Without it, the kernel
- * sends the bytes in the background. A time of 0 is not changed, because it requests that
- * the connection be reset. A forked child does not change the option, because the parent
- * shares it. Simulated sockets do not have the option: getsockopt(2) fails for their
- * numbers.
+ * bytes or the time is up, even if the socket is non-blocking. Without SO_LINGER, the
+ * kernel sends the bytes in the background. A time of 0 is not changed, because it
+ * requests that the connection be reset. A forked child does not change the option,
+ * because the parent shares it. Simulated sockets do not have the option: getsockopt(2)
+ * fails for their numbers.
  */
 static void do_not_linger(const coil_stream *stream)
 {
@@ -175,8 +175,8 @@ static ssize_t take_from(struct coil__buffer *buffer, coil_stream *stream, void 
 }
 
 /*
- * Return bytes that the previous loop received ahead. When they are used up, return the
- * error that followed them once.
+ * Return bytes that the previous loop received ahead. When these bytes are used up,
+ * return the error that followed them, but only once.
  */
 static ssize_t take_received_bytes(coil_stream *stream, void *buf, size_t n)
 {

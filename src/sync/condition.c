@@ -25,7 +25,7 @@ void coil__condition_notify(coil_waiters *waiters, size_t n)
 }
 
 /*
- * Acquire the lock even if the task is cancelled. Returns true if it was cancelled
+ * Acquire the lock even if the task is cancelled. Returns true if the task was cancelled
  * meanwhile.
  */
 static bool reacquire(coil_lock *lock, coil_task *task)

@@ -38,7 +38,8 @@ static bool has_waiter(const coil_lock *lock)
 }
 
 /*
- * Wake only the first waiter. If it was cancelled, it wakes the next waiter when it runs.
+ * Wake only the first waiter. If that waiter was cancelled, its task wakes the next
+ * waiter when it runs.
  */
 static void wake_first_waiter(coil_lock *lock)
 {

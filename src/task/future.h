@@ -106,8 +106,8 @@ static inline void coil__future_complete(coil_future *future, int rc)
 void coil__future_check_awaiter(const coil_future *future, const char *caller);
 
 /*
- * Run `runnable` when the future is done. If it is already done, run it in the loop's
- * next iteration. (asyncio: add_done_callback)
+ * Run `runnable` when the future is done, or, if the future is already done, in the
+ * loop's next iteration. (asyncio: add_done_callback)
  */
 void coil__future_subscribe(coil_future *future, struct coil__runnable *runnable);
 

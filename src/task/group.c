@@ -3,8 +3,8 @@
  * ended.
  *
  * The group adds a done callback to each child, before any other callbacks. The callback
- * runs one trip through the ready queue after the child has ended. If it was the last
- * child and the owner is waiting in the exit, the callback wakes the owner, which
+ * runs one trip through the ready queue after the child has ended. If that child was the
+ * last one and the owner is waiting in the exit, the callback wakes the owner, which
  * continues after a second trip. The first failure of a child aborts the group: all
  * children are cancelled, in the order in which they were spawned, and then the owner.
  * The exit takes back the group's request to cancel the owner. If a request remains,
@@ -18,8 +18,9 @@
  * the waiting task gets the failure, not the group. (trio: Nursery.start)
  *
  * Invariants
- * 1. A child is in `children` until its callback has run. After that, it is in `kept` if
- *    the spawner received a pointer to it (out != NULL). While the child is in one of
+ * 1. A child is in `children` until its callback has run. After that, the child is in
+ *    `kept` if the spawner received a pointer to it (out != NULL). While the child is in
+ *    one of
  *    these lists, the group has a reference to it.
  * 2. The group requests the cancellation of its owner at most once, and takes that
  *    request back in the exit.
@@ -426,11 +427,11 @@ static void join_late(coil_task *child)
 }
 
 /*
- * An eager child runs for the first time before it is added to `children`. If it cancels
- * the group during that run, the child itself is cancelled only afterwards. If it ends
- * during that run, the group's callback still runs in the loop's next iteration, as for
- * any child, and the owner continues until then. (asyncio: create_task, since 3.13.2 and,
- * for the cancellation, gh-155418)
+ * An eager child runs for the first time before it is added to `children`. If the child
+ * cancels the group during that run, the child itself is cancelled only after the run. If
+ * the child ends during that run, the group's callback still runs in the loop's next
+ * iteration, as for any child, and the owner continues until then. (asyncio: create_task,
+ * since 3.13.2 and, for the cancellation, gh-155418)
  */
 static void start_child(struct group *g, coil_task *child, const coil_spawn_opts *opts)
 {

@@ -26,7 +26,8 @@ void coil__light_tasks_set_up(void);
 bool coil__task_swap_out(coil_task *task);
 
 /*
- * Swap the stack in. Returns false if it was not swapped out. The task continues to wait.
+ * Swap the stack in. Returns false if the stack was not swapped out. The task continues
+ * to wait.
  */
 bool coil__task_swap_in(coil_task *task);
 

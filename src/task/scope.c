@@ -10,7 +10,7 @@
  * timeouts.py) The shields of shielded scopes are in region.c.
  *
  * A scope is usually stored in the caller's memory. If misuse is contained (contain.c),
- * it is stored on the heap instead (`on_heap`), and the caller's memory contains a
+ * the scope is stored on the heap instead (`on_heap`), and the caller's memory contains a
  * pointer to it. So the scope can be closed even after the function that forgot to close
  * it has returned. The exit copies the scope back to the caller's memory.
  */

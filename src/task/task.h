@@ -317,7 +317,10 @@ static inline unsigned coil__task_requests(const coil_task *task)
     return task->cancelling - task->held;
 }
 
-/* Take back one request; returns coil__task_requests(). (asyncio: Task.uncancel) */
+/*
+ * Take back one request. Returns the remaining number, like coil__task_requests().
+ * (asyncio: Task.uncancel)
+ */
 unsigned coil__task_uncancel(coil_task *task);
 
 /*

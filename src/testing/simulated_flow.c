@@ -146,8 +146,8 @@ static void log_packet(struct coil__sim *sim, const struct coil__sim_end *end,
 }
 
 /*
- * Deliver a packet with data that `end` has sent. If the other end is closed or dead, it
- * answers with a reset.
+ * Deliver a packet with data that `end` has sent. If the other end is closed or dead,
+ * that end answers with a reset.
  */
 static void deliver_data(struct coil__sim *sim, struct coil__sim_end *end,
                          struct coil__sim_packet *packet)

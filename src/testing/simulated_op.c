@@ -2,8 +2,8 @@
  * simulated_op.c - operations on simulated sockets.
  *
  * An operation is tried immediately, or sometimes after a random delay (opts.late_ppm).
- * If it must wait, it is tried again whenever its socket changes. A waiting operation has
- * not had any effect.
+ * An operation that must wait is tried again whenever its socket changes. A waiting
+ * operation has not had any effect.
  */
 #include "simulated_op.h"
 
@@ -61,7 +61,8 @@ static ssize_t poll_socket(const struct coil__sim_socket *socket, unsigned event
 }
 
 /*
- * Try an operation other than connect(). Returns its result, or -EAGAIN if it must wait.
+ * Try an operation other than connect(). Returns the operation's result, or -EAGAIN if it
+ * must wait.
  */
 static ssize_t try_op(struct coil__sim *sim, struct coil__sim_socket *socket,
                       const struct coil__op *op)
@@ -165,8 +166,8 @@ static ssize_t defer_op(struct coil__sim *sim, struct coil__sim_socket *socket,
 }
 
 /*
- * Try an operation, which may also be connect(). Returns its result, or -EAGAIN if it
- * must wait.
+ * Try an operation, which may also be connect(). Returns the operation's result, or
+ * -EAGAIN if it must wait.
  */
 static ssize_t call_once(struct coil__sim *sim, struct coil__sim_socket *socket,
                          struct coil__op *op)

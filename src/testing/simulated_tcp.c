@@ -93,8 +93,8 @@ static void fail_end(struct coil__sim *sim, struct coil__sim_end *end, int error
 /* ---- connecting -------------------------------------------------------------------- */
 
 /*
- * Called when a SYN arrives at the server's host or is lost. If it is lost, the next one
- * follows after 1, 2, 4, ... seconds.
+ * Called when a SYN arrives at the server's host or is lost. If a SYN is lost, the next
+ * one follows after 1, 2, 4, ... seconds.
  */
 static void attempt_arrives(struct coil__sim *sim, struct coil__sim_event *event)
 {
@@ -245,7 +245,10 @@ static void abandon_server(struct coil__sim *sim, struct coil__sim_connection *c
     forget_if_closed(sim, c);
 }
 
-/* Create a socket for the server's end. Returns its descriptor or a negative errno. */
+/*
+ * Create a socket for the server's end. Returns the socket's descriptor or a negative
+ * errno.
+ */
 static int create_accepted(struct coil__sim *sim, struct coil__sim_socket *listener,
                            struct coil__sim_connection *c)
 {

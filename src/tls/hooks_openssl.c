@@ -29,8 +29,8 @@ struct kept_errors {
 };
 
 /*
- * Append a copy of the text to `kept->texts`. Returns its offset plus 1, or 0 if the text
- * is NULL or empty, or if memory ran out.
+ * Append a copy of the text to `kept->texts`. Returns the copy's offset plus 1, or 0 if
+ * the text is NULL or empty, or if memory ran out.
  */
 static unsigned keep_text(struct kept_errors *kept, const char *text)
 {

@@ -160,8 +160,9 @@ int coil__tls_create(coil_stream *stream, coil_tls *tls, struct coil__tls_stream
 void coil__tls_destroy(struct coil__tls_stream *t);
 
 /*
- * Wait for bytes from the peer and read them into `in`. Returns their number, or 0 if the
- * peer has closed the connection. Only one task may call this function at a time.
+ * Wait for bytes from the peer and read them into `in`. Returns the number of bytes read,
+ * or 0 if the peer has closed the connection. Only one task may call this function at a
+ * time.
  */
 ssize_t coil__tls_fill(struct coil__tls_stream *t);
 

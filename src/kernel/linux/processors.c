@@ -45,7 +45,10 @@ unsigned coil__processors_of_quota(const char *line)
     return quota < 1 ? 1 : quota < MOST_PROCESSORS ? (unsigned)quota : MOST_PROCESSORS;
 }
 
-/* Read the beginning of a small file as a string. Returns false if it cannot be read. */
+/*
+ * Read the beginning of a small file as a string. Returns false if the file cannot be
+ * read.
+ */
 static bool read_start(const char *path, char *text, size_t size)
 {
     int fd = COIL__CALL(EMFILE, open(path, O_RDONLY | O_CLOEXEC));

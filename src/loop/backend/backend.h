@@ -71,7 +71,7 @@ struct coil__backend_class {
     size_t (*settle)(struct coil__backend *backend, int fd, int *error);
 
     /*
-     * Start an operation. If its result is available immediately, return it, and do not
+     * Start an operation. If the result is available immediately, return it, and do not
      * call complete(). Otherwise return -EINPROGRESS. Fails with -EBUSY if another
      * operation in this direction is in flight, and with -EOPNOTSUPP if the backend could
      * perform the operation only by blocking.

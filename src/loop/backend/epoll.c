@@ -19,7 +19,7 @@
  * events even after this process has closed the descriptor. Such events are recognized by
  * their older generation, and ignored.
  *
- * With epoll_pwait2(2) (Linux 5.11) the time-out is in nanoseconds. Otherwise it is in
+ * With epoll_pwait2(2) (Linux 5.11) the time-out is in nanoseconds, otherwise in
  * milliseconds, rounded up.
  */
 #include "readiness.h"

@@ -9,13 +9,15 @@
  * shared with the kernel. The next poll submits the whole queue and fetches all
  * completions, in one system call.
  *
- * Invariants 1. An operation in the kernel ends only with the kernel's completion:
- * cancelling it only requests that the kernel end it. For an operation on a descriptor,
- * the kernel only polls: a poll always ends on request, and uses none of the operation's
- * memory. For an operation on a file, the kernel uses this memory until the operation has
- * ended (io_uring_op.c).
+ * Invariants
+ * 1. An operation in the kernel ends only with the kernel's completion: cancelling it
+ *    only requests that the kernel end it. For an operation on a descriptor, the kernel
+ *    only polls: a poll always ends on request, and uses none of the operation's memory.
+ *    For an operation on a file, the kernel uses this memory until the operation has
+ *    ended (io_uring_op.c).
  * 2. A descriptor has at most one operation per direction, as in all backends. In
- *    addition, it may have a multishot receive in the kernel (io_uring_receive.c), or one
+ *    addition, a descriptor may have a multishot receive in the kernel
+ *    (io_uring_receive.c), or one
  *    poll for each watched direction (io_uring_watch.c).
  * 3. Before a descriptor is released, by detach() or when a watch ends, all its requests
  *    in the kernel are cancelled, and completions are handled until all these requests

@@ -1,8 +1,8 @@
 /*
  * io_uring_op.c - the life of an operation, from the queue to its result.
  *
- * ON DESCRIPTORS. The kernel only polls the descriptor. When it is ready, coil makes the
- * operation's system call, which does not block (loop/operation.c).
+ * ON DESCRIPTORS. The kernel only polls the descriptor. When the descriptor is ready,
+ * coil makes the operation's system call, which does not block (loop/operation.c).
  *
  *   submitted --> the call --> would block --> IN_KERNEL: a poll --> the call --> result
  *                                                  ^                   |

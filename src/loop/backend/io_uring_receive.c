@@ -426,8 +426,8 @@ ssize_t coil__uring_attempt_receive(struct coil__uring *u, struct coil__descript
 /* ---- completions ------------------------------------------------------------------- */
 
 /*
- * Copy received bytes directly to the waiting read if its buffer has room for all of
- * them. Returns false if it does not, or if no read is waiting.
+ * Copy received bytes directly to the waiting read. Returns false if no read is waiting,
+ * or if the read's buffer does not have room for all of the bytes.
  */
 static bool hand_over(struct coil__uring *u, struct coil__descriptor *d, unsigned id,
                       unsigned n)

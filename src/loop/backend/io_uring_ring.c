@@ -273,7 +273,7 @@ int coil__uring_map(struct coil__uring *u)
     io_uring_ring_dontfork(&u->ring);
     /*
      * Slot i of the submission array always refers to entry i, so it is set only once.
-     * (liburing sets it for each submission.)
+     * (liburing sets the slot for each submission.)
      */
     for (unsigned i = 0; i < u->params.sq_entries; i++)
         u->ring.sq.array[i] = i;

@@ -45,8 +45,8 @@ void coil__uring_arm_soon(struct coil__uring *u, int fd, struct coil__descriptor
 }
 
 /*
- * Submit the poll or time-out of a watch, if it is to be armed. Returns false if the
- * queue is full.
+ * Submit the poll or time-out of a watch that has to be armed. Returns false if the queue
+ * is full.
  */
 static bool arm(struct coil__uring *u, int fd, struct coil__descriptor *d,
                 enum coil__direction direction)

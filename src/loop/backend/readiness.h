@@ -38,8 +38,8 @@ enum coil__drains { COIL__DRAINS_UNKNOWN, COIL__DRAINS_NO, COIL__DRAINS_YES };
 struct coil__poller {
     /*
      * True if the poller is edge-triggered for operations, so that an attached descriptor
-     * is always registered. With other pollers it is registered only while an operation
-     * waits.
+     * is always registered. With other pollers a descriptor is registered only while an
+     * operation waits.
      */
     bool edges;
     /*
