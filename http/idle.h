@@ -8,8 +8,8 @@ void coil__http_idle_init(coil_http_session *session);
 void coil__http_idle_finish(coil_http_session *session);
 
 /*
- * Start measuring the idle time of a response, because a task begins to wait for it.
- * Fails with -ENOMEM.
+ * Called when a task begins to wait for a response: start measuring the response's idle
+ * time. Fails with -ENOMEM.
  */
 int coil__http_idle_begin(coil_http_response *response);
 

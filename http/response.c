@@ -393,8 +393,8 @@ static int perform(coil_http_response *response, const coil_http_request *reques
 
 /*
  * Send the request. If libcurl lacks an address, look it up and send the request again.
- * This happens if libcurl has dropped the name from its cache, or needs the address of
- * the host in spite of a proxy.
+ * libcurl lacks an address if it has dropped the name from its cache, or if it needs the
+ * address of the host in spite of a proxy.
  */
 static int send_step(coil_http_response *response, const coil_http_request *request,
                      const struct http_step *step)

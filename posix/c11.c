@@ -2,8 +2,9 @@
  * c11.c - C11's mutexes, condition variables and threads, <threads.h>.
  *
  * In glibc each object is a POSIX object under another name, so each function calls the
- * interposed POSIX function. Functions that unlock or signal call it even outside of
- * tasks, because it records which task holds a recursive mutex, and wakes waiting tasks.
+ * interposed POSIX function. Functions that unlock or signal call the POSIX function even
+ * outside of tasks, because that function records which task holds a recursive mutex, and
+ * wakes waiting tasks.
  */
 #include "waiting.h"
 

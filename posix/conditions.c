@@ -57,7 +57,9 @@ static int64_t round_of(const pthread_cond_t *cond, int64_t left)
     return round < left ? round : left;
 }
 
-/* Park, shielded if the task's cancellation was already delivered. Returns 0 or -1. */
+/*
+ * Park the task, in a shield if its cancellation was already delivered. Returns 0 or -1.
+ */
 static int park_after_cancel(struct posix__parked *p, int64_t span_ns)
 {
     coil_scope shield;

@@ -100,7 +100,7 @@ int __uflow(FILE *file);
 int __underflow(FILE *file);
 int __overflow(FILE *file, int c);
 
-/* <signal.h> renames sigpause() to one of these. */
+/* <signal.h> renames sigpause() to one of these functions. */
 int __xpg_sigpause(int signo);
 int __sigpause(int signo_or_bits, int is_signo);
 
@@ -190,8 +190,8 @@ static inline bool posix__may_block(const void *caller)
 }
 
 /*
- * True if this call must suspend its task instead of blocking. Outside of tasks, this
- * costs a load and a branch, in a function of libcoil. Use this macro only in the
+ * True if this call must suspend its task instead of blocking. Outside of tasks, the
+ * check costs a load and a branch, in a function of libcoil. Use this macro only in the
  * exported function itself, because it reads the return address.
  */
 #define IN_TASK()                                                                        \

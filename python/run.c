@@ -89,7 +89,7 @@ static struct home *create_home(void)
 
 /*
  * Call the function; this is the job of the run's stack. As in PEP 479, StopIteration is
- * replaced with another exception, because it would be taken for a result.
+ * replaced with another exception, because a StopIteration would be taken for a result.
  */
 static PyObject *call_function(void *arg)
 {

@@ -80,7 +80,7 @@ void coil_python_state_init(struct stack_state *state, size_t stack_bytes);
 
 /*
  * Free the memory that CPython allocated for frames on this stack. No code may be running
- * on it.
+ * on the stack.
  */
 void coil_python_state_finish(struct stack_state *state);
 

@@ -152,7 +152,7 @@ int main(int argc, char *argv[])
 
     parse_options(&options, argc, argv);
     if (!options.debuginfod)
-        unsetenv("DEBUGINFOD_URLS"); /* libdw would wait for these servers */
+        unsetenv("DEBUGINFOD_URLS"); /* libdw would wait for debuginfod's servers */
     inspect(&options, &inspected);
     if (options.save != NULL)
         return save(&options);

@@ -1,5 +1,6 @@
 /*
- * tree.c - prints a snapshot in each of the formats.
+ * tree.c - prints a snapshot: as a tree, in groups, as a list of the busiest tasks, or as
+ * JSON.
  *
  * The tree has the same wording as that of coil_dump() in src/debug/dump.c. Both files
  * use the same functions to format reports, look up symbols and choose frames.
