@@ -70,10 +70,9 @@ COIL__NORETURN void coil__misuse_null(const char *function,
                                       const char *argument) COIL__COLD;
 
 /*
- * Abort if `pointer` is NULL. To be used at the beginning of public functions. `noun`
- * stands for the argument in the message, for example "a stream". COIL__REQUIRE_IF()
- * aborts only if `condition` is also true: for example, a buffer may be NULL if its size
- * is 0.
+ * Abort if `pointer` is NULL. Used at the beginning of public functions. `noun` stands
+ * for the argument in the message, for example "a stream". COIL__REQUIRE_IF() aborts only
+ * if `condition` is also true: for example, a buffer may be NULL if its size is 0.
  */
 #define COIL__REQUIRE(pointer, noun)                                                     \
     do {                                                                                 \

@@ -41,7 +41,8 @@
 /*
  * For functions that C++ exceptions must not leave: if an exception reaches the function,
  * the unwinder calls `personality`, one of coil's personality routines (Itanium C++ ABI,
- * 1.6). 0x1b means that its address is encoded as a relative address of 4 bytes.
+ * 1.6). 0x1b means that the routine's address is encoded as a relative address of 4
+ * bytes.
  */
 #define COIL__STOP_EXCEPTIONS(personality)                                               \
     __asm__ volatile(".cfi_personality 0x1b, " #personality)

@@ -2,8 +2,8 @@
  * fault.h (internal) - lets tests make allocations and system calls fail.
  *
  * Before each allocation and system call, libcoil checks whether it must fail. Outside of
- * tests this takes one load and one branch. In a test, libcoil-testing makes the n-th
- * call fail (testing/faults.c).
+ * tests the check takes one load and one branch. In a test, libcoil-testing makes the
+ * n-th call fail (testing/faults.c).
  *
  *     fd = COIL__CALL(EMFILE, socket(family, type, protocol));
  *

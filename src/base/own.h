@@ -3,10 +3,10 @@
  *
  * libcoil-posix replaces blocking functions with functions that suspend the calling task.
  * libcoil also calls these functions in tasks, but must get the original ones. So libcoil
- * calls each of them through a short function in own_x86_64.S or own_aarch64.S, and
- * libcoil-posix recognises such a call by its return address. This also works in
- * callbacks that end in a tail call, in programs that are linked with libcoil.a, and with
- * link-time optimisation.
+ * calls each of these functions through a short function in own_x86_64.S or
+ * own_aarch64.S, and libcoil-posix recognises such a call by its return address. This
+ * also works in callbacks that end in a tail call, in programs that are linked with
+ * libcoil.a, and with link-time optimisation.
  *
  * The build includes this header in every file of libcoil (src/meson.build). The files
  * call the functions by their usual names, which the declarations below redirect.

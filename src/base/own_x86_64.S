@@ -37,8 +37,8 @@ coil__own_\name:
 .endm
 
 /*
- * For functions with seven arguments. The seventh is passed on the stack, which must be
- * aligned to 16 bytes at the call.
+ * For functions with seven arguments. The seventh argument is passed on the stack, which
+ * must be aligned to 16 bytes at the call.
  */
 .macro own_of_seven name
     begin \name

@@ -11,9 +11,9 @@
  *
  * There are two ways to switch. Generators and coil_coro use resume and suspend, which
  * work like call and return: resume stores the resuming coroutine in `caller`. The task
- * layer uses transfer, which does not record who called it. To suspend a task, the task
- * layer transfers away from the current coroutine, which may be a generator deep inside
- * the task, and later transfers back to it.
+ * layer uses transfer, which does not record a caller. To suspend a task, the task layer
+ * transfers away from the current coroutine, which may be a generator deep inside the
+ * task, and later transfers back to it.
  *
  * A coroutine always runs on the thread that created it. So the compiler may keep the
  * address of a thread-local variable in a register across a switch.

@@ -69,8 +69,8 @@ static inline coil__coro *coil__coro_current(void)
  * Create a coroutine in a new slot. Its control block has control_bytes bytes (at least
  * sizeof(coil__coro)) and begins with the coroutine; the rest is zeroed. The first
  * transfer to the coroutine calls class->main(coro), which finds `arg` in the control
- * block. When main() returns, the coroutine is done, and the value is passed to its
- * caller. Fails with -ENOMEM or -EINVAL.
+ * block. When main() returns, the coroutine is done, and main()'s result is passed to the
+ * coroutine's caller. Fails with -ENOMEM or -EINVAL.
  */
 int coil__coro_create(size_t control_bytes, size_t stack_bytes,
                       const struct coil__coro_class *class, void *arg, coil__coro **out);

@@ -104,7 +104,7 @@ static COIL__NOINLINE void look_for_runtimes(void)
     int saved = errno;
 
     coil__objects_look(
-        &objects); /* first, so that the next search sees an object opened meanwhile */
+        &objects); /* before the search: objects opened during it are found next time */
     runtimes.looked = true;
     runtimes.opened = objects.opened;
     if (__cxa_get_globals != NULL)

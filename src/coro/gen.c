@@ -30,8 +30,8 @@
  * 4. While a generator in the middle of a chain is being resumed directly (a detour),
  *    `leaf` is NULL in the outer generators, which must not be resumed.
  *
- * Values that are sent, yielded or returned are stored in the other side's variable
- * before the switch. The switch itself passes only the return code.
+ * A value that is sent, yielded or returned is stored in the receiver's variable before
+ * the switch. The switch itself passes only the return code.
  *
  * A generator may await: the task layer suspends the current coroutine, which is the
  * innermost generator, and returns to it later. Nothing changes in this file's data: the

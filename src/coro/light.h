@@ -75,7 +75,7 @@ void coil__light_touch(struct coil__stack *stack);
 
 /*
  * Swap out the stack of a suspended coroutine. The live bytes begin at sp. If there are
- * too many of them, or if there is no memory or no guard, change nothing and return
+ * too many live bytes, or if there is no memory or no guard, change nothing and return
  * false.
  */
 bool coil__light_swap_out(struct coil__stack *stack, const char *sp);

@@ -321,7 +321,7 @@ static void choose_slab(const struct coil__stack_pool *pool)
 
 /*
  * Map memory for a slab. Address space may be limited: if mmap(2) fails, try again
- * without wide guards, then with half as many slots, until it succeeds.
+ * without wide guards, then with half as many slots, until mmap(2) succeeds.
  */
 static char *map_slab(const struct coil__stack_pool *pool, size_t *slot_count,
                       size_t *guard_bytes, size_t *bytes)

@@ -230,8 +230,8 @@ coil_error *coil_error_cause(const coil_error *error)
 /* ---- printing ---------------------------------------------------------------------- */
 
 /*
- * Print the message, and then the errno's text in parentheses, unless it adds nothing.
- * The message comes first because it describes the failure more specifically.
+ * Print the message, and then the errno's text in parentheses, unless that text adds
+ * nothing. The message comes first because it describes the failure more specifically.
  */
 static void print_message(struct coil__report *report, const coil_error *error)
 {

@@ -5,7 +5,7 @@
 #define COIL_ERROR_LIBRARY_H
 
 /*
- * Load a library with RTLD_LOCAL. Returns NULL if this fails. Always returns NULL in a
+ * Load a library with RTLD_LOCAL. Returns NULL on failure. Always returns NULL in a
  * statically linked program, where the library would load a second C library and crash
  * immediately.
  */

@@ -49,8 +49,8 @@ enum coil__child_step {
 };
 
 /*
- * The data that a child needs, in memory that parent and child share. The parent fills it
- * in before it starts the child.
+ * The data that a child needs, in memory that parent and child share. The parent fills in
+ * the struct before it starts the child.
  */
 struct coil__child {
     struct coil__spawn what; /* envp is not NULL here */
@@ -92,7 +92,7 @@ int coil__child_signal(int handle, int signo);
 
 /*
  * Send a signal to the process group that the child leads or led. Fails with -EINVAL if
- * this kernel does not support it.
+ * this kernel cannot signal a group through a handle.
  */
 int coil__child_signal_group(int handle, int signo);
 

@@ -72,8 +72,8 @@ bool coil__fd_may_reopen(int fd);
 /*
  * Open the descriptor's file again, with the flags of open(2) in `flags`, and with
  * O_NONBLOCK, so that opening a FIFO does not wait for its other end. O_NONBLOCK can be
- * set or cleared on the new descriptor without affecting fd. Returns -1 with errno if
- * this fails.
+ * set or cleared on the new descriptor without affecting fd. On failure, returns -1 with
+ * errno set.
  */
 int coil__fd_reopen(int fd, int flags);
 

@@ -239,9 +239,9 @@ COIL__NORETURN void coil__fork_misuse(const char *caller);
 coil_loop *coil__loop_require_parents(const char *caller);
 
 /*
- * Return the loop on which to cancel or remove a request. This is the thread's loop or,
- * in a child of fork(2) that has no loop, the parent's loop, where removing a request
- * only frees memory. Aborts if neither loop exists. In a child that has its own loop, a
+ * Return the loop on which to cancel or remove a request: the thread's loop or, in a
+ * child of fork(2) that has no loop, the parent's loop, where removing a request only
+ * frees memory. Aborts if neither loop exists. In a child that has its own loop, a
  * request that is not found there may be on coil__loop_of_parent.
  */
 static inline coil_loop *coil__loop_to_undo(const char *caller)

@@ -37,8 +37,8 @@ enum coil__op_kind {
     COIL__OP_READABLE, /* wait until fd is readable; result: COIL_READABLE */
     COIL__OP_POLL,     /* wait for any of `events`; result: those that occurred */
     /*
-     * File operations. They accept any descriptor, attached or not, and any number may be
-     * pending at a time. A backend that could perform the operation only by blocking
+     * File operations accept any descriptor, attached or not, and any number of them may
+     * be pending at a time. A backend that could perform the operation only by blocking
      * returns -EOPNOTSUPP: in that case a thread of the file lane makes the call
      * (io/file_op.c).
      */
@@ -151,9 +151,9 @@ static inline void coil__op_init(struct coil__op *op, enum coil__op_kind kind, v
 /* The properties of a kind of operation. */
 struct coil__op_row {
     /*
-     * Makes the system call; returns -1 and sets errno if the call fails. This must be a
-     * function of this library, because the address of, say, read() could be the address
-     * of libcoil-posix's replacement.
+     * Makes the system call; returns -1 and sets errno if the call fails. A function of
+     * this library, not of the C library, because the address of, say, read() could be
+     * the address of libcoil-posix's replacement.
      */
     ssize_t (*run)(const struct coil__op *op);
     const char *call; /* the call as shown in the message of an injected failure */

@@ -165,9 +165,9 @@ static bool wait_for_copy(void)
 }
 
 /*
- * Send the running thread SIGURG, whose handler copies the thread's stack. This is done
- * only if the default action of SIGURG is in effect, because a signal that arrives late
- * must be ignored.
+ * Send the running thread SIGURG, whose handler copies the thread's stack. The signal is
+ * sent only if the default action of SIGURG is in effect, because a signal that arrives
+ * late must be ignored.
  */
 static bool copy_running_stack(struct coil__sampler *s)
 {

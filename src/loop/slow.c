@@ -4,8 +4,8 @@
  * The batch is moved to a private list before its runnables are run one by one. So a task
  * that is suspended finds the loop's batch empty and a poll due, and returns here instead
  * of switching directly to the next task. A runnable may be freed when it runs, so its
- * name and origin are read before. Times are measured with the real clock, even if the
- * loop has a virtual clock.
+ * name and origin are read in advance. Times are measured with the real clock, even if
+ * the loop has a virtual clock.
  */
 #include "loop.h"
 

@@ -55,8 +55,9 @@ static void sift_up(struct coil__timer_heap *heap, size_t index,
 }
 
 /*
- * Return the index of the entry with the earlier deadline. Usually this takes no branch,
- * because the processor could not predict which of two random deadlines is earlier.
+ * Return the index of the entry with the earlier deadline. Usually compiled without a
+ * branch, because the processor could not predict which of two random deadlines is
+ * earlier.
  */
 static inline size_t earlier_of(const struct coil__timer_heap *heap, size_t a, size_t b)
 {

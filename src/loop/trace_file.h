@@ -21,8 +21,8 @@ typedef void coil__trace_visit_task(void *arg, uint32_t number, const char *name
                                     uint64_t fn);
 
 /*
- * A copy of a loop's records, and functions for what the records refer to: texts and
- * tasks.
+ * A copy of a loop's records, and functions that read what the records refer to: texts
+ * and tasks.
  */
 struct coil__trace_copy {
     const struct coil__trace_record *records; /* oldest first */

@@ -70,8 +70,8 @@ struct coil__trace_record {
 };
 
 /*
- * Two readings of both clocks. Other times are computed from them, assuming a constant
- * rate.
+ * Two readings of both clocks. Other times are computed from these readings, assuming a
+ * constant rate.
  */
 struct coil__trace_clock {
     uint64_t ticks1;

@@ -54,8 +54,11 @@ static ssize_t fill(coil_file *file, struct coil__ahead *a, int64_t position)
     return result;
 }
 
-/* Return the length of the line at `position`, including its '\n'. Fails with -EMSGSIZE
-   if it has more than `most` bytes, and with -ENODATA if the file ends before a '\n'. */
+/*
+ * Return the length of the line at `position`, including its '\n'. Fails with -EMSGSIZE
+ * if the line has more than `most` bytes, and with -ENODATA if the file ends before a
+ * '\n'.
+ */
 static ssize_t find_end(coil_file *file, struct coil__ahead *a, int64_t position,
                         size_t most)
 {

@@ -43,8 +43,8 @@ static int make_room_in_contents(struct contents *c, size_t size)
 
 /*
  * Make room for one byte more than the size that statx(2) returns. A read that leaves
- * some of it unused has reached the end of the file, so one allocation is usually enough.
- * For files in /proc, whose size is reported as 0, begin with FIRST_BYTES.
+ * some of this room unused has reached the end of the file, so one allocation is usually
+ * enough. For files in /proc, whose size is reported as 0, begin with FIRST_BYTES.
  */
 static int make_first_room(struct contents *c, coil_file *file)
 {

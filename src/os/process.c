@@ -488,7 +488,7 @@ int coil_process_wait(coil_process *process)
     return rc;
 }
 
-/* True in a forked child, whose parent has started the process. */
+/* True in a forked child if its parent has started the process. */
 static bool belongs_to_parent(const coil_process *p)
 {
     return p->loop->pid != getpid();

@@ -31,9 +31,9 @@ void coil__inbox_close(struct coil__inbox *inbox);
 
 /*
  * Start or stop delivering the signal to the inbox. The handler is installed for the
- * first inbox that wants a signal; when no inbox wants it any more, its disposition is
- * restored. Repeating either call has no effect. coil__inbox_want() fails with -EINVAL if
- * the signal is invalid.
+ * first inbox that wants a signal; when no inbox wants it any more, the previous
+ * disposition is restored. Repeating either call has no effect. coil__inbox_want() fails
+ * with -EINVAL if the signal is invalid.
  */
 int coil__inbox_want(struct coil__inbox *inbox, int signo);
 void coil__inbox_forget(struct coil__inbox *inbox, int signo);

@@ -14,7 +14,7 @@
  * changes its user or groups, the memory must not be shared: the other user could trace
  * the child meanwhile, and the kernel would clear the parent's dumpable flag. Such a
  * child is started with fork(2), and only its block of data is shared, in a mapping. The
- * parent waits for it in the same way.
+ * parent waits for such a child in the same way.
  *
  * Under Valgrind and in QEMU's user mode, vfork is the same as fork, so a failed exec is
  * reported only as exit status 127, as with posix_spawn(3).

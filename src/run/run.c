@@ -204,8 +204,8 @@ static int report_result(coil_runner *runner, int rc)
 }
 
 /*
- * Clear the results of the previous main task. Called before the next one is started, so
- * that no old results remain if the start fails.
+ * Clear the results of the previous main task. Called before the next main task is
+ * started, so that no old results remain if the start fails.
  */
 static void clear_result(coil_runner *runner)
 {
@@ -305,8 +305,9 @@ static int run_main(coil_runner *runner, coil_task_fn fn, void *arg)
 }
 
 /*
- * Release the tasks that still existed when the main task ended. Their failures are
- * reported even if they were retrieved, because no task can handle them any more.
+ * Release the tasks that still existed when the main task ended. The failures of these
+ * tasks are reported, even failures that were retrieved, because no task can handle them
+ * any more.
  */
 static void release_leftovers(void)
 {

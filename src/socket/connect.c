@@ -82,8 +82,8 @@ static int take_options(struct coil__attempts *all, const coil_connect_options *
 /* ---- coil_connect() ---------------------------------------------------------------- */
 
 /*
- * Connect with separate queries for IPv6 and IPv4. The port is converted before they
- * start, because converting a service name needs a thread.
+ * Connect with separate queries for IPv6 and IPv4. The port is converted before the
+ * queries start, because converting a service name needs a thread.
  */
 static int connect_by_questions(struct coil__attempts *all, struct coil__resolver *r,
                                 const struct addrinfo *hints, coil_stream **out)

@@ -32,8 +32,8 @@ ssize_t coil__stream_fill(coil_stream *stream, size_t most)
 
 /*
  * Read until the first `most` bytes contain the separator, and return where it ends.
- * Fails with -EMSGSIZE if they do not contain it, or with -ENODATA at the end of the
- * stream.
+ * Fails with -EMSGSIZE if these bytes do not contain the separator, or with -ENODATA at
+ * the end of the stream.
  */
 static ssize_t find_separator(coil_stream *stream, const void *separator, size_t n,
                               size_t most)

@@ -9,9 +9,9 @@
  *          v |
  *        RESETTING
  *
- * A barrier's tasks wait on a condition variable for its state to change. Each task holds
- * the lock when this wait returns, so the tasks leave one by one, in the order in which
- * they arrived. `count` is the number of tasks that have arrived but not left.
+ * A barrier's tasks wait on a condition variable for the barrier's state to change. Each
+ * task holds the lock when this wait returns, so the tasks leave one by one, in the order
+ * in which they arrived. `count` is the number of tasks that have arrived but not left.
  *
  * A task gets its index when it leaves: the last task to arrive gets the highest index,
  * and the others are numbered from 0. asyncio numbers tasks when they arrive, so after a

@@ -1,10 +1,10 @@
 /*
  * queue_any.c - gets an item from whichever of several queues has one first.
  *
- * The task has a waiter in the line of each queue. All of them complete the same wait,
- * `any.wait`, so only one queue wakes the task. The put that wakes the task wakes no
- * other getter of its queue. So if the task then takes an item from a different queue, or
- * takes none, it wakes the next getter of the queue that woke it.
+ * The task has a waiter in the line of each queue. All these waiters complete the same
+ * wait, `any.wait`, so only one queue wakes the task. The put that wakes the task wakes
+ * no other getter of its queue. So if the task then takes an item from a different queue,
+ * or takes none, it wakes the next getter of the queue that woke it.
  */
 #include "queue_items.h"
 #include "waiters.h"

@@ -2,9 +2,9 @@
  * rwlock.c - a lock that either several readers or one writer can hold. (tokio:
  * sync::RwLock)
  *
- * The task that wakes a waiter acquires the lock on its behalf; if the waiter is
- * cancelled before it runs, it releases the lock again. Waiters are woken in order until
- * the lock cannot admit the next one. The class of a wait shows whether the waiter is a
+ * The task that wakes a waiter acquires the lock on the waiter's behalf. A waiter that is
+ * cancelled before it runs releases the lock again. Waiters are woken in order until the
+ * lock cannot admit the next one. The class of a wait shows whether the waiter is a
  * reader or a writer.
  */
 #include "waiters.h"

@@ -1,8 +1,8 @@
 /*
  * semaphore.c - a counting semaphore for tasks. (asyncio: locks.Semaphore)
  *
- * The task that wakes a waiter decrements the value on its behalf; if the waiter is
- * cancelled before it runs, it increments the value again. When a task's wait ends, the
+ * The task that wakes a waiter decrements the value on the waiter's behalf. A waiter that
+ * is cancelled before it runs increments the value again. When a task's wait ends, the
  * task wakes as many other waiters as the value allows.
  */
 #include "waiters.h"
@@ -23,8 +23,8 @@ void coil_semaphore_finish(coil_semaphore *semaphore)
 }
 
 /*
- * Wake the first waiter that was not woken yet, and decrement the value on its behalf.
- * Returns false if all waiters were woken.
+ * Wake the first waiter that was not woken yet, and decrement the value on the waiter's
+ * behalf. Returns false if all waiters were woken.
  */
 static bool grant_to_next(coil_semaphore *semaphore)
 {

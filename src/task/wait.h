@@ -148,7 +148,7 @@ struct coil__sleeper {
 /* The wait of a task in a queue of waiters: see sync/waiters.h. */
 struct coil__waiter {
     struct coil__wait wait;
-    const void *object; /* the owner of the queue of waiters: a lock, a coil_queue */
+    const void *object; /* the owner of the queue of waiters, such as a lock */
     struct coil__waiter *prev, *next;
     bool listed;
 };

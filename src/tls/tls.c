@@ -228,9 +228,9 @@ static bool is_version(int version)
 }
 
 /*
- * The default ciphers of TLS 1.2. All of them have forward secrecy, as all ciphers of TLS
- * 1.3 do: recorded traffic cannot be decrypted with a key that is stolen later (RFC 9325,
- * 4.2).
+ * The default ciphers of TLS 1.2. Each of these ciphers has forward secrecy, as all
+ * ciphers of TLS 1.3 do: recorded traffic cannot be decrypted with a key that is stolen
+ * later (RFC 9325, 4.2).
  */
 #define FORWARD_SECRET "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES:!aNULL"
 
@@ -380,8 +380,8 @@ static bool read_name(SSL *ssl, char *name)
 }
 
 /*
- * Let the program choose a context (coil_tls_opts.choose). Returns NULL if it leaves the
- * choice to coil.
+ * Let the program choose a context (coil_tls_opts.choose). Returns NULL if the program
+ * leaves the choice to coil.
  */
 static coil_tls *choose_by_callback(struct coil__tls_stream *t)
 {

@@ -209,13 +209,13 @@ char *coil__tls_name_text(const X509_NAME *name);
  */
 
 /*
- * To be called after a function for a connection has failed with SSL_ERROR_SSL or
+ * Call this after a function of OpenSSL for a connection has failed with SSL_ERROR_SSL or
  * SSL_ERROR_SYSCALL.
  */
 int coil__tls_fail(struct coil__tls_stream *t, const char *doing);
 
 /*
- * To be called after any other function of OpenSSL has failed. The message consists of
+ * Call this after any other function of OpenSSL has failed. The message consists of
  * `what`, `detail` and OpenSSL's reason. Returns `rc`, or -ENOMEM if memory ran out.
  */
 int coil__tls_fail_setup(int rc, const char *what, const char *detail);

@@ -24,8 +24,9 @@ struct coil__backend {
      * own wake-up. While this is 0 and no timer is armed, a busy loop need not poll. */
     size_t in_use;
     /*
-     * The number of watches of descriptors that are always ready. Every poll() makes
-     * these watchers ready, but the descriptor of pollable() does not become readable.
+     * The number of watches of descriptors that are always ready. Every poll() makes the
+     * watchers of these descriptors ready, but the descriptor that pollable() returns
+     * does not become readable.
      */
     size_t always_ready;
     /*

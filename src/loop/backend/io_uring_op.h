@@ -33,7 +33,10 @@ static inline void coil__uring_learn(struct coil__descriptor *d,
 ssize_t coil__uring_submit_call(struct coil__uring *u, struct coil__descriptor *d,
                                 struct coil__op *op);
 
-/* Queue the first request for an operation that was enlisted. Returns -EINPROGRESS. */
+/*
+ * Queue the first request for an operation that coil__uring_enlist() has stored. Returns
+ * -EINPROGRESS.
+ */
 ssize_t coil__uring_start(struct coil__uring *u, struct coil__op *op);
 
 /*

@@ -23,7 +23,7 @@
  * 4. If there are no free buffers (ENOBUFS), plain reads are used.
  *
  * The kernel uses the buffers in the order in which they were offered. If coil offered
- * all of them, each buffer would have left the processor's caches before its next use. So
+ * all buffers, each buffer would have left the processor's caches before its next use. So
  * coil offers only the few buffers that were returned last, and more if these are not
  * enough.
  *

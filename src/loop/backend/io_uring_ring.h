@@ -148,8 +148,8 @@ static inline int coil__uring_need(struct coil__uring *u)
 }
 
 /*
- * Return a new entry of the submission queue, whose user_data is COIL__URING_NOTHING, and
- * which is 0 otherwise. Returns NULL if the queue is full and the kernel accepts no
+ * Return a new entry of the submission queue, with COIL__URING_NOTHING as user_data, and
+ * 0 in all other members. Returns NULL if the queue is full and the kernel accepts no
  * entries now.
  */
 struct io_uring_sqe *coil__uring_entry(struct coil__uring *u);

@@ -211,8 +211,8 @@ static void learn(const struct coil__readiness *r, struct coil__descriptor *d,
 
 /*
  * True if the operation's call is known to block. False for all calls other than
- * receives, because they may fail at once although the descriptor is not ready: for
- * example, a read of four bytes from an eventfd.
+ * receives, because other calls, such as a read of four bytes from an eventfd, may fail
+ * at once although the descriptor is not ready.
  */
 static bool would_block(const struct coil__descriptor *d, const struct coil__op *op)
 {
