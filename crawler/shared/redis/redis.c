@@ -276,7 +276,7 @@ int redis_run(struct redis *redis, size_t script, const char *key,
  */
 static int finish_earlier_call(struct redis *redis, struct redis_call *call, int rc)
 {
-    redisReply *reply;
+    redisReply *reply = NULL;
     int earlier;
 
     if (!coil_event_is_set(&call->done))
