@@ -402,7 +402,7 @@ static void end_job(struct job *job, int status, const struct rusage *use)
 /*
  * Return how many milliseconds the first thread of the process was ready to run, but had
  * to wait for a processor. A test's time limit is extended by this time. Returns 0 if the
- * kernel does not measure it.
+ * kernel does not measure this time.
  */
 static int64_t starved_ms(pid_t pid)
 {

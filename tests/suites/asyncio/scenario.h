@@ -18,8 +18,8 @@
  * line to the trace.
  *
  * A scenario must survive bad days (days.h, run --soak), on which an allocation or a
- * system call fails. So it checks each call that can return -ENOMEM. After an error, it
- * closes open objects and returns the error, as any program should.
+ * system call fails. So the scenario checks each call that can return -ENOMEM. After an
+ * error, the scenario closes open objects and returns the error, as any program should.
  */
 #ifndef TESTS_ASYNCIO_SCENARIO_H
 #define TESTS_ASYNCIO_SCENARIO_H
@@ -31,8 +31,8 @@
 #include <string.h>
 
 /*
- * Define a scenario that runs as the main task of coil_run(). If it returns a negative
- * rc, the last line of the trace is "ends: " and the errno.
+ * Define a scenario that runs as the main task of coil_run(). If the scenario returns a
+ * negative rc, the last line of the trace is "ends: " and the errno.
  */
 #define SCENARIO(name) SCENARIO__DEFINE(name, true)
 

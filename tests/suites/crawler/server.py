@@ -6,10 +6,10 @@
         site.asked           # "GET /a" and "HEAD /a", with robots.txt
         site.times           # the time of each entry of `asked`
 
-An answer is the bytes to send, a list of answers, or a function. If it is a list, each request gets the next answer of
-the list, and the last answer is repeated. A function is called with the connection and the request, and returns the
-bytes to send, CLOSE or None. HEAD is answered with the headers of the answer to GET, unless the table has an entry such
-as "HEAD /a".
+An answer is the bytes to send, a list of answers, or a function. If the answer is a list, each request gets the next
+answer of the list, and the last answer is repeated. A function is called with the connection and the request, and
+returns the bytes to send, CLOSE or None. HEAD is answered with the headers of the answer to GET, unless the table has
+an entry such as "HEAD /a".
 """
 
 import contextlib

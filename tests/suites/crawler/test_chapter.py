@@ -330,7 +330,7 @@ def test_a_backend_of_windows_is_refused():
 
 def test_multiple_choices_are_a_page():
     """As browsers and the Fetch standard do, coil-crawl does not follow a 300 response. The crawler of "A Web Crawler
-    With asyncio Coroutines" follows it."""
+    With asyncio Coroutines" follows such a response."""
     result = crawl({"/": redirect("/foo", 300), "/foo": page()})
     equal((result.status, result.site.requests), (WELL, ["/"]))
     equal(result.told, {"/": "ok"})

@@ -842,7 +842,8 @@ def test_fragments_that_are_ranges_of_lines():
 
 
 def test_lines_of_files_on_github():
-    """On GitHub, a fragment such as #L10 is handled by a script, and is not checked. On other sites it is an id."""
+    """On GitHub, a fragment such as #L10 is handled by a script, and is not checked. On other
+    sites, such a fragment is an id."""
     lines = ["L10", "L10-L20", "L10C5-L20C7", "L10-L20-L30"]
     for host, verdict in (("github.com", "unchecked/route"), ("www.github.com", "unchecked/route"),
                           ("github.com.example", "fragment/no-such-id")):

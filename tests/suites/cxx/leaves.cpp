@@ -1,7 +1,8 @@
 /*
  * leaves.cpp - throws an exception that leaves a task, generator, coroutine or callback,
  * depending on the argument. The exception must end the program with a message that shows
- * where the exception was thrown. The catch block around coil_run() must not catch it.
+ * where the exception was thrown. The catch block around coil_run() must not catch the
+ * exception.
  */
 #include "check.hpp"
 

@@ -270,7 +270,7 @@ static void count_report(const coil_exception *exception, void *)
 
 /*
  * If the body of a group throws an exception itself, a child's failure cannot replace
- * that exception. So it is passed to the exception handler.
+ * that exception. So the failure is passed to the exception handler.
  */
 static void lost_failure_of_a_child_is_reported()
 {

@@ -7,8 +7,8 @@
  * Each scenario runs once for each allocation of a sample, in a process in which that
  * allocation fails. The sample consists of SAMPLE evenly spaced allocations, and of the
  * first and the last allocation of each call in this program (by address and caller). If
- * SAMPLE is 0, it contains all allocations. The scenario must end by itself, with an
- * error or with its result, and must not leak a descriptor. Prints a line for each
+ * SAMPLE is 0, the sample contains all allocations. The scenario must end by itself, with
+ * an error or with its result, and must not leak a descriptor. Prints a line for each
  * scenario, and ends with `N passed, N failed`. With NTH, only allocation NTH fails, in a
  * single run.
  *

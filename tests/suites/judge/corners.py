@@ -1,7 +1,7 @@
 """Define corner cases of order and cancellation, and count the programs that reach each of them.
 
-While reference.py runs a program on asyncio, it detects these cases. After the trace it writes a line with `#` for each
-of them, and `run` counts these lines.
+While reference.py runs a program on asyncio, it detects these cases. After the trace, reference.py writes a line with
+`#` for each of them, and `run` counts these lines.
 """
 
 import collections

@@ -18,8 +18,8 @@ Future are those of _asyncio.
    Here time is an integer number of ticks, and a timer fires if now >= deadline. (base_events.py: _run_once, end_time =
    self.time() + self._clock_resolution)
 
-4. The clock. In asyncio the loop sleeps in select(timeout). Here it never sleeps: when no handle is ready, the clock
-   jumps to the next deadline.
+4. The clock. In asyncio the loop sleeps in select(timeout). Here the loop never sleeps: when no handle is ready, the
+   clock jumps to the next deadline.
 
 5. A fixed bug (gh-128550): before 3.13.2, if an eager child failed, the TaskGroup cancelled its owner inside
    create_task(), in the middle of the owner's body. Here the owner is cancelled in the next turn. (taskgroups.py:

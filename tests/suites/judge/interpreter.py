@@ -30,8 +30,8 @@ def candidates():
 
 
 def find(who, oldest):
-    """Return the path and version of $COIL_PYTHON. If it is not set, use CPython 3.13 or, if that is not installed, the
-    newest CPython."""
+    """Return the path and version of $COIL_PYTHON. If the variable is not set, use CPython 3.13 or, if that is not
+    installed, the newest CPython."""
     versions = [(version_of(path), path) for path in candidates()]
     versions = [(version, path) for version, path in versions if version]
     if not versions:

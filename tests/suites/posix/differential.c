@@ -209,8 +209,8 @@ static bool sleeps(pid_t thread)
 
 /*
  * Wait until the caller of later() is waiting. If the caller is a task, it waits as soon
- * as another task runs. If it is a thread, it is assumed to wait if it has been sleeping
- * for a few milliseconds.
+ * as another task runs. If the caller is a thread, it is assumed to wait once it has been
+ * sleeping for a few milliseconds.
  */
 static void wait_for_waiter(const struct deed *deed)
 {

@@ -49,7 +49,8 @@ def die_with_parent(signo):
 
 @contextlib.contextmanager
 def server(command, stop, log, **options):
-    """Run a server. At the end of the `with` block, stop it with the signal `stop`, and kill it if it does not stop."""
+    """Run a server. At the end of the `with` block, stop the server with the signal `stop`, and kill it if it does not
+    stop."""
     with open(log, 'wb') as output:
         process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=subprocess.STDOUT,

@@ -32,8 +32,8 @@ static void set_timeout(int fd, int option, int ms)
 }
 
 /*
- * Record the options of the socket. A call may change them temporarily, but must restore
- * them.
+ * Record the options of the socket. A call may change the options temporarily, but must
+ * restore them.
  */
 static void say_state(int fd)
 {
@@ -237,7 +237,7 @@ static int connect_in_vain(void *fd)
 
 /*
  * A task that connects to a full listener repeats its attempts without blocking the
- * thread. Only the first attempt may block it briefly.
+ * thread. Only the first attempt may block the thread briefly.
  */
 IO_TEST(connect_to_a_full_local_listener_leaves_the_thread_to_others)
 {

@@ -252,7 +252,7 @@ struct contest {
     int inside, most, done;
 };
 
-/* Hold the mutex during a wait. Lock it twice if it is recursive. */
+/* Hold the mutex during a wait. Lock a recursive mutex twice. */
 static int hold_across_a_wait(void *arg)
 {
     struct contest *c = arg;

@@ -478,8 +478,8 @@ static void begin_child(void)
 }
 
 /*
- * Record the child's exit status, which is 5 if it has read the byte. Check that tasks in
- * the parent can wait again.
+ * Record the child's exit status, which is 5 if the child has read the byte. Check that
+ * tasks in the parent can wait again.
  */
 static void say_child(pid_t pid)
 {

@@ -5,7 +5,8 @@
  *     answers FILE PRODUCT    on standard input: a path and query on each line
  *
  * The program writes a line with the delay in nanoseconds, a line for each sitemap, and
- * an empty line. After that, it writes "allow LINE" or "disallow LINE" for each path.
+ * an empty line. After that, the program writes "allow LINE" or "disallow LINE" for each
+ * path.
  */
 #include "../../../crawler/scope/robots.h"
 

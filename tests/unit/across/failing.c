@@ -69,7 +69,10 @@ static void fail_call(uint64_t n)
     coil_testing_fail_system_call(n, 0);
 }
 
-/* Create an object and destroy it. Returns the result of the function that creates it. */
+/*
+ * Create an object and destroy it. Returns the result of the function that creates the
+ * object.
+ */
 static ssize_t make_object(const void *arg)
 {
     const struct test_object *object = arg;

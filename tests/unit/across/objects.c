@@ -97,8 +97,8 @@ static void release_task(void *task)
 }
 
 /*
- * Release the last reference to a handle. The loop drops its own when the handle is
- * cancelled.
+ * Release the last reference to a handle. The loop drops its own reference when the
+ * handle is cancelled.
  */
 static void release_handle(void *handle)
 {

@@ -19,8 +19,8 @@ extern const struct test_object test_objects[];
 extern const size_t test_object_count;
 
 /*
- * A listener for the objects that need a connection. The test must set it before it
- * creates objects.
+ * A listener for the objects that need a connection. The test must set the listener
+ * before it creates objects.
  */
 extern coil_listener *test_listener;
 

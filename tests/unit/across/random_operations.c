@@ -574,8 +574,8 @@ static void read_file(size_t at, size_t n, struct watched *w, int64_t deadline)
 }
 
 /*
- * Write or read a part of the file. Only one task at a time does this, so that the copy
- * in memory matches the file.
+ * Write or read a part of the file. Only one task at a time uses the file, so that the
+ * copy in memory matches the file.
  */
 static void use_file(struct watched *w, int64_t deadline)
 {

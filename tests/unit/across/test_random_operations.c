@@ -1,6 +1,6 @@
 /*
  * test_random_operations.c - an operation with a deadline ends in time, and the kernel
- * does not use its memory after the call has returned.
+ * does not use the operation's memory after the call has returned.
  *
  * See random_operations.c. A run uses hundreds of seeds, and `make soak` uses thousands.
  * If a seed fails, the test prints how to try that seed again. This may take several

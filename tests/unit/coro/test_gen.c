@@ -513,7 +513,7 @@ TEST(gen_closes_a_hundred_generators)
     CHECK_INT(coil__stack_count(), 0);
 }
 
-/* Compare two numbers for qsort(3), and suspend in the middle of it. */
+/* Compare two numbers for qsort(3), and suspend in the middle of the comparison. */
 static int compare_and_yield(const void *a, const void *b)
 {
     coil_gen_yield(number(1), NULL);

@@ -318,7 +318,7 @@ IO_TEST(debug_samples_a_stack_whose_frames_are_larger_than_the_copy)
 
 /*
  * Redirect standard error to a pipe, and continue this step until the pipe contains a
- * report about it.
+ * report about the step.
  */
 static int read_until_reported(void *arg)
 {
@@ -521,8 +521,8 @@ static int leave_the_thread(void *arg)
 }
 
 /*
- * Wait until the child ends, and return its wait status. Kill the child if it does not
- * end.
+ * Wait until the child ends, and return its wait status. If the child does not end, kill
+ * it.
  */
 static int status_of_end(pid_t child)
 {

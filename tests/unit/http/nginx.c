@@ -130,7 +130,10 @@ static bool make_certificate(struct nginx *nginx)
     return run_program(nginx, argv);
 }
 
-/* Return a port that is free now. If another process takes it, launch() tries again. */
+/*
+ * Return a port that is free now. If another process takes the port, launch() tries
+ * again.
+ */
 static int free_port(void)
 {
     struct sockaddr_in name = {.sin_family = AF_INET};
@@ -152,8 +155,8 @@ static void write_config(struct nginx *nginx, bool tls)
     fputs(common_config, file);
     fprintf(file, "  server { listen 127.0.0.1:%d;\n%s", nginx->port, locations);
     /*
-     * nginx is a proxy for its own compressed file, and decompresses it. So it does not
-     * know the Content-Length, and sends chunks.
+     * nginx is a proxy for its own compressed file, and decompresses it. So nginx does
+     * not know the Content-Length, and sends chunks.
      */
     fprintf(file,
             "    location /chunked/ { gunzip on; proxy_http_version 1.1;\n"
@@ -193,8 +196,8 @@ static void give_up(struct nginx *nginx, const char *why)
 }
 
 /*
- * Wait until nginx is listening. Returns false if it has exited, because another process
- * is using one of its ports.
+ * Wait until nginx is listening. Returns false if nginx has exited, because another
+ * process is using one of its ports.
  */
 static bool wait_until_up(struct nginx *nginx)
 {
@@ -224,8 +227,8 @@ static void launch(struct nginx *nginx, bool tls)
 }
 
 /*
- * Return true if nginx is installed. Adds /usr/sbin, in which Debian installs it, to
- * PATH, because it may be missing there.
+ * Return true if nginx is installed. Debian installs nginx in /usr/sbin, so this function
+ * adds that folder to PATH, which may lack it.
  */
 static bool has_nginx(void)
 {

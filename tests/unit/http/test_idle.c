@@ -186,8 +186,8 @@ static void deaf_close(struct deaf *deaf)
 }
 
 /*
- * A request's idle timeout starts when the request gets a connection, even if it had to
- * wait for it.
+ * A request's idle timeout starts when the request gets a connection, even if the request
+ * had to wait.
  */
 IO_TEST(http_request_has_its_whole_time_once_it_has_had_its_turn)
 {

@@ -136,8 +136,8 @@ IO_TEST(http_cookies_outlive_their_session)
 }
 
 /*
- * The peer closes an idle connection. The loop gets no event for this, although the
- * connection is still registered.
+ * The peer closes an idle connection. The loop gets no event when this happens, although
+ * the connection is still registered.
  */
 IO_TEST(http_connection_that_the_peer_closes_between_requests_is_replaced)
 {

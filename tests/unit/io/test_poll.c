@@ -254,8 +254,8 @@ static void poll_for_a_byte(int fd, int writer)
 }
 
 /*
- * dup2(2) makes a descriptor refer to another file. The loop gets no notice of this,
- * because the old file stays open.
+ * dup2(2) makes a descriptor refer to another file. The loop is not notified of the
+ * change, because the old file stays open.
  */
 IO_TEST(poll_of_a_number_whose_file_was_replaced)
 {
@@ -577,7 +577,7 @@ IO_TEST(poll_of_a_hang_up_alone)
 
 /*
  * poll(2) ignores POLLERR, POLLHUP and POLLNVAL in `events`, which libpq sets. So coil
- * needs no epoll set for them, and the lowest free descriptor stays the same.
+ * needs no epoll set for these events, and the lowest free descriptor stays the same.
  */
 IO_TEST(poll_for_an_error_and_a_byte_needs_no_set)
 {
@@ -735,8 +735,8 @@ IO_TEST(poll_without_descriptors_to_spare)
 /* ---- a stream's own descriptor ----------------------------------------------------- */
 
 /*
- * Make small reads that wait. After them, the io_uring backend receives data ahead of
- * reads.
+ * Make small reads that wait. After these reads, the io_uring backend receives data ahead
+ * of reads.
  */
 static void read_one_by_one(coil_stream *stream, int peer)
 {

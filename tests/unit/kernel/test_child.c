@@ -81,8 +81,8 @@ TEST(child_is_waited_for_with_the_thread)
 }
 
 /*
- * Starting a nonexistent program fails. Under Valgrind and emulators it succeeds, but the
- * child exits with an error: see src/os/spawn.c.
+ * Starting a nonexistent program fails. Under Valgrind and emulators, starting it
+ * succeeds, but the child exits with an error: see src/os/spawn.c.
  */
 TEST(child_that_has_no_program_is_no_child)
 {

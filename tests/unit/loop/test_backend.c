@@ -58,8 +58,8 @@ static void poll_until_complete(void)
 }
 
 /*
- * Submit the operation and return its result. If it does not complete at once, poll until
- * it does.
+ * Submit the operation and return its result. If the operation does not complete at once,
+ * poll until it does.
  */
 static ssize_t result_of(struct coil__op *op)
 {
@@ -223,7 +223,7 @@ static int attach_without_memory(void *arg)
 
 /*
  * A local socket becomes writable whenever its peer reads. If no operation is waiting to
- * write, this must not wake the loop.
+ * write, this event must not wake the loop.
  */
 IO_TEST(backend_is_not_woken_by_a_peer_that_reads)
 {

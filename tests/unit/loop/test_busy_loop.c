@@ -161,7 +161,8 @@ IO_TEST(busy_turn_of_many_long_steps_is_followed_by_a_poll)
 
 /*
  * While steps are short, the loop reads the clock only in every 64th turn, so it does not
- * notice the first long steps. After that, it reads the clock more often for a while.
+ * notice the first long steps. After that, the loop reads the clock more often for a
+ * while.
  */
 IO_TEST(busy_task_with_occasional_long_steps_delays_io_once)
 {

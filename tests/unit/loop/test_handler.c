@@ -426,7 +426,7 @@ TEST(handler_that_interrupts_a_callback_stops_the_program_in_debug_mode)
 
 /*
  * The signal handler runs on an alternate stack in static memory, at a lower address than
- * the task's stack. If it waits, this must not be reported as a stack overflow.
+ * the task's stack. If the handler waits, coil must not report a stack overflow.
  */
 TEST(handler_on_its_alternate_stack_that_waits_is_no_stack_overflow)
 {

@@ -311,7 +311,7 @@ static int wait_for_event(void *arg)
 }
 
 /*
- * Submit more requests in a turn than fit into the submission queue. More of them
+ * Submit more requests in a turn than fit into the submission queue. More requests
  * complete at once than fit into the completion queue.
  */
 RING_TEST(ring_of_thousands_that_are_submitted_and_complete_at_once)

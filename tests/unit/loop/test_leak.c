@@ -100,8 +100,8 @@ static int leave_nothing_behind(void *things)
 }
 
 /*
- * Check that a report begins with this text. If symbols are available, it must end with
- * the function that created the object.
+ * Check that a report begins with this text. If symbols are available, the report must
+ * end with the function that created the object.
  */
 static void check_named(const char *format, int number)
 {

@@ -329,8 +329,8 @@ TASK_TEST(spawn_fails_where_its_task_could_not_sleep)
 /* ---- slack ------------------------------------------------------------------------- */
 
 /*
- * Run fn(arg) on a loop of each backend, with this timer slack. With io_uring, it is run
- * both without and with the ring: see io_uring_watch.c.
+ * Run fn(arg) on a loop of each backend, with this timer slack. With io_uring, the
+ * function runs both without and with the ring: see io_uring_watch.c.
  */
 static void for_each_backend(int64_t slack_ns, coil_task_fn fn)
 {

@@ -168,7 +168,10 @@ static unsigned put_answers(const struct name_server *s, struct message *m,
     return count;
 }
 
-/* Read the queried name. Returns the offset of its end, or 0 if it is invalid. */
+/*
+ * Read the queried name. Returns the offset of the name's end, or 0 if the name is
+ * invalid.
+ */
 static size_t read_name(const unsigned char *data, size_t n, char name[256])
 {
     size_t at = 12, used = 0;

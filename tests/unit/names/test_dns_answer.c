@@ -148,8 +148,8 @@ TEST(dns_answer_of_aliases_in_a_loop)
 }
 
 /*
- * Truncate a response after each byte. The parser must refuse it, or parse it without
- * reading beyond its end.
+ * Truncate a response after each byte. The parser must refuse the truncated response, or
+ * parse it without reading beyond its end.
  */
 TEST(dns_answer_that_is_cut)
 {

@@ -155,7 +155,7 @@ static int read_numbers(void *arg)
     return count;
 }
 
-/* Two tasks read lines. Each line must be returned to one of them, as a whole. */
+/* Two tasks read lines. Each line must be returned to one of the tasks, as a whole. */
 IO_TEST(file_lines_for_several_tasks)
 {
     enum { N = 50000 };

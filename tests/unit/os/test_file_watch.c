@@ -314,8 +314,8 @@ IO_TEST(watch_reports_an_overflow)
 }
 
 /*
- * Get the next change, and write it to the trace. The task must write it, because its
- * result is -ECANCELED if it is cancelled after it has got the change.
+ * Get the next change, and write it to the trace. The task itself must write the change,
+ * because the task's result is -ECANCELED if it is cancelled after it has got the change.
  */
 static int trace_next_change(void *arg)
 {

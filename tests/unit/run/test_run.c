@@ -464,7 +464,7 @@ TEST(the_last_error_of_a_thread_is_that_of_the_future_it_ran_for)
 
 /*
  * The caller has released the error of an earlier run. A run that cannot begin must not
- * return it again.
+ * return that error again.
  */
 TEST(runner_that_cannot_begin_a_run_tells_no_more_of_the_one_before)
 {
@@ -659,7 +659,7 @@ TEST(stack_overflow_names_the_task_and_its_stack)
 
 /*
  * Wait in a frame of `bytes` bytes, which may be larger than the rest of the stack and
- * the guard. Writes only to its lowest 20,000 bytes.
+ * the guard. Writes only to the lowest 20,000 bytes of the frame.
  */
 static COIL__NOINLINE int wait_in_a_large_frame(size_t bytes)
 {

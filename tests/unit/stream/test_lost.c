@@ -1,8 +1,8 @@
 /*
  * test_lost.c - if a connection is lost, its reader and its writer both get an error.
  *
- * The kernel reports the error only once. After the writer has got it, a read would
- * return a normal end of stream, but coil__descriptor_result() prevents this.
+ * The kernel reports the error only once. After the writer has got the error, a read
+ * would return a normal end of stream, but coil__descriptor_result() prevents this.
  */
 #include "../socket/sockets.h"
 
@@ -85,8 +85,8 @@ static void reset(int fd)
 }
 
 /*
- * Make small reads that wait. After them, the io_uring backend receives data ahead of
- * reads.
+ * Make small reads that wait. After these reads, the io_uring backend receives data ahead
+ * of reads.
  */
 static void read_some(coil_stream *stream, int peer)
 {

@@ -386,7 +386,7 @@ IO_TEST(sendfile_of_a_file_that_is_not_cached)
 
 /*
  * Return true if the page of byte `at` is in the page cache. Unlike reading the byte,
- * this does not load the page.
+ * this check does not load the page.
  */
 static bool is_in_cache(int fd, size_t at)
 {

@@ -615,8 +615,8 @@ IO_TEST(stream_of_a_reused_number_gets_no_old_event)
 }
 
 /*
- * Other code closes the descriptor without notifying coil. If the kernel reports this,
- * the waiting task ends.
+ * Other code closes the descriptor without notifying coil. If the kernel reports that the
+ * descriptor was closed, the waiting task ends.
  */
 IO_TEST(stream_whose_descriptor_was_closed_behind_its_back)
 {

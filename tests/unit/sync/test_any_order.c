@@ -304,8 +304,8 @@ static int break_after_a_second(void *arg)
 }
 
 /*
- * Pass the barrier once per round. Either all tasks reach it, or a cancelled task breaks
- * it for all of them.
+ * Pass the barrier once per round. Either all tasks reach the barrier, or a cancelled
+ * task breaks it for all of them.
  */
 static int pass_rounds(void *arg)
 {

@@ -790,8 +790,8 @@ static int enter_limited(void *arg)
 
 /*
  * Three tasks wait until they may spawn a child in the group. If the group's owner then
- * spawns a child, it starts after the children of these tasks, even if the group has a
- * free place at that time.
+ * spawns a child, that child starts after the children of these tasks, even if the group
+ * has a free place at that time.
  */
 TASK_TEST(group_places_are_given_first_come_first_served)
 {

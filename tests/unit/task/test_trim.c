@@ -158,8 +158,8 @@ TEST(trimmed_pages_count_for_the_peak_of_a_stack)
 }
 
 /*
- * Many tasks of this kind end during a round of trimming, some of them just before it
- * reaches them.
+ * Many tasks of this kind end during a round of trimming, some of them just before the
+ * round reaches them.
  */
 static int sleep_and_end(void *arg)
 {

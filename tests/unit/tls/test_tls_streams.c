@@ -538,7 +538,7 @@ static coil_task *start_waiting(struct waiting *w, coil_stream *stream)
 
 /*
  * A TLS stream is readable if there are decrypted bytes. Session tickets that arrive must
- * not make it readable.
+ * not make the stream readable.
  */
 NET_TEST(tls_is_readable_when_there_are_decrypted_bytes)
 {

@@ -205,7 +205,7 @@ static void count(const char *where)
 
 /*
  * The failure of a child cancels the owner. Inside the group, cancelling() counts this
- * request. After the exit of the group, it is no longer counted.
+ * request. After the exit of the group, the request is no longer counted.
  */
 SCENARIO(group_takes_its_request_to_its_owner_back)
 {

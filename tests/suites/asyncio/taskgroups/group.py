@@ -142,7 +142,7 @@ def count(where):
 @scenario
 async def group_takes_its_request_to_its_owner_back():
     """The failure of a child cancels the owner. Inside the group, cancelling() counts this request. After the exit of
-    the group, it is no longer counted.
+    the group, the request is no longer counted.
     """
     try:
         async with telling_group() as group:

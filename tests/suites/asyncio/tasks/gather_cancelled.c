@@ -102,8 +102,8 @@ static int cancelled_gather_of_all_waits_body(void *flags)
 }
 
 /*
- * A cancelled gather returns when the first child has ended. With return_exceptions, it
- * returns when the last child has ended.
+ * A cancelled gather returns when the first child has ended. With return_exceptions, a
+ * cancelled gather returns when the last child has ended.
  */
 SCENARIO(cancelled_gather_of_all_waits_for_the_cleanup)
 {

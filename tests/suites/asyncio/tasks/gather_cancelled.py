@@ -63,8 +63,8 @@ async def cancelled_gather_of_all_waits_body(tasks, everything):
 
 @scenario
 async def cancelled_gather_of_all_waits_for_the_cleanup():
-    """A cancelled gather returns when the first child has ended. With return_exceptions, it returns when the last child
-    has ended."""
+    """A cancelled gather returns when the first child has ended. With return_exceptions, a cancelled gather returns
+    when the last child has ended."""
     for everything in False, True:
         tasks = [asyncio.create_task(slow(i)) for i in (2, 1)]
         task = asyncio.create_task(cancelled_gather_of_all_waits_body(tasks, everything))

@@ -348,8 +348,8 @@ TEST(throttle_takes_no_single_503_for_a_limit)
 
 /*
  * After a refusal, the throttle pauses, and then requests a single page. If the host
- * refuses this page too, the throttle tests another page. After three such pages, it
- * assumes that the host does not limit the rate, but always refuses these pages.
+ * refuses this page too, the throttle tests another page. After three such pages, the
+ * throttle assumes that the host does not limit the rate, but always refuses these pages.
  */
 TEST(throttle_tests_a_page_that_is_refused)
 {

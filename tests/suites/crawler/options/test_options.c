@@ -911,7 +911,7 @@ TEST(options_of_a_file_say_nothing_to_a_terminal)
 
 /*
  * The author of ./coil-crawl.toml may be untrusted, if the file comes from a repository.
- * So its options must not cause writes outside its folder.
+ * So the options in this file must not cause writes outside the file's folder.
  */
 TEST(options_of_a_file_that_was_not_named_write_below_its_folder_alone)
 {

@@ -349,7 +349,9 @@ TASK_TEST(search_of_a_sitemap)
     check_sitemap("text/xml", false, false, "<svg/>", 6, false, "");
 }
 
-/* In a feed, the content of a CDATA section is text. Tags in it are ignored. */
+/*
+ * In a feed, the content of a CDATA section is text. Tags in such a section are ignored.
+ */
 TASK_TEST(search_of_a_feed_that_would_be_html)
 {
     static const char rss[] =

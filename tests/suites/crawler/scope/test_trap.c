@@ -426,7 +426,7 @@ TEST(trap_calendar_steps)
 
 /*
  * The pages form a binary tree, in which page n links to pages 2n and 2n + 1. None of
- * these numbers is taken for a date.
+ * these numbers is mistaken for a date.
  */
 TEST(trap_numbered_pages_are_no_calendar)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Search for a name. The server must return it in capital letters. */
+/* Search for a name. The server must return the name in capital letters. */
 static bool search(LDAP *ldap, int number)
 {
     char name[20], expected[20];
