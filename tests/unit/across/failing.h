@@ -13,7 +13,7 @@ struct failing_call {
     ssize_t (*call)(void);
 };
 
-/* An element of an array of struct failing_call. */
+/* Define an element of an array of struct failing_call. */
 /* clang-format off */
 #define CALL(function) {#function, function}
 /* clang-format on */

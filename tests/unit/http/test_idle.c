@@ -1,4 +1,4 @@
-/* Requests that make no progress for idle_timeout_ns fail. Slow requests do not. */
+/* Requests that make no progress for idle_timeout_ns fail. Slow requests do not fail. */
 #include "fixture.h"
 
 #include "../../harness/harness.h"

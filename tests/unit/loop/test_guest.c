@@ -434,7 +434,7 @@ TEST(guest_step_says_stop_and_does_not_nest)
     for_each_guest(stops_and_refuses);
 }
 
-/* Sleep until the runner cancels this task and waits for it, after the host has ended. */
+/* Sleep until this task is cancelled, which the runner does after the host has ended. */
 static int waits_for_ever(void *arg)
 {
     int rc = coil_sleep(COIL_NEVER / 2);

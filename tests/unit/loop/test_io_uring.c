@@ -1241,8 +1241,8 @@ static void stay_silent(const coil_exception *exception, void *arg)
 }
 
 /*
- * The kernel's worker threads are threads of this process, but never post, so a deadlock
- * must still be detected.
+ * The kernel's worker threads are threads of this process, but they never post, so a
+ * deadlock must still be detected.
  */
 TEST(ring_with_idle_workers_does_not_hide_a_deadlock)
 {

@@ -122,7 +122,7 @@ static int greet(void *arg)
 
 /*
  * Silent peers use up the limit of concurrent handshakes. Another peer is served as soon
- * as one of their handshakes has timed out.
+ * as the handshake of a silent peer has timed out.
  */
 NET_TEST(server_with_max_handshakes_leaves_the_rest_waiting)
 {

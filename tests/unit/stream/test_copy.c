@@ -379,8 +379,8 @@ static void note_copied(void *arg)
 }
 
 /*
- * A copy that never has to wait yields after 256 KiB, the amount that asyncio reads from
- * a socket in one turn, and completes the current piece before that.
+ * A copy that never has to wait yields once it has copied 256 KiB, the amount that
+ * asyncio reads from a socket in one turn, and has completed the current piece.
  */
 IO_TEST(copy_of_much_that_need_not_wait_lets_timers_fire)
 {

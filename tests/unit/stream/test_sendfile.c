@@ -440,7 +440,7 @@ static const char *nth_call(uint64_t n, int fd, size_t size)
     return name;
 }
 
-/* Return the system call after the two probes of the page cache. */
+/* Return the name of the system call that follows the two probes of the page cache. */
 static const char *call_after_probes(int fd, size_t size)
 {
     const char *name = "";
@@ -518,8 +518,8 @@ static void *read_some_and_leave(void *arg)
 }
 
 /*
- * If the peer disconnects during a call of sendfile(2), it returns a count, but also
- * raises SIGPIPE, which coil must suppress.
+ * If the peer disconnects during a call of sendfile(2), the call returns a count, but
+ * also raises SIGPIPE, which coil must suppress.
  */
 IO_TEST(sendfile_to_a_peer_that_leaves_meanwhile_raises_no_signal)
 {

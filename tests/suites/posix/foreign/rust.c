@@ -1,5 +1,5 @@
 /*
- * rust.c - Rust's standard library. ROUNDS times, each task waits in thread::park() until
+ * rust.c - Rust's standard library. Each task waits ROUNDS times in thread::park() until
  * the previous task unparks it, and then unparks the next task. After that, each task
  * waits in thread::scope().
  */

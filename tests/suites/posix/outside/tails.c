@@ -215,8 +215,8 @@ static int in_started_task(const struct forms *f)
 }
 
 /*
- * Run the function in a task that is spawned as if from another thread. Wait for its
- * promise: if this wait is cancelled, so is the function's task.
+ * Run the function in a task that is spawned as if from another thread. Wait for the
+ * task's promise: if this wait is cancelled, so is the task.
  */
 static int in_task_from_another_thread(const struct forms *f)
 {
