@@ -95,8 +95,8 @@ IO_TEST(file_line_longer_than_what_is_read_at_once)
 }
 
 /*
- * After coil_file_read_line(), the file's position is just after that line for all other
- * calls.
+ * For all other calls, coil_file_read_line() leaves the file's position just after the
+ * line that it returned.
  */
 IO_TEST(file_lines_between_other_calls)
 {

@@ -591,7 +591,7 @@ static int forgotten(void *future)
 }
 
 /*
- * A task to which no reference is kept still runs to its end, as long as something can
+ * A task to which no reference exists still runs to its end, as long as something can
  * wake it.
  */
 SCENARIO(task_nobody_holds_runs_to_its_end)

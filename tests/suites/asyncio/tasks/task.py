@@ -354,7 +354,7 @@ async def forgotten(future):
 
 @scenario
 async def task_nobody_holds_runs_to_its_end():
-    """A task to which no reference is kept still runs to its end, as long as something can wake it."""
+    """A task to which no reference exists still runs to its end, as long as something can wake it."""
     future = new_future()
     asyncio.create_task(forgotten(future))
     trace("started")

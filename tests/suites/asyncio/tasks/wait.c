@@ -473,8 +473,8 @@ static int yielder(void *arg)
 }
 
 /*
- * With the present time as its deadline, wait() does not wait for the tasks, and returns
- * in the turn after its timer has fired.
+ * If its deadline is the current time, wait() does not wait for the tasks, and returns in
+ * the turn after its timer has fired.
  */
 SCENARIO(wait_until_now_lets_turns_pass)
 {

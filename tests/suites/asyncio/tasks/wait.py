@@ -241,8 +241,8 @@ async def wait_takes_ten_tasks():
 
 @scenario
 async def wait_until_now_lets_turns_pass():
-    """With the present time as its deadline, wait() does not wait for the tasks, and returns in the turn after its
-    timer has fired."""
+    """If its deadline is the current time, wait() does not wait for the tasks, and returns in the turn after its timer
+    has fired."""
     tasks = [asyncio.create_task(turns(1)), asyncio.create_task(asyncio.sleep(1))]
     for timeout in 0, -1:
         ticks = asyncio.create_task(ticker(4))
