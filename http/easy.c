@@ -4,8 +4,8 @@
  * Creating a handle and setting all options of the session takes about as long as the
  * rest of a short request. Therefore a handle is reused after a successful request, and
  * the next request sets only the options that differ, such as the URL and the buffer for
- * the error message. All callbacks get the handle as their argument; it points to the
- * response that uses it.
+ * the error message. All callbacks get the handle as their argument, and the handle
+ * points to the response that uses it.
  *
  * Before a handle is reused, the options that the request changed are reset. The handle
  * is destroyed instead if the request had a custom method or a body, which no single

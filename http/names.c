@@ -19,7 +19,7 @@
 
 /*
  * How long an answer is cached. coil_getaddrinfo() does not return the real lifetime
- * (TTL), so this is libcurl's default.
+ * (TTL), so libcurl's default is used.
  */
 #define KEEP_ANSWER_NS COIL_SEC(60)
 #define KEEP_FAILURE_NS COIL_SEC(1)
@@ -255,7 +255,10 @@ static bool is_fresh(const struct http_name *name)
     return name->expires > coil_now();
 }
 
-/* Look up the name. If another task is already doing this, wait for its answer. */
+/*
+ * Look up the name. If another task is already looking it up, wait for that task's
+ * answer.
+ */
 static int refresh_name(struct http_name *name)
 {
     int rc = coil_lock_acquire(&name->lock);

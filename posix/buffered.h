@@ -83,8 +83,8 @@ ssize_t posix__read_past(FILE *file, void *to, size_t n);
 
 /*
  * Copy bytes into the buffer, and write the buffer when the FILE's buffering mode
- * requires it. Returns the number of bytes copied or written. If this is less than n, the
- * FILE's error flag is set.
+ * requires it. Returns the number of bytes copied or written. If fewer than n bytes were
+ * copied or written, the FILE's error flag is set.
  */
 size_t posix__put(FILE *file, const void *from, size_t n);
 

@@ -2,7 +2,7 @@
  * file_lock.c - locks on files: flock(2), lockf(3), fcntl(2).
  *
  * The kernel does not report the release of a file lock. Therefore each call tries to
- * lock the file with its non-blocking command (LOCK_NB, F_TLOCK, F_SETLK), again and
+ * lock the file with its non-blocking command (LOCK_NB, F_TLOCK, F_SETLK), and tries
  * again at growing intervals.
  *
  * fcntl(2) has a third argument whose type depends on the command. Here the argument is

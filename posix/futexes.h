@@ -60,8 +60,10 @@ long posix__futex_pass_on(const struct posix__futex_call *call);
 long posix__futex_wake(const struct posix__futex_call *call, const void *address, int n,
                        uint32_t bitset);
 
-/* Wake at most `wake` tasks and threads, and move at most `move` others to the futex
- * `to`. For threads, this is done by `call`. */
+/*
+ * Wake at most `wake` tasks and threads, and move at most `move` others to the futex
+ * `to`. Threads are woken and moved by `call`.
+ */
 long posix__futex_requeue(const struct posix__futex_call *call, const void *from,
                           uint32_t *to, int wake, int move);
 

@@ -12,7 +12,7 @@
 bool posix__is_another_tasks(const pthread_mutex_t *mutex);
 
 /*
- * True if the running task holds this error-checking mutex. In that case, locking it
+ * True if the running task holds this error-checking mutex, so that locking the mutex
  * again must fail with EDEADLK.
  */
 bool posix__is_own_errorcheck(const pthread_mutex_t *mutex);
@@ -38,8 +38,8 @@ void posix__note_write_locked(const pthread_rwlock_t *lock);
 void posix__note_rwlock_unlocked(const pthread_rwlock_t *lock);
 
 /*
- * True if the running task has locked the read-write lock for writing. In that case,
- * locking it again must fail with EDEADLK.
+ * True if the running task has locked the read-write lock for writing, so that locking
+ * the lock again must fail with EDEADLK.
  */
 bool posix__is_own_for_writing(const pthread_rwlock_t *lock);
 

@@ -11,9 +11,9 @@
  * pthread_join() cannot fail because of a cancellation, so it is shielded. A timed join
  * times out on the lane's thread, and the thread stays joinable.
  *
- * A waiting join occupies a thread of the lane. At most MOST_ON_LANE joins do so at the
- * same time, which leaves threads for system() and pclose(). Any other join, or a join
- * for which no lane or thread is available, is attempted at growing intervals.
+ * A waiting join occupies a thread of the lane. At most MOST_ON_LANE joins wait there at
+ * the same time, which leaves threads for system() and pclose(). Any other join, or a
+ * join for which no lane or thread is available, is attempted at growing intervals.
  */
 #include "waiting.h"
 

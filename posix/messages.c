@@ -2,7 +2,7 @@
  * messages.c - System V message queues and semaphores.
  *
  * No descriptor becomes ready when a queue or a semaphore changes. Therefore each call is
- * tried again and again with IPC_NOWAIT, at growing intervals.
+ * made with IPC_NOWAIT, and repeated at growing intervals.
  */
 #include "waiting.h"
 

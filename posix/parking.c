@@ -3,8 +3,8 @@
  *
  * This file lists a task that waits for a lock under the lock's address, in one of 128
  * hash buckets (a `place`), and the task awaits a promise. A thread that unlocks, signals
- * or posts checks whether a task is listed at the place. If no task waits, this costs one
- * load.
+ * or posts checks whether a task is listed at the place. If no task waits, the check
+ * costs one load.
  *
  *     the task that waits                    the thread that wakes it
  *     posix__park_begin()   is listed        posix__unpark()   unlists it, woken = true,
@@ -252,8 +252,8 @@ static void *run_poster(void *unused)
 }
 
 /*
- * Start the poster's thread, which blocks all signals. If this fails, parked tasks still
- * try again at growing intervals.
+ * Start the poster's thread, which blocks all signals. Without this thread, parked tasks
+ * still try again at growing intervals.
  */
 static void start_poster(void)
 {

@@ -2,8 +2,8 @@
  * semaphores.c - sem_wait(3) and its relatives.
  *
  * A wait calls sem_trywait(), and calls it again when the semaphore is posted
- * (parking.c). If the task is cancelled, sem_wait() fails with ECANCELED: unlike locking
- * a mutex, it may fail.
+ * (parking.c). If the task is cancelled, sem_wait() fails with ECANCELED, because unlike
+ * pthread_mutex_lock() it may fail.
  */
 #include "parking.h"
 
