@@ -89,7 +89,8 @@ COIL__NORETURN void coil__misuse_null(const char *function,
  * Abort because `caller` was called with an object that was destroyed, or whose last
  * reference was released. The caller recognises such an object by a member (a mark or a
  * reference count) that was set to 0 before the memory was freed. This member must not be
- * in the first 16 bytes of the block (32 bytes if it is large), which free(3) overwrites.
+ * in the first 16 bytes of the block (32 bytes if the block is large), which free(3)
+ * overwrites.
  */
 COIL__NORETURN void coil__misuse_gone(const char *caller);
 

@@ -118,8 +118,8 @@ struct coil__light_counts {
 struct coil__light_counts coil__light_counts(void);
 
 /*
- * Return the number of the thread's stacks in use. If this is 0, coil__light_drain()
- * unmaps all slabs.
+ * Return the number of the thread's stacks in use. If no stack is in use,
+ * coil__light_drain() unmaps all slabs.
  */
 size_t coil__light_used(void);
 void coil__light_drain(void);

@@ -24,10 +24,11 @@
  * 1. A slot that was never used has not been touched. The slots of a slab are first used
  *    in ascending order, so the slot below a used slot was used earlier.
  * 2. A slot's bookkeeping data is the struct coil__stack at the beginning of its control
- *    block, even while the slot is free. So reusing a free slot takes only one pop from a
- *    list. The block's page stays as long as the slab is mapped. By default 448 bytes are
- *    reserved for the block, so all kinds of blocks begin at the same offset. If a longer
- *    block is requested, the beginning of the block moves down, and stays there.
+ *    block, even while the slot is free. So reusing a free slot only removes the slot
+ *    from a list. The block's page stays as long as the slab is mapped. By default 448
+ *    bytes are reserved for the block, so all kinds of blocks begin at the same offset.
+ *    If a longer block is requested, the beginning of the block moves down, and stays
+ *    there.
  * 3. pool.dirty_count is the number of slots that kept their pages after their coroutine
  *    had ended. slab.dirty_count is the number of these slots that are free.
  *
@@ -49,29 +50,30 @@
  * Colours. If all control blocks had the same distance from the end of their slot, the
  * tops of all stacks would share a few sets of the cache, each of which holds about a
  * dozen lines. So each control block is moved down by one of 16 multiples of a cache
- * line, chosen by the slot's address; it stays in the same page. (On Zen, with colours,
- * gathering 100 tasks takes 76 ns per task instead of 105 ns, and a yield between two
- * tasks 9.5 ns instead of 12.2 ns.)
+ * line, chosen by the slot's address. The block stays in the same page. (On Zen, with
+ * colours, gathering 100 tasks takes 76 ns per task instead of 105 ns, and a yield
+ * between two tasks 9.5 ns instead of 12.2 ns.)
  *
  * For the same reason the length of a guard, and so of a slot, is an odd number of pages.
  * Otherwise the tops of all stacks would also share a few sets of the TLB, and each
  * access to a top would walk the page tables. (On Zen 5, accessing 1,000 stacks of 128
  * KiB in turn takes 21 ns per access if the stacks are at multiples of 128 KiB, and 5 ns
- * at multiples of 132 KiB. In an echo server with 1,000 connections, this is 2 to 4 % of
- * a request.) The odd size also gives any 16 consecutive slots 16 different colours.
+ * at multiples of 132 KiB. In an echo server with 1,000 connections, the difference is 2
+ * to 4 % of a request.) The odd size also gives any 16 consecutive slots 16 different
+ * colours.
  *
  * Guards. coil__memory_guard() makes pages fault without splitting the mapping. The guard
  * is installed when a slot is first used, and survives reuse and coil__memory_discard().
  * Older kernels do not support such guards, and before Linux 6.15 the kernel refuses them
  * for locked memory (mlockall(2)). In these cases the guards are made with mprotect(2).
  * Each such guard costs two mappings, so guards take at most a quarter of the mappings
- * that a process may have. Any further stacks have no guard, and coil reports this once.
+ * that a process may have. Any further stacks have no guard, which coil reports once.
  *
  * Overflows. An access to a guard raises SIGSEGV, and overflow.c prints the coroutine's
  * name. There are two more checks. When a coroutine is suspended, its stack pointer is
  * compared with the lowest address that it may have, which detects a frame that reaches
  * beyond the guard. When the coroutine has ended, the canary is checked: 16 bytes at the
- * top of the slot below, which no stack may write.
+ * top of the slot below, to which no code may write.
  *
  * If a stack has no guard, the addresses of the missing guard are unused memory. An
  * overflow by recursion writes there first, at least one return address per frame. So

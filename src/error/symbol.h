@@ -2,10 +2,10 @@
  * symbol.h - prints addresses as functions, files and lines.
  *
  * With libdw and debug data, an address is printed as "parse at app.c:31", and with only
- * a symbol table as "parse in app". If the program is stripped, it is printed as
- * "app+0x11bc", for `addr2line -f -e app 0x11bc`. Any thread may print. A task's stack is
- * too small for printing, so in a coroutine it runs on another stack. Functions of
- * coil.hpp are omitted; the code that calls them is printed instead.
+ * a symbol table as "parse in app". If the program is stripped, the address is printed as
+ * "app+0x11bc", for `addr2line -f -e app 0x11bc`. Any thread may print. Printing needs
+ * more stack than a task has, so in a coroutine the functions below run on another stack.
+ * Functions of coil.hpp are omitted; the code that calls them is printed instead.
  */
 #ifndef COIL_ERROR_SYMBOL_H
 #define COIL_ERROR_SYMBOL_H

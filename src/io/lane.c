@@ -224,7 +224,9 @@ static bool start_or_choose_thread(struct coil__lane *lane, bool *wake)
     if (lane->limit == 0)
         lane->limit = usual_limit();
     if (lane->idle < lane->queue_length && counted_threads(lane) < lane->limit) {
-        /* count the thread before it starts, because it uncounts itself when it ends */
+        /*
+         * count the thread before it starts, because it decrements the count when it ends
+         */
         lane->threads++;
         atomic_fetch_add(&coil__pool_threads, 1);
         if (start_thread(lane) != 0) {

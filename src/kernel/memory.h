@@ -33,9 +33,9 @@ bool coil__memory_discard(void *low, size_t bytes);
 
 /*
  * Make each access to the pages fault until they are unmapped or unguarded. Unlike
- * mprotect(2), this does not split the mapping. Returns false if the pages cannot be
- * guarded, because the kernel is too old, the memory is locked, or memory ran out.
- * coil__memory_discard() does not remove a guard.
+ * mprotect(2), this function does not split the mapping. Returns false if the pages
+ * cannot be guarded, because the kernel is too old, the memory is locked, or memory ran
+ * out. coil__memory_discard() does not remove a guard.
  */
 bool coil__memory_guard(void *low, size_t bytes);
 

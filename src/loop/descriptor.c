@@ -101,8 +101,8 @@ static bool is_of_stream_socket(enum coil__op_kind kind)
 }
 
 /*
- * True if the error means that the connection was lost. After EPIPE this is not certain:
- * if the peer closed in an orderly way, a read still returns 0.
+ * True if the error means that the connection was lost. EPIPE does not count, because a
+ * read still returns 0 if the peer closed in an orderly way.
  */
 static bool ends_connection(int error)
 {

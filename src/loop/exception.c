@@ -4,7 +4,7 @@
  * The exception handler is user code and may do anything, but coil may have to call it
  * anywhere, such as when a task releases an object, or when the loop closes. So the
  * handler runs without a current task, like a callback. If a failure is reported while
- * the handler is running, the default handler is called instead: this prevents infinite
+ * the handler is running, the default handler is called instead, to prevent infinite
  * recursion. (asyncio: BaseEventLoop.call_exception_handler)
  */
 #include "../base/context.h"

@@ -246,12 +246,12 @@ static int poll_and_expire(coil_loop *loop)
  * Return true if the turn must poll: too many turns, runnables or microseconds have
  * passed without a poll, a task has requested a poll, or a timer is due.
  *
- * This function reads the clock, as asyncio does in each turn, but here this would take
- * longer than the shortest turns. So the function is called in the next turn only if a
- * new timer is the earliest, or if this turn took more than 5 us. While turns are
- * shorter, it is called in every 2nd turn, then in every 4th, and so on up to every 64th.
- * If turns suddenly become long, up to 64 of them go unnoticed. For the next second, it
- * is called in at least every 8th turn.
+ * This function reads the clock, as asyncio does in each turn. In coil, reading the clock
+ * takes longer than the shortest turns. So the function is called in the next turn only
+ * if a new timer is the earliest, or if this turn took more than 5 us. While turns are
+ * shorter, the function is called in every 2nd turn, then in every 4th, and so on up to
+ * every 64th. If turns suddenly become long, up to 64 of them go unnoticed. For the next
+ * second, the function is called in at least every 8th turn.
  */
 static bool is_poll_due(coil_loop *loop)
 {

@@ -10,10 +10,10 @@
  * another system call, or in a futex wait of another kind (coil__thread_wait_own()).
  *
  * If all threads of the process wait for locks without a time-out, no thread can release
- * a lock. If two checks in a row find this, and no thread has run in between, the
- * watching thread aborts the program, which would otherwise hang. The program continues
- * if a signal handler or another process might release a lock, or while another thread's
- * loop is waiting for events, because Ctrl-C ends that loop.
+ * a lock. If two checks in a row find all threads waiting, and no thread has run in
+ * between, the watching thread aborts the program, which would otherwise hang. The
+ * program continues if a signal handler or another process might release a lock, or while
+ * another thread's loop is waiting for events, because Ctrl-C ends that loop.
  *
  * This check was made for libcoil-posix, whose tasks run code that was not written for
  * coil. The watching thread exists while any loop is watched.
@@ -167,8 +167,8 @@ static void *run_watching_thread(void *arg)
 }
 
 /*
- * Start the watching thread. If this fails, nothing is reported. The caller holds the
- * lock.
+ * Start the watching thread. Without this thread, nothing is reported. The caller holds
+ * the lock.
  */
 static void start_thread(void)
 {

@@ -74,7 +74,7 @@ void coil__trace_end(coil_loop *loop);
 /* Stop the inherited trace in a child of fork(2). Async-signal-safe. */
 void coil__trace_forked(coil_loop *loop);
 
-/* Run a runnable and record this. The loop must be traced. */
+/* Run a runnable, and record the run in the trace. The loop must be traced. */
 void coil__trace_run(coil_loop *loop, struct coil__runnable *runnable);
 
 /*

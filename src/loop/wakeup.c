@@ -233,7 +233,7 @@ void coil__wakeup_collect(coil_loop *loop)
     /*
      * The order matters: drain the descriptor, clear the flag, take the list. Posts made
      * before the flag is cleared are in the list that is taken below. Later posts write
-     * to the descriptor again, and this must not be drained.
+     * to the descriptor again, and these writes must not be drained.
      */
     /* the poll has found the descriptor readable */
     if (!coil__list_empty(&loop->wakeup.watch.link))

@@ -15,8 +15,8 @@ int coil__dns_parse(enum coil__question_kind kind, const unsigned char *data, in
 
 /*
  * Return the time to live of a negative answer: the SOA record's own time to live or its
- * `minimum`, whichever is less (RFC 2308, 5), but at most a minute. Without an SOA record
- * it is 5 s. `data` may be NULL.
+ * `minimum`, whichever is less (RFC 2308, 5), but at most a minute. Without an SOA
+ * record, returns 5 s. `data` may be NULL.
  */
 int64_t coil__dns_negative_ttl(const unsigned char *data, int n);
 

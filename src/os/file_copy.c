@@ -66,8 +66,8 @@ static bool needs_buffer(const struct copy *c, ssize_t result)
 }
 
 /*
- * Copy up to n bytes in the kernel. Preserves the task's last error: if the kernel cannot
- * copy, this is not a failure, because the caller then uses a buffer.
+ * Copy up to n bytes in the kernel. Preserves the task's last error: a kernel that cannot
+ * copy is not a failure, because the caller then uses a buffer.
  */
 static ssize_t copy_by_kernel(struct copy *c, int64_t n)
 {

@@ -220,8 +220,8 @@ static int sync_directory(const coil_file *directory)
 }
 
 /*
- * Rename the new file to its final name. If this fails, or rc is an error, remove the new
- * file.
+ * Rename the new file to its final name. If the rename fails, or rc is an error, remove
+ * the new file.
  */
 static int rename_or_remove(struct coil__target *target, int rc)
 {

@@ -224,10 +224,7 @@ static bool is_valid(const sigset_t *set)
     return any;
 }
 
-/*
- * Start delivering all signals of the set to tasks. If this fails for one signal, undo it
- * for the others.
- */
+/* Start delivering all signals of the set to tasks. On failure, undo all changes. */
 static int want_all(struct signals *s, const sigset_t *set)
 {
     sigset_t taken;

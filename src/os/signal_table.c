@@ -11,8 +11,8 @@
  * signals is not lost.
  *
  * signalfd(2) is not used, because the signal would have to be blocked in all threads of
- * the program. A library cannot require this, and the signal would also be blocked in all
- * children.
+ * the program. A library cannot require a blocked signal, and the signal would also be
+ * blocked in all children.
  *
  * Invariants
  * 1. The list of inboxes is changed under `lock`. The handler cannot take the lock, so
@@ -108,7 +108,7 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 
 /*
  * Wait until all running handlers have returned, which takes microseconds. No handler is
- * running on this thread, so this cannot deadlock.
+ * running on this thread, so the wait cannot deadlock.
  */
 static void wait_for_handlers(void)
 {

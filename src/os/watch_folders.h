@@ -43,8 +43,8 @@ void coil__folders_scan_later(struct coil__folders *folders, struct coil__watche
                               bool quiet);
 
 /*
- * List the next folder in the scan list. If this fails, the folder is listed again by the
- * next call, or when it gets a new path.
+ * List the next folder in the scan list. After a failure, the folder is listed again by
+ * the next call, or when it gets a new path.
  */
 int coil__folders_scan(struct coil__folders *folders);
 

@@ -216,7 +216,7 @@ static void clear_result(coil_runner *runner)
         *runner->opts.signo = 0;
 }
 
-/* Initialize a zeroed runner. If this fails, no resources remain allocated. */
+/* Initialize a zeroed runner. On failure, no resources remain allocated. */
 static int open_runner(coil_runner *runner, const coil_run_opts *opts)
 {
     int rc;

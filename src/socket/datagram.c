@@ -55,7 +55,7 @@ void coil__datagram_leave(coil_datagram *datagram, enum coil__direction directio
  * reported as writable, even if the receiver's queue is full (unix(7), poll(2)). So
  * connect a second socket to the receiver, and wait until that socket is writable.
  * coil_datagram_close() ends the wait by shutting down the second socket. With select(2),
- * this makes the socket readable but not writable, so wait for both.
+ * a socket that was shut down becomes readable but not writable, so wait for both.
  */
 static int wait_for_room(coil_datagram *datagram, const struct sockaddr *to,
                          socklen_t to_bytes)

@@ -1,9 +1,9 @@
 /*
  * datagram_batch.c - sends or receives several datagrams with one system call.
  *
- * sendmmsg(2) and recvmmsg(2) are called without waiting. If a task must wait, it does so
- * in an operation on one datagram, and then sends or receives more datagrams with one
- * system call. A simulated network has neither call, and handles one datagram at a time.
+ * sendmmsg(2) and recvmmsg(2) are called without waiting. A task that must wait waits in
+ * an operation on one datagram, and then sends or receives more datagrams with one system
+ * call. A simulated network has neither call, and handles one datagram at a time.
  */
 #include "datagram.h"
 

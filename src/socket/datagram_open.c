@@ -47,8 +47,8 @@ static int create_datagram(int fd, int family, const char *caller, coil_datagram
 }
 
 /*
- * Create a datagram object for a socket that coil opened. Closes the socket if this
- * fails. If `fd` is negative, it is the error from opening the socket, and is returned.
+ * Create a datagram object for a socket that coil opened. Closes the socket on failure.
+ * If `fd` is negative, it is the error from opening the socket, and is returned.
  */
 static int create_or_close(coil_loop *loop, int fd, int family, const char *caller,
                            coil_datagram **out)

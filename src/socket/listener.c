@@ -33,7 +33,7 @@ static void finish_listener(struct coil__endpoint *endpoint)
     coil__free(COIL__CONTAINER(endpoint, coil_listener, endpoint)->file);
 }
 
-/* Create a listener. If this fails, the caller still owns the socket. */
+/* Create a listener. On failure, the caller still owns the socket. */
 static int open_listener(int fd, const char *caller, coil_listener **out)
 {
     static const struct coil__leak_kind kind = {"a listener", "descriptor", "destroyed"};

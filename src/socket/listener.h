@@ -18,8 +18,7 @@ struct coil_listener {
 };
 
 /*
- * Create a listener from a listening, non-blocking socket. Closes the socket if this
- * fails.
+ * Create a listener from a listening, non-blocking socket. Closes the socket on failure.
  */
 int coil__listener_make(int fd, const char *caller, coil_listener **out);
 

@@ -37,9 +37,7 @@ bool coil__endpoint_was_used(const struct coil__endpoint *endpoint, unsigned ope
 /* Abort if coil detects that the block was freed. */
 void coil__endpoint_check(const struct coil__endpoint *endpoint, const char *caller);
 
-/*
- * Attach `fd` to the current loop. If this fails, the caller still owns the descriptor.
- */
+/* Attach `fd` to the current loop. On failure, the caller still owns the descriptor. */
 int coil__endpoint_open(struct coil__endpoint *endpoint, int fd, const char *caller);
 
 /*

@@ -51,7 +51,7 @@ static void advance_position(struct sending *s, size_t n)
 
 /*
  * Like pread(2), but fails with -EAGAIN instead of waiting for a disk, or with
- * -EOPNOTSUPP if the file system does not support this.
+ * -EOPNOTSUPP if the file system cannot read without waiting.
  */
 static ssize_t read_cached(int fd, void *buf, size_t n, int64_t position)
 {

@@ -112,17 +112,17 @@ void coil__stream_note(const coil_stream *stream);
 coil_stream *coil__stream_alloc(void);
 
 /*
- * Open the stream on a non-blocking descriptor. If this fails, the caller still owns
- * both.
+ * Open the stream on a non-blocking descriptor. On failure, the caller still owns the
+ * stream and the descriptor.
  */
 int coil__stream_open(coil_stream *stream, int fd, bool is_socket, const char *caller);
 
-/* Allocate and open a stream. Closes the descriptor if this fails. */
+/* Allocate and open a stream. Closes the descriptor on failure. */
 int coil__stream_make(int fd, bool is_socket, const char *caller, coil_stream **out);
 
 /*
  * Allocate and open a stream for a TCP socket, with TCP_NODELAY, so that small writes are
- * sent immediately. Closes the socket if this fails.
+ * sent immediately. Closes the socket on failure.
  */
 int coil__stream_open_socket(int fd, const char *caller, coil_stream **out);
 

@@ -74,7 +74,7 @@ static COIL__NOINLINE int grow_items(coil_queue *queue)
     queue->items = items;
     queue->capacity = capacity;
     queue->first = 0;
-    coil__queue_be_careful(queue); /* a static initialiser cannot do this */
+    coil__queue_be_careful(queue); /* a static initialiser cannot call this function */
     return 0;
 }
 

@@ -1,10 +1,11 @@
 /*
  * failure.c - stores the last error of each task, and of each thread.
  *
- * Each task stores one error, in its future. While the task runs, this is the error of
- * the latest failure that had a message, either of one of the task's calls or of a future
- * that it awaited. When the task's function has returned, the error explains the task's
- * result. The error is dropped if its rc differs from the rc that the function returned.
+ * Each task stores one error, in its future. While the task runs, the stored error
+ * describes the latest failure that had a message: the failure of one of the task's
+ * calls, or of a future that it awaited. When the task's function has returned, the error
+ * explains the task's result. The error is dropped if its rc differs from the rc that the
+ * function returned.
  *
  * A failure without a message must not seem to have the message of an earlier failure
  * with the same rc. So each call that fails without a message calls coil__failed(), which

@@ -44,7 +44,7 @@ coil_error *coil__failure_of(int rc);
 
 /*
  * Save and restore the last error of the running task, or of the thread. A public
- * function does this around a call whose failure it ignores.
+ * function uses both around a call whose failure it ignores.
  */
 struct coil__failure_kept {
     coil_error *error; /* a reference */

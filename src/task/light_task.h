@@ -19,9 +19,9 @@ extern int coil__task_light_mode; /* enum coil__light_mode */
 void coil__light_tasks_set_up(void);
 
 /*
- * Swap out the stack of one light task. Returns false if this is impossible now: the
- * task's wait is not in its control block, a region has pointers to the stack, more than
- * 1 KiB is live, or memory ran out.
+ * Swap out the stack of one light task. Returns false if the stack cannot be swapped out
+ * now: the task's wait is not in its control block, a region has pointers to the stack,
+ * more than 1 KiB is live, or memory ran out.
  */
 bool coil__task_swap_out(coil_task *task);
 

@@ -2,7 +2,7 @@
  * wait.h - a wait: what a task waits for, and how it is completed or cancelled.
  *
  * Everything that suspends a task uses a wait: futures, timers, locks, I/O. asyncio uses
- * a private Future for this. Completing a wait appends the task to the ready queue.
+ * a private Future instead. Completing a wait appends the task to the ready queue.
  *
  *     static const struct coil__wait_class class = {.what = "lock"};
  *

@@ -41,7 +41,7 @@ static int cancel_and_wait(coil_future *future, const struct coil__cancel_origin
 
 /*
  * Called if the deadline has already passed: cancel the future, wait until it has ended,
- * and return its result, or -ETIMEDOUT if it was cancelled.
+ * and return its result, or -ETIMEDOUT if the future was cancelled.
  */
 static int cancel_expired(coil_future *future, const void *caller)
 {

@@ -14,8 +14,8 @@
 extern const struct coil__inside *_Atomic coil__inside;
 
 /*
- * Register with libcoil if this has not happened yet. Public functions call this function
- * before they use the table or rely on a hook.
+ * Register with libcoil, unless libcoil-testing is already registered. Public functions
+ * call this function before they use the table or rely on a hook.
  */
 void coil__testing_begin(void);
 

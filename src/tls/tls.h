@@ -82,9 +82,9 @@ struct coil_tls {
 int coil__tls_default(coil_tls **out);
 
 /*
- * Load the system's authorities if this was postponed when the context was created. Must
- * be called before each connection as a client. Blocks the calling thread if files must
- * be read.
+ * Load the system's authorities if they were not loaded when the context was created.
+ * Must be called before each connection as a client. Blocks the calling thread if files
+ * must be read.
  */
 int coil__tls_trust_system(coil_tls *tls);
 

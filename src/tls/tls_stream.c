@@ -455,10 +455,7 @@ static const void *next_piece(struct cursor *c, char *copy, size_t max, size_t *
     return copy;
 }
 
-/*
- * Fill `in` on behalf of a writer. If this fails, the error is also stored for the next
- * read.
- */
+/* Fill `in` on behalf of a writer. An error is also stored for the next read. */
 static int fill_to_write(struct coil__tls_stream *t)
 {
     int rc = begin_filling(t);

@@ -28,9 +28,9 @@ struct table {
 };
 
 /*
- * Find the tables of all modules that contain coil and have loops. If none has loops,
- * find the table of the first module that contains coil. Returns the number of tables, or
- * 0 with a message in `why`.
+ * Find the tables of all modules that contain coil and have loops. If no module has
+ * loops, find the table of the first module that contains coil. Returns the number of
+ * tables, or 0 with a message in `why`.
  */
 size_t table_find(struct image *image, struct table tables[TABLES_MAX], char *why,
                   size_t size);

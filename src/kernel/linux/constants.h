@@ -17,7 +17,7 @@
 #define MADV_GUARD_REMOVE 103
 #endif
 
-/* Linux 6.14: passed instead of a pidfd, it refers to the calling thread. */
+/* Linux 6.14: passed instead of a pidfd, this value refers to the calling thread. */
 #define COIL__PIDFD_SELF (-10000)
 
 /* Linux 6.18: write without SIGPIPE. (pwritev2(2), and io_uring's rw_flags) */

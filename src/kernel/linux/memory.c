@@ -50,7 +50,8 @@ void coil__memory_unguard(void *low, size_t bytes)
 /*
  * Give the same advice for several ranges. process_madvise(2) accepts such advice for the
  * calling process since Linux 6.13, and COIL__PIDFD_SELF since 6.14. If the kernel does
- * not support this, or stops at a range, call madvise(2) for the next range.
+ * not support process_madvise(2), or stops at a range, call madvise(2) for the next
+ * range.
  */
 static size_t advise_all(const struct iovec *ranges, size_t n, int advice)
 {

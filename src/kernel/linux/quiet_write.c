@@ -6,7 +6,7 @@
  * writing thread instead, and a pending SIGPIPE is consumed before the signal is
  * unblocked. The signal may be pending even if the call has returned a count: if the peer
  * closes during a sendfile(2), the thread gets the signal, and the call returns the
- * number of bytes sent before that. If the program itself blocks SIGPIPE, none of this is
+ * number of bytes sent before that. If the program itself blocks SIGPIPE, neither is
  * necessary. The disposition is not changed, because it belongs to the whole process.
  */
 #include "../quiet_write.h"

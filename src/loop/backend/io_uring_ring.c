@@ -4,11 +4,11 @@
  * One system call per turn submits the queue and fetches completions. The flags that make
  * this call cheap came with different kernel versions, so they are tried from best to
  * worst. With DEFER_TASKRUN (Linux 6.1) the kernel processes completions only when coil
- * fetches them. With COOP_TASKRUN (5.19) it does so whenever the thread enters the
- * kernel, and without these flags at any time. TASKRUN_FLAG makes the kernel set a flag
- * in shared memory while completions wait to be processed, so a busy loop does not enter
- * the kernel needlessly. Linux 5.11 is the minimum, because older kernels cannot wait
- * with a time-out.
+ * fetches them. With COOP_TASKRUN (5.19) the kernel processes them whenever the thread
+ * enters the kernel, and without these flags at any time. TASKRUN_FLAG makes the kernel
+ * set a flag in shared memory while completions wait to be processed, so a busy loop does
+ * not enter the kernel needlessly. Linux 5.11 is the minimum, because older kernels
+ * cannot wait with a time-out.
  *
  * The ring is small, because since Linux 6.14 its pages again count against
  * RLIMIT_MEMLOCK, which limits all loops of a user. A full queue is submitted
@@ -18,7 +18,7 @@
  * Mapping the ring into memory takes longer than setting it up. So coil__uring_open()
  * only sets it up, which shows whether the kernel allows a ring, and coil__uring_need()
  * maps it when it is first used. Until then, a loop that has only timers and posts waits
- * without it: see io_uring_watch.c.
+ * without the ring: see io_uring_watch.c.
  */
 #include "io_uring_ring.h"
 

@@ -107,7 +107,7 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
 
 /*
  * Make the watcher of the descriptor ready, which ppoll(2) has found ready. If the
- * descriptor was closed, this happens only once.
+ * descriptor was closed, the watcher is made ready only once.
  */
 static void found_alone(struct coil__uring *u, const struct pollfd *entry)
 {

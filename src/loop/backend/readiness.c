@@ -14,10 +14,10 @@
  *
  * READY IN VAIN. A descriptor may be reported as ready although the call would block: for
  * example, an ICMP error in a socket's error queue (IP_RECVERR) makes the socket
- * readable. While an edge-triggered poller reports this once, a level-triggered poller
- * would report it at each poll. So after the second such report in a row, the direction
- * is no longer polled, and the operation is retried periodically: first after 1 ms, later
- * after up to 16 ms.
+ * readable. An edge-triggered poller reports such a descriptor once, whereas a
+ * level-triggered poller would report it at each poll. So after the second such report in
+ * a row, the direction is no longer polled, and the operation is retried periodically:
+ * first after 1 ms, later after up to 16 ms.
  *
  * Invariants
  * 1. With an edge-triggered poller, `blocked` may be set only if the descriptor was
@@ -89,7 +89,7 @@ static unsigned wanted_events(const struct coil__readiness *r,
 static void note_always(struct coil__readiness *r, struct coil__descriptor *d,
                         bool always)
 {
-    if (d->use == COIL__WATCHED) /* operations detect this when they make their calls */
+    if (d->use == COIL__WATCHED) /* operations notice when they make their calls */
         r->backend.always_ready += (size_t)always - (size_t)d->always;
     d->always = always;
 }
