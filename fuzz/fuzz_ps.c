@@ -95,7 +95,7 @@ static int body(void *arg)
 
 /*
  * Disables LeakSanitizer, which does not search the stacks of tasks that are still
- * waiting. NULL if the program is built without it.
+ * waiting. NULL if the program is built without LeakSanitizer.
  */
 __attribute__((weak)) void __lsan_disable(void);
 

@@ -105,8 +105,8 @@ void posix__free_resolver(struct __res_state *copy)
 
 /*
  * Look up a numeric address first, because before each look-up, the C library initialises
- * `_res` and checks whether resolv.conf has changed. For a numeric address it does
- * nothing else.
+ * `_res` and checks whether resolv.conf has changed. For a numeric address the C library
+ * does nothing else.
  */
 bool posix__copy_thread_resolver(struct __res_state *to)
 {

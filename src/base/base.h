@@ -59,7 +59,7 @@ static inline ssize_t coil__result(ssize_t result)
     return result;
 }
 
-/* coil__note_failure() calls this hook if it is set. The task layer sets it. */
+/* A hook that coil__note_failure() calls, or NULL. The task layer sets this hook. */
 extern void (*_Atomic coil__failed_hook)(int rc);
 
 /* Print a message about the program's mistake, and abort. */

@@ -26,7 +26,9 @@
  */
 struct coil__bindings;
 
-/* The current bindings of a task, a callback or a thread. A zeroed slot has none. */
+/*
+ * The current bindings of a task, a callback or a thread. A zeroed slot has no bindings.
+ */
 struct coil__context_slot {
     struct coil__bindings *own;
     coil_context *entered; /* NULL, or a reference to the context that replaces `own` */

@@ -1,6 +1,6 @@
 /*
  * own_aarch64.S - the functions coil__own_*(), to which own.h redirects calls. Each
- * has an ordinary stack frame, so backtraces work.
+ * function has an ordinary stack frame, so backtraces work.
  */
 #include "own.h"
 

@@ -1,6 +1,6 @@
 /*
  * probe.h - static probes (USDT) for bpftrace, SystemTap and perf. The build option
- * -Dusdt=true enables them.
+ * -Dusdt=true enables these probes.
  *
  * A probe is a nop instruction, and a note in the ELF file that contains its address and
  * arguments. docs/manual/trace.md lists the probes.

@@ -93,7 +93,9 @@ static inline bool coil__stack_is_light(const struct coil__stack *stack)
     return COIL__UNLIKELY((stack->size_class & COIL__STACK_LIGHT) != 0);
 }
 
-/* True if a guard detects overflows. Otherwise coil__stack_check() must find them. */
+/*
+ * True if a guard detects overflows. Otherwise coil__stack_check() must detect overflows.
+ */
 static inline bool coil__stack_guarded(const struct coil__stack *stack)
 {
     return stack->limit == stack->low;

@@ -41,7 +41,7 @@ COIL__WEAK __typeof__(_Unwind_GetRegionStart) _Unwind_GetRegionStart;
 
 /*
  * Use the unwinder with which the program was linked. A static program cannot load
- * another one.
+ * another unwinder.
  */
 static bool take_linked_unwinder(void)
 {

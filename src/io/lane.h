@@ -110,7 +110,7 @@ void coil__lanes_set_up(void);
  */
 bool coil__lane_enqueue(struct coil__lane *lane, struct coil__job *job);
 
-/* Remove the job from the queue. Returns false if a thread has already taken it. */
+/* Remove the job from the queue. Returns false if a thread has already taken the job. */
 bool coil__lane_withdraw(struct coil__lane *lane, struct coil__job *job);
 
 /*
@@ -155,7 +155,7 @@ void coil__job_finish(struct coil__job *job);
 /* Enqueue the job in its lane. Fails with -EAGAIN if no thread can be started. */
 int coil__job_enqueue(struct coil__job *job);
 
-/* Withdraw a job from the queue. Returns false if a thread has already begun it. */
+/* Withdraw a job from the queue. Returns false if a thread has already begun the job. */
 bool coil__job_withdraw(struct coil__job *job);
 
 /* Abandon a job: its thread will free it. Returns false if the job has finished. */

@@ -371,7 +371,7 @@ int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns)
     return rc > 0 ? poll_now(fds, n) : coil__failed(rc);
 }
 
-/* Poll one descriptor without waiting. Returns -EBADF if it is not open. */
+/* Poll one descriptor without waiting. Returns -EBADF if the descriptor is not open. */
 static int poll_open(struct pollfd *one)
 {
     int rc = poll_now(one, 1);

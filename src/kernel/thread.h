@@ -94,7 +94,7 @@ struct coil__thread_alarm {
 
 /*
  * Create an alarm that sends `signo`, with si_code SI_TIMER, to this thread. The alarm is
- * not armed yet. Returns false if the kernel cannot create one.
+ * not armed yet. Returns false if the kernel cannot create the alarm.
  */
 bool coil__thread_alarm_create(struct coil__thread_alarm *alarm, int signo);
 

@@ -252,7 +252,7 @@ static bool is_quiet(coil_loop *loop, bool outside)
     return all_have_checked(deadlock);
 }
 
-/* Check for a deadlock. Returns true after reporting one. */
+/* Check for a deadlock. Returns true after reporting a deadlock. */
 static bool check_locks(coil_loop *loop, int64_t now)
 {
     bool outside = coil__thread_count_exceeds(1 + coil__pool_threads) ||

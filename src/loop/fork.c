@@ -141,7 +141,7 @@ void coil__fork_watch(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, watch_forks);
-    coil__process = getpid(); /* in a child of clone(2), the handler has not set it */
+    coil__process = getpid(); /* the fork handler does not run after clone(2) */
 }
 
 coil_loop *coil__loop_require_parents(const char *caller)

@@ -158,7 +158,7 @@ struct coil__op_row {
     ssize_t (*run)(const struct coil__op *op);
     const char *call; /* the call as shown in the message of an injected failure */
     const char *what; /* the name of the wait in reports, such as "read" */
-    const char *user; /* for files: the public function that submits it */
+    const char *user; /* for files: the public function that submits the operation */
     int error;        /* the errno of an injected failure; 0: inject none */
     int waits;        /* the errno after which the caller waits for readiness */
     uint8_t direction;

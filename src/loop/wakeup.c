@@ -276,7 +276,7 @@ void coil__wakeup_forked(coil_loop *loop)
     loop->wakeup.fd = -1;
     /*
      * If a signal handler forked during the futex wait, the child continues that wait.
-     * Setting the flag ends it.
+     * Setting the flag ends the wait.
      */
     atomic_store(&loop->wakeup.woken, 1);
 }

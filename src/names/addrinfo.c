@@ -325,8 +325,8 @@ int coil__addrinfo_fail(const char *host, struct coil__question *const questions
 }
 
 /*
- * Return all addresses, best first. The caller frees them. Returns NULL if there are none
- * (*count is 0), or if memory ran out (*count is not 0).
+ * Return all addresses, best first. The caller frees the addresses. Returns NULL if there
+ * are none (*count is 0), or if memory ran out (*count is not 0).
  */
 static coil_address *collect_addresses(coil_loop *loop,
                                        struct coil__question *const questions[2],

@@ -19,8 +19,9 @@
  *    is in its loop's list, either the loop watches the handle, or a timer tries again to
  *    reap the child. The handle of a group leader stays open until the process is
  *    destroyed, because the group may outlive its leader and still be signalled.
- * 2. Only tasks of the process's loop wait for it. After the wait, these tasks take the
- *    result from the wait and do not use the process, which may be freed before they run.
+ * 2. Only tasks of the process's loop wait for the process. After the wait, these tasks
+ *    take the result from the wait and do not use the process, which may be freed before
+ *    they run.
  * 3. A forked child does not touch its copy of a process: the watch belongs to the
  *    parent, and removing it here would also remove it in the parent.
  */

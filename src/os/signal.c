@@ -173,8 +173,8 @@ failed:
 }
 
 /*
- * Find the loop's struct signals. The first call creates it. In a forked child, the
- * parent's struct is replaced without being changed.
+ * Store the loop's struct signals in *out. The first call creates the struct. In a forked
+ * child, the parent's struct is replaced without being changed.
  */
 static int find_signals(const char *caller, struct signals **out)
 {

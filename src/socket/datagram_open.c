@@ -22,7 +22,7 @@
 
 /* ---- from a descriptor -------------------------------------------------------------- */
 
-/* Create a datagram object for a socket. Takes ownership of the socket if it succeeds. */
+/* Create a datagram object for a socket. On success, takes ownership of the socket. */
 static int create_datagram(int fd, int family, const char *caller, coil_datagram **out)
 {
     static const struct coil__leak_kind kind = {"a datagram socket", "descriptor",

@@ -49,7 +49,7 @@ void coil__buffer_add(struct coil__buffer *buffer, size_t n);
 
 /*
  * Remove the first n bytes, or all bytes if there are fewer. If `to` is not NULL, copy
- * them to `to`.
+ * the bytes to `to`.
  */
 size_t coil__buffer_take(struct coil__buffer *buffer, void *to, size_t n);
 

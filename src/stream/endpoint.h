@@ -57,7 +57,8 @@ int coil__endpoint_attach(struct coil__endpoint *endpoint, const char *caller);
 int coil__endpoint_close(struct coil__endpoint *endpoint, const char *caller);
 
 /*
- * Drop the owner's reference. Aborts if coil detects that it was already dropped.
+ * Drop the owner's reference. Aborts if coil detects that the reference was already
+ * dropped.
  */
 void coil__endpoint_destroy(struct coil__endpoint *endpoint, const char *caller);
 

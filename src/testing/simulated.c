@@ -78,7 +78,7 @@ static int create(struct coil__backend **out)
     return 0;
 }
 
-/* Free the remaining sockets. Unlike close_socket(), this sends no packets. */
+/* Free the remaining sockets. Unlike close_socket(), this function sends no packets. */
 static void destroy(struct coil__backend *backend)
 {
     struct coil__sim *sim = coil__sim_of(backend);
@@ -212,8 +212,8 @@ static int watch(struct coil__backend *backend, int fd, struct coil__descriptor 
 }
 
 /*
- * Put the watchers of ready sockets into the loop's queue. Returns true if there were
- * any.
+ * Put the watchers of ready sockets into the loop's queue. Returns true if any socket was
+ * ready.
  */
 static bool call_watchers(struct coil__sim *sim)
 {

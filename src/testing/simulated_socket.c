@@ -239,7 +239,8 @@ struct coil__sim_socket *coil__sim_socket_at(struct coil__sim *sim, int type,
         if (found == 0 || found < highest)
             continue;
         /*
-         * Several sockets with SO_REUSEPORT can have the same name. Choose one at random.
+         * Several sockets with SO_REUSEPORT can have the same name. In that case, choose
+         * one of them at random.
          */
         equal = found > highest ? 1 : equal + 1;
         if (found > highest || coil__sim_random(sim, equal) == 0)

@@ -62,7 +62,7 @@ static bool copy_own_stack(struct reading *r, uint64_t sp, size_t *used)
 
 /*
  * Copy the used part of a coroutine's stack, and record the coroutine. Returns false if
- * that is impossible.
+ * the stack cannot be copied.
  */
 static bool copy_stack(struct reading *r, const unsigned char *coro, struct task *task,
                        size_t *used)

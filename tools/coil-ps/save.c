@@ -100,7 +100,7 @@ static bool is_stopped(const struct saving *s, int id)
     return false;
 }
 
-/* Stop the threads that are still running. Sets *more if there were any. */
+/* Stop the threads that are still running. Sets *more if any thread was running. */
 static bool stop_more(struct saving *s, bool *more)
 {
     struct frozen *ids = NULL;

@@ -7,7 +7,7 @@
  * registers. Memory is read from the copies of the task's stacks.
  *
  * libdw opens the files of modules by name, which fails if the process is in another
- * mount namespace, or if the file was deleted. So find_elf() opens them through
+ * mount namespace, or if the file was deleted. So find_elf() opens the files through
  * /proc/PID/map_files.
  */
 #include "unwind.h"

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-/* Linux 6.13: accesses to the range fault, without splitting the mapping. */
+/* Linux 6.13: makes accesses to the range fault, and does not split the mapping. */
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
 #endif

@@ -16,7 +16,10 @@
 #include <fcntl.h>
 #include <poll.h>
 
-/* The maximum that read(2) transfers at once. (sqe->len has only 32 bits.) */
+/*
+ * The maximum number of bytes that read(2) transfers at once. (sqe->len has only 32
+ * bits.)
+ */
 #define LONGEST ((size_t)0x7ffff000)
 
 /* clang-format off */

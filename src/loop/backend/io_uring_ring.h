@@ -71,7 +71,7 @@ struct coil__uring_buffer {
     uint16_t from, to; /* the unread part */
 };
 
-/* Buffers for multishot receives. The kernel chooses one for each receive. */
+/* Buffers for multishot receives. The kernel chooses a buffer for each receive. */
 struct coil__uring_buffers {
     struct io_uring_buf_ring *ring; /* NULL: not created yet */
     char *memory;

@@ -40,8 +40,8 @@ struct coil_python_api {
 };
 
 /*
- * Return the package's functions. The first call imports them. If that fails, returns
- * NULL with ImportError set.
+ * Return the package's functions. The first call imports the functions. If that fails,
+ * returns NULL with ImportError set.
  */
 static inline const struct coil_python_api *coil_python_api(void)
 {
