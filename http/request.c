@@ -174,9 +174,9 @@ static int add_header(coil_http_response *response, const char *header)
 }
 
 /*
- * Make the list of the request's headers. Unless the caller sets them, the list removes
- * two headers that libcurl would add to a body: the Content-Type of a form, and "Expect:
- * 100-continue", which delays a long body by up to a second.
+ * Make the list of the request's headers. For a request with a body, libcurl would add
+ * two headers, which the list removes unless the caller sets them: the Content-Type of a
+ * form, and "Expect: 100-continue", which delays a long body by up to a second.
  */
 static int make_headers(coil_http_response *response, const coil_http_request *request,
                         const struct http_step *step, bool *decoded)

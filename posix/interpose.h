@@ -1,11 +1,10 @@
 /*
  * interpose.h - symbol interposition: libcoil-posix defines functions of the C library.
  *
- * The dynamic linker binds a call of read() to the first library that exports a read(),
- * which is libcoil-posix, because libcoil-posix is linked before the C library or
- * preloaded. In a task, libcoil-posix's read() suspends the task instead of blocking the
- * thread. Everywhere else, this read() calls the next read() in the search order, which
- * is the C library's:
+ * The dynamic linker binds a call of read() to the first library that exports a read():
+ * this is libcoil-posix if it is linked before the C library or preloaded. In a task,
+ * libcoil-posix's read() suspends the task instead of blocking the thread. Everywhere
+ * else, this read() calls the next read() in the search order, which is the C library's:
  *
  *     INTERPOSE ssize_t read(int fd, void *buf, size_t n)
  *     {

@@ -163,8 +163,8 @@ struct coil__op_row {
     int waits;        /* the errno after which the caller waits for readiness */
     uint8_t direction;
     /*
-     * io_uring's opcode, or NOP if io_uring lacks the operation, or performs it with
-     * another effect than that of the system call.
+     * io_uring's opcode, or NOP if io_uring lacks the operation, or if its effect differs
+     * from that of the system call.
      */
     uint8_t opcode;
     bool moves_bytes; /* the result is a number of bytes */

@@ -2,8 +2,8 @@
  * io_uring_entry.c - converts an operation to an entry of the submission queue. An
  * operation on a descriptor becomes a request to poll.
  *
- * If io_uring lacks an operation, or performs it with another effect than that of the
- * system call, a thread of the file lane makes the system call instead (io/file_op.c).
+ * If io_uring lacks an operation, or if its effect differs from that of the system call,
+ * a thread of the file lane makes the system call instead (io/file_op.c).
  */
 #include "io_uring_entry.h"
 
