@@ -20,7 +20,7 @@ struct arena {
 void *arena_alloc(struct arena *arena, size_t n);
 
 /* Copy n bytes and append a NUL. The copy is not aligned. Returns NULL if memory runs
- * out. */
+   out. */
 char *arena_text(struct arena *arena, const char *text, size_t n);
 
 /*

@@ -22,7 +22,7 @@ struct blocks {
 };
 
 /* Return the element, allocating its block if necessary. Returns NULL if memory runs
- * out. */
+   out. */
 void *blocks_reach(struct blocks *blocks, size_t index);
 
 /* Return an element, whose block must be allocated. */

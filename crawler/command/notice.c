@@ -38,8 +38,7 @@ void notice_end(enum exit_status status, int rc, const char *complaint)
         fputs("coil-crawl: nothing could be fetched\n", stderr);
 }
 
-/* If nothing was fetched because a start URL redirects to another site, print a message.
-   */
+/* Print a message if nothing was fetched because a start URL leads to another site. */
 static void print_other_site(const struct crawler *crawler)
 {
     const struct target *start =

@@ -206,8 +206,8 @@ static bool is_one_more(const struct finding *finding, const struct link *link,
 }
 
 /*
- * Add a reference without accessing the struct target, which may be on disk. Instead of
- * its copy of the URL, the link's own URL is reported.
+ * Add a reference without accessing the struct target, which may be on disk. So the URL
+ * to report is taken from the link.
  */
 static int note_one_more(struct finding *finding, const struct search_found *found,
                          struct url *url, bool is_followed, const struct unseen *target)

@@ -414,7 +414,8 @@ int frontier_retry(struct frontier *frontier, const struct frontier_job *job,
                    int64_t at_ns)
 {
     const struct frontier_above *above = frontier->options.above;
-    /* A target that is due now only waited for robots.txt, and keeps its lease. */
+    /* If the target is due now, it only had to wait for robots.txt, and keeps its lease.
+       */
     bool is_later = at_ns > coil_now();
     int rc;
 

@@ -235,7 +235,8 @@ void frontier_accept(struct host *host, struct target *target, bool is_rested);
 
 /*
  * Record that the host has refused a request: adapt its rate of requests, and count the
- * refusal in target->refusals. `target` is NULL for robots.txt. Returns how to continue.
+ * refusal in target->refusals. `target` is NULL for robots.txt. Returns whether to try
+ * again, and when.
  */
 enum throttle_advice frontier_refuse(struct host *host, struct target *target,
                                      const struct throttle_refusal *refusal);

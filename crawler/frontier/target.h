@@ -54,7 +54,7 @@ enum target_refetch {
     REFETCH_IDS     /* for its ids or text only; the verdict does not change */
 };
 
-/* What the search of a page has looked for. */
+/* What a page was searched for. */
 enum target_content {
     CONTENT_NONE,    /* the page was not searched */
     CONTENT_LINKS,   /* only links, as in a style sheet */

@@ -8,8 +8,8 @@
 #include <errno.h>
 
 /*
- * Return true if an --accept option allows the status. Only options that name the URL's
- * host count if of_host is true, otherwise only options for all hosts.
+ * Return true if an --accept option allows the status. If of_host is true, consider only
+ * options that name the URL's host, otherwise only options for all hosts.
  */
 static bool is_accepted(const struct options *options, const char *url, int status,
                         bool of_host)

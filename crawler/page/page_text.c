@@ -224,7 +224,7 @@ static struct span take_part(const char **rest, const char *end)
 }
 
 /* Parse a directive. Returns 1 if it is valid, 0 if not, or -ENOMEM. (Text Fragments:
- * parse a text directive) */
+   parse a text directive) */
 static int parse_directive(const char *value, size_t n, struct directive *directive)
 {
     struct span parts[4] = {{NULL, 0}}, *found[4];

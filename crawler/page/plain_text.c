@@ -35,7 +35,7 @@ static unsigned character_at(const char *s, size_t n, size_t *length)
 }
 
 /* True for spaces outside of ASCII, and for punctuation of Latin, Chinese and Japanese
- * text. */
+   text. */
 static bool is_delimiter(unsigned c)
 {
     return c < 0xa1 || c == 0xab || c == 0xbb || (c >= 0x2000 && c <= 0x206f) ||

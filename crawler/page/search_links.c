@@ -125,7 +125,7 @@ static int encode_query(const struct search *search, const struct whatwg_url *ba
 }
 
 /* False for a <base> with "data:" or "javascript:", which is ignored. (HTML: set the
- * frozen base URL) */
+   frozen base URL) */
 static bool may_be_base(const struct whatwg_url *url)
 {
     return !whatwg_url_scheme_is(url, "data") && !whatwg_url_scheme_is(url, "javascript");

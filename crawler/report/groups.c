@@ -8,8 +8,7 @@
  * taken from the heap was inserted with an outdated number, it is inserted again with the
  * current one.
  *
- * Links whose pages were not stored (reference.h) can only be covered by the group of
- * their target.
+ * A link whose page was not stored (reference.h) can only be in the group of its target.
  */
 #include "groups.h"
 

@@ -45,8 +45,7 @@ COIL_SUSPENDS int recheck_find(struct recheck *recheck, const char *url,
                                struct recheck_kept *kept);
 
 /* Set kept->headers to `headers`, followed by If-None-Match and If-Modified-Since.
-   Returns
- * 0 or -ENOMEM. */
+   Returns 0 or -ENOMEM. */
 int recheck_headers(struct recheck_kept *kept, const char *const *headers);
 
 const struct saved_urls *recheck_book(const struct recheck *recheck);

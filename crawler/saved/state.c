@@ -184,7 +184,8 @@ int state_add(struct state *state, const struct target *target,
 
 /* ---- writing ----------------------------------------------------------------------- */
 
-/* Replace offsets with addresses. Called when `bytes` no longer moves. */
+/* Replace offsets with addresses. Call this when nothing more will be added to the batch,
+   so that the bytes no longer move. */
 static void settle_addresses(struct batch *batch)
 {
     for (size_t i = 0; i < batch->page_count; i++) {

@@ -141,7 +141,7 @@ int store_open(const char *folder, enum store_name name, enum store_mode mode,
 void store_close(struct store *store);
 
 /* Return the message of the last failure, for example "DIR/crawl.db: database or disk is
- * full". */
+   full". */
 const char *store_message(const struct store *store);
 
 /*

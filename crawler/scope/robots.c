@@ -300,7 +300,7 @@ static void parse_rule(struct robots *robots, struct span value, bool allows,
 }
 
 /* Parse a delay in seconds, which may have a decimal fraction. Returns -1 if the text is
- * not a number. */
+   not a number. */
 static int64_t delay_of(struct span value)
 {
     int64_t ns = 0, unit = 1000000000;

@@ -17,7 +17,7 @@ static bool begins_with(const char *s, size_t n, const char *word)
 }
 
 /* True if the text begins with the name of a crawler ("googlebot:"), and is not a rule
- * with a value ("max-snippet:9"). */
+   with a value ("max-snippet:9"). */
 static bool names_a_crawler(const char *s, size_t n)
 {
     return memchr(s, ':', n) != NULL && !begins_with(s, n, "max-") &&

@@ -78,7 +78,7 @@ static bool is_name(const char *name, size_t n, const char *const *names, size_t
 }
 
 /* True if a value looks like a session id: 16 or more letters and digits, including at
- * least one letter and one digit. */
+   least one letter and one digit. */
 static bool looks_like_id(const char *value, size_t n)
 {
     bool letters = false, digits = false;

@@ -187,7 +187,7 @@ static size_t time_at(const char *s)
 }
 
 /* Return the length of the date at `s`, or 0. The character before `s` must not be a
- * digit. */
+   digit. */
 static size_t date_at(const char *s)
 {
     size_t digits = digits_at(s), n = 0;

@@ -361,8 +361,7 @@ static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
 }
 
 /* Wait for work after leases_acquire() has returned `rc`. Returns 0 if the caller must
-   try
- * again, 1 if the crawl is over, or a negative errno. */
+   try again, 1 if the crawl is over, or a negative errno. */
 static int wait_for_more(struct shared *shared, int rc, int64_t wait_ns, int64_t *look_ns)
 {
     int64_t pause_ns = pause_after(rc, wait_ns, look_ns);

@@ -92,7 +92,7 @@ struct shared {
 void shared_init(struct shared *shared, const struct shared_options *options);
 
 /* Free the memory. Call this after shared_run() has returned, and before
- * frontier_finish(). */
+   frontier_finish(). */
 void shared_finish(struct shared *shared);
 
 /*
@@ -125,7 +125,8 @@ bool shared_may_fetch(const struct shared *shared, const struct target *target);
 bool shared_has_given_up(const struct shared *shared, const struct target *target);
 
 /*
- * Store the result of a target, which frontier_done() will pass on. Fails with -ENOMEM.
+ * Store the result of a target, to be sent to Redis after frontier_done(). Fails with
+ * -ENOMEM.
  */
 int shared_bring(struct shared *shared, const struct target *target, const void *bytes,
                  size_t n);

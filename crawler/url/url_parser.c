@@ -321,7 +321,7 @@ static int parse_port(struct parser *p, const char *s, const char *end)
 }
 
 /* Return the address of the colon before the port, or `end`. Colons in brackets belong to
- * an IPv6 address. */
+   an IPv6 address. */
 static const char *find_port(const char *s, const char *end)
 {
     bool in_brackets = false;

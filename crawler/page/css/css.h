@@ -40,7 +40,7 @@ struct css_url {
 };
 
 /* Called for each URL. A negative return value stops the tokenizer: css_feed() and
- * css_end() return that value. */
+   css_end() return that value. */
 typedef int (*css_visit_function)(const struct css_url *url, void *arg);
 
 #define CSS_NAME_BYTES 24 /* longer than every name that the tokenizer must recognize */

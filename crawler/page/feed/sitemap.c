@@ -241,7 +241,7 @@ static bool is_mark(const struct sitemap *sitemap, char c)
 }
 
 /* True if XML may begin with this byte: '<', or the first byte of a UTF-16 byte order
- * mark. */
+   mark. */
 static bool begins_xml(char c)
 {
     return c == '<' || c == '\xff' || c == '\xfe';

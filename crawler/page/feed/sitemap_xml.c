@@ -108,7 +108,7 @@ static void store_attribute(struct sitemap *sitemap, size_t source, const char *
 }
 
 /* True for a link to a hub (rel="hub"), which receives notifications and is not a page.
- * (WebSub) */
+   (WebSub) */
 static bool is_hub(const char *const *attributes)
 {
     const char *rel = value_of(attributes, "rel");

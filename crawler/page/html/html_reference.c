@@ -68,7 +68,7 @@ static bool feed_name(struct html_reference *reference, unsigned char byte)
     reference->high = high;
     store_byte(reference, byte);
     /* If a name equals the bytes read so far, it is the first one in the range, because
-     * shorter names sort first. */
+       shorter names sort first. */
     if (html_entities[low].name[reference->n] == '\0') {
         reference->matched = reference->n;
         reference->entity = low;
@@ -113,7 +113,7 @@ uint32_t html_windows_1252(unsigned char byte)
 }
 
 /* Return the character of a numeric reference. For historical reasons, the numbers 0x80
- * to 0x9f refer to characters of Windows-1252. */
+   to 0x9f refer to characters of Windows-1252. */
 static uint32_t point_of(uint32_t code)
 {
     if (code == 0 || code > LAST_CODE || (code >= 0xd800 && code < 0xe000))

@@ -73,7 +73,7 @@ struct html_value {
     size_t n;
     bool cut; /* the value was truncated to HTML_VALUE_BYTES */
     /* The place of the value's first byte, or the place after the name if there is no
-     * value. */
+       value. */
     struct html_position place;
 };
 

@@ -31,7 +31,7 @@ struct link_relations {
 struct link_relations link_relations_of(char *text);
 
 /* Visit the URL in the first n bytes of a text. During the visit, the byte after the URL
- * is replaced with NUL. */
+   is replaced with NUL. */
 int link_visit_part(struct link_visit *visit, char *text, size_t n);
 
 /* Visit each image in a srcset such as "small.png, large.png 2x". */
