@@ -188,9 +188,9 @@ static bool is_near_enough(const struct targets *targets, const struct unseen *t
  * True if the link only adds a reference, because its target is known and no decision
  * about the target can change. This is the most frequent case.
  */
-static bool is_one_more(const struct finding *finding, const struct link *link,
-                        const struct url *url, bool is_followed,
-                        const struct unseen *target)
+static bool is_repeated_link(const struct finding *finding, const struct link *link,
+                             const struct url *url, bool is_followed,
+                             const struct unseen *target)
 {
     const struct crawler *crawler = finding->pages->crawler;
     const struct known *known = target->known;
@@ -209,8 +209,9 @@ static bool is_one_more(const struct finding *finding, const struct link *link,
  * Add a reference without accessing the struct target, which may be on disk. So the URL
  * to report is taken from the link.
  */
-static int note_one_more(struct finding *finding, const struct search_found *found,
-                         struct url *url, bool is_followed, const struct unseen *target)
+static int note_repeated_link(struct finding *finding, const struct search_found *found,
+                              struct url *url, bool is_followed,
+                              const struct unseen *target)
 {
     struct crawler *crawler = finding->pages->crawler;
     const struct link *link = found->link;
@@ -245,8 +246,8 @@ int page_note_link(struct finding *finding, const struct search_found *found)
         hash = leave_out_fragment(&crawler->targets, &url);
     is_new = !targets_find_unseen(&crawler->targets, url.href, url.n, hash, &unseen);
     if (!is_new && directive == NULL &&
-        is_one_more(finding, found->link, &url, is_followed, &unseen))
-        return note_one_more(finding, found, &url, is_followed, &unseen);
+        is_repeated_link(finding, found->link, &url, is_followed, &unseen))
+        return note_repeated_link(finding, found, &url, is_followed, &unseen);
     target = is_new ? targets_get_hashed(&crawler->targets, url.href, url.n, hash,
                                          url.fragment_at, &is_new)
                     : unseen.target;
