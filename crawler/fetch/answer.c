@@ -77,7 +77,7 @@ static void measure(struct answer *answer)
 
 enum body_state { BODY_UNSEEN, BODY_WANTED, BODY_UNWANTED, BODY_CUT };
 
-struct asking {
+struct transfer {
     struct answer *answer;
     const struct request_params *params;
     enum body_state body;
@@ -89,10 +89,10 @@ struct asking {
 #define ENOUGH (-EOVERFLOW)
 
 /* Read the headers, and find out whether the body is wanted. Returns 0 or -ENOMEM. */
-static int look_at_headers(struct asking *asking, coil_http_response *response)
+static int look_at_headers(struct transfer *transfer, coil_http_response *response)
 {
-    struct answer *answer = asking->answer;
-    const struct body_reader *reader = asking->params->reader;
+    struct answer *answer = transfer->answer;
+    const struct body_reader *reader = transfer->params->reader;
     int rc;
 
     answer->response = response;
@@ -103,9 +103,9 @@ static int look_at_headers(struct asking *asking, coil_http_response *response)
     answer->retry_after = coil_http_header(response, "Retry-After");
     answer->is_challenge = is_challenge(response);
     answer->sets_cookie = coil_http_header(response, "Set-Cookie") != NULL;
-    asking->body = reader != NULL && reader->begin_body(answer, reader->arg)
-                       ? BODY_WANTED
-                       : BODY_UNWANTED;
+    transfer->body = reader != NULL && reader->begin_body(answer, reader->arg)
+                         ? BODY_WANTED
+                         : BODY_UNWANTED;
     return rc;
 }
 
@@ -113,49 +113,49 @@ static int look_at_headers(struct asking *asking, coil_http_response *response)
  * Skip a piece of an unwanted body. Returns ENOUGH if the rest must not be received,
  * otherwise 0.
  */
-static int pass_over(struct asking *asking)
+static int skip_body(struct transfer *transfer)
 {
-    const struct request_params *params = asking->params;
-    struct answer *answer = asking->answer;
+    const struct request_params *params = transfer->params;
+    struct answer *answer = transfer->answer;
 
-    answer->is_too_long = params->is_kept && asking->total > params->body_limit;
+    answer->is_too_long = params->is_kept && transfer->total > params->body_limit;
     answer->is_cut =
-        params->ends_after_headers || (!params->is_kept && asking->total > DRAIN_BYTES);
+        params->ends_after_headers || (!params->is_kept && transfer->total > DRAIN_BYTES);
     if (!answer->is_too_long && !answer->is_cut)
         return 0;
-    asking->body = BODY_CUT;
+    transfer->body = BODY_CUT;
     return ENOUGH;
 }
 
 /* Pass a piece of the body to params->reader, up to the limit. */
 static int on_body(coil_http_response *response, const char *bytes, size_t n, void *arg)
 {
-    struct asking *asking = arg;
-    struct answer *answer = asking->answer;
-    const struct request_params *params = asking->params;
-    int rc = asking->body == BODY_UNSEEN ? look_at_headers(asking, response) : 0;
+    struct transfer *transfer = arg;
+    struct answer *answer = transfer->answer;
+    const struct request_params *params = transfer->params;
+    int rc = transfer->body == BODY_UNSEEN ? look_at_headers(transfer, response) : 0;
     size_t beyond;
 
     if (rc < 0)
         return rc;
-    asking->total += n;
-    if (asking->body != BODY_WANTED)
-        return pass_over(asking);
-    answer->is_too_long = asking->total > params->body_limit;
-    beyond = answer->is_too_long ? asking->total - params->body_limit : 0;
+    transfer->total += n;
+    if (transfer->body != BODY_WANTED)
+        return skip_body(transfer);
+    answer->is_too_long = transfer->total > params->body_limit;
+    beyond = answer->is_too_long ? transfer->total - params->body_limit : 0;
     if (beyond < n)
         rc = params->reader->feed_body(bytes, n - beyond, params->reader->arg);
     if (rc > 0) {
-        asking->body = BODY_UNWANTED;
-        return pass_over(asking);
+        transfer->body = BODY_UNWANTED;
+        return skip_body(transfer);
     }
     if (rc < 0)
         snprintf(answer->error, sizeof answer->error, "searching it for links: %s",
                  strerror(-rc));
     if (rc < 0 || !answer->is_too_long)
         return rc;
-    asking->body = BODY_CUT;
-    asking->is_cut_at_limit = true;
+    transfer->body = BODY_CUT;
+    transfer->is_cut_at_limit = true;
     return ENOUGH;
 }
 
@@ -181,13 +181,13 @@ static int leave_out_credentials(const char *url, char **own)
 static int send_request(struct answer *answer, coil_http_session *session,
                         const struct request_params *params)
 {
-    struct asking asking = {.answer = answer, .params = params};
+    struct transfer transfer = {.answer = answer, .params = params};
     coil_http_request request = {.url = params->url,
                                  .method = params->headers_only ? "HEAD" : NULL,
                                  .headers = params->headers,
                                  .idle_timeout_ns = params->idle_ns,
                                  .on_body = on_body,
-                                 .on_body_arg = &asking,
+                                 .on_body_arg = &transfer,
                                  .on_wire = params->exchange != NULL ? warc_take : NULL,
                                  .on_wire_arg = params->exchange};
     char *own;
@@ -198,11 +198,12 @@ static int send_request(struct answer *answer, coil_http_session *session,
     if (rc == 0)
         rc = coil_http_get(session, &request, &answer->response);
     free(own);
-    if (rc == ENOUGH && asking.body == BODY_CUT)
+    if (rc == ENOUGH && transfer.body == BODY_CUT)
         rc = 0;
-    if (rc == 0 && asking.body == BODY_UNSEEN) /* the body is empty */
-        rc = look_at_headers(&asking, answer->response);
-    answer->has_body = rc == 0 && (asking.body == BODY_WANTED || asking.is_cut_at_limit);
+    if (rc == 0 && transfer.body == BODY_UNSEEN) /* the body is empty */
+        rc = look_at_headers(&transfer, answer->response);
+    answer->has_body =
+        rc == 0 && (transfer.body == BODY_WANTED || transfer.is_cut_at_limit);
     if (answer->response != NULL)
         measure(answer);
     return rc;
