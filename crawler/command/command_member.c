@@ -29,7 +29,7 @@ static void print_count(const struct run *run)
     fprintf(stderr,
             "coil-crawl: %zu URLs were fetched here; %s: coil-crawl collect DIR "
             "--frontier ... --crawl %s prints what was found\n",
-            frontier_through(&run->crawler.frontier),
+            frontier_finished_count(&run->crawler.frontier),
             run->crawler.result.out_of_time ? "the time is over" : "the crawl is over",
             options->crawl);
 }

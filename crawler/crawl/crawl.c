@@ -229,9 +229,9 @@ int crawler_ask(struct crawler *crawler)
 struct crawler_progress crawler_progress(const struct crawler *crawler)
 {
     size_t bad = 0;
-    size_t done = frontier_through(&crawler->frontier);
-    size_t left =
-        frontier_left(&crawler->frontier) + frontier_at_work(&crawler->frontier);
+    size_t done = frontier_finished_count(&crawler->frontier);
+    size_t left = frontier_queued_count(&crawler->frontier) +
+                  frontier_job_count(&crawler->frontier);
 
     for (int i = 0; i < VERDICT_COUNT; i++)
         if (verdict_traits((enum verdict)i)->tone == TONE_BAD)

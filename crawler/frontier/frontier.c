@@ -160,7 +160,7 @@ int64_t frontier_spacing_ns(const struct host *host)
 /* Return true if no target of the current depth is queued or in progress. */
 static bool is_depth_over(const struct frontier *frontier)
 {
-    return frontier->queued == 0 && frontier_at_work(frontier) == 0;
+    return frontier->queued == 0 && frontier_job_count(frontier) == 0;
 }
 
 static int queue_target(struct frontier *frontier, struct target *target)
@@ -462,17 +462,17 @@ void frontier_close(struct frontier *frontier)
     frontier_wake_all(frontier);
 }
 
-size_t frontier_at_work(const struct frontier *frontier)
+size_t frontier_job_count(const struct frontier *frontier)
 {
     return frontier->in_flight[FRONTIER_SITE] + frontier->in_flight[FRONTIER_EXTERNAL];
 }
 
-size_t frontier_left(const struct frontier *frontier)
+size_t frontier_queued_count(const struct frontier *frontier)
 {
     return frontier->queued;
 }
 
-size_t frontier_through(const struct frontier *frontier)
+size_t frontier_finished_count(const struct frontier *frontier)
 {
     return frontier->through;
 }

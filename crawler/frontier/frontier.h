@@ -251,14 +251,14 @@ int64_t frontier_spacing_ns(const struct host *host);
 void frontier_pause(struct host *host, int64_t until_ns);
 
 /*
- * Close the frontier, so that workers get no more jobs. frontier_left() still counts the
+ * Close the frontier, so that workers get no more jobs. frontier_queued_count() still counts the
  * targets that were not fetched.
  */
 void frontier_close(struct frontier *frontier);
 
 /* Return the number of jobs in progress, of queued targets, and of finished targets. */
-size_t frontier_at_work(const struct frontier *frontier);
-size_t frontier_left(const struct frontier *frontier);
-size_t frontier_through(const struct frontier *frontier);
+size_t frontier_job_count(const struct frontier *frontier);
+size_t frontier_queued_count(const struct frontier *frontier);
+size_t frontier_finished_count(const struct frontier *frontier);
 
 #endif

@@ -100,7 +100,7 @@ void watch_count(struct watch_numbers *numbers, const struct crawler *crawler)
         .elapsed_ns =
             crawler->result.begin_ns != 0 ? coil_now() - crawler->result.begin_ns : 0,
         .urls = crawler_progress(crawler),
-        .queued = frontier_left(frontier),
+        .queued = frontier_queued_count(frontier),
         .retrying = frontier->delays.retries.count,
         .pages = summary->pages,
         .links = summary->links,

@@ -128,7 +128,7 @@ TASK_TEST(frontier_gives_out_each_target_once_and_in_order)
     add("http://a/1");
     add("http://a/2");
     add("http://a/1");
-    CHECK_INT(frontier_left(&frontier), 2);
+    CHECK_INT(frontier_queued_count(&frontier), 2);
     take_and_finish();
     add("http://a/1");
     take_and_finish();
@@ -257,8 +257,8 @@ TASK_TEST(frontier_retry_comes_at_its_time_and_holds_nobody)
     add("http://a/2");
     job = take();
     CHECK_INT(frontier_retry(&frontier, &job, begin + COIL_SEC(4)), 0);
-    CHECK_INT(frontier_left(&frontier), 2);
-    CHECK_INT(frontier_at_work(&frontier), 0);
+    CHECK_INT(frontier_queued_count(&frontier), 2);
+    CHECK_INT(frontier_job_count(&frontier), 0);
     run_workers(3);
     CHECK_TRACE("a/1 0:a/2 4:a/1 ");
     close_frontier();
@@ -405,7 +405,7 @@ TASK_TEST(frontier_that_only_notes_gives_out_what_was_not_done_meanwhile)
     again = add("http://a/3");
     add_at_depth("http://a/4", FRONTIER_SITE, 1);
     add("http://a/1");
-    CHECK_INT(frontier_left(&frontier), 0);
+    CHECK_INT(frontier_queued_count(&frontier), 0);
     frontier_noted_is_done(&frontier, done);
     frontier_noted_is_done(&frontier, again);
     frontier_add_again(&frontier, again);
@@ -413,7 +413,7 @@ TASK_TEST(frontier_that_only_notes_gives_out_what_was_not_done_meanwhile)
     add("http://a/1");
     run_workers(1);
     CHECK_TRACE("0:a/3 1:a/4 2:a/2 ");
-    CHECK_INT(frontier_through(&frontier), 5);
+    CHECK_INT(frontier_finished_count(&frontier), 5);
     close_frontier();
 }
 
@@ -443,9 +443,9 @@ TASK_TEST(frontier_worker_cancelled_with_a_job_before_it_leaves_it_to_another)
 
 static void check_counts(size_t left, size_t at_work, size_t through)
 {
-    CHECK_INT(frontier_left(&frontier), left);
-    CHECK_INT(frontier_at_work(&frontier), at_work);
-    CHECK_INT(frontier_through(&frontier), through);
+    CHECK_INT(frontier_queued_count(&frontier), left);
+    CHECK_INT(frontier_job_count(&frontier), at_work);
+    CHECK_INT(frontier_finished_count(&frontier), through);
 }
 
 /*
@@ -495,9 +495,9 @@ TASK_TEST(frontier_close_sends_the_workers_away_and_keeps_what_is_left)
     frontier_close(&frontier);
     CHECK_INT(test_join(worker), -ESHUTDOWN);
     CHECK_INT((coil_now() - begin) / COIL_SEC(1), 1);
-    CHECK_INT(frontier_left(&frontier), 1);
+    CHECK_INT(frontier_queued_count(&frontier), 1);
     add("http://a/2");
-    CHECK_INT(frontier_left(&frontier), 1);
+    CHECK_INT(frontier_queued_count(&frontier), 1);
     check_over();
     close_frontier();
 }
@@ -562,7 +562,7 @@ TASK_TEST(frontier_below_another_hands_up_what_is_new_and_gives_none_of_it_out)
     frontier_add(&frontier, target);
     frontier_add_again(&frontier, target);
     CHECK_TRACE("add:a/1 add:a/1 ");
-    CHECK_INT(frontier_left(&frontier), 0);
+    CHECK_INT(frontier_queued_count(&frontier), 0);
     close_frontier();
 }
 
@@ -601,7 +601,7 @@ TASK_TEST(frontier_below_another_gives_out_what_is_leased_until_it_is_closed)
     run_workers(3);
     CHECK_TRACE("0:a/1 0:a/2 through:a/1 1:a/3 through:a/2 through:a/3 ");
     CHECK_INT((coil_now() - begin) / COIL_SEC(1), 10);
-    CHECK_INT(frontier_through(&frontier), 3);
+    CHECK_INT(frontier_finished_count(&frontier), 3);
     CHECK_INT(test_join(closing), 0);
     close_frontier();
 }
@@ -616,13 +616,13 @@ TASK_TEST(frontier_below_another_gives_back_what_is_to_be_tried_later)
     lease("http://a/2");
     job = take();
     CHECK_INT(frontier_retry(&frontier, &job, coil_now() + COIL_SEC(5)), 0);
-    CHECK_INT(frontier_left(&frontier), 1);
+    CHECK_INT(frontier_queued_count(&frontier), 1);
     job = take();
     CHECK_INT(frontier_retry(&frontier, &job, coil_now()), 0);
-    CHECK_INT(frontier_left(&frontier), 1);
+    CHECK_INT(frontier_queued_count(&frontier), 1);
     take_and_finish();
     CHECK_TRACE("a/1 back:a/1 in 5 s a/2 a/2 through:a/2 ");
-    CHECK_INT(frontier_at_work(&frontier), 0);
+    CHECK_INT(frontier_job_count(&frontier), 0);
     close_frontier();
 }
 
