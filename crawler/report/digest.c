@@ -427,8 +427,7 @@ static int count_total(struct digest *digest, const struct record_verdict *recor
     return 0;
 }
 
-static bool is_worth_telling(const struct options *options,
-                             const struct record_verdict *record)
+static bool is_finding(const struct options *options, const struct record_verdict *record)
 {
     if (verdict_traits(record->verdict)->tone >= TONE_WARNING ||
         options->fail_on[record->verdict])
@@ -528,7 +527,7 @@ static int add_verdict(void *arg, const struct record_verdict *record)
         return rc;
     if (record->is_known)
         drop_known_links(digest, slot);
-    if (is_worth_telling(digest->options, record)) {
+    if (is_finding(digest->options, record)) {
         rc = add_finding(digest, slot, record);
         if (rc < 0)
             return rc; /* the slot remains OPEN */
