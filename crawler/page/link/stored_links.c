@@ -17,7 +17,7 @@
  * an SVG element in the page, which a script may add, and background="#FFFFFF" is meant
  * as a color.
  */
-static bool is_drawn_here(const struct kept_value *value, const char *text)
+static bool is_exempt_fragment(const struct kept_value *value, const char *text)
 {
     return (value->element == ELEMENT_USE || value->element == ELEMENT_IMAGE ||
             value->attribute == ATTRIBUTE_BACKGROUND) &&
@@ -122,7 +122,7 @@ static int visit_value(struct links *links, const struct kept_value *value,
     case KEPT_STYLE:
         return link_visit_style(visit, text, &links->css_text);
     case KEPT_LINK:
-        if ((*text == '\0' && !may_be_empty) || is_drawn_here(value, text))
+        if ((*text == '\0' && !may_be_empty) || is_exempt_fragment(value, text))
             return 0;
         break;
     default:
