@@ -146,8 +146,8 @@ static int fail_redirect(struct enqueuer *enqueuer, struct target *page,
 }
 
 /* Give the page the verdict "broken", because its Location is missing or is not a URL. */
-static int fail_nowhere(struct enqueuer *enqueuer, struct target *page,
-                        const char *location)
+static int fail_without_location(struct enqueuer *enqueuer, struct target *page,
+                                 const char *location)
 {
     struct record_redirect record = {page->url, location, page->status, NULL};
     int rc = records_redirect(&enqueuer->verdicts->sinks, &record);
@@ -163,13 +163,13 @@ int redirect_follow(struct enqueuer *enqueuer, struct target *page, const char *
     int rc;
 
     if (location == NULL)
-        return fail_nowhere(enqueuer, page, NULL);
+        return fail_without_location(enqueuer, page, NULL);
     rc = whatwg_url_parse(page->url, strlen(page->url), NULL, &base);
     if (rc == 0)
         rc = url_parse(&base, location, &url);
     whatwg_url_finish(&base);
     if (rc == -EINVAL)
-        return fail_nowhere(enqueuer, page, location);
+        return fail_without_location(enqueuer, page, location);
     if (rc == 0 && url.kind == URL_WEB)
         rc = follow_to_web(enqueuer, page, &url, location, reopens);
     else if (rc == 0)
