@@ -218,14 +218,14 @@ int page_search_end(struct page_search *pages, struct target *page,
 
 struct replaying {
     struct finding finding;
-    const struct saved_urls *book;
+    const struct saved_urls *urls;
 };
 
 static const char *saved_url(uint32_t number, size_t *fragment_at, void *arg)
 {
     struct replaying *replaying = arg;
 
-    return saved_urls_text(number, fragment_at, (void *)replaying->book);
+    return saved_urls_text(number, fragment_at, (void *)replaying->urls);
 }
 
 static int on_saved(const struct search_found *found, void *arg)

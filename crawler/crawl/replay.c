@@ -247,7 +247,7 @@ static void store_numbers(const struct replay *replay)
 }
 
 /* Read all URLs into memory, because links refer to them in random order. */
-static int read_book(struct replay *replay)
+static int read_urls(struct replay *replay)
 {
     int rc = saved_urls_read(&replay->urls, replay->store, NULL);
 
@@ -256,7 +256,7 @@ static int read_book(struct replay *replay)
 
 static int run_replay(struct replay *replay)
 {
-    int rc = read_book(replay);
+    int rc = read_urls(replay);
 
     if (rc == 0)
         rc = replay_all(replay);

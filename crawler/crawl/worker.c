@@ -51,7 +51,7 @@ static void use_saved_answer(struct visit *visit, const struct recheck_kept *sav
     replay_answer(&saved->page, answer);
     answer->received_bytes = received_bytes;
     visit->saved =
-        (struct saved_page){&saved->page, recheck_book(visit->crawler->saving.recheck)};
+        (struct saved_page){&saved->page, recheck_urls(visit->crawler->saving.recheck)};
 }
 
 /* Request the page, and pass the body to the search as it arrives. Fails like

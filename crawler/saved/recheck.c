@@ -24,7 +24,7 @@ struct slot {
 
 struct recheck {
     struct store *store;
-    struct saved_urls book;
+    struct saved_urls urls;
     struct slot *slots;
     size_t count, capacity; /* 0 or a power of two */
     uint64_t seed;
@@ -96,7 +96,7 @@ int recheck_create(struct store *store, struct cold *cold, struct recheck **out,
     coil_lock_init(&recheck->lock);
     rc = grow(recheck);
     if (rc == 0)
-        rc = saved_urls_read(&recheck->book, store, cold);
+        rc = saved_urls_read(&recheck->urls, store, cold);
     if (rc == 0)
         rc = store_each_validator(store, take_page, recheck);
     if (rc < 0 && rc != -ENOMEM)
@@ -113,15 +113,15 @@ void recheck_destroy(struct recheck *recheck)
     if (recheck == NULL)
         return;
     coil_lock_finish(&recheck->lock);
-    saved_urls_finish(&recheck->book);
+    saved_urls_finish(&recheck->urls);
     store_close(recheck->store);
     free(recheck->slots);
     free(recheck);
 }
 
-const struct saved_urls *recheck_book(const struct recheck *recheck)
+const struct saved_urls *recheck_urls(const struct recheck *recheck)
 {
-    return &recheck->book;
+    return &recheck->urls;
 }
 
 /* ---- a page ------------------------------------------------------------------------ */
@@ -190,7 +190,7 @@ static int read_page(void *arg)
         return (int)number;
     if (number != reading->number)
         return 0;
-    url = saved_urls_at(&recheck->book, page.url);
+    url = saved_urls_at(&recheck->urls, page.url);
     if (url == NULL || strcmp(url, reading->url) != 0)
         return 0; /* another URL with the same hash */
     return copy_page(reading->kept, &page);

@@ -48,7 +48,7 @@ COIL_SUSPENDS int recheck_find(struct recheck *recheck, const char *url,
    Returns 0 or -ENOMEM. */
 int recheck_headers(struct recheck_kept *kept, const char *const *headers);
 
-const struct saved_urls *recheck_book(const struct recheck *recheck);
+const struct saved_urls *recheck_urls(const struct recheck *recheck);
 
 void recheck_kept_finish(struct recheck_kept *kept);
 

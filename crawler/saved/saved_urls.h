@@ -23,13 +23,13 @@ struct saved_urls {
  * -EBADMSG if a URL is invalid, or with the error of the store. saved_urls_finish() must
  * be called even after an error.
  */
-int saved_urls_read(struct saved_urls *book, struct store *store, struct cold *cold);
-void saved_urls_finish(struct saved_urls *book);
+int saved_urls_read(struct saved_urls *saved, struct store *store, struct cold *cold);
+void saved_urls_finish(struct saved_urls *saved);
 
 /* Return the URL with this number, or NULL if there is none. */
-const char *saved_urls_at(const struct saved_urls *book, uint32_t number);
+const char *saved_urls_at(const struct saved_urls *saved, uint32_t number);
 
-/* Implements link_blob_reader.url_of(). `book` is a struct saved_urls. */
-const char *saved_urls_text(uint32_t number, size_t *fragment_at, void *book);
+/* Implements link_blob_reader.url_of(). `saved` is a struct saved_urls. */
+const char *saved_urls_text(uint32_t number, size_t *fragment_at, void *saved);
 
 #endif
