@@ -331,7 +331,7 @@ static int lease_held(struct shared *shared, int64_t *wait_ns)
                         &held.lease, wait_ns);
     if (rc == 1) {
         held_forget_if_restarted(shared);
-        rc = held_place_all(&held);
+        rc = held_move_all(&held);
         rc = rc < 0 ? rc : 1;
     }
     held_unlink(&held);
@@ -370,7 +370,7 @@ static int wait_for_more(struct shared *shared, int rc, int64_t wait_ns, int64_t
         return 1;
     if (pause_ns < 0)
         return (int)pause_ns;
-    rc = held_learn(shared);
+    rc = held_update_site(shared);
     return rc == 0 ? coil_sleep(pause_ns) : rc;
 }
 
@@ -383,7 +383,7 @@ static int lease_hosts(struct shared *shared, enum frontier_class class)
         rc = lease_host(shared, class, &wait_ns);
         if (rc == 1) {
             look_ns = LOOK_NS;
-            rc = held_learn(shared);
+            rc = held_update_site(shared);
         } else {
             rc = wait_for_more(shared, rc, wait_ns, &look_ns);
         }

@@ -122,9 +122,9 @@ int held_hold(void *arg);
  * Call the crawl's add_origin() if Redis has reported new origins, and end_starts() if it
  * has reported that all start URLs are completed.
  */
-int held_learn(struct shared *shared);
+int held_update_site(struct shared *shared);
 
-int held_place_all(struct held *held);
+int held_move_all(struct held *held);
 
 /*
  * True if another host may be leased, because too few targets are leased, or because

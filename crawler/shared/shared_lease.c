@@ -60,7 +60,7 @@ static int add_leased_item(struct held *held, struct lease_item *item)
     return 0;
 }
 
-static int give_new(struct held *held)
+static int add_new_items(struct held *held)
 {
     int rc = 0;
 
@@ -376,14 +376,14 @@ int held_hold(void *arg)
     int rc = take_host(held);
 
     if (rc == 0)
-        rc = give_new(held);
+        rc = add_new_items(held);
     while (rc == 0 && held->at_work + held_unsent_count(held) > 0 &&
            !held->lease.is_lost) {
         rc = wait_for_change(held);
         if (rc == 0)
             rc = send_all(held);
         if (rc == 0)
-            rc = give_new(held);
+            rc = add_new_items(held);
     }
     give_back(held);
     held_destroy(held);
@@ -402,7 +402,7 @@ static int end_starts(struct shared *shared)
     return crawl->end_starts(crawl->arg);
 }
 
-int held_learn(struct shared *shared)
+int held_update_site(struct shared *shared)
 {
     const struct shared_crawl *crawl = shared->options.crawl;
     struct leases *leases = shared->options.leases;
@@ -444,9 +444,9 @@ static int place_some(struct held *held)
     return rc < 0 ? rc : 0;
 }
 
-int held_place_all(struct held *held)
+int held_move_all(struct held *held)
 {
-    int rc = held_learn(held->shared);
+    int rc = held_update_site(held->shared);
 
     while (rc == 0 && held->shared->knows_site && held->lease.count > 0)
         rc = place_some(held);
