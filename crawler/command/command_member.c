@@ -30,7 +30,8 @@ static void print_count(const struct run *run)
             "coil-crawl: %zu URLs were fetched here; %s: coil-crawl collect DIR "
             "--frontier ... --crawl %s prints what was found\n",
             frontier_finished_count(&run->crawler.frontier),
-            run->crawler.result.out_of_time ? "the time is over" : "the crawl is over",
+            run->crawler.result.out_of_time ? "--max-duration has passed"
+                                            : "the crawl is over",
             options->crawl);
 }
 
