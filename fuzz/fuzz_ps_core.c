@@ -146,7 +146,7 @@ static void read_core(const char *path, bool whole)
         return;
     }
     image_begin(image, INT64_MAX);
-    n = table_find(image, tables, why, sizeof why);
+    n = table_find(image, true, tables, why, sizeof why);
     for (size_t i = 0; i < n; i++) {
         CLAIM(snapshot_take(image, &tables[i], &options, &snapshot));
         CLAIM(snapshot_finish(&snapshot));

@@ -105,6 +105,7 @@ int coil__trace_write_file(coil_loop *loop, const char *path, bool append)
 {
     const struct coil__trace *trace = loop->trace_kept;
     struct coil__trace_copy copy = {.clock = trace->clock,
+                                    .id = loop->number,
                                     .loop = loop->number,
                                     .pid = loop->pid,
                                     .thread = loop->thread,

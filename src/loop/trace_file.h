@@ -28,7 +28,8 @@ struct coil__trace_copy {
     const struct coil__trace_record *records; /* oldest first */
     size_t count;
     struct coil__trace_clock clock;
-    uint32_t loop; /* number of the loop */
+    uint32_t id;   /* identifies the loop in the file */
+    uint32_t loop; /* number of the loop; each copy of libcoil counts its own loops */
     int pid, thread;
     void *arg; /* passed to both functions */
     /* Copy a text of the traced process. Returns false if the text cannot be read. */
@@ -40,7 +41,7 @@ struct coil__trace_copy {
 struct coil__trace_writer {
     FILE *out;
     const struct coil__trace_format *format;
-    uint32_t loop; /* number of the loop whose events are being written */
+    uint32_t loop; /* identifies the loop whose events are being written */
     /* The state of the format. */
     struct coil__report report;
     bool follows; /* the next event needs a comma before it */

@@ -707,7 +707,7 @@ int coil__trace_write_events(struct coil__trace_writer *writer,
     struct conversion c = {.copy = copy, .writer = writer};
     char name[96];
 
-    writer->loop = copy->loop;
+    writer->loop = copy->id;
     snprintf(name, sizeof name, "loop %u (process %d, thread %d)", (unsigned)copy->loop,
              copy->pid, copy->thread);
     coil__symbols_begin();

@@ -91,7 +91,8 @@ static void trace(const struct options *o, struct inspected *inspected)
 {
     const struct tracing tracing = {
         .image = inspected->image,
-        .table = &inspected->tables[0],
+        .tables = inspected->tables,
+        .table_count = inspected->table_count,
         .pid = o->pid,
         .duration_ns = o->trace_ns,
         .options = {.pid = o->pid == 0 ? 0 : frozen_id_inside(o->pid, o->pid),
@@ -124,8 +125,8 @@ static void inspect(const struct options *o, struct inspected *inspected)
     if (inspected->image == NULL)
         fail(why);
     image_begin(inspected->image, o->how.limit_ns);
-    inspected->table_count =
-        table_find(inspected->image, inspected->tables, why, sizeof why);
+    inspected->table_count = table_find(inspected->image, !o->trace, inspected->tables,
+                                        why, sizeof why); /* loops may open later */
     if (inspected->table_count == 0)
         fail(inspected->image->budget.cut != NULL ? inspected->image->budget.cut : why);
     if (!unwinder_open(&inspected->unwinder, inspected->image, o->pid, o->core, why,

@@ -28,6 +28,7 @@
 #define TRACE_UNTIL_AT 64
 
 struct ring {
+    size_t copy;          /* index of the copy of coil that the loop belongs to */
     uint64_t loop, trace; /* addresses */
     uint32_t number;
     int pid, thread;
@@ -48,13 +49,15 @@ struct kind {
 
 struct reader {
     const struct tracing *tracing;
+    bool is_traced[TABLES_MAX]; /* for each copy of coil; false: it is too old */
     struct kind kinds[KINDS_MAX];
     size_t kind_count;
     struct ring *rings;
     size_t ring_count;
-    struct snapshot before, after; /* `before` is unused for a core */
-    bool is_full;                  /* RECORDS_MAX were read */
-    bool failed;                   /* memory ran out */
+    /* For each copy of coil. `before` is unused for a core. */
+    struct snapshot before[TABLES_MAX], after[TABLES_MAX];
+    bool is_full; /* RECORDS_MAX were read */
+    bool failed;  /* memory ran out */
 };
 
 /* ---- reading ----------------------------------------------------------------------- */
@@ -64,28 +67,34 @@ static bool read_bytes(const struct reader *r, uint64_t address, void *to, size_
     return address != 0 && image_read(r->tracing->image, address, to, bytes);
 }
 
-static bool read_member(const struct reader *r, uint64_t object,
+/* Read a member of an object that belongs to a copy of coil. */
+static bool read_member(const struct reader *r, size_t copy, uint64_t object,
                         enum coil__outside_key key, void *to, size_t bytes)
 {
-    const struct table *table = r->tracing->table;
+    const struct table *table = &r->tracing->tables[copy];
 
     return table->has[key] && read_bytes(r, object + table->values[key], to, bytes);
 }
 
-static struct ring *find_ring(struct reader *r, uint64_t loop)
+/* Find or create the ring of a loop. A later loop may have the same address. */
+static struct ring *find_ring(struct reader *r, size_t copy, uint64_t loop)
 {
     struct ring *ring;
+    uint32_t number;
 
+    if (!read_member(r, copy, loop, COIL__AT_LOOP_NUMBER, &number, sizeof number))
+        return NULL;
     for (size_t i = 0; i < r->ring_count; i++)
-        if (r->rings[i].loop == loop)
+        if (r->rings[i].loop == loop && r->rings[i].number == number &&
+            r->rings[i].copy == copy)
             return &r->rings[i];
     if (r->ring_count == LOOPS_MAX)
         return NULL;
     ring = &r->rings[r->ring_count];
-    *ring = (struct ring){.loop = loop};
-    if (!read_member(r, loop, COIL__AT_LOOP_NUMBER, &ring->number, sizeof ring->number) ||
-        !read_member(r, loop, COIL__AT_LOOP_PID, &ring->pid, sizeof ring->pid) ||
-        !read_member(r, loop, COIL__AT_LOOP_THREAD, &ring->thread, sizeof ring->thread))
+    *ring = (struct ring){.copy = copy, .loop = loop, .number = number};
+    if (!read_member(r, copy, loop, COIL__AT_LOOP_PID, &ring->pid, sizeof ring->pid) ||
+        !read_member(r, copy, loop, COIL__AT_LOOP_THREAD, &ring->thread,
+                     sizeof ring->thread))
         return NULL;
     r->ring_count++;
     return ring;
@@ -118,7 +127,7 @@ static bool reserve(struct reader *r, struct ring *ring, size_t more)
 static bool copy_records(struct reader *r, struct ring *ring, uint64_t first,
                          uint64_t end, uint64_t mask)
 {
-    const struct table *table = r->tracing->table;
+    const struct table *table = &r->tracing->tables[ring->copy];
     uint64_t records = ring->trace + table->values[COIL__AT_TRACE_RECORDS];
     struct coil__trace_record *to = ring->records + ring->count;
 
@@ -174,7 +183,8 @@ static void take_records(struct reader *r, struct ring *ring, uint64_t first,
         return;
     loss = ring->records + ring->count++;
     if (!copy_records(r, ring, first, end, mask) ||
-        !read_member(r, ring->trace, COIL__AT_TRACE_COUNT, &count, sizeof count)) {
+        !read_member(r, ring->copy, ring->trace, COIL__AT_TRACE_COUNT, &count,
+                     sizeof count)) {
         ring->count--;
         return;
     }
@@ -195,17 +205,17 @@ static void take_records(struct reader *r, struct ring *ring, uint64_t first,
 static void read_ring(struct reader *r, struct ring *ring)
 {
     uint64_t trace = 0, count, mask, first;
+    size_t copy = ring->copy;
 
-    if (!read_member(r, ring->loop, COIL__AT_LOOP_TRACE, &trace, sizeof trace) ||
-        !read_member(r, trace, COIL__AT_TRACE_COUNT, &count, sizeof count) ||
-        !read_member(r, trace, COIL__AT_TRACE_MASK, &mask, sizeof mask) ||
-        (mask & (mask + 1)) != 0 || mask < MARGIN || mask >= RING_RECORDS_MAX ||
-        !r->tracing->table->has[COIL__AT_TRACE_RECORDS])
+    if (!read_member(r, copy, ring->loop, COIL__AT_LOOP_TRACE, &trace, sizeof trace) ||
+        !read_member(r, copy, trace, COIL__AT_TRACE_COUNT, &count, sizeof count) ||
+        !read_member(r, copy, trace, COIL__AT_TRACE_MASK, &mask, sizeof mask) ||
+        (mask & (mask + 1)) != 0 || mask < MARGIN || mask >= RING_RECORDS_MAX)
         return;
     if (trace != ring->trace || count < ring->next)
         ring->next = 0;
     ring->trace = trace;
-    read_member(r, trace, COIL__AT_TRACE_CLOCK, &ring->clock, sizeof ring->clock);
+    read_member(r, copy, trace, COIL__AT_TRACE_CLOCK, &ring->clock, sizeof ring->clock);
     first = oldest(count, mask);
     if (first < ring->next)
         first = ring->next;
@@ -215,22 +225,29 @@ static void read_ring(struct reader *r, struct ring *ring)
         take_records(r, ring, first, count, mask);
 }
 
-/* Read the rings of all loops that belong to this process. */
-static void read_rings(struct reader *r)
+static void read_rings_of_copy(struct reader *r, size_t copy)
 {
-    const struct table *table = r->tracing->table;
+    const struct table *table = &r->tracing->tables[copy];
 
-    image_begin(r->tracing->image, READ_LIMIT_NS);
     for (uint32_t i = 0; i < table->loop_count; i++) {
         uint64_t loop = 0;
         struct ring *ring =
             read_bytes(r, table->loops + i * sizeof loop, &loop, sizeof loop) && loop != 0
-                ? find_ring(r, loop)
+                ? find_ring(r, copy, loop)
                 : NULL;
 
         if (ring != NULL)
             read_ring(r, ring);
     }
+}
+
+/* Read the rings of all loops that belong to this process. */
+static void read_rings(struct reader *r)
+{
+    image_begin(r->tracing->image, READ_LIMIT_NS);
+    for (size_t i = 0; i < r->tracing->table_count; i++)
+        if (r->is_traced[i])
+            read_rings_of_copy(r, i);
 }
 
 /* ---- tracing a process ------------------------------------------------------------- */
@@ -251,14 +268,21 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static bool request(const struct tracing *tracing, int64_t until)
+/* Make the loops of all copies of coil trace themselves until this time. */
+static bool request(const struct reader *r, int64_t until)
 {
     struct iovec local = {&until, sizeof until};
-    struct iovec remote = {(void *)(uintptr_t)(tracing->table->address + TRACE_UNTIL_AT),
-                           sizeof until};
+    bool ok = true;
 
-    return process_vm_writev(tracing->pid, &local, 1, &remote, 1, 0) ==
-           (ssize_t)sizeof until;
+    for (size_t i = 0; i < r->tracing->table_count; i++) {
+        uint64_t address = r->tracing->tables[i].address + TRACE_UNTIL_AT;
+        struct iovec remote = {(void *)(uintptr_t)address, sizeof until};
+
+        if (r->is_traced[i])
+            ok &= process_vm_writev(r->tracing->pid, &local, 1, &remote, 1, 0) ==
+                  (ssize_t)sizeof until;
+    }
+    return ok;
 }
 
 static void wait_until(int64_t time)
@@ -271,8 +295,11 @@ static void wait_until(int64_t time)
 static bool is_open(const struct reader *r)
 {
     uint64_t loops;
+    bool is_readable = false;
 
-    return read_bytes(r, r->tracing->table->loops, &loops, sizeof loops);
+    for (size_t i = 0; i < r->tracing->table_count; i++)
+        is_readable |= read_bytes(r, r->tracing->tables[i].loops, &loops, sizeof loops);
+    return is_readable;
 }
 
 static bool trace_process(struct reader *r, char *why, size_t size)
@@ -280,9 +307,10 @@ static bool trace_process(struct reader *r, char *why, size_t size)
     struct sigaction action = {.sa_handler = on_interrupt}, previous;
     int64_t end = now_ns() + r->tracing->duration_ns;
 
-    if (!request(r->tracing, end)) {
+    if (!request(r, end)) {
         snprintf(why, size, "process %d cannot be traced: %s", r->tracing->pid,
                  strerror(errno));
+        request(r, 0);
         return false;
     }
     sigaction(SIGINT, &action, &previous);
@@ -292,7 +320,7 @@ static bool trace_process(struct reader *r, char *why, size_t size)
         wait_until(next < end ? next : end);
         read_rings(r);
     }
-    request(r->tracing, 0);
+    request(r, 0);
     sigaction(SIGINT, &previous, NULL);
     if (r->is_full)
         fprintf(stderr, "coil-ps: the trace ends %.3f s early: a loop has %zu records\n",
@@ -335,8 +363,10 @@ static void each_task(void *arg, coil__trace_visit_task *visit, void *visit_arg)
 {
     const struct source *source = arg;
 
-    visit_tasks(&source->reader->before, source->ring->number, visit, visit_arg);
-    visit_tasks(&source->reader->after, source->ring->number, visit, visit_arg);
+    const struct ring *ring = source->ring;
+
+    visit_tasks(&source->reader->before[ring->copy], ring->number, visit, visit_arg);
+    visit_tasks(&source->reader->after[ring->copy], ring->number, visit, visit_arg);
 }
 
 static bool write_rings(const struct reader *r, FILE *out)
@@ -351,6 +381,7 @@ static bool write_rings(const struct reader *r, FILE *out)
         struct coil__trace_copy copy = {.records = ring->records,
                                         .count = ring->count,
                                         .clock = ring->clock,
+                                        .id = (uint32_t)i + 1,
                                         .loop = ring->number,
                                         .pid = ring->pid,
                                         .thread = ring->thread,
@@ -374,11 +405,16 @@ static size_t count_records(const struct reader *r)
     return n;
 }
 
-/* Take a snapshot of the existing tasks, for their names. */
-static bool read_names(const struct reader *r, struct snapshot *snapshot)
+/* Take snapshots of the existing tasks, for their names. */
+static bool read_names(const struct reader *r, struct snapshot *snapshots)
 {
-    return snapshot_take(r->tracing->image, r->tracing->table, &r->tracing->options,
-                         snapshot);
+    const struct tracing *tracing = r->tracing;
+
+    for (size_t i = 0; i < tracing->table_count; i++)
+        if (r->is_traced[i] && !snapshot_take(tracing->image, &tracing->tables[i],
+                                              &tracing->options, &snapshots[i]))
+            return false;
+    return true;
 }
 
 static bool collect(struct reader *r, char *why, size_t size)
@@ -387,31 +423,46 @@ static bool collect(struct reader *r, char *why, size_t size)
         read_rings(r);
         return true;
     }
-    return read_names(r, &r->before) && trace_process(r, why, size);
+    return read_names(r, r->before) && trace_process(r, why, size);
 }
 
-static bool can_be_traced(const struct tracing *tracing)
+static bool can_be_traced(struct image *image, const struct table *table)
 {
     uint32_t bytes = 0;
 
-    return image_read(tracing->image, tracing->table->address + 12, &bytes,
-                      sizeof bytes) &&
-           bytes >= BYTES_OF_TABLE && tracing->table->has[COIL__AT_LOOP_TRACE] &&
-           tracing->table->has[COIL__AT_TRACE_RECORDS] &&
-           tracing->table->values[COIL__TRACE_RECORD_BYTES] ==
-               sizeof(struct coil__trace_record);
+    return image_read(image, table->address + 12, &bytes, sizeof bytes) &&
+           bytes >= BYTES_OF_TABLE && table->has[COIL__AT_LOOP_TRACE] &&
+           table->has[COIL__AT_TRACE_RECORDS] &&
+           table->values[COIL__TRACE_RECORD_BYTES] == sizeof(struct coil__trace_record);
+}
+
+/* Set is_traced. Returns false if no copy of coil can be traced. */
+static bool choose_copies(struct reader *r)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->tracing->table_count; i++)
+        if (can_be_traced(r->tracing->image, &r->tracing->tables[i])) {
+            r->is_traced[i] = true;
+            n++;
+        }
+    if (n > 0 && n < r->tracing->table_count)
+        fprintf(stderr, "coil-ps: %zu of %zu copies of coil are too old to be traced\n",
+                r->tracing->table_count - n, r->tracing->table_count);
+    return n > 0;
 }
 
 bool ring_trace(const struct tracing *tracing, FILE *out, char *why, size_t size)
 {
-    struct reader r = {.tracing = tracing, .rings = calloc(LOOPS_MAX, sizeof *r.rings)};
+    static struct reader r;
     bool ok = false;
 
+    r = (struct reader){.tracing = tracing, .rings = calloc(LOOPS_MAX, sizeof *r.rings)};
     snprintf(why, size, "out of memory");
-    if (!can_be_traced(tracing))
+    if (!choose_copies(&r))
         snprintf(why, size, "the coil of this program is too old to be traced");
     else if (r.rings != NULL && collect(&r, why, size) && !r.failed &&
-             read_names(&r, &r.after)) {
+             read_names(&r, r.after)) {
         ok = count_records(&r) > 0 && write_rings(&r, out);
         if (count_records(&r) == 0)
             snprintf(why, size, "%s",
@@ -419,8 +470,10 @@ bool ring_trace(const struct tracing *tracing, FILE *out, char *why, size_t size
                          ? "there are no records: no loop has polled meanwhile"
                          : "there is no trace in this core");
     }
-    snapshot_free(&r.before);
-    snapshot_free(&r.after);
+    for (size_t i = 0; i < tracing->table_count; i++) {
+        snapshot_free(&r.before[i]);
+        snapshot_free(&r.after[i]);
+    }
     for (size_t i = 0; i < r.ring_count; i++)
         free(r.rings[i].records);
     free(r.rings);

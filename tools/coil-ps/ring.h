@@ -11,7 +11,8 @@
 
 struct tracing {
     struct image *image;
-    const struct table *table;
+    const struct table *tables; /* the copies of coil, at most TABLES_MAX */
+    size_t table_count;
     int pid;             /* 0: a core */
     int64_t duration_ns; /* duration of the trace; unused for a core */
     struct snapshot_options options;

@@ -236,8 +236,8 @@ static bool has_loops(struct image *image, const struct table *table)
     return false;
 }
 
-size_t table_find(struct image *image, struct table tables[TABLES_MAX], char *why,
-                  size_t size)
+size_t table_find(struct image *image, bool with_loops, struct table tables[TABLES_MAX],
+                  char *why, size_t size)
 {
     bool is_first_empty = false;
     size_t n = 0;
@@ -258,7 +258,7 @@ size_t table_find(struct image *image, struct table tables[TABLES_MAX], char *wh
             continue;
         }
         table.resume = note.resume;
-        is_empty = !has_loops(image, &table);
+        is_empty = with_loops && !has_loops(image, &table);
         if (n > 0 && is_first_empty && !is_empty)
             table_free(&tables[--n]);
         if (n > 0 && is_empty) {

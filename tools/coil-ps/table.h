@@ -28,12 +28,12 @@ struct table {
 };
 
 /*
- * Find the tables of all modules that contain coil and have loops. If no module has
- * loops, find the table of the first module that contains coil. Returns the number of
- * tables, or 0 with a message in `why`.
+ * Find the tables of all modules that contain coil. If `with_loops` is true, ignore
+ * modules without loops, except the first module if no module has loops. Returns the
+ * number of tables, or 0 with a message in `why`.
  */
-size_t table_find(struct image *image, struct table tables[TABLES_MAX], char *why,
-                  size_t size);
+size_t table_find(struct image *image, bool with_loops, struct table tables[TABLES_MAX],
+                  char *why, size_t size);
 
 /* Read the table at `address`. Returns false with a message in `why`. */
 bool table_read(struct image *image, uint64_t address, struct table *table, char *why,

@@ -7,11 +7,16 @@
  *     traced spin         tasks that only yield, until a signal
  *     traced crash        tasks that yield, then abort()
  *     traced idle         one task that sleeps
+ *     traced twice        like work, with a loop of this copy of coil and, on another
+ *                         thread, a loop of libcoil.so
+ *     traced twice-crash  like twice, then abort()
  *
  * The program prints "ready" and its process id as soon as it may be traced.
  */
 #include <coil.h>
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,10 +135,53 @@ static int idle(void *arg)
     return coil_sleep(COIL_SEC(1000));
 }
 
+/* ---- two copies of coil ------------------------------------------------------------ */
+
+static int (*other_run)(coil_task_fn fn, void *arg, const void *opts);
+static int (*other_sleep)(int64_t ns);
+static _Atomic int wakes_of_other;
+
+static int sleep_in_other(void *arg)
+{
+    int rc = 0;
+
+    (void)arg;
+    for (; rc == 0; wakes_of_other++)
+        rc = other_sleep(COIL_MSEC(1));
+    return rc;
+}
+
+static void *run_other(void *arg)
+{
+    other_run(sleep_in_other, NULL, NULL);
+    return arg;
+}
+
+static void begin_other(void)
+{
+    void *library = dlopen("libcoil.so", RTLD_NOW | RTLD_LOCAL);
+    pthread_t thread;
+
+    if (library == NULL)
+        abort();
+    *(void **)&other_run = dlsym(library, "coil_run");
+    *(void **)&other_sleep = dlsym(library, "coil_sleep");
+    pthread_create(&thread, NULL, run_other, NULL);
+}
+
+static int crash_after_other(void *arg)
+{
+    (void)arg;
+    while (wakes_of_other < 10)
+        must(coil_sleep(COIL_MSEC(1)));
+    abort();
+}
+
 int main(int argc, char *argv[])
 {
     const char *mode = argc > 1 ? argv[1] : "";
     coil_task_fn work = work_for_ever, spin = spin_for_ever, crashing = crash;
+    coil_task_fn crashing_late = crash_after_other;
 
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     printf("ready %d\n", (int)getpid());
@@ -146,6 +194,10 @@ int main(int argc, char *argv[])
         return coil_run(run_workers, &spin, NULL) < 0;
     if (strcmp(mode, "crash") == 0)
         return coil_run(run_workers, &crashing, NULL) < 0;
+    if (strncmp(mode, "twice", 5) == 0) {
+        begin_other();
+        return coil_run(run_workers, mode[5] == '\0' ? &work : &crashing_late, NULL) < 0;
+    }
     if (strcmp(mode, "idle") == 0)
         return coil_run(idle, NULL, NULL) < 0;
     return 2;
