@@ -1,8 +1,9 @@
 /*
  * outside_keys.h - the keys of the rows in outside.h. Tools include this file.
  *
- * The meaning of a number never changes, and a number is never reused: new keys are
- * appended to a group. Keys with AT in their names are offsets of members.
+ * The meaning of a number never changes: new keys are appended to a group. Keys with AT
+ * in their names are offsets of members. These numbers belonged to keys that no tool
+ * used, and are not used again: 10, 26, 47 to 50, 62 to 64, 89, 96, 111, 125, 144, 175.
  */
 #ifndef COIL_CORO_OUTSIDE_KEYS_H
 #define COIL_CORO_OUTSIDE_KEYS_H
@@ -15,10 +16,9 @@ enum coil__outside_key {
     COIL__AT_STACK_STATE = 4,        /* 1 byte */
     COIL__AT_STACK_STORED_STEPS = 5, /* 1 byte */
     COIL__AT_STACK_CELL = 6,
-    COIL__STACK_IS_LIGHT = 7,    /* the flag in the size class */
-    COIL__STACK_IS_STORED = 8,   /* the state of a light stack that is swapped out */
-    COIL__STACK_STEP_BYTES = 9,  /* the unit of `stored_steps` */
-    COIL__STACK_STORED_MAX = 10, /* the maximum size of a stack that is swapped out */
+    COIL__STACK_IS_LIGHT = 7,   /* the flag in the size class */
+    COIL__STACK_IS_STORED = 8,  /* the state of a light stack that is swapped out */
+    COIL__STACK_STEP_BYTES = 9, /* the unit of `stored_steps` */
 
     /* struct coil__coro, and its class */
     COIL__AT_CORO_SP = 20,
@@ -27,7 +27,6 @@ enum coil__outside_key {
     COIL__AT_CORO_NUMBER = 23, /* 4 bytes */
     COIL__AT_CORO_CLASS = 24,
     COIL__AT_CORO_CLASS_KIND = 25, /* 4 bytes */
-    COIL__CORO_IS_TASK = 26,
     COIL__CORO_IS_GENERATOR = 27,
 
     /* struct coil_gen */
@@ -43,11 +42,6 @@ enum coil__outside_key {
     COIL__AT_LOOP_CLOCK_READ = 44, /* 8 bytes: last reading of CLOCK_MONOTONIC, in ns */
     COIL__AT_LOOP_IS_VIRTUAL = 45, /* 1 byte: true if the clock is virtual */
     COIL__AT_LOOP_VIRTUAL_NOW = 46,
-    /* 8 bytes. This count and the next two are updated at each poll */
-    COIL__AT_LOOP_POLLS = 47,
-    COIL__AT_LOOP_TURNS = 48,
-    COIL__AT_LOOP_RUNS = 49,
-    COIL__AT_LOOP_CALLBACK = 50, /* the program's callback that is running or ran last */
     COIL__AT_LOOP_CORO_THREAD = 51,
     COIL__AT_CORO_THREAD_RUNNING = 52, /* the coroutine that runs on the thread */
 
@@ -56,9 +50,6 @@ enum coil__outside_key {
     /* struct coil__scheduler */
     COIL__AT_SCHEDULER_CURRENT = 60,
     COIL__AT_SCHEDULER_TASKS = 61, /* a list of tasks, linked by COIL__AT_TASK_LINK */
-    COIL__AT_SCHEDULER_SPAWNED = 62,
-    COIL__AT_SCHEDULER_LOOP_CORO = 63,
-    COIL__AT_SCHEDULER_EAGER_RETURN = 64,
 
     /* a list: struct coil__list */
     COIL__AT_LIST_NEXT = 70,
@@ -73,20 +64,17 @@ enum coil__outside_key {
     COIL__AT_TASK_WAIT = 86,
     COIL__AT_TASK_FLAGS = 87,   /* 1 byte */
     COIL__TASK_IS_STARTED = 88, /* in the flags */
-    COIL__TASK_MUST_CANCEL = 89,
-    COIL__AT_TASK_STEPS = 90, /* 2 bytes */
+    COIL__AT_TASK_STEPS = 90,   /* 2 bytes */
     COIL__AT_TASK_FUTURE = 91,
     COIL__AT_TASK_NAME = 92,
     COIL__AT_TASK_SPAWNED_AT = 93,
     COIL__AT_TASK_SPAWNED_BY = 94, /* 4 bytes: a task's number, or 0 */
     COIL__AT_TASK_REGIONS = 95,
-    COIL__AT_TASK_GROUP = 96,
     COIL__AT_TASK_GROUP_LINK = 97,
     COIL__AT_TASK_CANCELLING = 98, /* 4 bytes */
 
     /* struct coil_future */
-    COIL__AT_FUTURE_RC = 110,      /* 4 bytes: -EINPROGRESS while pending */
-    COIL__AT_FUTURE_IS_TASK = 111, /* 1 byte */
+    COIL__AT_FUTURE_RC = 110, /* 4 bytes: -EINPROGRESS while pending */
 
     /* struct coil__name */
     COIL__NAME_BYTES_IN_PLACE = 120, /* the last byte is the kind */
@@ -94,16 +82,14 @@ enum coil__outside_key {
     COIL__NAME_IS_NUMBER = 122,      /* kind of a name that is "task-" and a number */
     COIL__AT_NAME_SHARED = 123,
     COIL__AT_NAME_SHARED_TEXT = 124,
-    COIL__NAME_SHARED_BYTES = 125,
     COIL__AT_NAME_NUMBER = 126, /* 7 bytes, before the kind */
 
     /* struct coil__wait, and its class */
     COIL__AT_WAIT_CLASS = 140,
     COIL__AT_WAIT_SINCE = 141,
     COIL__AT_WAIT_SOURCE = 142,
-    COIL__AT_WAIT_DONE = 143,   /* 1 byte */
-    COIL__AT_WAIT_PARKED = 144, /* 1 byte */
-    COIL__AT_CLASS_WHAT = 145,  /* NULL: see the path below */
+    COIL__AT_WAIT_DONE = 143,  /* 1 byte */
+    COIL__AT_CLASS_WHAT = 145, /* NULL: see the path below */
     COIL__CLASS_BYTES = 146,
 
     /*
@@ -143,7 +129,6 @@ enum coil__outside_key {
     COIL__REGION_IS_GROUP = 172,
     COIL__AT_GROUP_REGION = 173,
     COIL__AT_GROUP_CHILDREN = 174, /* tasks, linked by COIL__AT_TASK_GROUP_LINK */
-    COIL__AT_GROUP_OWNER = 175,
 
     /* coil_lock */
     COIL__AT_LOCK_LOCKED = 190, /* 1 byte */

@@ -81,8 +81,7 @@ struct starting {
 _Static_assert(sizeof(struct group) <= sizeof(coil_group), "coil_group is too small");
 
 COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_GROUP_REGION, struct group, region),
-              COIL__OUTSIDE_AT(COIL__AT_GROUP_CHILDREN, struct group, children),
-              COIL__OUTSIDE_AT(COIL__AT_GROUP_OWNER, struct group, owner));
+              COIL__OUTSIDE_AT(COIL__AT_GROUP_CHILDREN, struct group, children));
 
 static struct group *group_inside(const coil_group *group)
 {

@@ -22,16 +22,12 @@ void (*_Atomic coil__dump)(FILE *out);
 
 /* ---- for tools outside ------------------------------------------------------------- */
 
-/* The bits of `started` and `must_cancel` in the byte before coil_task.marks. */
-enum { STARTED = 1, MUST_CANCEL = 2 };
+/* The bit of `started` in the byte before coil_task.marks. */
+enum { STARTED = 1 };
 
 COIL__OUTSIDE(
     COIL__OUTSIDE_AT(COIL__AT_SCHEDULER_CURRENT, struct coil__scheduler, current),
     COIL__OUTSIDE_AT(COIL__AT_SCHEDULER_TASKS, struct coil__scheduler, tasks),
-    COIL__OUTSIDE_AT(COIL__AT_SCHEDULER_SPAWNED, struct coil__scheduler, spawned),
-    COIL__OUTSIDE_AT(COIL__AT_SCHEDULER_LOOP_CORO, struct coil__scheduler, loop_coro),
-    COIL__OUTSIDE_AT(COIL__AT_SCHEDULER_EAGER_RETURN, struct coil__scheduler,
-                     eager_return),
     COIL__OUTSIDE_SIZE(COIL__TASK_BYTES, coil_task),
     COIL__OUTSIDE_AT(COIL__AT_TASK_CORO, coil_task, coro),
     COIL__OUTSIDE_AT(COIL__AT_TASK_FN, coil_task, fn),
@@ -41,30 +37,25 @@ COIL__OUTSIDE(
     COIL__OUTSIDE_AT(COIL__AT_TASK_WAIT, coil_task, wait),
     COIL__OUTSIDE_VALUE(COIL__AT_TASK_FLAGS, offsetof(coil_task, marks) - 1),
     COIL__OUTSIDE_VALUE(COIL__TASK_IS_STARTED, STARTED),
-    COIL__OUTSIDE_VALUE(COIL__TASK_MUST_CANCEL, MUST_CANCEL),
     COIL__OUTSIDE_AT(COIL__AT_TASK_STEPS, coil_task, steps),
     COIL__OUTSIDE_AT(COIL__AT_TASK_FUTURE, coil_task, future),
     COIL__OUTSIDE_AT(COIL__AT_TASK_NAME, coil_task, name),
     COIL__OUTSIDE_AT(COIL__AT_TASK_SPAWNED_AT, coil_task, spawned_at),
     COIL__OUTSIDE_AT(COIL__AT_TASK_SPAWNED_BY, coil_task, spawned_by),
     COIL__OUTSIDE_AT(COIL__AT_TASK_REGIONS, coil_task, regions),
-    COIL__OUTSIDE_AT(COIL__AT_TASK_GROUP, coil_task, group),
     COIL__OUTSIDE_AT(COIL__AT_TASK_GROUP_LINK, coil_task, group_link),
     COIL__OUTSIDE_AT(COIL__AT_TASK_CANCELLING, coil_task, cancelling),
     COIL__OUTSIDE_AT(COIL__AT_FUTURE_RC, coil_future, rc),
-    COIL__OUTSIDE_AT(COIL__AT_FUTURE_IS_TASK, coil_future, is_task),
     COIL__OUTSIDE_SIZE(COIL__NAME_BYTES_IN_PLACE, struct coil__name),
     COIL__OUTSIDE_VALUE(COIL__NAME_IS_SHARED, COIL__NAME_SHARED),
     COIL__OUTSIDE_VALUE(COIL__NAME_IS_NUMBER, COIL__NAME_NUMBER),
     COIL__OUTSIDE_AT(COIL__AT_NAME_SHARED, struct coil__name, shared),
     COIL__OUTSIDE_AT(COIL__AT_NAME_SHARED_TEXT, struct coil__long_name, text),
-    COIL__OUTSIDE_VALUE(COIL__NAME_SHARED_BYTES, COIL__NAME_BYTES),
     COIL__OUTSIDE_AT(COIL__AT_NAME_NUMBER, struct coil__name, tail),
     COIL__OUTSIDE_AT(COIL__AT_WAIT_CLASS, struct coil__wait, class),
     COIL__OUTSIDE_AT(COIL__AT_WAIT_SINCE, struct coil__wait, since),
     COIL__OUTSIDE_AT(COIL__AT_WAIT_SOURCE, struct coil__wait, source),
     COIL__OUTSIDE_AT(COIL__AT_WAIT_DONE, struct coil__wait, done),
-    COIL__OUTSIDE_AT(COIL__AT_WAIT_PARKED, struct coil__wait, parked),
     COIL__OUTSIDE_AT(COIL__AT_CLASS_WHAT, struct coil__wait_class, what),
     COIL__OUTSIDE_SIZE(COIL__CLASS_BYTES, struct coil__wait_class),
     COIL__OUTSIDE_AT(COIL__AT_CLASS_WHAT_PATH, struct coil__wait_class, what_at),

@@ -144,14 +144,14 @@ static const uint8_t needed[] = {
 static const struct {
     uint8_t key, bytes;
 } members[] = {
-    {COIL__AT_TASK_CORO, 96},       {COIL__AT_TASK_FN, 8},
-    {COIL__AT_TASK_LINK, 16},       {COIL__AT_TASK_STEP_LINK, 16},
-    {COIL__AT_TASK_LEAF, 8},        {COIL__AT_TASK_WAIT, 8},
-    {COIL__AT_TASK_FLAGS, 1},       {COIL__AT_TASK_STEPS, 2},
-    {COIL__AT_TASK_FUTURE, 8},      {COIL__AT_TASK_NAME, 16},
-    {COIL__AT_TASK_SPAWNED_AT, 8},  {COIL__AT_TASK_SPAWNED_BY, 4},
-    {COIL__AT_TASK_REGIONS, 8},     {COIL__AT_TASK_GROUP, 8},
-    {COIL__AT_TASK_GROUP_LINK, 16}, {COIL__AT_TASK_CANCELLING, 4},
+    {COIL__AT_TASK_CORO, 96},      {COIL__AT_TASK_FN, 8},
+    {COIL__AT_TASK_LINK, 16},      {COIL__AT_TASK_STEP_LINK, 16},
+    {COIL__AT_TASK_LEAF, 8},       {COIL__AT_TASK_WAIT, 8},
+    {COIL__AT_TASK_FLAGS, 1},      {COIL__AT_TASK_STEPS, 2},
+    {COIL__AT_TASK_FUTURE, 8},     {COIL__AT_TASK_NAME, 16},
+    {COIL__AT_TASK_SPAWNED_AT, 8}, {COIL__AT_TASK_SPAWNED_BY, 4},
+    {COIL__AT_TASK_REGIONS, 8},    {COIL__AT_TASK_GROUP_LINK, 16},
+    {COIL__AT_TASK_CANCELLING, 4},
 };
 
 /* members of a coroutine, whose offsets must be less than CORO_BYTES */
