@@ -8,6 +8,12 @@
  * All other pages become holes in the core file.
  *
  *     header | program headers | section header | notes | memory
+ *
+ * A program may reserve terabytes of memory of which it uses little. The time that this
+ * file takes must depend on the used memory only. Linux 6.7 and later can list the used
+ * pages. Large gaps between saved pages are not part of the file, because the size of a
+ * file is limited. Memory with MADV_DONTDUMP, such as the shadow memory of
+ * AddressSanitizer, is not saved, as in core files that the kernel writes.
  */
 #include "save.h"
 
@@ -21,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/procfs.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -28,26 +35,42 @@
 
 #define PAGE UINT64_C(4096)
 #define COPY_PAGES ((size_t)256)
-#define ENTRIES ((size_t)4096) /* number of entries of the page map read in one call */
+#define ENTRIES ((size_t)4096)  /* number of entries of the page map read in one call */
+#define GAP (UINT64_C(1) << 30) /* a larger gap between saved pages begins a segment */
 #define FP_BYTES_MAX 4096
 
-/* Bits of /proc/PID/pagemap. */
-#define IS_PRESENT (UINT64_C(1) << 63)
-#define IS_SWAPPED (UINT64_C(1) << 62)
-#define IS_OF_FILE (UINT64_C(1) << 61)
+/* Consecutive pages. This struct and the bits are those of PAGEMAP_SCAN. */
+struct pages {
+    uint64_t begin, end, bits;
+};
 
+#define IS_OF_FILE (UINT64_C(1) << 2)
+#define IS_PRESENT (UINT64_C(1) << 3)
+#define IS_SWAPPED (UINT64_C(1) << 4)
+
+/* The argument of PAGEMAP_SCAN: linux/fs.h, since Linux 6.7. */
+struct scan {
+    uint64_t size, flags, begin, end, walked_to, list, list_room, pages_max;
+    uint64_t inverted, all_of, any_of, reported; /* bits */
+};
+
+#define SCAN _IOWR('f', 16, struct scan)
+
+/* A mapping of the process, or a segment of the core: a part of a mapping. */
 struct area {
     uint64_t begin, end, offset;
     uint64_t stored_end; /* address of the first byte that is not in the core */
     unsigned flags;      /* flags of the program header, such as PF_R */
     bool is_private, has_file;
+    bool is_excluded; /* by MADV_DONTDUMP */
     char *path;
 };
 
 struct saving {
     int pid, fd, pagemap;
-    struct area *areas;
-    size_t area_count, area_room;
+    bool has_no_scan; /* the kernel has no PAGEMAP_SCAN */
+    struct area *areas, *segments;
+    size_t area_count, area_room, segment_count, segment_room;
     struct frozen *threads;
     size_t thread_count, thread_room;
     unsigned char *notes;
@@ -150,13 +173,15 @@ static bool find_areas(struct saving *s)
     char path[64], line[4400];
     FILE *maps;
 
-    snprintf(path, sizeof path, "/proc/%d/maps", s->pid);
+    snprintf(path, sizeof path, "/proc/%d/smaps", s->pid);
     maps = fopen(path, "re");
     while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
         unsigned long long begin, end, offset, inode;
         char mode[5];
         int name = 0;
 
+        if (strncmp(line, "VmFlags:", 8) == 0 && s->area_count > 0)
+            s->areas[s->area_count - 1].is_excluded = strstr(line, " dd") != NULL;
         if (sscanf(line, "%llx-%llx %4s %llx %*s %llu %n", &begin, &end, mode, &offset,
                    &inode, &name) < 5)
             continue;
@@ -179,10 +204,10 @@ static bool find_areas(struct saving *s)
     return s->area_count > 0 || complain(s, "process %d has no memory", s->pid);
 }
 
-/* Return false for memory that belongs to the kernel or to a device. */
+/* Return false for memory of the kernel or of a device, and for excluded memory. */
 static bool is_saved(const struct area *area)
 {
-    return (area->flags & PF_R) != 0 && area->path != NULL &&
+    return (area->flags & PF_R) != 0 && area->path != NULL && !area->is_excluded &&
            strncmp(area->path, "[vvar", 5) != 0 &&
            strcmp(area->path, "[vsyscall]") != 0 &&
            strncmp(area->path, "anon_inode:", 11) != 0;
@@ -195,16 +220,58 @@ static bool is_shared_memory(const struct area *area)
                                  strncmp(area->path, "/SYSV", 5) == 0);
 }
 
-/* Return true if the page must be saved, because no permanent file contains its data. */
-static bool is_wanted(const struct area *area, uint64_t entry)
+/* Return true if the pages must be saved, because no permanent file has their data. */
+static bool are_wanted(const struct area *area, const struct pages *pages)
 {
-    if (strcmp(area->path, "[vdso]") == 0)
-        return true; /* the page map does not list the vDSO */
-    if ((entry & (IS_PRESENT | IS_SWAPPED)) == 0)
-        return false;
     if (area->is_private && area->has_file)
-        return (entry & IS_SWAPPED) != 0 || (entry & IS_OF_FILE) == 0;
+        return (pages->bits & IS_SWAPPED) != 0 || (pages->bits & IS_OF_FILE) == 0;
     return area->is_private || is_shared_memory(area);
+}
+
+/*
+ * List the pages in RAM and in swap space from *at on, and set *at to the end of the part
+ * of the area that was examined. Returns the length of the list, or -1 if the kernel
+ * cannot do that.
+ */
+static int scan_pages(const struct saving *s, uint64_t *at, uint64_t end,
+                      struct pages list[ENTRIES])
+{
+    struct scan scan = {.size = sizeof scan,
+                        .begin = *at,
+                        .end = end,
+                        .list = (uintptr_t)list,
+                        .list_room = ENTRIES,
+                        .any_of = IS_PRESENT | IS_SWAPPED,
+                        .reported = IS_PRESENT | IS_SWAPPED | IS_OF_FILE};
+    int n = ioctl(s->pagemap, SCAN, &scan);
+
+    if (n < 0 || scan.walked_to <= *at)
+        return -1;
+    *at = scan.walked_to;
+    return n;
+}
+
+/* Do the same with the page map, which has an entry of 8 bytes for each page. */
+static int read_page_map(const struct saving *s, uint64_t *at, uint64_t end,
+                         struct pages list[ENTRIES])
+{
+    static uint64_t entries[ENTRIES];
+    size_t count = (size_t)((end - *at) / PAGE);
+    ssize_t bytes;
+    int n = 0;
+
+    count = count < ENTRIES ? count : ENTRIES;
+    bytes = pread(s->pagemap, entries, count * 8, (off_t)(*at / PAGE * 8));
+    for (size_t i = 0; i < count; i++, *at += PAGE) {
+        uint64_t entry = (ssize_t)(i * 8) < bytes ? entries[i] : 0;
+        uint64_t bits = (entry >> 63 & 1 ? IS_PRESENT : 0) |
+                        (entry >> 62 & 1 ? IS_SWAPPED : 0) |
+                        (entry >> 61 & 1 ? IS_OF_FILE : 0);
+
+        if ((bits & (IS_PRESENT | IS_SWAPPED)) != 0)
+            list[n++] = (struct pages){*at, *at + PAGE, bits};
+    }
+    return n;
 }
 
 /* Called for each run of consecutive wanted pages. */
@@ -212,51 +279,73 @@ typedef bool run_fn(struct saving *s, struct area *area, uint64_t begin, uint64_
 
 static bool for_each_run(struct saving *s, struct area *area, run_fn *fn)
 {
-    static uint64_t entries[ENTRIES];
-    uint64_t begin = 0;
+    static struct pages list[ENTRIES];
+    uint64_t begin = area->begin, end = area->begin, at = area->begin;
 
-    for (uint64_t at = area->begin; at < area->end; at += ENTRIES * PAGE) {
-        size_t pages = (size_t)((area->end - at) / PAGE);
-        ssize_t n;
+    if (strcmp(area->path, "[vdso]") == 0)
+        return fn(s, area, area->begin, area->end); /* the page map does not list it */
+    while (at < area->end) {
+        int n = s->has_no_scan ? -1 : scan_pages(s, &at, area->end, list);
 
-        pages = pages < ENTRIES ? pages : ENTRIES;
-        n = pread(s->pagemap, entries, pages * 8, (off_t)(at / PAGE * 8));
-        for (size_t i = 0; i < pages; i++) {
-            uint64_t page = at + i * PAGE;
-            bool wanted = (ssize_t)(i * 8) < n && is_wanted(area, entries[i]);
-
-            if (wanted && begin == 0)
-                begin = page;
-            if (wanted || begin == 0)
+        s->has_no_scan = n < 0;
+        if (n < 0)
+            n = read_page_map(s, &at, area->end, list);
+        for (int i = 0; i < n; i++) {
+            if (!are_wanted(area, &list[i]))
                 continue;
-            if (!fn(s, area, begin, page))
-                return false;
-            begin = 0;
+            if (list[i].begin != end) {
+                if (begin != end && !fn(s, area, begin, end))
+                    return false;
+                begin = list[i].begin;
+            }
+            end = list[i].end;
         }
     }
-    return begin == 0 || fn(s, area, begin, area->end);
+    return begin == end || fn(s, area, begin, end);
 }
 
-static bool note_end(struct saving *s, struct area *area, uint64_t begin, uint64_t end)
+static bool add_segment(struct saving *s, const struct area *area, uint64_t begin)
 {
-    (void)s, (void)begin;
-    area->stored_end = end;
+    if (!reserve(s, &s->segments, &s->segment_room, s->segment_count + 1,
+                 sizeof *s->segments))
+        return false;
+    s->segments[s->segment_count] = *area;
+    s->segments[s->segment_count].begin = begin;
+    s->segments[s->segment_count++].stored_end = begin;
     return true;
 }
 
-/* Set `stored_end` of each area. */
-static bool measure(struct saving *s)
+/* Add pages to the last segment, or begin the next segment. */
+static bool add_run(struct saving *s, struct area *area, uint64_t begin, uint64_t end)
+{
+    struct area *last = &s->segments[s->segment_count - 1];
+
+    if (begin - last->stored_end > GAP) {
+        last->end = begin;
+        if (!add_segment(s, area, begin))
+            return false;
+        last = &s->segments[s->segment_count - 1];
+    }
+    last->stored_end = end;
+    return true;
+}
+
+/* Divide the areas into segments. */
+static bool find_segments(struct saving *s)
 {
     for (size_t i = 0; i < s->area_count; i++) {
         struct area *area = &s->areas[i];
+        size_t first = s->segment_count;
 
+        if (!add_segment(s, area, area->begin))
+            return false;
         if (!is_saved(area))
             continue;
-        if (!for_each_run(s, area, note_end))
+        if (!for_each_run(s, area, add_run))
             return false;
-        if (area->has_file && area->offset == 0 && area->stored_end == area->begin &&
-            area->end > area->begin)
-            area->stored_end = area->begin + PAGE;
+        if (area->has_file && area->offset == 0 && area->end > area->begin &&
+            s->segments[first].stored_end == area->begin)
+            s->segments[first].stored_end = area->begin + PAGE;
     }
     return true;
 }
@@ -426,30 +515,30 @@ static bool copy_run(struct saving *s, struct area *area, uint64_t begin, uint64
 }
 
 /*
- * Copy an area to the file. For a private mapping of a file, this includes unwritten
+ * Copy a segment to the file. For a private mapping of a file, this includes unwritten
  * pages between written ones.
  */
-static bool copy_area(struct saving *s, struct area *area)
+static bool copy_segment(struct saving *s, struct area *segment)
 {
-    if (area->is_private && area->has_file)
-        return copy_run(s, area, area->begin, area->stored_end);
-    return for_each_run(s, area, copy_run);
+    if (segment->is_private && segment->has_file)
+        return copy_run(s, segment, segment->begin, segment->stored_end);
+    return for_each_run(s, segment, copy_run);
 }
 
-static Elf64_Phdr header_of(const struct area *area, uint64_t offset)
+static Elf64_Phdr header_of(const struct area *segment, uint64_t offset)
 {
     return (Elf64_Phdr){.p_type = PT_LOAD,
-                        .p_flags = area->flags,
+                        .p_flags = segment->flags,
                         .p_offset = offset,
-                        .p_vaddr = area->begin,
-                        .p_filesz = area->stored_end - area->begin,
-                        .p_memsz = area->end - area->begin,
+                        .p_vaddr = segment->begin,
+                        .p_filesz = segment->stored_end - segment->begin,
+                        .p_memsz = segment->end - segment->begin,
                         .p_align = PAGE};
 }
 
 static bool put_head(struct saving *s, uint64_t notes)
 {
-    size_t count = s->area_count + 1;
+    size_t count = s->segment_count + 1;
     Elf64_Ehdr head = {.e_type = ET_CORE,
                        .e_machine = image_machine(),
                        .e_version = EV_CURRENT,
@@ -477,19 +566,19 @@ static bool put_head(struct saving *s, uint64_t notes)
 
 static bool write_core(struct saving *s)
 {
-    size_t headers = sizeof(Elf64_Ehdr) + (s->area_count + 1) * sizeof(Elf64_Phdr);
+    size_t headers = sizeof(Elf64_Ehdr) + (s->segment_count + 1) * sizeof(Elf64_Phdr);
     uint64_t notes = headers + sizeof(Elf64_Shdr);
 
     if (!put_head(s, notes))
         return false;
     s->at = (notes + s->note_bytes + PAGE - 1) / PAGE * PAGE;
-    for (size_t i = 0; i < s->area_count; i++) {
-        struct area *area = &s->areas[i];
-        const Elf64_Phdr header = header_of(area, s->at);
+    for (size_t i = 0; i < s->segment_count; i++) {
+        struct area *segment = &s->segments[i];
+        const Elf64_Phdr header = header_of(segment, s->at);
 
         if (!put(s, &header, sizeof header,
                  sizeof(Elf64_Ehdr) + (i + 1) * sizeof header) ||
-            (header.p_filesz > 0 && !copy_area(s, area)))
+            (header.p_filesz > 0 && !copy_segment(s, segment)))
             return false;
         s->at += header.p_filesz;
     }
@@ -500,8 +589,8 @@ static bool write_core(struct saving *s)
 static bool save(struct saving *s)
 {
     int64_t begun = monotonic_ns();
-    bool ok =
-        stop_all(s) && find_areas(s) && measure(s) && make_notes(s) && write_core(s);
+    bool ok = stop_all(s) && find_areas(s) && find_segments(s) && make_notes(s) &&
+              write_core(s);
 
     thaw(s->threads, s->thread_count);
     s->saved->stopped_ns = monotonic_ns() - begun;
@@ -534,6 +623,7 @@ bool save_core(int pid, const char *path, struct saved *saved, char *why, size_t
     for (size_t i = 0; i < s.area_count; i++)
         free(s.areas[i].path);
     free(s.areas);
+    free(s.segments);
     free(s.threads);
     free(s.notes);
     return ok;

@@ -16,6 +16,7 @@
  *     target ticks    a task that sleeps for 1 ms again and again
  *     target twice    loops of this copy of coil, and of libcoil.so
  *     target other    a loop of libcoil.so only
+ *     target sparse   terabytes of reserved memory with a few used pages
  *
  * The program prints "ready" and its process id as soon as coil-ps may inspect it.
  */
@@ -27,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -489,6 +491,28 @@ static int run_light(void *arg)
     return coil_sleep(COIL_SEC(1000));
 }
 
+/* Reserve memory, and write to the first page, to one in the middle, and to the last. */
+static void use_few_pages(const char *name, size_t bytes, int advice)
+{
+    const size_t at[] = {0, bytes / 3, bytes - 4096};
+    char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (memory == MAP_FAILED || madvise(memory, bytes, advice) < 0)
+        abort();
+    for (size_t i = 0; i < 3; i++)
+        snprintf(memory + at[i] / 4096 * 4096, 64, "page %zu of the %s memory", i, name);
+}
+
+static int run_sparse(void *arg)
+{
+    (void)arg;
+    use_few_pages("saved", (size_t)256 << 30, MADV_NORMAL);
+    use_few_pages("excluded", (size_t)8 << 40, MADV_DONTDUMP);
+    say_ready(getpid());
+    return coil_sleep(COIL_SEC(1000));
+}
+
 int main(int argc, char *argv[])
 {
     static const struct {
@@ -498,7 +522,8 @@ int main(int argc, char *argv[])
         {"dump", run_dump},         {"busy", run_busy},       {"crowd", run_crowd},
         {"deadlock", run_deadlock}, {"fork", run_fork},       {"spin", spin},
         {"light", run_light},       {"signals", run_signals}, {"returns", run_returns},
-        {"jobs", run_jobs},         {"ticks", run_ticks},     {"twice", run_twice}};
+        {"jobs", run_jobs},         {"ticks", run_ticks},     {"twice", run_twice},
+        {"sparse", run_sparse}};
 
     if (argc != 2)
         return 2;
