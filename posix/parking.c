@@ -1,10 +1,10 @@
 /*
  * parking.c - tasks that wait at an address, as threads wait at a futex.
  *
- * This file lists a task that waits for a lock under the lock's address, in one of 128
- * hash buckets (a `place`), and the task awaits a promise. A thread that unlocks, signals
- * or posts checks whether a task is listed at the place. If no task waits, the check
- * costs one load.
+ * A task that waits for a lock is added to a list in one of 128 hash buckets (a `place`),
+ * chosen by the lock's address. The task then awaits a promise. A thread that unlocks,
+ * signals or posts checks whether a task is listed at the place. If no task waits, the
+ * check costs one load.
  *
  *     the task that waits                    the thread that wakes it
  *     posix__park_begin()   is listed        posix__unpark()   unlists it, woken = true,

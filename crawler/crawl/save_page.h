@@ -12,8 +12,10 @@
 /* True if the results of pages are saved. */
 bool saves_pages(const struct crawler *crawler);
 
-/* Save the answer of a page, so that a resumed crawl does not fetch the page again. Call
-   this after process_answer(), and only if saves_pages() is true. */
+/*
+ * Save the server's answer for a page, so that a resumed crawl does not fetch the page
+ * again. Call this after process_answer(), and only if saves_pages() is true.
+ */
 int save_answer(const struct visit *visit, const struct answer *answer);
 
 /* Record that `line` of robots.txt forbids the page. */

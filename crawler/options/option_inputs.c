@@ -131,8 +131,8 @@ int option_add_matches(struct option_source *source, const char *pattern)
 
     if (strstr(pattern, "**") != NULL)
         return option_complain_of_start(source, pattern,
-                                        "\"**\" is not known here: name the folder, "
-                                        "which is searched with all below it");
+                                        "\"**\" is not supported here: name the folder, "
+                                        "whose subfolders are searched, too");
     code = glob(pattern, GLOB_BRACE | GLOB_TILDE, NULL, &found);
     if (code == GLOB_NOSPACE)
         return -ENOMEM;

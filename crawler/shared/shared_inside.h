@@ -35,8 +35,8 @@ struct held_back {
 };
 
 /*
- * A lease, its unsent results, and the items to be released from it. They are in one
- * struct, which has many members, because they are used together.
+ * A lease, its unsent results, and the items to be released from it. The struct has many
+ * members, because these three are always used together.
  */
 struct held {
     struct shared *shared;

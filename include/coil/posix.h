@@ -101,7 +101,10 @@ COIL_API const coil_task_hooks *coil_hooks_thread_locals(const void *address);
  */
 COIL_API int coil_posix_exclude(const void *address);
 
-/* In C and C++ the macro's result applies to the code that contains the macro. */
+/*
+ * In C and C++, coil_posix_active() is this macro, which tells whether the calls of the
+ * code that uses it reach libcoil-posix. The function answers for the program itself.
+ */
 #define coil_posix_active() coil_posix_reached(close, coil_may_suspend)
 
 #ifdef __cplusplus

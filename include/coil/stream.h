@@ -460,7 +460,7 @@ typedef struct coil_listen_options {
      */
     unsigned mode;
     bool keep_file;              /* closing the listener does not remove the file */
-    const coil_address *address; /* used instead of host and port, or of path */
+    const coil_address *address; /* address instead of host and port, or path */
 } coil_listen_options;
 
 /*

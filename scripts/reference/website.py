@@ -130,7 +130,8 @@ class Website:
         return source if is_copied(path) else source + '.html'
 
     def wanted(self, source):
-        """Add a page for this source, unless it exists."""
+        """Queue a page for this source, unless it was queued before. Return the source, which for a folder is its
+        README.md."""
         if (self.top / source / 'README.md').exists():
             source = os.path.join(source, 'README.md').removeprefix('./')
         if source not in self.seen:

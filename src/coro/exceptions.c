@@ -16,9 +16,9 @@
  *   which is not zero, so each switch calls this file. If there is no runtime, this file
  *   then checks whether the loader has opened an object (15 ns).
  *
- * In a new thread the switch reads `always` too, so the first switch calls this file.
- * Under a sanitizer this never changes: see sanitizer.h. A runtime is found by its name,
- * or through a weak reference if the program was linked with the runtime. Two kinds of
+ * A new thread starts with `always`, so its first switch also calls into this file. Under
+ * a sanitizer this never changes: see sanitizer.h. A runtime is found by its name, or
+ * through a weak reference if the program was linked with the runtime. Two kinds of
  * runtime are not found: a copy hidden in a plugin, and a second runtime that is opened
  * after the first was found.
  */

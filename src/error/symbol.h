@@ -21,10 +21,10 @@ void coil__symbol_print(struct coil__report *report, const char *key, const char
                         const void *pc);
 
 /*
- * Print a stack, innermost first, with one line per function, such as "parse at app.c:31"
- * after `margin`. Inlined functions have lines of their own. coil's functions are omitted
- * at the inner end (the call that failed or waits) and at the outer end (such as a server
- * that calls its handler).
+ * Print a stack, innermost first. Each function gets a line: `margin`, then text such as
+ * "parse at app.c:31". Inlined functions have lines of their own. coil's functions are
+ * omitted at the inner end (the call that failed or waits) and at the outer end (such as
+ * a server that calls its handler).
  */
 void coil__symbol_print_stack(struct coil__report *report, const char *margin,
                               void *const addresses[], size_t n);

@@ -13,9 +13,9 @@
 
 /*
  * The numbers of the open loops. An object that may outlive its loop stores the loop's
- * number, because a later loop may have the same address. The entries are atomic, because
- * a child of fork(2) might find a lock held. If the array is full, misuse of further
- * loops is not detected.
+ * number, because a later loop may have the same address. The entries are atomic instead
+ * of protected by a lock, because a child of fork(2) might inherit a held lock. If the
+ * array is full, misuse of further loops is not detected.
  */
 static _Atomic uint32_t open_loops[64]; /* 0: unused */
 static _Atomic uint32_t last_number;

@@ -7,10 +7,11 @@
  *   engine getaddrinfo, or --> the dns lane (resolver_lane.c), except for "localhost"
  *   c-ares cannot do it
  *
- * The port and the hints (kinds of sockets, services by name, errors) are interpreted by
- * getaddrinfo(3), which is called with a numeric address. Its result is a template: the
- * returned list contains a copy of this template for each address found. For a numeric
- * port and streams or datagrams, create_template() makes the template instead.
+ * getaddrinfo(3), called with a numeric address, interprets the port and the hints: it
+ * chooses the socket types, looks up service names, and detects invalid combinations. Its
+ * result is a template: the returned list contains a copy of this template for each
+ * address found. For a numeric port and streams or datagrams, create_template() makes the
+ * template instead.
  *
  * The caller frees the list with freeaddrinfo(3), which in glibc calls free(3) for each
  * node and its ai_canonname. So a node and its address are one block from malloc(3), as

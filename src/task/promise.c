@@ -284,8 +284,8 @@ static void enlist_awaiter(struct awaiter *awaiter, coil_promise *promise)
 }
 
 /*
- * Withdraw an awaiter whose wait was cancelled before its post has run. The awaiter is
- * either still in the promise's list, or already posted.
+ * Withdraw an awaiter whose wait was cancelled before its post ran. The awaiter is either
+ * still in the promise's list, or already posted.
  */
 static void leave_promise(struct awaiter *awaiter)
 {

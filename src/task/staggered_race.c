@@ -3,7 +3,7 @@
  * succeed wins. (asyncio: staggered.py; RFC 8305 connects this way: socket/attempts.c)
  *
  * Each work has a racer: a task that waits until the previous racer has failed or the
- * delay has passed, starts the next racer, and does the work. So the works begin in
+ * delay has passed, starts the next racer, and does the work. So the attempts begin in
  * order. After the last work, one more racer is started, which finds no work and ends.
  * The owner waits until all racers have ended.
  *

@@ -12,7 +12,10 @@
  */
 unsigned coil__sim_ready(const struct coil__sim_socket *socket);
 
-/* The functions of struct coil__backend_class with these names, for simulated sockets. */
+/*
+ * These functions implement submit(), attempt() and cancel() of struct
+ * coil__backend_class for simulated sockets.
+ */
 ssize_t coil__sim_submit(struct coil__sim *sim, struct coil__op *op);
 ssize_t coil__sim_attempt(struct coil__sim *sim, struct coil__op *op);
 void coil__sim_cancel(struct coil__sim *sim, struct coil__op *op);

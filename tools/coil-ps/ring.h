@@ -16,7 +16,7 @@ struct tracing {
     int pid;             /* 0: a core */
     int64_t duration_ns; /* duration of the trace; unused for a core */
     struct snapshot_options options;
-    const char *path; /* name of the output file, for its format; NULL: standard output */
+    const char *path; /* the output file, for its format; NULL: stdout */
 };
 
 /*

@@ -58,8 +58,8 @@ const char *state(coil_future *future);
 int tell(const char *what, int rc);
 
 /*
- * Return true if this is a bad day, and its failing allocation has already happened. With
- * this, scenarios handle cases that only such a failure can cause.
+ * Return true if this is a bad day, and its failing allocation has already happened.
+ * Scenarios call this to handle situations that only such a failure can cause.
  */
 bool allocation_failed(void);
 

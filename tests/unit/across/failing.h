@@ -32,9 +32,9 @@ void check_own_sentences(const struct failing_call *calls, size_t n);
 void check_last_errors(const struct failing_call *calls, size_t n);
 
 /*
- * Create each object of objects.h, or make each call, repeatedly, and let a different one
- * of its allocations and system calls fail each time. Check that no failure has the
- * message of an older failure, and that a successful call does not set the last error.
+ * Create each object of objects.h (or make each call) repeatedly. Each time, a different
+ * allocation or system call fails. Check that no failure has the message of an older
+ * failure, and that a successful call does not set the last error.
  */
 void check_objects_that_fail(void);
 void check_calls_that_fail(const struct failing_call *calls, size_t n);

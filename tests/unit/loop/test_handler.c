@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Objects of the interrupted loop. Tasks have already waited for each object that can be
- * awaited.
+ * Objects of the interrupted loop. When the handler runs, tasks are waiting for the
+ * event, the lock, the semaphore, the condition and both queues.
  */
 static struct {
     coil_loop *loop;

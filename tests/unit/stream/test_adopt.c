@@ -1,6 +1,6 @@
 /*
- * test_adopt.c - making streams of descriptors that other code has opened, releasing the
- * descriptors of streams, and moving streams between loops.
+ * test_adopt.c - creating streams from descriptors that other code has opened, releasing
+ * the descriptors of streams, and moving streams between loops.
  */
 #include "../socket/sockets.h"
 

@@ -16,7 +16,7 @@ async def group_cancelled_at_its_exit_owner():
 @scenario
 async def group_cancelled_at_its_exit_cancels_its_children():
     """If the owner is cancelled while it waits for its children, the children are cancelled in the order in which they
-    started. When they have ended, the exit returns the cancellation.
+    started. When they have ended, leaving the group raises CancelledError.
     """
     task = asyncio.create_task(group_cancelled_at_its_exit_owner())
     await asyncio.sleep(1)

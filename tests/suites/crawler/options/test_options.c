@@ -819,8 +819,8 @@ TEST(options_patterns_that_no_shell_has_expanded)
     check_starts(PARSE("example.org/a?b"), "http://example.org/a?b ");
     check_refused(PARSE("docs/*.txt"), "docs/*.txt: no file matches");
     check_refused(PARSE("**/*.md"),
-                  "**/*.md: \"**\" is not known here: name the folder, which "
-                  "is searched with all below it");
+                  "**/*.md: \"**\" is not supported here: name the folder, "
+                  "whose subfolders are searched, too");
     leave_scratch();
 }
 

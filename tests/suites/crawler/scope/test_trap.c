@@ -362,8 +362,9 @@ TEST(trap_calendars_are_not_what_has_an_end)
 }
 
 /*
- * A link is a calendar step if it leads from one date to a date that is farther from
- * November 2026.
+ * It is November 2026. A link from a URL with a date to a similar URL with another date
+ * is a calendar step if that date is far in the future, or far in the past and before the
+ * page's date.
  */
 TEST(trap_calendar_steps)
 {

@@ -37,7 +37,8 @@ TEST(verdict_every_verdict_has_its_traits)
                   traits->tone == TONE_BAD || traits->tone == TONE_GOOD);
         of_fragment += traits->is_of_fragment;
     }
-    /* known->counted has one bit for each of these verdicts, and one for all others */
+    /* the 5 bits of known->counted (frontier/target.h): one for each of these verdicts, and
+       one that all other verdicts share */
     CHECK(of_fragment <= 4);
 }
 
