@@ -110,9 +110,10 @@ def build_coil(part, name):
 
 def build_coil_http(part, name):
     """Like build_coil(), with libcoil-http, which needs libcurl."""
-    includes, *libraries = coil_flags()
-    return run_quietly([f"{ROOT}/scripts/build", str(BUILD)], cwd=ROOT) and compile_c(
-        part, name, includes, f"{BUILD}/http/libcoil-http.a", *libraries, "-lcurl")
+    if not run_quietly([f"{ROOT}/scripts/build", str(BUILD)], cwd=ROOT):
+        return None
+    includes, *libraries = coil_flags()  # reads a file that the build writes
+    return compile_c(part, name, includes, f"{BUILD}/http/libcoil-http.a", *libraries, "-lcurl")
 
 
 def build_go(part, name, **environment):
