@@ -275,7 +275,7 @@ int64_t coil__loop_check_locks(coil_loop *loop, int64_t timeout)
         deadlock->locked_since = 0;
         return timeout;
     }
-    if (deadlock->lapsed_step != 0) { /* its task now waits for something else */
+    if (deadlock->lapsed_step != 0) { /* its task does not wait for a lock now */
         deadlock->lapsed_step = 0;
         deadlock->locked_since = 0;
     }

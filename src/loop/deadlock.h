@@ -15,12 +15,12 @@ struct coil__deadlock {
     /* waits that began with coil_lock_wait_begin(), oldest first */
     struct coil__list lock_waits;
     size_t lock_wait_count;
-    int64_t locked_since; /* start of the time in which only locks are awaited, or 0 */
+    int64_t locked_since; /* time since which only locks are awaited, or 0 */
     int64_t next_check;   /* time of the next check for a deadlock */
-    uint64_t lapsed_step; /* number of the step in which a wait lapsed; 0: none */
+    uint64_t lapsed_step; /* step in which a wait lapsed (deadlock.c); 0: none */
     uint32_t rounds;      /* number of times the loop became quiet: see is_quiet() */
     bool quiet;           /* no code outside of the tasks has run in this round */
-    bool was_outside;     /* in this round, other code may release a lock */
+    bool was_outside;     /* in this round, outside code may release a lock */
     bool lock_reported;
 };
 

@@ -55,7 +55,7 @@ struct coil__descriptor {
             bool ended : 1;      /* `end` is the result after the queued bytes */
             bool more : 1;       /* make the call before polling: coil__uring_learn() */
             uint8_t type : 2;    /* enum coil__uring_type */
-            uint8_t small_reads; /* number of small reads in a row that had to wait */
+            uint8_t small_reads; /* small reads before a multishot receive */
             uint8_t called_off;  /* multishot receives cancelled by a large read */
             int16_t end;         /* 0 for the end of file, or the receive's error */
             uint16_t first, last, queued; /* buffers received ahead of a read */

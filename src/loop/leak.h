@@ -12,7 +12,7 @@
 
 struct coil__leak_kind {
     const char *noun;   /* "a stream" */
-    const char *number; /* what the object's number is, such as "descriptor"; or NULL */
+    const char *number; /* meaning of the number, such as "descriptor"; or NULL */
     const char *verb;   /* the last word of "was not destroyed" */
 };
 

@@ -151,8 +151,8 @@ static void run_close_hooks(coil_loop *loop)
 }
 
 /*
- * Run all ready runnables and all timers. Because the loop is closing, they only free
- * their objects: see struct coil__runnable.
+ * Run all ready runnables and all timers. Because the loop is closing, runnables only
+ * free the objects to which they belong: see struct coil__runnable.
  */
 static void drop_everything(coil_loop *loop)
 {
@@ -178,7 +178,7 @@ void coil_loop_close(coil_loop *loop)
     coil__trace_end(loop);
     run_close_hooks(loop);
     coil__leak_report(loop);
-    /* again, because an exception handler may have created objects */
+    /* called again, because an exception handler may have created objects */
     run_close_hooks(loop);
     loop->closing = true;
     coil__loop_finish_debug(loop);

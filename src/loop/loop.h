@@ -346,7 +346,7 @@ static inline void coil__loop_expect(coil_loop *loop, int change)
 /*
  * Return how long to wait for a timer that is due in `span_ns`: `span_ns` plus the loop's
  * slack, but at most a day. `exactly` is true if the kernel does not add the thread's
- * timer slack. A `span_ns` of 0 or less is the result of an overflow, so the wait is a
+ * timer slack. If `span_ns` is 0 or less, its computation has overflowed, so return a
  * day.
  */
 static inline int64_t coil__loop_wait_for(const coil_loop *loop, int64_t span_ns,
@@ -358,7 +358,10 @@ static inline int64_t coil__loop_wait_for(const coil_loop *loop, int64_t span_ns
                                                                : COIL__LONGEST_POLL;
 }
 
-/* Poll the backend. A post ends the wait. After an earlier post, do not wait. */
+/*
+ * Poll the backend. A post ends the wait. If there already is a post, polls without
+ * waiting.
+ */
 int coil__loop_poll(coil_loop *loop, int64_t timeout_ns);
 
 #define COIL__TURNS_UNPOLLED 64

@@ -149,8 +149,8 @@ static bool copy_sleeping_stack(struct coil__sampler *s)
 }
 
 /*
- * Wait until the signal handler has written the copy, or until a time-out before it has
- * begun to do so.
+ * Wait until the signal handler has written the copy. Returns false if the handler has
+ * not begun to write it within COPY_WITHIN.
  */
 static bool wait_for_copy(void)
 {

@@ -8,7 +8,7 @@
 
 #include <coil/loop.h>
 
-/* Private to stall.c; one in each loop. */
+/* A member of each loop. Private to stall.c. */
 struct coil__stall {
     bool is_watched;        /* used only by the loop's thread */
     struct coil__list link; /* in the list of watched loops */

@@ -42,7 +42,7 @@ struct coil__trace_writer {
     FILE *out;
     const struct coil__trace_format *format;
     uint32_t loop; /* identifies the loop whose events are being written */
-    /* The state of the format. */
+    /* State of the functions that write the file's format. */
     struct coil__report report;
     bool follows; /* the next event needs a comma before it */
     void *state;

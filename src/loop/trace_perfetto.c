@@ -252,7 +252,8 @@ static void put_instant(struct coil__trace_writer *w,
 }
 
 /*
- * Write where the arrow begins. The span at which the arrow ends contains the other end.
+ * Write the beginning of the arrow. The end of the arrow is written as part of the span
+ * at which it ends.
  */
 static void put_arrow(struct coil__trace_writer *w, const struct coil__trace_arrow *arrow)
 {

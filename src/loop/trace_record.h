@@ -12,8 +12,8 @@
 
 enum coil__trace_kind {
     /*
-     * The task with the number `task` starts to run, or, if `task` is 0, the loop does.
-     * Word: the time. Value: 0, or one of the values below.
+     * The task with the number `task` starts to run. If `task` is 0, the loop starts to
+     * run. Word: the time. Value: 0, or one of the values below.
      */
     COIL__TRACE_SWITCH = 1,
     /* The loop calls a callback. Word: the time. */

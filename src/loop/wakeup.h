@@ -54,8 +54,8 @@ void coil__loop_withdraw(coil_loop *loop, struct coil__post *post);
 int coil__wakeup_init(coil_loop *loop);
 
 /*
- * Refuse further posts, and make the calls that coil_post() has accepted. Called when the
- * loop closes.
+ * Refuse further posts, and call the functions that were posted by coil_post(). Called
+ * when the loop closes.
  */
 void coil__wakeup_run_last(coil_loop *loop);
 void coil__wakeup_finish(coil_loop *loop);

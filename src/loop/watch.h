@@ -10,7 +10,7 @@
 
 /*
  * Make `runnable` ready in each poll that finds `fd` ready in `direction`
- * (level-triggered), also after an error or hang-up. If `fd` already has a watcher in
+ * (level-triggered), or finds an error or a hang-up. If `fd` already has a watcher in
  * this direction, replace it, and watch the descriptor that has this number now. Returns
  * 0, -EBADF, -EINVAL, -ENOMEM, or -EBUSY if operations use `fd`.
  */

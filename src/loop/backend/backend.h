@@ -19,7 +19,7 @@
 struct coil__backend {
     const struct coil__backend_class *class;
     struct coil__descriptors descriptors; /* the loop's table; the loop frees it */
-    struct coil__backend *below; /* if not NULL, this backend's table is used instead */
+    struct coil__backend *below; /* NULL, or the backend with the table to use instead */
     /* The number of operations in flight and of watches, except the watch for the loop's
      * own wake-up. While this is 0 and no timer is armed, a busy loop need not poll. */
     size_t in_use;
@@ -47,7 +47,7 @@ struct coil__backend_class {
     void (*destroy)(struct coil__backend *backend);
 
     /*
-     * Prepare `fd` for operations. Fails with -EBUSY if it is watched or already
+     * Prepare `fd` for operations. Fails with -EBUSY if `fd` is watched or already
      * attached.
      */
     int (*attach)(struct coil__backend *backend, int fd);
@@ -82,8 +82,8 @@ struct coil__backend_class {
     /*
      * Like submit(), but for a task that is cancelled and so must not wait: if the result
      * is not available immediately, return -EINPROGRESS without starting the operation. A
-     * read uses the bytes received ahead; any other result comes from a new system call,
-     * not from an earlier one.
+     * read returns bytes that were received ahead, if there are any. In all other cases
+     * the result is that of a new system call.
      */
     ssize_t (*attempt)(struct coil__backend *backend, struct coil__op *op);
 
@@ -107,9 +107,9 @@ struct coil__backend_class {
 
     /*
      * Wait for an event, for up to timeout_ns (0: do not wait; COIL_NEVER: without
-     * limit), and handle all events: complete operations, and make watchers ready. The
-     * time is rounded up, never down. Returns 0 or a negative errno. If a signal
-     * interrupts the wait (EINTR), returns 0 early.
+     * limit), and handle all events: complete operations, and make watchers ready.
+     * timeout_ns is rounded up, never down, to the resolution of the system call. Returns
+     * 0 or a negative errno. If a signal interrupts the wait (EINTR), returns 0 early.
      */
     int (*poll)(struct coil__backend *backend, int64_t timeout_ns);
 
@@ -122,8 +122,9 @@ struct coil__backend_class {
 
     /*
      * Close the copies of the backend's descriptors in a child of fork(2), without
-     * changing anything that is shared with the parent. Afterwards no other function is
-     * called. Must be async-signal-safe. NULL if there is nothing to close.
+     * changing anything that is shared with the parent. After this call, no function of
+     * the backend is called in the child. Must be async-signal-safe. NULL if there is
+     * nothing to close.
      */
     void (*forked)(struct coil__backend *backend);
 

@@ -17,8 +17,8 @@ const char *coil_backend_name(void)
 }
 
 /*
- * The first backend is the default. On systems that forbid the first one, the second
- * backend is used, which works everywhere. The others are used only on request
+ * epoll is the default. On systems that forbid epoll, poll is used, which works
+ * everywhere. The other backends are used only on request
  * (docs/decisions/0007-epoll-by-default.md).
  */
 static const struct coil__backend_class *const backends[] = {

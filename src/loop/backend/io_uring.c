@@ -86,8 +86,8 @@ static void detach(struct coil__backend *backend, int fd)
 }
 
 /*
- * Returns the number of bytes received ahead, after ending the multishot receive, whose
- * last completion may contain bytes, too.
+ * End the multishot receive, and return the number of bytes received ahead. The last
+ * completion of the multishot receive may contain some of these bytes.
  */
 static size_t settle(struct coil__backend *backend, int fd, int *error)
 {

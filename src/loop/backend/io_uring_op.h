@@ -40,8 +40,8 @@ ssize_t coil__uring_submit_call(struct coil__uring *u, struct coil__descriptor *
 ssize_t coil__uring_start(struct coil__uring *u, struct coil__op *op);
 
 /*
- * Store a waiting operation in its descriptor's entry, or, for a file, in a list, and
- * count it. The operation need not be in the kernel.
+ * Store a waiting operation in its descriptor's entry or, for a file, in a list, and
+ * count the operation. Does not submit it to the kernel.
  */
 void coil__uring_enlist(struct coil__uring *u, struct coil__descriptor *d,
                         struct coil__op *op, uintptr_t state);

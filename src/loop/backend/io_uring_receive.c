@@ -8,11 +8,11 @@
  *                              at QUEUED_MOST buffers the receive is cancelled
  *   a large read ------------> the receive is cancelled; bytes go to the read directly
  *
- * A wait for readability (READABLE) is a poll at first. After such waits have been
- * followed by small reads, the next wait uses the multishot receive.
+ * Until the connection's first small read, a wait for readability (READABLE) is a poll.
+ * After that read, such a wait uses the multishot receive.
  *
- * So a server needs neither a queue entry nor a system call to get the next request from
- * a client.
+ * So once a client's connection has a multishot receive, the server needs neither a queue
+ * entry nor a system call to get the next request.
  *
  * Invariants
  * 1. Reads take bytes in the order of their arrival. A read never skips queued bytes, and
@@ -296,7 +296,10 @@ static bool is_stream(struct coil__descriptor *d, int fd)
     return d->type == COIL__URING_STREAM;
 }
 
-/* A COIL__OP_READABLE counts as small, too. */
+/*
+ * True if the operation may use a multishot receive: a small read, or a
+ * COIL__OP_READABLE.
+ */
 static bool is_small(const struct coil__op *op)
 {
     return op->kind == COIL__OP_READABLE ||
@@ -354,8 +357,8 @@ void coil__uring_call_off(struct coil__uring *u, int fd, struct coil__descriptor
 }
 
 /*
- * A failed request (because the receive was between two steps) is repeated when more
- * bytes arrive, or by detach().
+ * The request fails if the receive was between two steps. In that case the request is
+ * repeated when more bytes arrive, or by detach().
  */
 void coil__uring_called_off(struct coil__uring *u, int fd, int result)
 {
@@ -403,7 +406,10 @@ ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
     return receive_plainly(u, d, op);
 }
 
-/* True if there may be an unhandled completion of a multishot receive, with bytes. */
+/*
+ * True if no bytes are queued, but an unhandled completion of the multishot receive may
+ * contain some.
+ */
 bool coil__uring_receive_is_unclear(const struct coil__descriptor *d)
 {
     return !has_received_ahead(d) && d->receiving;

@@ -8,8 +8,8 @@
 #include "io_uring_op.h"
 
 /*
- * Submit a COIL__OP_READ, RECV, RECVMSG or READABLE. The bytes were received ahead, or
- * come from a multishot receive or a system call.
+ * Submit a COIL__OP_READ, RECV, RECVMSG or READABLE. The operation gets bytes that were
+ * received ahead, the next bytes of a multishot receive, or the result of a system call.
  */
 ssize_t coil__uring_receive(struct coil__uring *u, struct coil__descriptor *d,
                             struct coil__op *op);

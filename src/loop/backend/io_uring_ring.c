@@ -164,7 +164,7 @@ static int set_up_best(struct coil__uring *u, unsigned without)
     const unsigned needed = IORING_FEAT_NODROP | IORING_FEAT_SUBMIT_STABLE |
                             IORING_FEAT_RW_CUR_POS | IORING_FEAT_FAST_POLL |
                             IORING_FEAT_EXT_ARG;
-    static _Atomic int best; /* the kernel has refused all `setups` before this one */
+    static _Atomic int best; /* index: the kernel refused all `setups` before it */
     int first = atomic_load_explicit(&best, memory_order_relaxed), rc = -EINVAL;
 
     for (int i = first; i < SETUPS && rc == -EINVAL; i++) {

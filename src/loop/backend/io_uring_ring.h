@@ -79,7 +79,7 @@ struct coil__uring_buffers {
     uint16_t tail;
     unsigned free;    /* number of buffers without unread bytes: offered or spare */
     unsigned offered; /* number of buffers that are now offered to the kernel */
-    unsigned offer;   /* number of buffers that are to be offered */
+    unsigned offer;   /* number of buffers to be offered by the next round */
     unsigned spare;   /* head of the list of spare buffers; the last returned is first */
     bool ran_out;     /* the kernel has run out of buffers since the last round */
     bool failed;      /* could not be created: do not try again */
@@ -164,8 +164,8 @@ static inline int coil__uring_as_call(int rc)
 }
 
 /*
- * Submit the queue, and wait for a completion for up to timeout_ns. Returns 0, also if a
- * signal interrupts the wait, or a negative errno.
+ * Submit the queue, and wait for a completion for up to timeout_ns. Returns 0 or a
+ * negative errno. A signal that interrupts the wait is not an error.
  */
 int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns);
 
@@ -173,8 +173,9 @@ int coil__uring_enter(struct coil__uring *u, int64_t timeout_ns);
 bool coil__uring_has_more(const struct coil__uring *u);
 
 /*
- * Create u->event_fd, to which the kernel writes when there is a completion; make the
- * kernel write again after an earlier write. Both return 0 or a negative errno.
+ * The first function creates u->event_fd, to which the kernel writes when there is a
+ * completion. The second makes the kernel write again after an earlier write. Both return
+ * 0 or a negative errno.
  */
 int coil__uring_open_event_fd(struct coil__uring *u);
 int coil__uring_renew_event_fd(struct coil__uring *u);

@@ -51,7 +51,7 @@ static bool is_receive(const struct io_uring_cqe *cqe)
     return (cqe->user_data & COIL__URING_TAGS) == COIL__URING_RECEIVE;
 }
 
-/* Return the operation that will be handled with this completion, or NULL. */
+/* Return the operation to which this completion belongs, or NULL. */
 static const struct coil__op *op_of(const struct coil__uring *u,
                                     const struct io_uring_cqe *cqe)
 {
@@ -96,10 +96,10 @@ static void prefetch(const struct coil__uring *u, unsigned n, unsigned i, unsign
 }
 
 /*
- * With many connections, the memory that a completion needs is no longer in the
- * processor's caches. The parts of this memory cannot be prefetched all at once, because
- * each part contains the address of the next. So there are three prefetches, `ahead`
- * completions apart, before a completion is handled.
+ * With many connections, the memory that is used to handle a completion is no longer in
+ * the processor's caches. This memory has three parts, which cannot be prefetched at the
+ * same time, because each part contains the address of the next. So each completion is
+ * prefetched in three steps, `ahead` completions apart, before it is handled.
  */
 int coil__uring_reap(struct coil__uring *u, int64_t timeout_ns)
 {

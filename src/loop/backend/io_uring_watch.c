@@ -10,9 +10,9 @@
  * EBADF, and the watcher is made ready one last time.
  *
  * A poll always ends once the peer has shut down its sending side (POLLRDHUP), even if
- * that event was not requested. So while the descriptor is not writable, a poll for a
- * writer would end immediately each time. A time-out delays the next poll, by 1 ms at
- * first and later by up to 16 ms.
+ * that event was not requested. So after such a shutdown, while the descriptor is not
+ * writable, each poll for a writer would end immediately. In that case a time-out delays
+ * the next poll, by 1 ms at first and later by up to 16 ms.
  *
  * The first watch is for the loop's own wake-up. A loop that uses only timers and posts
  * from other threads has no other watch. Until the ring is needed for something else, the
@@ -107,7 +107,7 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
 
 /*
  * Make the watcher of the descriptor ready, which ppoll(2) has found ready. If the
- * descriptor was closed, the watcher is made ready only once.
+ * descriptor was closed, stop watching it, so that its watcher becomes ready only once.
  */
 static void found_alone(struct coil__uring *u, const struct pollfd *entry)
 {
@@ -128,7 +128,7 @@ int coil__uring_poll_alone(struct coil__uring *u, int64_t timeout_ns)
     const struct timespec *until = coil__readiness_timespec(timeout_ns, &span);
     int n;
 
-    /* unnecessary, because a wake-up also sets a flag that the loop checks */
+    /* no need to poll: a wake-up also sets a flag, which the loop checks */
     if (timeout_ns == 0)
         return 0;
     coil__loop_enter_kernel();

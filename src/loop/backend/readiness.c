@@ -83,13 +83,13 @@ static unsigned wanted_events(const struct coil__readiness *r,
 }
 
 /*
- * Record whether the descriptor is always ready, such as a regular file or /dev/null, so
- * that the poller refused it.
+ * Record whether the descriptor is always ready. If so, such as for a regular file or
+ * /dev/null, the poller has refused it.
  */
 static void note_always(struct coil__readiness *r, struct coil__descriptor *d,
                         bool always)
 {
-    if (d->use == COIL__WATCHED) /* operations notice when they make their calls */
+    if (d->use == COIL__WATCHED) /* only watches are counted */
         r->backend.always_ready += (size_t)always - (size_t)d->always;
     d->always = always;
 }
@@ -431,8 +431,8 @@ void coil__readiness_detach(struct coil__backend *backend, int fd)
 
 /*
  * If there is a new watcher, pass the events to the poller even if they are unchanged:
- * the owner may have closed the descriptor without removing the old watch, so that the
- * number now belongs to another descriptor.
+ * the number may now belong to another descriptor, because the owner may have closed the
+ * old one without removing its watch.
  */
 int coil__readiness_watch(struct coil__backend *backend, int fd,
                           struct coil__descriptor *d, enum coil__direction direction,
@@ -447,7 +447,10 @@ int coil__readiness_watch(struct coil__backend *backend, int fd,
 
 /* ---- events ------------------------------------------------------------------------ */
 
-/* Called if the poller has reported the descriptor as ready, but the call would block. */
+/*
+ * Called if the call would block although the poller has reported the descriptor as
+ * ready.
+ */
 static void note_ready_in_vain(struct coil__readiness *r, struct coil__descriptor *d,
                                struct coil__op *op)
 {

@@ -16,18 +16,18 @@ enum {
     COIL__FOR_IN = 1u << COIL__IN,
     COIL__FOR_OUT = 1u << COIL__OUT,
     COIL__FOR_BOTH = COIL__FOR_IN | COIL__FOR_OUT,
-    /* To wait for: report each change once. Only for pollers with `edges`. */
+    /* Requests that each change is reported once. Only for pollers with `edges`. */
     COIL__FOR_EDGES = 4,
     /*
-     * To wait for: report one event, then keep the descriptor registered without events.
-     * Only for pollers with `edges`. Used for borrowed descriptors: because an owner may
-     * close such a descriptor and reuse its number without notice, each wait passes its
-     * events to the kernel again.
+     * Requests that one event is reported, and that the descriptor then stays registered
+     * without events. Only for pollers with `edges`. Used for borrowed descriptors:
+     * because an owner may close such a descriptor and reuse its number without notice,
+     * each wait passes its events to the kernel again.
      */
     COIL__FOR_ONCE = 16,
     /*
-     * Found: a hang-up of either side, an error, or urgent data. Always combined with the
-     * direction that is ready.
+     * Reports a hang-up of either side, an error, or urgent data. Always combined with
+     * the direction that is ready.
      */
     COIL__FOUND_UNUSUAL = 8
 };
