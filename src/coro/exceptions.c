@@ -13,14 +13,14 @@
  * - Without a runtime, they are a word of the loader that changes when the next object is
  *   opened with dlopen(3), possibly by the running task.
  * - With several runtimes, or if the loader does not have such a word, they are `always`,
- *   which is not zero, so each switch calls this file. If there is no runtime, this file
- *   then checks whether the loader has opened an object (15 ns).
+ *   which is not zero, so each switch calls the functions in this file. If there is no
+ *   runtime, these functions then check whether the loader has opened an object (15 ns).
  *
- * A new thread starts with `always`, so its first switch also calls into this file. Under
- * a sanitizer this never changes: see sanitizer.h. A runtime is found by its name, or
- * through a weak reference if the program was linked with the runtime. Two kinds of
- * runtime are not found: a copy hidden in a plugin, and a second runtime that is opened
- * after the first was found.
+ * A new thread starts with `always`, so its first switch also calls these functions.
+ * Under a sanitizer, so does each later switch: see sanitizer.h. A runtime is found by
+ * its name, or through a weak reference if the program was linked with the runtime. Two
+ * kinds of runtime are not found: a copy hidden in a plugin, and a second runtime that is
+ * opened after the first was found.
  */
 #include "exceptions.h"
 

@@ -24,7 +24,7 @@
  *    generators `leaf` may be out of date, so follow `delegate`.
  * 2. While a generator runs, its `entry` is the generator that was resumed, and its
  *    coroutine's caller is the coroutine that resumed it. If another generator becomes
- *    the innermost one, it takes over this entry and this caller.
+ *    the innermost one, it gets the same `entry` and the same caller.
  * 3. `running` is true only for the innermost generator, so a chain is running if its end
  *    is running.
  * 4. While a generator in the middle of a chain is being resumed directly (a detour),
@@ -34,11 +34,11 @@
  * the switch. The switch itself passes only the return code.
  *
  * A generator may await: the task layer suspends the current coroutine, which is the
- * innermost generator, and returns to it later. Nothing changes in this file's data: the
+ * innermost generator, and resumes it later. This file's data do not change: the
  * generator stays `running`.
  *
  * As in Python, GeneratorExit (-ECANCELED) closes the delegates from the inside out. So
- * an outer generator also gets the exit if an inner one has ignored it.
+ * an outer generator gets GeneratorExit even if an inner one has ignored it.
  */
 #include "coroutine.h"
 #include "outside.h"

@@ -85,9 +85,9 @@ static COIL__NOINLINE void settle_swapped_in(void)
 }
 
 /*
- * Move the hand over the flags until a batch is full or the hand has been around once,
- * and swap out the stacks whose coroutines have been waiting since `since` or longer.
- * Returns the number of pages freed.
+ * Move the hand over the flags until a batch is full or the hand has passed all slots
+ * once. Swap out the stacks whose coroutines began to wait at `since` or earlier. Returns
+ * the number of pages freed.
  */
 static size_t sweep_flags(int64_t since)
 {

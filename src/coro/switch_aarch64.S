@@ -1,8 +1,8 @@
 /*
  * switch_aarch64.S - leaves one stack and continues on another (AAPCS64).
  *
- * The registers that a call preserves are stored, the stack pointer is exchanged, and the
- * registers of the other stack are loaded:
+ * A switch stores the callee-saved registers, exchanges the stack pointer, and loads the
+ * registers of the other stack:
  *
  *     sp + 0    x19 ... x28
  *     sp + 80   x29 (frame pointer), x30 (return address)

@@ -1,8 +1,8 @@
 /*
  * switch_x86_64.S - leaves one stack and continues on another (System V ABI).
  *
- * The registers that a call preserves are stored, the stack pointer is exchanged, and the
- * registers of the other stack are loaded:
+ * A switch stores the callee-saved registers, exchanges the stack pointer, and loads the
+ * registers of the other stack:
  *
  *     sp + 0   MXCSR (4 bytes), x87 control word (2 bytes)
  *     sp + 8   r15   r14   r13   r12   rbx   rbp
@@ -58,7 +58,7 @@
     .cfi_restore %rbp
 .endm
 
-/* The first half of a switch; load_registers must follow. */
+/* The first half of a switch. load_registers must be used right after it. */
 .macro exchange_stacks
     endbr64
     leaq -56(%rsp), %rsp

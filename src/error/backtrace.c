@@ -94,7 +94,7 @@ struct walk {
     uintptr_t bottom; /* coil's function that calls the task's function: the walk ends
                          there. If it has made a tail call, the walk ends at
                          coil__coro_main() or at the entry of the stack */
-    size_t to_skip;   /* number of the walk's own frames, if it walks another stack */
+    size_t to_skip;   /* frames of the walk itself, if it walks another stack */
     size_t depth;     /* number of frames visited */
     bool (*is_machinery)(uintptr_t function);
 };
@@ -242,7 +242,7 @@ size_t coil__backtrace_suspended(const coil__coro *coro, void *addresses[], size
 
 struct slot_search {
     const struct coil__stack *stack;
-    size_t to_skip; /* number of the walk's own frames */
+    size_t to_skip; /* number of frames of the walk itself */
     uintptr_t last; /* the address of the previous frame */
 };
 

@@ -55,8 +55,8 @@ struct printing {
     const char *margin; /* printed before each function */
     void *const *addresses;
     size_t n;
-    const char *key; /* key of the record of a single function */
-    bool cramped;    /* the stack is too small for libdw: print only modules */
+    const char *key; /* JSON key, if only one function is printed */
+    bool cramped;    /* too little stack for libdw: print only modules */
 };
 
 static const char *base_name(const char *path)

@@ -360,10 +360,10 @@ static int run_turns(coil_loop *loop, int count)
 /*
  * Cancel the remaining tasks once, and wait for them. Tasks that are spawned in the
  * meantime are not cancelled, because cancelling would never end if each task spawned
- * another one. These new tasks can run for a few more turns, as in CPython, whose loop
- * runs until it has noticed that the cancelled tasks have ended, and while it shuts down
- * generators and threads. Any task that has not ended by then is reported when the loop
- * is closed.
+ * another one. These new tasks can run for a few more turns, as many as in CPython:
+ * there, the loop needs some turns to notice that the cancelled tasks have ended, and
+ * some to shut down generators and threads. Any task that has not ended by then is
+ * reported when the loop is closed.
  */
 static int cancel_leftovers(coil_loop *loop)
 {

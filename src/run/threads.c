@@ -136,8 +136,8 @@ static void begin_member(struct member *member)
 }
 
 /*
- * Called when a member's main function has returned. After this call, other threads
- * cannot cancel its main task any more.
+ * Called when a member's main function has returned. After this call, other threads can
+ * no longer cancel the member's main task.
  */
 static void end_member(struct member *member, int rc)
 {

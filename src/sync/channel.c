@@ -12,11 +12,11 @@
  * Invariants
  * 1. Getters wait only while the ring buffer is empty, putters only while it is full.
  * 2. A waiter that is in no queue is complete, and its rc is final. If the rc is 0, its
- *    item was handed over. If the waiter is a task, its post was sent. A later
- *    cancellation or deadline does not change the rc; the cancellation is delivered to
- *    the task's next wait.
- * 3. A waiting task has a reference to its loop. If the loop has closed, the post is
- *    refused, and the item goes to the next waiter.
+ *    item was handed over. If the waiter is a task, a post was sent to the task's loop. A
+ *    later cancellation or deadline does not change the rc; the cancellation is delivered
+ *    to the task's next wait.
+ * 3. A task's waiter has a reference to the task's loop while it is in a queue. If the
+ *    loop has closed, the post is refused, and the item goes to the next waiter.
  * 4. Lock order: the channel's mutex, then the mutex of the loop's posts.
  * 5. Static functions only return error codes; the public functions record failures.
  */
@@ -244,7 +244,7 @@ size_t coil_channel_count(coil_channel *channel)
     return count;
 }
 
-/* The differences between putting and getting. */
+/* What differs between a put and a get. */
 struct side {
     struct coil__wait_class class;
     const char *task_call, *thread_call;

@@ -224,12 +224,13 @@ coil__queue_put_or_get(coil_queue *queue, void *item, enum side side, const void
  *
  * If a putter and a getter take turns, the processor predicts that each returns to the
  * other's caller (see coil__switch_alike()). Both wait in the same call to
- * coil__waiters_wait(), so the first wrong prediction is that of the return from
- * coil__queue_wait(). So this function ends with a jump to its return address, which the
- * processor predicts from the history of jumps. (On Zen this saves 20 ns per item in a
- * queue with a maxsize of 1.) But if `is_alike` is set, the tasks all wait at the same
- * place, as workers do. In that case the function returns normally, because after a jump
- * the returns of its callers would be mispredicted.
+ * coil__waiters_wait(), so all predictions are right up to the return from
+ * coil__queue_wait(). To avoid a wrong prediction there, this function ends with a jump
+ * to its return address, which the processor predicts from the history of jumps. (On Zen
+ * this saves 20 ns per item in a queue with a maxsize of 1.) If `is_alike` is set, all
+ * tasks wait in the same call, as workers do. In that case this function returns
+ * normally, because after a jump the processor would mispredict the returns from its
+ * callers.
  */
 int coil__queue_wait(coil_queue *queue, void *item, enum side side);
 

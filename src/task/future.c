@@ -399,7 +399,7 @@ static inline int wait_for_future(coil_task *task, coil_future *future)
     a.wait.source = &future->rc;
     coil__list_push(&future->callbacks, &task->step.link);
     rc = coil__wait_park(&a.wait);
-    future->unseen = false; /* the future is done, because the task was resumed */
+    future->unseen = false; /* the future is done: nothing else resumes the task */
     return rc;
 }
 

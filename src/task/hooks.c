@@ -156,7 +156,7 @@ const coil_task_hooks *coil_hooks_signal_mask(void)
 
 struct cancel_states {
     bool has_own;    /* false before the task has run */
-    int state, type; /* the task's while it is suspended, otherwise the thread's */
+    int state, type; /* of the task if it is suspended, otherwise of the thread */
 };
 
 static void exchange_cancel_state(struct cancel_states *c)

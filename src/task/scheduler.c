@@ -3,8 +3,8 @@
  * contexts call the task layer.
  *
  * The first spawn on a loop attaches the scheduler to the loop. From then on, the loop
- * calls the scheduler to find out which task a runnable belongs to, and when a deadlock
- * or a fork happens or the loop closes.
+ * calls the scheduler to find out which task a runnable belongs to. The loop also calls
+ * it when there is a deadlock, after a fork, and when the loop closes.
  */
 #include "scheduler.h"
 

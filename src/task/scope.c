@@ -4,10 +4,10 @@
  *   ENTERED --- deadline ---> EXPIRING --- exit ---> EXPIRED
  *      +-------- exit --------------------------> EXITED
  *
- * When its deadline passes, a scope requests the cancellation of its task, like any other
- * caller. The exit takes that request back. If the task then has as many requests as at
- * entry, only the scope cancelled it, and the result is -ETIMEDOUT. (asyncio:
- * timeouts.py) The shields of shielded scopes are in region.c.
+ * When its deadline passes, a scope requests the cancellation of its task. The scope's
+ * exit takes that request back. If the task then has as many requests as at entry, only
+ * the scope cancelled it, and the result is -ETIMEDOUT. (asyncio: timeouts.py) The
+ * shields of shielded scopes are in region.c.
  *
  * A scope is usually stored in the caller's memory. If misuse is contained (contain.c),
  * the scope is stored on the heap instead (`on_heap`), and the caller's memory contains a

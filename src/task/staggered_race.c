@@ -90,9 +90,8 @@ static void record(struct race *race, size_t i, int rc)
 }
 
 /*
- * Wait for a delay of 0, which takes three trips through the ready queue. asyncio takes
- * three as well, because it cancels a task that has not begun, and waits for that task to
- * end.
+ * Wait for a delay of 0, which takes three trips through the ready queue. This is what
+ * asyncio needs to cancel a task that has not begun, and to wait for that task to end.
  */
 static int wait_zero_delay(void)
 {

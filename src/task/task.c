@@ -154,8 +154,8 @@ _Static_assert(sizeof(coil_task) <= COIL__LIGHT_BLOCK_BYTES,
                "a light task has no room for its block");
 
 /*
- * Make the task the current one before a transfer to it. When the task ends, control
- * returns to `loop_coro`.
+ * Make the task the current one before control is transferred to it. Its caller becomes
+ * `loop_coro`.
  */
 static void set_current(struct coil__scheduler *scheduler, coil_task *task)
 {

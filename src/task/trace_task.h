@@ -10,7 +10,7 @@
 /* Called when a trace has started or stopped, to update coil__scheduler. */
 void coil__trace_tasks(coil_loop *loop);
 
-/* Members of struct coil__task_layer. */
+/* These functions implement number() and each() of struct coil__task_layer. */
 uint32_t coil__trace_number(const struct coil__runnable *runnable);
 void coil__trace_each_task(coil_loop *loop, coil__trace_visit_task *visit, void *arg);
 
