@@ -176,7 +176,8 @@ COIL_API size_t coil_file_transferred(const coil_file *file);
 COIL_SUSPENDS int64_t coil_file_seek(coil_file *file, int64_t offset, int whence);
 
 /*
- * Flush written data to the disk, like fdatasync(2) with data_only, else like fsync(2).
+ * Flush written data to the disk, like fsync(2), or like fdatasync(2) if data_only is
+ * set.
  */
 COIL_SUSPENDS int coil_file_sync(coil_file *file, bool data_only);
 

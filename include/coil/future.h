@@ -115,9 +115,9 @@ COIL_API const char *coil_future_cancel_reason(const coil_future *future);
  * If the future is already done, the call returns immediately without suspending. Any
  * number of tasks may await a future, any number of times: awaiting does not consume the
  * result. Cancelling the waiting task cancels the future. If the future is a task, the
- * cancellation is passed on in the same way to the future that it awaits. To prevent
- * this, use coil_shield(). The result -ECANCELED means that the future or the waiting
- * task was cancelled.
+ * cancellation is also passed on to the future that this task awaits. To prevent this,
+ * use coil_shield(). The result -ECANCELED means that the future or the waiting task was
+ * cancelled.
  */
 COIL_SUSPENDS int coil_await(coil_future *future);
 

@@ -66,8 +66,8 @@ COIL_SUSPENDS int coil_wait(coil_future *const futures[], size_t n, coil_wait_mo
                             int64_t deadline);
 
 /*
- * Await one future. If the future is not done at `deadline`, cancel it and wait until it
- * has ended. (asyncio: wait_for)
+ * Await one future. If the future is not done when `deadline` passes, cancel it and wait
+ * until it has ended. (asyncio: wait_for)
  *
  * Returns the future's rc, or -ETIMEDOUT if the deadline cancelled it. If the future
  * completes in spite of the cancellation, its rc is returned. A deadline in the past

@@ -37,8 +37,8 @@ typedef struct coil_group {
 COIL_API void coil_group_enter(coil_group *group);
 
 /*
- * Start a child, as coil_spawn() does. If `out` is not NULL, *out is borrowed until
- * coil_group_exit() returns. (asyncio: TaskGroup.create_task)
+ * Start a child, as coil_spawn() does. If `out` is not NULL, *out receives the child,
+ * borrowed until coil_group_exit() returns. (asyncio: TaskGroup.create_task)
  *
  * The owner and the children may call this function. Fails with -ESHUTDOWN if the group
  * is being cancelled, or if coil_group_exit() was called and all children have ended.

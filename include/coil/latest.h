@@ -42,8 +42,8 @@ typedef struct coil_latest {
 /* clang-format on */
 
 /*
- * Initialise the object at run time, like COIL_LATEST_INIT. `value` is the caller's
- * memory for the current value, and contains the first value.
+ * Initialise the object at run time, like COIL_LATEST_INIT. `value` points to the
+ * caller's memory for the current value, which already contains the first value.
  */
 COIL_API void coil_latest_init(coil_latest *latest, void *value, size_t bytes);
 

@@ -69,7 +69,7 @@ typedef struct coil_network_opts {
     size_t socket_limit;  /* maximum number of sockets (-EMFILE); 0: no limit */
 
     unsigned short_ppm; /* a read or write transfers fewer bytes than it could */
-    unsigned late_ppm;  /* a call waits although it could complete, up to latency_ns[1] */
+    unsigned late_ppm;  /* a call waits unnecessarily, for up to latency_ns[1] */
 
     unsigned refuse_ppm; /* a connection is refused */
     /* accept fails with -ECONNABORTED and drops the connection */

@@ -64,9 +64,9 @@ COIL_SUSPENDS int coil_poll(struct pollfd *fds, nfds_t n, int64_t timeout_ns);
 COIL_SUSPENDS int coil_poll_retry(int fd, short events, int64_t timeout_ns);
 
 /*
- * Wake this thread's tasks that are waiting for `fd`, which code that cannot wait is
- * about to close. Their calls of coil_poll(), with at most four descriptors, or of
- * coil_poll_retry() return -EBADF.
+ * Wake the tasks of this thread that are waiting for `fd`. Code that cannot wait calls
+ * this function before it closes `fd`. The waiting calls return -EBADF: those of
+ * coil_poll_retry(), and those of coil_poll() with at most four descriptors.
  *
  * The function is necessary because the backends cannot detect that a descriptor is
  * closed. Returns the number of tasks that were woken.

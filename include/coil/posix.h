@@ -31,14 +31,14 @@ extern "C" {
  * or if libcoil-posix does not see the program's libcoil.a. To avoid the last case, link
  * the program with libcoil-posix.
  *
- * In C and C++ this name is a macro. Other languages call the function, which answers for
- * the program itself rather than for the calling library.
+ * In C and C++ this name is a macro. Other languages call the function, whose result
+ * applies to the calls of the program itself rather than of the calling library.
  */
 COIL_API bool coil_posix_active(void);
 
 /*
- * Like coil_posix_active(), for code whose calls of close(2) and coil_may_suspend() reach
- * the functions at these addresses. Calls close_function(-1).
+ * Like coil_posix_active(), but for the code that passes the addresses of the close(2)
+ * and coil_may_suspend() that its calls reach. Calls close_function(-1).
  */
 COIL_API bool coil_posix_reached(int (*close_function)(int fd),
                                  bool (*may_suspend)(void));
@@ -102,8 +102,7 @@ COIL_API const coil_task_hooks *coil_hooks_thread_locals(const void *address);
 COIL_API int coil_posix_exclude(const void *address);
 
 /*
- * In C and C++, coil_posix_active() is this macro, which tells whether the calls of the
- * code that uses it reach libcoil-posix. The function answers for the program itself.
+ * The macro passes the addresses of the functions that the calling code itself reaches.
  */
 #define coil_posix_active() coil_posix_reached(close, coil_may_suspend)
 

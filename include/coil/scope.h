@@ -106,8 +106,8 @@ COIL_API void coil_region_bind(void *object);
 
 /*
  * Return the object that is attached to the running task's innermost scope or group with
- * an object. If `inside` is such an object, return the next one further out. Returns NULL
- * if there is none.
+ * an object. If `inside` is such an object, return the object of the next scope or group
+ * further out that has one. Returns NULL if there is no such scope or group.
  */
 COIL_API void *coil_region_bound(const void *inside);
 

@@ -12,10 +12,10 @@
  * The kernel sends a signal to the process, and any number of loops on any threads may
  * handle it. Each of these loops gets every signal, and delivers it to the loop's handler
  * and to all tasks that wait for the signal. While at least one loop handles a signal,
- * coil's own handler is its disposition. Afterwards coil restores the former disposition,
- * unless the program has set another one in the meantime. coil_run() handles SIGINT only
- * if its disposition is the default. So a SIGINT that is handled here does not cancel the
- * main task. After a fork the child has the former dispositions.
+ * the signal's disposition is coil's own handler. Afterwards coil restores the former
+ * disposition, unless the program has set another one in the meantime. coil_run() handles
+ * SIGINT only if its disposition is the default. So a SIGINT that is handled here does
+ * not cancel the main task. After a fork the child has the former dispositions.
  *
  * At least one thread must not block the signal. The functions return -EINVAL for invalid
  * numbers and signals that cannot be caught (SIGKILL, SIGSTOP). They also return -EINVAL

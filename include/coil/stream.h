@@ -460,7 +460,7 @@ typedef struct coil_listen_options {
      */
     unsigned mode;
     bool keep_file;              /* closing the listener does not remove the file */
-    const coil_address *address; /* address instead of host and port, or path */
+    const coil_address *address; /* if set, host, port and path must be NULL */
 } coil_listen_options;
 
 /*

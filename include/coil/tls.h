@@ -27,7 +27,7 @@
  *                    in some other way
  *
  * OTHER FAILURES. -EPROTO means that the session failed: for example, the peer does not
- * use TLS, both sides have no version, cipher or protocol in common, the peer sent an
+ * use TLS, the two sides have no version, cipher or protocol in common, the peer sent an
  * alert (which the message names), or data was altered in transit. -ECONNABORTED means
  * that the connection ended without the peer's close_notify. In that case an attacker may
  * have truncated the data; see allow_truncation. After a handshake that failed or was
