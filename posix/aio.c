@@ -70,8 +70,8 @@ static int finish_operation(const struct aiocb *cb)
 
 /*
  * Wait for the operations in the list, and return the result of lio_listio(). `rc` is -1
- * if an operation could not be started. If other operations were started, errno is set to
- * EIO, as if an operation had failed.
+ * if an operation could not be started. If `rc` is -1 or an operation has failed, the
+ * result is -1 with EIO, or with the current errno if no operation was started.
  */
 static int finish_list(struct aiocb *const *list, int n, int rc)
 {

@@ -555,7 +555,7 @@ int posix__drain(FILE *file)
     if (!(file->_flags & PUTTING) || file->_IO_write_ptr == file->_IO_write_base)
         return 0;
     if (posix__is_always_ready(file->_fileno) ||
-        file->_IO_read_end != file->_IO_write_base) /* was reading: must seek first */
+        file->_IO_read_end != file->_IO_write_base) /* the C library must seek first */
         return NEXT(fflush_unlocked)(file) == 0 ? 0 : -1;
     while (file->_IO_write_ptr > file->_IO_write_base) {
         size_t buffered = (size_t)(file->_IO_write_ptr - file->_IO_write_base);

@@ -233,7 +233,7 @@ static char *gets_in_task(char *to, int size, FILE *file)
 
 /*
  * True if the C library can perform the whole call: either posix__straight() is true, or
- * there is no space for a byte, so that nothing is read.
+ * there is no space for a byte, so nothing is read.
  */
 static bool gets_straight(const FILE *file, int size)
 {
@@ -429,8 +429,10 @@ int gnu_vfscanf(FILE *restrict file, const char *restrict format,
                 va_list args) __asm__("vfscanf");
 int gnu_vscanf(const char *restrict format, va_list args) __asm__("vscanf");
 
-/* Define the four functions of one C standard. `fn` is the C library's vfscanf() for
-   it. */
+/*
+ * Define the four functions of one C standard. `fn` is the C library's vfscanf() for that
+ * standard.
+ */
 #define SCANNERS(fscanf_, scanf_, vfscanf_, vscanf_, fn)                                 \
     INTERPOSE int fscanf_(FILE *restrict file, const char *restrict format, ...)         \
     {                                                                                    \

@@ -20,7 +20,7 @@
 
 #define FIRST_TIME_OUT COIL_MSEC(1)
 #define TRACED_TIME_OUT COIL_MSEC(100)
-#define LAST_TIME_OUT COIL_SEC(120) /* limit; all time-outs take two minutes */
+#define LAST_TIME_OUT COIL_SEC(120) /* above this limit, wait without a time-out */
 
 /* A wait for children, between two attempts of wait4(). */
 struct child_wait {

@@ -103,7 +103,10 @@ int __overflow(FILE *file, int c);
 int __xpg_sigpause(int signo);
 int __sigpause(int signo_or_bits, int is_signo);
 
-/* Compilers call this for a thread-local object that has a destructor. */
+/*
+ * Compiled C++ and Rust code calls this function to register the destructor of a
+ * thread-local object.
+ */
 int __cxa_thread_atexit_impl(void (*destroy)(void *object), void *object, void *library);
 
 /* The headers have declared this function since glibc 2.34. */

@@ -41,8 +41,10 @@ static void stop_for_missing(const char *name)
     abort();
 }
 
-/* dlsym(3) returns the oldest version of a symbol. For condition variables, this is an
- * implementation from before 2003, so the version is given. */
+/*
+ * dlsym(3) returns the oldest version of a symbol. For condition variables, that is an
+ * implementation from before 2003, so this function first requests version 2.3.2.
+ */
 static void *look_up(const char *name)
 {
     void *found = NULL;
@@ -63,9 +65,9 @@ void *posix__find(enum posix__function function)
 }
 
 /*
- * Return the load address of the library that defines the function. Returns NULL if the
- * library cannot be determined, because in a program at a fixed address, `function` is
- * the address of the program's own PLT entry.
+ * Return the load address of the library that defines the function, or NULL if the
+ * library cannot be determined: in a program at a fixed address, `function` may be the
+ * address of the program's own PLT entry.
  */
 static const void *library_of(void *function)
 {
@@ -110,7 +112,7 @@ __attribute__((constructor)) static void find_all(void)
         if (posix__next[i] == NULL)
             posix__next[i] = look_up(names[i]);
     posix__one_coil = coil_is_one();
-    posix__find_allocator(); /* last: may call interposed functions */
+    posix__find_allocator(); /* must be last, because it may call interposed functions */
 }
 
 /* ---- is libcoil-posix active? ------------------------------------------------------ */

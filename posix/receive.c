@@ -150,7 +150,7 @@ ssize_t posix__recv(int fd, void *buf, size_t n, int flags)
 ssize_t posix__recvmsg(int fd, struct msghdr *message, int flags)
 {
     struct posix__waiting w = {.fd = fd, .events = POLLIN};
-    struct msghdr asked = *message; /* each attempt overwrites the lengths in it */
+    struct msghdr asked = *message; /* each attempt changes *message */
     ssize_t result;
 
     do {

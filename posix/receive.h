@@ -32,8 +32,8 @@ ssize_t posix__write_device(int fd, const struct iovec *parts, int count);
 size_t posix__total(const struct iovec *parts, size_t count);
 
 /*
- * Find the parts after the first `done` bytes, at most POSIX__PLACES of them. Returns
- * their number.
+ * Store in `rest` the parts that follow the first `done` bytes, at most POSIX__PLACES of
+ * them. Returns their number.
  */
 #define POSIX__PLACES 16
 size_t posix__rest(const struct iovec *parts, size_t count, size_t done,

@@ -104,8 +104,8 @@ static int find_library(struct dl_phdr_info *info, size_t bytes, void *arg)
 }
 
 /*
- * True if the library's variables belong to the thread and must not be exchanged, as
- * those of coil, the C library and excluded libraries, which use their variables even
+ * True if the library's variables belong to the thread and must not be exchanged. This
+ * applies to coil, the C library and excluded libraries, which use their variables even
  * when no task with the hooks is running.
  */
 static bool is_of_thread(const struct library *library)
