@@ -254,7 +254,7 @@ static int fail_response(const coil_http_response *response, int rc)
     const char *at;
 
     host = host != NULL ? host + strlen("://") : url;
-    host += parsed ? strspn(host, "/") : 0; /* libcurl accepts a third slash */
+    host += parsed ? strspn(host, "/") : 0; /* libcurl accepts "http:///host" */
     scheme = (size_t)(host - url);
     authority = parsed ? strcspn(host, "/?#") : strlen(host);
     at = memrchr(host, '@', authority);

@@ -192,7 +192,7 @@ static curl_socket_t open_socket(void *arg, curlsocktype purpose,
     begin(response);
     if (session->allows_address != NULL &&
         !session->allows_address(&address->addr, session->allows_address_arg)) {
-        if (!response->had_socket) /* otherwise the error of that socket is reported */
+        if (!response->had_socket) /* otherwise report the error of the allowed socket */
             response->socket_errno = EACCES;
         return CURL_SOCKET_BAD;
     }

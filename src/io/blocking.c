@@ -100,7 +100,7 @@ int coil_blocking_abandonable(coil_lane lane, int (*fn)(void *arg), void *arg,
     require_lane(lane, "coil_blocking_abandonable");
     if (coil__task_is_cancelled(coil__task_require("coil_blocking_abandonable"))) {
         if (discard != NULL)
-            discard(arg); /* as for an abandoned job */
+            discard(arg); /* the caller no longer owns `arg`, as after abandoning a job */
         return coil__task_refuse_wait();
     }
     job = coil__alloc(sizeof *job);

@@ -68,7 +68,7 @@ struct coil__desk {
     struct coil__list jobs; /* jobs not collected yet, linked by job.in_desk */
 
     pthread_mutex_t lock;
-    pthread_cond_t emptied; /* signalled when no jobs are left but abandoned ones */
+    pthread_cond_t emptied; /* signalled when only abandoned jobs are left */
     size_t working;         /* jobs that are queued, running or abandoned */
     size_t abandoned;       /* abandoned jobs */
     bool closed;            /* the loop has closed */

@@ -19,8 +19,8 @@ pid_t coil__thread_id(void);
 bool coil__thread_is_main(void);
 
 /*
- * Return the id of this thread. `pid` is the process's id. Makes no system call in a
- * program that has not started a thread.
+ * Like coil__thread_id(), but makes no system call in a program that has not started a
+ * thread. `pid` is the process's id.
  */
 pid_t coil__thread_id_in(pid_t pid);
 

@@ -77,7 +77,10 @@ uint16_t coil_address_port(const coil_address *address)
     return address->any.sa_family == AF_INET ? ntohs(address->v4.sin_port) : 0;
 }
 
-/* Read a zone: the name or the number of an interface (RFC 4007, 11.2). */
+/*
+ * Convert a zone, which is the name or the index of an interface (RFC 4007, 11.2), to the
+ * interface's index.
+ */
 static int read_zone(const char *zone, uint32_t *out)
 {
     size_t n = strspn(zone, "0123456789");

@@ -112,7 +112,7 @@ int coil__addrinfo_of_numbers(const char *host, const char *port,
     if (host != NULL)
         numeric.ai_flags |= AI_NUMERICHOST;
     /*
-     * With AI_ADDRCONFIG glibc refuses 127.0.0.1 on a machine that has only loopback
+     * Without this line, glibc would refuse 127.0.0.1 on a machine that has only loopback
      * addresses.
      */
     numeric.ai_flags &= ~AI_ADDRCONFIG;

@@ -47,7 +47,7 @@
 const char *const coil__channel_engine = "c-ares";
 
 struct coil__channel {
-    struct coil__list link; /* in resolver.retired, once retired */
+    struct coil__list link; /* in resolver.retired, once the channel is retired */
     struct coil__resolver *resolver;
     coil_loop *loop;
     ares_channel ares;
@@ -405,8 +405,8 @@ static bool continues_search(int status)
 
 /*
  * Record that the query of one name has failed. If the first name was the host itself,
- * the whole search fails with the failure of that name, otherwise with the failure that
- * has the highest rank.
+ * the whole search fails with that name's failure; otherwise it fails with the failure
+ * that has the highest rank.
  */
 static void note_failure(struct coil__search_state *search, int status, int64_t ttl_ns)
 {

@@ -36,9 +36,7 @@ static uint32_t get32(const unsigned char *p)
     return (uint32_t)get16(p) << 16 | get16(p + 2);
 }
 
-/*
- * Return the end of the name at `p`, or NULL. A compression pointer is the end of a name.
- */
+/* Return the end of the name at `p`, or NULL. A compression pointer ends a name. */
 static const unsigned char *skip_name(const unsigned char *p, const unsigned char *end)
 {
     while (p < end && *p != 0) {
@@ -51,7 +49,10 @@ static const unsigned char *skip_name(const unsigned char *p, const unsigned cha
     return p < end ? p + 1 : NULL;
 }
 
-/* Return the record at *p, from its type field on, or NULL. Moves *p past the record. */
+/*
+ * Return a pointer to the type field of the record at *p, or NULL if the record is
+ * incomplete. Moves *p past the record.
+ */
 static const unsigned char *next_record(const unsigned char **p, const unsigned char *end)
 {
     const unsigned char *record = skip_name(*p, end);
@@ -112,7 +113,7 @@ static int read_name(const struct reading *r, const unsigned char *p, char **out
     return ares_expand_name(p, r->data, r->n, out, &length);
 }
 
-/* True if the name at p is only a pointer to the place where r->name was read. */
+/* True if the name at p is a compression pointer to the place where r->name was read. */
 static bool points_to_name(const struct reading *r, const unsigned char *p)
 {
     return (p[0] & 0xc0) == 0xc0 && (get16(p) & 0x3fff) == r->name_at - r->data;
@@ -125,7 +126,7 @@ static int compare_owner(const struct reading *r, const unsigned char *owner, bo
     int status;
 
     *same = points_to_name(r, owner);
-    if (*same) /* as in most answers, which would otherwise be expanded once more */
+    if (*same) /* usual in answers; saves expanding the name again */
         return ARES_SUCCESS;
     status = read_name(r, owner, &name);
     if (status != ARES_SUCCESS)

@@ -6,7 +6,9 @@
 
 #include "resolver.h"
 
-/* True if the message is a response (the bit QR) and at least as long as a header. */
+/*
+ * True if the message is a response (its QR bit is set) and at least as long as a header.
+ */
 bool coil__dns_is_response(const unsigned char *data, int n);
 
 /* Fill in the answer's name, addresses and time to live. Returns a status of c-ares. */

@@ -230,7 +230,7 @@ static int fill_answer(const struct entry *entries, size_t n,
     answer->addresses = coil__alloc(n * sizeof *answer->addresses);
     answer->name = coil__alloc(name_bytes);
     if (answer->addresses == NULL || answer->name == NULL)
-        return -ENOMEM; /* the question frees what was allocated */
+        return -ENOMEM; /* the question, which owns `answer`, frees its memory */
     memcpy(answer->name, entries->proper, name_bytes);
     for (size_t i = 0; i < n; i++)
         if (parse_address(entries[i].address, kind, &answer->addresses[answer->count]))

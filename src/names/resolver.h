@@ -97,7 +97,7 @@ void coil__question_release(struct coil__question *question);
 void coil__question_answer(struct coil__question *question,
                            const struct coil__answer *answer);
 
-/* True if the host is the domain or inside of it. A trailing dot is ignored. */
+/* True if the host is the domain or one of its subdomains. A trailing dot is ignored. */
 bool coil__host_is_in(const char *host, const char *domain);
 
 /* Forget all answers. */
@@ -111,8 +111,8 @@ struct coil__resolver_settings {
     /* true if the engine is c-ares; false for getaddrinfo(3) in the dns lane */
     bool uses_channel;
     char *servers, *hosts_file, *resolv_conf_file; /* or NULL */
-    int64_t timeout_ns;                            /* 0: use that of resolv.conf */
-    unsigned tries;                                /* 0: use that of resolv.conf */
+    int64_t timeout_ns;                            /* 0: as in resolv.conf */
+    unsigned tries;                                /* 0: as in resolv.conf */
     size_t cache_entries;
 };
 
@@ -177,9 +177,9 @@ const char *coil__channel_servers(const struct coil__channel *channel);
 #define COIL__RESOLV_CONF_FILE "/etc/resolv.conf"
 
 struct coil__resolv_conf {
-    int64_t timeout_ns; /* "options timeout": 5 s */
-    unsigned tries;     /* "options attempts": 2 */
-    unsigned dots;      /* "options ndots": 1 */
+    int64_t timeout_ns; /* "options timeout"; default 5 s */
+    unsigned tries;     /* "options attempts"; default 2 */
+    unsigned dots;      /* "options ndots"; default 1 */
     char *domains;      /* from "search" or "domain", separated by blanks; or NULL */
 };
 
@@ -246,14 +246,14 @@ bool coil__port_in_range(const char *digits);
 
 /*
  * Convert numeric hosts and ports, and reject invalid hints. Returns 0, an error, or
- * -EINPROGRESS if a name must be looked up.
+ * -EINPROGRESS if the host or the service is a name that must be looked up.
  */
 int coil__addrinfo_of_numbers(const char *host, const char *port,
                               const struct addrinfo *hints, struct addrinfo **out);
 
 /*
- * Make entries for 0.0.0.0 and `port`, one per kind of socket. The entries are templates
- * with a port, a kind and a protocol. Suspends if `port` is a service name.
+ * Make entries for 0.0.0.0 and `port`, one per kind of socket. The entries are templates:
+ * only their port, kind and protocol are used. Suspends if `port` is a service name.
  */
 int coil__addrinfo_of_port(const char *port, const struct addrinfo *hints,
                            struct addrinfo **out);

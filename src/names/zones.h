@@ -27,9 +27,9 @@ struct coil__zones {
 int coil__zones_replace(struct coil__zones *zones, const char *servers, char **out);
 
 /*
- * If a server of resolv.conf has a zone, make such a list from the servers. Otherwise
- * *out is NULL, and c-ares can read the file itself. A server whose zone does not exist
- * is omitted.
+ * If a server in the resolv.conf file at `path` has a zone, set *out to a list of all
+ * servers, with stand-ins for those with a zone. Otherwise set *out to NULL, because
+ * c-ares can read the file itself. A server whose zone does not exist is omitted.
  */
 int coil__zones_read(struct coil__zones *zones, const char *path, char **out);
 

@@ -172,8 +172,8 @@ int coil_file_open_temporary(const char *directory, coil_file **out)
         directory = "/tmp";
     rc = coil_file_open(directory, coil__files_unnamed() | O_RDWR, 0600, out);
     /*
-     * If the kernel does not support O_TMPFILE, the error is EISDIR. If the file system
-     * does not support it, the error is EOPNOTSUPP.
+     * open(2) fails with EISDIR if the kernel does not support O_TMPFILE, and with
+     * EOPNOTSUPP if the file system does not.
      */
     return rc == -EOPNOTSUPP || rc == -EISDIR ? open_and_unlink(directory, out) : rc;
 }

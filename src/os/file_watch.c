@@ -174,8 +174,9 @@ static int handle_overflow(coil_watch *watch)
 }
 
 /*
- * Add a change of any other kind. Ignore a notice that a folder inside a tree sends about
- * itself, because the folder above it reports the same change.
+ * Add a change for a notice that needs no special treatment. Ignore a notice about a
+ * folder inside a tree that comes from the folder's own watch, because the watch of the
+ * folder above reports the same change.
  */
 static int handle_other(coil_watch *watch, const struct coil__watched *folder,
                         const struct coil__notice *notice, enum coil_change_kind kind)

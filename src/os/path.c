@@ -139,7 +139,10 @@ ssize_t coil_readlink(const char *path, char *buf, size_t size)
 
     if (n < 0)
         return coil__explain((int)n, "cannot read symbolic link '%s'", path);
-    /* The target may be longer: the kernel truncates it without an error. */
+    /*
+     * If the buffer is full, the target may have been truncated: readlink(2) reports no
+     * error.
+     */
     if ((size_t)n == size)
         return coil__failed(-ENAMETOOLONG);
     buf[n] = '\0';

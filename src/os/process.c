@@ -61,7 +61,7 @@ struct coil_process {
     coil_stream *ends[COIL__ENDS]; /* see struct coil__stdio */
     pid_t pid;
     int handle;
-    int status; /* -EINPROGRESS while it runs */
+    int status; /* -EINPROGRESS while the child runs */
     int kill_signal;
     /*
      * The owner has one reference. When the process becomes an orphan, the reference
@@ -234,8 +234,9 @@ static void leave_to_reaper(coil_process *p)
 }
 
 /*
- * Stop watching all children. Kill the orphans, except detached ones. Only then pass the
- * orphans to reap.c, one by one, so that the killed ones end at the same time.
+ * Stop watching all children. Kill all orphans, except detached ones, before passing any
+ * to reap.c. It waits briefly for each killed child, so the killed children should
+ * already be ending.
  */
 static void on_loop_closing(coil_loop *loop)
 {
@@ -322,7 +323,7 @@ static int start(coil_process *p, const struct coil__spawn *what)
         return rc;
     }
     rc = watch(p);
-    if (rc < 0) { /* rare: no memory, or the descriptor is too large for select(2) */
+    if (rc < 0) { /* no memory, or the handle is too large for select(2) */
         coil__child_end(p->handle, SIGKILL);
         coil__child_reap_now(p->handle, &p->status);
     }

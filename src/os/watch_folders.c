@@ -151,8 +151,8 @@ static int take_entry(struct coil__folders *folders, struct coil__watched *folde
 }
 
 /*
- * Used if all entries were already reported: if this entry is an inner folder that could
- * not be watched earlier, watch it.
+ * Handle an entry of a folder whose entries were all reported earlier: if the entry is an
+ * inner folder that could not be watched then, watch it now.
  */
 static int take_unwatched(struct coil__folders *folders, struct coil__watched *folder,
                           const coil_directory_entry *entry)

@@ -75,7 +75,7 @@ struct coil_server {
 struct acceptor {
     struct coil__list link; /* coil_server.acceptors */
     coil_server *server;
-    coil_listener *listener; /* a reference to its endpoint */
+    coil_listener *listener; /* a reference to the listener's endpoint */
     coil_task *task;         /* a reference */
     int64_t rest_ns;
     int64_t silent_until; /* do not report failures to accept before this time */

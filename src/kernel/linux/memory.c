@@ -106,7 +106,7 @@ bool coil__memory_has_guards(void *page, size_t page_bytes)
            nanosleep(page, NULL) != 0 && errno == EFAULT;
 }
 
-/* Returns the kernel's default if /proc cannot be read. */
+/* If /proc cannot be read, return the kernel's default. */
 long coil__memory_mapping_limit(void)
 {
     char text[32];
