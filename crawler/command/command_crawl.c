@@ -65,8 +65,7 @@ static int read_files(struct run *run)
 }
 
 /*
- * Write the cache. This is also useful after a failed crawl, for the targets that were
- * OK.
+ * Write the cache. Called even if the crawl has failed, to save the targets that were OK.
  */
 static int write_cache(struct run *run)
 {
@@ -129,8 +128,8 @@ static void report_summary(struct crawler *crawler, enum exit_status status)
 }
 
 /*
- * Crawl, and write the cache and the reports. If a file cannot be written, print this
- * error instead of a message about the end of the crawl.
+ * Crawl, and write the cache and the reports. Print why the crawl ended, unless an error
+ * in writing one of these files was printed.
  */
 static enum exit_status crawl_and_report(struct run *run)
 {

@@ -159,8 +159,8 @@ static int print_redirect(void *arg, const struct record_redirect *redirect)
 }
 
 /*
- * Print the verdict if it is on the explained target, and not on a target of its
- * redirects.
+ * Print the verdict if it is the one on the explained target, not one on a target to
+ * which it redirects.
  */
 static int print_verdict(void *arg, const struct record_verdict *verdict)
 {

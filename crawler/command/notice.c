@@ -38,7 +38,10 @@ void notice_end(enum exit_status status, int rc, const char *complaint)
         fputs("coil-crawl: nothing could be fetched\n", stderr);
 }
 
-/* Print a message if nothing was fetched because a start URL leads to another site. */
+/*
+ * Print a message if the first start URL redirects to another site. Called if nothing was
+ * fetched.
+ */
 static void print_other_site(const struct crawler *crawler)
 {
     const struct target *start =
@@ -51,7 +54,7 @@ static void print_other_site(const struct crawler *crawler)
     fputs(" is on another site; if you mean that site, start there\n", stderr);
 }
 
-/* If the crawl ended early, print how many URLs were not checked. */
+/* If --max-duration ended the crawl, print how many URLs were not checked. */
 static void print_unchecked(const struct crawler *crawler)
 {
     struct crawler_progress progress = crawler_progress(crawler);

@@ -17,8 +17,10 @@ int notice_failure(char *message, int rc);
    NULL. */
 void notice_end(enum exit_status status, int rc, const char *complaint);
 
-/* Print which start URLs were not fetched or not searched, and how many links were not
-   checked. */
+/*
+ * Print which start URLs were not fetched or not searched, and how many URLs were not
+ * checked.
+ */
 void notice_gaps(const struct crawler *crawler, enum exit_status status);
 
 #endif

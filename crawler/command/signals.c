@@ -24,7 +24,7 @@ static void on_signal(int signo)
         uint64_t one = 1;
         ssize_t n = write(signal_fd, &one, sizeof one);
 
-        (void)n; /* the write cannot fail, because the eventfd is empty */
+        (void)n; /* the write cannot fail, because the eventfd's counter is 0 */
         errno = error;
         return;
     }

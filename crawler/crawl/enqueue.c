@@ -40,8 +40,8 @@ static int match_patterns(const struct pattern_list *list, const char *option,
 }
 
 /*
- * Return 1 if --exclude or --include excludes the URL, or if matching a pattern takes too
- * long. Otherwise return 0 or -ENOMEM.
+ * Return 1 if --exclude matches the URL and --include does not, otherwise 0 or -ENOMEM.
+ * If matching takes too long, assume that --exclude matches, and that --include does not.
  */
 static int is_excluded(const struct options *options, const char *url)
 {

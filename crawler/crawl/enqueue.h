@@ -42,9 +42,9 @@ struct enqueuer {
 void enqueuer_finish(struct enqueuer *enqueuer);
 
 /*
- * Decide whether to fetch a page. Call this when the first link to the page is found.
- * `from` is the URL of the linking page, or NULL. Returns 0, or fails like
- * verdicts_settle().
+ * Decide whether to fetch a page. Call this when a link to the page is found, until
+ * target_is_decided() is true. `from` is the URL of the linking page, or NULL. Returns 0,
+ * or fails like verdicts_settle().
  */
 int enqueue_page(struct enqueuer *enqueuer, struct target *page, const char *from);
 
@@ -55,14 +55,14 @@ int enqueue_reason(struct enqueuer *enqueuer, const struct target *page,
 
 /*
  * Handle a new target with a fragment: if an option excludes it, leave it out; otherwise
- * it gets its verdict after its page was searched. Returns 0, or fails like
+ * it gets its verdict once its page has been searched. Returns 0, or fails like
  * verdicts_settle().
  */
 int enqueue_fragment(struct enqueuer *enqueuer, struct target *target);
 
 /*
  * Enqueue a file or folder that the user named, or that a local file links to. If the
- * user did not name it, and --exclude or --include excludes it, leave it out.
+ * user did not name it, and --exclude applies to it, leave it out.
  */
 int enqueue_file(struct enqueuer *enqueuer, struct target *file);
 
@@ -95,8 +95,8 @@ int enqueue_at_depth(struct enqueuer *enqueuer, struct target *page, unsigned de
 void enqueue_want_ids(struct enqueuer *enqueuer, struct target *page);
 
 /*
- * Give a target the verdict that its text was not found on the page. If an option
- * excludes the target, leave it out.
+ * Give a target the verdict that its text was not found on the page, or leave it out if
+ * an option excludes it.
  */
 int enqueue_text(struct enqueuer *enqueuer, struct target *target);
 

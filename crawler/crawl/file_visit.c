@@ -187,7 +187,7 @@ static int settle_file(struct visiting *visiting, bool had_ids)
     }
     if (page->wants_body && !had_ids && !target_is_searched(page) &&
         visiting->failure == 0) {
-        page->refetch = REFETCH_IDS; /* because a link to an id was found by now */
+        page->refetch = REFETCH_IDS; /* a link to an id was found in the meantime */
         frontier_add_again(&crawler->frontier, page);
     }
     judgement = judge_file(visiting);

@@ -31,13 +31,13 @@ struct member {
 COIL_SUSPENDS int member_open(struct member *member, struct crawler *crawler);
 
 /*
- * Disconnect. `rc` is the result of the crawl. Returns `rc`. If the connection failed,
- * returns its error, and stores the message in crawler->result.complaint.
+ * Disconnect, and return `rc`, the result of the crawl. If the connection failed, return
+ * its error instead, and store the message in crawler->result.complaint.
  */
 COIL_SUSPENDS int member_close(struct member *member, int rc);
 
 /*
- * Lease hosts until the crawl is over. This is a task function whose argument is the
+ * Lease URLs until the crawl is over. This is a task function whose argument is the
  * member. When it is called, the start URLs must be the only targets. Fails like
  * shared_run().
  */

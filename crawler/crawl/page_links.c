@@ -130,7 +130,7 @@ static int save_followed_link(struct page_search *pages, const struct search_fou
 
 /*
  * Decide whether to fetch the target of a link. If this was decided before, only lower
- * the target's depth if the path through this link is shorter.
+ * the target's depth and number of redirects, if the path through this link is shorter.
  */
 static int enqueue_linked_page(struct finding *finding, struct target *page)
 {

@@ -65,8 +65,8 @@ static bool has_nofollow(const struct options *options, const struct answer *ans
 }
 
 /*
- * True if the headers are searched for links: the page is on the site and has a 2xx
- * status.
+ * True if the headers are searched for links: the page is on the site, its status is 2xx,
+ * and --no-header-links is not set.
  */
 static bool has_header_links(const struct options *options, const struct target *page,
                              const struct answer *answer)

@@ -10,9 +10,9 @@
 #include <strings.h>
 
 /*
- * Limits that protect against hostile sites. If CHECKS_MAX links to texts of a page are
- * known, more links are not checked. If KEPT_BYTES_MAX bytes of text are stored, more
- * texts are searched but not stored.
+ * Limits that protect against hostile sites. Only the first CHECKS_MAX links to texts of
+ * a page are checked. Once KEPT_BYTES_MAX bytes of text are stored, further texts are
+ * searched but not stored.
  */
 #define CHECKS_MAX 256 /* per page */
 #define KEPT_BYTES_MAX ((size_t)64 << 20)

@@ -17,8 +17,8 @@
 #define DRAIN_BYTES ((size_t)128 * 1024)
 
 /*
- * True if the client must prove that it is human. Cloudflare and AWS WAF mark such
- * answers with a header.
+ * True if the server asks the client to prove that it is human. Cloudflare and AWS WAF
+ * mark such answers with a header.
  */
 static bool is_challenge(const coil_http_response *response)
 {
@@ -109,10 +109,7 @@ static int look_at_headers(struct transfer *transfer, coil_http_response *respon
     return rc;
 }
 
-/*
- * Skip a piece of an unwanted body. Returns ENOUGH if the rest must not be received,
- * otherwise 0.
- */
+/* Skip a piece of an unwanted body. Returns ENOUGH to cut the body off, otherwise 0. */
 static int skip_body(struct transfer *transfer)
 {
     const struct request_params *params = transfer->params;
@@ -224,8 +221,8 @@ static bool is_about_tls(const struct answer *answer, const char *url)
 }
 
 /*
- * Return the error message: libcurl's message, or strerror() if the host cannot be
- * reached.
+ * Return the error message: strerror() if the host cannot be reached or there is no
+ * response, otherwise libcurl's message.
  */
 static const char *sentence_of(const struct answer *answer)
 {

@@ -19,7 +19,7 @@ struct answer {
     int rc;     /* 0, or a negative errno if the request failed */
     int status; /* 0: no answer */
     const char *content_type, *location, *retry_after;
-    char *extracted_type; /* memory of content_type if it was made from several headers */
+    char *extracted_type; /* NULL, or content_type if made from several headers */
     bool may_be_sniffed;  /* there is no Content-Type, and sniffing is allowed */
     bool is_challenge;    /* the server asks the client to prove that it is human */
     bool sets_cookie;
@@ -65,11 +65,11 @@ struct request_params {
 };
 
 /*
- * Fetch one URL without following redirects. If the body is unwanted, it is read only if
- * it is short, so that the connection can be reused; a longer one is cut off. The error
- * of a failed request is stored in answer->rc and answer->error. The function itself
- * fails only with -ECANCELED or -ENOMEM. answer_finish() must be called even after an
- * error.
+ * Fetch one URL without following redirects. An unwanted body is read up to 128 KiB, so
+ * that the connection can be reused, or up to body_limit if is_kept is set. A longer one
+ * is cut off. The error of a failed request is stored in answer->rc and answer->error.
+ * The function itself fails only with -ECANCELED or -ENOMEM. answer_finish() must be
+ * called even after an error.
  */
 COIL_SUSPENDS int answer_get(struct answer *answer, coil_http_session *session,
                              const struct request_params *params);

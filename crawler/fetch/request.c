@@ -163,7 +163,7 @@ static const char *truncation_of(const struct answer *answer)
     return answer->is_cut ? "unspecified" : NULL;
 }
 
-/* Write the exchange to the archive. This must be done before its result is reported. */
+/* Write the exchange to the archive. Called before the answer is reported. */
 static int archive_exchange(struct requester *requester,
                             const struct request_params *params,
                             const struct answer *answer)

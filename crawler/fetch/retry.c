@@ -77,8 +77,8 @@ static bool is_temporary_failure(int rc)
 }
 
 /*
- * True if an answer with a temporary status asks the crawler to slow down, with 429, 503
- * or a Retry-After.
+ * True if an answer with a temporary status asks the crawler to slow down: its status is
+ * 429 or 503, or it has a Retry-After header.
  */
 static bool is_refusal(int status, int64_t retry_after_ns)
 {

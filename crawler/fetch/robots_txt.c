@@ -90,8 +90,8 @@ static int resolve(const char *base, const char *location, char **url)
 }
 
 /*
- * Write the exchange to the archive. An error will be returned when the next page is
- * written.
+ * Write the exchange to the archive. An error is not returned here, but when the next
+ * page is written.
  */
 static void write_to_warc(struct requester *requester, const char *url,
                           const struct answer *answer, struct warc_exchange *exchange)

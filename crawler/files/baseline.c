@@ -137,8 +137,8 @@ static int has_key(const struct baseline *baseline, const char *before,
 }
 
 /*
- * Add the key of a link, in the second pass. If the link is not a valid URL, its text is
- * the target.
+ * Add the key of a link if the first pass has found a verdict on its target. If the link
+ * is not a valid URL, its text is the target.
  */
 static const char *add_link(const json_t *record, size_t line, void *arg)
 {

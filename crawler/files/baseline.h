@@ -1,6 +1,6 @@
 /*
- * baseline.h - look up findings in an earlier report, because findings in this report do
- * not make a run fail (--baseline).
+ * baseline.h - look up findings in an earlier report (--baseline), whose findings do not
+ * make the run fail again.
  */
 #ifndef CRAWLER_BASELINE_H
 #define CRAWLER_BASELINE_H
@@ -29,8 +29,8 @@ int baseline_has(const struct baseline *baseline, const char *target,
 
 /*
  * Return 1 if the report contains a link on this page to this target, 0 if not, or
- * -ENOMEM. Also return 1 if the report does not contain any links, or no finding for the
- * target.
+ * -ENOMEM. Also return 1 if the report does not contain any links, or contains no finding
+ * on the target.
  */
 int baseline_has_link(const struct baseline *baseline, const char *page,
                       const char *target, const char *fragment);

@@ -30,7 +30,7 @@ struct cache {
     struct table table; /* maps targets to entries */
     struct arena arena;
     struct entry *first, **last;
-    int64_t oldest_s, newest_s; /* other entries are ignored */
+    int64_t oldest_s, newest_s; /* entries outside this range are ignored */
     bool changed;
 };
 

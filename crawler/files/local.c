@@ -87,8 +87,8 @@ int local_path(const char *url, char **out)
 /* ---- the root ---------------------------------------------------------------------- */
 
 /*
- * Return a copy of a URL that ends in "/": remove the name of a file, or append "/" to
- * the URL of a folder if necessary.
+ * Return the URL of a folder, ending in "/". If `is_file` is true, `url` is the URL of a
+ * file in the folder, otherwise that of the folder itself, perhaps without "/".
  */
 static char *copy_as_folder(const char *url, bool is_file)
 {

@@ -113,7 +113,7 @@ static int set_file(struct local_file *file, char *path, const struct statx *stx
 
 /*
  * Find the regular file whose path is the concatenation of `path`, `between` and `name`.
- * Returns 0 or -ENOENT.
+ * Fails with -ENOENT if there is none, or like stat_path().
  */
 static int try_file(const char *path, const char *between, const char *name,
                     struct local_file *out)
@@ -203,8 +203,8 @@ void local_file_finish(struct local_file *file)
 /* ---- reading ----------------------------------------------------------------------- */
 
 /*
- * Fail if the open file is not a regular file, because it may have been replaced after it
- * was found.
+ * Return -ENXIO if the open file is not a regular file: it may have been replaced since
+ * it was found.
  */
 static int check_regular(coil_file *file)
 {

@@ -117,8 +117,8 @@ static void end_write(struct out *out, const sigset_t *before)
 }
 
 /*
- * Return how many of the n bytes to write with one call. n must not be 0. If at least one
- * whole line fits, only whole lines are written.
+ * Return how many of the n bytes to write with one call: all bytes to a regular file,
+ * otherwise at most PIPE_BUF, and only whole lines if at least one fits. n must not be 0.
  */
 static size_t choose_piece(const struct out *out, const char *bytes, size_t n)
 {
@@ -131,8 +131,9 @@ static size_t choose_piece(const struct out *out, const char *bytes, size_t n)
 }
 
 /*
- * Wait until there is free space, or a signal arrives. Returns the result of poll(). If
- * the descriptor cannot be polled, returns immediately, and write() reports the error.
+ * Wait until there is free space, a signal arrives, or the time is over. Returns the
+ * result of poll(). If the descriptor cannot be polled, returns immediately, and write()
+ * reports the error.
  */
 static int wait_for_room(const struct out *out, int timeout_ms)
 {
@@ -172,7 +173,7 @@ static int write_up_to(struct out *out, size_t end)
         begin_write(out, &before);
         has_room = write_piece(out, end);
         end_write(out, &before);
-        /* despite poll(): perhaps one byte fits on a terminal, and a newline needs two */
+        /* despite poll(): a terminal may have space for 1 byte, but a newline needs 2 */
         if (!has_room)
             poll(NULL, 0, FULL_MS);
     }
@@ -209,7 +210,7 @@ void out_flush_in_handler(struct out *out)
     if (out->bytes == NULL)
         return;
     while (atomic_flag_test_and_set(&out->is_busy))
-        ; /* another thread holds the lock, but briefly: see begin_write() */
+        ; /* another thread holds the lock for a short time: see begin_write() */
     while (out->rc == 0 && out->written < atomic_load(&out->whole) &&
            wait_for_room(out, HANDLER_PATIENCE_MS) > 0 &&
            write_piece(out, atomic_load(&out->whole)))
@@ -326,8 +327,8 @@ int out_put_url(struct out *out, const char *url)
 }
 
 /*
- * Free the bytes, in an order in which a signal handler finds either valid bytes or
- * nothing to write.
+ * Clear the members before freeing the bytes, so that a signal handler finds either valid
+ * bytes or nothing to write.
  */
 static void free_bytes(struct out *out)
 {

@@ -68,8 +68,8 @@ int out_put_plain(struct out *out, const char *text, size_t n);
 int out_put_url(struct out *out, const char *url);
 
 /*
- * Set out->rc to `rc`, unless it already is an error. Called if the output is incomplete
- * for another reason. Returns out->rc.
+ * Set out->rc to `rc`, unless it already is an error. Called if the output is incomplete,
+ * although no write has failed. Returns out->rc.
  */
 int out_fail(struct out *out, int rc);
 

@@ -304,8 +304,8 @@ static void take_from(struct frontier *frontier, struct host *host,
 }
 
 /*
- * Take a job without waiting. Returns 1 on success, 0 if no host may get a request now,
- * or -ENOMEM.
+ * Take a job without waiting. Returns 1 on success, 0 if no request of the class may be
+ * sent now, or -ENOMEM.
  */
 static int take_job(struct frontier *frontier, enum frontier_class class,
                     struct frontier_job *job)

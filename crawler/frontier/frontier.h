@@ -115,7 +115,7 @@ struct frontier_above {
 
 struct frontier_options {
     unsigned limits[FRONTIER_CLASSES];   /* maximum number of concurrent requests */
-    unsigned per_host[FRONTIER_CLASSES]; /* the same for each host */
+    unsigned per_host[FRONTIER_CLASSES]; /* maximum number for each host */
     int64_t delay_ns;                    /* time between two requests to a host */
     bool asks_robots;                    /* obey the robots.txt of the site's hosts */
     bool by_depth;                       /* finish each depth before the next begins */

@@ -19,7 +19,10 @@ int redirect_set_fragment(struct verdicts *verdicts, const struct target *page,
 /* Return the stored fragment of the page's redirect, or NULL. */
 const char *redirect_fragment(const struct verdicts *verdicts, const struct target *page);
 
-/* The same, but return NULL if fragments are not checked (--fragments none). */
+/*
+ * Like redirect_fragment(), but return NULL if fragments are not checked (--fragments
+ * none).
+ */
 const char *redirect_wanted_fragment(const struct verdicts *verdicts,
                                      const struct target *page);
 

@@ -29,8 +29,8 @@ static bool is_first_of_url(const struct verdicts *verdicts, const struct target
 }
 
 /*
- * Count the stored links to a target that are not in the baseline, although its verdict
- * is.
+ * Count the stored links to a target that are not in the baseline. Called if the verdict
+ * on the target is in the baseline.
  */
 static size_t count_new_links(const struct verdicts *verdicts,
                               const struct target *target)

@@ -250,9 +250,10 @@ static struct judgement judge_chain(const struct verdicts *verdicts,
 }
 
 /*
- * Return 1 if the last page of the chain does not have the element to which the
- * redirect's fragment refers, 0 if it does or is unknown, or -ENOMEM. Also return 0 if a
- * later redirect has its own fragment.
+ * Return 1 if the redirect's fragment refers to an element that the last page of the
+ * chain does not have, otherwise 0 or -ENOMEM. Also return 0 if the fragment is not
+ * checked, because the ids of the page are unknown or a later redirect has its own
+ * fragment.
  */
 static int lacks_place(const struct verdicts *verdicts, const struct target *target,
                        const struct target *end)

@@ -14,7 +14,10 @@
 
 /* ---- finding rows ------------------------------------------------------------------ */
 
-/* Visit the name and the aliases of a row. Returns false after the last one. */
+/*
+ * Get the next name of a row: its name at the first call, when *at is 0, then its
+ * aliases. Returns false after the last one.
+ */
 static bool next_name(const struct option_row *row, size_t *at, const char **name,
                       size_t *n)
 {

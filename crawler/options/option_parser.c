@@ -364,8 +364,8 @@ static int complain_of_command(const struct command *command, const char *usage)
 }
 
 /*
- * True if the first operand is the command `word`, unless a file or folder has this name
- * and the other operands do not fit the command.
+ * True if the first operand is the command `word`. False if a file or folder has this
+ * name, and the number of other operands is wrong for the command.
  */
 static bool is_command(const struct command *command, const char *word, size_t wanted)
 {
@@ -458,8 +458,8 @@ static int add_starts(struct option_source *source, const struct command *comman
 /* ---- whole ------------------------------------------------------------------------- */
 
 /*
- * Handle options such as --help, which print information. Returns 0 if there is no such
- * option.
+ * Handle options such as --help, which print information. Returns OPTIONS_PRINTED, or 0
+ * if no such option was given.
  */
 static int print_information(const struct command *command, FILE *out)
 {

@@ -19,7 +19,7 @@ enum option_group {
     OPTION_HIDDEN = OPTION_GROUP_COUNT /* not listed in any output */
 };
 
-/* What a shell completes a value to. */
+/* What a shell offers to complete a value. */
 enum option_hint { HINT_NONE, HINT_FILE, HINT_FOLDER };
 
 /* The source of a value, and the stream for error messages. */

@@ -102,7 +102,7 @@ static int record_argument(struct option_source *source, const struct option_row
     int rc = 0;
 
     if (decides && source->file != NULL && options->command != COMMAND_CRAWL)
-        return 0; /* these are taken from the saved crawl */
+        return 0; /* the options in the saved crawl are used instead */
     argument = argument_of(options, row, value);
     if (argument == NULL)
         return -ENOMEM;

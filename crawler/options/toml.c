@@ -161,8 +161,8 @@ static int read_escape(struct reader *reader, bool may_span, char **to)
 }
 
 /*
- * Read quotes in a multi-line string. One or two quotes are text, and three end the
- * string. Returns true if the string ends.
+ * Read quotes in a multi-line string. Three quotes end the string. One or two quotes are
+ * text, and may precede these three. Returns true if the string ends.
  */
 static bool read_quotes(struct reader *reader, char quote, char **to)
 {

@@ -175,8 +175,9 @@ static int change_base(const struct search *search, const char *reference,
 }
 
 /*
- * Find the base of a link for which link.base is not NULL, by resolving its `lines` one
- * after another. Returns 0 or -ENOMEM. The caller must finish *base even after an error.
+ * Find the base of a link for which link.base is not NULL: resolve `lines`, the URLs in
+ * link.base, one after another, beginning with the base of the page. Returns 0 or
+ * -ENOMEM. The caller must finish *base even after an error.
  */
 static int find_own_base(const struct search *search, const char *lines,
                          struct whatwg_url *base)

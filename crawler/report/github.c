@@ -128,8 +128,8 @@ static void put_reference(struct view *view, const struct target *target,
 }
 
 /*
- * Write an annotation without a place: for a start URL to which no page links, or for all
- * links whose places were not stored.
+ * Write an annotation without a place: for a start URL to which no page links, or with
+ * the number of links whose places were not stored.
  */
 static void put_without_place(struct view *view, const struct target *target,
                               size_t links)

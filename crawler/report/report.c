@@ -265,8 +265,8 @@ static void choose_broken(const struct options *options, bool *verdicts)
 }
 
 /*
- * Write the lists for verdicts that -v (`verbosity` 1) or -vv (2) adds, unless
- * `is_listed[verdict]` is true, because they are already listed.
+ * Write the lists that -v (`verbosity` 1) or -vv (2) adds, except those for verdicts that
+ * are already listed (`is_listed[verdict]`).
  */
 static int put_lists(struct view *view, const struct targets *targets,
                      const struct references *references, unsigned verbosity,

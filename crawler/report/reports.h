@@ -41,8 +41,8 @@ int reports_finish(struct reports *reports, const struct crawler *crawler);
 int reports_flush(struct reports *reports);
 
 /*
- * The same, to be called in a signal handler that is about to end the program: see
- * out_flush_in_handler().
+ * Like reports_flush(), but called in a signal handler that is about to end the program:
+ * see out_flush_in_handler().
  */
 void reports_flush_in_handler(struct reports *reports);
 

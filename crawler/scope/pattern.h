@@ -38,7 +38,7 @@ int patterns_add(struct pattern_list *list, const char *text,
  */
 int patterns_match(const struct pattern_list *list, const char *text, size_t *which);
 
-/* The same for a single pattern. */
+/* Like patterns_match(), but for a single pattern. */
 int pattern_matches(const struct pattern_list *list, size_t index, const char *text);
 
 /* Return the text of a pattern as passed to patterns_add(). */

@@ -68,7 +68,9 @@ struct lease_item {
 struct lease {
     char token[24]; /* "" once the lease has ended */
     char *host;     /* letter of the class, followed by the origin */
-    /* send no requests to the host for this time, as another worker was asked to wait */
+    /*
+     * send no requests to the host for this time, because it asked another worker to wait
+     */
     int64_t pause_ns;
     bool is_troubled, has_reported_sitemaps;
     bool is_lost;             /* the lease has expired or was released */

@@ -79,7 +79,7 @@ void lease_add_item(struct redis_words *words, const struct lease_url *url,
 }
 
 /*
- * Append the hash of a URL, by which Redis knows the URL. A held URL has a different
+ * Append the hash of a URL, which identifies the URL in Redis. A held URL has a different
  * hash, so that it counts as new when it is enqueued in its real class. hash_bytes()
  * depends on the byte order, which must be the same on all machines of a crawl.
  */

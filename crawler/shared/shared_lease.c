@@ -197,7 +197,7 @@ static int complete(struct held *held, struct lease_done *done)
     held_forget_if_restarted(shared);
     redis_words_finish(&links);
     if (rc < 0)
-        shared->failure = rc; /* send no more results, because links are lost */
+        shared->failure = rc; /* send no more results, because links may be lost */
     return rc;
 }
 

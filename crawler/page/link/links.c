@@ -436,7 +436,7 @@ static int end_style(struct links *links)
 static void adjust_element(struct links *links, const struct html_effect *effect)
 {
     if (links->element == ELEMENT_IMAGE && !effect->is_foreign)
-        /* as the standard says, with the comment "Don't ask" */
+        /* as in the standard, whose only explanation is "Don't ask" */
         links->element = ELEMENT_IMG;
     else if (links->element == ELEMENT_BASE && effect->is_foreign)
         /* SVG has no <base>, so this must not change the page's base */

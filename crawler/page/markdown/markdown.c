@@ -135,8 +135,9 @@ static bool make_blank(struct reader *reader)
 }
 
 /*
- * Copy raw HTML line by line to reader->blank: in a quotation or list, each line has a
- * prefix in the source. Indentation is ignored, because the parser may have changed it.
+ * Copy raw HTML to reader->blank line by line, because each line of a quotation or list
+ * has a prefix in the source. Indentation is ignored, because the parser may have changed
+ * it.
  */
 static void copy_html(struct reader *reader, const char *html)
 {

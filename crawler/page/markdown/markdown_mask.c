@@ -26,7 +26,7 @@ struct mask {
     char *copy; /* NULL until something is hidden */
     int rc;
     bool is_mdx;
-    /* the rest of the text does not contain the end of an MDX comment, of a "$$" block */
+    /* no MDX comment ends in the rest of the text; no "$$" block ends there */
     bool no_comment_end, no_display_end;
 };
 

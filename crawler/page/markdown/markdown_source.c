@@ -25,7 +25,7 @@
  */
 #define AHEAD 65536
 #define PATIENCE 16
-#define PATIENCE_BYTES ((size_t)1 << 20) /* added to this limit, for short texts */
+#define PATIENCE_BYTES ((size_t)1 << 20) /* added to the total limit, for short texts */
 
 struct span {
     size_t at, n;
@@ -301,7 +301,7 @@ static bool find_first_inline(struct markdown_source *source, size_t *at)
     if (found)
         source->none_to = *at;
     else if (end > source->none_to)
-        /* because the last byte may be a "]" */
+        /* minus 1, because the last byte may be the "]" of a "](" */
         source->none_to = end - 1;
     return found;
 }

@@ -1,6 +1,6 @@
 /*
- * redis_script.h - the Lua scripts of a shared crawl, which run in Redis. Each is
- * described at its beginning, in scripts/.
+ * redis_script.h - the Lua scripts of a shared crawl, which run in Redis. Comments at the
+ * beginning of the files in scripts/ describe them.
  */
 #ifndef CRAWLER_REDIS_SCRIPT_H
 #define CRAWLER_REDIS_SCRIPT_H
