@@ -40,8 +40,8 @@ void test__check(const char *file, int line, const char *text, bool holds)
 }
 
 /*
- * Return a note for a failed check, such as " (-ENOENT)" for -2, because most small
- * negative numbers are errnos.
+ * Return the name of the errno, such as " (-ENOENT)" for -2, for the message of a failed
+ * check, or "" if -n has no name.
  */
 static const char *errno_note(long long n)
 {
@@ -135,8 +135,8 @@ void test__check_trace(const char *file, int line, const char *expected)
 /* ---- programs that abort ----------------------------------------------------------- */
 
 /*
- * Run fn(arg), which should kill this child process with the signal. Called in the child.
- * No core file is written.
+ * In the child process, run fn(arg), which should end the process with the signal. No
+ * core file is written.
  */
 static void run_to_death(int stderr_fd, void (*fn)(void *), void *arg, int signo)
 {
@@ -180,8 +180,8 @@ void test__dies(const char *file, int line, const char *name, void (*fn)(void *)
 
     fflush(NULL);
     /*
-     * fork() would run coil's fork handlers, which detach the child from the loop, but
-     * fn() may need the loop. So use _Fork().
+     * fn() may need the loop, so use _Fork(). fork() would run coil's fork handlers,
+     * which detach the child from the loop.
      */
     if (pipe(ends) < 0 || (child = _Fork()) < 0) {
         test__complain("%s:%d: cannot start a process for %s()", file, line, name);

@@ -12,10 +12,10 @@
  *     }
  *
  * A test registers itself. Each test runs in its own process for at most 20 seconds, or
- * 120 seconds if scripts/test, scripts/check or .ci/run start it (coil-tests -t). Time in
- * which the test was ready but had to wait for a processor does not count. A test fails
- * if a check fails, but it continues to run. A test also fails if it crashes, times out,
- * or leaks a descriptor, memory of coil, a stack, a task or a loop.
+ * 120 seconds if scripts/test, scripts/check or .ci/run start it (coil-tests -t). Time
+ * during which the test is ready to run but has to wait for a processor does not count. A
+ * failed check makes the test fail, but does not end it. A test also fails if it crashes,
+ * times out, or leaks a descriptor, memory of coil, a stack, a task or a loop.
  */
 #ifndef TESTS_HARNESS_H
 #define TESTS_HARNESS_H

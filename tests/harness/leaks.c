@@ -3,8 +3,7 @@
  * loops.
  *
  * coil uses an allocator that counts the allocated bytes and blocks, and stores the size
- * in front of each block. If a test requests it, this allocator also makes an allocation
- * fail.
+ * in front of each block. test_fail_allocation() makes this allocator fail.
  */
 #include "run.h"
 
@@ -46,8 +45,8 @@ size_t test_blocks_held(void)
 }
 
 /*
- * Return true if the present allocation must fail, because it counts `fail_in` down to 0.
- * If several threads allocate at once, exactly one of them gets true.
+ * Count `fail_in` down. Return true if it reaches 0, which means that this allocation
+ * must fail. If several threads allocate at once, exactly one of them gets true.
  */
 static bool must_fail(void)
 {

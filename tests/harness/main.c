@@ -29,10 +29,10 @@
  * shell, regardless of what coil-tests itself inherited: see surroundings.c.
  *
  * The output of a test is written to an unnamed file, which is shown only if the test
- * fails. Each test is the leader of a session, which is killed when the test has ended or
- * timed out. So no process outlives the test that started it. If a test times out, its
- * stacks are printed before it is killed: see hang.c. After five timeouts, no more tests
- * are started. The last line is `N passed, N failed`.
+ * fails. Each test runs in a session of its own. When the test has ended or timed out,
+ * all processes of its session are killed, so no process outlives the test that started
+ * it. If a test times out, its stacks are printed before it is killed: see hang.c. After
+ * five timeouts, no more tests are started. The last line is `N passed, N failed`.
  */
 #include "run.h"
 
@@ -605,8 +605,8 @@ static void read_options(int argc, char **argv)
 }
 
 /*
- * Return true if the only pattern on the command line is the full name of one test, which
- * can run in this process.
+ * Return true if the test can run in this process, because the only pattern on the
+ * command line is its full name, and the option -f is not set.
  */
 static bool names_one(const struct test__run *runs, size_t count)
 {

@@ -299,8 +299,8 @@ TEST(harness_shows_where_a_test_hangs)
 TEST(harness_stops_when_many_tests_hang)
 {
     /*
-     * Five runs hang on backends that every machine has. After their timeouts, the sixth
-     * test must not be started.
+     * The first five runs hang, on backends that every machine has. After their timeouts,
+     * the sixth run must not be started.
      */
     expect("-f -q -t 1 -j 1 -b epoll,poll,select", "'selftest_*hang*' selftest_skip", 1,
            "so 1 were not started");
