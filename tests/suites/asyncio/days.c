@@ -137,7 +137,8 @@ static int complain_of_leaks(int descriptors_before)
 enum { WELL = 0, COMPLAINED = 1 };
 
 /*
- * Run the scenario in this process, which is the child. Returns the exit status for it.
+ * Run the scenario in this process, which is a child. Returns the exit status with which
+ * the child should exit.
  */
 static int run_here(const struct scenario *scenario, struct day day)
 {

@@ -4,7 +4,7 @@
  *
  *     #include "../scenario.h"
  *
- *     ... its claim, in a comment ...
+ *     ... a comment that describes the behaviour ...
  *     SCENARIO(sleep_returns_after_its_delay)
  *     {
  *         trace("sleeps");
@@ -14,12 +14,12 @@
  *
  * Each file contains the scenarios for one topic. The trace of a scenario must equal
  * CPython's output for the function of the same name in TOPIC.py. Each scenario runs in
- * its own process, with a virtual clock. If coil crashes or leaks memory, this adds a
- * line to the trace.
+ * its own process, with a virtual clock. A crash or a memory leak adds a line to the
+ * trace.
  *
  * A scenario must survive bad days (days.h, run --soak), on which an allocation or a
  * system call fails. So the scenario checks each call that can return -ENOMEM. After an
- * error, the scenario closes open objects and returns the error, as any program should.
+ * error, it closes open objects and returns the error, as any program should.
  */
 #ifndef TESTS_ASYNCIO_SCENARIO_H
 #define TESTS_ASYNCIO_SCENARIO_H
@@ -58,8 +58,8 @@ const char *state(coil_future *future);
 int tell(const char *what, int rc);
 
 /*
- * Return true if this is a bad day, and its failing allocation has already happened.
- * Scenarios call this to handle situations that only such a failure can cause.
+ * Return true if this is a bad day, and the allocation that it makes fail has already
+ * failed. Scenarios call this to handle situations that only such a failure can cause.
  */
 bool allocation_failed(void);
 
@@ -74,7 +74,7 @@ coil_task *start_with(coil_task_fn fn, void *arg, const coil_spawn_opts *opts);
 coil_future *new_future(void);
 
 /*
- * Call fn(arg) after the loop was closed, for example to free an object that may be in
+ * Call fn(arg) after the loop has closed, for example to free an object that may be in
  * use until then. The calls are in reverse order of registration.
  */
 void at_end(void (*fn)(void *arg), void *arg);

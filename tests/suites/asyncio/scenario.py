@@ -4,7 +4,7 @@
 
     @scenario
     async def sleep_returns_after_its_delay():
-        '''Its claim.'''
+        '''A description of the behaviour.'''
         trace("sleeps")
         trace("slept: %s", await outcome(asyncio.sleep(3)))
 

@@ -496,8 +496,8 @@ static int take_within_a_second(void)
 }
 
 /*
- * A waiter that is cancelled after a release has woken it releases the semaphore again,
- * so that it can be acquired.
+ * If a waiter is cancelled after a release has woken it, it releases the semaphore again,
+ * so that another task can acquire it.
  */
 SCENARIO(semaphore_woken_waiter_cancelled_gives_back)
 {

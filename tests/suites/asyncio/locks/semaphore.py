@@ -334,7 +334,8 @@ async def take_within_a_second():
 
 @scenario
 async def semaphore_woken_waiter_cancelled_gives_back():
-    """A waiter that is cancelled after a release has woken it releases the semaphore again, so that it can be acquired.
+    """If a waiter is cancelled after a release has woken it, it releases the semaphore again, so that another task can
+    acquire it.
     """
     global second_task
     first_task = asyncio.create_task(semaphore_woken_first())

@@ -209,8 +209,8 @@ static void due(void *unused)
 }
 
 /*
- * If a timer's callback schedules another callback, that one runs after all callbacks
- * that were due together with the timer.
+ * If a timer's callback schedules another callback, the new callback runs after all
+ * callbacks that were due at the same time as the timer.
  */
 LOOP_SCENARIO(timer_that_calls_soon_is_a_turn_ahead_of_it)
 {

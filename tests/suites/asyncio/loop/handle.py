@@ -159,8 +159,8 @@ def timer_of_no_delay_comes_after_what_is_ready():
 
 @scenario
 def timer_that_calls_soon_is_a_turn_ahead_of_it():
-    """If a timer's callback schedules another callback, that one runs after all callbacks that were due together with
-    the timer."""
+    """If a timer's callback schedules another callback, the new callback runs after all callbacks that were due at the
+    same time as the timer."""
     loop = VirtualLoop()
 
     def due():

@@ -205,7 +205,10 @@ static void call_last(void *unused)
     soon(last, unused);
 }
 
-/* A task that fails at once ends its run, and does not stop the next run. */
+/*
+ * If a task fails in its first step, run_until_complete() returns the failure, and the
+ * next run of the loop is not stopped.
+ */
 LOOP_SCENARIO(run_until_complete_of_a_failure_leaves_no_stop)
 {
     coil_task *task = start(fail, NULL);

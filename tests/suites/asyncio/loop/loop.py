@@ -144,7 +144,8 @@ async def fail():
 
 @scenario
 def run_until_complete_of_a_failure_leaves_no_stop():
-    """A task that fails at once ends its run, and does not stop the next run."""
+    """If a task fails in its first step, run_until_complete() returns the failure, and the next run of the loop is not
+    stopped."""
     loop = VirtualLoop()
     try:
         loop.run_until_complete(fail())

@@ -435,8 +435,8 @@ static int queue_shut_down_wakes_taker(void *name)
 }
 
 /*
- * A shutdown ends the waits of all getters in one turn, in order. Getters that already
- * have an item come first.
+ * A shutdown ends the waits of all getters in one turn, in order. A getter that was woken
+ * for an item before the shutdown still gets the item.
  */
 SCENARIO(queue_shut_down_wakes_everybody_in_line)
 {

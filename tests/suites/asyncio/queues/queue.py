@@ -340,7 +340,8 @@ async def queue_shut_down_wakes_taker(name):
 
 @scenario
 async def queue_shut_down_wakes_everybody_in_line():
-    """A shutdown ends the waits of all getters in one turn, in order. Getters that already have an item come first.
+    """A shutdown ends the waits of all getters in one turn, in order. A getter that was woken for an item before the
+    shutdown still gets the item.
 
     Since: 3.13
     """

@@ -81,7 +81,7 @@ static int interrupt_of_a_main_main_task(void *arg)
 }
 
 /*
- * If another request has cancelled the main task too, the run ends with a cancellation
+ * If another request has also cancelled the main task, the run ends with a cancellation
  * instead of an interrupt.
  */
 PLAIN_SCENARIO(interrupt_of_a_main_that_is_cancelled_too)

@@ -96,7 +96,7 @@ async def interrupt_of_a_main_main():
 
 @scenario
 def interrupt_of_a_main_that_is_cancelled_too():
-    """If another request has cancelled the main task too, the run ends with a cancellation instead of an interrupt."""
+    """If another request has also cancelled the main task, the run ends with a cancellation instead of an interrupt."""
     take_interrupts()
     trace("run: %s", interrupt_of_a_main_run(interrupt_of_a_main_main()))
 

@@ -12,8 +12,8 @@ static int slow_child(void *arg)
 }
 
 /*
- * If `seconds` is not 0, the body sleeps for that many seconds after it has cancelled the
- * group.
+ * Cancel a group after a second, from its body. If `seconds` is not 0, the body then
+ * sleeps for that many seconds before it leaves the group.
  */
 static int end_a_group(int seconds)
 {

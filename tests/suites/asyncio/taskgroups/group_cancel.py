@@ -12,8 +12,8 @@ async def slow_child():
 
 
 async def end_a_group(seconds):
-    """If `seconds` is not 0, the body sleeps for that many seconds after it has cancelled the
-    group."""
+    """Cancel a group after a second, from its body. If `seconds` is not 0, the body then sleeps for that many seconds
+    before it leaves the group."""
     async with newer.TaskGroup() as group:
         group.create_task(slow_child())
         await asyncio.sleep(1)

@@ -7,8 +7,8 @@
 #include "../scenario.h"
 
 /*
- * Sleep, print the outcome, and return `rc`. If the child is cancelled, it returns
- * `when_cancelled`, or -ECANCELED if `when_cancelled` is 0.
+ * What a child does: it sleeps, prints the outcome, and returns `rc`. If it is cancelled,
+ * it returns `when_cancelled`, or -ECANCELED if `when_cancelled` is 0.
  */
 struct child {
     const char *name;

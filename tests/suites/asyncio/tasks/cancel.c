@@ -399,8 +399,8 @@ static int cancelled_future_is_awaited_body(void *arg)
 }
 
 /*
- * A task that was cancelled through its future may await that future again. The second
- * await returns at once.
+ * If a task is cancelled while it awaits a future, the future is cancelled too. The task
+ * may await this future again, and the second await returns at once.
  */
 SCENARIO(cancelled_future_is_awaited_again_at_once)
 {
