@@ -129,7 +129,7 @@ def target_of(link):
 
 
 def difference(what, ours, theirs):
-    """Print the records that only one side has. Returns their number."""
+    """Print some of the records that only one side has. Returns the number of all such records."""
     for name, only in (('coil-crawl', ours - theirs), ('the oracle', theirs - ours)):
         for each, n in list(sorted(only.items(), key=repr))[:SHOWN]:
             print(f'  {what}: only {name} has {each}' + (f', {n} times' if n > 1 else ''))
@@ -172,7 +172,7 @@ def take_any(verdicts, theirs):
 
 
 def compare(crawl, theirs):
-    """Print each difference. Returns their number."""
+    """Print the first differences of each kind. Returns the number of all differences."""
     ours = {**crawl.by_type,
             'verdict': take_any(crawl.by_type['verdict'], theirs['verdict'])}
     mistakes = list(mistakes_of_form(crawl))

@@ -14,7 +14,7 @@ struct crawled {
     struct references references;
     struct options options; /* the crawl starts at http://h/ */
     struct record_summary summary;
-    bool links_are_known; /* whether links that are added now are in the baseline */
+    bool links_are_known; /* whether links added from now on are in the baseline */
 };
 
 void crawled_init(struct crawled *crawled);
@@ -37,7 +37,11 @@ struct target *crawled_missing(struct crawled *crawled, const char *path);
 void crawled_link(struct crawled *crawled, struct target *target, const char *page,
                   unsigned line, unsigned column, const char *text);
 
-/* Return the text of the report. The text is valid until the next call. */
+/*
+ * crawled_out() returns an output for the report, which is written to memory.
+ * crawled_written() closes this output, and returns the written text, which is valid
+ * until the next call.
+ */
 struct out *crawled_out(void);
 const char *crawled_written(void);
 

@@ -83,8 +83,8 @@ def hang_up(*_):
 
 
 class Server:
-    """A server with a table of answers by path. `otherwise` answers other paths. `requests` is a list of
-    Request."""
+    """A server with a table of answers by path. Other paths get the answer `otherwise`. `requests` is the list of
+    received Requests."""
 
     def __init__(self, answers=None, otherwise=NOT_FOUND, host='127.0.0.1', context=None, listener=None):
         self.answers = {} if answers is None else answers

@@ -249,8 +249,8 @@ def run(nth, folder, *arguments, **options):
 
 def fail_each(try_one):
     """Call try_one(nth) for each allocation that should fail. try_one() returns (exit status, stderr, findings,
-    allocations). The run must give the same findings as the run without a failure, or exit with a message. Returns the
-    exit status and findings of the run without a failure."""
+    allocations). Each of these runs must give the same findings as the run without a failure, or exit with a message.
+    Returns the exit status and findings of the run without a failure."""
     status, err, whole, count = try_one(0)
     assert status != 1 and not err and count > 0, (status, err, count)
     wanted = range(1, count + 1, STEP)

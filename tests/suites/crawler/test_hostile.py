@@ -80,7 +80,7 @@ class Result:
 
 
 def check_whole(result):
-    """Check that each target has one verdict, and that the summary is the last record."""
+    """Check that each link has a verdict, that no verdict occurs twice, and that the summary is the last record."""
     summary = result.records[-1]
     equal((summary['type'], summary['exit']), ('summary', result.status))
     verdicts = collections.Counter((r['target'], r['fragment']) for r in result.of('verdict'))
@@ -147,7 +147,7 @@ def judge(result):
 
 
 def try_case(case):
-    """Return an error message or None, the duration, and the peak memory."""
+    """Run a case. Returns the case, an error message or None, the duration, and the peak memory."""
     begin = time.monotonic()
     result = None
     try:

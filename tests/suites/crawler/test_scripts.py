@@ -89,8 +89,8 @@ class Lease:
         redis("PSETEX", f"{self.crawl.key}:sent:{self.worker}:{self.calls}", 60000, results)
 
     def complete(self, *numbers, more=0, pause=0, troubled="", links=(), span=SPAN, result=b"result"):
-        """Complete the items with the given numbers, or all items of the lease. Returns the number of lost items,
-        and whether the lease has ended."""
+        """Complete the items with these numbers, or without numbers all items of the lease. Returns the number of lost
+        items, and whether the lease has ended."""
         numbers = numbers or sorted(self.items)
         if result:
             self.send(result * len(numbers))
@@ -173,7 +173,7 @@ class Crawl:
         return over == b"1", numbers, results
 
     def lose(self, **options):
-        """Acquire a lease that has expired, as if its worker had died."""
+        """Acquire a lease, and let it expire, as if its worker had died."""
         lease = self.acquire(**options)
         redis("ZADD", f"{self.key}:leases", 0, lease.token)
         return lease

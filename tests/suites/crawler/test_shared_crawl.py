@@ -77,7 +77,7 @@ def other_answers():
 
 @contextlib.contextmanager
 def sites(delay=0):
-    """Start the two sites. Yields the site and a temporary folder."""
+    """Start the two sites. Yields the site to crawl and a temporary folder."""
     with Site(other_answers()) as other, Site({}) as site, \
             tempfile.TemporaryDirectory(prefix="coil shared ") as folder:
         site.answers = answers(site.url, other.url, delay)
@@ -98,7 +98,7 @@ def alone(site, folder, *options):
 
 
 def collected(path, folder, *options, code=BROKEN):
-    """Return the findings of the collected crawl, and stderr."""
+    """Collect the crawl. Returns its findings, and stderr."""
     file = os.path.join(folder, "collected.jsonl")
     got, _, err = run("collect", os.path.join(folder, "state"), *frontier(path), "-f", f"jsonl:{file}", *options)
     ended(got, code, err)
@@ -106,7 +106,7 @@ def collected(path, folder, *options, code=BROKEN):
 
 
 def share(path, site, count, *options):
-    """Run `count` processes at the same time. Returns the output of each process."""
+    """Crawl the site with `count` processes at the same time. Returns the output of each process."""
     said = [None] * count
 
     def one(n):

@@ -5,8 +5,9 @@
 #define COIL_TESTS_ENOMEM_ALLOCATOR_H
 
 /*
- * A call in this program or in coil that has led to allocations: its address, that of its
- * caller, and the numbers of its first and last allocation.
+ * A call in this program or in coil that has led to allocations: its return address, the
+ * return address of the function that made the call, and the numbers of the first and the
+ * last allocation.
  */
 struct allocation_place {
     const void *from, *caller;
@@ -20,7 +21,7 @@ struct allocation_places {
 
 /*
  * Start counting allocations. Make only the nth allocation fail, or none if nth is 0. If
- * `places` is not NULL, store in it which calls allocate.
+ * `places` is not NULL, record in it the calls that allocate.
  */
 void allocations_begin(long nth, struct allocation_places *places);
 

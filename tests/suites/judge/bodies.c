@@ -3,8 +3,8 @@
  *
  * Each instruction of reference.py is implemented here as a function that returns an rc,
  * with coil's public headers only. If the function returns a negative rc, the task ends,
- * as an exception in Python would end it. There are exceptions: after an instruction with
- * `goes_on` in the tables, the task continues, and the trace shows the rc as a word.
+ * as an exception in Python would end it. If the tables mark the instruction with
+ * `goes_on`, the task continues instead, and the trace shows the rc as a word.
  */
 #include "judge.h"
 
@@ -23,8 +23,8 @@ static int handler_of(struct body *body, const struct line *line)
 }
 
 /*
- * Run a `try` block. Before the handler of a cancellation runs, or a cleanup (a `finally`
- * that may wait), the cancellation is marked as caught.
+ * Run a `try` block and its handler. A cancellation is marked as caught before its
+ * handler runs, or before a `cleanup` (a `finally` that may wait).
  */
 static int do_try(struct body *body, const struct line *line)
 {

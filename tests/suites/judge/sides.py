@@ -72,8 +72,8 @@ class Sides:
         return traces
 
     def run(self, texts, known=None):
-        """Return a verdict for each program's name. `known` contains CPython's traces, or is None if CPython has not
-        run the programs."""
+        """Run the programs, and return the Verdict of each program by its name. `known` contains CPython's traces, or
+        is None if CPython has not run the programs."""
         python = known if known is not None else self.run_side(self.python, texts)
         ways = [self.run_side(command, texts) for command in self.ways]
         return {name: Verdict(python.get(name, []), [way.get(name, []) for way in ways])

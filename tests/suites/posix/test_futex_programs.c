@@ -87,8 +87,8 @@ static void signal_one(futex *cond)
 }
 
 /*
- * Make all waiters of the condition variable wait for the mutex, which the caller holds.
- * These waiters are woken one by one as the mutex is unlocked.
+ * Wake one waiter of the condition variable, and make the others wait for the mutex,
+ * which the caller holds. They are woken one by one as the mutex is unlocked.
  */
 static void broadcast(futex *cond, futex *mutex)
 {
@@ -274,8 +274,9 @@ static void *work_in_loop(void *arg)
 }
 
 /*
- * Where workers run: TASKS means tasks of this thread, BOTH means tasks of this thread
- * and threads, and LOOPS means tasks of this thread and of other threads.
+ * How workers run: as tasks of this thread (TASKS), as threads (THREADS), some as tasks
+ * of this thread and the others as threads (BOTH), or some as tasks of this thread and
+ * the others as tasks of other threads (LOOPS).
  */
 enum mix { TASKS, THREADS, BOTH, LOOPS };
 

@@ -458,7 +458,7 @@ IO_TEST(calls_block_in_callbacks)
 
 /* ---- fairness ---------------------------------------------------------------------- */
 
-/* A task that writes to a pipe with enough room must not starve other tasks. */
+/* A task whose calls never need to wait must not starve other tasks. */
 IO_TEST(calls_that_need_not_wait_let_others_run)
 {
     bool ran = false;

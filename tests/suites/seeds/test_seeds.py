@@ -2,7 +2,7 @@
 
 A name in backticks is a file, `FILE [MARKER]`, `FILE.md (Heading)`, `FILE.py: TEST`, a test of coil-tests, or a
 scenario of tests/suites/asyncio. `*` in a file's name stands for any text. The tests of a program's folder must mention
-the program, and a script must occur in the file `run` of its folder.
+the program. The file `run` of a folder must mention each script of that folder.
 
     test_seeds.py BUILD
 """

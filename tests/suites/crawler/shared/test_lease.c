@@ -148,7 +148,7 @@ IO_TEST(leases_tell_what_belongs_to_the_site_and_then_what_was_held)
     close_crawl(&crawl);
 }
 
-/* Add links to `count` pages: "http://a/FIRST", and those with the following numbers. */
+/* Add links to `count` pages of http://a/, numbered from `first`. */
 static void link_many(const struct leases *leases, struct redis_words *links, int first,
                       int count)
 {
@@ -524,7 +524,10 @@ static void limit_memory(struct crawl *crawl, const char *bytes)
     redis_words_finish(&words);
 }
 
-/* The results are sent in a command of their own, which fails first. */
+/*
+ * If Redis has no memory left, the first command to fail is the one that sends the
+ * results.
+ */
 IO_TEST(lease_complete_fails_if_redis_is_full_and_can_be_repeated)
 {
     struct crawl crawl;

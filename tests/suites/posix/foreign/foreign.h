@@ -22,7 +22,7 @@ struct foreign {
     const char *option;
     void (*before_run)(void);     /* called before coil_run(); may be NULL */
     bool thread_keys;             /* use coil_hooks_thread_keys() */
-    void (*thread_locals)(void);  /* use coil_hooks_thread_locals(); may be NULL */
+    void (*thread_locals)(void);  /* argument of coil_hooks_thread_locals(), or NULL */
     const coil_task_hooks *hooks; /* additional hooks to use; may be NULL */
     /*
      * true if the library needs a server, whose port on 127.0.0.1 is in the environment

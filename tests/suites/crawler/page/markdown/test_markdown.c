@@ -521,9 +521,10 @@ static double seconds_for(const char *before, const char *piece, const char *beh
 }
 
 /*
- * Texts for which a parser may have to backtrack. A text that is 16 times as long has
- * taken up to 70 times as long, because libcmark-gfm's time per byte grows with the
- * length of shorter texts. With quadratic time the factor would be 256.
+ * Texts for which a parser may have to backtrack. A text that is 16 times as long may
+ * take up to 128 times as long; with quadratic time, the factor would be 256. Factors of
+ * up to 70 were measured, because libcmark-gfm needs less time per byte for shorter
+ * texts.
  */
 TEST(markdown_takes_linear_time)
 {
