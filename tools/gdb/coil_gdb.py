@@ -56,10 +56,9 @@ def text(address):
 
 
 class Table:
-    """The table in the first module that contains coil."""
+    """The table in a module that contains coil."""
 
-    def __init__(self):
-        address = self.find()
+    def __init__(self, address):
         cookie, version, _, _, _, rows, end, loops, count, _ = struct.unpack('<8sII5QII', read(address, 64))
         if cookie != b'coil-ps\0':
             raise gdb.GdbError('the table of libcoil cannot be read')
@@ -69,23 +68,40 @@ class Table:
         self.rows = {key: value for key, value in pairs if key}
         self.loops = [loop for (loop,) in struct.iter_unpack('<Q', read(loops, 8 * min(count, 65536))) if loop]
 
-    @staticmethod
-    def find():
-        for option in '-all-objects', 'ALLOBJ':
-            try:
-                sections = gdb.execute(f'maintenance info sections {option} .note.coil', to_string=True)
-            except gdb.error:
-                continue
-            for begin in re.findall(r'(0x[0-9a-f]+)->0x[0-9a-f]+ at [^\n]*\.note\.coil', sections):
-                words = int(begin, 16) + 20
-                try:
-                    return words + number(words, 4, signed=True)
-                except gdb.MemoryError:
-                    continue
-        raise gdb.GdbError('no libcoil was found in this program, or one from before coil-ps')
-
     def __getitem__(self, key):
         return self.rows[key]
+
+
+def find_tables():
+    """Return the addresses of the tables of all modules that contain coil."""
+    found = set()
+    for option in '-all-objects', 'ALLOBJ':
+        try:
+            sections = gdb.execute(f'maintenance info sections {option} .note.coil', to_string=True)
+        except gdb.error:
+            continue
+        for begin in re.findall(r'(0x[0-9a-f]+)->0x[0-9a-f]+ at [^\n]*\.note\.coil', sections):
+            words = int(begin, 16) + 20
+            try:
+                found.add(words + number(words, 4, signed=True))
+            except gdb.MemoryError:
+                continue
+    if not found:
+        raise gdb.GdbError('no libcoil was found in this program, or one from before coil-ps')
+    return sorted(found)
+
+
+def tables():
+    """Return the readable tables. Fails if there are none."""
+    readable, error = [], None
+    for address in find_tables():
+        try:
+            readable.append(Table(address))
+        except (gdb.GdbError, gdb.MemoryError) as failure:
+            error = failure
+    if not readable:
+        raise error
+    return readable
 
 
 class Task:
@@ -150,7 +166,11 @@ class Task:
 
 
 def tasks():
-    table = Table()
+    for table in tables():
+        yield from tasks_of(table)
+
+
+def tasks_of(table):
     for loop in table.loops:
         scheduler = number(loop + table[LOOP_SCHEDULER])
         if not scheduler:
