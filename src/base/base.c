@@ -33,7 +33,10 @@ void coil_set_allocator(const coil_allocator *replacement)
 
 const struct coil__fault_hooks *_Atomic coil__fault_hooks;
 
-/* Do what coil__realloc() does, while a test counts allocations or makes one fail. */
+/*
+ * The slow path of coil__realloc(), used while a test counts allocations or makes one
+ * fail.
+ */
 static COIL__NOINLINE void *realloc_counted(void *block, size_t size)
 {
     void *moved;

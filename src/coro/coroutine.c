@@ -282,7 +282,7 @@ int coil__coro_create(size_t control_bytes, size_t stack_bytes,
 void *coil__coro_reserve(coil__coro *coro, size_t n)
 {
     coro->stack.high -= (n + 15) & ~(size_t)15;
-    /* include the coroutine's first frame */
+    /* 256 more bytes for the coroutine's first frame */
     coil__valgrind_reserve(coro->stack.high - 256, 256 + n);
     if (coil__stack_is_light(&coro->stack))
         coil__light_touch(&coro->stack);

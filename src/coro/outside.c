@@ -10,7 +10,10 @@
 
 #include <stdatomic.h>
 
-/* Changed without a lock, because a child of fork(2) could inherit a locked one. */
+/*
+ * The entries are atomic instead of protected by a lock, because a child of fork(2) could
+ * inherit a held lock.
+ */
 static void *_Atomic loops[COIL__OUTSIDE_LOOPS];
 
 /* The table is in .data, because core files contain that section. */

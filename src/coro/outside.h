@@ -41,7 +41,9 @@ extern const struct coil__outside_row __stop_coil_outside[]
     static const struct coil__outside_row coil__outside_rows[]                           \
         __attribute__((section("coil_outside"), used)) = {__VA_ARGS__}
 
-/* Does not compile if the value is too large, because the array's size is negative. */
+/*
+ * Does not compile if the value is too large: in that case the array has a negative size.
+ */
 #define COIL__OUTSIDE_VALUE(key, number)                                                 \
     {                                                                                    \
         (key), (uint16_t)(0 * sizeof(char[(number) <= UINT16_MAX ? 1 : -1]) + (number))  \

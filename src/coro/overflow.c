@@ -118,7 +118,7 @@ static bool make_alternate_stack(stack_t *stack)
     return false;
 }
 
-/* Return false if the program has since installed another alternate stack. */
+/* True unless the program has replaced our alternate stack with another one. */
 static bool uses_our_alternate_stack(void)
 {
     stack_t now;

@@ -386,7 +386,7 @@ static void destroy_slab(struct coil__stack_pool *pool, struct coil__slab *slab)
     if (slab->guard_bytes != usual_guard_bytes)
         pool->wide_count -= slab->slot_count;
     atomic_fetch_add(&mprotect_budget, slab->mprotect_count);
-    /* Only slots that were ever taken can be poisoned. */
+    /* Slots that were never taken are not poisoned. */
     coil__asan_unpoison(slab->base + page_bytes, slab->fresh * slot_bytes_of(slab));
     for (struct coil__stack *stack = slab->free; pools->on_valgrind && stack != NULL;
          stack = stack->next)

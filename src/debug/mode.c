@@ -1,5 +1,5 @@
 /*
- * mode.c - the public functions of debug mode, most of which is implemented in
+ * mode.c - the public functions of debug mode. Most of the mode is implemented in
  * loop/slow.c.
  */
 #include "../loop/loop.h"

@@ -35,7 +35,7 @@ enum coil__op_kind {
      */
     COIL__OP_SENDFILE,
     COIL__OP_READABLE, /* wait until fd is readable; result: COIL_READABLE */
-    COIL__OP_POLL,     /* wait for any of `events`; result: those that occurred */
+    COIL__OP_POLL,     /* wait for any of `events`; result: events that occurred */
     /*
      * File operations accept any descriptor, attached or not, and any number of them may
      * be pending at a time. A backend that could perform the operation only by blocking

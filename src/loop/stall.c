@@ -15,8 +15,8 @@
  * program continues if a signal handler or another process might release a lock, or while
  * another thread's loop is waiting for events, because Ctrl-C ends that loop.
  *
- * This check was made for libcoil-posix, whose tasks run code that was not written for
- * coil. The watching thread exists while any loop is watched.
+ * This check is mainly for programs with libcoil-posix, whose tasks run code that was not
+ * written for coil. The watching thread exists while any loop is watched.
  */
 #include "loop.h"
 

@@ -132,8 +132,8 @@ static void put_message(struct message *m, unsigned field, const struct message 
 /* ---- packets ----------------------------------------------------------------------- */
 
 /*
- * Write a packet of the loop's sequence, with the texts that are new in it. `field` is
- * the number of the packet's content.
+ * Write a packet of the loop's sequence, including texts that were not yet written.
+ * `field` is the field number of the packet's content.
  */
 static void write_packet(struct coil__trace_writer *w, const int64_t *time,
                          unsigned field, const struct message *content)

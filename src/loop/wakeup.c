@@ -79,7 +79,7 @@ static void write_descriptor(const coil_loop *loop)
 }
 
 /*
- * Set the flag. Returns how the caller must wake the loop, or COIL__AWAKE if it need not.
+ * Set the flag. Returns how the caller must wake the loop; COIL__AWAKE means not at all.
  */
 static enum coil__sleep set_woken(struct coil__wakeup *wakeup)
 {
@@ -157,7 +157,8 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
         loop->wakeup.last_post = &post->next;
         sleep = set_woken(&loop->wakeup);
         /*
-         * Write while holding the lock: without it, the loop could close the descriptor.
+         * Write while holding the lock, so that the loop cannot close the descriptor
+         * first.
          */
         if (sleep == COIL__POLLS)
             write_descriptor(loop);
@@ -165,7 +166,8 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
     pthread_mutex_unlock(&loop->wakeup.lock);
     /*
      * Wake the thread only after releasing the lock, because it will take the lock at
-     * once. The loop may no longer exist by now, but then nothing waits at this address.
+     * once. By then the loop may no longer exist. In that case no thread waits at this
+     * address.
      */
     if (sleep == COIL__SLEEPS)
         coil__thread_wake_own(word);

@@ -32,9 +32,9 @@ static char *slot(const coil_queue *queue, size_t i)
 
 /*
  * Copy an item. Most items are pointers, which are copied by two instructions instead of
- * a call to memcpy(). COIL__FORGET hides the objects from link-time optimisation: if a
- * caller's items have another size, the compiler would warn about this branch although it
- * is never taken.
+ * a call to memcpy(). COIL__FORGET hides the objects from link-time optimisation: without
+ * it, the compiler would warn about this branch if a caller's items have another size,
+ * although the branch is not taken then.
  */
 static void copy_item(const coil_queue *queue, void *to, const void *from)
 {

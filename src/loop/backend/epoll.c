@@ -7,12 +7,12 @@
  * each message that its peer reads, which would wake the loop unnecessarily. A watched
  * descriptor is registered level-triggered, for the directions that are watched.
  *
- * A borrowed descriptor is registered for one event in the directions of its operations.
- * After that event it stays registered without events, so each wait needs only one
- * epoll_ctl(2). A wait that is cancelled or times out needs two, because it removes the
- * registration. A registration without events may outlive the descriptor, if the file is
- * still open in another process or under another number; it costs nothing but kernel
- * memory.
+ * A descriptor that is borrowed, for COIL__OP_POLL operations, is registered for one
+ * event in their directions. After that event it stays registered without events, so each
+ * wait needs only one epoll_ctl(2). A wait that is cancelled or times out needs two,
+ * because it removes the registration. If the file is still open in another process or
+ * under another number, a registration without events may outlive the descriptor, but
+ * costs nothing except kernel memory.
  *
  * An event contains the descriptor's number and generation. If a file is still open under
  * another number or in another process (after dup(2) or fork(2)), the kernel reports its
