@@ -1,8 +1,8 @@
 /*
  * dump.c - prints all tasks as a tree.
  *
- * A task is printed below its parent: a task that has it in a group or awaits it, namely
- * the first one found. First the tasks without a parent are printed, each with the tasks
+ * A task is printed below its parent, which is the first task found that has it in a
+ * group or awaits it. First the tasks without a parent are printed, each with the tasks
  * below it, up to the depth COIL__PRINT_DEPTH. The remaining tasks follow: those that are
  * deeper, and those that await each other in a cycle. So a chain of a million tasks is
  * printed in pieces. The time is proportional to the number of tasks and of edges between
@@ -87,7 +87,10 @@ static void print_task(coil_task *task, void *arg)
     coil__report_close(report, '}');
 }
 
-/* Print the tasks without the mark `but_marked`, each with the tasks below it. */
+/*
+ * Print the pending tasks that have none of the marks `but_marked`, each with the tasks
+ * below it.
+ */
 static void print_tasks(struct dump *d, unsigned but_marked)
 {
     COIL__LIST_EACH (link, &coil__scheduler.tasks) {

@@ -31,7 +31,9 @@ static int accept_any_awaiter(coil_task *awaiter, void *arg)
     return 1;
 }
 
-/* Print the task's stack, and the tasks that await the task. */
+/*
+ * If the future is a task, print its stack. Then print the tasks that await the future.
+ */
 static void print_details(struct graph *g, coil_future *future)
 {
     int margin = 4 * g->depth + 2;

@@ -70,8 +70,9 @@ static inline size_t earlier_of(const struct coil__timer_heap *heap, size_t a, s
 
 /*
  * Return the index of the child with the earliest deadline. Also prefetches the cache
- * lines of all grandchildren, one of which is needed next. Otherwise the processor could
- * fetch that line only after the comparisons, because it can speculate only on branches.
+ * lines of all grandchildren, one of which is needed next. Without prefetching, the
+ * processor could fetch that line only after the comparisons, because there is no branch
+ * on which it could speculate.
  */
 static inline size_t earliest_child(const struct coil__timer_heap *heap, size_t index)
 {

@@ -46,7 +46,9 @@ COIL__NORETURN static void abort_at_cycle(const coil_task *task)
 
 /*
  * Count a request to cancel this task. If the task awaits another task, return that task:
- * the caller passes the request on. Otherwise cancel the task's wait and return NULL.
+ * the caller passes the request on. Otherwise cancel the task's wait, or set must_cancel
+ * if that is impossible, and return NULL. If a shield holds the request back, only count
+ * it and return NULL.
  */
 static coil_task *
 cancel_one_task(coil_task *task, const struct coil__cancel_origin *origin, unsigned depth)

@@ -300,8 +300,8 @@ void coil__failure_hand_on_error(coil_error *error, int rc, const void *from)
 }
 
 /*
- * Copy the awaited future's cancellation reason to the running task, as asyncio's
- * CancelledError does.
+ * Copy the awaited future's cancellation reason to the running task, unless the task
+ * itself was cancelled. (asyncio: CancelledError carries the reason)
  */
 static void hand_on_reason(const coil_future *future)
 {

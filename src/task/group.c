@@ -20,8 +20,7 @@
  * Invariants
  * 1. A child is in `children` until its callback has run. After that, the child is in
  *    `kept` if the spawner received a pointer to it (out != NULL). While the child is in
- *    one of
- *    these lists, the group has a reference to it.
+ *    one of these lists, the group has a reference to it.
  * 2. The group requests the cancellation of its owner at most once, and takes that
  *    request back in the exit.
  */
@@ -370,8 +369,8 @@ static void child_done(struct coil__runnable *runnable)
 }
 
 /*
- * If the child ends during its eager start, it is not in `children` yet: join_late()
- * makes its step ready.
+ * Make the child's step the group's callback. If the child ends during its eager start,
+ * it is not in `children` yet. In that case join_late() makes the step ready.
  */
 void coil__group_child_ends(coil_task *child)
 {

@@ -24,7 +24,7 @@
  *    requires the lock.
  * 2. An awaiter in the list has a reference to its loop, because the loop may close
  *    before the result is set, without resuming the task. The thread that removes the
- *    awaiter from the list uses this reference, then drops it.
+ *    awaiter from the list releases this reference.
  * 3. promise.origin is set only while the task exists, so no thread posts to a freed
  *    origin or a closed loop. Lock order: the promise's lock, then the lock of the loop's
  *    posts.

@@ -5,7 +5,7 @@
  *
  *              spawn                 the loop runs step
  *     (new) ----------> READY ---------------------------> RUNNING ----> ended
- *                         ^                                   |   body returns
+ *                         ^                                   |   fn returns
  *                         |      its wait is completed        | coil__wait_park()
  *                         +------------- WAITING <------------+ coil_yield()
  *

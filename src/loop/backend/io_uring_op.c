@@ -153,7 +153,10 @@ static void poll_again(struct coil__uring *u, struct coil__op *op, int events)
     coil__uring_again(u, op);
 }
 
-/* Store the result, and end the multishot poll, which is still in the kernel. */
+/*
+ * Store the result. In the next round, request the end of the multishot poll, which is
+ * still in the kernel.
+ */
 static void end_poll(struct coil__uring *u, struct coil__op *op, ssize_t result)
 {
     op->result = result;
@@ -162,8 +165,9 @@ static void end_poll(struct coil__uring *u, struct coil__op *op, ssize_t result)
 }
 
 /*
- * Make the call. Called after the poll has reported an event, or the time-out has ended.
- * `more` is true if a multishot poll stays in the kernel.
+ * Called after the poll has reported an event, or the time-out has ended: make the
+ * operation's call. If the poll has failed, or the operation's end was requested, finish
+ * the operation without a call. `more` is true if a multishot poll stays in the kernel.
  */
 static void finish_poll(struct coil__uring *u, struct coil__op *op, int result, bool more)
 {

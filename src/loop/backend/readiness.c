@@ -12,9 +12,9 @@
  * read sets this flag, and a report of the poller clears it. So a server calls recv()
  * once per request, without a second call to find that there are no more bytes.
  *
- * READY IN VAIN. A descriptor may be reported as ready although the call would block: for
- * example, an ICMP error in a socket's error queue (IP_RECVERR) makes the socket
- * readable. An edge-triggered poller reports such a descriptor once, whereas a
+ * SPURIOUS READINESS. A descriptor may be reported as ready although the call would
+ * block: for example, an ICMP error in a socket's error queue (IP_RECVERR) makes the
+ * socket readable. An edge-triggered poller reports such a descriptor once, whereas a
  * level-triggered poller would report it at each poll. So after the second such report in
  * a row, the direction is no longer polled, and the operation is retried periodically:
  * first after 1 ms, later after up to 16 ms.
@@ -264,7 +264,10 @@ static bool is_edge_triggered(const struct coil__descriptor *d)
     return (d->interest & COIL__FOR_EDGES) != 0;
 }
 
-/* True if the poller already waits for the operation's direction. */
+/*
+ * True if the descriptor is edge-triggered, and the poller already waits for events in
+ * the operation's direction.
+ */
 static bool is_registered(const struct coil__descriptor *d, const struct coil__op *op)
 {
     return is_edge_triggered(d) && (d->interest & bit_of(coil__op_direction(op))) != 0;
