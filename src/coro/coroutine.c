@@ -3,7 +3,7 @@
  *
  * A coroutine is a control block on top of a stack. To suspend a coroutine,
  * coil__switch() saves the callee-saved registers on that stack, and the stack pointer in
- * the control block. The rest of this file records which coroutine is running:
+ * the control block. The rest of this file keeps track of the running coroutine:
  *
  *     create --> transfer/resume --> coro_main --> fn(arg) --> done, back to `caller`
  *                     ^                              |

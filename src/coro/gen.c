@@ -3,7 +3,7 @@
  *
  *             next, send(NULL)            yield
  *   CREATED ------------------> RUNNING --------> SUSPENDED
- *      | throw, close              | body    <--------'
+ *      | throw, close              | fn      <--------'
  *      v                           v returns   next, send, throw
  *   CLOSED <-----------------------+
  *

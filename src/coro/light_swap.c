@@ -10,8 +10,8 @@
  * Batches. One system call swaps up to COIL__LIGHT_BATCH stacks out, or up to
  * COIL__LIGHT_AHEAD stacks in. A batch takes a quarter less time than single calls.
  *
- * Strays. If a pointer to a stack that is swapped out is used, the access faults. The
- * handler of SIGSEGV finds the stack with light_table.c and swaps it in. The cell is
+ * Stray accesses. If a pointer to a stack that is swapped out is used, the access faults.
+ * The handler of SIGSEGV finds the stack with light_table.c and swaps it in. The cell is
  * freed later, because the handler may have interrupted a function of store.c.
  */
 #include "light_slab.h"
@@ -155,8 +155,8 @@ bool coil__light_swap_out(struct coil__stack *stack, const char *sp)
 }
 
 /*
- * Copy the bytes back. Called after the guard was removed, which cannot fail, because it
- * only changes the page's entry in the page table.
+ * Copy the bytes back. Called after the guard was removed. Removing a guard cannot fail,
+ * because this only changes the page's entry in the page table.
  */
 static void put_bytes_back(struct coil__stack *stack)
 {

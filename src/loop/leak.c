@@ -1,10 +1,10 @@
 /*
  * leak.c - in debug mode, reports objects that are not freed when their loop closes.
  *
- * There is one list for the whole process, because an object may be created on one thread
- * and freed on another. There may be notes for a million tasks, so a hash table finds a
- * note by the address of its object. If there is no memory for an object's note, the
- * object is not reported.
+ * Each object has a note in a list. There is one list for the whole process, because an
+ * object may be created on one thread and freed on another. The list may contain notes
+ * for a million tasks, so a hash table finds a note by the address of its object. If
+ * there is no memory for an object's note, the object is not reported.
  *
  * Notes are allocated by the C library, not by the allocator of coil_set_allocator(). So
  * a test that makes the n-th allocation fail gives the same result with and without debug

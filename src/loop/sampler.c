@@ -12,10 +12,10 @@
  * The zeros after the copied words represent the rest of the stack: if a frame extends
  * beyond the copied part, the unwinder reads a return address of 0 and stops.
  *
- * If the loop's thread is sleeping in a system call, the kernel reports its stack
- * pointer. A signal would make sleep(3) and poll(2) return early, so sampling would
- * change the program's behaviour. A running thread gets SIGURG, which is ignored by
- * default, and the signal handler makes the copy.
+ * If the loop's thread is sleeping in a system call, its stack pointer is read from the
+ * kernel. The thread gets no signal, because a signal would make sleep(3) and poll(2)
+ * return early, which would change the program's behaviour. A running thread gets SIGURG,
+ * which is ignored by default, and the signal handler makes the copy.
  *
  * The second thread exists only in debug mode, from the first step until the loop closes.
  * The sampler's memory does not come from the allocator of coil_set_allocator(): see
@@ -96,7 +96,7 @@ struct coil__sampler {
 
 /* ---- the signal handler ------------------------------------------------------------ */
 
-/* Held while a thread waits for the signal handler's answer. */
+/* Held by a sampler's thread while it waits for the signal handler's copy. */
 static pthread_mutex_t request_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct coil__sampler *_Atomic requester;
 static _Atomic int request;
@@ -282,8 +282,8 @@ static void print_blocked_step(const struct blocked_step *blocked)
 }
 
 /*
- * Sample the step if it is due. Returns true if the caller must print *blocked after
- * releasing the lock.
+ * Sample the current step if a sample is due. Returns true if the caller must print
+ * *blocked after releasing the lock.
  */
 static bool sample_if_due(struct coil__sampler *s, struct blocked_step *blocked)
 {

@@ -89,7 +89,9 @@ static void describe_subject(struct subject *s, const struct coil__runnable *run
     s->spawned_at = tasks->spawned_at(task);
 }
 
-/* "Executing task 'x', spawned by f at a.c:3," or "Executing tick at a.c:7, ..." */
+/*
+ * Print "Executing task 'x', spawned by f at a.c:3," or "Executing tick at a.c:7, ...".
+ */
 static void print_subject(struct coil__report *report, const coil_loop *loop,
                           const struct subject *s)
 {

@@ -122,9 +122,9 @@ static bool is_all_stuck(unsigned long *sleeps)
 }
 
 /*
- * Report what was found, and abort if no lock can be released. Must be called without
- * watch.lock: printing may take a lock of the dynamic loader, and the thread that holds
- * it may be waiting for watch.lock.
+ * Report the loop that was found, if any, and abort if no lock can be released. Must be
+ * called without watch.lock: printing may take a lock of the dynamic loader, and the
+ * thread that holds it may be waiting for watch.lock.
  */
 static void report_found(const struct found *found, unsigned long *sleeps)
 {

@@ -190,8 +190,8 @@ struct coil_runner {
 };
 
 /*
- * Report the failure of the last main task, unless coil_run_opts.error is set, so that
- * the caller gets the error. Returns rc.
+ * Report the failure of the last main task, unless coil_run_opts.error is set: in that
+ * case the caller gets the error. Returns rc.
  */
 static int report_result(coil_runner *runner, int rc)
 {

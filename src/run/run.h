@@ -6,8 +6,8 @@
 #include <coil/run.h>
 
 /*
- * Report that the main task `name` has failed with rc, unless opts->error is set, so that
- * the caller gets the error. `error` may be NULL.
+ * Report that the main task `name` has failed with rc, unless opts->error is set: in that
+ * case the caller gets the error. `error` may be NULL.
  */
 void coil__run_report(const coil_run_opts *opts, const char *name, int rc,
                       coil_error *error);

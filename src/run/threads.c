@@ -98,7 +98,8 @@ static void cancel_member(struct coil__runnable *runnable)
 }
 
 /*
- * Record the failure of this member, and cancel the others, unless one has failed before.
+ * Record the failure of this member, and cancel the other members, unless a member failed
+ * before.
  */
 static void fail_team(struct member *member, int rc)
 {

@@ -382,8 +382,8 @@ static bool wake_thread(struct waiter *waiter)
 }
 
 /*
- * Block the thread until its waiter is complete, that is, no longer linked into a queue.
- * Called with the mutex held.
+ * Block the thread until its waiter is complete (no longer linked into a queue), or until
+ * the time-out has passed. Called with the mutex held.
  */
 static int block_thread(coil_channel *channel, const struct side *side, void *item,
                         int64_t timeout_ns)

@@ -187,8 +187,8 @@ static void wake_waiters(const struct guard *guard)
 
 /*
  * Add a waiter to the list, try to acquire the guard, and if this fails, wait and try
- * again. The waiter must be added before the first attempt, so that it is woken if the
- * guard is released after that attempt.
+ * again. Without memory for a waiter, sleep for 1 ms. The waiter must be added before the
+ * first attempt, so that it is woken if the guard is released after that attempt.
  */
 static int wait_and_try(struct guard *guard)
 {
