@@ -102,8 +102,10 @@ static struct posix__futex_place *lock_place_of(struct posix__futex_wait *w)
     }
 }
 
-/* False if no task waits at this place. Call this only after the futex's value was
- * changed. */
+/*
+ * False if no task waits at this place, or if this thread is changing a list (`inside`).
+ * Call this only after the futex's value was changed.
+ */
 static bool has_tasks(struct posix__futex_place *place)
 {
     atomic_thread_fence(memory_order_seq_cst);

@@ -116,10 +116,10 @@ void posix__unpark_poster(sem_t *sem);
 
 /*
  * Call attempt(object) until its result is not EBUSY, and return that result. Between two
- * attempts, the task waits at the object's address until it is woken, but at most for a
- * growing interval. Returns ETIMEDOUT at the time `until`, which may be NULL, EINVAL if
- * this time is invalid, and ECANCELED if the task is cancelled. At least one attempt is
- * made in each case.
+ * attempts, the task waits at the object's address until it is woken or an interval,
+ * which grows with each attempt, has passed. Returns ETIMEDOUT once the time `until` has
+ * passed, EINVAL if that time is invalid, and ECANCELED if the task is cancelled; in each
+ * case at least one attempt was made. If `until` is NULL, there is no time-out.
  */
 typedef int posix__attempt_fn(void *object);
 

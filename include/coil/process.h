@@ -274,8 +274,8 @@ COIL_SUSPENDS int coil_process_communicate(coil_process *process, const void *in
  * Close the child's pipes and free the object; NULL is accepted.
  *
  * If the child is running, the call sends opts.kill_signal to it and does not wait; the
- * child is reaped when it has ended. A child that is still running when the loop closes
- * is killed. Tasks that are waiting for the child get -EBADF.
+ * child is reaped when it has ended. If the child is still running when the loop closes,
+ * it is killed with SIGKILL. Tasks that are waiting for the child get -EBADF.
  */
 COIL_API void coil_process_destroy(coil_process *process);
 

@@ -296,9 +296,10 @@ COIL_SUSPENDS ssize_t coil_writev(coil_stream *stream, const struct iovec *parts
  * advanced by the number of bytes sent, even after a failure.
  *
  * Returns the number of bytes sent, which is less than n if the file ends earlier or
- * shrinks during the call. If the stream is a socket, data in the page cache is sent with
- * sendfile(2). All other data is read without blocking the loop, and then written. Fails
- * like coil_write() and pread(2), or with -EINVAL if `fd` is not a regular file.
+ * shrinks during the call. If the stream is a socket without TLS, data in the page cache
+ * is sent with sendfile(2). All other data is read without blocking the loop, and then
+ * written. Fails like coil_write() and pread(2), or with -EINVAL if `fd` is neither a
+ * regular file nor a block device.
  */
 COIL_SUSPENDS ssize_t coil_sendfile(coil_stream *stream, int fd, int64_t *offset,
                                     size_t n);
