@@ -14,9 +14,9 @@
  *
  * A call with up to DIRECT descriptors submits one operation per descriptor to the
  * backend. A call with more descriptors, with events such as POLLPRI, or with a
- * descriptor that the backend uses for a stream, creates a set of descriptors in the
- * kernel instead. The set becomes readable when one of its descriptors is ready, so the
- * call submits a single operation.
+ * descriptor for which the backend returns -EBUSY (a stream, a reader or a writer uses
+ * it), creates a set of descriptors in the kernel instead. The set becomes readable when
+ * one of its descriptors is ready, so the call submits a single operation.
  *
  * A backend may have received bytes of a stream before the program reads them. poll(2)
  * does not see these bytes, but the backend's settle() reports them, and stops receiving

@@ -1,8 +1,8 @@
 /*
  * descriptors.h (internal) - special descriptors: wake-ups, alarms, and sets of
- * descriptors. Also opens a descriptor's file again.
+ * descriptors; also, opening a descriptor's file again.
  *
- * All these descriptors are close-on-exec. The caller must close them with close(2).
+ * All special descriptors are close-on-exec. The caller must close them with close(2).
  */
 #ifndef COIL_KERNEL_DESCRIPTORS_H
 #define COIL_KERNEL_DESCRIPTORS_H

@@ -21,9 +21,9 @@
  * is virtual, an alarm (kernel/descriptors.h) replaces the timer.
  *
  * LIFE. When resolv.conf has changed, a new channel is opened. The old channel is
- * retired, and is destroyed once its questions are answered. A callback of c-ares must
- * not destroy c-ares, so the channel is destroyed by after_cares(), which is called after
- * each call to c-ares.
+ * retired, and is destroyed once its questions are answered. c-ares must not be destroyed
+ * inside one of its callbacks, so after_cares(), which is called after each call to
+ * c-ares, destroys the channel.
  *
  * Start reading at coil__channel_ask() and answered().
  */

@@ -84,7 +84,7 @@ struct reading {
     const unsigned char *data;
     int n;
     char *name; /* the name whose records are read; allocated by c-ares */
-    const unsigned char *name_at; /* where it was read */
+    const unsigned char *name_at; /* where the name was read */
     uint32_t ttl;                 /* the shortest time to live of the records used */
     const unsigned char *next;    /* the next record */
     unsigned left;                /* number of records left */

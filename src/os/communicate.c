@@ -1,5 +1,6 @@
 /*
- * communicate.c - writes a child's input, reads its output, and waits until it ends.
+ * communicate.c - writes a child's input, reads its output, and waits until the child
+ * ends.
  *
  * All pipes are served concurrently: a child may stop reading its input until its output
  * is read. Each open pipe is a job, and a terminal is two jobs. The calling task does the

@@ -1,9 +1,9 @@
 /*
  * directory.c - reads the entries of a directory.
  *
- * getdents64(2), called on a thread, fills a buffer with a few hundred entries. Entries
- * may be created or removed between two such calls, because the kernel identifies the
- * next entry by an offset.
+ * getdents64(2), called on a thread, fills a buffer with a few hundred entries. Creating
+ * or removing entries between two such calls does no harm, because the kernel identifies
+ * the next entry by an offset.
  */
 #include "file.h"
 

@@ -250,9 +250,10 @@ static void leave_file(coil_file *file, size_t transferred)
 }
 
 /*
- * Like enter_file(), but for a call at an offset, or at the file's position if `offset`
- * is -1. Fails with -ESPIPE if an offset is given for a file without a position, such as
- * a pipe, as pread(2) does. (io_uring would ignore the offset.)
+ * Like enter_file(), but for a call at `offset`. If `offset` is -1, the call is at the
+ * file's position, and waits for its turn. Fails with -ESPIPE if an offset is given for a
+ * file without a position, such as a pipe, as pread(2) does. (io_uring would ignore the
+ * offset.)
  */
 static int enter_at(coil_file *file, int64_t offset, const char *caller)
 {

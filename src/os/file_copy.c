@@ -221,7 +221,7 @@ static int open_target(struct copy *c)
                              O_NONBLOCK);
 }
 
-/* Before truncating the target, check that it is not the source. */
+/* Check that the target is not the source, and truncate it. */
 static int prepare_target(struct copy *c)
 {
     int rc = coil_file_stat(c->to.file, &c->target);
@@ -257,8 +257,8 @@ static int finish_copy(struct copy *c)
 /* ---- steps ------------------------------------------------------------------------- */
 
 /*
- * Perform one step, on a thread. The first step opens the files, and the last one closes
- * them.
+ * Perform one step, on a thread. The first step also opens the files, and the last step
+ * sets the target's mode and closes the target.
  */
 static int copy_in_task(void *arg)
 {
@@ -277,7 +277,7 @@ static int copy_all(struct copy *c, const coil_copy_opts *opts)
     int rc;
 
     do {
-        rc = coil_yield(); /* a cancellation during the last step is delivered here */
+        rc = coil_yield(); /* a cancellation during the previous step is delivered here */
         if (rc == 0)
             rc = coil__file_batch(copy_in_task, c);
         if (rc == 0)

@@ -25,8 +25,10 @@
 
 #define PIECE ((size_t)64 * 1024)
 
-/* Drop the bytes before `position` and read more bytes at the end. Returns 0 at the end
-   of the file. */
+/*
+ * Drop the bytes before `position`, and append more bytes from the file. Returns the
+ * number of bytes appended, which is 0 at the end of the file.
+ */
 static ssize_t fill(coil_file *file, struct coil__ahead *a, int64_t position)
 {
     size_t done = (size_t)(position - a->offset), size = a->size;

@@ -221,7 +221,10 @@ static void on_time(struct coil__runnable *runnable)
     try_to_reap(COIL__CONTAINER(runnable, coil_process, look_again.runnable));
 }
 
-/* Called when the loop closes: pass the handle to reap.c, and release the process. */
+/*
+ * Called when the loop closes, or later: kill the child unless it is detached, pass its
+ * handle to reap.c, and release the process.
+ */
 static void leave_to_reaper(coil_process *p)
 {
     int handle = p->handle;

@@ -101,7 +101,7 @@ static int add_addresses(struct coil__attempts_side *side, const coil_address ad
     return 0;
 }
 
-/* The family of the list's first address comes first. */
+/* The first attempt will use the family of the list's first address. */
 int coil__attempts_add_list(struct coil__attempts *all, const struct addrinfo *list)
 {
     int rc = 0;
@@ -158,8 +158,8 @@ static int collect_side(struct coil__attempts *all, struct coil__attempts_side *
 }
 
 /*
- * If addresses of both families are known before the first attempt, choose the family to
- * try first: the one that RFC 6724 prefers.
+ * If addresses of both families are known before the first attempt, begin with the family
+ * whose best address is preferred by RFC 6724.
  */
 static void choose_family(struct coil__attempts *all)
 {

@@ -424,8 +424,9 @@ static bool is_handling(const coil_server *s)
 /* ---- accepting --------------------------------------------------------------------- */
 
 /*
- * True if the acceptor must stop, because it was cancelled or its listener was closed.
- * Other errors of accept(2), such as too many descriptors, are temporary.
+ * True if the acceptor must stop: it was cancelled, its listener was closed, or the group
+ * is being cancelled. Other errors of accept(2), such as too many descriptors, are
+ * temporary.
  */
 static bool is_over(int rc)
 {

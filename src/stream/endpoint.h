@@ -8,10 +8,10 @@
 #include "../loop/loop.h"
 
 /*
- * The first member of its owner, such as a stream, which is allocated by coil__alloc().
- * The block is freed once the owner was destroyed, which drops its reference, and no call
- * is in progress. So a task that waited in a call may still use the block, even if the
- * owner was destroyed meanwhile.
+ * An endpoint is the first member of its owner, such as a stream, in a block from
+ * coil__alloc(). The block is freed once the owner has been destroyed and no call is in
+ * progress. So a task that waits in a call may still use the block afterwards, even if
+ * the owner was destroyed in the meantime.
  */
 struct coil__endpoint {
     int fd; /* -1 once closed */

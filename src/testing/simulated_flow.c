@@ -146,8 +146,8 @@ static void log_packet(struct coil__sim *sim, const struct coil__sim_end *end,
 }
 
 /*
- * Deliver a packet with data that `end` has sent. If the other end is closed or dead,
- * that end answers with a reset.
+ * Deliver a packet with data that `end` has sent. If the other end is closed or dead, or
+ * the packet is to break the connection, the other end answers with a reset.
  */
 static void deliver_data(struct coil__sim *sim, struct coil__sim_end *end,
                          struct coil__sim_packet *packet)
@@ -197,8 +197,8 @@ static void deliver_packet(struct coil__sim *sim, struct coil__sim_end *end,
 }
 
 /*
- * Delay the packet, because one of the hosts is cut off until `until`. If the cut lasts
- * too long, the connection fails with ETIMEDOUT when TCP would give up.
+ * Delay the packet until `until`, because one of the hosts is cut off until then. If TCP
+ * would give up earlier, the connection fails with ETIMEDOUT at that time.
  */
 static void hold_packet(struct coil__sim *sim, struct coil__sim_end *end,
                         const struct coil__sim_packet *packet, int64_t until)

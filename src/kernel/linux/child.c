@@ -10,11 +10,11 @@
  * struct coil__child for the parent.
  *
  * Order of the steps: the standard descriptors are set first, while their sources are
- * open. The directory is changed before the program is executed, whose path may be
- * relative to it, and before the user is changed, as in Python. The limits are set when
- * no more descriptors are needed, but before the user, because only root may raise hard
- * limits. The groups are set before the user, because only root may set groups. The
- * signal mask is set last, when none of the parent's handlers can run in the child.
+ * open. The directory is changed before the program, whose path may be relative to it, is
+ * executed, and before the user is changed, as in Python. The limits are set when no more
+ * descriptors are needed, but before the user, because only root may raise hard limits.
+ * The groups are set before the user, because only root may set groups. The signal mask
+ * is set last, when none of the parent's handlers can run in the child.
  */
 #include "../child.h"
 
@@ -130,9 +130,10 @@ COIL__NO_SANITIZE static bool keep_passed_descriptors(const struct coil__child *
 
 /* ---- signals ----------------------------------------------------------------------- */
 
-/* True if the signal's disposition must be reset. Ignored signals stay ignored, except
-   two that Python ignores for its own purposes and restores for children: see subprocess,
-   restore_signals. */
+/*
+ * True if the signal's disposition must be reset. Ignored signals stay ignored, except
+ * SIGPIPE and SIGXFSZ, which Python's subprocess also resets (restore_signals).
+ */
 COIL__NO_SANITIZE static bool to_be_reset(int signo, const struct kernel_sigaction *now)
 {
     if (now->handler == SIG_IGN)
