@@ -4,11 +4,12 @@
  * Neither call has a flag that makes a single call non-blocking, but both obey the
  * socket's time-out (SO_SNDTIMEO, SO_RCVTIMEO). During the call, the time-out is set to
  * the shortest possible one, a tick of the kernel's clock (1 to 10 ms). The socket's own
- * time-out is restored before another task can see the change. The call rarely waits for
- * the whole tick:
+ * time-out is restored before another task can see the change. How long the call waits
+ * depends on the case:
  *
  * - connect() over loopback, or to a local socket, completes at once. Any other connect()
- *   fails with EINPROGRESS after the tick, and the kernel continues to connect. When the
+ *   that does not complete during the tick fails with EINPROGRESS, and the kernel
+ *   continues to connect. When the
  *   socket is writable, a second connect() returns the result.
  * - connect() to a local listener whose queue is full fails with EAGAIN after the tick.
  *   No event reports that the queue has space again. A thread of the waiting lane
@@ -18,7 +19,8 @@
  *   another process has taken that connection.
  *
  * A signal that arrives during the tick ends the call with EINTR, even if its handler was
- * installed with SA_RESTART: see signal(7). The call then continues as after the tick.
+ * installed with SA_RESTART: see signal(7). The interposed function then continues as
+ * after the tick.
  */
 #include "waiting.h"
 
@@ -83,7 +85,10 @@ static int attempt_blocking(void *arg)
     return 0;
 }
 
-/* Connect on a thread of the lane. If no thread can be started, block this thread. */
+/*
+ * Try to connect on a thread of the lane. If no thread can be started, block this thread
+ * for the tick.
+ */
 static int connect_on_lane(int fd, __CONST_SOCKADDR_ARG to, socklen_t bytes)
 {
     struct attempt a = {.fd = fd, .to = to, .bytes = bytes};

@@ -54,7 +54,7 @@ static int current_generation(void)
 
 /* ---- std::call_once() -------------------------------------------------------------- */
 
-/* The variables of libstdc++ for this thread: __once_callable and __once_call (mutex). */
+/* This thread's variables of libstdc++: __once_callable and __once_call, from <mutex>. */
 struct callable {
     void **places[2]; /* NULL if no libstdc++ is loaded, or it is linked statically */
     void *values[2];

@@ -226,8 +226,8 @@ INTERPOSE int creat64(const char *path, mode_t mode)
 
 /*
  * Return the flags of open(2) for a mode of fopen(3), or -1 if the caller must use the C
- * library's fopen(): fopen() will not wait for a peer ("r+"), or fdopen() cannot replace
- * it because the FILE has wide characters (",ccs=").
+ * library's fopen(): the mode is invalid, fopen() will not wait for a peer ("r+"), or
+ * fdopen() cannot replace it because the FILE has wide characters (",ccs=").
  */
 static int flags_of(const char *mode)
 {

@@ -20,8 +20,8 @@
  *
  * Some unlocks bypass this library: those of another process, of the C library itself,
  * and of a library whose calls are bound to the C library. Parked tasks therefore try
- * again at growing intervals, which depend on their number: all parked tasks together try
- * about 1,000 times a second.
+ * again at growing intervals, whose limit depends on their number: in the long run, all
+ * parked tasks together try at most about 1,000 times a second.
  */
 #include "parking.h"
 
@@ -164,8 +164,11 @@ void posix__set_promise(coil_promise *promise)
     coil_no_suspend_exit(&region);
 }
 
-/* Set the promise after releasing the place's lock, because setting a promise takes locks
- * of libcoil. */
+/*
+ * Wake the task that take_oldest() unlists, or return false if there is none. Set the
+ * promise after releasing the place's lock, because setting a promise takes locks of
+ * libcoil.
+ */
 static bool wake_before(struct place *place, const void *address, unsigned long ticket)
 {
     coil_promise *promise;
@@ -353,7 +356,7 @@ static int try_and_park(posix__attempt_fn *attempt, void *object, int64_t *check
 }
 
 /*
- * Like posix__retry(). If `wait` is not NULL, report each attempt to the deadlock
+ * Like posix__retry(). If `wait` is not NULL, report each failed attempt to the deadlock
  * detector.
  */
 static int retry(posix__attempt_fn *attempt, void *object,

@@ -92,7 +92,10 @@ static void release_signals(struct pausing *p)
     errno = saved;
 }
 
-/* Make the kernel deliver the pending signals. Returns true if a handler ran. */
+/*
+ * Make the kernel deliver the pending signals that are not in the mask. Returns true if a
+ * handler ran.
+ */
 static bool run_handlers(const sigset_t *mask)
 {
     static const struct timespec none;

@@ -118,9 +118,9 @@ INTERPOSE ssize_t readv(int fd, const struct iovec *parts, int count)
 }
 
 /*
- * True if the call can be made in a task: the offset is -1 ("the current position"),
- * because other offsets are for regular files. The flags below do not affect pipes and
- * sockets. The kernel checks all other flags.
+ * True if readv() or writev() can replace the call: the offset is -1 ("the current
+ * position"), because other offsets are for regular files, and only flags are set that do
+ * not affect pipes and sockets. The C library's function handles all other flags.
  */
 static bool may_wait_at(off64_t offset, int flags)
 {
@@ -301,7 +301,7 @@ static ssize_t send_file(int out, int in, off_t *offset, size_t n)
     return done > 0 || moved == 0 ? (ssize_t)done : -1;
 }
 
-/* True if sendfile(2) accepts the two descriptors and may have to wait. */
+/* True if `in` is a readable regular file, and sendfile(2) may have to wait for `out`. */
 static bool may_wait_between(int out, int in)
 {
     int flags = NEXT(fcntl)(in, F_GETFL);

@@ -252,8 +252,8 @@ static unsigned receive_datagrams(int fd, struct mmsghdr *messages, unsigned n, 
 }
 
 /*
- * Wait for the next bytes of a stream, unless MSG_WAITFORONE is set, and return whether
- * they have arrived. Also true at the end of the stream, where all further messages are
+ * Return true if the next bytes of a stream have arrived. Unless MSG_WAITFORONE is set,
+ * wait for them first. Also true at the end of the stream, where all further messages are
  * empty, as in the kernel.
  */
 static bool await_next_message(int fd, int flags)

@@ -15,8 +15,8 @@
 #define CALLS_IN_A_ROW 64
 
 /*
- * The number of sleeps, and the number of other waits, that fail in a cancelled task.
- * Later sleeps and waits are shielded.
+ * Once this many calls of a cancelled task have failed, its further sleeps, or its
+ * further waits of any kind, are shielded.
  */
 #define PAUSES_REFUSED 100
 #define WAITS_REFUSED 1000

@@ -76,8 +76,8 @@ extern THREAD_LOCAL bool posix__may_be_child;
 
 /*
  * Enter and leave a region in which certain tasks are not cancelled: tasks spawned with
- * hold_cancel, and tasks that were refused 1,000 waits, which coil reports. Pass the
- * result of posix__hold_cancel() to posix__release_cancel().
+ * hold_cancel, and cancelled tasks that have tried to wait 1,000 times (coil reports such
+ * a task). Pass the result of posix__hold_cancel() to posix__release_cancel().
  */
 bool posix__hold_cancel(coil_scope *scope);
 void posix__release_cancel(coil_scope *scope, bool held);
