@@ -109,8 +109,9 @@ static bool repeats_length(const char *value, const char *length, size_t n)
 }
 
 /*
- * True if the headers contain different lengths. libcurl accepts such headers, but it is
- * not clear where the body ends and the next response begins. (RFC 9112, 6.3)
+ * True if the headers contain different or malformed lengths. libcurl accepts such
+ * headers, but it is not clear where the body ends and the next response begins. (RFC
+ * 9112, 6.3)
  */
 static bool lengths_differ(const coil_http_response *response)
 {
@@ -424,8 +425,8 @@ static int send_step(coil_http_response *response, const coil_http_request *requ
 /* ---- redirects --------------------------------------------------------------------- */
 
 /*
- * Skip the body of a redirect. If the body cannot be received, the redirect is still
- * followed.
+ * Skip the body of a redirect. If receiving the body fails, the redirect is still
+ * followed, unless the task was cancelled or the session was destroyed.
  */
 static int skip_redirect_body(coil_http_response *response)
 {

@@ -243,8 +243,8 @@ COIL_SUSPENDS COIL_CHECKED int coil_http_read_all(coil_http_response *response,
                                                   char **body, size_t *n);
 
 /*
- * Read and discard up to n bytes of the rest of the body, so that the connection can be
- * reused. If more bytes remain, end the transfer.
+ * Read and discard the rest of the body, so that the connection can be reused. If the
+ * rest is longer than n bytes, end the transfer instead.
  *
  * Returns 0, or fails like coil_http_read(). After -EBUSY the task that is reading still
  * gets the whole body.
