@@ -394,8 +394,8 @@ static int rank_of_failure(int status)
 }
 
 /*
- * True if the search continues with its next name after this failure. The search ends if
- * no server has answered.
+ * True if the search continues with its next name after this failure. Other failures,
+ * such as a time-out, end the search.
  */
 static bool continues_search(int status)
 {

@@ -95,7 +95,11 @@ static int handle_created(coil_watch *watch, struct coil__watched *folder,
     return coil__folders_watch_inner(&watch->folders, folder, notice->name);
 }
 
-/* Update the paths of the folders below a renamed folder. */
+/*
+ * Called after a folder was moved into `into`. If `into` belongs to a tree, update the
+ * paths of the moved folder and of the folders inside it, and watch the moved folder.
+ * Otherwise stop watching these folders.
+ */
 static int move_folders(coil_watch *watch, const struct coil__watched *into,
                         const char *old_path, const char *path)
 {

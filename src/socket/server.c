@@ -105,7 +105,7 @@ struct connection {
     const coil_stream *stream;
     coil_scope *idle;    /* expires when the connection is idle */
     unsigned operations; /* the stream's operation count at the latest check */
-    int quiet;           /* number of checks since then with a waiting handler */
+    int quiet;           /* consecutive checks that found the connection idle */
 };
 
 /*
@@ -221,8 +221,10 @@ static void end_requests(coil_server *s)
 }
 
 /*
- * End the handlers' waits for requests, cancel the acceptors, and close the listeners. No
- * connection is lost, because an acceptor that is waiting has not accepted one.
+ * End the handlers' waits for requests, cancel the acceptors, and close the listeners. An
+ * acceptor that is cancelled while it waits for a connection loses none. An acceptor that
+ * has accepted a connection, and waits until the server is not full, closes the
+ * connection.
  */
 static void stop_accepting(coil_server *s)
 {

@@ -158,8 +158,8 @@ struct coil__tls_stream *coil__tls_of(const SSL *ssl)
 /* ---- the descriptor ---------------------------------------------------------------- */
 
 /*
- * The buffer is doubled after each read that fills it, and halved after each read that
- * fills less than a quarter.
+ * A read that fills the buffer doubles the size of the next read, and a read that fills
+ * less than a quarter of the buffer halves it, within the limits READ_MIN and READ_MAX.
  */
 ssize_t coil__tls_fill(struct coil__tls_stream *t)
 {
@@ -388,8 +388,9 @@ static int wait_and_fill(struct coil__tls_stream *t)
 }
 
 /*
- * Wait until there are decrypted bytes. A readable descriptor is not sufficient, because
- * only a part of a record, or a record without data, may have arrived.
+ * Wait until a read would return at once, with decrypted bytes, the end or an error. A
+ * readable descriptor is not sufficient, because only a part of a record, or a record
+ * without data, may have arrived.
  */
 static int wait_readable_tls(coil_stream *stream)
 {
