@@ -27,9 +27,8 @@
  * group. If accepting fails, usually because descriptors or memory ran out, the server
  * pauses, for 50 ms at first and twice as long after each further failure, up to 1 s. It
  * tries again after the pause, or as soon as one of its connections ends. Until then, new
- * connections wait in the listener's queue. The first failure is reported to the
- * exception handler; later failures are reported only after accepting has worked for two
- * seconds. (asyncio: start_server, Server)
+ * connections wait in the listener's queue. Failures are reported to the exception
+ * handler, at most every ten seconds. (asyncio: start_server, Server)
  */
 #ifndef COIL_SERVER_H
 #define COIL_SERVER_H
