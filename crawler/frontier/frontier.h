@@ -251,7 +251,7 @@ int64_t frontier_spacing_ns(const struct host *host);
 void frontier_pause(struct host *host, int64_t until_ns);
 
 /*
- * Close the frontier, so that workers get no more jobs. frontier_queued_count() still counts the
+ * Close the frontier: workers get no more jobs. frontier_queued_count() still counts the
  * targets that were not fetched.
  */
 void frontier_close(struct frontier *frontier);

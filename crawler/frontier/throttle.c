@@ -54,7 +54,7 @@
 #define REST_NS COIL_SEC(1)
 #define PATIENCE_NS COIL_SEC(24)
 #define SHORT_PATIENCE_NS COIL_SEC(6)
-#define LONGEST_REST_NS COIL_SEC(8) /* maximum of a rest, unless Retry-After is longer */
+#define LONGEST_REST_NS COIL_SEC(8) /* the longest rest, unless Retry-After is longer */
 #define RESTS_OF_RATE 4 /* a rest lasts as long as 4 requests at the current rate */
 #define FIRST_PAUSE_NS COIL_MSEC(200)
 #define LAST_DOUBLING 5 /* a page's pause doubles at most 5 times, to 6.4 s */
@@ -272,9 +272,9 @@ bool throttle_is_test(const struct throttle_refusal *refusal)
 }
 
 /*
- * Return true if the page must be tested. The first refusal of a page does not lead to a
- * test if an earlier test has already shown that the host limits the rate, because tests
- * take time.
+ * Return true if the page must be tested: if it was refused before, or with Retry-After.
+ * Otherwise, its first refusal does not lead to a test if an earlier test has already
+ * shown that the host limits the rate, because tests take time.
  */
 static bool is_to_be_tested(const struct throttle *throttle,
                             const struct throttle_refusal *refusal)

@@ -52,7 +52,8 @@ int references_add(struct references *references, struct targets *targets,
 
 /*
  * Like references_add(), but without accessing the struct target, which may be on disk.
- * The target must already have a stored reference, or not need one (known->is_unreported).
+ * The target must already have a stored reference, or must not need one
+ * (known->is_unreported).
  */
 int references_add_unseen(struct references *references, struct targets *targets,
                           const struct unseen *unseen,

@@ -30,8 +30,8 @@ static int complain_of_name(const struct option_source *source, const char *name
 }
 
 /*
- * Check that the type of a value is appropriate for its option. (Values on the command
- * line are untyped.)
+ * Check that the option may be set in a file, and that the type of the value is
+ * appropriate for it. (Values on the command line are untyped.)
  */
 static int check_kind(const struct option_source *source, const struct option_row *row,
                       const struct toml_value *value)

@@ -112,7 +112,8 @@ int option_complain_of_start(const struct option_source *source, const char *ope
 
 /*
  * Add the URLs and files in a list ("-" is standard input), the files whose names match a
- * pattern, or the file of a file:// URL. (option_inputs.c) Fail like option_add_start().
+ * pattern, or the file of a file:// URL. option_is_pattern() and option_is_file_url()
+ * recognise such operands. (option_inputs.c) Fail like option_add_start().
  */
 int option_add_list(struct option_source *source, const char *path);
 bool option_is_pattern(const char *operand);

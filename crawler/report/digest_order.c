@@ -54,7 +54,8 @@ static int compare_totals(const void *a, const void *b)
 
 /*
  * Return the number of rows of a finding: one for each stored link, or one for a start
- * URL without links, or none for a redirect that is not permanent.
+ * URL without links. A redirect that is not permanent has no row, nor has a finding in
+ * the baseline without stored links.
  */
 static size_t count_rows(const struct digest *digest, const struct finding *finding)
 {

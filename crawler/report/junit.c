@@ -154,8 +154,8 @@ static void put_sums(struct view *view, struct sums sums)
 /* ---- suites ------------------------------------------------------------------------ */
 
 /*
- * Return a message if the crawl is incomplete, because links without a finding may then
- * be broken too, otherwise NULL.
+ * Return a message if the crawl is incomplete, otherwise NULL. In an incomplete crawl,
+ * links without a finding may be broken too.
  */
 static const char *problem_of(int exit_status)
 {

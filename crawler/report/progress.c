@@ -2,8 +2,8 @@
  * progress.c - see progress.h
  *
  * The time left is estimated as the number of unfinished known targets, divided by the
- * recent rate. This is much too low while links are found faster than they are checked.
- * So it is shown only when more than a third of the known targets are done.
+ * recent rate. This estimate is much too low while links are found faster than they are
+ * checked, so it is shown only when more than a third of the known targets are done.
  */
 #include "progress.h"
 

@@ -9,9 +9,9 @@
  *     ... blob.page, blob.url ...
  *     page_blob_finish(&blob);
  *
- * The byte string does not contain the number of the page and of its URL, which are valid
- * only in one file. For the same reason, its links must contain URLs instead of numbers
- * (link_blob.h: id 0).
+ * The byte string does not contain the numbers of the page and of its URL, which are
+ * valid only in one file. For the same reason, its links must contain URLs instead of
+ * numbers (link_blob.h: id 0).
  */
 #ifndef CRAWLER_PAGE_BLOB_H
 #define CRAWLER_PAGE_BLOB_H

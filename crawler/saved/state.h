@@ -49,9 +49,9 @@ int state_failure(const struct state *state, const char **message);
 uint32_t state_number_of(struct state *state, const struct target *target);
 
 /*
- * Add a copy of `page` to the batch. Its `url` is set to the number of the target's URL.
- * If its `time_s` is 0, it is set to the current time. Fails with -ENOMEM, or with the
- * first error of the file.
+ * Add a copy of `page` to the batch. In the copy, `url` is set to the number of the
+ * target's URL, and `time_s` is set to the current time if it is 0. Fails with -ENOMEM,
+ * or with the first error of the file.
  */
 int state_add(struct state *state, const struct target *target,
               const struct store_page *page);

@@ -226,7 +226,10 @@ static bool make_room(struct traps *traps)
     return true;
 }
 
-/* True if this URL was passed earlier with another session id. */
+/*
+ * Return false for the first URL with this `without` (the URL without its session id),
+ * which is stored, and true for URLs with other ids. Returns false if memory runs out.
+ */
 static bool was_seen(struct traps *traps, const char *url, const char *without)
 {
     struct trap_session *slot;

@@ -38,10 +38,10 @@ bool trap_repeats(const char *url);
 int trap_without_session(const char *url, char **out);
 
 /*
- * True if the URL has a session id, and the same URL without the id or with another id is
- * known, because is_known() returns true for it or because it was passed to this function
- * before. Repeated calls for a URL return the same result as long as is_known() does.
- * Returns false if memory runs out.
+ * True if the URL has a session id, and is_known() is true for the same URL without the
+ * id, or the same URL with another id was passed to this function before. Repeated calls
+ * for a URL return the same result as long as is_known() does. Returns false if memory
+ * runs out.
  */
 bool trap_session(struct traps *traps, const char *url,
                   bool (*is_known)(const char *url, void *arg), void *arg);

@@ -504,7 +504,10 @@ static bool is_far(const struct parts *parts, int64_t from_now)
     return from_now > FUTURE || from_now < -past;
 }
 
-/* True if the target is a day in the page's month, or a month in the page's year. */
+/*
+ * True if the page is a month, and the target is a day in it, or if the page is a year,
+ * and the target is a month or day in it.
+ */
 static bool is_part_of(const struct parts *target, const struct parts *page)
 {
     if (target->year != page->year || page->day > 0)

@@ -142,8 +142,9 @@ static int save(struct gathering *gathering)
 }
 
 /*
- * Collect some results and save them. Redis deletes them only at the next call, when they
- * are on disk. Fails with -ENODATA if all results were collected.
+ * Collect some results and save them, or pause if there are none yet. Redis deletes them
+ * only at the next call, when they are on disk. Fails with -ENODATA if all results were
+ * collected.
  */
 static int gather_some(struct gathering *gathering)
 {

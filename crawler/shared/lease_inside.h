@@ -10,12 +10,12 @@
 #define HEAD_BYTES 6
 #define HASH_BYTES 10
 #define SEEDS_BYTES 49
-#define LENGTH_BYTES 4 /* of the number or the length of a result in Redis */
+#define LENGTH_BYTES 4 /* size of a result's number or length in Redis */
 #define REAPED_AT_ONCE 64
 #define LINK_WORDS 3
 /* maximum number of words for links in one call of a script */
 #define LINK_WORDS_AT_ONCE ((size_t)2000 * LINK_WORDS)
-/* lifetime of sent results in Redis until SCRIPT_COMPLETE stores them */
+/* lifetime of sent results in Redis, unless SCRIPT_COMPLETE stores them */
 #define SENT_MILLISECONDS "60000"
 #define FORGOTTEN_AT_ONCE "1000"
 /* how long Redis remembers that a deleted crawl is over */

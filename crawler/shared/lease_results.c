@@ -72,7 +72,7 @@ void lease_add_sending(struct redis_words *words, const struct leases *leases,
 
 /* ---- collect ----------------------------------------------------------------------- */
 
-#define FIRST_ENTRY ((size_t)3) /* place of the first entry in the reply */
+#define FIRST_ENTRY ((size_t)3) /* index of the first entry in the reply */
 
 typedef int (*result_visit)(void *arg, int64_t number, const void *bytes, size_t n);
 

@@ -420,9 +420,9 @@ static int lease_held_urls(void *arg)
 }
 
 /*
- * True if the lease must be renewed, because half of it has passed. False if its task has
- * been unable to send for several lease durations: such a lease expires, so that other
- * processes get its URLs.
+ * True if the lease must be renewed, because half of its duration has passed. False if
+ * its task has been unable to send for several lease durations: such a lease expires, so
+ * that other processes get its URLs.
  */
 static bool wants_renewal(const struct held *held, int64_t now)
 {

@@ -10,9 +10,9 @@
 #include "shared.h"
 
 #define RESULTS_AT_ONCE 16
-#define LEASES_MOST 256          /* limit beyond options.ahead, see held_has_room() */
-#define LINGER_NS COIL_MSEC(500) /* how long a result waits for others */
-/* number of sending tasks beyond which no host is leased */
+#define LEASES_MOST 256          /* maximum number of leases, if workers are idle */
+#define LINGER_NS COIL_MSEC(500) /* results are delayed to send several at once */
+/* no host is leased while this many tasks hold or wait for the lock */
 #define SENDING_MOST 64
 /*
  * If the task of a lease cannot send its results, the lease is no longer renewed after
@@ -20,11 +20,11 @@
  */
 #define SENDING_SPANS_MOST 4
 #define RENEWED_AT_ONCE 64
-#define TEND_NS COIL_SEC(1) /* interval for renewing and reaping leases */
+#define TEND_NS COIL_SEC(1) /* interval for renewing leases and ending expired ones */
 /* Pause between polls for work, doubled after each poll that finds none. */
 #define LOOK_NS COIL_MSEC(50)
 #define LOOK_LONGEST_NS COIL_MSEC(400)
-#define FULL_NS COIL_SEC(1)     /* pause until results are collected */
+#define FULL_NS COIL_SEC(1)     /* pause if results must be collected first */
 #define AGAIN_NS COIL_MSEC(200) /* pause after a temporary failure */
 #define GOODBYE_NS COIL_SEC(2)
 
@@ -81,8 +81,8 @@ void held_ask_for_robots_again(struct host *host);
 void held_forget_sitemaps(const struct shared *shared, struct host *host);
 
 /*
- * Call held_forget_sitemaps() if the results contain sitemaps. To be used if the results
- * were not sent, or if Redis ignored some of them.
+ * Call held_forget_sitemaps() if the results contain sitemaps. Called if the results were
+ * not sent, or if Redis ignored some of them.
  */
 void held_forget_unsent_sitemaps(const struct held *held,
                                  const struct lease_result *results, size_t count);
@@ -102,8 +102,8 @@ void held_forget_if_restarted(struct shared *shared);
 bool held_is_to_repeat(int *rc);
 
 /*
- * Return when a lease that is acquired or renewed now will expire, minus a safety margin
- * of a tenth of its duration.
+ * Return the time at which a lease that is acquired or renewed now will expire, minus a
+ * safety margin of a tenth of its duration.
  */
 int64_t held_expiry(const struct shared *shared);
 
@@ -128,7 +128,8 @@ int held_move_all(struct held *held);
 
 /*
  * True if another host may be leased, because too few targets are leased, or because
- * workers are idle while the leased hosts need pauses.
+ * workers are idle while the leased hosts need pauses. False if too many tasks are
+ * waiting to send.
  */
 bool held_has_room(const struct shared *shared, enum frontier_class class);
 

@@ -336,7 +336,9 @@ size_t url_decode(char *s, size_t n)
 
 /* ---- errors ------------------------------------------------------------------------ */
 
-/* True if `s` begins with a port such as ":8080", followed by a path or the end. */
+/*
+ * True if `s` begins with a port such as ":8080", followed by "/", "?", "#" or the end.
+ */
 static bool is_port(const char *s)
 {
     size_t n = strspn(s + 1, "0123456789");

@@ -56,7 +56,7 @@ CSS_STATE(css_state_exponent_sign);
 CSS_STATE(css_state_exponent);
 CSS_STATE(css_state_number_minus);
 
-/* Begin a name. Begin a name. Its bytes are added later. */
+/* Begin a name, whose bytes are added later. */
 static inline void css_begin_name(struct css *css, enum css_name_kind kind)
 {
     css->name_kind = (uint8_t)kind;

@@ -22,7 +22,7 @@ void heading_ids_finish(struct heading_ids *ids);
 /*
  * Return the id of the next heading. `text` is the text of the heading without markup.
  * The id is valid until heading_ids_finish(). Returns NULL if memory runs out. The rules
- * are those of html-pipeline and github-slugger, which were tested with ids from GitHub.
+ * follow html-pipeline and github-slugger, and were tested with ids from GitHub.
  */
 const char *heading_ids_add(struct heading_ids *ids, const char *text, size_t n);
 
