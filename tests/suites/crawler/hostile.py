@@ -116,8 +116,8 @@ def if_cookie(then, location):
 
 
 def bomb(size, layers=1):
-    """Return gzip data that decompress to a page of `size` bytes. The checksum at the end is wrong, but no client reads
-    that far."""
+    """Return a response with gzip data that decompress to a page of `size` bytes. The checksum at the end is wrong, but
+    no client reads that far."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     head = packer.compress(b'<p>') + packer.flush(zlib.Z_FULL_FLUSH)
     packed = head + (packer.compress(b' ' * MIB) + packer.flush(zlib.Z_FULL_FLUSH)) * (size // MIB)
@@ -184,7 +184,7 @@ class Case:
     status: typing.Any = 'any'      # expected in the record of the verdict
     exit: typing.Any = None         # the exit status; by default that of the verdict
     seconds: float = 10
-    urls: int = 0                   # bytes of memory that the case may cost
+    urls: int = 0                   # number of known URLs, which may take memory; and of open links
     open_links: int = 0
     searched: typing.Any = None     # expected in the record of the page, if it matters
     target: str = '{site}/x'

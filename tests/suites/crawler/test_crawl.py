@@ -39,7 +39,7 @@ class Crawl:
     """One run of coil-crawl: its exit status, its output, and its records.
 
     URLs with the same origin as the start URL are shortened to paths such as "/a" and "/a#x". `pages` and
-    `verdicts` are records. `told` maps URLs to "verdict/reason" such as "broken/status", or to "ok" without a
+    `verdicts` map URLs to records. `told` maps URLs to "verdict/reason" such as "broken/status", or to "ok" without a
     reason."""
 
     def __init__(self, url, *options, interrupt_when=None, environment=None,
@@ -535,7 +535,7 @@ def test_strange_pages_do_no_harm():
 
 
 def test_only_html_is_searched():
-    """If a page has no Content-Type, the crawler detects the type from the content."""
+    """Only HTML is searched. If a page has no Content-Type, the crawler detects the type from the content."""
     result = crawl({"/": page("/a", "/b", "/c", "/d", "/e", "/f"),
                     "/a": response('<a href="/no">', content_type="text/plain"),
                     "/b": response('<a href="/no">', content_type="application/json"),
@@ -1243,7 +1243,8 @@ def test_a_start_that_robots_forbid():
 
 def test_robots_of_a_host_that_comes_later():
     """The host does not accept connections at first, so the page is requeued. Once the host answers, robots.txt is
-    fetched, and then the page. If robots.txt redirects to a host that never answers, all pages are forbidden."""
+    fetched, and then the page. If robots.txt redirects to a host that never answers, all pages fail with the error of
+    that redirect."""
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
@@ -1539,8 +1540,8 @@ def test_traps():
 
 
 def test_pages_that_are_too_long_are_searched_in_part():
-    """Pages are searched up to the limit, regardless of the pieces in which they arrive. Ids after the limit are
-    assumed to exist."""
+    """Pages are searched up to the limit, regardless of the pieces in which they arrive. A fragment is reported as
+    unchecked if its id may be after the limit."""
     beginning = "<!DOCTYPE html><title>x</title><a href=/a>" + "x" * 60000 + "<a href=/b>"
     long = response(beginning + "<a href='/cut" + "x" * 10000 + "'><a href=/no><i id=x>")
     for limit, found in ((len(beginning) + 20, {"/a", "/b"}), (len(beginning) - 1, {"/a"})):

@@ -78,7 +78,7 @@ class Reports:
 
 
 def validate_junit(path):
-    """Return the error message of xmllint, or None if xmllint is not installed."""
+    """Return the error message of xmllint, "" if the report is valid, or None if xmllint is not installed."""
     if shutil.which("xmllint") is None:
         return None
     done = subprocess.run(["xmllint", "--nonet", "--noout", "--schema", HERE / "junit.xsd", path],
@@ -198,7 +198,7 @@ def test_links_of_headers_have_no_line():
 
 
 def test_the_same_whatever_the_order_of_the_crawl():
-    """Reports of two crawls differ only in the port."""
+    """The CSV reports of two crawls of a site differ only in the port of its server."""
     def told(*options):
         reports = crawl(*options)
         port = reports.url.split(":")[2].rstrip("/")
@@ -456,7 +456,7 @@ def test_no_cell_of_the_csv_is_a_formula():
 
 
 class Rendered(html.parser.HTMLParser):
-    """Parse HTML into the cells of each table, the tags, and the link targets."""
+    """Parsed HTML: the cells of each table, the tags, and the link targets."""
 
     def __init__(self, text):
         super().__init__()

@@ -2,7 +2,7 @@
 """Test coil-crawl's text output: each file in golden/ is the complete output of one command.
 
     test_golden.py COIL_CRAWL [TEST...]
-    COIL_GOLDEN=update test_golden.py COIL_CRAWL     # writes the files again; read them before a commit
+    COIL_GOLDEN=update test_golden.py COIL_CRAWL     # writes the files again; review the changes before a commit
 
 In these files, addresses, times and sizes are replaced by placeholders.
 """

@@ -235,7 +235,7 @@ def members(stack, path, site, count, *options):
 
 
 def end_some(site, path, chance, by, times, count=3):
-    """End random processes and start others until the crawl has ended."""
+    """End a random process and start another one, as often as `times` says. Then wait until the crawl has ended."""
     with contextlib.ExitStack() as stack:
         running = members(stack, path, site, count)
         for _ in range(times):

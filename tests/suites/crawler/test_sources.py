@@ -292,7 +292,7 @@ def test_named_sitemaps_that_are_malformed():
     with Site({"/map": bare}) as site:
         equal(Crawl(site.url + "map").told["/map"], "error/unreadable")
     with Site({"/": page(), "/map": response(whole + whole + b"\0" * 512, content_type="application/gzip"),
-               "/a": page(), "/b": page()}) as site:  # padding behind gzip
+               "/a": page(), "/b": page()}) as site:  # two gzip members and padding
         equal(Crawl(site.url, "--sitemap", site.url + "map").pages["/map"]["links"], 39996)
     with tempfile.TemporaryDirectory() as folder:
         for name, text, status in (("bad.xml", "<urlset><url>", BROKEN), ("book.xml", "<book/>", WELL),

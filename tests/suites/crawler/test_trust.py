@@ -61,7 +61,7 @@ class Crawl:
 
 
 def many(count, answer, prefix="/"):
-    """Return a site with `count` pages, and an index that links to them."""
+    """Return the answers of a site with `count` pages, and an index that links to them."""
     names = [f"{prefix}{n}" for n in range(count)]
     return {"/": page(*names), **{name: answer for name in names}}
 
@@ -174,7 +174,7 @@ def test_max_depth_takes_the_shortest_way():
 
 
 def endless_site():
-    """Each page links to a missing page and to two new pages."""
+    """Return a server for an endless site: each page links to a missing page and to two new pages."""
     def answer(connection, request):
         if request.path == "/robots.txt" or request.path.startswith("/gone"):
             connection.sendall(NOT_FOUND)
@@ -216,7 +216,7 @@ def test_sighup_ends_in_order():
 
 def check_what_was_told(crawl, status):
     """Check that the first record is the start, that many pages follow, and that no target has two verdicts. If the
-    crawl ran to its end, the records are complete."""
+    program ended in order after a signal, the last record is the summary."""
     equal(crawl.records[0]["type"], "start")
     assert len(crawl.records) > 50 and len(crawl.of("page")) > 10, len(crawl.records)
     verdicts = [(r["target"], r["fragment"]) for r in crawl.of("verdict")]

@@ -78,7 +78,7 @@ def index_of(path):
 
 
 def archive_of(site, *options, expected=WELL, path=None):
-    """Return the records of a crawl."""
+    """Crawl the site, and return the records and the index of its archive."""
     with tempfile.TemporaryDirectory() as folder:
         path = path or os.path.join(folder, "a.warc.gz")
         code, _, err = run("--warc", path, *options, site.url)

@@ -66,7 +66,7 @@ def watched(*arguments, at="0"):
 
 @contextlib.contextmanager
 def held_crawl(*arguments):
-    """Start a crawl of four URLs, and hold back the answer for one of them. Returns the process, the address of the
+    """Start a crawl of four URLs, and hold back the answer for one of them. Yields the process, the address of the
     status page, the held answer, and the site."""
     held = Held(html("<i id=x></i>"))
     with Site({"/": page("/a", "/gone", "/held#x"), "/a": html("x"), "/gone": status(404), "/held": held}) as site:

@@ -1,4 +1,4 @@
-"""Run a server for a small site, and crawl it with the programs in examples/inside/crawl."""
+"""Servers for the programs in examples/inside/crawl: one with a small site, and one with given responses."""
 import contextlib
 import http.server
 import threading

@@ -281,7 +281,7 @@ def test_19_threads_fail_and_tasks_do_not():
         raise Skip("valgrind runs one thread at a time, and starves those that wait")
     out, err = output_of("19_threads_fail", reports=True)
     if err != "":
-        raise Skip(err.strip())  # no user of its own, and no namespace
+        raise Skip(err.strip())  # neither setuid() nor a user namespace is available
     threads, tasks = out.splitlines()
     made = int(matches(r"(\d+) threads, then: Resource temporarily unavailable", threads)[1])
     assert made < 200, made

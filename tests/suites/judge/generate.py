@@ -62,7 +62,7 @@ class Generator:
         self.task_count = rng.choice([2, 3, 3, 4, 4, 5, 6, 8])
         self.budget = rng.randint(6, 40)
         self.unstarted = list(range(1, self.task_count))
-        self.owners = []  # groups, by their numbers
+        self.owners = []  # the tasks that own the groups, by group number
         self.marks = 0
         self.depth = 0
         chosen = rng.sample(STRUCTURES, rng.randint(1, 2))

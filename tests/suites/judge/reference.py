@@ -92,7 +92,7 @@ class Body:
         self.scopes = []
         self.verb = ""  # the verb of the current instruction
         self.started = self.returned = False
-        self.handlers = 0  # the task's group
+        self.handlers = 0  # the number of handlers that are running
         self.parking = None
         self.callbacks = {}  # the keys are the objects to which callbacks were added
 
@@ -102,7 +102,7 @@ class Interpreter:
         self.out = out
         self.bodies, self.queues, self.locks, self.semaphores = {}, {}, {}, {}
         self.events, self.conditions, self.futures = {}, {}, {}
-        self.groups, self.known_groups = {}, {}  # open groups; groups that were closed
+        self.groups, self.known_groups = {}, {}  # open groups; all groups, open and closed
         self.barriers = {}
         self.spawned = []
         self.handles = {}  # the keys are marks

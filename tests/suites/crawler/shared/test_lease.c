@@ -574,7 +574,7 @@ IO_TEST(lease_complete_can_be_cancelled_and_repeated)
     lease = acquire(&leases);
     kill(crawl.process.pid, SIGSTOP);
     task = test_spawn(complete_in_vain, &(struct completing){&leases, &lease});
-    CHECK_INT(coil_sleep(COIL_MSEC(50)), 0); /* until the request was sent */
+    CHECK_INT(coil_sleep(COIL_MSEC(50)), 0); /* wait until the request has been sent */
     coil_task_cancel(task, "test");
     CHECK_INT(test_join(task), -ECANCELED);
     kill(crawl.process.pid, SIGCONT);
