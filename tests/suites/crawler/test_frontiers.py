@@ -148,7 +148,8 @@ def what_fails_for_a_while_is_tried_again(frontier):
 
 @scenario
 def the_shortest_way_decides_how_deep_a_page_is(frontier):
-    """A page has two paths from the start, and the crawl finds the longer one first."""
+    """A page has two paths from the start, and the crawl finds the longer one first. The shorter one determines the
+    depth."""
     with Site({"/": page("/a", "/late"), "/a": page("/b"), "/b": page("/x"), "/late": slow(0.3, page("/x")),
                "/x": page("/y"), "/y": page("/z"), "/z": page("/far"), "/far": html("")}) as site:
         found = crawl(frontier, site, "--max-depth", "3")

@@ -180,8 +180,8 @@ template <typename Body> static int result_of(Body body)
 }
 
 /*
- * A small lambda is stored in the memory of the task's argument. A larger one needs an
- * allocation.
+ * A trivially copyable lambda of up to 1,024 bytes is copied into the task, without an
+ * allocation. The smallest lambdas fit into the pointer `arg`.
  */
 static void bodies_without_a_destructor_need_no_memory()
 {

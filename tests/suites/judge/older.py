@@ -6,10 +6,10 @@ Programs with an instruction that has changed are skipped if the interpreter is 
 Three changes concern instructions that most programs contain, but these changes rarely have an effect. If one of them
 has an effect, reference.py marks the trace as not comparable:
 
-- A call of Task.uncancel() that brings the count to 0 discards an undelivered cancellation.
+- Since 3.13, a call of Task.uncancel() that brings the count to 0 discards an undelivered cancellation.
 
-- An expired timeout raises a TimeoutError unless another request to cancel was made since the block began. Requests
-  from before the block do not matter (since a 3.11 release later than 3.11.2).
+- An expired timeout raises a TimeoutError unless another request to cancel was made since the block began. In early
+  releases of 3.11, such as 3.11.2, requests from before the block also prevented the TimeoutError.
 
 - Since 3.13, a TaskGroup that fails cancels its parent even if another request has already cancelled the parent.
 """

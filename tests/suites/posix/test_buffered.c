@@ -52,7 +52,7 @@ static void write_later(const char *text, int fd)
     later(10, write_text, fd);
 }
 
-/* Write the text, pause until the reader has read it, and write one more byte. */
+/* Write the text, pause so that the reader reads it, and write one more byte. */
 static void write_text_and_byte(int fd)
 {
     write_text(fd);

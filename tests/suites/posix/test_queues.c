@@ -164,8 +164,8 @@ static void say_mode(int fd)
 }
 
 /*
- * Open a FIFO for reading. The writer keeps the FIFO open without writing, so that a
- * reader gets neither data nor an end of file.
+ * Open a FIFO for reading, which waits for a writer. The writer keeps the FIFO open, so
+ * that the first read does not get an end of file.
  */
 SAME(open_a_fifo_to_read, true)
 {

@@ -29,7 +29,7 @@ async def timeout_after_a_cancellation_that_was_caught_cleanup():
 async def timeout_after_a_cancellation_that_was_caught():
     """After a task has caught a cancellation without uncancel(), a timeout still works as usual.
 
-    Since: 3.12 (and late releases of 3.11; Debian 12 has an early one)
+    Since: 3.12 (and releases of 3.11 that are newer than Debian 12's 3.11.2)
     """
     asyncio.current_task().cancel()
     trace("work: %s", await outcome(asyncio.sleep(1)))
@@ -178,7 +178,7 @@ async def timeout_of_a_cleanup_body():
 async def timeout_of_a_cleanup_after_a_timeout():
     """If a block times out, and a timeout in its cleanup expires too, the block still returns a timeout.
 
-    Since: 3.12 (and late releases of 3.11; Debian 12 has an early one)
+    Since: 3.12 (and releases of 3.11 that are newer than Debian 12's 3.11.2)
     """
     trace("body: %s", await outcome(timeout_of_a_cleanup_body()))
     await tell("sleep", asyncio.sleep(1))

@@ -243,8 +243,8 @@ TEST(jsonl_strings_say_nothing_to_a_terminal)
 }
 
 /*
- * Write each byte value among plain bytes, and check that it is escaped if JSON requires
- * this.
+ * Write each byte value except 0 among plain bytes. Control characters, quotation marks
+ * and backslashes are escaped, and bytes that are not UTF-8 are replaced by U+FFFD.
  */
 TEST(jsonl_strings_of_each_byte)
 {

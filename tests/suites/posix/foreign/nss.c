@@ -203,7 +203,7 @@ static bool use_function(const struct function *function, int number)
            foreign_failed("%s(%s): %m", function->name, name);
 }
 
-/* Two tasks call each function at the same time. */
+/* Call each function at the same time as another task, which also runs use_all(). */
 static bool use_all(int number)
 {
     static size_t arrived;
