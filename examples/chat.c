@@ -1,7 +1,7 @@
 /*
  * chat.c - a chat room: `nc localhost PORT`. Each line is sent to all clients.
  *
- * A slow client misses lines, and learns how many. Other clients do not wait for it.
+ * A slow client misses lines, and is told how many. Other clients do not wait for it.
  */
 #include <coil.h>
 

@@ -22,7 +22,7 @@ static int serve(void *arg)
     coil_cancel_origin origin;
     int rc, order;
 
-    rc = coil_sleep(COIL_MSEC(1)); /* opens its resources, which may fail */
+    rc = coil_sleep(COIL_MSEC(1)); /* stands for opening resources, which may fail */
     if (rc < 0)
         return rc;
     coil_group_started(7); /* coil_group_start() returns this value */

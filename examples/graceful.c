@@ -36,7 +36,7 @@ static int app(void *arg)
         return rc;
     printf("serving on port %u\n", coil_listener_port(listener));
     fflush(stdout);
-    return coil_serve(listener, shout, NULL, &opts); /* until the task is cancelled */
+    return coil_serve(listener, shout, NULL, &opts); /* returns when cancelled */
 }
 
 int main(int argc, char **argv)

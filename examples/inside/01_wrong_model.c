@@ -7,7 +7,7 @@
  * many useless calls. The program counts them, and then runs the same coroutines on coil,
  * which makes no useless calls.
  *
- * Make NAP longer: the random choice makes more calls, but coil takes no more steps.
+ * Try a longer NAP: the random choice makes more calls, but coil takes no more steps.
  */
 #include <coil.h>
 

@@ -5,8 +5,8 @@
  * each caller. self->pos stores where to continue. Local variables are lost. Compilers of
  * languages with stackless coroutines generate such code from `await`.
  *
- * Keep read_byte() from registering (self->reads = false): a suspended player is never
- * resumed.
+ * To try: keep read_byte() from registering (self->reads = false). A suspended player is
+ * then never resumed.
  */
 #include <poll.h>
 #include <stdbool.h>

@@ -8,7 +8,8 @@
  * building coroutines: values can be passed in and out, and an inner generator
  * communicates directly with the code that resumes the outer generator.
  *
- * Remove the last next(): a generator that has not begun cannot catch an error, and ends.
+ * To try: remove the last next(). A generator that has not begun cannot catch an error,
+ * and ends.
  */
 #include <coil/gen.h>
 

@@ -6,7 +6,7 @@
  * function, and the local variables of a suspended function (Python: gi_frame.f_locals)
  * and of its caller (f_back).
  *
- * Make deep()'s `local` static: all ten calls share it.
+ * To try: make deep()'s `local` static. All ten calls then share it.
  */
 #include <coil/gen.h>
 

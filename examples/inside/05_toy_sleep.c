@@ -7,8 +7,8 @@
  * event describes what the coroutine waits for, and does nothing itself: main() sleeps.
  * 06_toy_run.c turns this program into a loop.
  *
- * Sleep for 100 s, and remove sleep_until(): the coroutine ends immediately, without
- * noticing.
+ * To try: sleep for 100 s, and remove sleep_until(). The coroutine then ends immediately,
+ * without noticing.
  */
 #include "toy_gen.h"
 #include "toy_time.h"

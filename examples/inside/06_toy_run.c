@@ -8,8 +8,8 @@
  * coroutines that each sleep five times for 0.1 s take 0.5 s, not 2.5 s. A real loop does
  * this with a heap, and also waits for descriptors (07_toy_select.c).
  *
- * Replace asleep(0.1) with sleep_until(now() + 0.1): no other coroutine runs meanwhile,
- * and the program takes 2.5 s.
+ * To try: replace asleep(0.1) with sleep_until(now() + 0.1). No other coroutine runs
+ * meanwhile, and the program takes 2.5 s.
  */
 #include "toy_gen.h"
 #include "toy_time.h"

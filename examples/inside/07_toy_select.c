@@ -16,8 +16,9 @@
  * The answer's loop takes thirty lines of Python. run() is about as long, but C also
  * needs wait_for_events(), which fills the sets and the timeout of select().
  *
- * Make PIECES 3: AsyncRecv returns the 6144 bytes that arrived before the end. Remove
- * SOCK_NONBLOCK: an assertion fails, because recv() would block the loop.
+ * To try: make PIECES 3. AsyncRecv then returns the 6144 bytes that arrived before the
+ * end. Or remove SOCK_NONBLOCK. An assertion then fails, because recv() would block the
+ * loop.
  */
 #include "toy_gen.h"
 #include "toy_time.h"

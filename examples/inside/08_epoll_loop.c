@@ -10,7 +10,7 @@
  * are ready. A descriptor is unregistered before its callback is called, because the
  * callback may register it again.
  *
- * Keep coroutine() from waiting before recv(): no bytes have arrived yet.
+ * To try: remove the wait before recv() in coroutine(). recv() then finds no bytes.
  */
 #include "toy_gen.h"
 #include "toy_time.h"

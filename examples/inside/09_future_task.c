@@ -9,8 +9,8 @@
  * but not handles that become ready during the turn. (5) A task that still waits when the
  * loop is closed stays pending.
  *
- * In future_end(), call future_run_callback() directly: "b2" is printed before "the
- * setter continues", in the middle of the setter.
+ * To try: in future_end(), call future_run_callback() directly. "b2" is then printed
+ * before "the setter continues", in the middle of the setter.
  */
 #include "toy_loop.h"
 

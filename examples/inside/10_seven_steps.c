@@ -7,7 +7,7 @@
  * future is set, (5) the task is woken, (6) its innermost function continues, (7) the
  * caller has the bytes. coil_read() takes a shorter path, without a future.
  *
- * Call send_hello() directly in app(): nothing has to wait, and only step 7 remains.
+ * To try: call send_hello() directly in app(). Then only step 7 remains.
  */
 #include <coil.h>
 

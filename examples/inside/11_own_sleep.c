@@ -6,7 +6,7 @@
  * an awaitable is a struct that begins with a coil_awaitable. Code that awaits the struct
  * need not know its type. As in the article, the loop uses select(2).
  *
- * Remove coil_handle_cancel(): the cancelled sleep leaves its timer behind.
+ * To try: remove coil_handle_cancel(). The cancelled sleep then leaves its timer behind.
  */
 #include <coil.h>
 

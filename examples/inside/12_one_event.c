@@ -4,7 +4,7 @@
  * A function pointer says how to try the I/O. Waiting is the same for a pipe and a
  * socket: if the I/O would block, the task parks until a callback unparks it.
  *
- * In app(), call send_late() before the loop does: neither of the two waits suspends.
+ * To try: in app(), call send_late() before the loop does. Neither wait then suspends.
  */
 #include <coil.h>
 

@@ -6,7 +6,7 @@
  * environment) names the task that blocked the others. (3) On a thread of a lane, open()
  * blocks only that thread. coil_file_open() does the same.
  *
- * Make LATE "1.5": debug mode names the task and the line while the task still blocks.
+ * To try: make LATE "1.5". Debug mode names the task and the line while it still blocks.
  */
 #include <coil.h>
 

@@ -5,7 +5,7 @@
  * has returned: the stack was ripped. (2) In a task, and (3) in a generator without a
  * loop, the callers are still on the stack, and a failure is the result of a call.
  *
- * Call each fetch...() through another function: only the traceback of (2) contains it.
+ * To try: call each fetch...() through another function. Only traceback (2) contains it.
  */
 #include <coil.h>
 

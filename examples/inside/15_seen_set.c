@@ -7,7 +7,7 @@
  * the line. A task is interrupted only where it waits, so it needs no lock here.
  * coil_no_suspend checks that it does not wait.
  *
- * In add_in_task(), call coil_yield() between the two lines: the program aborts there.
+ * To try: call coil_yield() between add_in_task()'s two lines. The program aborts there.
  */
 #include <coil.h>
 

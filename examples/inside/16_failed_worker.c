@@ -5,7 +5,7 @@
  * reports that no task can ever be woken. The fix: call task_done() in every case, and
  * run the workers in a group, so that failures other than a page's end the crawl.
  *
- * Let fetch() fail with another error: the fixed version ends the crawl immediately.
+ * To try: let fetch() fail with another error. The fixed version ends the crawl at once.
  */
 #include <coil.h>
 

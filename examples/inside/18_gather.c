@@ -7,7 +7,8 @@
  * them and returns their results. If one fails, coil_gather() returns the failure, and
  * the others continue.
  *
- * Change COIL_GATHER_ALL to 0: gather() fails, and does not wait for the fourth.
+ * To try: change COIL_GATHER_ALL to 0. The second gather() fails without waiting for
+ * coro("fourth").
  */
 #include <coil.h>
 

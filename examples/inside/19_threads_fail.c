@@ -4,8 +4,8 @@
  * Each system limits the number of threads: by kernel.pid_max, a service's control group,
  * or RLIMIT_NPROC. This program lowers its own RLIMIT_NPROC, which does not affect other
  * programs, and creates threads until pthread_create() fails. Then it creates tasks,
- * which are not threads, under the same limit. Set LIMIT to 100: half as many threads,
- * but as many tasks as before.
+ * which are not threads, under the same limit. To try: set LIMIT to 100. The program then
+ * creates half as many threads, but as many tasks as before.
  */
 #include <coil.h>
 

@@ -8,7 +8,7 @@
  *
  *     0_threads 127.0.0.1 8080
  *
- * Set THREADS to 1: the crawler fetches one page at a time.
+ * To try: set THREADS to 1. The crawler then fetches one page at a time.
  */
 #include "pages.h"
 

@@ -8,7 +8,7 @@
  *
  *     1_spin 127.0.0.1 8080
  *
- * Call usleep(1000) in again(): fewer tries fail, but every page takes longer.
+ * To try: call usleep(1000) in again(). Fewer tries fail, but every page takes longer.
  */
 #include "pages.h"
 

@@ -9,8 +9,8 @@
  *
  *     2_callbacks 127.0.0.1 8080
  *
- * Make CHUNK in pages.h 128: a callback that has not read everything is called again, and
- * no byte is lost.
+ * To try: make CHUNK in pages.h 128. A callback that has not read everything is called
+ * again, and no byte is lost.
  */
 #include "pages.h"
 

@@ -9,7 +9,7 @@
  *
  *     3_futures 127.0.0.1 8080
  *
- * In wait_until(), print sock after await(): several sockets are read alternately.
+ * To try: in wait_until(), print sock after await(). The sockets take turns.
  */
 #include "../toy_loop.h"
 #include "pages.h"

@@ -8,8 +8,8 @@
  *
  *     4_coil 127.0.0.1 8080
  *
- * Give each page a time limit: all you need is a scope around fetch() in work(). How many
- * functions of 2_callbacks.c would have to change for this?
+ * To try: give each page a time limit. All you need is a scope around fetch() in work().
+ * How many functions of 2_callbacks.c would have to change for this?
  */
 #include "pages.h"
 

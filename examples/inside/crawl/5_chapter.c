@@ -14,7 +14,8 @@
  * URL, the start URLs are in the set of seen URLs, and task_done() is also called after a
  * failure.
  *
- * Set max_redirect to 0: /foo and /bar are not followed, and only /31 leads to /63.
+ * To try: set max_redirect to 0. /foo and /bar are not followed, and only /31 leads to
+ * /63.
  */
 #include <coil.h>
 #include <coil/http.h>

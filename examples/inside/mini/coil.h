@@ -175,8 +175,8 @@ COIL_SUSPENDS int coil_task_await(coil_task *task)
 /* ---- cancelling -------------------------------------------------------------------- */
 
 /*
- * No task is killed: its wait returns -ECANCELED, and its function cleans up. If the task
- * awaits another task, that task leaves its queue instead.
+ * A task is not killed: its wait returns -ECANCELED, and its function cleans up. If it
+ * awaits another task, the wait of the awaited task is cancelled instead.
  */
 COIL_API bool coil_task_cancel(coil_task *task, const char *reason)
 {
