@@ -181,12 +181,12 @@ long_parts() {
 
 # ---- what failed, once more -------------------------------------------------------------
 
-# Print the total number of failures that were noted below a folder.
+# Print the sum of the numbers in all *.count files below a folder.
 failures_noted() {
     find "$1" -name '*.count' -exec cat {} + | awk '{ n += $1 } END { print n + 0 }'
 }
 
-# note COUNT NAME COMMAND... - note COUNT failures: write a script that runs the command again under the same
+# note COUNT NAME COMMAND... - record COUNT failures, and write a script that runs the command again under the same
 # conditions.
 note() {
     local file
@@ -202,7 +202,7 @@ note() {
     echo "$1" >"$file.count"
 }
 
-# Note the failures of the part that has just ended, unless its own parts have noted all of them. Tests that cannot
+# Record the failures of the part that has just ended, unless its own parts have recorded all of them. Tests that cannot
 # be run again separately remain failed.
 note_failures() {
     local names=() without=() word noted

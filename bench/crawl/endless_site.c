@@ -45,8 +45,8 @@ static double now(void)
 /* ---- pages ------------------------------------------------------------------------- */
 
 /*
- * Return the next number of a random sequence that starts from the page's number.
- * (splitmix64)
+ * Return the next random number (splitmix64). Each page has its own sequence, seeded with
+ * the page's number.
  */
 static uint64_t roll(uint64_t *state)
 {

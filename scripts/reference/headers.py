@@ -268,8 +268,8 @@ def library_of(header):
 
 
 def follows(header):
-    """Yield (names, source, functions): the names in a block, and the functions of another library or standard that
-    they follow, according to the block's comment."""
+    """Yield (names, source, functions) for each reference such as "(asyncio: Queue.get)" in a comment: the names that
+    the block declares, "asyncio", and "Queue.get"."""
     for names, comment in header.comments():
         for source, words in FOLLOWED.findall(plain(comment)):
             yield names, source, words.strip()

@@ -14,7 +14,7 @@ def escape(text):
 
 
 def code(text):
-    """Escape verbatim text. Quotes and hyphens in it remain ASCII characters."""
+    """Escape verbatim text, in which quotes and hyphens remain ASCII characters."""
     text = escape(text).replace('-', r'\-').replace("'", r'\(aq')
     return '\n'.join(r'\&' + line if line.startswith('.') else line for line in text.split('\n'))
 

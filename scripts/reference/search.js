@@ -1,9 +1,9 @@
 /*
  * search.js - the search on the pages. The index is a script (index.js), because browsers
- * do not let a local page fetch data. The script is loaded when the user first searches.
- * An entry of the index is [kind, name, page, address, words, rank]. Its kind is "text"
- * for a section, "row" for a row of a table, or else the kind of a name in a header. Its
- * rank is 0 for pages that users need, and up to 3 for the history of the project.
+ * do not let a local page fetch data. index.js is loaded when the user first searches. An
+ * entry of the index is [kind, name, page, address, words, rank]. Its kind is "text" for
+ * a section, "row" for a row of a table, or else the kind of a name in a header. Its rank
+ * is 0 for pages that users need, and up to 3 for the history of the project.
  */
 "use strict";
 

@@ -125,8 +125,9 @@ static void inspect(const struct options *o, struct inspected *inspected)
     if (inspected->image == NULL)
         fail(why);
     image_begin(inspected->image, o->how.limit_ns);
-    inspected->table_count = table_find(inspected->image, !o->trace, inspected->tables,
-                                        why, sizeof why); /* loops may open later */
+    /* For a trace, find modules without loops too, because loops may be created later. */
+    inspected->table_count =
+        table_find(inspected->image, !o->trace, inspected->tables, why, sizeof why);
     if (inspected->table_count == 0)
         fail(inspected->image->budget.cut != NULL ? inspected->image->budget.cut : why);
     if (!unwinder_open(&inspected->unwinder, inspected->image, o->pid, o->core, why,

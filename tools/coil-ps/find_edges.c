@@ -6,7 +6,7 @@
  */
 #include "reading.h"
 
-#define EDGE_STEPS_MIN ((uint64_t)1 << 20) /* enough to walk all groups twice */
+#define EDGE_STEPS_MIN ((uint64_t)1 << 20) /* 1,000 links to groups of 1,000 tasks */
 
 void edges_add_children(struct reading *r, uint64_t group, bool is_member)
 {

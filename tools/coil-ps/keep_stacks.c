@@ -119,7 +119,7 @@ static void use_entry(struct snapshot *s, const struct entry *entry,
 
 void stacks_use(struct snapshot *s)
 {
-    struct image closed = {.read = NULL}; /* its budget is 0, so it is never read */
+    struct image closed = {.read = NULL}; /* never read: its budget is 0 */
     struct copies copies = {.image = &closed};
 
     for (struct chunk *chunk = s->private->kept_first; chunk != NULL; chunk = chunk->next)

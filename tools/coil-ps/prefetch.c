@@ -135,7 +135,7 @@ static void *find_copy(struct prefetch *p, const struct piece *piece)
             return NULL;
         i = found;
     }
-    if (i > p->cursor) /* an earlier record is one that several tasks share */
+    if (i > p->cursor) /* several tasks share the piece of an earlier record */
         p->cursor = i;
     range = &p->ranges[p->records[i].range];
     return range->is_read ? p->copies + range->offset + (piece->address - range->address)

@@ -123,7 +123,7 @@ static void print_state(struct printing *p, const struct task *task)
 
     if (task->state == TASK_WAITS)
         print_wait(p, task);
-    else if (task->state == TASK_HAS_NOT_BEGUN) /* so that fn is looked up */
+    else if (task->state == TASK_HAS_NOT_BEGUN) /* fn + 1: printing subtracts 1 */
         coil__symbol_print(&p->report, "body", "has not begun: %s",
                            (const void *)(uintptr_t)(task->fn + 1));
     else

@@ -126,9 +126,9 @@ IO_TEST(writer_is_held_up_by_a_slow_reader)
 
 /*
  * A server process with a task for each connection, and a client process that opens the
- * connections. Each process opens as many descriptors as it may. The connections stay
- * idle until all pairs of processes are ready. After that, the client sends one request
- * on each.
+ * connections. Each process opens as many descriptors as its limit allows. The
+ * connections stay idle until all pairs of processes are ready. After that, the client
+ * sends one request on each.
  */
 struct pair {
     int count;

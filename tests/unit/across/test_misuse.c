@@ -1,6 +1,6 @@
 /*
  * The program aborts with a message if it uses an object after releasing the last
- * reference, releases an object twice, or uses an object on another thread than that of
+ * reference, releases an object twice, or uses an object on a thread other than that of
  * the object's loop.
  */
 #include "../../harness/harness.h"
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* True if the test runs with a tool that reports accesses to freed memory. */
+/* Return true if the test runs under a tool that reports accesses to freed memory. */
 static bool freed_memory_is_watched(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -230,8 +230,10 @@ IO_TEST(out_is_null_after_a_bad_argument)
     }
 }
 
-/* Make each allocation in the call fail in turn, until the call succeeds. */
-/* Returns the number of failed calls. */
+/*
+ * Make each allocation in the call fail in turn, until the call succeeds. Returns the
+ * number of failed calls.
+ */
 static uint64_t fail_each_allocation(const struct test_object *object)
 {
     for (uint64_t nth = 1;; nth++) {

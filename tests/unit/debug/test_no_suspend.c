@@ -339,8 +339,8 @@ static int print_to_waiting_file(void *arg)
 }
 
 /*
- * Write a dump, but wait before the name of a function, while coil is looking up symbols.
- * Such lines begin with spaces.
+ * The write function of a FILE for dumps. It waits at each line of a backtrace, which
+ * begins with six spaces, because coil is looking up symbols at that time.
  */
 static ssize_t wait_at_a_function(void *cookie, const char *buf, size_t n)
 {

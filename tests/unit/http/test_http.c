@@ -952,8 +952,8 @@ IO_TEST(http_tells_a_name_that_does_not_exist)
 }
 
 /*
- * One of the names is that of this machine. That name may have any addresses, so the test
- * does not check them.
+ * One request in four is for this machine's host name. That name may have any addresses,
+ * so the results of these requests are not checked.
  */
 IO_TEST(http_starts_no_thread_for_a_name)
 {

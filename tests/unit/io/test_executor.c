@@ -694,7 +694,7 @@ static void cancel_the_waiting(const coil_exception *exception, void *arg)
 
 struct closing {
     coil_task_fn fn; /* the function that the tasks run */
-    bool cancels;    /* cancel the waiting task when an abandoned job is reported */
+    bool cancels;    /* the exception handler cancels the waiting task */
 };
 
 /* Close the loop while one job is running and another is in the queue. */

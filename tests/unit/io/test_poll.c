@@ -693,8 +693,8 @@ IO_TEST(poll_says_what_it_waits_for)
 }
 
 /*
- * Make each system call of a wait fail once. The wait must return the error, and must not
- * leak anything.
+ * Make each system call of a wait fail once. The wait must return the error or time out
+ * as usual, and must not leak anything.
  */
 IO_TEST(poll_whose_system_calls_fail)
 {

@@ -1,6 +1,7 @@
 /*
  * If a signal handler calls a function that it must not call, the program aborts with a
- * message, provided that coil detects this. Functions that a handler may call work.
+ * message, provided that coil detects this. Functions that a handler may call work as
+ * usual.
  */
 #include "../../harness/harness.h"
 

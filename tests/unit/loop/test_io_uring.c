@@ -1062,7 +1062,9 @@ static void detach_while_shut_out(bool ahead)
 
 TEST(ring_that_is_shut_out_completes_what_the_kernel_does_not_touch)
 {
-    /* Without these features, the kernel completes the request without being entered. */
+    /*
+     * Without these features, the kernel completes the request without io_uring_enter(2).
+     */
     setenv("COIL_IO_URING_WITHOUT", "defer,coop", 1);
     detach_while_shut_out(false);
 }

@@ -331,7 +331,10 @@ TEST(the_real_clock_waits_and_never_fires_early)
     coil_loop_close(loop);
 }
 
-/* Call this function again in each turn. Even so, the loop must read the clock. */
+/*
+ * A callback that runs in every turn until the flag is set. Even so, the loop must read
+ * the clock.
+ */
 static void spin(void *arg)
 {
     if (!*(bool *)arg)

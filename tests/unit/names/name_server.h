@@ -31,7 +31,7 @@ enum { NAME_FORMAT_ERROR = 1, NAME_SERVFAIL = 2, NAME_NXDOMAIN = 3, NAME_REFUSED
  */
 struct name_rule {
     const char *name;
-    int type;            /* 'A', '6' (AAAA), or 0 for both types, without addresses */
+    int type;            /* 'A', '6' (AAAA), or 0: both types, no address */
     const char *address; /* NULL: the name has no address of this type */
     const char *cname;   /* not NULL: `name` is an alias of the name in this member */
     unsigned ttl;

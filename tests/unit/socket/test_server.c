@@ -697,7 +697,9 @@ NET_TEST(serve_until_cancelled)
         coil_task_cancel(task, NULL);
         settle();
         coil_task_cancel(task, NULL); /* a second cancellation changes nothing */
-        /* returns -ECANCELED if it was still running at the second cancellation */
+        /*
+         * the result depends on whether the task was still running when cancelled again
+         */
         coil_task_await(task);
         coil_task_release(task);
         CHECK_INT(s.rc, -ECANCELED);

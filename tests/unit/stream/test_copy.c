@@ -173,8 +173,8 @@ NET_TEST(copy_to_the_stream_itself_is_an_echo)
 }
 
 /*
- * Make a pipe. Unlike with coil_pipe(), ends[0] is the writing end, which callers close
- * first.
+ * Make a pipe. Unlike coil_pipe(), store the writing end in ends[0], because callers
+ * close ends[0] first.
  */
 static void make_pipe(coil_stream *ends[2])
 {

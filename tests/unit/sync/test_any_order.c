@@ -181,9 +181,9 @@ static int put_or_get(void *arg)
 }
 
 /*
- * Shut the queue down, because some putters or getters may wait for others that were
- * cancelled. No putter may be waiting while the queue has room, and no getter while it
- * has an item.
+ * Shut the queue down after a second, because some tasks may be waiting for other tasks
+ * that were cancelled. Check that no putter is waiting while the queue has room, and no
+ * getter while it has an item.
  */
 static void shut_down(void *arg)
 {

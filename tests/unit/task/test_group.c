@@ -386,7 +386,10 @@ static int own_cancelled_group(void *arg)
     return rc;
 }
 
-/* The exit must return a cancellation that was delivered before the exit or during it. */
+/*
+ * coil_group_exit() must return -ECANCELED if another task has cancelled the owner,
+ * before or during the exit, although the group itself was cancelled too.
+ */
 TASK_TEST(a_foreign_cancellation_is_not_forgotten_over_the_groups_own)
 {
     coil_task *t;
@@ -463,7 +466,7 @@ static int end_by_leaving_with_an_error(coil_group *g)
 
 static const struct ending {
     int (*end)(coil_group *g);
-    int exit; /* the exit's result if the owner is not cancelled */
+    int exit; /* result of coil_group_exit() if no other task cancels the owner */
     int exit_if_cancelled;
 } endings[] = {
     {end_by_cancel, 0, -ECANCELED},
@@ -491,7 +494,7 @@ static int own_group_to_the_end(void *arg)
 
     CHECK_INT(rc, e->exit_if_cancelled);
     CHECK_INT(coil_task_cancelling(coil_task_current()), 1);
-    CHECK_INT(coil_sleep(1), -ECANCELED); /* the cancellation is never lost */
+    CHECK_INT(coil_sleep(1), -ECANCELED); /* the cancellation remains in effect */
     CHECK_STR(coil_cancel_reason(), "from outside");
     return rc;
 }
@@ -578,7 +581,8 @@ TASK_TEST(group_exit_in_a_shield_is_not_cancelled_from_outside_of_it)
 
 struct service {
     /*
-     * delay, rc if it fails before it is ready, value for coil_group_started(), final rc
+     * the delay until the service is ready, its rc if it fails instead, its value for
+     * coil_group_started(), and its final rc
      */
     int delay_ms, before, value, after;
 };

@@ -112,8 +112,8 @@ static int use_stack(void *bytes)
 }
 
 /*
- * Check the measured peak of stack use, which may exceed `used` by two pages: one for
- * coil's own frames, and one because whole pages are counted.
+ * Check the measured peak of stack use, which may exceed `used` by 8 KiB for coil's own
+ * frames, and by two pages, because whole pages are counted.
  */
 static void check_peak(coil_task *task, ssize_t used)
 {

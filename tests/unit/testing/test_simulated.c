@@ -761,7 +761,7 @@ static int echo_once(void *arg)
 /* The outcomes of a series of runs, in each of which a different call failed. */
 struct survived {
     int all, borne;  /* number of runs; number of runs without an error */
-    int failed[512]; /* number of runs by errno */
+    int failed[512]; /* number of runs that failed with each errno */
 };
 
 static struct survived survive(void (*fail)(uint64_t nth), bool short_calls)

@@ -130,8 +130,8 @@ static int say(void *arg)
 }
 
 /*
- * Run eight tasks with two steps each, in two turns, each of which prints half of the
- * output.
+ * Run eight tasks, each of which prints its number in two successive turns. So each turn
+ * prints half of the output.
  */
 static int say_all(void *arg)
 {

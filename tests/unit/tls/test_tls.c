@@ -717,7 +717,9 @@ NET_TEST(tls_tickets_of_1_3_are_used_once)
     close_ends(e);
 }
 
-/* The cache stores a limited number of sessions, those with the most recent servers. */
+/*
+ * The cache stores a limited number of sessions: those of the most recently used servers.
+ */
 NET_TEST(tls_sessions_are_bounded)
 {
     struct ends *e = open_ends();
@@ -1291,8 +1293,9 @@ static ssize_t spend_a_day(struct ends *e)
 }
 
 /*
- * Run a connection while the nth system call or allocation fails, as requested with
- * order(). The failure must be returned. Returns true if anything has failed.
+ * Run a connection while the nth system call or allocation fails, which order(nth)
+ * requests. Both ends must end, and must succeed if there are fewer calls. Returns true
+ * if a call has failed.
  */
 static bool bad_day(struct ends *e, void (*order)(uint64_t), uint64_t nth)
 {

@@ -31,7 +31,7 @@ struct peer {
     SSL *ssl;
     int fd, handshake;
     int go[2]; /* a pipe; a byte makes a waiting peer continue */
-    int comes; /* number of bytes that the peer reads after that */
+    int comes; /* number of bytes that the peer's next read returns */
     pthread_t thread;
 };
 
