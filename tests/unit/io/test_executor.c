@@ -365,7 +365,7 @@ TASK_TEST(blocking_abandoned_lets_the_queue_go_on)
 
 /*
  * The first 64 abandoned threads are replaced. Further abandoned threads count against
- * the limit of the lane.
+ * the limit of the lane, and new jobs fail with -EAGAIN.
  */
 TASK_TEST(blocking_abandoned_without_end_is_an_error)
 {
@@ -393,7 +393,7 @@ static int add_one_in_cpu_lane(void *arg)
     return coil_blocking(COIL_LANE_CPU, add_one, arg);
 }
 
-/* If abandoned threads use up a lane's limit, its queued jobs never start. */
+/* If abandoned threads use up a lane's limit, the jobs in its queue fail with -EAGAIN. */
 TASK_TEST(blocking_queued_behind_what_hangs_is_an_error)
 {
     struct gate gate;

@@ -208,7 +208,9 @@ TEST(ring_whose_features_are_unknown_is_replaced_by_epoll)
     expect_epoll();
 }
 
-/* Read single bytes and answer. Such small reads use the ring's own buffers. */
+/*
+ * Exchange single bytes between two streams. Such small reads use the ring's own buffers.
+ */
 static int read_and_answer(void *arg)
 {
     coil_stream *ends[2];
@@ -311,8 +313,8 @@ static int wait_for_event(void *arg)
 }
 
 /*
- * Submit more requests in a turn than fit into the submission queue. More requests
- * complete at once than fit into the completion queue.
+ * In one turn, submit more requests than fit into the submission queue. All of them
+ * complete at once, so they do not fit into the completion queue either.
  */
 RING_TEST(ring_of_thousands_that_are_submitted_and_complete_at_once)
 {

@@ -218,7 +218,10 @@ static int make_a_pipe(void *arg)
     return 0;
 }
 
-/* Make each allocation of a run fail in turn. Returns the number of allocations. */
+/*
+ * Make each allocation of a run fail in turn. Returns the number of the first allocation
+ * that the run does not make.
+ */
 static int count_allocations(bool debug)
 {
     coil_run_opts opts = {.loop.debug = debug, .no_report = true};

@@ -873,7 +873,7 @@ static int all_that_may_fail(void *arg)
 
 /*
  * Repeat a look-up while its n-th system call or allocation fails, for n = 1, 2, ...,
- * until it succeeds. Returns the number of failures.
+ * until there are fewer. Returns the number of look-ups that failed.
  */
 static int fail_each(void (*fail)(uint64_t n))
 {

@@ -440,7 +440,9 @@ static const char *nth_call(uint64_t n, int fd, size_t size)
     return name;
 }
 
-/* Return the name of the system call that follows the two probes of the page cache. */
+/*
+ * Return the name of the first system call after the probes of the page cache (preadv2).
+ */
 static const char *call_after_probes(int fd, size_t size)
 {
     const char *name = "";
@@ -456,10 +458,10 @@ static const char *call_after_probes(int fd, size_t size)
 }
 
 /*
- * coil must check whether the last byte of the file is in the page cache, not the last
- * byte of the requested count. Normally coil reads the data after the two probes, because
- * sendfile(2) would wait for the disk. If the probe has made the kernel load the page,
- * coil calls sendfile(2).
+ * The requested count ends beyond the file, so coil must check whether the file's last
+ * byte is in the page cache. The byte is not, so coil must read the data itself, because
+ * sendfile(2) would wait for the disk. A probe may make the kernel load the page. In that
+ * case coil calls sendfile(2), and the test is repeated.
  */
 IO_TEST(sendfile_reads_a_last_piece_that_is_not_cached)
 {

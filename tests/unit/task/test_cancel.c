@@ -127,8 +127,8 @@ static int cancel_it(void *arg)
 }
 
 /*
- * Cancel the outermost of `depth` nested gathers. Must be called in a task with a stack
- * of the usual size, because the main stack is large enough to hide a recursion.
+ * Cancel the outermost of `depth` nested gathers. Another task does this, with a stack of
+ * the usual size, because the main stack is large enough to hide a recursion.
  */
 static void cancel_down_gathers(int depth)
 {

@@ -793,9 +793,9 @@ static int enter_limited(void *arg)
 }
 
 /*
- * Three tasks wait until they may spawn a child in the group. If the group's owner then
- * spawns a child, that child starts after the children of these tasks, even if the group
- * has a free place at that time.
+ * Three tasks wait until they may spawn a child in the group. One of them is cancelled.
+ * The owner then waits for the same, and its child must start after the children of the
+ * other two tasks.
  */
 TASK_TEST(group_places_are_given_first_come_first_served)
 {
