@@ -178,8 +178,8 @@ def commands(peers, always):
 
 
 def rounds(usable, measure, what, picture, most=RUNS):
-    """Measure each peer RUNS times, but at most `most` times. Returns {name: [figures or None, ...]}. `picture` formats
-    the figures for the progress output."""
+    """Measure each peer `most` times, or RUNS times if that is fewer. Returns {name: [figures or None, ...]}. `picture`
+    formats the figures for the progress output."""
     results = {name: [] for name in usable}
     for number in range(min(RUNS, most)):
         for name, it in usable.items():

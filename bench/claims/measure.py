@@ -62,7 +62,7 @@ def call(peer, row, *arguments):
 
 
 def alternate(names, once, rounds, progress):
-    """Return {name: [result of once(name), ...]}, without the rounds that failed."""
+    """Call once(name) for each name in each round. Return {name: [result, ...]}, without the calls that failed."""
     results = {name: [] for name in names}
     for round_ in range(rounds):
         for name in list(names) if round_ % 2 == 0 else reversed(list(names)):

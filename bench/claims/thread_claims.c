@@ -87,8 +87,9 @@ static void run_memory(int argc, char **argv)
 /*
  * ---- ceiling MOST: the largest number of threads --------------------------------------
  *
- * Start threads until an error occurs, but at most MOST, which is the number that the
- * machine can spare. Print the number of threads and the error, or 0.
+ * Start threads until an error occurs, or until there are MOST threads, which is the
+ * number that the machine can spare. Print the number of threads, and the error (0 if
+ * there was none).
  */
 static void run_ceiling(int argc, char **argv)
 {

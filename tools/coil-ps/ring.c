@@ -54,7 +54,10 @@ struct reader {
     size_t kind_count;
     struct ring *rings;
     size_t ring_count;
-    /* For each copy of coil. `before` is unused for a core. */
+    /*
+     * For each copy of coil, snapshots taken before and after tracing. `before` is unused
+     * for a core.
+     */
     struct snapshot before[TABLES_MAX], after[TABLES_MAX];
     bool is_full; /* RECORDS_MAX were read */
     bool failed;  /* memory ran out */

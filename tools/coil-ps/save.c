@@ -251,7 +251,9 @@ static int scan_pages(const struct saving *s, uint64_t *at, uint64_t end,
     return n;
 }
 
-/* Do the same with the page map, which has an entry of 8 bytes for each page. */
+/*
+ * Like scan_pages(), but read the page map, which has an entry of 8 bytes for each page.
+ */
 static int read_page_map(const struct saving *s, uint64_t *at, uint64_t end,
                          struct pages list[ENTRIES])
 {
@@ -315,7 +317,7 @@ static bool add_segment(struct saving *s, const struct area *area, uint64_t begi
     return true;
 }
 
-/* Add pages to the last segment, or begin the next segment. */
+/* Add pages to the last segment, or begin the next segment if the gap is too large. */
 static bool add_run(struct saving *s, struct area *area, uint64_t begin, uint64_t end)
 {
     struct area *last = &s->segments[s->segment_count - 1];

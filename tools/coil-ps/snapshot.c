@@ -98,7 +98,7 @@ static uint64_t find_place(struct reading *r, uint64_t head)
 
 /*
  * Return true if a new task has the address of a known task, which has ended since it was
- * read.
+ * read. Set the state of the known task accordingly.
  */
 static bool replaces(struct reading *r, uint32_t known)
 {
@@ -124,8 +124,8 @@ static void read_registers(struct reading *r)
 }
 
 /*
- * Read all tasks in the list. Returns false if the end was not reached, because the list
- * changed.
+ * Read all tasks in the list. Returns false if the end was not reached, usually because
+ * the list has changed.
  */
 static bool walk_tasks(struct reading *r)
 {

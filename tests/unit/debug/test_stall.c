@@ -281,7 +281,7 @@ TEST(stall_watch_leaves_deadlocks_to_be_found)
 
 /* ---- tasks that wait for locks ----------------------------------------------------- */
 
-/* Wait for a lock as libcoil-posix does: sleep repeatedly between checks. */
+/* Wait for a lock as libcoil-posix does: check it repeatedly, and sleep in between. */
 static int wait_suspended(void *unused)
 {
     coil_lock_wait wait;
