@@ -37,7 +37,7 @@ static inline void bench_report(const char *row, double value, const char *unit)
     fflush(stdout);
 }
 
-/* Print the time of the row since `start`. */
+/* Print the processor time per operation of the row since `start`. */
 static inline void bench_time(const struct bench_row *row, double start)
 {
     bench_report(row->name, (bench_cpu_ns() - start) / (double)row->n, "ns");

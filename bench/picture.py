@@ -1,8 +1,7 @@
-"""picture.py - draws the table as bars. A row of the table is a block with a bar for each peer, scaled to the best
-value in the block.
+"""picture.py - draws the table as bars. A row of the table is a block with a bar for each peer.
 
-The scale within a block is logarithmic, because peers differ by a factor of a thousand. The number next to a bar
-is the measured value.
+The scale of a block is logarithmic, from its smallest to its largest value, because peers differ by a factor of a
+thousand. The number next to a bar is the measured value.
 """
 
 import math

@@ -260,7 +260,10 @@ static int compare_counts(const void *a, const void *b)
     return (left->count < right->count) - (left->count > right->count);
 }
 
-/* Merge adjacent groups with the same stack. Returns the number of groups. */
+/*
+ * Merge adjacent groups with the same stack, state and wait. Returns the number of
+ * groups.
+ */
 static size_t merge(const struct snapshot *s, struct group *groups, size_t n)
 {
     size_t count = 0;
@@ -326,8 +329,8 @@ static void print_groups(struct printing *p)
 /* ---- cycles of waits --------------------------------------------------------------- */
 
 /*
- * Return the next task for which `task` waits, or NONE. *step is the position in the list
- * of these tasks.
+ * Return the next task for which `task` waits, or NONE. *step is the position in the
+ * task's list of edges. After the last edge, the holder of the lock is returned.
  */
 static uint32_t next_awaited(const struct printing *p, const struct task *task,
                              uint32_t *step)

@@ -51,7 +51,7 @@ struct unwinding {
     const struct coroutine *coroutine;
     uint64_t addresses[FRAMES_MAX];
     size_t count, depth;
-    /* hash tables: stacks by their addresses, and lines by address */
+    /* hash tables: stacks by their return addresses, and lines by address */
     uint32_t *index;
     size_t index_size, stack_room;
     struct looked_up *cache;

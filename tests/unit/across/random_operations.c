@@ -593,7 +593,10 @@ static void use_file(struct watched *w, int64_t deadline)
 
 /* ---- processes --------------------------------------------------------------------- */
 
-/* Write bytes to cat(1), and read all of them back in pieces, each with a deadline. */
+/*
+ * Write bytes to cat(1), and read them back, with repeated calls that each have a
+ * deadline.
+ */
 static void talk_to_cat(struct watched *w)
 {
     const char *const argv[] = {"cat", NULL};

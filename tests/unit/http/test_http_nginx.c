@@ -438,7 +438,7 @@ IO_TEST(http_2_idle_body_ends_among_others_that_go_on)
     /* long enough to receive the headers */
     slow.request.idle_timeout_ns = COIL_MSEC(900);
     snprintf(slow.url, sizeof slow.url, "%s/slow/large", slow.base);
-    task = test_spawn(http_fetch_task, &slow); /* this task receives 10 KB each second */
+    task = test_spawn(http_fetch_task, &slow); /* receives 10 KB once a second */
     while (!coil_future_done(coil_task_future(task)))
         CHECK_INT(http_fetch(&client, "/file/small"), 0);
     CHECK_INT(test_join(task), -ETIMEDOUT);

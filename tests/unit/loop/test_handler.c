@@ -126,7 +126,7 @@ static const struct call that_wake[] = {
 };
 
 /*
- * The functions in the first half of the table may be called on any thread, and acquire a
+ * The functions of promises and channels may be called on any thread, so they acquire a
  * lock.
  */
 static const struct call of_threads_and_streams[] = {

@@ -291,7 +291,10 @@ IO_TEST(process_output_may_be_anothers_input)
     coil_process_destroy(a);
 }
 
-/* A stream makes standard input non-blocking, so it must be reopened for the child. */
+/*
+ * A stream makes standard input non-blocking, so coil must reopen standard input for the
+ * child.
+ */
 IO_TEST(process_inherits_a_stdin_that_blocks)
 {
     int before = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), fds[2];

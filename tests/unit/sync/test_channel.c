@@ -157,8 +157,8 @@ static int put_in_spite_of_cancellation(void *channel)
 }
 
 /*
- * A cancelled task calls put twice, and the second call fails at once. One turn later,
- * other tasks can use the channel.
+ * A task is cancelled while it waits to put an item. It calls put again, which fails at
+ * once. Meanwhile, other tasks can use the channel.
  */
 TASK_TEST(channel_is_free_while_a_cancelled_task_is_refused)
 {

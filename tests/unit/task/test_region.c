@@ -13,8 +13,9 @@
  *    otherwise succeeds.
  *
  * As in asyncio, the third property does not hold for a scope that is opened while a
- * request is in flight, and expires in the turn in which the request is delivered: it
- * mistakes the request for its own. To avoid this case, the task waits after each region.
+ * request is in flight, and expires in the turn in which the request is delivered: the
+ * scope mistakes the request for its own. To avoid this case, the task waits after each
+ * region.
  */
 #include "../../harness/harness.h"
 
