@@ -210,8 +210,9 @@ static void print_misuse(const char *sentence, const void *from)
 /*
  * Called by exit(3). If another thread is reporting misuse, which may take a second, wait
  * until it aborts: the process must end with SIGABRT even if main() returns in the
- * meantime. If the process has not ended ABORT_MS after the report, a handler of SIGABRT
- * has prevented the abort, and exit(3) continues.
+ * meantime. If the report takes longer than REPORT_MS, abort here. If the process has not
+ * ended ABORT_MS after the report, a handler of SIGABRT has prevented the abort, and
+ * exit(3) continues.
  */
 COIL__AT_EXIT static void wait_for_abort(void)
 {

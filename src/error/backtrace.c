@@ -247,10 +247,10 @@ struct slot_search {
 };
 
 /*
- * Visit frames until one is above the start of the coroutine's stack slot. The frames of
- * one stack have ascending addresses. So the walk also ends at a frame that is not above
- * the previous one, as may happen at the outer end of a stack that has no end mark for
- * unwinders.
+ * Visit frames until one is at or above the lowest address of the coroutine's stack. The
+ * frames of one stack have ascending addresses. So the walk also ends at a frame that is
+ * not above the previous one, as may happen at the outer end of a stack that has no end
+ * mark for unwinders.
  */
 static _Unwind_Reason_Code look_for_slot(struct _Unwind_Context *frame, void *arg)
 {

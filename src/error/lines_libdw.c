@@ -190,7 +190,10 @@ static bool has_functions_inside(int tag)
            tag == DW_TAG_class_type;
 }
 
-/* Find the child of `parent` that contains the address. */
+/*
+ * Find the child of `parent` that contains the address. Also searches namespaces and
+ * classes.
+ */
 static bool find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *found)
 {
     Dwarf_Die child;

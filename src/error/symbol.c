@@ -74,7 +74,10 @@ static bool is_wrapper(const struct coil__line *line)
     return line->file != NULL && strcmp(base_name(line->file), "coil.hpp") == 0;
 }
 
-/* Remove functions of coil.hpp. Returns the new count, which is at least one. */
+/*
+ * Remove functions of coil.hpp, but keep the innermost function if nothing else is left.
+ * Returns the new count.
+ */
 static size_t without_wrappers(struct coil__line found[], size_t n)
 {
     size_t left = 0;
@@ -239,7 +242,8 @@ static const void *library_of(const void *address)
 /*
  * True if the address is in one of the ranges that own.h records, which exist even in
  * stripped programs. With link-time optimisation (gcc -flto), every record contains the
- * range of the whole program, so records that begin at the same address are ignored.
+ * range of the whole program, so if two records begin at the same address, all records
+ * are ignored.
  */
 static bool in_own_text(uintptr_t address)
 {

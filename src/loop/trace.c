@@ -224,8 +224,8 @@ void coil__trace_begin(coil_loop *loop)
 }
 
 /*
- * Expand the path in COIL_TRACE: %p is replaced with the process id. If there is no %p, a
- * child of fork(2) appends its id.
+ * Expand the path in COIL_TRACE: %p is replaced with the process id. If there is no %p,
+ * the id of a child of fork(2) is appended.
  */
 static bool expand_path(char path[PATH_BYTES], pid_t pid)
 {

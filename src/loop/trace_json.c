@@ -119,7 +119,8 @@ static void put_end_of_arrow(struct coil__trace_writer *w, const char *phase,
 }
 
 /*
- * Viewers attach each end of the arrow to the span that contains the end's point in time.
+ * Write both ends of the arrow. A viewer attaches each end to the span that contains the
+ * end's time.
  */
 static void put_arrow(struct coil__trace_writer *w, const struct coil__trace_arrow *arrow)
 {

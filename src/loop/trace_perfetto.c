@@ -2,9 +2,9 @@
  * trace_perfetto.c - writes a trace in Perfetto's own format.
  *
  * The file is a protocol buffer: a list of packets, which may be in any order. Each track
- * is described once. A span is a packet where it begins and one where it ends. The events
- * of a loop are one sequence of packets. In a sequence, a name is written once, with a
- * number, and later packets contain only the number.
+ * is described once. A span consists of two packets, one for its beginning and one for
+ * its end. The events of a loop are one sequence of packets. In a sequence, a name is
+ * written once, with a number, and later packets contain only the number.
  *
  * Format: protos/perfetto/trace/trace_packet.proto of Perfetto v50, and the files that it
  * imports.
@@ -183,7 +183,10 @@ static uint32_t intern(struct coil__trace_writer *w, enum list list, const char 
     return slot->number;
 }
 
-/* Return the identifier of a track. 0 would be the track of the whole trace. */
+/*
+ * Return the identifier of a track. Never 0, which identifies the track of the whole
+ * trace.
+ */
 static uint64_t uuid_of(const struct coil__trace_writer *w, uint32_t track)
 {
     return ((uint64_t)w->loop + 1) << 33 | track;

@@ -2,7 +2,7 @@
  * trace_replay.c - turns the records of a trace into events for a viewer.
  *
  * The records are read twice. The first pass collects the tasks: their names, their
- * functions, and the numbers of their steps. The second pass replays the records and
+ * functions, and how many steps each task has. The second pass replays the records and
  * passes these spans to the writer:
  *
  *     what the loop does     poll, a callback, a task: one span after another
@@ -408,7 +408,7 @@ static void set_ticks(struct conversion *c, uint64_t ticks)
         set_now(c, clock->ns2, since2 * rate);
 }
 
-/* Write the spans of a task's wait and of its time in the ready queue. Both end now. */
+/* Write the spans of a task's wait and of its time in the ready queue, up to now. */
 static void put_state(struct conversion *c, const struct task *task)
 {
     int64_t end = task->state == WAITS && task->is_woken ? task->woken_at : c->now;

@@ -106,8 +106,8 @@ void coil__uring_watched(struct coil__uring *u, int fd, enum coil__direction dir
 }
 
 /*
- * Make the watcher of the descriptor ready, which ppoll(2) has found ready. If the
- * descriptor was closed, stop watching it, so that its watcher becomes ready only once.
+ * ppoll(2) has found the descriptor ready: make its watcher ready. If the descriptor was
+ * closed, stop watching it, so that its watcher becomes ready only once.
  */
 static void found_alone(struct coil__uring *u, const struct pollfd *entry)
 {
