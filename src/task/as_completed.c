@@ -118,8 +118,8 @@ int coil_as_completed_init(coil_as_completed *iteration, coil_future *const futu
 }
 
 /*
- * Suspend until a future has completed or the deadline passes. Returns 1, or a negative
- * errno such as -ETIMEDOUT.
+ * Suspend until a future completes or the deadline passes. Returns 1, or a negative errno
+ * such as -ETIMEDOUT.
  */
 static int wait_for_one(struct iteration *it)
 {

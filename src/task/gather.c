@@ -90,7 +90,9 @@ static void part_done(struct coil__runnable *runnable)
     count_part(COIL__CONTAINER(runnable, struct part, runnable));
 }
 
-/* Returns true if at least one of the futures can still be cancelled. */
+/*
+ * Pass the cancellation on to the futures. Returns false if all of them are already done.
+ */
 static bool cancel_gathered(struct coil__wait *wait)
 {
     struct gathering *w = COIL__CONTAINER(wait, struct gathering, wait);

@@ -627,9 +627,9 @@ static void release_kept(struct group *g)
 
 /*
  * Return the result of the exit. Not called if the owner was cancelled and no child has
- * failed: in that case end_group() returns -ECANCELED. If both a child has failed and
- * another caller has cancelled the owner, return the failure, and make the owner's next
- * wait deliver the cancellation.
+ * failed: in that case end_group() returns -ECANCELED. If a child has failed and another
+ * caller has cancelled the owner, return the failure, and make the owner's next wait
+ * deliver the cancellation.
  */
 static int exit_result(struct group *g, int rc)
 {

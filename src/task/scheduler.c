@@ -177,7 +177,7 @@ static bool report_deadlock(coil_loop *loop)
 /* ---- a fork ------------------------------------------------------------------------ */
 
 /*
- * Called in the child process after fork(2), which has none of its parent's tasks. If a
+ * Called after fork(2) in the child process, where the parent's tasks do not exist. If a
  * task called fork(2), the child keeps that task's context.
  */
 static void leave_tasks_to_parent(void)

@@ -18,8 +18,8 @@ static void has_ended(struct coil__runnable *runnable)
 }
 
 /*
- * Cancel the future and wait until it has ended. This wait does not await the future, so
- * if the caller is cancelled, the wait ends immediately.
+ * Cancel the future and wait until it has ended. If the caller is cancelled meanwhile,
+ * the wait ends immediately, and the future is not cancelled again.
  */
 static int cancel_and_wait(coil_future *future, const struct coil__cancel_origin *origin)
 {

@@ -176,7 +176,8 @@ static ssize_t attempt(struct coil__backend *backend, struct coil__op *op)
 /* ---- watches ----------------------------------------------------------------------- */
 
 /*
- * Cancel the poll of a watch. Otherwise the poll would keep the file open in the kernel.
+ * Cancel the poll of a watch, and wait for its end. Otherwise the poll would keep the
+ * file open in the kernel.
  */
 static void disarm(struct coil__uring *u, int fd, struct coil__descriptor *d,
                    enum coil__direction direction)
@@ -244,10 +245,10 @@ static int watch(struct coil__backend *backend, int fd, struct coil__descriptor 
 /* ---- guest mode -------------------------------------------------------------------- */
 
 /*
- * Return an eventfd, to which the kernel writes. The ring's own descriptor cannot be
- * used: with DEFER_TASKRUN it becomes readable when completions wait to be processed, but
- * without waking a host that is already waiting for it. If there are completions already,
- * this function writes to the eventfd.
+ * Return an eventfd, to which the kernel writes when there is a completion. The ring's
+ * own descriptor cannot be used: with DEFER_TASKRUN it becomes readable when completions
+ * wait to be processed, but without waking a host that is already waiting for it. If
+ * there are completions already, this function writes to the eventfd.
  */
 static int pollable(struct coil__backend *backend)
 {
