@@ -72,7 +72,7 @@ enum coil__guard {
 
 /*
  * The first kind to try for new slots. Once a slot was taken, this is the best kind that
- * the kernel supports. Tests set it.
+ * the kernel supports. Tests set this variable.
  */
 extern enum coil__guard coil__stack_guard;
 

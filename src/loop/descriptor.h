@@ -122,7 +122,7 @@ int coil__descriptor_claim_poll(struct coil__descriptors *all, const struct coil
 /*
  * Return the result of an operation whose system call returned `result`, which is 0 or a
  * negative errno. If the connection was lost, both its reader and its writer fail with
- * that error.
+ * the error that ended the connection.
  *
  * The kernel reports a reset or a time-out only to the first call. A later receive
  * returns 0, as it does after an orderly close. So the entry stores the error, and a

@@ -386,7 +386,7 @@ static inline void coil__loop_poll_next(coil_loop *loop)
     loop->next_reading = 0;
 }
 
-/* True if the next turn may begin without a poll. There must be a ready runnable. */
+/* True if the next turn may begin without a poll. False if no runnable is ready. */
 static inline bool coil__loop_may_skip_poll(const coil_loop *loop)
 {
     if (coil__list_empty(&loop->ready) || loop->polls_every_turn || loop->stopping ||

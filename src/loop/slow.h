@@ -33,7 +33,10 @@ void coil__loop_finish_debug(coil_loop *loop);
  */
 void coil__slow_forked(coil_loop *loop);
 
-/* Run the batch and report slow steps; poll and report if the poll returned late. */
+/*
+ * The first function runs the batch, and reports slow steps. The second polls, and
+ * reports if the poll returned late.
+ */
 void coil__loop_run_timed(coil_loop *loop);
 int coil__loop_poll_timed(coil_loop *loop, int64_t timeout_ns);
 

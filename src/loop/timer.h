@@ -133,7 +133,7 @@ static inline int64_t coil__timers_next(const struct coil__timer_heap *heap)
     return heap->count > 0 ? heap->entries[0].when : COIL_NEVER;
 }
 
-/* The number of armed timers. */
+/* Return the number of armed timers. */
 static inline size_t coil__timers_count(const struct coil__timer_heap *heap)
 {
     return heap->count;

@@ -24,9 +24,9 @@
 enum coil__region_kind { COIL__SCOPE, COIL__GROUP, COIL__CONTAINMENT };
 
 /*
- * What a message says about a region that the program forgot to close. Stored in the next
- * outer region, or in the task: the region itself may be in the frame of a function that
- * has returned, and may have been overwritten.
+ * What a message says about a region that the program forgot to close. This struct is
+ * stored in the next outer region, or in the task, because the region itself may be in
+ * the frame of a function that has returned, and may have been overwritten.
  */
 struct coil__inner_region {
     const void *address; /* address of the code that opened the region */
@@ -308,7 +308,7 @@ bool coil__task_cancel(coil_task *task, const struct coil__cancel_origin *origin
 /* Request the cancellation of a future of any kind. */
 bool coil__future_cancel(coil_future *future, const struct coil__cancel_origin *origin);
 
-/* Cancel a wait that the running task is about to begin, and all futures it awaits. */
+/* Cancel a wait that the running task is about to begin, and the futures of that wait. */
 bool coil__task_cancel_wait(coil_task *task, struct coil__wait *wait);
 
 /* Return the number of requests that are not held back by a shield. */

@@ -11,7 +11,10 @@
 
 #include <liburing.h>
 
-/* Features of the running kernel, each of which tests can disable. */
+/*
+ * Features of the running kernel, with the Linux version that introduced each. Tests can
+ * disable each feature.
+ */
 enum coil__uring_feature {
     COIL__URING_DEFER = 1 << 0, /* 6.1: task work runs only when events are fetched */
     /*
