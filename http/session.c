@@ -290,8 +290,9 @@ static void prepare_for_forks(void)
 /* ---- sessions ---------------------------------------------------------------------- */
 
 /*
- * Return the maximum number of connections: `wanted`, or what the process's limit of
- * descriptors allows. At this number, requests wait for a connection. Without a maximum,
+ * Return the maximum number of connections: `wanted`, unless that is 0 or more than the
+ * process's limit of descriptors allows; otherwise the number that this limit allows.
+ * Once this number is reached, requests wait for a connection. Without a maximum,
  * socket(2) would fail, and libcurl would report that the server does not answer.
  */
 static long connection_limit(unsigned wanted)
@@ -329,7 +330,8 @@ static const char *from_environment(const char *const names[])
 
 /*
  * Copy the options for certificates. Environment variables may replace the system's
- * certificates, as in OpenSSL (SSL_CTX_set_default_verify_paths(3)), but not in libcurl.
+ * certificates, as in OpenSSL (SSL_CTX_set_default_verify_paths(3)). libcurl itself
+ * ignores these variables.
  */
 static bool copy_trust(coil_http_session *session, const coil_http_session_opts *opts)
 {

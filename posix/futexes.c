@@ -328,8 +328,8 @@ static int list_all(struct posix__futex_wait *waits, unsigned count, unsigned *l
 }
 
 /*
- * Wait until one of the waits is woken, and set *index to its index, or to -1. Returns 0
- * or an errno.
+ * Wait until one of the waits is woken, and set *index to its index, or to -1 if none was
+ * woken. Returns 0 or an errno.
  */
 static int wait_for(struct posix__futex_wait *waits, unsigned count,
                     const struct posix__futex_limit *limit, const void *caller,
@@ -377,8 +377,11 @@ long posix__futex_pass_on(const struct posix__futex_call *call)
     return NEXT(syscall)(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* Wake listed tasks. The place stays locked while the promise is set, so that the task
- * cannot end in the meantime. */
+/*
+ * Wake at most `n` listed tasks that wait for the address with at least one bit of
+ * `bitset`. The place stays locked while the promise is set, so that the task cannot end
+ * in the meantime.
+ */
 static int wake_listed(struct posix__futex_place *place, const void *address, long n,
                        uint32_t bitset)
 {

@@ -34,8 +34,8 @@ struct posix__futex_limit {
  * Suspend the task until one of the futexes is woken. The caller has set address, value,
  * bitset and private_flag of each wait. Returns the index of the woken futex, or -1 and
  * errno: EAGAIN, EFAULT, EINVAL or ETIMEDOUT, like futex(2). If the task is cancelled,
- * fails once with ECANCELED, and shields the task's later waits. Spurious wake-ups are
- * possible. `caller` is an address in the library that waits.
+ * fails once with ECANCELED, and shields the task's later waits. A spurious wake-up
+ * returns 0. `caller` is an address in the library that waits.
  */
 int posix__futex_await(struct posix__futex_wait *waits, unsigned count,
                        const struct posix__futex_limit *limit, const void *caller);

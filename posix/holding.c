@@ -83,7 +83,10 @@ static bool double_table(void)
     return true;
 }
 
-/* Empty a slot, and move later entries into it that probing could no longer find. */
+/*
+ * Empty a slot, and move up the later entries that probing could otherwise no longer
+ * find.
+ */
 static void remove_holding(struct holding *place)
 {
     size_t mask = held.room - 1, hole = (size_t)(place - held.places);

@@ -20,8 +20,8 @@ extern "C" {
 #endif
 
 /*
- * Allocated by the caller; all members are private to coil. An interval need not be
- * finished.
+ * Allocated by the caller; all members are private to coil. An interval holds no
+ * resources, so it need not be released.
  */
 typedef struct coil_interval {
     int64_t period_ns;

@@ -77,7 +77,7 @@ COIL_SUSPENDS int coil_wait_all_blocked(void);
  *
  *     rc = coil_sequencer_wait(&order, 1);
  *
- * The caller allocates a sequencer, which need not be finished.
+ * The caller allocates a sequencer, which holds no resources and need not be released.
  */
 typedef struct coil_sequencer {
     coil_waiters waiters;

@@ -14,11 +14,11 @@
  *         return rc;
  *     }
  *
- * A watch reports changes made by any process, in order, from inotify(7). In a tree, a
- * watch also follows new folders, and reports files that were created in a new folder
- * before coil began to watch that folder. The two events of a rename become one change
- * with both paths. If the kernel's queue overflows, changes are lost. The watch then
- * reports COIL_OVERFLOW, and the caller must compare the files itself.
+ * A watch reports changes made by any process, in the order in which inotify(7) reports
+ * them. In a tree, a watch also follows new folders, and reports files that were created
+ * in a new folder before coil began to watch that folder. The two events of a rename
+ * become one change with both paths. If the kernel's queue overflows, changes are lost.
+ * The watch then reports COIL_OVERFLOW, and the caller must compare the files itself.
  *
  * On network and FUSE file systems, the kernel does not report changes that were made by
  * other machines. The kernel reports no changes in /proc and /sys. Symbolic links in a
