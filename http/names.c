@@ -244,7 +244,7 @@ static int renew(struct http_name *name)
         freeaddrinfo(list);
     }
     if (rc == -ECANCELED || rc == -ENOMEM)
-        return rc; /* do not cache a cancelled lookup */
+        return rc; /* do not cache a cancellation or a lack of memory */
     name->rc = rc;
     name->expires = coil_in(rc == 0 ? KEEP_ANSWER_NS : KEEP_FAILURE_NS);
     return rc;

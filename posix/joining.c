@@ -41,7 +41,7 @@ __attribute__((constructor)) static void forget_joins_after_fork(void)
     pthread_atfork(NULL, NULL, forget_joins);
 }
 
-/* Join on a thread of the lane, which may block. */
+/* Runs on a thread of the lane, which the join may block. */
 static int join_blocking(void *arg)
 {
     struct join *j = arg;
@@ -53,7 +53,10 @@ static int join_blocking(void *arg)
     return 0;
 }
 
-/* Join on a thread of the lane. Returns false if no thread was free. */
+/*
+ * Join on a thread of the lane. Returns false if MOST_ON_LANE joins are waiting there, or
+ * if no lane or thread is available.
+ */
 static bool join_on_lane(struct join *j)
 {
     bool done = false;

@@ -198,8 +198,8 @@ static bool has_own_variables(const void *address)
 }
 
 /*
- * Report once that a task waits in Rust's thread::park(), which keeps its state in
- * thread-local variables, but shares these variables with other tasks.
+ * Report once that a task waits in Rust's thread::park() while it shares its thread-local
+ * variables, in which thread::park() keeps its state, with other tasks.
  */
 void posix__note_park(const void *caller)
 {

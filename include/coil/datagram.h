@@ -230,11 +230,11 @@ COIL_SUSPENDS int coil_send_batch(coil_datagram *datagram, coil_message *message
                                   int count);
 
 /*
- * Wait for a datagram, and receive up to `count` datagrams that have arrived, with one or
- * two system calls. (recvmmsg)
+ * Wait for a datagram, and receive up to `count` datagrams that have arrived, many with
+ * each system call. (recvmmsg)
  *
  * Returns how many datagrams were received, at least 1. Fails like coil_receive(), but
- * never with -EMSGSIZE.
+ * never with -EMSGSIZE. Fails with -EINVAL if `count` is less than 1.
  */
 COIL_SUSPENDS COIL_CHECKED int coil_receive_batch(coil_datagram *datagram,
                                                   coil_message *messages, int count);

@@ -155,7 +155,10 @@ static char *server_of(char *line)
     return rest;
 }
 
-/* Add ",server" to the list, if it has room and the server is an address. */
+/*
+ * Append the server to the comma-separated list, if the list has room and the server is a
+ * valid address.
+ */
 static void add_to_list(char *list, size_t size, const char *server)
 {
     size_t used = strlen(list);
