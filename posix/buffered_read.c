@@ -288,7 +288,7 @@ static bool grow_line(char **line, size_t *room, size_t n)
 
 /*
  * Read a line, which ends at a delimiter, at the end of the file or at a failure. Returns
- * -1 if nothing was read.
+ * the line's length, or -1 if nothing was read, the line is too long or memory ran out.
  */
 static ssize_t get_delimited(char **line, size_t *room, int delimiter, FILE *file)
 {

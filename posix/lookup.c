@@ -275,7 +275,10 @@ static int ask_host_in_task(struct host_query *q)
     return rc;
 }
 
-/* Returns 0 or an errno, like gethostbyname_r(3). */
+/*
+ * Make the query on the dns lane, and set errno and *host_error. Returns 0 or an errno,
+ * like gethostbyname_r(3).
+ */
 static int query_in_task(struct host_query *q, int *host_error)
 {
     int rc = ask_host_in_task(q);

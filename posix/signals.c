@@ -11,7 +11,7 @@
 
 /*
  * Open a signalfd for the signals that are blocked now but not in the mask. Returns -1 if
- * there is no such signal.
+ * there is no such signal, or if signalfd(2) fails.
  */
 static int open_unblocked_signals(const sigset_t *mask)
 {

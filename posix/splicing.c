@@ -41,9 +41,9 @@ static bool await_both(struct posix__waiting *in, struct posix__waiting *out)
 }
 
 /*
- * Nap before the next attempt if the call failed with EAGAIN although the descriptors
- * were ready: another reader took the data, or the space was too small. Without the nap,
- * the task would spin.
+ * If the call failed with EAGAIN although the descriptors were ready, nap, and return
+ * true to try again. In that case another reader took the data, or the space was too
+ * small. Without the nap, the task would spin.
  */
 static bool nap_after_eagain(ssize_t n, int64_t *nap)
 {
