@@ -397,8 +397,8 @@ COIL_API void coil_stream_consume(coil_stream *stream, size_t n);
 
 /*
  * Set the look-ahead limit: the maximum number of bytes before a separator, and the
- * maximum size of the buffer. The default is 64 KiB. Fails with -EINVAL for 0. (asyncio:
- * limit=)
+ * maximum size of the buffer. The default is 64 KiB. Fails with -EINVAL for 0 or for more
+ * than SSIZE_MAX / 2. (asyncio: limit=)
  */
 COIL_API int coil_stream_set_limit(coil_stream *stream, size_t bytes);
 

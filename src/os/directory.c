@@ -98,7 +98,7 @@ int coil_directory_fd(const coil_directory *directory)
 
 /* ---- reading ----------------------------------------------------------------------- */
 
-/* Fill the buffer with the next entries. Returns 1, or 0 at the end. */
+/* Fill the buffer with the next entries. Returns 1, 0 at the end, or a negative errno. */
 static int read_entries(coil_directory *directory)
 {
     ssize_t n = coil__file_op(directory->file,

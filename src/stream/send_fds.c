@@ -136,8 +136,8 @@ static ssize_t receive_fds(coil_stream *stream, void *buf, size_t n, int *fds,
 }
 
 /*
- * Return bytes that were read ahead before receiving more. Descriptors that were sent
- * along with those bytes are lost.
+ * If bytes were read ahead, return these instead of receiving more. Descriptors that were
+ * sent along with them are lost.
  */
 static ssize_t receive_buffered_first(coil_stream *stream, void *buf, size_t n, int *fds,
                                       size_t *fd_count)

@@ -68,8 +68,8 @@ struct password {
 };
 
 /*
- * Callback that copies the password of a private key to `buf`, and returns its length or
- * -1. Without a callback OpenSSL would ask for the password on the terminal.
+ * Callback that copies the password of a private key to `buf`, and returns the password's
+ * length or -1. Without a callback OpenSSL would ask for the password on the terminal.
  */
 static int give_password(char *buf, int size, int writing, void *arg)
 {
