@@ -66,10 +66,7 @@ static void print_unchecked(const struct crawler *crawler)
             progress.known - progress.done);
 }
 
-/*
- * Print the start URLs that were not fetched because of robots.txt or --offline, to
- * explain why nothing was crawled.
- */
+/* Print the start URLs that were not fetched because of robots.txt or --offline. */
 static void print_forbidden_starts(const struct crawler *crawler)
 {
     size_t count = crawler->options->starts.count;

@@ -23,7 +23,10 @@ struct page_search {
         links;
 };
 
-/* Return 0 or -ENOMEM. page_search_finish() must be called even after an error. */
+/*
+ * Initialize the search. Returns 0 or -ENOMEM. page_search_finish() must be called even
+ * after an error.
+ */
 int page_search_init(struct page_search *pages, struct crawler *crawler);
 void page_search_finish(struct page_search *pages);
 

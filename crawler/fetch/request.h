@@ -37,9 +37,10 @@ int request_find_headers(const struct requester *requester, struct host *host);
 size_t request_body_limit(const struct options *options, const struct target *page);
 
 /*
- * Fetch a page: with GET on the site, and on other sites with HEAD, or GET if HEAD fails.
- * Sends `headers`, or host->headers if `headers` is NULL. Fails like answer_get() or
- * warc_add().
+ * Fetch a page: with GET on the site, and on other sites with HEAD, then GET if HEAD
+ * fails. Only GET is used if the ids of the page are needed, or if --external is not
+ * "head". Sends `headers`, or host->headers if `headers` is NULL. Fails like answer_get()
+ * or warc_add().
  */
 COIL_SUSPENDS int request_answer(struct requester *requester, const struct target *page,
                                  const char *const *headers,

@@ -21,9 +21,9 @@
 struct cache;
 
 /*
- * Read the cache. If the file does not exist, the cache is empty. Entries from the future
- * are ignored, and so are entries older than max_age_ns. `now_s` is the current time(2).
- * The caller must pass *out to cache_destroy().
+ * Read the cache. If the file does not exist or is empty, the cache is empty. Entries
+ * from the future are ignored, and so are entries older than max_age_ns. `now_s` is the
+ * current time(2). The caller must pass *out to cache_destroy().
  *
  * Fails with -EINVAL if the file is not a cache. Sets *message like json_lines_read().
  * Blocks the thread.

@@ -128,7 +128,10 @@ COIL_SUSPENDS int local_read(const struct local_file *file, size_t max,
  */
 const char *local_content_type(const char *name);
 
-/* True for HTML and Markdown, for style sheets, and for plain text. */
+/*
+ * local_is_page() is true for HTML and Markdown, local_is_sheet() for style sheets, and
+ * local_is_text() for plain text.
+ */
 bool local_is_page(const char *content_type);
 bool local_is_sheet(const char *content_type);
 bool local_is_text(const char *content_type);

@@ -256,7 +256,10 @@ void frontier_pause(struct host *host, int64_t until_ns);
  */
 void frontier_close(struct frontier *frontier);
 
-/* Return the number of jobs in progress, of queued targets, and of finished targets. */
+/*
+ * These functions return the number of jobs in progress, of queued targets, and of
+ * finished targets.
+ */
 size_t frontier_job_count(const struct frontier *frontier);
 size_t frontier_queued_count(const struct frontier *frontier);
 size_t frontier_finished_count(const struct frontier *frontier);

@@ -64,7 +64,7 @@ static void print_wrapped(FILE *to, const char *text, size_t column, size_t inde
 }
 
 /*
- * Print the names of an option, such as " -f, --format FORMAT[:FILE]". Returns the
+ * Print the names of an option, such as "  -f, --format FORMAT[:FILE]". Returns the
  * printed length.
  */
 static size_t print_names(FILE *to, const struct option_row *row)

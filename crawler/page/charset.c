@@ -347,7 +347,9 @@ void charset_converter_close(struct charset_converter *converter)
         iconv_close(converter->back);
 }
 
-/* Skip an invalid byte sequence, and pass U+FFFD to take() instead. */
+/*
+ * Skip converter->unit bytes of an invalid sequence, and pass U+FFFD to take() instead.
+ */
 static int skip_invalid(const struct charset_converter *converter, char **text, size_t *n,
                         charset_take take, void *arg)
 {

@@ -82,7 +82,7 @@ static bool is_block(enum html_element element)
     }
 }
 
-/* End a block: replace spaces at its end with a newline. */
+/* End a block: remove spaces at its end, and append a newline. */
 static void end_block(struct extraction *extraction)
 {
     struct text *text = &extraction->text;
@@ -312,7 +312,8 @@ static bool is_part_at(const char *text, const char *at, struct span part,
 }
 
 /*
- * Return the first match of a part between `at` and `end`, or NULL.
+ * Return the first match of a part between `at` and `end`, or NULL. If limit_at_begin or
+ * limit_at_end is true, the match must begin or end at a word boundary.
  */
 static const char *find_part(const char *text, const char *end, const char *at,
                              struct span part, bool limit_at_begin, bool limit_at_end)

@@ -150,8 +150,8 @@ search_links(struct search *search,
              void *arg, const char *url, const struct search_visitor *visitor);
 
 /*
- * Return whether the last page was searched, whether it can have ids to which fragments
- * refer, and whether it was Markdown.
+ * These functions return whether the last page was searched, whether it can have ids to
+ * which fragments refer, and whether it was Markdown.
  */
 bool search_was_page(const struct search *search);
 bool search_has_ids(const struct search *search);

@@ -32,8 +32,8 @@ struct diff {
 };
 
 /*
- * Return a sink that stores verdicts. diff_links_sink() returns a sink that stores the
- * links to targets whose verdict has changed. The sinks fail only with -ENOMEM.
+ * diff_sink() returns a sink that stores verdicts, and diff_links_sink() one that stores
+ * the links to targets whose verdict has changed. The sinks fail only with -ENOMEM.
  */
 struct record_sink diff_sink(struct diff_side *side);
 struct record_sink diff_links_sink(struct diff_side *side);

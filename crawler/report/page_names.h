@@ -14,7 +14,10 @@ struct page_names {
     size_t n;
 };
 
-/* Return 0 or -ENOMEM. page_names_finish() accepts a zeroed struct. */
+/*
+ * Find the working directory. Returns 0 or -ENOMEM. page_names_finish() accepts a zeroed
+ * struct.
+ */
 int page_names_init(struct page_names *names);
 void page_names_finish(struct page_names *names);
 

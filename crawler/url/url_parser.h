@@ -42,7 +42,7 @@ size_t parser_to_delimiter(const struct parser *p);
 bool parser_is_file(const struct parser *p);
 bool parser_is_drive(const char *s, size_t n);
 
-/* Append a string, or a part of the base. */
+/* parser_add() appends a string, and parser_add_from_base() a part of the base. */
 void parser_add(struct parser *p, const char *s);
 void parser_add_from_base(struct parser *p, size_t begin, size_t end);
 

@@ -96,8 +96,10 @@ struct verdict_traits {
 /* Return the traits of a verdict, from the table in verdict.c. */
 const struct verdict_traits *verdict_traits(enum verdict verdict);
 
-/* Return the name, such as "broken" or "no-such-id", or NULL for VERDICT_OPEN and
-   REASON_NONE. */
+/*
+ * Return the name of a verdict or reason, such as "broken" or "no-such-id", or NULL for
+ * VERDICT_OPEN and REASON_NONE.
+ */
 const char *verdict_word(enum verdict verdict);
 const char *reason_word(enum reason reason);
 

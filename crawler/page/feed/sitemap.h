@@ -47,7 +47,7 @@ enum sitemap_root {
  */
 enum sitemap_root sitemap_root_of(const char *bytes, size_t n);
 
-/* Returns NULL if memory runs out. sitemap_destroy() accepts NULL. */
+/* Begin a sitemap. Returns NULL if memory runs out. sitemap_destroy() accepts NULL. */
 struct sitemap *sitemap_create(void);
 void sitemap_destroy(struct sitemap *sitemap);
 

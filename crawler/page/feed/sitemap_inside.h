@@ -108,7 +108,8 @@ void sitemap_store_url(struct sitemap *sitemap, const char *url, size_t n, size_
                        bool cut, struct html_position place);
 
 /*
- * Count a URL. If the sitemap already has SITEMAP_URLS, stop reading it and return false.
+ * Count a URL. If the sitemap already has SITEMAP_URLS URLs, stop reading it and return
+ * false.
  */
 bool sitemap_may_list(struct sitemap *sitemap);
 
