@@ -2,7 +2,9 @@
  * frontier.c - decide which URL to fetch next, from which host, and when.
  *
  * Invariants
- *   1. A host that may get a request now is in the list `ready` of its class (is_ready). After every change that may make a host ready, the code calls frontier_list_if_ready(). take_job() removes listed hosts that must wait again.
+ *   1. A host that may get a request now is in the list `ready` of its class (is_ready).
+ *      After every change that may make a host ready, the code calls
+ *      frontier_list_if_ready(). take_job() removes listed hosts that must wait again.
  *   2. A host that has a job but must wait is in `delays.hosts` (is_timed).
  *   3. The timer is set to the earliest time in `delays`.
  *   4. While a job is available and a worker of its class is idle, at least one worker is
