@@ -1,6 +1,6 @@
 // outside.mjs - computes the answers that outside.py sends on behalf of all other hosts.
 //
-// Both files compute the answer for a URL from a checksum of its host, port, path and query.
+// Both files compute the answer for a URL from a checksum of its host, port, path and query, except for there.example.
 // An answer is either the {verdict, reason, status} of a target, or {status, location}.
 
 const there = 'http://there.example';

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A proxy that answers for all other hosts, including https. outside.mjs computes the same answers.
+"""A proxy that answers for all other hosts, for http and https URLs. outside.mjs computes the same answers.
 
     outside.py
 

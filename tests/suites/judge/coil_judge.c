@@ -75,8 +75,8 @@ static void declare_all(void)
 }
 
 /*
- * If no task can continue, cancel all tasks and unlock all locks. Returns false if all
- * tasks have ended.
+ * Cancel the remaining tasks, and unlock all locks. Returns false if all tasks have
+ * ended.
  */
 static bool break_up(void)
 {
@@ -99,7 +99,10 @@ static bool break_up(void)
     return true;
 }
 
-/* Print the last lines of the trace: how each task ended, and the end of the program. */
+/*
+ * Print the last lines of the trace, which show how each task and each future ended. Then
+ * release all objects.
+ */
 static void close_up(void)
 {
     char name[16];

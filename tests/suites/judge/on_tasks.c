@@ -222,7 +222,7 @@ static int do_wait_for(struct body *body, const struct line *line)
 
 /*
  * Print a line of the trace for each future when it completes. Returns the number of
- * futures.
+ * futures, or a negative error.
  */
 static int do_as_completed(struct body *body, const struct line *line)
 {

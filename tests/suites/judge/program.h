@@ -19,8 +19,8 @@ struct line {
     char store[96]; /* memory for `words` */
     char *words[LINE_MAX_WORDS];
     int word_count;
-    int handler; /* index of the `except` or `finally` line, or of `end` */
-    int end;     /* index of the `end` line, or of this line if no block begins */
+    int handler; /* index of the line that begins the handler, or of `end` */
+    int end;     /* index of the `end` line, or of this line if it opens no block */
 };
 
 struct program {

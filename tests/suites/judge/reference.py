@@ -167,7 +167,7 @@ class Interpreter:
         await asyncio.sleep(0)
 
     def break_up(self, left):
-        """If no task can continue, cancel the remaining tasks and unlock all locks."""
+        """Cancel the remaining tasks, and unlock all locks."""
         self.trace("driver", "cancels " + " ".join(body.name for body in left))
         for body in left:
             self.watch.cancels(body, None)

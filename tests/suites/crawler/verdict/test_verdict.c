@@ -50,8 +50,8 @@ TEST(verdict_of_an_unknown_word_is_open)
 }
 
 /*
- * Each reason except REASON_STATUS must have a message, which does not end with a full
- * stop.
+ * Each reason except REASON_STATUS must have a message. The only full stop in a message
+ * is that of "robots.txt".
  */
 TEST(verdict_every_reason_has_a_word_and_a_sentence)
 {

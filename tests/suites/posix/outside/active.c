@@ -1,7 +1,7 @@
 /*
- * active.c - checks that coil_posix_active() returns true in a program, and in a library
- * that it opens with and without RTLD_DEEPBIND. Compiled with PLUGIN, this file is that
- * library.
+ * active.c - prints the results of coil_posix_active() in a program, and in a library
+ * that it opens with and without RTLD_DEEPBIND. With RTLD_DEEPBIND the result is false.
+ * Compiled with PLUGIN, this file is the library.
  */
 #define _GNU_SOURCE
 #include <coil/posix.h>

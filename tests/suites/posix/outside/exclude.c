@@ -1,8 +1,7 @@
 /*
- * exclude.c - a library with a function that sleeps, and that a thread must not call
- * while another call on that thread is in progress. Compiled with PROGRAM, this file is a
- * program with tasks that call the library before and after it is excluded with
- * coil_posix_exclude().
+ * exclude.c - a library with a function that sleeps, and returns whether it was called
+ * while another call was in progress. Compiled with PROGRAM, this file is a program with
+ * tasks that call the library before and after it is excluded with coil_posix_exclude().
  */
 #include <unistd.h>
 
