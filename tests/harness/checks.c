@@ -40,8 +40,8 @@ void test__check(const char *file, int line, const char *text, bool holds)
 }
 
 /*
- * Return the name of the errno, such as " (-ENOENT)" for -2, for the message of a failed
- * check, or "" if -n has no name.
+ * Return the name of an errno, such as " (-ENOENT)" for -2, to print after the number.
+ * Returns "" for other numbers.
  */
 static const char *errno_note(long long n)
 {

@@ -180,7 +180,7 @@ function lookOutside(url, page) {
   }
 }
 
-// If the response has no Content-Type, guess the type from the page's first tag (WHATWG, MIME Sniffing, 7.1).
+// Return the Content-Type of a response. If it has none, guess from the page's first tag (MIME Sniffing, 7.1).
 function sniff(answer) {
   const tag = /^[\t\n\f\r ]*<(!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|b|body|br|p|!--)[ >]/i;
   return answer.type === '' && answer.path && tag.test(readFileSync(answer.path, 'latin1')) ? 'text/html' : answer.type;

@@ -184,7 +184,7 @@ class Case:
     status: typing.Any = 'any'      # expected in the record of the verdict
     exit: typing.Any = None         # the exit status; by default that of the verdict
     seconds: float = 10
-    urls: int = 0                   # number of known URLs, which may take memory; and of open links
+    urls: int = 0                   # number of URLs that the crawl has to remember
     open_links: int = 0
     searched: typing.Any = None     # expected in the record of the page, if it matters
     target: str = '{site}/x'

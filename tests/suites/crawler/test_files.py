@@ -70,8 +70,8 @@ def test_files_wait_for_descriptors():
 
 
 def test_plain_text_is_searched_for_urls():
-    """A text file on the command line is searched for URLs, whatever its suffix, and causes a warning. Text files in
-    folders are skipped."""
+    """A plain text file on the command line is searched for URLs, with the suffix .txt or without a suffix, and causes
+    a warning. Text files in folders are skipped."""
     with Site({"/a": html("")}) as site:
         text = f"See ({site.url}a), <{site.url}gone> and [x](none.md).\n"
         for name in ("notes.txt", "README", ".plan"):
@@ -151,8 +151,8 @@ def test_starts_come_from_standard_input_and_pipes():
 
 
 def test_file_urls_out_of_the_folder_are_findings():
-    """A link with a file URL is a finding, because it does not work on a server or another machine. A relative link
-    to that file is OK."""
+    """A link with a file URL outside the checked folder is a finding, because it does not work on a server or another
+    machine. A relative link to such a file is OK."""
     with tempfile.TemporaryDirectory() as outside:
         path = pathlib.Path(outside).resolve() / "a b.html"
         path.write_text("", encoding="utf-8")

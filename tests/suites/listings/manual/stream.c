@@ -48,8 +48,8 @@ static int greet(coil_stream *stream, void *arg)
 }
 
 /*
- * Run the listing three times: with a server that sends a header, with a server that
- * sends nothing (so reading times out), and without a server.
+ * Run the listing three times: with a server that sends nothing (so reading times out),
+ * without a server, and with a server that sends a header.
  */
 static void read_headers(void)
 {
