@@ -24,8 +24,8 @@ static int begin_anew(coil_loop *loop)
 }
 
 /*
- * Callbacks that are ready, or scheduled for later, when the loop closes never run, not
- * even on the next loop.
+ * Callbacks that are ready or scheduled when the loop closes never run, not even in the
+ * next loop.
  */
 PLAIN_SCENARIO(loop_closed_calls_nothing_any_more)
 {

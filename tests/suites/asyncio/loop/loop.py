@@ -5,7 +5,7 @@ from scenario import *
 
 @scenario
 def loop_closed_calls_nothing_any_more():
-    """Callbacks that are ready, or scheduled for later, when the loop closes never run, not even on the next loop."""
+    """Callbacks that are ready or scheduled when the loop closes never run, not even in the next loop."""
     loop = VirtualLoop()
     loop.call_later(4, loop.stop)
     loop.run_forever()

@@ -69,8 +69,8 @@ static int queue_put_nowait_wakes_taker(void *arg)
 }
 
 /*
- * put_nowait wakes a waiting getter, which gets the item in the next turn, and returns at
- * once.
+ * put_nowait returns at once, and wakes a waiting getter, which gets the item in the next
+ * turn.
  */
 SCENARIO(queue_put_nowait_wakes_a_getter)
 {

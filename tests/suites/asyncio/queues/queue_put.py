@@ -47,7 +47,7 @@ async def queue_put_nowait_wakes_taker():
 
 @scenario
 async def queue_put_nowait_wakes_a_getter():
-    """put_nowait wakes a waiting getter, which gets the item in the next turn, and returns at once.
+    """put_nowait returns at once, and wakes a waiting getter, which gets the item in the next turn.
     """
     asyncio.create_task(queue_put_nowait_wakes_taker())
     await turns(1)

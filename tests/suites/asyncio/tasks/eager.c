@@ -102,8 +102,8 @@ static int eager_child_cancels_itself_child(void *arg)
 }
 
 /*
- * An eager child that cancels itself before its first wait still returns to its spawner,
- * and is cancelled at its first wait.
+ * If an eager child cancels itself before its first wait, its spawner continues as usual,
+ * and then that wait returns the cancellation.
  */
 SCENARIO(eager_child_cancels_itself)
 {

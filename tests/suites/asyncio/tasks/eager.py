@@ -69,8 +69,8 @@ async def eager_child_cancels_itself_child():
 
 @scenario
 async def eager_child_cancels_itself():
-    """An eager child that cancels itself before its first wait still returns to its spawner, and is
-    cancelled at its first wait.
+    """If an eager child cancels itself before its first wait, its spawner continues as usual, and then that wait
+    returns the cancellation.
 
     Since: 3.12
     """
