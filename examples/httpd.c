@@ -145,8 +145,8 @@ static int answer_path(struct connection *c, struct http_request *request, bool 
 /* ---- connections ------------------------------------------------------------------- */
 
 /*
- * Read until the input holds a whole head. Returns the length of the head, or 0 if no
- * head arrives.
+ * Read until the input holds a whole head. Returns the length of the head, 0 if the
+ * client has disconnected, or a negative errno: -E2BIG if the head is too long.
  */
 static int read_head(struct connection *c)
 {

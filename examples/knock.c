@@ -3,8 +3,8 @@
  *
  *     knock 127.0.0.1 20 25
  *
- * A group with a limit tries ten ports at a time. Each port has two seconds: a scope with
- * a deadline surrounds the call, which returns a count.
+ * A group with a limit tries ten ports at a time. Each try may take two seconds: a scope
+ * with a deadline surrounds the call, which returns a count.
  */
 #include <coil.h>
 

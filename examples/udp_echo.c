@@ -5,8 +5,8 @@
  *
  * A machine may have several addresses, and a client ignores an answer from any address
  * except the one to which it sent its request. So DNS and QUIC servers, for example, have
- * to answer from this address. If it is a broadcast address, the kernel chooses the
- * answer's address.
+ * to answer from this address. If the client used a broadcast address, the kernel chooses
+ * the answer's address.
  */
 #include <coil.h>
 

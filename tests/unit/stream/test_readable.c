@@ -281,8 +281,8 @@ NET_TEST(wait_readable_while_another_reads_is_refused)
 /* ---- its end ----------------------------------------------------------------------- */
 
 /*
- * Echo a byte `rounds` times, because a backend treats a stream differently after some
- * reads.
+ * Send and receive a byte `rounds` times, because a backend treats a stream differently
+ * after some reads.
  */
 static void warm_up(coil_stream *ends[2], int rounds)
 {
