@@ -784,7 +784,7 @@ static struct coil__stack *taken;
 
 /*
  * Use up the budget of guards, which is a quarter of the mappings that a process may
- * have. Returns the number of acquired stacks, the last of which has no guard.
+ * have. Returns the number of acquired stacks, the last of which lacks a guard.
  */
 static int use_up_guards(void)
 {

@@ -385,8 +385,8 @@ TEST(unix_credentials_of_a_peer_outside_of_the_pid_namespace)
 }
 
 /*
- * If a step of listening fails, coil must remove the socket file. If no step fails, the
- * listener must work.
+ * The socket file must exist after the call only if the call has succeeded, and not after
+ * the listener was destroyed.
  */
 IO_TEST(unix_listen_with_each_call_and_allocation_failing)
 {

@@ -188,8 +188,8 @@ static int write_no_more(void *arg)
 }
 
 /*
- * Write after reading the first record of a ticket. OpenSSL encrypts nothing until it has
- * the whole ticket, so the writer must wait.
+ * Write, or shut down the writing side, after the first record of a ticket has arrived.
+ * OpenSSL encrypts nothing until it has the whole ticket, so the writer must wait.
  */
 static void check_ticket_in_pieces(coil_task_fn read, coil_task_fn write_out,
                                    bool reader_leaves)
