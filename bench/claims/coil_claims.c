@@ -57,8 +57,10 @@ static int yield_often(void *arg)
     return 0;
 }
 
-/* Run `fn`, which repeats its work n times, in two tasks at once. Print the time per
-   repetition. */
+/*
+ * Run `fn`, which repeats its work n times, in two tasks at once. Print the time per
+ * repetition.
+ */
 static int in_two_tasks(coil_task_fn fn, void *arg, double n)
 {
     struct stopwatch watch = stopwatch_start();

@@ -10,7 +10,10 @@
 
 #define BATCH 64
 
-/* Overwrite the query with its answer. Returns its length. */
+/*
+ * Overwrite the query with its answer. Returns the length of the answer, or 0 if the
+ * query is invalid.
+ */
 static size_t answer(unsigned char *m, size_t n)
 {
     static const unsigned char address[] = {0xc0, 12, 0, 1, 0,   1, 0, 0,

@@ -60,7 +60,7 @@ static inline void report(size_t total)
     printf("%.1f %.3f\n", (double)total / 1e6 / took, (cpu() - cpu_before) / gib);
 }
 
-/* Move this process to a processor other than the receiver's, if possible: see run. */
+/* Pin this process, which is the sender, to processor 0: see run. */
 static inline void become_sender(void)
 {
     cpu_set_t first;

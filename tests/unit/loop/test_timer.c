@@ -209,7 +209,7 @@ static void work_for(int64_t ns)
         ;
 }
 
-/* Run steps of 100 us until the timer has fired. Returns their number. */
+/* Run steps of 100 us until the timer has fired. Returns the number of steps. */
 static int steps_until(const bool *fired)
 {
     int steps = 0;

@@ -218,7 +218,10 @@ TASK_TEST(trace_start_fails_without_a_new_ring)
     coil_trace_stop();
 }
 
-/* With the real clock, the times of records increase, and are close to the clock's. */
+/*
+ * With the real clock, a trace stores two pairs of the clock's time and the processor's
+ * ticks, at its start and at its end. They must fit the elapsed time.
+ */
 IO_TEST(trace_times_are_those_of_the_clock)
 {
     const struct coil__trace_clock *clock;
