@@ -24,7 +24,10 @@ static void parse(parse_fn parse_it, const char *url)
     coil__http_target_finish(&target);
 }
 
-/* Check that the resolved URL is valid, and that coil__http_same_origin() accepts it. */
+/*
+ * Check that a failure to resolve has a reason, and that a valid resolved URL has the
+ * same origin as itself.
+ */
 static void resolve(const char *base, const char *reference)
 {
     struct http_target target;

@@ -245,7 +245,10 @@ static void find_ranges(struct prefetch *p, const uint32_t *order)
     }
 }
 
-/* Write to the memory, because the first write to each page is slow. */
+/*
+ * Combine the records into ranges, and allocate memory for the copies. Write to this
+ * memory now, because the first write to each page is slow.
+ */
 bool prefetch_prepare(struct image *image)
 {
     struct prefetch *p = (struct prefetch *)image;

@@ -99,7 +99,7 @@ static size_t below(size_t n)
 }
 
 /*
- * Return a random size, usually a small one. A large size exceeds the capacity of all
+ * Return a random size, usually a small one. A large size may exceed the capacity of all
  * buffers between two ends.
  */
 static size_t some_bytes(void)

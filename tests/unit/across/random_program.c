@@ -54,7 +54,7 @@ struct end {
     bool used, closed; /* `closed`: the stream has been destroyed */
     /* a task of this end was cancelled, or the stream was closed during a call */
     bool disturbed;
-    bool broken; /* this end has seen a reset */
+    bool broken; /* a call has failed, for example because of a reset */
 };
 
 struct connection {

@@ -430,10 +430,7 @@ static int write_much(coil_stream *stream, void *arg)
     return (int)n;
 }
 
-/*
- * A connection whose peer does not read counts as idle, too. The handler tries to send a
- * last message, which this peer may not receive.
- */
+/* A connection whose peer does not read counts as idle, too. */
 IO_TEST(server_cancels_a_connection_whose_peer_does_not_read)
 {
     coil_server_opts opts = {.idle_ns = COIL_MSEC(20)};

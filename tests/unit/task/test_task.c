@@ -337,7 +337,7 @@ TASK_TEST(cancelled_in_the_turn_in_which_it_was_woken)
 
 /*
  * Ignore return codes, as C code may. So after a cancellation was delivered, every wait
- * must return it until it is caught.
+ * must fail with -ECANCELED until the cancellation is caught.
  */
 static int forgetful(void *arg)
 {
@@ -628,8 +628,8 @@ static int cancel_it(void *arg)
 }
 
 /*
- * The test needs a task with a stack of the usual size, because the main stack is large
- * enough to hide a recursion.
+ * A task with a stack of the usual size cancels the chain, because the main stack is
+ * large enough to hide a recursion.
  */
 TASK_TEST(cancelling_down_a_chain_of_twenty_thousand_needs_no_deep_stack)
 {
