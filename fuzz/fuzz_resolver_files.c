@@ -2,9 +2,9 @@
  * fuzz_resolver_files.c - checks the parsers of hosts(5) and resolv.conf(5) with any
  * contents.
  *
- * If a line of the hosts file has an address and a single name, looking up the name must
- * succeed, whatever else the file contains. The options from resolv.conf must be within
- * their bounds.
+ * Each word of the hosts file is looked up. A look-up must not fail for another reason
+ * than a missing name, and must return addresses only if it succeeds. The options from
+ * resolv.conf must be within their bounds.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /*
  * fuzz_sitemap.c - checks that the URLs in a sitemap are within the limits, and do not
  * depend on the pieces in which it arrives. The first byte of the input selects plain
- * text or gzip.
+ * text or gzip. In gzip, only the limits are checked.
  */
 #include "fuzz.h"
 

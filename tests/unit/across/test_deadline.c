@@ -62,8 +62,8 @@ static int read_now_and_then(void *arg)
 }
 
 /*
- * Write random bytes with a deadline, and overwrite the buffer as soon as the write has
- * returned.
+ * Write a random number of bytes with a deadline, and overwrite the buffer as soon as the
+ * write has returned.
  */
 static void write_in_time(struct way *w)
 {

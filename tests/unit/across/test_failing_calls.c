@@ -927,10 +927,7 @@ IO_TEST(a_call_that_fails_is_not_described_by_an_older_failure)
     drop_things();
 }
 
-/*
- * A later failure with another rc does not replace the message, because a task may clean
- * up before it returns the rc of the first failure.
- */
+/* After a failed call, an older failure with another rc must not be the last error. */
 IO_TEST(a_call_that_fails_differently_leaves_the_error_to_the_body)
 {
     make_things();
@@ -939,6 +936,10 @@ IO_TEST(a_call_that_fails_differently_leaves_the_error_to_the_body)
     drop_things();
 }
 
+/*
+ * Fail, and clean up with another failure. The task's error must have the message of the
+ * failure whose rc the task returns.
+ */
 static int fail_then_clean_up(void *arg)
 {
     int rc = coil_fail(-EDOM, "the reason");
