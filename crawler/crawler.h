@@ -64,7 +64,10 @@ int crawl_add_start(struct crawl *crawl, const char *start);
  */
 COIL_SUSPENDS int crawl_run(struct crawl *crawl);
 
-/* Return the error message of the crawl, or "". It is valid until crawl_destroy(). */
+/*
+ * Return the error message of the crawl, or "". The message is valid until
+ * crawl_destroy().
+ */
 const char *crawl_message(const struct crawl *crawl);
 
 #endif

@@ -15,8 +15,8 @@ struct arena_chunk {
 };
 
 /*
- * Allocate a chunk in cold memory. It is not added to `chunks`, because the owner of the
- * cold memory frees it.
+ * Allocate a chunk in cold memory. The chunk is not added to `chunks`, because the owner
+ * of the cold memory frees it.
  */
 static char *allocate_cold(struct arena *arena, size_t room, size_t n)
 {

@@ -1,6 +1,6 @@
 /*
- * blocks.h - an array whose elements never move. It consists of blocks, each of which is
- * allocated when one of its elements is first needed.
+ * blocks.h - an array whose elements never move. The array consists of blocks, each of
+ * which is allocated when one of its elements is first needed.
  *
  *     struct blocks numbers = {.element_bytes = sizeof *number};
  *

@@ -13,9 +13,9 @@
  *   2. The size of a new chunk is an eighth of the total size, to limit the number of
  *      chunks.
  *
- * /proc/self/statm contains the number of file pages that are mapped into the process. It
- * includes pages of libraries, whose number hardly changes. If /proc/self/statm cannot be
- * read, each check releases all pages.
+ * /proc/self/statm contains the number of file pages that are mapped into the process.
+ * Pages of libraries are included, but their number hardly changes. If /proc/self/statm
+ * cannot be read, each check releases all pages.
  */
 #include "cold.h"
 

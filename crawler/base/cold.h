@@ -35,9 +35,9 @@ void cold_destroy(struct cold *cold);
 void *cold_take(struct cold *cold, size_t n);
 
 /*
- * If more than COLD_BUDGET_BYTES of the file are in memory, release them. This is cheap
- * enough to be called after each page, and for each target in a loop over all targets.
- * NULL is allowed.
+ * If more than COLD_BUDGET_BYTES of the file are in memory, release them. The function is
+ * cheap enough to be called after each page, and for each target in a loop over all
+ * targets. NULL is allowed.
  */
 void cold_tend(struct cold *cold);
 

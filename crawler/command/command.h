@@ -1,8 +1,8 @@
 /*
  * command.h - the subcommands of coil-crawl, which return the exit status.
  *
- * Each subcommand is in a file command_NAME.c. They share the functions in run.h,
- * signals.h and notice.h.
+ * Each subcommand is in a file command_NAME.c. The subcommands share the functions in
+ * run.h, signals.h and notice.h.
  */
 #ifndef CRAWLER_COMMAND_H
 #define CRAWLER_COMMAND_H

@@ -2,7 +2,7 @@
  * command_explain.c - coil-crawl explain URL: print whether a crawl would fetch a URL,
  * and why.
  *
- * It calls the same functions as a crawl, so that its decisions are the same.
+ * The command calls the same functions as a crawl, so that its decisions are the same.
  */
 #include "../crawl/crawl.h"
 #include "../crawl/enqueue.h"

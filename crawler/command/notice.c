@@ -10,7 +10,8 @@
 #include <string.h>
 
 /*
- * Print a message. It may quote a server or a file, so control characters are replaced.
+ * Print a message. The message may quote a server or a file, so control characters are
+ * replaced.
  */
 static void print_message(const char *message)
 {

@@ -3,8 +3,9 @@
  *
  * The first signal wakes a task that cancels the crawl, after which the reports are
  * written completely. The second signal ends the program immediately, after writing only
- * the complete lines of the reports. It must work even while the loop is blocked, for
- * example by a slow reader of stdout, so coil's own signal handlers are not used.
+ * the complete lines of the reports. The second signal must work even while the loop is
+ * blocked, for example by a slow reader of stdout, so coil's own signal handlers are not
+ * used.
  */
 #ifndef CRAWLER_SIGNALS_H
 #define CRAWLER_SIGNALS_H

@@ -5,8 +5,8 @@
  * after a page that links to it. However, while a long page was being searched, linked
  * pages may have been saved before it. So a page to which no link is known yet is
  * postponed. The postponed pages are tried again until none of them can be processed. The
- * remaining ones are dropped, because no saved page links to them. They are fetched again
- * when a link to them is found.
+ * remaining ones are dropped, because no saved page links to them. Dropped pages are
+ * fetched again when a link to them is found.
  */
 #include "replay.h"
 

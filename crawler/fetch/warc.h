@@ -61,8 +61,8 @@ int warc_close(struct warc *warc, char **message);
 
 /*
  * Append the index key of a URL: the host's labels in reverse order, then path and query
- * in lower case, such as "org,example)/a?b=1&c". This is SURT, a format of the Internet
- * Archive's crawlers.
+ * in lower case, such as "org,example)/a?b=1&c". The format is SURT, which the Internet
+ * Archive's crawlers use.
  */
 void warc_put_key(struct text *text, const char *url);
 

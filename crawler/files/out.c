@@ -5,8 +5,8 @@
  *             0      written          whole                  n
  *
  * A signal handler that ends the program may run between any two instructions, on any
- * thread. It must write the bytes between `written` and `whole` exactly once. Two rules
- * ensure this:
+ * thread. The handler must write the bytes between `written` and `whole` exactly once.
+ * Two rules ensure this:
  *   - `whole` moves forward only after a line is complete.
  *   - Code that writes or moves the bytes holds `is_busy`, with all signals blocked. So a
  *     handler on the same thread never interrupts this code, and a handler on another
@@ -19,8 +19,8 @@
  * A write may block in spite of poll(): a terminal is ready if only one byte fits, and a
  * pipe may have other writers. So terminals and pipes are opened again with O_NONBLOCK,
  * which does not affect other processes, such as the shell, that share the original
- * descriptor. This is impossible for sockets, for terminals of other users, and without
- * /proc. In these cases, a write may delay signals until the reader reads.
+ * descriptor. Sockets and other users' terminals cannot be opened again, and without
+ * /proc, no file can. In these cases, a write may delay signals until the reader reads.
  */
 #include "out.h"
 
@@ -221,8 +221,8 @@ void out_flush_in_handler(struct out *out)
 /* ---- append ------------------------------------------------------------------------ */
 
 /*
- * Enlarge the buffer so that n more bytes fit. It must have space for a whole line,
- * because only whole lines are written.
+ * Enlarge the buffer so that n more bytes fit. The buffer must have space for a whole
+ * line, because only whole lines are written.
  */
 static void grow_buffer(struct out *out, size_t n)
 {

@@ -2,7 +2,8 @@
  * depth_queue.c - a linked list for each depth, in one array of entries.
  *
  * The queue may contain most pages of a site, so its entries can be moved to disk
- * (cold.h). They are mostly written and read in array order, which is fast on disk too.
+ * (cold.h). Entries are mostly written and read in array order, which is fast on disk
+ * too.
  */
 #include "depth_queue.h"
 

@@ -170,9 +170,9 @@ struct host *frontier_host(struct frontier *frontier, const char *url,
                            enum frontier_class class);
 
 /*
- * Add a target, whose `host` must be set. It is queued when the crawl reaches its depth.
- * Call this again whenever target->depth decreases; a target that was already queued is
- * not queued twice.
+ * Add a target, whose `host` must be set. The target is queued when the crawl reaches its
+ * depth. Call this again whenever target->depth decreases; a target that was already
+ * queued is not queued twice.
  */
 void frontier_add(struct frontier *frontier, struct target *target);
 

@@ -4,7 +4,7 @@
  *     slots            known, 32 bytes each     all, which may be cold
  *     tag | index + 1 --> key, count, ...        struct target --> URL
  *
- * The table uses open addressing with linear probing. It needs no tombstones, because
+ * The table uses open addressing with linear probing. Tombstones are not needed, because
  * targets are never removed. A slot has 32 bits, and 4 of them are a tag taken from the
  * hash. A different tag rules out a target without reading its key, so lookups are fast
  * even if the table is nearly full. To grow the table, its slots are enlarged in place by

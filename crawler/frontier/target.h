@@ -6,8 +6,9 @@
  * the order in which they were found, and live as long as the crawl.
  *
  * Most links lead to a known target, and only its number of links has to be increased.
- * This does not require the target itself, but only its `struct known`: 32 bytes that are
- * always in memory, while the target and its URL may be on disk (cold.h).
+ * Increasing this number does not require the target itself, but only its `struct known`:
+ * 32 bytes that are always in memory, while the target and its URL may be on disk
+ * (cold.h).
  */
 #ifndef CRAWLER_TARGET_H
 #define CRAWLER_TARGET_H
@@ -228,8 +229,8 @@ struct known *targets_known(const struct targets *targets, const struct target *
 void targets_remember(const struct targets *targets, const struct target *target);
 
 /*
- * Return the target with this index. This may move other targets to disk, so even a loop
- * over all targets needs little memory.
+ * Return the target with this index. The call may move other targets to disk, so even a
+ * loop over all targets needs little memory.
  */
 struct target *targets_at(const struct targets *targets, size_t index);
 

@@ -1,8 +1,8 @@
 /*
  * redirect_fragment.h - store the fragments of the URLs in Location headers.
  *
- * They are stored in a table instead of struct target, because few redirects have a
- * fragment.
+ * The fragments are stored in a table instead of struct target, because few redirects
+ * have a fragment.
  */
 #ifndef CRAWLER_REDIRECT_FRAGMENT_H
 #define CRAWLER_REDIRECT_FRAGMENT_H
@@ -10,8 +10,8 @@
 #include "verdicts.h"
 
 /*
- * Store the encoded fragment of the page's Location header, or NULL if there is none. It
- * replaces the fragment from an earlier fetch. Returns 0 or -ENOMEM.
+ * Store the encoded fragment of the page's Location header, or NULL if there is none. The
+ * new value replaces the fragment from an earlier fetch. Returns 0 or -ENOMEM.
  */
 int redirect_set_fragment(struct verdicts *verdicts, const struct target *page,
                           const char *fragment);

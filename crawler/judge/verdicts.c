@@ -3,7 +3,7 @@
  *
  * Each target has a list `waiting` of the targets whose verdicts depend on its own. When
  * a target is settled, this list is moved to verdicts->due, and the targets in it are
- * settled one after another. This avoids deep recursion for long chains.
+ * settled one after another. The list avoids deep recursion for long chains.
  */
 #include "verdicts.h"
 

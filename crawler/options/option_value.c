@@ -479,7 +479,7 @@ OPTION_SETTER(add_names)
 
 /* ---- reports ----------------------------------------------------------------------- */
 
-/* Add a format. It is stored as "FORMAT:FILE", with "-" for stdout. */
+/* Add a format, which is stored as "FORMAT:FILE", with "-" for stdout. */
 OPTION_SETTER(add_format)
 {
     struct options *options = source->options;

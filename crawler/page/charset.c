@@ -240,8 +240,8 @@ int charset_of(struct charset *charset, const char *content_type, const char *ht
 }
 
 /*
- * Find @charset. It must be spelled exactly `@charset "`, because it is not parsed as a
- * CSS rule.
+ * Find @charset. A rule must begin exactly with `@charset "`, because it is not parsed as
+ * CSS.
  */
 static bool find_in_rule(const char *css, size_t n, struct charset *out)
 {

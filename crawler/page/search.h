@@ -141,8 +141,8 @@ COIL_SUSPENDS int search_end(struct search *search, const char *url,
 
 /*
  * Resolve and visit the links that find() passes to visit(), for example links in the
- * headers of the page. They are relative to `url`, even if the page has a different base.
- * Call this before search_end(), or without a page.
+ * headers of the page. The links are relative to `url`, even if the page has a different
+ * base. Call this before search_end(), or without a page.
  */
 COIL_SUSPENDS int
 search_links(struct search *search,

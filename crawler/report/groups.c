@@ -366,7 +366,7 @@ static void make_group(struct groups *groups, struct graph *graph, uint32_t vert
     *taken += group->count;
 }
 
-/* True for a start URL to which no page links. It forms its own group. */
+/* True for a start URL to which no page links. Such a URL forms its own group. */
 static bool is_alone(const struct finding *finding)
 {
     return finding->count == 0 && finding->hidden == 0;

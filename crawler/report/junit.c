@@ -183,8 +183,8 @@ static size_t count_placeless(const struct digest *digest)
 }
 
 /*
- * Write a test for the crawl itself. It is always written, because tools treat a report
- * without tests as an error.
+ * Write a test for the crawl itself. This test is always written, because tools treat a
+ * report without tests as an error.
  */
 static void put_crawl(struct view *view, const char *problem)
 {

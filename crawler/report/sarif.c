@@ -8,8 +8,8 @@
  *
  * Results in different runs are regarded as the same if their fingerprints are equal. A
  * fingerprint is computed from the page, the text of the link, its target, and a number
- * that distinguishes equal links on the same page. It does not depend on the line, or on
- * the folder of the checkout.
+ * that distinguishes equal links on the same page. The fingerprint does not depend on the
+ * line, or on the folder of the checkout.
  */
 #include "sarif.h"
 

@@ -134,8 +134,8 @@ struct reading {
 };
 
 /*
- * Append bytes. Returns their offset, because their address may still change. They are
- * aligned to 8 bytes, because they may be an array of ids (uint64_t).
+ * Append bytes. Returns their offset, because their address may still change. The bytes
+ * are aligned to 8 bytes, because they may be an array of ids (uint64_t).
  */
 static size_t copy_bytes(struct text *bytes, const void *at, size_t n)
 {

@@ -129,7 +129,7 @@ static int open_both(struct saved_crawl *saved, char **message)
 
 /*
  * True if the command continues or rechecks the crawl, so that URLs may be moved to disk.
- * Other commands only report the crawl. They keep its URLs on the heap, because reports
+ * Other commands only report the crawl, and keep its URLs on the heap, because reports
  * access them in random order.
  */
 static bool goes_on(enum options_command command)

@@ -305,8 +305,8 @@ static int lock_folder(struct store *store, const char *folder)
 }
 
 /*
- * Create the file. It may contain passwords, so its mode must be 0600; SQLite would use
- * another mode.
+ * Create the file. The file may contain passwords, so its mode must be 0600; SQLite would
+ * use another mode.
  */
 static int make_file(struct store *store)
 {
@@ -470,8 +470,8 @@ int store_open(const char *folder, enum store_name name, enum store_mode mode,
 
 /*
  * Merge the log of a finished crawl into its file, so that the file can be read in a
- * read-only folder. This fails if another process is reading the file. In that case, the
- * log remains until the file is opened for writing and closed again.
+ * read-only folder. Merging fails if another process is reading the file. In that case,
+ * the log remains until the file is opened for writing and closed again.
  */
 static void end_log(struct store *store)
 {

@@ -111,8 +111,8 @@ static void add_encoded(struct text *out, char c)
  *
  * In a query, "/" and "%2F" are equivalent, as in the RFC's table
  * ("?baz=https://foo.bar"). Both are written as `slash`, which is "/" or "%2F". The
- * caller sets *in_query to true if `s` begins in the query. It is set to true if `s`
- * contains the "?".
+ * caller sets *in_query to true if `s` begins in the query. *in_query is set to true if
+ * `s` contains the "?".
  */
 static void normalise(struct text *out, struct span s, const char *slash, bool *in_query)
 {

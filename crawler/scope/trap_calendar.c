@@ -481,8 +481,8 @@ static int64_t days_of(int year, int month, int day)
 }
 
 /*
- * Return the number of days from now until the date. It is negative if the date is in the
- * past.
+ * Return the number of days from now until the date. The number is negative if the date
+ * is in the past.
  */
 static int64_t days_from_now(const struct parts *parts, int64_t now_s)
 {

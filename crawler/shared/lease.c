@@ -354,7 +354,7 @@ int lease_release(struct leases *leases, struct lease *lease, size_t i, int64_t 
     struct lease_item *item = &lease->items[i];
     struct redis_words words = {.count = 0};
     /*
-     * Copy the number, because other tasks may remove items while this one is suspended.
+     * Copy the number, because other tasks may remove items while this task is suspended.
      */
     int64_t number = item->number;
     redisReply *reply;

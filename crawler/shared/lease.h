@@ -41,9 +41,9 @@ enum lease_class {
     LEASE_SITE,
     LEASE_EXTERNAL,
     /*
-     * URLs that seem to be outside the site, all in the queue of one common host. They
-     * are not leased before all start URLs are completed, when the site's origins are
-     * known. The worker that leases such URLs moves each of them to its real class.
+     * URLs that seem to be outside the site, all in the queue of one common host. Such
+     * URLs are not leased before all start URLs are completed, when the site's origins
+     * are known. The worker that leases such URLs moves each of them to its real class.
      */
     LEASE_HELD,
     LEASE_CLASSES

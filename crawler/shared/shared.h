@@ -26,7 +26,10 @@
 #include <coil/group.h>
 #include <coil/lock.h>
 
-/* Callbacks of the crawl. They must not suspend. A negative result ends the crawl. */
+/*
+ * Callbacks of the crawl. The callbacks must not suspend. A negative result ends the
+ * crawl.
+ */
 struct shared_crawl {
     /*
      * Called for an origin that belongs to the site because a start URL redirects to it.

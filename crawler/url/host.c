@@ -8,8 +8,8 @@
  *
  * ASCII names are converted to lower case here. Only names that IDNA may change are
  * passed to libidn2, with the non-transitional mapping of UTS #46. Unlike the standard,
- * libidn2 enforces the length limits of the DNS. This is acceptable, because longer names
- * could not be resolved, and it bounds the time for a long name.
+ * libidn2 enforces the length limits of the DNS. The limits are acceptable, because
+ * longer names could not be resolved, and they bound the time for a long name.
  */
 #include "host.h"
 

@@ -76,8 +76,8 @@ struct record_summary {
 };
 
 /*
- * Receives records. Functions may be NULL, and must not suspend. They return 0, or a
- * negative errno, which ends the crawl.
+ * Receives records. Functions may be NULL, and must not suspend. The functions return 0,
+ * or a negative errno, which ends the crawl.
  */
 struct record_sink {
     int (*page)(void *arg, const struct record_page *page);

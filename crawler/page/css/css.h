@@ -15,8 +15,9 @@
  * are ignored, because they only serve as names and patterns.
  *
  * The text must be in UTF-8, or in another encoding in which ASCII bytes always represent
- * ASCII characters. It need not be valid CSS. Only the current URL is stored, truncated
- * to HTML_VALUE_BYTES. The functions do not use coil, and can run on any thread.
+ * ASCII characters. The text need not be valid CSS. Only the current URL is stored,
+ * truncated to HTML_VALUE_BYTES. The functions do not use coil, and can run on any
+ * thread.
  */
 #ifndef CRAWLER_CSS_H
 #define CRAWLER_CSS_H

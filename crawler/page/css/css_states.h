@@ -2,7 +2,7 @@
  * css_states.h - declarations shared by the files of the CSS tokenizer.
  *
  * Each state is a function that reads as much of the current piece as it can, sets
- * `state` to the next state, and returns the address of the first unread byte. It is
+ * `state` to the next state, and returns the address of the first unread byte. A state is
  * never called with an empty piece.
  */
 #ifndef CRAWLER_CSS_STATES_H

@@ -38,7 +38,7 @@ struct sitemap {
     size_t total;  /* number of bytes processed */
     size_t listed; /* number of URLs that count towards the limit */
     struct html_counter counter;
-    size_t mark_n; /* number of bytes of the byte order mark read so far */
+    size_t mark_n; /* number of bytes read so far of the byte order mark */
     XML_Parser parser;
     size_t token_at; /* value of `total` before the last token */
     unsigned depth;

@@ -1,10 +1,10 @@
 /*
  * html_position.c - count lines and columns, sixteen bytes at a time.
  *
- * Nearly all blocks contain no CR. These are counted with the compiler's vector types
- * (SSE2, NEON, or ordinary words on other machines). Comparing two vectors yields -1 in
- * each byte that is equal. So subtracting the result from a vector of sums counts equal
- * bytes.
+ * Nearly all blocks are without CR. Such blocks are counted with the compiler's vector
+ * types (SSE2, NEON, or ordinary words on other machines). Comparing two vectors yields
+ * -1 in each byte that is equal. So subtracting the result from a vector of sums counts
+ * equal bytes.
  */
 #include "html_position.h"
 

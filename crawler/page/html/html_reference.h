@@ -48,9 +48,9 @@ bool html_reference_feed(struct html_reference *reference, unsigned char byte);
 
 /*
  * Write the decoded text as UTF-8. If the reference is invalid, write it unchanged.
- * `next` is the byte after the reference, or 0 at the end of the text. It matters in an
- * attribute, where "&not=1" and "&notx" are not references. Returns the length of the
- * output.
+ * `next` is the byte after the reference, or 0 at the end of the text. This byte matters
+ * in an attribute, where "&not=1" and "&notx" are not references. Returns the length of
+ * the output.
  */
 size_t html_reference_end(const struct html_reference *reference, bool in_attribute,
                           unsigned char next, char out[HTML_REFERENCE_OUT_BYTES]);

@@ -2,8 +2,8 @@
  * html_states.h - declarations shared by the files of the HTML tokenizer.
  *
  * Each state is a function that reads as much of the current piece as it can, sets
- * `state` to the next state, and returns the address of the first unread byte. It may be
- * called with an empty piece.
+ * `state` to the next state, and returns the address of the first unread byte. A state
+ * may be called with an empty piece.
  */
 #ifndef CRAWLER_HTML_STATES_H
 #define CRAWLER_HTML_STATES_H

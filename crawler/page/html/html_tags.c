@@ -11,8 +11,8 @@
  *
  * In nearly all states, '>' leads to end_tag(), and '/' leads to SELF_CLOSING.
  *
- * Names are copied to a buffer in lower case. They are short, and must be looked up in
- * tables. Values are not copied, unless they continue in the next piece.
+ * Names are short, and must be looked up in tables, so they are copied to a buffer in
+ * lower case. Values are not copied, unless they continue in the next piece.
  */
 #include "html_states.h"
 

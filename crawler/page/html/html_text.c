@@ -178,8 +178,10 @@ HTML_STATE(html_state_reference)
     return p;
 }
 
-/* The state after '<'. The '<' is text unless it begins an end tag or, in a script,
-   "<!". */
+/*
+ * The state after '<'. The '<' is text unless it begins the element's end tag. In a
+ * script, the text "<!", "<script" or "</script" may begin or end a level.
+ */
 HTML_STATE(html_state_raw_open)
 {
     if (p == end)

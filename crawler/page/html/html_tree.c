@@ -364,8 +364,8 @@ static bool closes_foreign(const struct html_tree *tree, enum html_element eleme
 }
 
 /*
- * Process an end tag in SVG or MathML. It closes the innermost SVG or MathML element with
- * this name, or otherwise an HTML element.
+ * Process an end tag in SVG or MathML. The tag closes the innermost SVG or MathML element
+ * with this name, or otherwise an HTML element.
  */
 static void end_foreign(struct html_tree *tree, const struct html_name *name,
                         enum html_element element)

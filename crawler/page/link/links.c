@@ -214,8 +214,8 @@ static uint32_t counted_attributes(const struct links *links)
 }
 
 /*
- * True if an "xlink:href" of this tag is a link. It is ignored outside SVG, and if the
- * tag also has an "href". (SVG 2, 16.1.6)
+ * True if an "xlink:href" of this tag is a link. The attribute is ignored outside SVG,
+ * and if the tag also has an "href". (SVG 2, 16.1.6)
  */
 static bool takes_xlink(const struct links *links, bool is_foreign)
 {
@@ -392,8 +392,8 @@ static struct html_start start_of(const struct links *links, const struct html_n
 /* ---- style sheets ------------------------------------------------------------------ */
 
 /*
- * Store a URL from a style sheet. It does not belong to a tag, so the values of the next
- * tag begin after it.
+ * Store a URL from a style sheet. The URL does not belong to a tag, so the values of the
+ * next tag begin after it.
  */
 static int on_css_url(const struct css_url *url, void *arg)
 {

@@ -195,9 +195,9 @@ static void add_to_heading(struct reader *reader, const char *s, size_t n)
 }
 
 /*
- * Return the id in a heading such as "Title {#id}", or NULL. This is a syntax of
- * Docusaurus, Hugo, kramdown and Pandoc. In Pandoc, classes may follow the id in the
- * braces. The id points into the heading's text, in which a NUL is written after it.
+ * Return the id in a heading such as "Title {#id}", or NULL. Docusaurus, Hugo, kramdown
+ * and Pandoc use this syntax. In Pandoc, classes may follow the id in the braces. The id
+ * points into the heading's text, in which a NUL is written after it.
  */
 static const char *explicit_id(struct text *heading)
 {

@@ -2,10 +2,10 @@
  * markdown_source.c - see markdown_source.h
  *
  * cmark reports correct lines and columns for blocks, but not for inlines, for example
- * after a link that spans two lines. It does not report the position of a link's URL at
- * all. So the source of a block is searched for the URLs of its links while the walk over
- * the tree visits the links. Because a URL is near the end of its link, links must be
- * looked up in the order in which they end.
+ * after a link that spans two lines. The position of a link's URL is not reported at all.
+ * So the source of a block is searched for the URLs of its links while the walk over the
+ * tree visits the links. Because a URL is near the end of its link, links must be looked
+ * up in the order in which they end.
  */
 #include "markdown_source.h"
 
@@ -97,8 +97,8 @@ static bool ends_line(char c)
 
 /*
  * Find a URL that is enclosed in "<>", or ends at white space or at an unmatched ")". The
- * caller sets *end to the limit of the search. It is changed to the end of the part that
- * was read.
+ * caller sets *end to the limit of the search. The function changes *end to the end of
+ * the part that was read.
  */
 static struct span destination_at(const struct markdown_source *source, size_t at,
                                   size_t *end)

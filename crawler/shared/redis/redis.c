@@ -254,8 +254,8 @@ static int run_command(struct redis *redis, const char *command, const char *scr
 }
 
 /*
- * Run the script by its hash. This fails with -ENOEXEC if Redis has lost the script, for
- * example because of SCRIPT FLUSH. In that case, EVAL sends the script again.
+ * Run the script by its hash. EVALSHA fails with -ENOEXEC if Redis has lost the script,
+ * for example because of SCRIPT FLUSH. In that case, EVAL sends the script again.
  */
 int redis_run(struct redis *redis, size_t script, const char *key,
               const struct redis_words *arguments, redisReply **reply)
@@ -324,9 +324,9 @@ static int read_replies(struct redis *redis)
 }
 
 /*
- * Move commands from `unsent` to `sent`, and append their bytes to redis->out. This is
- * done before they are written, because a reply may arrive before redis_link_write()
- * returns.
+ * Move commands from `unsent` to `sent`, and append their bytes to redis->out. The
+ * commands are moved before they are written, because a reply may arrive before
+ * redis_link_write() returns.
  */
 static int gather_commands(struct redis *redis)
 {

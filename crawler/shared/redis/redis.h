@@ -72,9 +72,9 @@ COIL_SUSPENDS int redis_open(struct redis *redis);
 
 /*
  * Send commands, receive replies, and reconnect when necessary. This is a task function
- * whose argument is the connection. It returns after a cancellation, or after an error
- * that reconnecting cannot fix. From then on, commands fail with -ESHUTDOWN or with that
- * error.
+ * whose argument is the connection. The task returns after a cancellation, or after an
+ * error that reconnecting cannot fix. From then on, commands fail with -ESHUTDOWN or with
+ * that error.
  */
 COIL_SUSPENDS int redis_serve(void *arg);
 

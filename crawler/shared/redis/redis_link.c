@@ -16,8 +16,8 @@ int redis_link_fail(struct redis_link *link, int rc, const char *words)
 }
 
 /*
- * Store the message of coil's last error if it is this one, otherwise strerror(). Returns
- * `rc`.
+ * Store the message of coil's last error if its errno is `rc`, otherwise strerror().
+ * Returns `rc`.
  */
 static int fail_with_stream_error(struct redis_link *link, int rc)
 {
