@@ -88,7 +88,7 @@ int local_path(const char *url, char **out)
 
 /*
  * Return the URL of a folder, ending in "/". If `is_file` is true, `url` is the URL of a
- * file in the folder, otherwise that of the folder itself, perhaps without "/".
+ * file in the folder, otherwise the URL of the folder itself, perhaps without "/".
  */
 static char *copy_as_folder(const char *url, bool is_file)
 {

@@ -233,8 +233,8 @@ int verdicts_await_page(struct verdicts *verdicts, struct target *target)
 /* ---- redirects --------------------------------------------------------------------- */
 
 /*
- * Return the verdict on a redirect, derived from that of the next target in its chain.
- * Set target->chain to the number of redirects up to the end of the chain.
+ * Return the verdict on a redirect, derived from the verdict on the next target in its
+ * chain. Set target->chain to the number of redirects up to the end of the chain.
  */
 static struct judgement judge_chain(const struct verdicts *verdicts,
                                     struct target *target)

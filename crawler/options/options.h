@@ -152,8 +152,8 @@ struct options {
         /* options that affect the crawl, as on the command line: "--max-depth=3" */
         decided;
     /*
-     * All options on the command line, and those in the configuration file that affect
-     * reports.
+     * All options on the command line, and the options in the configuration file that
+     * affect reports.
      */
     struct text_list given;
 

@@ -85,10 +85,10 @@ void search_cancel(struct search *search);
 void search_begin(struct search *search, const char *content_type);
 
 /*
- * Treat the current page as a sitemap if its first bytes look like one, or as a feed if
- * they look like one and `is_named` or `else_html` is true. `is_named` must be true if
- * the user or a robots.txt calls the page a sitemap: only such a page may be a list of
- * URLs or gzip-compressed. Any other page is searched as HTML if `else_html` is true, and
+ * Treat the current page as a sitemap if its first bytes look like a sitemap. If
+ * `is_named` or `else_html` is true, also accept a feed. `is_named` must be true if the
+ * user or a robots.txt calls the page a sitemap: only such a page may be a list of URLs
+ * or gzip-compressed. Any other page is searched as HTML if `else_html` is true, and
  * ignored otherwise.
  */
 void search_expect_sitemap(struct search *search, bool is_named, bool else_html);

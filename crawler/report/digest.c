@@ -331,8 +331,9 @@ static bool has_page(const struct digest *digest, uint32_t last, const char *url
 }
 
 /*
- * Store a link to a target in the list *last, unless only its page's first link is to be
- * stored (invariant 3). `count` is the number of links to the target so far.
+ * Store a link to a target in the list *last. After the first DIGEST_LINKS_KEPT links,
+ * store only the first link on each page (invariant 3). `count` is the number of links to
+ * the target so far.
  */
 static int store_link(struct digest *digest, uint32_t *last, size_t count,
                       const struct record_link *record)

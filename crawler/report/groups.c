@@ -378,7 +378,7 @@ static int cover_links(struct groups *groups, struct graph *graph)
 
     graph->heap = malloc((vertices + 1) * sizeof *graph->heap);
     groups->at = calloc(vertices + 1, sizeof *groups->at);
-    /* A link is in at most two groups: that of its page and that of its target. */
+    /* A link is in at most two groups: its page's and its target's. */
     groups->links = calloc(2 * graph->link_count + 1, sizeof(struct broken_link *));
     if (graph->heap == NULL || groups->at == NULL || groups->links == NULL)
         return -ENOMEM;

@@ -35,7 +35,7 @@ void collector_destroy(struct collector *collector);
 int64_t collector_last(const struct collector *collector);
 
 /*
- * Add an answer. Its number must be greater than those of all earlier answers. Fails with
+ * Add an answer. Answers must be added in ascending order of their numbers. Fails with
  * -EBADMSG if the bytes are not an answer, with -ENOMEM, or with an earlier error of the
  * file.
  */

@@ -5,9 +5,9 @@
  *     rc = coil_run(collect, &collecting, NULL);
  *     ... collecting.complaint ...
  *
- * The folder has the same format as that of a crawl saved by one process:
- * docs/design/state.md. Afterwards, `coil-crawl resume` fetches missing pages and writes
- * the reports. See also docs/design/many-machines.md.
+ * The folder has the same format as a crawl saved by one process: docs/design/state.md.
+ * Afterwards, `coil-crawl resume` fetches missing pages and writes the reports. See also
+ * docs/design/many-machines.md.
  */
 #ifndef CRAWLER_COLLECT_H
 #define CRAWLER_COLLECT_H

@@ -6,7 +6,7 @@
 
 #include "../crawl/crawl.h"
 
-/* Maximum number of hosts listed: those with the most URLs to fetch. */
+/* Maximum number of listed hosts, which are the hosts with the most URLs to fetch. */
 #define WATCH_HOSTS 100
 
 /* The current activity of a host. */

@@ -206,7 +206,7 @@ HTML_STATE(html_state_raw_open)
     return p + 1;
 }
 
-/* The state after "</". Compare the name with that of the start tag. */
+/* The state after "</". Compare the name with the name of the start tag. */
 HTML_STATE(html_state_raw_end_name)
 {
     for (; p < end && t->matched < t->last_start_n; p++, t->matched++) {

@@ -8,7 +8,7 @@
 /*
  * Visit each link of the document `html`, which is the value of a srcdoc attribute, with
  * the settings of `links`. URLs are relative to a <base> in the document, or to the
- * page's base. The place of each link is that of the attribute. Ids are ignored, because
+ * page's base. Each link has the place of the attribute. Ids are ignored, because
  * fragments of the page's URL cannot refer to them. (HTML: about:srcdoc) Returns 0, the
  * nonzero value of a visit, or -ENOMEM.
  */
