@@ -124,7 +124,8 @@ next_vfork:
     .section .note.GNU-stack, "", %progbits
 
 /*
- * This file supports BTI, so the whole library can (GNU_PROPERTY_AARCH64_FEATURE_1_AND).
+ * Mark this file as supporting BTI. The linker marks the library only if all object files
+ * are marked (GNU_PROPERTY_AARCH64_FEATURE_1_AND).
  */
     .section .note.gnu.property, "a"
     .p2align 3

@@ -10,10 +10,10 @@
  * refusals. Refusals of requests that were sent before the last cut do not halve the rate
  * again.
  *
- * Each second in which the host answers adds a tenth of the rate before the last cut, so
- * that this rate is reached again after about five seconds. An answer adds at most 7 %,
- * so at low rates, ten answers double the rate. If the host refuses nothing for a long
- * time, the growth per second doubles.
+ * While the host answers, the rate grows each second by a tenth of its value before the
+ * last cut, so it returns to that value after about five seconds. An answer adds at most
+ * 7 %, so at low rates, ten answers double the rate. If the host refuses nothing for a
+ * long time, the growth per second doubles.
  *
  * Refusals do not count as tries of a page. Instead, the refused page is tested: its host
  * gets no requests during a "rest" (at least a second, and the time in Retry-After), and

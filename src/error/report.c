@@ -52,7 +52,7 @@ static size_t character_length(const unsigned char *text, size_t max)
         return 1;
     if (first < 0xc2 || first > 0xf4 || n > max)
         return 0;
-    if (first == 0xe0) /* a shorter encoding exists */
+    if (first == 0xe0) /* below 0xa0: overlong encodings */
         low = 0xa0;
     else if (first == 0xed) /* surrogates */
         high = 0x9f;

@@ -16,7 +16,7 @@
 struct coil__inbox {
     int pipe[2];
     struct coil__inbox *_Atomic next;
-    _Atomic uint64_t wanted;   /* bit signo - 1 */
+    _Atomic uint64_t wanted;   /* signals to deliver to this loop: bit signo - 1 */
     _Atomic uint64_t overflow; /* signals that arrived while the pipe was full */
 };
 

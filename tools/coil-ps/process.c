@@ -79,7 +79,9 @@ static bool read_registers(struct image *image, int thread, struct registers *ou
     return false;
 }
 
-/* Record where modules may begin: at the readable mappings of the beginning of a file. */
+/*
+ * Record where modules may begin: at each readable mapping whose offset in its file is 0.
+ */
 static bool find_starts(struct process *p)
 {
     char path[64], line[4400];

@@ -244,7 +244,7 @@ static void read_rings_of_copy(struct reader *r, size_t copy)
     }
 }
 
-/* Read the rings of all loops that belong to this process. */
+/* Read the rings of all loops, in each copy of coil that can be traced. */
 static void read_rings(struct reader *r)
 {
     image_begin(r->tracing->image, READ_LIMIT_NS);
