@@ -61,7 +61,7 @@ static void fail_idle(coil_http_response *response)
 
 /*
  * Fail the transfer if it has been idle for too long. Otherwise return the time at which
- * it must fail unless it makes progress until then.
+ * it will have to fail if it makes no progress before then.
  */
 static int64_t check_progress(coil_http_response *response, int64_t now)
 {

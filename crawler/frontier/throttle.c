@@ -26,8 +26,8 @@
  * A host is given up if it has refused all requests for PATIENCE_NS, including requests
  * after several rests. SHORT_PATIENCE_NS applies to hosts outside the site, to 503
  * without Retry-After, and to hosts that have never answered, because their refusals may
- * be permanent. A host that was given up gets one request for each page, at an unlimited
- * rate.
+ * be permanent. Once a host has been given up on, the rate is no longer limited, but a
+ * page that it refuses is not tried again.
  *
  * If three tests in a row show that the page itself is the reason, refusals are probably
  * unrelated to the rate. In that case, the limit is lifted, and refusals without

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGES_AT_A_TIME 32 /* typical number of pages searched at a time: --max-tasks */
+/* at least the usual number of pages that are searched concurrently (--max-tasks) */
+#define PAGES_AT_A_TIME 32
 
 /* Return the index of an unused entry, or 0 if memory runs out. */
 static uint32_t take_index(struct references *references)

@@ -31,7 +31,7 @@
 #define FIRST_SLOTS 256
 #define LONGEST_TEXT 200    /* longer link texts are truncated */
 #define LONGEST_TARGET 4096 /* longer targets are truncated */
-/* typical number of pages searched at a time: --max-tasks */
+/* at least the usual number of pages that are searched concurrently (--max-tasks) */
 #define PAGES_AT_A_TIME 32
 #define LONGEST_CHAIN 250 /* maximum number of redirects to follow: --max-redirect */
 #define MANY_LINKS ((UINT32_C(1) << 28) - 1)

@@ -313,9 +313,10 @@ COIL_API unsigned coil_cancel_refusals(void);
 COIL_API bool coil_cancel_held(void);
 
 /*
- * Return the reason for the latest request to cancel the running task. Without such a
- * request, return the reason for the cancellation of the latest cancelled future that the
- * task awaited. May be NULL.
+ * Return the reason for the latest request to cancel the running task. If there has been
+ * none, but the task has awaited a future that was cancelled, return the reason that was
+ * given for cancelling that future (if there were several, the one awaited last). May be
+ * NULL.
  */
 COIL_API const char *coil_cancel_reason(void);
 

@@ -24,7 +24,7 @@
 
 #define BYTES_MIN ((size_t)4096)
 #define BYTES_MAX ((size_t)1 << 30)
-#define FIRST_SPAN COIL_USEC(20) /* between the first and the second reading */
+#define FIRST_SPAN COIL_USEC(20) /* minimum time between both readings */
 #define READ_CLOCKS_EVERY COIL_MSEC(10)
 
 COIL__OUTSIDE(COIL__OUTSIDE_AT(COIL__AT_LOOP_TRACE, coil_loop, trace),

@@ -83,7 +83,7 @@ int coil__folders_rename(struct coil__folders *folders, const char *old_path,
 
 /*
  * True if the error means that the folder was removed, was replaced with another file, or
- * must not be read.
+ * cannot be read (EACCES).
  */
 static bool is_gone(int error)
 {

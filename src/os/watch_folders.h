@@ -16,7 +16,7 @@ struct coil__folders {
 
 /*
  * Watch a folder inside a tree, and list it later. Returns 1 if the folder no longer
- * exists or must not be read.
+ * exists, has been replaced by another file, or cannot be read (EACCES).
  */
 int coil__folders_watch(struct coil__folders *folders, const char *path, bool quiet);
 

@@ -37,8 +37,8 @@ static int group_cancelled_in_its_body_owner(void *arg)
 }
 
 /*
- * If the body of a group is cancelled, the children are cancelled when the body leaves
- * the group with this cancellation.
+ * Cancelling the body of a group does not cancel the children at once. They are cancelled
+ * when the body passes -ECANCELED to the group's exit.
  */
 SCENARIO(group_cancelled_in_its_body_cancels_its_children)
 {
