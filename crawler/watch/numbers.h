@@ -11,7 +11,7 @@
 
 /* The current activity of a host. */
 enum watch_state {
-    WATCH_IDLE,    /* the host has no URLs to fetch */
+    WATCH_IDLE,    /* the host's URLs are all fetched */
     WATCH_ASKED,   /* requests are in flight */
     WATCH_READY,   /* the host is waiting for a worker */
     WATCH_DELAYED, /* the host is waiting because of its delay or Retry-After */

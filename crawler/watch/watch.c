@@ -2,7 +2,7 @@
  * watch.c - see watch.h
  *
  * Each connection serves one request, because clients only poll every second or two. The
- * numbers are computed anew for each request.
+ * numbers are computed again for each request.
  *
  * A web page in the user's browser could access this port through a host name that
  * resolves to this machine (DNS rebinding). Therefore the Host header must be an address,

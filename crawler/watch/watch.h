@@ -42,10 +42,7 @@ COIL_SUSPENDS int watch_listen(struct watch *watch, const char *host, const char
 /* Write the address of the listener to `name`, for example "127.0.0.1:9100". */
 int watch_name(const struct watch *watch, char *name, size_t size);
 
-/*
- * Serve requests until cancelled. This is a task function whose argument is the struct
- * watch.
- */
+/* Serve requests until cancelled. A task function whose argument is the struct watch. */
 COIL_SUSPENDS int watch_serve(void *watch);
 
 /* Update the rate. Call this once per second. */
