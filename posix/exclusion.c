@@ -20,23 +20,15 @@ atomic_uint posix__excluded_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct search {
-    uintptr_t address;
+    const void *address;
     struct posix__range found;
     bool is_program;
 };
 
-static bool range_contains(const struct posix__range *range, uintptr_t address)
+struct posix__range posix__range_of(const struct dl_phdr_info *object)
 {
-    return address - range->begin < range->bytes;
-}
-
-/* A callback for dl_iterate_phdr(3): test whether the object contains the address. */
-static int find_object(struct dl_phdr_info *object, size_t bytes, void *arg)
-{
-    struct search *search = arg;
     uintptr_t begin = UINTPTR_MAX, end = 0;
 
-    (void)bytes;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
         uintptr_t at = object->dlpi_addr + segment->p_vaddr;
@@ -46,9 +38,19 @@ static int find_object(struct dl_phdr_info *object, size_t bytes, void *arg)
         begin = at < begin ? at : begin;
         end = at + segment->p_memsz > end ? at + segment->p_memsz : end;
     }
-    search->found = (struct posix__range){begin, end - begin};
+    return begin < end ? (struct posix__range){begin, end - begin}
+                       : (struct posix__range){0, 0};
+}
+
+/* A callback for dl_iterate_phdr(3): test whether the object contains the address. */
+static int find_object(struct dl_phdr_info *object, size_t bytes, void *arg)
+{
+    struct search *search = arg;
+
+    (void)bytes;
+    search->found = posix__range_of(object);
     search->is_program = object->dlpi_name[0] == '\0';
-    return begin < end && range_contains(&search->found, search->address);
+    return posix__range_contains(&search->found, search->address);
 }
 
 /* Add the range. The caller holds the lock. */
@@ -68,7 +70,7 @@ static int add_range(const struct posix__range *range)
 
 int coil_posix_exclude(const void *address)
 {
-    struct search search = {.address = (uintptr_t)address};
+    struct search search = {.address = address};
     int rc;
 
     if (dl_iterate_phdr(find_object, &search) == 0 || search.is_program)

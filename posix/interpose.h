@@ -158,18 +158,28 @@ extern THREAD_LOCAL bool posix__asked;
 struct posix__range {
     uintptr_t begin, bytes;
 };
+struct dl_phdr_info;
 extern struct posix__range posix__excluded[POSIX__EXCLUDED_MAX];
 extern atomic_uint posix__excluded_count;
 
 /* Exclude the library that defines malloc(), unless it is the C library. */
 void posix__find_allocator(void);
 
+/* Return the addresses of an object that dl_iterate_phdr(3) visits. */
+struct posix__range posix__range_of(const struct dl_phdr_info *object);
+
+static inline bool posix__range_contains(const struct posix__range *range,
+                                         const void *address)
+{
+    return (uintptr_t)address - range->begin < range->bytes;
+}
+
 static inline bool posix__is_excluded(const void *address)
 {
     unsigned n = atomic_load_explicit(&posix__excluded_count, memory_order_acquire);
 
     for (unsigned i = 0; i < n; i++)
-        if ((uintptr_t)address - posix__excluded[i].begin < posix__excluded[i].bytes)
+        if (posix__range_contains(&posix__excluded[i], address))
             return true;
     return false;
 }

@@ -38,7 +38,7 @@ struct variables {
 };
 
 struct library {
-    uintptr_t begin, bytes; /* where the library is loaded */
+    struct posix__range range; /* where the library is loaded */
     /* the number that the dynamic linker gives to the library's thread-local variables */
     size_t module;
     const void *initial;
@@ -64,42 +64,34 @@ static THREAD_LOCAL struct variables *entered[MOST_LIBRARIES];
 
 static bool library_contains(const struct library *library, const void *address)
 {
-    return (uintptr_t)address - library->begin < library->bytes;
+    return posix__range_contains(&library->range, address);
 }
 
-static void add_segment(struct library *found, const struct dl_phdr_info *info,
-                        const ElfW(Phdr) * segment)
-{
-    uintptr_t end = info->dlpi_addr + segment->p_vaddr + segment->p_memsz;
+struct search {
+    const void *address;
+    struct library found;
+};
 
-    if (segment->p_type == PT_LOAD && end > found->begin + found->bytes)
-        found->bytes = end - found->begin;
-    if (segment->p_type != PT_TLS)
-        return;
-    found->module = info->dlpi_tls_modid;
-    found->initial = (const void *)(info->dlpi_addr + segment->p_vaddr);
-    found->initial_bytes = segment->p_filesz;
-    found->size = segment->p_memsz;
-}
-
-/*
- * A callback for dl_iterate_phdr(3): fill in the library that contains the address
- * `begin`.
- */
+/* A callback for dl_iterate_phdr(3): describe the library if it contains the address. */
 static int find_library(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
-    struct library *wanted = arg, found = {.begin = UINTPTR_MAX};
+    struct search *search = arg;
+    struct library found = {.range = posix__range_of(info)};
 
     (void)bytes;
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_LOAD &&
-            info->dlpi_addr + info->dlpi_phdr[i].p_vaddr < found.begin)
-            found.begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        add_segment(&found, info, &info->dlpi_phdr[i]);
-    if (!library_contains(&found, (const void *)wanted->begin))
+    if (!library_contains(&found, search->address))
         return 0;
-    *wanted = found;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+        if (segment->p_type != PT_TLS)
+            continue;
+        found.module = info->dlpi_tls_modid;
+        found.initial = (const void *)(info->dlpi_addr + segment->p_vaddr);
+        found.initial_bytes = segment->p_filesz;
+        found.size = segment->p_memsz;
+    }
+    search->found = found;
     return 1;
 }
 
@@ -114,7 +106,7 @@ static bool is_of_thread(const struct library *library)
            library_contains(library, (const void *)coil_loop_current) ||
            library_contains(library, (const void *)coil_hooks_thread_locals) ||
            library_contains(library, (const void *)NEXT(read)) ||
-           posix__is_excluded((const void *)library->begin);
+           posix__is_excluded((const void *)library->range.begin);
 }
 
 /* ---- the hooks --------------------------------------------------------------------- */
@@ -225,7 +217,8 @@ static struct library *add_library(const struct library *found)
     struct library *library;
 
     for (unsigned i = 0; i < library_count; i++)
-        if (libraries[i].begin == found->begin && libraries[i].module == found->module)
+        if (libraries[i].range.begin == found->range.begin &&
+            libraries[i].module == found->module)
             return &libraries[i];
     if (library_count == MOST_LIBRARIES)
         return NULL;
@@ -242,13 +235,14 @@ static struct library *add_library(const struct library *found)
 
 const coil_task_hooks *coil_hooks_thread_locals(const void *address)
 {
-    struct library found = {.begin = (uintptr_t)address}, *library;
+    struct search search = {.address = address};
+    struct library *library;
 
-    if (dl_iterate_phdr(find_library, &found) == 0 || found.size == 0 ||
-        found.size > MOST_BYTES || is_of_thread(&found))
+    if (dl_iterate_phdr(find_library, &search) == 0 || search.found.size == 0 ||
+        search.found.size > MOST_BYTES || is_of_thread(&search.found))
         return NULL;
     NEXT(pthread_mutex_lock)(&lock);
-    library = add_library(&found);
+    library = add_library(&search.found);
     NEXT(pthread_mutex_unlock)(&lock);
     return library != NULL ? &library->hooks : NULL;
 }
