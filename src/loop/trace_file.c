@@ -37,11 +37,11 @@ static const struct coil__trace_format *format_for(const char *path)
     return &coil__trace_json;
 }
 
-void coil__trace_begin_file(struct coil__trace_writer *writer, FILE *out,
+bool coil__trace_begin_file(struct coil__trace_writer *writer, FILE *out,
                             const char *path, bool append)
 {
     *writer = (struct coil__trace_writer){.out = out, .format = format_for(path)};
-    writer->format->begin_file(writer, append);
+    return writer->format->begin_file(writer, append);
 }
 
 void coil__trace_end_file(struct coil__trace_writer *writer)
@@ -92,7 +92,8 @@ static int write_copy(FILE *out, const char *path, bool append,
     struct coil__trace_writer writer;
     int rc;
 
-    coil__trace_begin_file(&writer, out, path, append);
+    if (!coil__trace_begin_file(&writer, out, path, append))
+        return -errno;
     rc = coil__trace_write_events(&writer, copy);
     coil__trace_end_file(&writer);
     errno = 0;

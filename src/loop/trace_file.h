@@ -52,9 +52,10 @@ struct coil__trace_writer {
  * Begin and end a file. In between, call coil__trace_write_events() for each loop. The
  * ending of `path`, which may be NULL, determines the format: Perfetto's for ".pftrace"
  * and ".perfetto-trace", otherwise JSON. If `append` is true, `out` is an existing file
- * of the same format, whose events remain.
+ * of the same format, whose events remain. coil__trace_begin_file() returns false, and
+ * sets errno, if that file cannot be continued.
  */
-void coil__trace_begin_file(struct coil__trace_writer *writer, FILE *out,
+bool coil__trace_begin_file(struct coil__trace_writer *writer, FILE *out,
                             const char *path, bool append);
 void coil__trace_end_file(struct coil__trace_writer *writer);
 

@@ -13,14 +13,14 @@ static const char file_begin[] = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\
 static const char file_end[] = "\n]}\n";
 
 /* An existing file already has events. Overwrite its end. */
-static void begin_file(struct coil__trace_writer *w, bool append)
+static bool begin_file(struct coil__trace_writer *w, bool append)
 {
     w->report = (struct coil__report){.out = w->out, .json = true};
     w->follows = append;
     if (append)
-        fseek(w->out, -(long)(sizeof file_end - 1), SEEK_END);
-    else
-        fputs(file_begin, w->out);
+        return fseek(w->out, -(long)(sizeof file_end - 1), SEEK_END) == 0;
+    fputs(file_begin, w->out);
+    return true;
 }
 
 static void end_file(struct coil__trace_writer *w)

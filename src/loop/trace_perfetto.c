@@ -268,10 +268,9 @@ static void put_arrow(struct coil__trace_writer *w, const struct coil__trace_arr
 
 /* ---- files, loops and tracks ------------------------------------------------------- */
 
-static void begin_file(struct coil__trace_writer *w, bool append)
+static bool begin_file(struct coil__trace_writer *w, bool append)
 {
-    if (append)
-        fseek(w->out, 0, SEEK_END);
+    return !append || fseek(w->out, 0, SEEK_END) == 0;
 }
 
 static void end_file(struct coil__trace_writer *w)

@@ -45,8 +45,9 @@ struct coil__trace_arrow {
 };
 
 struct coil__trace_format {
-    /* Begin and end a file, or the part that is added to an existing file. */
-    void (*begin_file)(struct coil__trace_writer *writer, bool append);
+    /* Begin and end a file, or the part that is added to an existing file. begin_file()
+       returns false, and sets errno, if the file cannot be continued. */
+    bool (*begin_file)(struct coil__trace_writer *writer, bool append);
     void (*end_file)(struct coil__trace_writer *writer);
     /* Begin and end the events of the loop writer->loop. begin_loop() returns false if
        there is no memory. */

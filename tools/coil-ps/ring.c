@@ -377,7 +377,8 @@ static bool write_rings(const struct reader *r, FILE *out)
     struct coil__trace_writer writer;
     int rc = 0;
 
-    coil__trace_begin_file(&writer, out, r->tracing->path, false);
+    if (!coil__trace_begin_file(&writer, out, r->tracing->path, false))
+        return false;
     for (size_t i = 0; i < r->ring_count && rc == 0; i++) {
         const struct ring *ring = &r->rings[i];
         struct source source = {r, ring};

@@ -326,6 +326,21 @@ TASK_TEST(trace_has_the_format_of_its_file_name)
     CHECK_INT(rmdir(folder), 0);
 }
 
+/* The file of COIL_TRACE may have been truncated since the first loop wrote it. */
+TASK_TEST(trace_is_not_appended_to_a_truncated_file)
+{
+    char path[] = "/tmp/coil-trace-XXXXXX";
+    struct stat st;
+    int fd = mkstemp(path);
+
+    CHECK_INT(coil_trace_start(0), 0);
+    CHECK_INT(coil__trace_write_file(coil__loop_of_thread, path, true), -EINVAL);
+    CHECK_INT(fstat(fd, &st), 0);
+    CHECK_INT(st.st_size, 0);
+    close(fd);
+    unlink(path);
+}
+
 /* Records in a core file may have any contents. */
 
 static bool find_no_text(void *arg, uint64_t address, char *text, size_t size)
@@ -366,7 +381,7 @@ static void write_random_records(uint64_t seed, const char *path)
     copy.clock.ns1 = (int64_t)random_word(&seed);
     copy.clock.ticks2 = random_word(&seed);
     copy.clock.ns2 = (int64_t)random_word(&seed);
-    coil__trace_begin_file(&writer, out, path, false);
+    CHECK(coil__trace_begin_file(&writer, out, path, false));
     CHECK_INT(coil__trace_write_events(&writer, &copy), 0);
     coil__trace_end_file(&writer);
     fclose(out);
