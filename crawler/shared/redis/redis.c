@@ -271,16 +271,23 @@ int redis_run(struct redis *redis, size_t script, const char *key,
 
 /*
  * Finish a call that was sent before another call, which has ended with `rc`. Returns
- * this call's error, or else rc. Replies arrive in order, so the call has no reply only
- * if the task has stopped waiting for the other call.
+ * this call's error if it has one and the task was not cancelled, or else rc. Replies
+ * arrive in order, so the call has no reply only if the task has stopped waiting for the
+ * other call. If that was a time-out, abandon_call() has already closed the connection.
  */
 static int finish_earlier_call(struct redis *redis, struct redis_call *call, int rc)
 {
     redisReply *reply = NULL;
     int earlier;
 
-    if (!coil_event_is_set(&call->done))
-        return abandon_call(redis, call, rc == -ETIMEDOUT ? -ECANCELED : rc);
+    if (!coil_event_is_set(&call->done)) {
+        abandon_call(redis, call, rc == -ETIMEDOUT ? -ECANCELED : rc);
+        return rc;
+    }
+    if (rc == -ECANCELED) {
+        destroy_call(call);
+        return rc;
+    }
     earlier = take_reply(redis, call, &reply);
     if (earlier < 0)
         return earlier;

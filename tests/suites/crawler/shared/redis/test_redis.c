@@ -376,6 +376,41 @@ NET_TEST(redis_that_does_not_answer_in_time_is_connected_to_again)
     stop(&fake);
 }
 
+/* Run a script after a command. Returns the error. */
+static int run_after(struct redis *redis, const char *name)
+{
+    struct redis_words command = {.count = 0}, none = {.count = 0};
+    redisReply *reply;
+    int rc;
+
+    redis_words_add(&command, name);
+    rc = redis_run_after(redis, &command, 1, "key", &none, &reply);
+    if (rc == 0)
+        freeReplyObject(reply);
+    redis_words_finish(&command);
+    return rc;
+}
+
+NET_TEST(redis_script_after_a_command_times_out_like_a_command)
+{
+    struct fake fake;
+    struct client client;
+
+    start(&fake);
+    begin(&client, &fake, COIL_SEC(1));
+    CHECK_INT(run_after(client.redis, "ECHO"), 0);
+    CHECK(redis_may_pass(run_after(client.redis, "HANG")));
+    coil_task_cancel(fake.task, "it hangs");
+    CHECK_INT(test_join(fake.task), -ECANCELED);
+    coil_sleep(
+        COIL_MSEC(10)); /* the connection is gone, and the server does not accept */
+    CHECK_INT(run_after(client.redis, "ECHO"), -ETIMEDOUT);
+    fake.task = test_spawn(serve_fake, &fake);
+    check_echo(client.redis, "again");
+    end(&client);
+    stop(&fake);
+}
+
 NET_TEST(redis_command_that_is_cancelled_leaves_the_others_their_replies)
 {
     struct fake fake;
