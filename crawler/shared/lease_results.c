@@ -106,7 +106,20 @@ static int visit_entry(const redisReply *lengths, const redisReply *bytes, int64
     return count;
 }
 
-/* Visit the results of all entries. `bytes` has the bytes of each entry. */
+/* True if Redis has lost the bytes of an entry, or another collector has deleted them,
+ * since SCRIPT_COLLECT ran. */
+static bool lacks_bytes(const redisReply *bytes)
+{
+    for (size_t i = 0; i < bytes->elements; i++)
+        if (bytes->element[i]->type == REDIS_REPLY_NIL)
+            return true;
+    return false;
+}
+
+/*
+ * Visit the results of all entries. `bytes` has the bytes of each entry. Fails with -EBUSY
+ * before the first visit if some are missing: the caller must collect again.
+ */
 static int visit_results(const redisReply *entries, const redisReply *bytes,
                          int64_t after, result_visit visit, void *arg)
 {
@@ -115,6 +128,8 @@ static int visit_results(const redisReply *entries, const redisReply *bytes,
     if (bytes->type != REDIS_REPLY_ARRAY ||
         FIRST_ENTRY + 2 * bytes->elements > entries->elements)
         return -EPROTO;
+    if (lacks_bytes(bytes))
+        return -EBUSY;
     for (size_t i = 0; i < bytes->elements; i++) {
         int64_t number = lease_number_at(entries, FIRST_ENTRY + 2 * i);
         int rc = number > 0 && number < INT64_MAX / 2

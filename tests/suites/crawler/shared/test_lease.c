@@ -549,6 +549,54 @@ IO_TEST(lease_complete_fails_if_redis_is_full_and_can_be_repeated)
     close_crawl(&crawl);
 }
 
+/* Delete the bytes of all results, but not the entries that refer to them. */
+static void delete_bytes(struct crawl *crawl)
+{
+    const char *const command[] = {
+        "EVAL",
+        "for _, key in ipairs(redis.call('KEYS', '*:b:*')) do redis.call('DEL', key) end "
+        "return 1",
+        "0"};
+    struct redis_words words = {.count = 0};
+    redisReply *reply;
+
+    for (size_t i = 0; i < sizeof command / sizeof *command; i++)
+        redis_words_add(&words, command[i]);
+    CHECK_INT(redis_command(crawl->redis, &words, &reply), 0);
+    freeReplyObject(reply);
+    redis_words_finish(&words);
+}
+
+static int count_visit(void *visits, int64_t number, const void *bytes, size_t n)
+{
+    (void)number, (void)bytes, (void)n;
+    ++*(int *)visits;
+    return 0;
+}
+
+/* Redis may restart with older data, or another collector may delete results, between the
+ * script and the command that reads the bytes. */
+IO_TEST(lease_results_whose_bytes_are_missing_must_be_collected_again)
+{
+    struct lease_progress progress;
+    struct crawl crawl;
+    struct leases leases;
+    struct lease lease;
+    int visits = 0;
+
+    open_crawl(&crawl);
+    begin(&crawl, &leases, true);
+    add(&leases, "http://a/1");
+    lease = acquire(&leases);
+    CHECK_INT(complete(&leases, &lease, 0), 0);
+    delete_bytes(&crawl);
+    CHECK_INT(leases_collect(&leases, 0, 100, count_visit, &visits, &progress), -EBUSY);
+    CHECK(redis_may_pass(-EBUSY));
+    CHECK_INT(visits, 0);
+    lease_finish(&lease);
+    close_crawl(&crawl);
+}
+
 struct completing {
     struct leases *leases;
     struct lease *lease;
