@@ -434,7 +434,7 @@ def test_complete_of_a_lease_that_is_anothers_stores_nothing_but_links():
     equal(crawl.acquire().paths(), ["/2"])
 
 
-def test_a_token_that_comes_twice_has_sitemaps_apart_by_its_worker():
+def test_a_token_that_comes_twice_is_told_apart_by_its_worker():
     crawl = Crawl()
     crawl.add("a/1")
     lease = crawl.acquire(worker="one")
