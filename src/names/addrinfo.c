@@ -1,7 +1,7 @@
 /*
  * addrinfo.c - looks up names, like getaddrinfo(3).
  *
- *   numbers, invalid hints --> answered here
+ *   numbers                --> answered here, and so are invalid hints for them
  *   engine c-ares          --> a question for each family (question.c); the addresses of
  *                              both answers are sorted
  *   engine getaddrinfo, or --> the dns lane (resolver_lane.c), except for "localhost"
@@ -435,7 +435,7 @@ bool coil__addrinfo_suits_questions(const struct coil__resolver *r, const char *
         return false;
     if (family != AF_UNSPEC && family != AF_INET && family != AF_INET6)
         return false;
-    if (port == NULL || is_number(port))
+    if (port == NULL || is_number(port) || !may_be_address(host))
         return true;
     if (getaddrinfo(host, NULL, &numeric, &list) != 0)
         return true;
