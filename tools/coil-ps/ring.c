@@ -7,6 +7,7 @@
  */
 #include "ring.h"
 
+#include "../../src/coro/outside.h"
 #include "../../src/loop/trace_file.h"
 
 #include <errno.h>
@@ -59,8 +60,9 @@ struct reader {
      * for a core.
      */
     struct snapshot before[TABLES_MAX], after[TABLES_MAX];
-    bool is_full; /* RECORDS_MAX were read */
-    bool failed;  /* memory ran out */
+    bool is_full;        /* RECORDS_MAX were read */
+    bool has_more_loops; /* than LOOPS_MAX, counting the loops that were closed */
+    bool failed;         /* memory ran out */
 };
 
 /* ---- reading ----------------------------------------------------------------------- */
@@ -91,8 +93,10 @@ static struct ring *find_ring(struct reader *r, size_t copy, uint64_t loop)
         if (r->rings[i].loop == loop && r->rings[i].number == number &&
             r->rings[i].copy == copy)
             return &r->rings[i];
-    if (r->ring_count == LOOPS_MAX)
+    if (r->ring_count == LOOPS_MAX) {
+        r->has_more_loops = true;
         return NULL;
+    }
     ring = &r->rings[r->ring_count];
     *ring = (struct ring){.copy = copy, .loop = loop, .number = number};
     if (!read_member(r, copy, loop, COIL__AT_LOOP_PID, &ring->pid, sizeof ring->pid) ||
@@ -271,18 +275,29 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* Make the loops of all copies of coil trace themselves until this time. */
+/* True if the process has not unloaded this copy of coil meanwhile. */
+static bool is_loaded(const struct reader *r, const struct table *table)
+{
+    char cookie[sizeof COIL__OUTSIDE_COOKIE];
+
+    return read_bytes(r, table->address, cookie, sizeof cookie) &&
+           memcmp(cookie, COIL__OUTSIDE_COOKIE, sizeof cookie) == 0;
+}
+
+/* Make the loops of all copies of coil trace themselves until this time. Returns false
+   with an errno if no copy could be reached. */
 static bool request(const struct reader *r, int64_t until)
 {
     struct iovec local = {&until, sizeof until};
-    bool ok = true;
+    bool ok = false;
 
+    errno = ESRCH;
     for (size_t i = 0; i < r->tracing->table_count; i++) {
         uint64_t address = r->tracing->tables[i].address + TRACE_UNTIL_AT;
         struct iovec remote = {(void *)(uintptr_t)address, sizeof until};
 
-        if (r->is_traced[i])
-            ok &= process_vm_writev(r->tracing->pid, &local, 1, &remote, 1, 0) ==
+        if (r->is_traced[i] && is_loaded(r, &r->tracing->tables[i]))
+            ok |= process_vm_writev(r->tracing->pid, &local, 1, &remote, 1, 0) ==
                   (ssize_t)sizeof until;
     }
     return ok;
@@ -328,6 +343,8 @@ static bool trace_process(struct reader *r, char *why, size_t size)
     if (r->is_full)
         fprintf(stderr, "coil-ps: the trace ends %.3f s early: a loop has %zu records\n",
                 (double)(end - now_ns()) / 1e9, RECORDS_MAX);
+    if (r->has_more_loops)
+        fprintf(stderr, "coil-ps: only the first %d loops are in the trace\n", LOOPS_MAX);
     return true;
 }
 
@@ -365,7 +382,6 @@ static void visit_tasks(const struct snapshot *snapshot, uint32_t loop,
 static void each_task(void *arg, coil__trace_visit_task *visit, void *visit_arg)
 {
     const struct source *source = arg;
-
     const struct ring *ring = source->ring;
 
     visit_tasks(&source->reader->before[ring->copy], ring->number, visit, visit_arg);
