@@ -19,7 +19,7 @@ static void *realloc_from_libc(void *context, void *block, size_t size)
         free(block);
         return NULL;
     }
-    return realloc(block, size);
+    return block != NULL ? realloc(block, size) : malloc(size);
 }
 
 static coil_allocator allocator = {realloc_from_libc, NULL};
