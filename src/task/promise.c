@@ -15,8 +15,8 @@
  * (asyncio: _chain_future)
  *
  * A task that is started from another thread has an `origin` on the heap. The origin
- * contains the post that starts the task, the callback that runs when the task ends, and
- * the post that cancels the task.
+ * contains the promise of the task's result, the post that starts the task, the callback
+ * that runs when the task ends, and the post that cancels the task.
  *
  * Invariants
  * 1. rc is written once, under the lock, after value and destroy. A thread that has read
@@ -25,8 +25,8 @@
  * 2. An awaiter in the list has a reference to its loop, because the loop may close
  *    before the result is set, without resuming the task. The thread that removes the
  *    awaiter from the list releases this reference.
- * 3. promise.origin is set only while the task exists, so no thread posts to a freed
- *    origin or a closed loop. Lock order: the promise's lock, then the lock of the loop's
+ * 3. promise.origin is set until the task ends, so no thread posts to an origin whose
+ *    loop has closed. Lock order: the promise's lock, then the lock of the loop's
  *    posts.
  */
 #include "task.h"
@@ -63,6 +63,15 @@ struct awaiter {
 
 /* ---- life -------------------------------------------------------------------------- */
 
+static void init_promise(coil_promise *promise, unsigned refs)
+{
+    atomic_init(&promise->refs, refs);
+    atomic_init(&promise->rc, -EINPROGRESS);
+    pthread_mutex_init(&promise->lock, NULL);
+    coil__timed_condition_init(&promise->done);
+    coil__list_init(&promise->awaiters);
+}
+
 int coil_promise_create(coil_promise **out)
 {
     COIL__REQUIRE(out, "an output pointer");
@@ -70,11 +79,7 @@ int coil_promise_create(coil_promise **out)
 
     if (promise == NULL)
         return coil__failed(-ENOMEM);
-    atomic_init(&promise->refs, 1);
-    atomic_init(&promise->rc, -EINPROGRESS);
-    pthread_mutex_init(&promise->lock, NULL);
-    coil__timed_condition_init(&promise->done);
-    coil__list_init(&promise->awaiters);
+    init_promise(promise, 1);
     return 0;
 }
 
@@ -329,16 +334,18 @@ int coil_promise_await(coil_promise *promise)
 /* ---- tasks from other threads ------------------------------------------------------ */
 
 struct origin {
+    coil_promise promise; /* first, so that its last release frees the origin */
+    bool has_promise;     /* the spawner wanted the promise */
+    bool cancelled;       /* `cancel` was posted; guarded by the promise's lock */
     struct coil__post start, cancel;
     struct coil__runnable task_done;
     struct coil__list link; /* in origins.running once the task is started */
     coil_loop *loop;
-    coil_promise *promise; /* a reference, or NULL if the spawner wanted no promise */
-    coil_task *task;       /* a reference, once the task is started */
-    bool cancelled;        /* `cancel` was posted; guarded by the promise's lock */
+    coil_task *task; /* a reference, once the task is started */
 
     coil_task_fn fn;
     void *arg;
+    bool has_opts;
     coil_spawn_opts opts;
     struct coil__bindings *bindings;
     char name[COIL__NAME_BYTES];
@@ -354,26 +361,36 @@ static COIL__THREAD_LOCAL struct {
 
 static void free_origin(struct origin *origin)
 {
-    coil_promise_release(origin->promise);
     coil_task_release(origin->task);
     coil_context_release(origin->opts.context);
     coil__bindings_release(origin->bindings);
-    coil__free(origin);
+    if (origin->has_promise)
+        coil_promise_release(&origin->promise);
+    else
+        coil__free(origin);
 }
 
 /*
- * Prevent other threads from cancelling the task, and withdraw a posted cancellation that
- * has not run yet.
+ * Pass the result to the promise, unless the promise was cancelled. After this call, other
+ * threads cannot cancel the task, and no posted cancellation will run. Returns true if the
+ * promise took the result.
  */
-static void detach_origin(struct origin *origin)
+static bool end_origin(struct origin *origin, int rc)
 {
-    pthread_mutex_lock(&origin->promise->lock);
-    origin->promise->origin = NULL;
-    pthread_mutex_unlock(&origin->promise->lock);
+    coil_promise *promise = &origin->promise;
+    bool pending;
+
+    pthread_mutex_lock(&promise->lock);
+    promise->origin = NULL;
+    pending = !coil_promise_done(promise);
+    if (pending)
+        complete_promise(promise, rc);
+    pthread_mutex_unlock(&promise->lock);
     if (origin->cancelled)
         coil__loop_withdraw(origin->loop, &origin->cancel);
     coil__list_remove(&origin->task_done.link);
     coil__list_remove(&origin->link);
+    return pending;
 }
 
 /* Post the cancellation. Called with the promise's lock held. */
@@ -387,7 +404,10 @@ static void on_cancel(struct coil__runnable *runnable)
 {
     struct origin *origin = COIL__CONTAINER(runnable, struct origin, cancel.runnable);
 
-    coil_task_cancel(origin->task, origin->promise->cancel_reason);
+    if (!origin->task->started) /* cancel the task after its first step */
+        coil__loop_add_ready(origin->loop, runnable);
+    else
+        coil_task_cancel(origin->task, origin->promise.cancel_reason);
 }
 
 static void on_task_done(struct coil__runnable *runnable)
@@ -395,8 +415,7 @@ static void on_task_done(struct coil__runnable *runnable)
     struct origin *origin = COIL__CONTAINER(runnable, struct origin, task_done);
     coil_future *future = &origin->task->future;
 
-    detach_origin(origin);
-    if (coil_promise_set(origin->promise, future->rc, NULL, NULL) == 0)
+    if (end_origin(origin, future->rc))
         coil__future_retrieve(future);
     free_origin(origin);
 }
@@ -413,8 +432,7 @@ static void on_close(coil_loop *loop)
     while ((link = coil__list_pop(&origins.running)) != NULL) {
         struct origin *origin = COIL__CONTAINER(link, struct origin, link);
 
-        detach_origin(origin);
-        coil_promise_set(origin->promise, -ESHUTDOWN, NULL, NULL);
+        end_origin(origin, -ESHUTDOWN);
         free_origin(origin);
     }
     origins.loop = NULL;
@@ -429,13 +447,7 @@ static void watch_task(struct origin *origin)
         origins.loop = origin->loop;
     }
     coil__list_push(&origins.running, &origin->link);
-    coil__runnable_init(&origin->task_done, on_task_done);
     coil__future_subscribe(&origin->task->future, &origin->task_done);
-    pthread_mutex_lock(&origin->promise->lock);
-    origin->promise->origin = origin;
-    if (coil_promise_done(origin->promise)) /* cancelled before the task was started */
-        cancel_origin(origin);
-    pthread_mutex_unlock(&origin->promise->lock);
 }
 
 static int spawn(struct origin *origin)
@@ -447,7 +459,8 @@ static int spawn(struct origin *origin)
         return coil__failed(-ESHUTDOWN);
     outer = coil__context_enter(&slot, origin->bindings);
     origin->bindings = NULL;
-    rc = coil_spawn(origin->fn, origin->arg, &origin->opts, &origin->task);
+    rc = coil_spawn(origin->fn, origin->arg, origin->has_opts ? &origin->opts : NULL,
+                    &origin->task);
     coil__context_leave(&slot, outer);
     return rc;
 }
@@ -457,37 +470,55 @@ static void on_start(struct coil__runnable *runnable)
     struct origin *origin = COIL__CONTAINER(runnable, struct origin, start.runnable);
     int rc = spawn(origin);
 
-    if (rc == 0 && origin->promise != NULL) {
+    if (rc == 0 && origin->has_promise) {
         watch_task(origin);
         return;
     }
-    if (origin->promise != NULL)
-        coil_promise_set(origin->promise, rc, NULL, NULL);
+    if (origin->has_promise)
+        end_origin(origin, rc);
     else if (rc < 0 && rc != -ESHUTDOWN)
         coil_call_exception_handler(&(coil_exception){
             .message = "A task from another thread could not be started", .rc = rc});
     free_origin(origin);
 }
 
+static void copy_opts(struct origin *origin, const coil_spawn_opts *opts)
+{
+    origin->has_opts = true;
+    origin->opts = *opts;
+    if (opts->name != NULL)
+        origin->opts.name = strncpy(origin->name, opts->name, sizeof origin->name - 1);
+    if (opts->arg_bytes > 0)
+        origin->arg = memcpy(origin->copied_arg, origin->arg, opts->arg_bytes);
+    if (opts->context != NULL)
+        coil_context_retain(opts->context);
+}
+
+/* Initialise the promise, for the spawner and the origin. */
+static void add_promise(struct origin *origin)
+{
+    origin->has_promise = true;
+    init_promise(&origin->promise, 2);
+    origin->promise.origin = origin;
+}
+
 static struct origin *create_origin(coil_loop *loop, coil_task_fn fn, void *arg,
                                     const coil_spawn_opts *opts)
 {
-    struct origin *origin = coil__alloc_zeroed(sizeof *origin + opts->arg_bytes);
+    struct origin *origin =
+        coil__alloc_zeroed(sizeof *origin + (opts != NULL ? opts->arg_bytes : 0));
 
     if (origin == NULL)
         return NULL;
     coil__runnable_init(&origin->start.runnable, on_start);
     coil__runnable_init(&origin->cancel.runnable, on_cancel);
+    coil__runnable_init(&origin->task_done, on_task_done);
+    coil__list_init(&origin->link);
     origin->loop = loop;
     origin->fn = fn;
     origin->arg = arg;
-    origin->opts = *opts;
-    if (opts->name != NULL)
-        origin->opts.name = strncpy(origin->name, opts->name, sizeof origin->name - 1);
-    if (opts->arg_bytes > 0)
-        origin->arg = memcpy(origin->copied_arg, arg, opts->arg_bytes);
-    if (opts->context != NULL)
-        coil_context_retain(opts->context);
+    if (opts != NULL)
+        copy_opts(origin, opts);
     origin->bindings = coil__context_capture();
     return origin;
 }
@@ -497,31 +528,26 @@ int coil_spawn_threadsafe(coil_loop *loop, coil_task_fn fn, void *arg,
 {
     COIL__REQUIRE(loop, "a loop");
     COIL__REQUIRE(fn, "a function");
-    static const coil_spawn_opts defaults;
     struct origin *origin;
-    int rc = 0;
+    int rc;
 
     if (out != NULL)
         *out = NULL;
-    if (opts == NULL)
-        opts = &defaults;
-    if (opts->arg_bytes > COIL__ARG_BYTES_MAX)
+    if (opts != NULL && opts->arg_bytes > COIL__ARG_BYTES_MAX)
         return coil__failed(-EINVAL);
     coil__loop_check_handler("coil_spawn_threadsafe");
     origin = create_origin(loop, fn, arg, opts);
     if (origin == NULL)
         return coil__failed(-ENOMEM);
     if (out != NULL) {
-        rc = coil_promise_create(out);
-        if (rc == 0)
-            origin->promise = coil_promise_retain(*out);
+        add_promise(origin);
+        *out = &origin->promise;
     }
-    if (rc == 0)
-        rc = coil__loop_post(loop, &origin->start);
+    rc = coil__loop_post(loop, &origin->start);
     if (rc < 0) {
-        if (origin->promise != NULL) {
-            coil_promise_release(*out);
+        if (out != NULL) {
             *out = NULL;
+            coil_promise_release(&origin->promise);
         }
         free_origin(origin);
     }
