@@ -69,6 +69,7 @@ static void finish_abandoned_job(struct coil__job *job)
 void coil__job_finish(struct coil__job *job)
 {
     struct coil__desk *desk = job->desk;
+    struct coil__wake wake = {NULL};
     bool abandoned;
 
     pthread_mutex_lock(&desk->lock);
@@ -77,10 +78,11 @@ void coil__job_finish(struct coil__job *job)
     if (!abandoned) {
         coil__list_push(&desk->done, &job->in_queue);
         if (!desk->posted)
-            desk->posted = coil__loop_post(desk->loop, &desk->post) == 0;
+            desk->posted = coil__loop_post_unwoken(desk->loop, &desk->post, &wake) == 0;
         uncount_job(desk);
     }
     pthread_mutex_unlock(&desk->lock);
+    coil__wake_sleeper(&wake);
     if (abandoned)
         finish_abandoned_job(job);
 }

@@ -138,7 +138,16 @@ static int post_here(coil_loop *loop, struct coil__post *post)
     return 0;
 }
 
-int coil__loop_post(coil_loop *loop, struct coil__post *post)
+/* The loop may no longer exist. In that case, no thread sleeps at this address. */
+void coil__wake_sleeper(struct coil__wake *wake)
+{
+    if (wake->sleeper != NULL)
+        coil__thread_wake_own(wake->sleeper);
+    wake->sleeper = NULL;
+}
+
+int coil__loop_post_unwoken(coil_loop *loop, struct coil__post *post,
+                            struct coil__wake *wake)
 {
     _Atomic uint32_t *word = &loop->wakeup.woken;
     enum coil__sleep sleep = COIL__AWAKE;
@@ -164,14 +173,20 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
             write_descriptor(loop);
     }
     pthread_mutex_unlock(&loop->wakeup.lock);
-    /*
-     * Wake the thread only after releasing the lock, because it will take the lock at
-     * once. By then the loop may no longer exist. In that case no thread waits at this
-     * address.
-     */
-    if (sleep == COIL__SLEEPS)
-        coil__thread_wake_own(word);
+    if (sleep == COIL__SLEEPS) {
+        coil__wake_sleeper(wake);
+        wake->sleeper = word;
+    }
     return taken ? 0 : -ESHUTDOWN;
+}
+
+int coil__loop_post(coil_loop *loop, struct coil__post *post)
+{
+    struct coil__wake wake = {NULL};
+    int rc = coil__loop_post_unwoken(loop, post, &wake);
+
+    coil__wake_sleeper(&wake);
+    return rc;
 }
 
 void coil__loop_withdraw(coil_loop *loop, struct coil__post *post)

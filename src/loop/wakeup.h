@@ -45,6 +45,23 @@ struct coil__wakeup {
  * is closed; in that case the post will not run. */
 int coil__loop_post(coil_loop *loop, struct coil__post *post);
 
+/* A sleeping thread that must be woken, or NULL. */
+struct coil__wake {
+    _Atomic uint32_t *sleeper;
+};
+
+/*
+ * Like coil__loop_post(), but may leave waking the loop's thread to the caller. A caller
+ * that holds a lock calls coil__wake_sleeper() after releasing the lock. Otherwise the
+ * woken thread, which may run at once, may have to wait for the lock. *wake must be
+ * initialised; if it contains another thread, that thread is woken first.
+ */
+int coil__loop_post_unwoken(coil_loop *loop, struct coil__post *post,
+                            struct coil__wake *wake);
+
+/* Wake the thread, if there is one. */
+void coil__wake_sleeper(struct coil__wake *wake);
+
 /*
  * Cancel a post, which may be in the list of posts or in the ready queue. Called on the
  * loop's thread.

@@ -40,6 +40,7 @@ struct coil_channel {
     size_t item_bytes, maxsize;
     size_t capacity, first, count;
     bool is_shutdown;
+    struct coil__wake wake; /* the thread to wake after unlocking */
 };
 
 /* A waiting task or thread, stored on its stack. */
@@ -120,6 +121,15 @@ static void check_call(const coil_channel *channel, const char *caller)
     coil__loop_check_handler(caller);
     if (COIL__UNLIKELY(atomic_load_explicit(&channel->refs, memory_order_relaxed) == 0))
         coil__misuse_gone(caller);
+}
+
+static void unlock(coil_channel *channel)
+{
+    struct coil__wake wake = channel->wake;
+
+    channel->wake.sleeper = NULL;
+    pthread_mutex_unlock(&channel->lock);
+    coil__wake_sleeper(&wake);
 }
 
 /* ---- the ring buffer, with the mutex held ------------------------------------------ */
@@ -229,7 +239,7 @@ void coil_channel_shutdown(coil_channel *channel)
         complete_waiter(waiter, -ESHUTDOWN);
     while ((waiter = take_first(&channel->putters)) != NULL)
         complete_waiter(waiter, -ESHUTDOWN);
-    pthread_mutex_unlock(&channel->lock);
+    unlock(channel);
 }
 
 size_t coil_channel_count(coil_channel *channel)
@@ -240,11 +250,11 @@ size_t coil_channel_count(coil_channel *channel)
     check_call(channel, "coil_channel_count");
     pthread_mutex_lock(&channel->lock);
     count = channel->count;
-    pthread_mutex_unlock(&channel->lock);
+    unlock(channel);
     return count;
 }
 
-/* What differs between a put and a get. */
+/* The differences between a put and a get. */
 struct side {
     struct coil__wait_class class;
     const char *task_call, *thread_call;
@@ -265,7 +275,7 @@ static int try_only(coil_channel *channel, const struct side *side, void *item)
     check_call(channel, side->task_call);
     pthread_mutex_lock(&channel->lock);
     rc = side->try(channel, item);
-    pthread_mutex_unlock(&channel->lock);
+    unlock(channel);
     return rc;
 }
 
@@ -284,7 +294,7 @@ static bool wake_task(struct waiter *waiter)
 {
     struct task_waiter *t = COIL__CONTAINER(waiter, struct task_waiter, waiter);
     coil_loop *loop = t->loop;
-    bool taken = coil__loop_post(loop, &t->post) == 0;
+    bool taken = coil__loop_post_unwoken(loop, &t->post, &t->channel->wake) == 0;
 
     coil_loop_release(loop);
     return taken;
@@ -312,7 +322,7 @@ static int withdraw_task(struct task_waiter *t)
     pthread_mutex_lock(&t->channel->lock);
     listed = !coil__list_empty(&t->waiter.link);
     coil__list_remove(&t->waiter.link);
-    pthread_mutex_unlock(&t->channel->lock);
+    unlock(t->channel);
     if (listed) {
         coil_loop_release(t->loop);
         return -ECANCELED;
@@ -352,7 +362,7 @@ static int wait_in_task(coil_channel *channel, const struct side *side, void *it
         coil_channel_retain(channel);
         coil__list_push(line_of(channel, side), &t.waiter.link);
     }
-    pthread_mutex_unlock(&channel->lock);
+    unlock(channel);
     if (rc != -EAGAIN)
         return rc;
     if (!listed) {
@@ -419,7 +429,7 @@ static int wait_in_thread(coil_channel *channel, const struct side *side, void *
     rc = side->try(channel, item);
     if (rc == -EAGAIN)
         rc = timeout_ns > 0 ? block_thread(channel, side, item, timeout_ns) : -ETIMEDOUT;
-    pthread_mutex_unlock(&channel->lock);
+    unlock(channel);
     return rc;
 }
 

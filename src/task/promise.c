@@ -48,7 +48,8 @@ struct coil_promise {
     const char *cancel_reason;
     struct coil__list awaiters;
     struct origin *origin;
-    _Atomic unsigned refs; /* must not be first: free(3) overwrites the first bytes */
+    struct coil__wake wake; /* the thread to wake after unlocking */
+    _Atomic unsigned refs;  /* must not be first: free(3) overwrites the first bytes */
 };
 
 /* A task in coil_promise_await(), stored on the task's stack. */
@@ -126,6 +127,15 @@ static void check_not_gone(const coil_promise *promise, const char *caller)
         abort_for_released(caller);
 }
 
+static void unlock(coil_promise *promise)
+{
+    struct coil__wake wake = promise->wake;
+
+    promise->wake.sleeper = NULL;
+    pthread_mutex_unlock(&promise->lock);
+    coil__wake_sleeper(&wake);
+}
+
 /* Return the result, or -EINPROGRESS. */
 static int rc_of(const coil_promise *promise)
 {
@@ -164,7 +174,7 @@ void *coil_promise_take_value(coil_promise *promise)
         value = atomic_exchange(&promise->value, NULL);
         promise->destroy = NULL;
     }
-    pthread_mutex_unlock(&promise->lock);
+    unlock(promise);
     return value;
 }
 
@@ -178,7 +188,7 @@ static void wake_awaiter(struct awaiter *awaiter)
 {
     coil_loop *loop = awaiter->loop;
 
-    coil__loop_post(loop, &awaiter->post);
+    coil__loop_post_unwoken(loop, &awaiter->post, &awaiter->promise->wake);
     coil_loop_release(loop); /* the awaiter may no longer exist */
 }
 
@@ -209,7 +219,7 @@ int coil_promise_set(coil_promise *promise, int rc, void *value, void (*destroy)
         promise->destroy = destroy;
         complete_promise(promise, rc);
     }
-    pthread_mutex_unlock(&promise->lock);
+    unlock(promise);
     return pending ? 0 : coil__failed(-EALREADY);
 }
 
@@ -230,7 +240,7 @@ bool coil_promise_cancel(coil_promise *promise, const char *reason)
         if (promise->origin != NULL)
             cancel_origin(promise->origin);
     }
-    pthread_mutex_unlock(&promise->lock);
+    unlock(promise);
     return pending;
 }
 
@@ -259,7 +269,7 @@ int coil_promise_wait(coil_promise *promise, int64_t timeout_ns)
     pthread_mutex_lock(&promise->lock);
     while (!coil_promise_done(promise) && !late)
         late = pthread_cond_timedwait(&promise->done, &promise->lock, &until) != 0;
-    pthread_mutex_unlock(&promise->lock);
+    unlock(promise);
     return coil_promise_done(promise) ? coil_promise_result(promise)
                                       : coil__failed(-ETIMEDOUT);
 }
@@ -285,7 +295,7 @@ static void enlist_awaiter(struct awaiter *awaiter, coil_promise *promise)
         wake_awaiter(awaiter);
     else
         coil__list_push(&promise->awaiters, &awaiter->link);
-    pthread_mutex_unlock(&promise->lock);
+    unlock(promise);
 }
 
 /*
@@ -299,7 +309,7 @@ static void leave_promise(struct awaiter *awaiter)
     pthread_mutex_lock(&awaiter->promise->lock);
     listed = !coil__list_empty(&awaiter->link);
     coil__list_remove(&awaiter->link);
-    pthread_mutex_unlock(&awaiter->promise->lock);
+    unlock(awaiter->promise);
     if (listed)
         coil_loop_release(awaiter->loop);
     else
@@ -385,7 +395,7 @@ static bool end_origin(struct origin *origin, int rc)
     pending = !coil_promise_done(promise);
     if (pending)
         complete_promise(promise, rc);
-    pthread_mutex_unlock(&promise->lock);
+    unlock(promise);
     if (origin->cancelled)
         coil__loop_withdraw(origin->loop, &origin->cancel);
     coil__list_remove(&origin->task_done.link);
