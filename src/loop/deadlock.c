@@ -12,7 +12,8 @@
  * counted, because they never post.
  *
  * Counting threads takes longer than a poll, so the loop counts them only after 100 ms
- * without an event.
+ * without an event. A thread of coil_run_threads() does not even limit its polls while
+ * other threads of the team are running, because setting a timer for each poll takes time.
  *
  * Locks. With libcoil-posix, a task that waits for a lock or a futex also checks it
  * periodically, because the lock may be released without a wake-up. The timers for these
@@ -58,7 +59,7 @@ int64_t coil__loop_longest_poll(coil_loop *loop, int *rc)
     unsigned own = 1 + coil__pool_threads;
 
     if (loop->backend->in_use > 0 || coil__deadlock_expects(&loop->deadlock) ||
-        coil__task_layer == NULL)
+        loop->deadlock.in_team || coil__task_layer == NULL)
         return COIL_NEVER;
     if (loop->deadlock.runs_when_idle != loop->runs) {
         loop->deadlock.runs_when_idle = loop->runs;

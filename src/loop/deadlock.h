@@ -12,6 +12,7 @@
 struct coil__deadlock {
     uint64_t runs_when_idle; /* the loop's `runs` when it last had nothing to wait for */
     size_t outside_work;
+    bool in_team; /* other threads of coil_run_threads() are running, and may post */
     /* waits that began with coil_lock_wait_begin(), oldest first */
     struct coil__list lock_waits;
     size_t lock_wait_count;

@@ -13,6 +13,10 @@
  * first member fails, it cancels the main tasks of the others by posting to their loops.
  * The posts are part of struct member, so posting does not allocate.
  *
+ * While other threads of the team are running, a loop waits for posts without looking for
+ * deadlocks, because any of them may post. The last one to end posts to thread 0's loop,
+ * which then looks for deadlocks.
+ *
  * Invariants
  * 1. Comments in struct team and struct member show what the team's lock guards. The main
  *    task of a member is used only by that member's thread.
@@ -57,7 +61,7 @@ struct team {
     coil_run_opts opts;
     unsigned count;
     unsigned started; /* number of threads to join; used only by thread 0 */
-    struct coil__post all_ended;
+    struct coil__post all_ended, alone;
 
     /* guards the following members, and those marked "under the lock" */
     pthread_mutex_t lock;
@@ -122,6 +126,14 @@ static void fail_team(struct member *member, int rc)
 
 /* ---- a main task ------------------------------------------------------------------- */
 
+/* Called on thread 0 when it has become the only thread. */
+static void look_for_deadlocks(struct coil__runnable *runnable)
+{
+    struct team *team = COIL__CONTAINER(runnable, struct team, alone.runnable);
+
+    team->members[0].loop->deadlock.in_team = false;
+}
+
 static void begin_member(struct member *member)
 {
     struct team *team = member->team;
@@ -130,6 +142,7 @@ static void begin_member(struct member *member)
     member->main = coil_task_current();
     pthread_mutex_lock(&team->lock);
     member->loop = coil_loop_retain(coil_loop_current());
+    member->loop->deadlock.in_team = team->running > 0;
     failed = team->failed;
     pthread_mutex_unlock(&team->lock);
     if (failed)
@@ -151,6 +164,8 @@ static void end_member(struct member *member, int rc)
     member->loop = NULL;
     pthread_mutex_unlock(&team->lock);
     coil__loop_withdraw(loop, &member->cancel);
+    if (member->index == 0)
+        coil__loop_withdraw(loop, &team->alone);
     member->main = NULL;
     coil_loop_release(loop);
 }
@@ -198,8 +213,11 @@ static void *thread_main(void *arg)
     coil__thread_set_name(name);
     run_loop(member, run_member);
     pthread_mutex_lock(&team->lock);
-    if (--team->running == 0 && team->waiting != NULL)
+    team->running--;
+    if (team->running == 0 && team->waiting != NULL)
         coil__loop_post(team->waiting, &team->all_ended);
+    else if (team->running == 0 && team->members[0].loop != NULL)
+        coil__loop_post(team->members[0].loop, &team->alone);
     pthread_mutex_unlock(&team->lock);
     return NULL;
 }
@@ -309,6 +327,7 @@ static struct team *create_team(unsigned n, coil_task_fn fn, void *arg,
     team->count = n;
     pthread_mutex_init(&team->lock, NULL);
     coil__runnable_init(&team->all_ended.runnable, others_have_ended);
+    coil__runnable_init(&team->alone.runnable, look_for_deadlocks);
     for (unsigned i = 0; i < n; i++) {
         struct member *member = &team->members[i];
 

@@ -161,6 +161,33 @@ static int ends_or_waits_for_ever(void *arg)
     return rc;
 }
 
+static void note_rc(const coil_exception *exception, void *rc)
+{
+    *(int *)rc = exception->rc;
+}
+
+static int wait_for_ever_on_thread_0(void *arg)
+{
+    coil_event event;
+
+    if (coil_thread_index() > 0) /* end long after thread 0 has begun to wait */
+        return coil_sleep(COIL_MSEC(300));
+    coil_set_exception_handler(note_rc, arg);
+    coil_event_init(&event);
+    return coil_event_wait(&event);
+}
+
+TEST(threads_deadlock_is_found_after_the_other_threads_have_ended)
+{
+    coil_run_opts opts = {.no_signals = true};
+    int reported = 0;
+
+    if (COIL__TSAN)
+        test_skip("TSan's own thread might post");
+    CHECK_INT(coil_run_threads(3, wait_for_ever_on_thread_0, &reported, &opts), -EDEADLK);
+    CHECK_INT(reported, -EDEADLK);
+}
+
 /* A waiting thread is cancelled even if thread 0 has already ended. */
 TEST(threads_that_wait_are_cancelled_when_the_first_has_ended)
 {
