@@ -6,8 +6,9 @@
  * again, so a burst of posts costs one system call. A running loop need not be woken
  * either, because it checks the flag between turns and before it waits. A loop that waits
  * for descriptors also waits for its own wake-up descriptor. A loop that waits for no
- * other descriptor waits for the flag itself, which is a futex(2). A loop in guest mode
- * is always woken through the descriptor, because its host may be waiting for it.
+ * other descriptor waits for the flag itself, which is a futex(2), and may spin first (see
+ * spin.c). A loop in guest mode is always woken through the descriptor, because its host
+ * may be waiting for it.
  *
  * A signal handler must not lock the mutex, so it only sets `interrupted` and wakes the
  * loop.
@@ -42,6 +43,7 @@ int coil__wakeup_init(coil_loop *loop)
     pthread_mutex_init(&loop->wakeup.lock, NULL);
     loop->wakeup.last_post = &loop->wakeup.first_post;
     loop->wakeup.takes_posts = true;
+    coil__spin_init(&loop->wakeup.spin);
     return 0;
 }
 
@@ -103,6 +105,8 @@ void coil__wakeup_wait(coil_loop *loop, int64_t timeout_ns)
 {
     int64_t until = COIL_NEVER;
 
+    if (coil__spin_wait(&loop->wakeup.spin, &loop->wakeup.woken, timeout_ns))
+        return;
     if (timeout_ns != COIL_NEVER)
         until = coil__time_add(coil__clock_monotonic(), timeout_ns);
     if (!coil__wakeup_begin_wait(&loop->wakeup, COIL__SLEEPS))

@@ -5,6 +5,7 @@
 #define COIL_LOOP_WAKEUP_H
 
 #include "runnable.h"
+#include "spin.h"
 
 #include <coil/loop.h>
 
@@ -39,6 +40,7 @@ struct coil__wakeup {
     struct coil__post *first_post, **last_post;
     bool takes_posts;
     struct coil__runnable *on_interrupt, *on_dump;
+    struct coil__spin spin;
 };
 
 /* Post to the loop, from any thread. Never allocates. Fails with -ESHUTDOWN if the loop
