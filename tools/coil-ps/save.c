@@ -14,6 +14,10 @@
  * pages. Large gaps between saved pages are not part of the file, because the size of a
  * file is limited. Memory with MADV_DONTDUMP, such as the shadow memory of
  * AddressSanitizer, is not saved, as in core files that the kernel writes.
+ *
+ * The list of pages is made only once. Although all threads are stopped, the pages may
+ * change afterwards: the kernel may populate a huge page, or another process may share
+ * the memory (CLONE_VM). The sizes in the program headers are those of this list.
  */
 #include "save.h"
 
@@ -56,21 +60,41 @@ struct scan {
 
 #define SCAN _IOWR('f', 16, struct scan)
 
-/* A mapping of the process, or a segment of the core: a part of a mapping. */
+/* A mapping of the process. */
 struct area {
     uint64_t begin, end, offset;
-    uint64_t stored_end; /* address of the first byte that is not in the core */
-    unsigned flags;      /* flags of the program header, such as PF_R */
+    unsigned flags; /* flags of the program header, such as PF_R */
     bool is_private, has_file;
     bool is_excluded; /* by MADV_DONTDUMP */
     char *path;
 };
 
+struct areas {
+    struct area *list; /* sorted by address */
+    size_t count, room;
+};
+
+/* A segment of the core: a part of a mapping. */
+struct segment {
+    uint64_t begin, end;
+    uint64_t stored_end; /* address of the first byte that is not in the core */
+    unsigned flags;
+    size_t first_run, run_count;
+};
+
+/* Consecutive pages that are saved. */
+struct run {
+    uint64_t begin, end;
+};
+
 struct saving {
     int pid, fd, pagemap;
     bool has_no_scan; /* the kernel has no PAGEMAP_SCAN */
-    struct area *areas, *segments;
-    size_t area_count, area_room, segment_count, segment_room;
+    struct areas areas;
+    struct segment *segments;
+    size_t segment_count, segment_room;
+    struct run *runs;
+    size_t run_count, run_room;
     struct frozen *threads;
     size_t thread_count, thread_room;
     unsigned char *notes;
@@ -168,49 +192,68 @@ static unsigned flags_of(const char *mode)
            (mode[2] == 'x' ? PF_X : 0u);
 }
 
-static bool find_areas(struct saving *s)
+static bool add_area(struct saving *s, struct areas *areas, const struct area *area)
+{
+    if (!reserve(s, &areas->list, &areas->room, areas->count + 1, sizeof *areas->list))
+        return false;
+    areas->list[areas->count] = *area;
+    areas->list[areas->count].path = strdup(area->path);
+    return areas->list[areas->count++].path != NULL || complain(s, "out of memory");
+}
+
+/* List the mappings in a file of /proc/PID: `maps`, or `smaps`, which has the flags. */
+static bool read_areas(struct saving *s, const char *name, struct areas *areas)
 {
     char path[64], line[4400];
+    bool ok = true;
     FILE *maps;
 
-    snprintf(path, sizeof path, "/proc/%d/smaps", s->pid);
+    snprintf(path, sizeof path, "/proc/%d/%s", s->pid, name);
     maps = fopen(path, "re");
-    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+    while (ok && maps != NULL && fgets(line, sizeof line, maps) != NULL) {
         unsigned long long begin, end, offset, inode;
         char mode[5];
-        int name = 0;
+        int at = 0;
 
-        if (strncmp(line, "VmFlags:", 8) == 0 && s->area_count > 0)
-            s->areas[s->area_count - 1].is_excluded = strstr(line, " dd") != NULL;
+        if (strncmp(line, "VmFlags:", 8) == 0 && areas->count > 0)
+            areas->list[areas->count - 1].is_excluded = strstr(line, " dd") != NULL;
         if (sscanf(line, "%llx-%llx %4s %llx %*s %llu %n", &begin, &end, mode, &offset,
-                   &inode, &name) < 5)
+                   &inode, &at) < 5)
             continue;
         line[strcspn(line, "\n")] = '\0';
-        if (!reserve(s, &s->areas, &s->area_room, s->area_count + 1, sizeof *s->areas)) {
-            fclose(maps);
-            return false;
-        }
-        s->areas[s->area_count++] = (struct area){.begin = begin,
-                                                  .end = end,
-                                                  .offset = offset,
-                                                  .stored_end = begin,
-                                                  .flags = flags_of(mode),
-                                                  .is_private = mode[3] == 'p',
-                                                  .has_file = inode != 0,
-                                                  .path = strdup(line + name)};
+        ok = add_area(s, areas,
+                      &(struct area){.begin = begin,
+                                     .end = end,
+                                     .offset = offset,
+                                     .flags = flags_of(mode),
+                                     .is_private = mode[3] == 'p',
+                                     .has_file = inode != 0,
+                                     .path = line + at});
     }
     if (maps != NULL)
         fclose(maps);
-    return s->area_count > 0 || complain(s, "process %d has no memory", s->pid);
+    return ok && (areas->count > 0 || complain(s, "process %d has no memory", s->pid));
+}
+
+static void free_areas(struct areas *areas)
+{
+    for (size_t i = 0; i < areas->count; i++)
+        free(areas->list[i].path);
+    free(areas->list);
 }
 
 /* Return false for memory of the kernel or of a device, and for excluded memory. */
 static bool is_saved(const struct area *area)
 {
-    return (area->flags & PF_R) != 0 && area->path != NULL && !area->is_excluded &&
+    return (area->flags & PF_R) != 0 && !area->is_excluded &&
            strncmp(area->path, "[vvar", 5) != 0 &&
            strcmp(area->path, "[vsyscall]") != 0 &&
            strncmp(area->path, "anon_inode:", 11) != 0;
+}
+
+static bool is_private_file(const struct area *area)
+{
+    return area->is_private && area->has_file;
 }
 
 static bool is_shared_memory(const struct area *area)
@@ -223,7 +266,7 @@ static bool is_shared_memory(const struct area *area)
 /* Return true if the pages must be saved, because no permanent file has their data. */
 static bool are_wanted(const struct area *area, const struct pages *pages)
 {
-    if (area->is_private && area->has_file)
+    if (is_private_file(area))
         return (pages->bits & IS_SWAPPED) != 0 || (pages->bits & IS_OF_FILE) == 0;
     return area->is_private || is_shared_memory(area);
 }
@@ -276,78 +319,90 @@ static int read_page_map(const struct saving *s, uint64_t *at, uint64_t end,
     return n;
 }
 
-/* Called for each run of consecutive wanted pages. */
-typedef bool run_fn(struct saving *s, struct area *area, uint64_t begin, uint64_t end);
-
-static bool for_each_run(struct saving *s, struct area *area, run_fn *fn)
-{
-    static struct pages list[ENTRIES];
-    uint64_t begin = area->begin, end = area->begin, at = area->begin;
-
-    if (strcmp(area->path, "[vdso]") == 0)
-        return fn(s, area, area->begin, area->end); /* the page map does not list it */
-    while (at < area->end) {
-        int n = s->has_no_scan ? -1 : scan_pages(s, &at, area->end, list);
-
-        s->has_no_scan = n < 0;
-        if (n < 0)
-            n = read_page_map(s, &at, area->end, list);
-        for (int i = 0; i < n; i++) {
-            if (!are_wanted(area, &list[i]))
-                continue;
-            if (list[i].begin != end) {
-                if (begin != end && !fn(s, area, begin, end))
-                    return false;
-                begin = list[i].begin;
-            }
-            end = list[i].end;
-        }
-    }
-    return begin == end || fn(s, area, begin, end);
-}
-
 static bool add_segment(struct saving *s, const struct area *area, uint64_t begin)
 {
     if (!reserve(s, &s->segments, &s->segment_room, s->segment_count + 1,
                  sizeof *s->segments))
         return false;
-    s->segments[s->segment_count] = *area;
-    s->segments[s->segment_count].begin = begin;
-    s->segments[s->segment_count++].stored_end = begin;
+    s->segments[s->segment_count++] = (struct segment){.begin = begin,
+                                                       .end = area->end,
+                                                       .stored_end = begin,
+                                                       .flags = area->flags,
+                                                       .first_run = s->run_count};
     return true;
 }
 
-/* Add pages to the last segment, or begin the next segment if the gap is too large. */
-static bool add_run(struct saving *s, struct area *area, uint64_t begin, uint64_t end)
+/*
+ * Add pages to the last segment, or begin the next segment if the gap is too large. A
+ * segment of a private mapping of a file includes unwritten pages between written ones.
+ */
+static bool add_run(struct saving *s, const struct area *area, uint64_t begin,
+                    uint64_t end)
 {
-    struct area *last = &s->segments[s->segment_count - 1];
+    struct segment *last = &s->segments[s->segment_count - 1];
+    bool is_file = is_private_file(area);
 
+    if (begin < last->stored_end) /* the first page of a file was added before */
+        begin = last->stored_end;
+    if (begin >= end)
+        return true;
     if (begin - last->stored_end > GAP) {
         last->end = begin;
         if (!add_segment(s, area, begin))
             return false;
         last = &s->segments[s->segment_count - 1];
     }
+    if (is_file)
+        begin = last->stored_end;
     last->stored_end = end;
+    if (last->run_count > 0 && s->runs[s->run_count - 1].end == begin) {
+        s->runs[s->run_count - 1].end = end;
+        return true;
+    }
+    if (!reserve(s, &s->runs, &s->run_room, s->run_count + 1, sizeof *s->runs))
+        return false;
+    s->runs[s->run_count++] = (struct run){begin, end};
+    last->run_count++;
+    return true;
+}
+
+/* Find the wanted pages of an area. */
+static bool find_runs(struct saving *s, const struct area *area)
+{
+    static struct pages list[ENTRIES];
+    uint64_t at = area->begin;
+
+    if (strcmp(area->path, "[vdso]") == 0)
+        return add_run(s, area, area->begin, area->end); /* not in the page map */
+    while (at < area->end) {
+        int n = s->has_no_scan ? -1 : scan_pages(s, &at, area->end, list);
+
+        s->has_no_scan = n < 0;
+        if (n < 0)
+            n = read_page_map(s, &at, area->end, list);
+        for (int i = 0; i < n; i++)
+            if (are_wanted(area, &list[i]) &&
+                !add_run(s, area, list[i].begin, list[i].end))
+                return false;
+    }
     return true;
 }
 
 /* Divide the areas into segments. */
 static bool find_segments(struct saving *s)
 {
-    for (size_t i = 0; i < s->area_count; i++) {
-        struct area *area = &s->areas[i];
-        size_t first = s->segment_count;
+    for (size_t i = 0; i < s->areas.count; i++) {
+        const struct area *area = &s->areas.list[i];
 
         if (!add_segment(s, area, area->begin))
             return false;
         if (!is_saved(area))
             continue;
-        if (!for_each_run(s, area, add_run))
+        if (is_private_file(area) && area->offset == 0 &&
+            !add_run(s, area, area->begin, area->begin + PAGE))
             return false;
-        if (area->has_file && area->offset == 0 && area->end > area->begin &&
-            s->segments[first].stored_end == area->begin)
-            s->segments[first].stored_end = area->begin + PAGE;
+        if (!find_runs(s, area))
+            return false;
     }
     return true;
 }
@@ -425,10 +480,10 @@ static bool add_files(struct saving *s)
     uint64_t *words;
     bool ok;
 
-    for (size_t i = 0; i < s->area_count; i++)
-        if (s->areas[i].has_file) {
+    for (size_t i = 0; i < s->areas.count; i++)
+        if (s->areas.list[i].has_file) {
             n++;
-            path_bytes += strlen(s->areas[i].path) + 1;
+            path_bytes += strlen(s->areas.list[i].path) + 1;
         }
     words = calloc((2 + 3 * n) * sizeof *words + path_bytes, 1);
     if (words == NULL)
@@ -437,8 +492,8 @@ static bool add_files(struct saving *s)
     words[1] = PAGE;
     at = (2 + 3 * n) * sizeof *words;
     n = 2;
-    for (size_t i = 0; i < s->area_count; i++) {
-        const struct area *area = &s->areas[i];
+    for (size_t i = 0; i < s->areas.count; i++) {
+        const struct area *area = &s->areas.list[i];
 
         if (!area->has_file)
             continue;
@@ -499,35 +554,33 @@ static size_t read_memory(const struct saving *s, uint64_t address, void *to,
 }
 
 /* Copy consecutive pages to the file. An unreadable page becomes a hole. */
-static bool copy_run(struct saving *s, struct area *area, uint64_t begin, uint64_t end)
+static bool copy_run(struct saving *s, const struct segment *segment, struct run run)
 {
     static unsigned char pages[COPY_PAGES * PAGE];
+    uint64_t at = run.begin;
 
-    while (begin < end) {
-        size_t wanted =
-            (size_t)(end - begin) < sizeof pages ? (size_t)(end - begin) : sizeof pages;
-        size_t n = read_memory(s, begin, pages, wanted) / PAGE * PAGE;
+    while (at < run.end) {
+        size_t left = (size_t)(run.end - at);
+        size_t wanted = left < sizeof pages ? left : sizeof pages;
+        size_t n = read_memory(s, at, pages, wanted) / PAGE * PAGE;
 
-        if (!put(s, pages, n, s->at + (begin - area->begin)))
+        if (!put(s, pages, n, s->at + (at - segment->begin)))
             return false;
         s->saved->bytes += n;
-        begin += n < wanted ? n + PAGE : n;
+        at += n < wanted ? n + PAGE : n;
     }
     return true;
 }
 
-/*
- * Copy a segment to the file. For a private mapping of a file, this includes unwritten
- * pages between written ones.
- */
-static bool copy_segment(struct saving *s, struct area *segment)
+static bool copy_segment(struct saving *s, const struct segment *segment)
 {
-    if (segment->is_private && segment->has_file)
-        return copy_run(s, segment, segment->begin, segment->stored_end);
-    return for_each_run(s, segment, copy_run);
+    for (size_t i = 0; i < segment->run_count; i++)
+        if (!copy_run(s, segment, s->runs[segment->first_run + i]))
+            return false;
+    return true;
 }
 
-static Elf64_Phdr header_of(const struct area *segment, uint64_t offset)
+static Elf64_Phdr header_of(const struct segment *segment, uint64_t offset)
 {
     return (Elf64_Phdr){.p_type = PT_LOAD,
                         .p_flags = segment->flags,
@@ -575,12 +628,12 @@ static bool write_core(struct saving *s)
         return false;
     s->at = (notes + s->note_bytes + PAGE - 1) / PAGE * PAGE;
     for (size_t i = 0; i < s->segment_count; i++) {
-        struct area *segment = &s->segments[i];
+        const struct segment *segment = &s->segments[i];
         const Elf64_Phdr header = header_of(segment, s->at);
 
         if (!put(s, &header, sizeof header,
                  sizeof(Elf64_Ehdr) + (i + 1) * sizeof header) ||
-            (header.p_filesz > 0 && !copy_segment(s, segment)))
+            !copy_segment(s, segment))
             return false;
         s->at += header.p_filesz;
     }
@@ -591,9 +644,10 @@ static bool write_core(struct saving *s)
 static bool save(struct saving *s)
 {
     int64_t begun = monotonic_ns();
-    bool ok = stop_all(s) && find_areas(s) && find_segments(s) && make_notes(s) &&
-              write_core(s);
+    bool ok;
 
+    ok = stop_all(s) && read_areas(s, "smaps", &s->areas) && find_segments(s) &&
+         make_notes(s) && write_core(s);
     thaw(s->threads, s->thread_count);
     s->saved->stopped_ns = monotonic_ns() - begun;
     return ok;
@@ -622,10 +676,9 @@ bool save_core(int pid, const char *path, struct saved *saved, char *why, size_t
     if (!ok)
         unlink(path);
     close(s.pagemap);
-    for (size_t i = 0; i < s.area_count; i++)
-        free(s.areas[i].path);
-    free(s.areas);
+    free_areas(&s.areas);
     free(s.segments);
+    free(s.runs);
     free(s.threads);
     free(s.notes);
     return ok;

@@ -17,6 +17,7 @@
  *     target twice    loops of this copy of coil, and of libcoil.so
  *     target other    a loop of libcoil.so only
  *     target sparse   terabytes of reserved memory with a few used pages
+ *     target late     two adjacent mappings, each with a few used pages
  *
  * The program prints "ready" and its process id as soon as coil-ps may inspect it.
  */
@@ -513,6 +514,27 @@ static int run_sparse(void *arg)
     return coil_sleep(COIL_SEC(1000));
 }
 
+#define PAGE ((size_t)4096)
+
+/* A mapping of 301 pages, of which pages 0 and 10 are used, before one of 99 pages. */
+static int run_late(void *arg)
+{
+    char *memory = mmap(NULL, 402 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *first = memory + PAGE, *second = first + 301 * PAGE;
+
+    (void)arg;
+    if (memory == MAP_FAILED || mprotect(first, 400 * PAGE, PROT_READ | PROT_WRITE) < 0 ||
+        madvise(first, 400 * PAGE, MADV_NOHUGEPAGE) < 0)
+        abort();
+    strcpy(first, "early");
+    strcpy(first + 10 * PAGE, "late");
+    strcpy(second + 50 * PAGE, "of the second mapping");
+    if (mprotect(second, 99 * PAGE, PROT_READ) < 0)
+        abort();
+    say_ready(getpid());
+    return coil_sleep(COIL_SEC(1000));
+}
+
 int main(int argc, char *argv[])
 {
     static const struct {
@@ -523,7 +545,7 @@ int main(int argc, char *argv[])
         {"deadlock", run_deadlock}, {"fork", run_fork},       {"spin", spin},
         {"light", run_light},       {"signals", run_signals}, {"returns", run_returns},
         {"jobs", run_jobs},         {"ticks", run_ticks},     {"twice", run_twice},
-        {"sparse", run_sparse}};
+        {"sparse", run_sparse},     {"late", run_late}};
 
     if (argc != 2)
         return 2;
