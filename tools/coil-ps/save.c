@@ -41,6 +41,7 @@
 #define COPY_PAGES ((size_t)256)
 #define ENTRIES ((size_t)4096)  /* number of entries of the page map read in one call */
 #define GAP (UINT64_C(1) << 30) /* a larger gap between saved pages begins a segment */
+#define FILE_GAP (16 * PAGE)    /* the same for a mapped file: gaps contain its data */
 #define FP_BYTES_MAX 4096
 
 /* Consecutive pages. This struct and the bits are those of PAGEMAP_SCAN. */
@@ -346,7 +347,7 @@ static bool add_run(struct saving *s, const struct area *area, uint64_t begin,
         begin = last->stored_end;
     if (begin >= end)
         return true;
-    if (begin - last->stored_end > GAP) {
+    if (begin - last->stored_end > (is_file ? FILE_GAP : GAP)) {
         last->end = begin;
         if (!add_segment(s, area, begin))
             return false;

@@ -17,6 +17,7 @@
  *     target twice    loops of this copy of coil, and of libcoil.so
  *     target other    a loop of libcoil.so only
  *     target sparse   terabytes of reserved memory with a few used pages
+ *     target mapped   a large mapped file in the current folder, with a few changed pages
  *     target late     two adjacent mappings, each with a few used pages
  *
  * The program prints "ready" and its process id as soon as coil-ps may inspect it.
@@ -24,6 +25,7 @@
 #include <coil.h>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -516,6 +518,30 @@ static int run_sparse(void *arg)
 
 #define PAGE ((size_t)4096)
 
+/* Map a file, privately and shared. Change pages 3, 5 and the last page of the former. */
+static int run_mapped(void *arg)
+{
+    const size_t bytes = (size_t)900 << 20;
+    int fd = open("mapped", O_RDWR | O_CREAT | O_EXCL, 0600);
+    char *memory;
+
+    (void)arg;
+    if (fd < 0 || ftruncate(fd, (off_t)bytes) < 0)
+        abort();
+    for (size_t i = 0; i < 6; i++)
+        if (pwrite(fd, "of the file", 12, (off_t)(i * PAGE)) != 12)
+            abort();
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+    if (memory == MAP_FAILED ||
+        mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED)
+        abort();
+    strcpy(memory + 3 * PAGE, "changed 3");
+    strcpy(memory + 5 * PAGE, "changed 5");
+    strcpy(memory + bytes - PAGE, "the last page");
+    say_ready(getpid());
+    return coil_sleep(COIL_SEC(1000));
+}
+
 /* A mapping of 301 pages, of which pages 0 and 10 are used, before one of 99 pages. */
 static int run_late(void *arg)
 {
@@ -545,7 +571,7 @@ int main(int argc, char *argv[])
         {"deadlock", run_deadlock}, {"fork", run_fork},       {"spin", spin},
         {"light", run_light},       {"signals", run_signals}, {"returns", run_returns},
         {"jobs", run_jobs},         {"ticks", run_ticks},     {"twice", run_twice},
-        {"sparse", run_sparse},     {"late", run_late}};
+        {"sparse", run_sparse},     {"mapped", run_mapped},   {"late", run_late}};
 
     if (argc != 2)
         return 2;
