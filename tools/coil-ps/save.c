@@ -90,7 +90,8 @@ struct run {
 
 struct saving {
     int pid, fd, pagemap;
-    bool has_no_scan; /* the kernel has no PAGEMAP_SCAN */
+    bool has_no_scan;    /* the kernel has no PAGEMAP_SCAN */
+    struct areas before; /* the mappings before the process was stopped */
     struct areas areas;
     struct segment *segments;
     size_t segment_count, segment_room;
@@ -241,6 +242,33 @@ static void free_areas(struct areas *areas)
     for (size_t i = 0; i < areas->count; i++)
         free(areas->list[i].path);
     free(areas->list);
+}
+
+/*
+ * List the mappings of the stopped process. To read smaps, the kernel visits each page,
+ * so smaps was read before the stop. Mappings that have changed since then are saved.
+ */
+static bool find_areas(struct saving *s)
+{
+    size_t k = 0;
+
+    if (!read_areas(s, "maps", &s->areas))
+        return false;
+    for (size_t i = 0; i < s->areas.count; i++) {
+        struct area *area = &s->areas.list[i];
+        const struct area *old;
+
+        while (k < s->before.count && s->before.list[k].begin < area->begin)
+            k++;
+        if (k == s->before.count)
+            break;
+        old = &s->before.list[k];
+        area->is_excluded = old->is_excluded && old->begin == area->begin &&
+                            old->end == area->end && old->flags == area->flags &&
+                            old->is_private == area->is_private &&
+                            strcmp(old->path, area->path) == 0;
+    }
+    return true;
 }
 
 /* Return false for memory of the kernel or of a device, and for excluded memory. */
@@ -644,11 +672,14 @@ static bool write_core(struct saving *s)
 
 static bool save(struct saving *s)
 {
-    int64_t begun = monotonic_ns();
+    int64_t begun;
     bool ok;
 
-    ok = stop_all(s) && read_areas(s, "smaps", &s->areas) && find_segments(s) &&
-         make_notes(s) && write_core(s);
+    if (!read_areas(s, "smaps", &s->before))
+        return false;
+    begun = monotonic_ns();
+    ok = stop_all(s) && find_areas(s) && find_segments(s) && make_notes(s) &&
+         write_core(s);
     thaw(s->threads, s->thread_count);
     s->saved->stopped_ns = monotonic_ns() - begun;
     return ok;
@@ -677,6 +708,7 @@ bool save_core(int pid, const char *path, struct saved *saved, char *why, size_t
     if (!ok)
         unlink(path);
     close(s.pagemap);
+    free_areas(&s.before);
     free_areas(&s.areas);
     free(s.segments);
     free(s.runs);
