@@ -6,6 +6,9 @@ gdb loads this file together with libcoil.so. For a program that contains libcoi
     `coil bt N` or `coil bt all`: Print the backtrace of a task, or of all tasks.
     `coil frame N`: Select a task's stack for up, down and info locals, until `coil frame off`.
 
+Each loop numbers its own tasks. If there are several loops, `info coil-tasks` lists each task as LOOP.N, such as 2.3,
+and the other commands accept this form, too.
+
 The commands work for live processes and for core files, and need no debug data of coil. The commands do not change
 registers: an unwinder inserts the task's stack above the current frame. docs/design/ps.md describes the table in the
 program's memory from which the commands get the layout of coil's structs.
@@ -20,7 +23,7 @@ import gdb.unwinder
 # Keys of src/coro/outside_keys.h.
 LOW, HIGH, SIZE_CLASS, STATE, CELL, IS_LIGHT, IS_STORED = 1, 2, 3, 4, 6, 7, 8
 SP, DONE, NUMBER = 20, 22, 23
-LOOP_SCHEDULER = 43
+LOOP_THREAD, LOOP_NUMBER, LOOP_SCHEDULER = 41, 42, 43
 CURRENT, TASKS = 60, 61
 NEXT = 70
 CORO, LINK, STEP_LINK, LEAF, WAIT, FLAGS, IS_STARTED, FUTURE, NAME = 81, 83, 84, 85, 86, 87, 88, 91, 92
@@ -104,10 +107,46 @@ def tables():
     return readable
 
 
+class Loop:
+    def __init__(self, table, address):
+        self.table = table
+        self.number = self.label = number(address + table[LOOP_NUMBER], 4)
+        self.thread = number(address + table[LOOP_THREAD], 4)
+        self.scheduler = number(address + table[LOOP_SCHEDULER])
+
+    def tasks(self):
+        """Yield the tasks that have not ended."""
+        if not self.scheduler:
+            return
+        current = number(self.scheduler + self.table[CURRENT])
+        head = self.scheduler + self.table[TASKS]
+        link = number(head + self.table[NEXT])
+        for _ in range(TASKS_MAX):
+            if link in (0, head):
+                break
+            task = Task(self, link - self.table[LINK], current)
+            if not task.has_ended():
+                yield task
+            link = number(link + self.table[NEXT])
+
+
+def find_loops():
+    """Return the loops of all copies of coil, each with a label of its own: its number. But each copy numbers its own
+    loops. If two copies use the same number, the labels are the positions in the list."""
+    loops = [Loop(table, address) for table in tables() for address in table.loops]
+    if len({loop.number for loop in loops}) < len(loops):
+        for position, loop in enumerate(loops, 1):
+            loop.label = position
+    return loops
+
+
 class Task:
-    def __init__(self, table, address, current):
-        self.table, self.address, self.is_current = table, address, address == current
-        self.number = number(address + table[CORO] + table[NUMBER], 4)
+    def __init__(self, loop, address, current):
+        self.loop, self.table, self.address, self.is_current = loop, loop.table, address, address == current
+        self.number = number(address + self.table[CORO] + self.table[NUMBER], 4)
+
+    def full_number(self):
+        return f'{self.loop.label}.{self.number}'
 
     def member(self, key, size=8, signed=False):
         return number(self.address + self.table[key], size, signed)
@@ -140,8 +179,6 @@ class Task:
 
     def state(self):
         wait = self.member(WAIT)
-        if self.has_ended():
-            return 'has ended'
         if not self.is_started():
             return 'has not begun'
         if self.is_current:
@@ -165,39 +202,26 @@ class Task:
         return Stack(sp, number(leaf + table[CELL]) - sp, number(leaf + table[LOW]), number(leaf + table[HIGH]))
 
 
-def tasks():
-    for table in tables():
-        yield from tasks_of(table)
+def find_task(argument):
+    """Return the task with this number: N or LOOP.N."""
+    if not re.fullmatch(r'(\d+\.)?\d+', argument):
+        raise gdb.GdbError('which task? give its number, as info coil-tasks lists it')
+    found = [task for loop in find_loops() for task in loop.tasks() if argument in (str(task.number), task.full_number())]
+    if not found:
+        raise gdb.GdbError(f'there is no task {argument}')
+    if len(found) > 1:
+        names = ' or '.join(task.full_number() for task in found)
+        raise gdb.GdbError(f'several loops have a task {argument}: give {names}')
+    return found[0]
 
 
-def tasks_of(table):
-    for loop in table.loops:
-        scheduler = number(loop + table[LOOP_SCHEDULER])
-        if not scheduler:
-            continue
-        current = number(scheduler + table[CURRENT])
-        head = scheduler + table[TASKS]
-        link = number(head + table[NEXT])
-        for _ in range(TASKS_MAX):
-            if link in (0, head):
-                break
-            yield Task(table, link - table[LINK], current)
-            link = number(link + table[NEXT])
-
-
-def task_of(argument):
-    try:
-        wanted = int(argument)
-    except ValueError:
-        raise gdb.GdbError('which task? give its number, as info coil-tasks lists it') from None
-    for task in tasks():
-        if task.number == wanted:
-            if task.is_current or task.is_started() and not task.sp():
-                raise gdb.GdbError(f'task {wanted} runs: it is on the stack of its thread')
-            if not task.is_started() or task.has_ended():
-                raise gdb.GdbError(f'task {wanted} {task.state()}')
-            return task
-    raise gdb.GdbError(f'there is no task {wanted}')
+def find_suspended_task(argument):
+    task = find_task(argument)
+    if task.is_current or task.is_started() and not task.sp():
+        raise gdb.GdbError(f'task {argument} runs: it is on the stack of its thread')
+    if not task.is_started():
+        raise gdb.GdbError(f'task {argument} {task.state()}')
+    return task
 
 
 class Stack:
@@ -293,38 +317,43 @@ class InfoTasks(gdb.Command):
         super().__init__('info coil-tasks', gdb.COMMAND_STATUS)
 
     def invoke(self, argument, from_tty):
-        for task in tasks():
-            if not task.has_ended():
-                print(f'{task.number:6}  {task.name():<16} {task.state()}')
+        loops = find_loops()
+        for loop in loops:
+            if len(loops) > 1:
+                print(f'loop {loop.label} in thread {loop.thread}:')
+            for task in loop.tasks():
+                name = task.full_number() if len(loops) > 1 else task.number
+                print(f'{name:>6}  {task.name():<16} {task.state()}')
 
 
 class Coil(gdb.Command):
-    """Commands for the tasks of coil: coil bt N|all, coil frame N|off."""
+    """Commands for the tasks of coil: coil bt N|LOOP.N|all, coil frame N|LOOP.N|off."""
 
     def __init__(self):
         super().__init__('coil', gdb.COMMAND_STACK, gdb.COMPLETE_NONE, True)
 
 
 class CoilBacktrace(gdb.Command):
-    """Print the backtrace of a task, by its number, or of all tasks: coil bt N|all."""
+    """Print the backtrace of a task, by its number, or of all tasks: coil bt N|LOOP.N|all."""
 
     def __init__(self):
         super().__init__('coil bt', gdb.COMMAND_STACK)
 
     def invoke(self, argument, from_tty):
         if argument != 'all':
-            backtrace(task_of(argument))
+            backtrace(find_suspended_task(argument))
             return
-        for task in list(tasks()):
-            if task.has_ended():
-                continue
-            print(f'{task.number}: {task.name()} {task.state()}')
+        loops = find_loops()
+        for task in [task for loop in loops for task in loop.tasks()]:
+            print(f'{task.full_number() if len(loops) > 1 else task.number}: {task.name()} {task.state()}')
             if task.is_started() and not task.is_current and task.sp():
                 backtrace(task)
 
 
 class CoilFrame(gdb.Command):
-    """Select a task's stack for up, down and info locals: coil frame N. coil frame off selects the thread's stack."""
+    """Select a task's stack for up, down and info locals: coil frame N|LOOP.N.
+
+    coil frame off selects the thread's stack."""
 
     def __init__(self):
         super().__init__('coil frame', gdb.COMMAND_STACK)
@@ -334,7 +363,7 @@ class CoilFrame(gdb.Command):
             UNWINDER.choose(None)
             gdb.execute('frame 0')
             return
-        UNWINDER.choose(task_of(argument).stack())
+        UNWINDER.choose(find_suspended_task(argument).stack())
         gdb.execute('frame 1')
 
 
