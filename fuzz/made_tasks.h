@@ -43,7 +43,6 @@ static const uint16_t made_rows[][2] = {
     {COIL__AT_CORO_CALLER, 24},
     {COIL__AT_CORO_CLASS, 32},
     {COIL__AT_CORO_NUMBER, 40},
-    {COIL__AT_CORO_DONE, 44},
     {COIL__AT_LOOP_PID, 0},
     {COIL__AT_LOOP_THREAD, 4},
     {COIL__AT_LOOP_NUMBER, 8},

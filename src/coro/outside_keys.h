@@ -3,7 +3,8 @@
  *
  * The meaning of a number never changes: new keys are appended to a group. Keys with AT
  * in their names are offsets of members. These numbers belonged to keys that no tool
- * used, and are not used again: 10, 26, 47 to 50, 62 to 64, 89, 96, 111, 125, 144, 175.
+ * used, and are not used again: 10, 22, 26, 47 to 50, 62 to 64, 89, 96, 111, 125, 144,
+ * and 175.
  */
 #ifndef COIL_CORO_OUTSIDE_KEYS_H
 #define COIL_CORO_OUTSIDE_KEYS_H
@@ -23,7 +24,6 @@ enum coil__outside_key {
     /* struct coil__coro, and its class */
     COIL__AT_CORO_SP = 20,
     COIL__AT_CORO_CALLER = 21,
-    COIL__AT_CORO_DONE = 22,   /* 1 byte */
     COIL__AT_CORO_NUMBER = 23, /* 4 bytes */
     COIL__AT_CORO_CLASS = 24,
     COIL__AT_CORO_CLASS_KIND = 25, /* 4 bytes */

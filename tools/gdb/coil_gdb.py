@@ -22,7 +22,7 @@ import gdb.unwinder
 
 # Keys of src/coro/outside_keys.h.
 LOW, HIGH, SIZE_CLASS, STATE, CELL, IS_LIGHT, IS_STORED = 1, 2, 3, 4, 6, 7, 8
-SP, DONE, NUMBER = 20, 22, 23
+SP, NUMBER = 20, 23
 LOOP_THREAD, LOOP_NUMBER, LOOP_SCHEDULER = 41, 42, 43
 CURRENT, TASKS = 60, 61
 NEXT = 70
