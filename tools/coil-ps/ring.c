@@ -310,14 +310,13 @@ static void wait_until(int64_t time)
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
+/* True until the process has ended or has unloaded all copies that are traced. */
 static bool is_open(const struct reader *r)
 {
-    uint64_t loops;
-    bool is_readable = false;
-
     for (size_t i = 0; i < r->tracing->table_count; i++)
-        is_readable |= read_bytes(r, r->tracing->tables[i].loops, &loops, sizeof loops);
-    return is_readable;
+        if (r->is_traced[i] && is_loaded(r, &r->tracing->tables[i]))
+            return true;
+    return false;
 }
 
 static bool trace_process(struct reader *r, char *why, size_t size)

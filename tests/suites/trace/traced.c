@@ -10,6 +10,7 @@
  *     traced twice        like work, with a loop of this copy of coil and, on another
  *                         thread, a loop of libcoil.so
  *     traced twice-crash  like twice, then abort()
+ *     traced unload       a loop of libcoil.so, which is unloaded after SIGUSR1
  *
  * The program prints "ready" and its process id as soon as it may be traced.
  */
@@ -140,13 +141,14 @@ static int idle(void *arg)
 static int (*other_run)(coil_task_fn fn, void *arg, const void *opts);
 static int (*other_sleep)(int64_t ns);
 static _Atomic int wakes_of_other;
+static volatile sig_atomic_t other_ends;
 
 static int sleep_in_other(void *arg)
 {
     int rc = 0;
 
     (void)arg;
-    for (; rc == 0; wakes_of_other++)
+    for (; rc == 0 && !other_ends; wakes_of_other++)
         rc = other_sleep(COIL_MSEC(1));
     return rc;
 }
@@ -157,16 +159,36 @@ static void *run_other(void *arg)
     return arg;
 }
 
-static void begin_other(void)
+/* Open libcoil.so, and run a loop of it on another thread. Returns the library. */
+static void *begin_other(pthread_t *thread)
 {
     void *library = dlopen("libcoil.so", RTLD_NOW | RTLD_LOCAL);
-    pthread_t thread;
 
     if (library == NULL)
         abort();
     *(void **)&other_run = dlsym(library, "coil_run");
     *(void **)&other_sleep = dlsym(library, "coil_sleep");
-    pthread_create(&thread, NULL, run_other, NULL);
+    pthread_create(thread, NULL, run_other, NULL);
+    return library;
+}
+
+static void end_other(int signo)
+{
+    (void)signo;
+    other_ends = 1;
+}
+
+static void unload(void)
+{
+    pthread_t thread;
+    void *library;
+
+    signal(SIGUSR1, end_other);
+    library = begin_other(&thread);
+    pthread_join(thread, NULL);
+    dlclose(library);
+    for (;;)
+        pause();
 }
 
 static int crash_after_other(void *arg)
@@ -182,6 +204,7 @@ int main(int argc, char *argv[])
     const char *mode = argc > 1 ? argv[1] : "";
     coil_task_fn work = work_for_ever, spin = spin_for_ever, crashing = crash;
     coil_task_fn crashing_late = crash_after_other;
+    pthread_t other;
 
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     printf("ready %d\n", (int)getpid());
@@ -195,9 +218,11 @@ int main(int argc, char *argv[])
     if (strcmp(mode, "crash") == 0)
         return coil_run(run_workers, &crashing, NULL) < 0;
     if (strncmp(mode, "twice", 5) == 0) {
-        begin_other();
+        begin_other(&other);
         return coil_run(run_workers, mode[5] == '\0' ? &work : &crashing_late, NULL) < 0;
     }
+    if (strcmp(mode, "unload") == 0)
+        unload();
     if (strcmp(mode, "idle") == 0)
         return coil_run(idle, NULL, NULL) < 0;
     return 2;
