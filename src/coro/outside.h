@@ -87,4 +87,10 @@ void coil__outside_remove_loop(void *loop);
  */
 void coil__outside_forget_loops(void);
 
+/*
+ * Return the position of this copy of coil among all copies in the process, from 0, in
+ * the order in which the program and the libraries were loaded.
+ */
+unsigned coil__outside_position(void);
+
 #endif

@@ -156,11 +156,12 @@ int coil_trace_write(const char *path)
 
 #define PATH_BYTES 4096
 
-/* The file of COIL_TRACE, which is shared by all loops of the process. */
+/* The file of COIL_TRACE, which is shared by all loops of this copy of coil. */
 static struct {
     pthread_mutex_t lock;
     pid_t first;   /* the process that created the first traced loop */
     pid_t written; /* the last process that wrote the file: its next write appends */
+    unsigned copy; /* the number of this copy of coil, from 1 */
 } shared_file = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /*
@@ -205,6 +206,7 @@ void coil__trace_begin(coil_loop *loop)
 {
     const char *value = getenv("COIL_TRACE");
     size_t length, bytes;
+    unsigned copy;
 
     if (value == NULL || *value == '\0')
         return;
@@ -217,15 +219,19 @@ void coil__trace_begin(coil_loop *loop)
         return;
     }
     loop->trace->by_environment = true;
+    copy = coil__outside_position() + 1;
     pthread_mutex_lock(&shared_file.lock);
-    if (shared_file.first == 0)
+    if (shared_file.first == 0) {
         shared_file.first = loop->pid;
+        shared_file.copy = copy;
+    }
     pthread_mutex_unlock(&shared_file.lock);
 }
 
 /*
  * Expand the path in COIL_TRACE: %p is replaced with the process id. If there is no %p,
- * the id of a child of fork(2) is appended.
+ * the id of a child of fork(2) is appended. Each copy of coil has a file of its own,
+ * because it cannot know whether another copy has begun the file.
  */
 static bool expand_path(char path[PATH_BYTES], pid_t pid)
 {
@@ -235,7 +241,7 @@ static bool expand_path(char path[PATH_BYTES], pid_t pid)
 
     if (value == NULL || !parse_environment(value, &length, &bytes))
         return false;
-    for (size_t i = 0; i < length && n < PATH_BYTES - 32; i++)
+    for (size_t i = 0; i < length && n < PATH_BYTES - 64; i++)
         if (value[i] == '%' && i + 1 < length && value[i + 1] == 'p') {
             n += (size_t)snprintf(path + n, 32, "%d", (int)pid);
             has_id = true;
@@ -245,7 +251,9 @@ static bool expand_path(char path[PATH_BYTES], pid_t pid)
         }
     path[n] = '\0';
     if (!has_id && pid != shared_file.first)
-        snprintf(path + n, 32, ".%d", (int)pid);
+        n += (size_t)snprintf(path + n, 32, ".%d", (int)pid);
+    if (shared_file.copy > 1)
+        snprintf(path + n, 32, ".copy%u", shared_file.copy);
     return true;
 }
 

@@ -11,7 +11,19 @@
 
 /* ---- the format -------------------------------------------------------------------- */
 
-/* True if `path` ends with `suffix`, or with `suffix` and the id of a forked child. */
+/* Return the text after `prefix` and a number, or `text` if it begins otherwise. */
+static const char *skip_number(const char *text, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    size_t digits = strncmp(text, prefix, n) == 0 ? strspn(text + n, "0123456789") : 0;
+
+    return digits > 0 ? text + n + digits : text;
+}
+
+/*
+ * True if `path` ends with `suffix`. In addition, COIL_TRACE may have appended the id of
+ * a forked child, and the number of a copy of coil: .pftrace.1234.copy2.
+ */
 static bool has_suffix(const char *path, const char *suffix)
 {
     const char *found = strrchr(path, '/');
@@ -20,10 +32,7 @@ static bool has_suffix(const char *path, const char *suffix)
          found = strstr(found + 1, suffix)) {
         const char *rest = found + strlen(suffix);
 
-        if (*rest == '\0')
-            return true;
-        if (*rest == '.' && rest[1] != '\0' &&
-            rest[1 + strspn(rest + 1, "0123456789")] == '\0')
+        if (*skip_number(skip_number(rest, "."), ".copy") == '\0')
             return true;
     }
     return false;

@@ -8,7 +8,7 @@
  *     traced crash        tasks that yield, then abort()
  *     traced idle         one task that sleeps
  *     traced twice        like work, with a loop of this copy of coil and, on another
- *                         thread, a loop of libcoil.so
+ *                         thread, a loop of libcoil.so, which ends after the former
  *     traced twice-crash  like twice, then abort()
  *     traced unload       a loop of libcoil.so, which is unloaded after SIGUSR1
  *
@@ -205,6 +205,7 @@ int main(int argc, char *argv[])
     coil_task_fn work = work_for_ever, spin = spin_for_ever, crashing = crash;
     coil_task_fn crashing_late = crash_after_other;
     pthread_t other;
+    int rc;
 
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     printf("ready %d\n", (int)getpid());
@@ -219,7 +220,10 @@ int main(int argc, char *argv[])
         return coil_run(run_workers, &crashing, NULL) < 0;
     if (strncmp(mode, "twice", 5) == 0) {
         begin_other(&other);
-        return coil_run(run_workers, mode[5] == '\0' ? &work : &crashing_late, NULL) < 0;
+        rc = coil_run(run_workers, mode[5] == '\0' ? &work : &crashing_late, NULL);
+        other_ends = 1;
+        pthread_join(other, NULL);
+        return rc < 0;
     }
     if (strcmp(mode, "unload") == 0)
         unload();

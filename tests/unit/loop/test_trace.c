@@ -317,6 +317,10 @@ TASK_TEST(trace_has_the_format_of_its_file_name)
     CHECK_INT(first_byte_of("a.pftrace"), 10);
     CHECK_INT(first_byte_of("a.b.perfetto-trace"), 10);
     CHECK_INT(first_byte_of("a.pftrace.1234"), 10);
+    CHECK_INT(first_byte_of("a.pftrace.copy2"), 10);
+    CHECK_INT(first_byte_of("a.pftrace.1234.copy12"), 10);
+    CHECK_INT(first_byte_of("a.pftrace.copy"), '{');
+    CHECK_INT(first_byte_of("a.pftrace.copy2.1234"), '{');
     CHECK_INT(first_byte_of("a.json"), '{');
     CHECK_INT(first_byte_of("pftrace"), '{');
     CHECK_INT(first_byte_of("a.pftrace.json"), '{');
