@@ -176,3 +176,18 @@ bool image_read_text(struct image *image, uint64_t address, char *text, size_t s
             *c = '?';
     return true;
 }
+
+bool array_grow(void *array, size_t *room, size_t count, size_t bytes)
+{
+    size_t wanted = *room == 0 ? 64 : *room * 2;
+    void *larger;
+
+    if (count < *room)
+        return true;
+    larger = realloc(*(void **)array, wanted * bytes);
+    if (larger == NULL)
+        return false;
+    *(void **)array = larger;
+    *room = wanted;
+    return true;
+}

@@ -140,4 +140,7 @@ struct image *image_of_core(const char *path, const char *program, char *why,
 
 void image_close(struct image *image);
 
+/* Make an array larger if `count` has reached `*room`. Returns false if memory ran out. */
+bool array_grow(void *array, size_t *room, size_t count, size_t bytes);
+
 #endif

@@ -126,10 +126,6 @@ static inline const unsigned char *coro_member(const struct reading *r,
     return r->block + row(r, COIL__AT_TASK_CORO) + row(r, key);
 }
 
-/* Make an array larger if `count` has reached `*room`. Returns false if
-   memory ran out. */
-bool array_grow(void *array, size_t *room, size_t count, size_t bytes);
-
 /* Return the time of CLOCK_MONOTONIC. */
 int64_t read_clock_ns(void);
 

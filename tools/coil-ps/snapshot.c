@@ -16,21 +16,6 @@
 
 /* ---- small things ------------------------------------------------------------------ */
 
-bool array_grow(void *array, size_t *room, size_t count, size_t bytes)
-{
-    size_t wanted = *room == 0 ? 64 : *room * 2;
-    void *larger;
-
-    if (count < *room)
-        return true;
-    larger = realloc(*(void **)array, wanted * bytes);
-    if (larger == NULL)
-        return false;
-    *(void **)array = larger;
-    *room = wanted;
-    return true;
-}
-
 int64_t read_clock_ns(void)
 {
     struct timespec t;
