@@ -21,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/procfs.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -260,13 +259,17 @@ static bool put(struct saving *s, const void *from, size_t bytes, uint64_t offse
     return true;
 }
 
-static size_t read_memory(const struct saving *s, uint64_t address, void *to,
-                          size_t bytes)
+/*
+ * Read up to *bytes of memory, and set *bytes to the number of bytes read, which is 0 for
+ * an unreadable page. Returns false if the process was killed.
+ */
+static bool read_memory(struct saving *s, uint64_t address, void *to, size_t *bytes)
 {
-    struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)address, bytes};
+    struct iovec local = {to, *bytes}, remote = {(void *)(uintptr_t)address, *bytes};
     ssize_t n = process_vm_readv(s->pid, &local, 1, &remote, 1, 0);
 
-    return n > 0 ? (size_t)n : 0;
+    *bytes = n > 0 ? (size_t)n : 0;
+    return n >= 0 || errno != ESRCH || complain(s, "process %d has ended", s->pid);
 }
 
 /* Copy consecutive pages to the file. An unreadable page becomes a hole. */
@@ -278,8 +281,11 @@ static bool copy_run(struct saving *s, const struct segment *segment, struct run
     while (at < run.end) {
         size_t left = (size_t)(run.end - at);
         size_t wanted = left < sizeof pages ? left : sizeof pages;
-        size_t n = read_memory(s, at, pages, wanted) / PAGE * PAGE;
+        size_t n = wanted;
 
+        if (!read_memory(s, at, pages, &n))
+            return false;
+        n = n / PAGE * PAGE;
         if (!put(s, pages, n, s->at + (at - segment->begin)))
             return false;
         s->saved->bytes += n;

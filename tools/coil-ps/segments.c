@@ -87,14 +87,13 @@ static bool read_areas(int pid, const char *name, struct areas *areas)
                    &inode, &at) < 5)
             continue;
         line[strcspn(line, "\n")] = '\0';
-        ok = add_area(areas,
-                      &(struct area){.begin = begin,
-                                     .end = end,
-                                     .offset = offset,
-                                     .flags = flags_of(mode),
-                                     .is_private = mode[3] == 'p',
-                                     .has_file = inode != 0,
-                                     .path = line + at});
+        ok = add_area(areas, &(struct area){.begin = begin,
+                                            .end = end,
+                                            .offset = offset,
+                                            .flags = flags_of(mode),
+                                            .is_private = mode[3] == 'p',
+                                            .has_file = inode != 0,
+                                            .path = line + at});
     }
     if (maps != NULL)
         fclose(maps);
@@ -303,7 +302,6 @@ static bool find_segments(struct memory *m)
     }
     return true;
 }
-
 
 /* ---- the interface ----------------------------------------------------------------- */
 
