@@ -609,11 +609,15 @@ template <typename Body> int enter_small(void *arg)
 template <typename Body>
 COIL__INLINED int spawn_small(Body body, const coil_spawn_opts *opts, coil_task **out)
 {
-    coil_spawn_opts own = opts != nullptr ? *opts : coil_spawn_opts{};
     void *arg = nullptr;
 
-    own.arg_bytes = 0; /* `arg` contains the body */
     std::memcpy(&arg, std::addressof(body), sizeof body);
+    if (opts == nullptr) /* a task without options is created faster */
+        return coil_spawn(enter_small<Body>, arg, nullptr, out);
+
+    coil_spawn_opts own = *opts;
+
+    own.arg_bytes = 0; /* `arg` contains the body */
     return coil_spawn(enter_small<Body>, arg, &own, out);
 }
 
