@@ -11,6 +11,8 @@
 #define HASH_BYTES 10
 #define SEEDS_BYTES 49
 #define LENGTH_BYTES 4 /* size of a result's number or length in Redis */
+/* Flag in a length: SCRIPT_COMPLETE refused the result, but did not remove its bytes. */
+#define LENGTH_SKIPPED 0x80000000u
 #define REAPED_AT_ONCE 64
 #define LINK_WORDS 3
 /* maximum number of words for links in one call of a script */

@@ -77,9 +77,10 @@ void lease_add_sending(struct redis_words *words, const struct leases *leases,
 typedef int (*result_visit)(void *arg, int64_t number, const void *bytes, size_t n);
 
 /*
- * Visit the results of one entry, except those whose numbers are at most `after`. `bytes`
- * contains the results, one after another, and `lengths` their lengths. `number` is the
- * number of the first result. Returns how many were visited, or a negative error.
+ * Visit the results of one entry, except skipped ones and those whose numbers are at most
+ * `after`. `bytes` contains the results, one after another, and `lengths` their lengths.
+ * `number` is the number of the first result. Returns how many were visited, or a
+ * negative error.
  */
 static int visit_entry(const redisReply *lengths, const redisReply *bytes, int64_t number,
                        int64_t after, result_visit visit, void *arg)
@@ -91,11 +92,11 @@ static int visit_entry(const redisReply *lengths, const redisReply *bytes, int64
         lengths->len % LENGTH_BYTES != 0)
         return -EPROTO;
     for (size_t i = 0; i < lengths->len; i += LENGTH_BYTES, number++) {
-        size_t n = get_32(lengths->str + i);
+        size_t length = get_32(lengths->str + i), n = length & ~LENGTH_SKIPPED;
 
         if (n > bytes->len - at)
             return -EPROTO;
-        if (number > after) {
+        if (number > after && (length & LENGTH_SKIPPED) == 0) {
             rc = visit(arg, number, bytes->str + at, n);
             count++;
         }

@@ -166,10 +166,11 @@ class Crawl:
         for first, lengths in zip(words[::2], words[1::2]):
             both = redis("GET", f"{self.key}:b:{int(first)}")
             for n, (length,) in enumerate(struct.iter_unpack("<I", lengths)):
-                numbers.append(int(first) + n)
-                results.append(both[:length])
+                is_skipped, length = length >> 31, length & 0x7fffffff
+                if not is_skipped:
+                    numbers.append(int(first) + n)
+                    results.append(both[:length])
                 both = both[length:]
-            equal(both, b"")
         return over == b"1", numbers, results
 
     def lose(self, **options):
@@ -481,7 +482,42 @@ def test_complete_stores_only_the_results_that_are_new():
     reply = crawl.run("complete", lease.token, lease.worker, SPAN, 0, 0, "", lease.calls, 7, packed([1, 2, 3]),
                       packed([3, 3, 1]))
     equal([int(word) for word in reply], [1, 1, 0])
-    equal((crawl.number("bytes"), crawl.collect()[2]), (7, [b"two", b"one", b"3"]))
+    _, numbers, results = crawl.collect()
+    equal((crawl.number("bytes"), results), (10, [b"two", b"one", b"3"]))
+    equal((crawl.collect(numbers[-1])[2], crawl.number("bytes")), ([], 0))
+
+
+def complete_five(second, last):
+    """Complete five items of one lease with results of 1000 bytes, but with these lengths of the second and of the
+    last result. Returns the crawl."""
+    crawl, lengths = Crawl(), [1000, second, 1000, 1000, last]
+    crawl.add(*(f"a/{n}" for n in range(5)))
+    lease = crawl.acquire()
+    lease.send(b"".join(b"%d" % n * length for n, length in enumerate(lengths)))
+    crawl.run("complete", lease.token, lease.worker, SPAN, 0, 0, "", lease.calls, sum(lengths), packed(range(1, 6)),
+              packed(lengths))
+    return crawl
+
+
+def command_calls():
+    """Return the number of calls of each Redis command since the last reset of the statistics."""
+    lines = redis("INFO", "commandstats").decode().splitlines()[1:]
+    return {line.split(":")[0]: line.split("calls=")[1].split(",")[0] for line in lines if line}
+
+
+def test_complete_does_not_copy_results_because_one_is_empty():
+    calls = []
+    for second, last in (1000, 1000), (0, 1000), (1000, 0), (0, 0):
+        redis("CONFIG", "RESETSTAT")
+        crawl = complete_five(second, last)
+        calls.append(command_calls())
+        lengths = [1000, second, 1000, 1000, last]
+        _, numbers, results = crawl.collect()
+        equal(results, [b"%d" % n * length for n, length in enumerate(lengths) if length])
+        equal(crawl.number("bytes"), sum(lengths))
+        equal((crawl.collect(numbers[-1])[2], crawl.number("bytes")), ([], 0))
+        equal(redis("KEYS", f"{crawl.key}:b:*"), [])
+    equal([one == calls[0] for one in calls], [True] * 4)
 
 
 def test_complete_without_the_bytes_of_the_results_changes_nothing():

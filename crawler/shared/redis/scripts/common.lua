@@ -16,7 +16,7 @@
 --     CRAWL:origins       set     further origins of the site, which starts redirect to
 --     CRAWL:results       stream  results that are not collected. An entry contains several: its id is the
 --                                 number of the first, and n contains their lengths (LENGTH_BYTES)
---     CRAWL:b:NUMBER      string  the bytes of an entry's results
+--     CRAWL:b:NUMBER      string  the bytes of an entry's results, and of results that are SKIPPED
 --     CRAWL:sent:WORKER:CALL  string  the bytes of the results for a call of complete.lua; expires after a minute
 --
 -- HOST is a letter for the class, and the origin: "shttp://example.org". The classes are "s" for the site and
@@ -38,6 +38,7 @@ local KNOWN_ASKED, KNOWN_IDS, KNOWN_DEPTH = 1, 2, 4
 local DEEPEST = 31 -- depths above this count as equal, so that a value fits in a byte
 local URLS_A_BUCKET, HASH_BYTES = 24, 10
 local LENGTH_BYTES = 4 -- for the length of a result, low byte first
+local SKIPPED = 128 -- in the last byte of a length: the collector must ignore this result
 local LOSSES_ENOUGH = 3
 local SITE = 115 -- the byte 's'
 

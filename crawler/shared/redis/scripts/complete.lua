@@ -20,15 +20,15 @@ local sent = crawl .. ':sent:' .. worker .. ':' .. ARGV[7]
 local results = #ARGV[9] / LENGTH_BYTES
 local LINKS = 11
 
--- Store the results whose bytes are in `sent`.
-local function keep(lengths, n, bytes, at)
+-- Store the bytes in `sent` as the results with these packed lengths.
+local function store(lengths, at)
     local number = next_number(count.last, at)
     local key = bytes_key(number)
     call('XADD', crawl .. ':results', string.format('%.0f-0', number), 'n', lengths)
     call('RENAME', sent, key)
     call('PERSIST', key)
-    count.last = number + n - 1
-    count.bytes = count.bytes + bytes
+    count.last = number + #lengths / LENGTH_BYTES - 1
+    count.bytes = count.bytes + total
 end
 
 -- Remove an item from the lease.
@@ -52,40 +52,34 @@ local function is_wanted_result(lease, number)
     return true
 end
 
--- Reduce `sent` to the wanted results. Returns the packed lengths of these results, and their sum.
-local function cut(is_wanted, lengths)
-    local bytes, kept, parts, from = call('GET', sent), {}, {}, 1
-    for i = 1, results do
-        if is_wanted[i] then
-            kept[#kept + 1] = sub(ARGV[10], LENGTH_BYTES * (i - 1) + 1, LENGTH_BYTES * i)
-            parts[#parts + 1] = sub(bytes, from, from + lengths[i] - 1)
-        end
-        from = from + lengths[i]
+-- Return the packed lengths up to result `last`, with SKIPPED in the lengths of unwanted results. To remove the bytes of
+-- these results, the script would have to copy all others.
+local function marked_lengths(is_wanted, last)
+    local lengths = {}
+    for i = 1, last do
+        local high = LENGTH_BYTES * i
+        local mark = is_wanted[i] and 0 or SKIPPED
+        lengths[i] = sub(ARGV[10], high - LENGTH_BYTES + 1, high - 1) .. string.char(byte(ARGV[10], high) + mark)
     end
-    bytes = table.concat(parts)
-    call('SET', sent, bytes)
-    return table.concat(kept), #bytes
+    return table.concat(lengths)
 end
 
 -- Store the results. Returns the number of lost results.
-local function keep_results(lease, at)
+local function store_results(lease, at)
     local format = '<' .. ('I4'):rep(results)
     local numbers, lengths = {struct.unpack(format, ARGV[9])}, {struct.unpack(format, ARGV[10])}
-    local wanted, n, lost = {}, 0, 0
+    local wanted, n, last, lost = {}, 0, 0, 0
     for i = 1, results do
         local is_wanted = is_wanted_result(lease, numbers[i])
         if is_wanted and lengths[i] > 0 then
-            wanted[i], n = true, n + 1
+            wanted[i], n, last = true, n + 1, i
             count.through = count.through + (numbers[i] ~= 0 and 1 or 0)
         elseif is_wanted == nil then
             lost = lost + 1
         end
     end
-    if n == results and n > 0 then
-        keep(ARGV[10], n, total, at)
-    elseif n > 0 then
-        local kept, bytes = cut(wanted, lengths)
-        keep(kept, n, bytes, at)
+    if n > 0 then
+        store(n == results and ARGV[10] or marked_lengths(wanted, last), at)
     end
     return lost
 end
@@ -132,7 +126,7 @@ end
 local at, lease = now(), read_lease(token, worker)
 local reply = {tostring(results), '1', '0'}
 if lease then
-    reply = {tostring(keep_results(lease, at)), '0', tostring(pause_of(lease.host, at))}
+    reply = {tostring(store_results(lease, at)), '0', tostring(pause_of(lease.host, at))}
 end
 add(LINKS, at)
 if lease then

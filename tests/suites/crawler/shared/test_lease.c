@@ -597,6 +597,42 @@ IO_TEST(lease_results_whose_bytes_are_missing_must_be_collected_again)
     close_crawl(&crawl);
 }
 
+static int trace_result(void *arg, int64_t number, const void *bytes, size_t n)
+{
+    (void)arg, (void)number;
+    test_trace("%.*s ", (int)n, (const char *)bytes);
+    return 0;
+}
+
+IO_TEST(leases_collect_skips_results_that_redis_refused)
+{
+    const struct lease_result results[] = {
+        {1, "one", 3}, {2, "two", 3}, {3, "", 0}, {4, "four", 4}, {5, "five", 4}};
+    struct lease_progress progress;
+    struct crawl crawl;
+    struct leases leases;
+    struct lease lease;
+    struct redis_words links = {.count = 0};
+
+    open_crawl(&crawl);
+    begin(&crawl, &leases, true);
+    link_many(&leases, &links, 0, 5);
+    CHECK_INT(leases_add(&leases, &links), 0);
+    redis_words_finish(&links);
+    lease = acquire(&leases);
+    CHECK_INT(complete(&leases, &lease, 1), 0);
+    CHECK_INT(complete(&leases, &lease, 3), 0); /* the items 2 and 5 */
+    CHECK_INT(lease_complete(&leases, &lease,
+                             &(struct lease_done){.results = results, .count = 5}),
+              2);
+    check_over(&leases);
+    CHECK_INT(leases_collect(&leases, 0, 100, trace_result, NULL, &progress), 4);
+    CHECK_TRACE("result result one four ");
+    CHECK_INT(progress.through, 4);
+    lease_finish(&lease);
+    close_crawl(&crawl);
+}
+
 struct completing {
     struct leases *leases;
     struct lease *lease;
