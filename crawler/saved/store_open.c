@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -331,6 +332,18 @@ static int open_database(struct store *store, enum store_mode mode)
     return store_add_functions(store);
 }
 
+static int fail_because_of_schema(struct store *store, int64_t version)
+{
+    char words[192];
+
+    snprintf(words, sizeof words,
+             "saved by %s version of coil-crawl: the file has schema %" PRId64
+             ", but this version needs schema %d; use the version that saved it, or "
+             "crawl again into another folder",
+             version < SCHEMA ? "an older" : "a newer", version, SCHEMA);
+    return store_fail_as(store, -EBADMSG, words);
+}
+
 /* Return 1 if the file contains a crawl, 0 if it is empty, or a negative error. */
 static int has_crawl(struct store *store)
 {
@@ -346,7 +359,7 @@ static int has_crawl(struct store *store)
     if (application != APPLICATION)
         return store_fail_as(store, -EBADMSG, "not a crawl saved by coil-crawl");
     if (version != SCHEMA)
-        return store_fail_as(store, -EBADMSG, "saved by another version of coil-crawl");
+        return fail_because_of_schema(store, version);
     return 1;
 }
 

@@ -437,6 +437,23 @@ def test_a_file_of_somebody_else_is_refused():
                 contains(err, "crawl.db")
 
 
+def test_a_crawl_saved_by_another_version_is_refused_and_left_alone():
+    with Site({"/": page("/a"), "/a": html("")}) as site, folder_for_test() as folder:
+        equal(run("-d", folder, site.url)[0], WELL)
+        file, asked = pathlib.Path(folder, "crawl.db"), len(site.requests)
+        for schema, which in (1, "an older"), (99, "a newer"):
+            with contextlib.closing(sqlite3.connect(file)) as other:
+                other.execute(f"PRAGMA user_version = {schema}")
+            before = file.read_bytes()
+            for command in (("resume", folder), ("report", folder), ("recheck", folder), ("diff", folder, folder),
+                            ("-d", folder, site.url)):
+                code, out, err = run(*command)
+                equal((code == WELL, out), (False, ""))
+                contains(err, f"crawl.db: saved by {which} version of coil-crawl: the file has schema {schema}, but this "
+                              "version needs schema 2; use the version that saved it, or crawl again into another folder")
+            equal((file.read_bytes(), len(site.requests)), (before, asked))
+
+
 def test_a_damaged_file_is_an_error_or_a_report():
     chance = random.Random(1)
     with folder_for_test() as folder, Sites() as sites:
