@@ -67,16 +67,21 @@ static int enqueue_undecided(void *arg, const struct lease_url *url)
 
 /* ---- life cycle -------------------------------------------------------------------- */
 
-static int complain_of_name(struct member *member, int rc)
+/* Store a message if the crawl has other options or another format. */
+static int complain_of_crawl(struct member *member, int rc)
 {
-    char words[256];
+    char words[512];
 
-    if (rc != -EEXIST)
+    if (rc == -EEXIST)
+        snprintf(words, sizeof words,
+                 "%s: this crawl was begun with other options or starts; all of its "
+                 "processes must have the same",
+                 member->crawler->options->crawl);
+    else if (rc == -EPROTONOSUPPORT)
+        leases_describe_format(&member->leases, member->crawler->options->crawl, words,
+                               sizeof words);
+    else
         return rc;
-    snprintf(words, sizeof words,
-             "%s: this crawl was begun with other options or starts; all of its "
-             "processes must have the same",
-             member->crawler->options->crawl);
     return connection_complain(&member->connection, rc, words);
 }
 
@@ -98,7 +103,7 @@ static int begin(struct member *member)
         rc = leases_begin(&member->leases, member->connection.redis, options->crawl,
                           &setup, SPAN_NS);
     text_finish(&text);
-    return rc < 0 ? complain_of_name(member, rc) : 0;
+    return rc < 0 ? complain_of_crawl(member, rc) : 0;
 }
 
 static void connect_to_crawl(struct member *member)

@@ -97,6 +97,15 @@ static int open_folder(struct gathering *gathering, const struct setup_text *tex
 
 /* ---- the crawl --------------------------------------------------------------------- */
 
+static int complain_of_format(struct gathering *gathering)
+{
+    char words[512];
+
+    leases_describe_format(&gathering->leases, gathering->collecting->options->crawl,
+                           words, sizeof words);
+    return connection_complain(&gathering->connection, -EPROTONOSUPPORT, words);
+}
+
 /* Join the crawl, and get its options and start URLs from Redis. */
 static int join(struct gathering *gathering)
 {
@@ -108,6 +117,8 @@ static int join(struct gathering *gathering)
     if (rc == 0)
         rc = setup_text_read(text, &setup);
     free(text);
+    if (rc == -EPROTONOSUPPORT)
+        rc = complain_of_format(gathering);
     if (rc == -EBADMSG)
         rc = connection_complain(
             &gathering->connection, rc,

@@ -46,14 +46,29 @@ static int read_seeds(struct leases *leases, const char *text)
     return 0;
 }
 
-static int take_setup(struct leases *leases, const struct leases_setup *setup,
-                      const redisReply *reply)
+/* Read the reply of SCRIPT_BEGIN, except the options. */
+static int take_setup(struct leases *leases, const redisReply *reply)
 {
-    int rc = read_seeds(leases, lease_text_at(reply, 1));
+    leases->format = lease_number_at(reply, 1);
+    if (leases->format != LEASES_FORMAT)
+        return -EPROTONOSUPPORT;
+    return read_seeds(leases, lease_text_at(reply, 2));
+}
 
-    if (rc == 0 && strcmp(lease_text_at(reply, 2), setup->options) != 0)
-        rc = -EEXIST;
-    return rc == 0 ? lease_number_at(reply, 0) == 1 : rc;
+static bool is_other_setup(const struct leases_setup *setup, const redisReply *reply)
+{
+    return strcmp(lease_text_at(reply, 3), setup->options) != 0;
+}
+
+void leases_describe_format(const struct leases *leases, const char *name, char *words,
+                            size_t n)
+{
+    snprintf(words, n,
+             "%s: %s version of coil-crawl began this crawl: its data in Redis has "
+             "format %" PRId64 ", but this version needs format %d; run the same version "
+             "in all processes of the crawl, or choose another name with --crawl",
+             name, leases->format < LEASES_FORMAT ? "an older" : "a newer",
+             leases->format, LEASES_FORMAT);
 }
 
 static void init_leases(struct leases *leases, struct redis *redis, const char *name)
@@ -67,6 +82,7 @@ static void init_leases(struct leases *leases, struct redis *redis, const char *
 static void add_setup(struct redis_words *words, const char *seeds,
                       const struct leases_setup *setup)
 {
+    redis_words_add_number(words, LEASES_FORMAT);
     redis_words_add(words, seeds);
     redis_words_add(words, setup->options);
     redis_words_add_number(words, setup->by_depth);
@@ -92,7 +108,11 @@ int leases_begin(struct leases *leases, struct redis *redis, const char *name,
     rc = lease_run_script(leases, SCRIPT_BEGIN, &words, &reply);
     if (rc < 0)
         return rc;
-    rc = take_setup(leases, setup, reply);
+    rc = take_setup(leases, reply);
+    if (rc == 0 && is_other_setup(setup, reply))
+        rc = -EEXIST;
+    if (rc == 0)
+        rc = lease_number_at(reply, 0) == 1;
     freeReplyObject(reply);
     return rc;
 }
@@ -112,9 +132,9 @@ int leases_join(struct leases *leases, struct redis *redis, const char *name,
     rc = lease_run_script(leases, SCRIPT_BEGIN, &words, &reply);
     if (rc < 0)
         return rc;
-    rc = read_seeds(leases, lease_text_at(reply, 1));
+    rc = take_setup(leases, reply);
     if (rc == 0)
-        *options = strdup(lease_text_at(reply, 2));
+        *options = strdup(lease_text_at(reply, 3));
     freeReplyObject(reply);
     return rc == 0 && *options == NULL ? -ENOMEM : rc;
 }

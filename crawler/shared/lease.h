@@ -78,6 +78,14 @@ struct lease {
     size_t count, capacity;
 };
 
+/*
+ * The version of a crawl's data in Redis. The crawl stores the version with which it
+ * began, and processes with another version refuse to join it. Increment the version
+ * whenever the keys, items or results change (scripts/common.lua, setup_text.h,
+ * page_blob.h, link_blob.h), or the hashes of URLs.
+ */
+#define LEASES_FORMAT 1
+
 /* The input of a crawl, which must be the same for all workers. */
 struct leases_setup {
     const char *options; /* options and start URLs as one text */
@@ -97,6 +105,7 @@ struct leases {
     char worker[33]; /* random */
     int64_t span_ns; /* duration of a lease */
     uint64_t calls;  /* number of calls of lease_complete() */
+    int64_t format;  /* version of the crawl's data; 0 if the crawl does not store it */
     /* Seeds of this crawl: two for hashes of URLs, and one for hashes of ids. */
     uint64_t seeds[3];
     int64_t starts;  /* number of uncompleted start URLs; -1 if unknown */
@@ -112,8 +121,8 @@ bool leases_is_name(const char *name);
 
 /*
  * Begin a crawl, or join it if it exists. Returns 1 if the crawl is new, or 0 if it
- * already existed. Fails with -EEXIST if it was begun with other options, or with -EINVAL
- * if the name is invalid.
+ * already existed. Fails with -EEXIST if it was begun with other options, with -EINVAL if
+ * the name is invalid, or with -EPROTONOSUPPORT if leases->format is not LEASES_FORMAT.
  */
 COIL_SUSPENDS int leases_begin(struct leases *leases, struct redis *redis,
                                const char *name, const struct leases_setup *setup,
@@ -122,10 +131,14 @@ COIL_SUSPENDS int leases_begin(struct leases *leases, struct redis *redis,
 /*
  * Open an existing crawl to collect its results. Stores the options with which the crawl
  * was begun in *options, which the caller frees. Fails with -ENOENT if the crawl does not
- * exist.
+ * exist, or with -EPROTONOSUPPORT like leases_begin().
  */
 COIL_SUSPENDS int leases_join(struct leases *leases, struct redis *redis,
                               const char *name, char **options);
+
+/* Write the message for -EPROTONOSUPPORT of leases_begin() or leases_join(). */
+void leases_describe_format(const struct leases *leases, const char *name, char *words,
+                            size_t n);
 
 /* ---- links ------------------------------------------------------------------------- */
 

@@ -116,13 +116,13 @@ class Crawl:
     def __init__(self, by_depth=0, max_pages=0, max_bytes=0, split=1):
         self.key = f"coil:{{test{next(NUMBERS)}}}"
         self.options = by_depth, max_pages, max_bytes, split
-        equal(self.begin(), [1, b"seed", b"setup"])
+        equal(self.begin(), [1, b"7", b"seed", b"setup"])
 
     def run(self, name, *arguments):
         return redis.run(name, self.key, *arguments)
 
-    def begin(self, seed="seed", setup="setup"):
-        return self.run("begin", seed, setup, *self.options)
+    def begin(self, seed="seed", setup="setup", version=7):
+        return self.run("begin", version, seed, setup, *self.options)
 
     def add(self, *urls, **more):
         return self.run("add", 1, *links(*urls, **more))
@@ -187,13 +187,33 @@ class Crawl:
 
 def test_begin_is_once_and_the_others_learn_how():
     crawl = Crawl()
-    equal(crawl.begin("another seed", "another setup"), [0, b"seed", b"setup"])
-    equal(crawl.begin("", ""), [0, b"seed", b"setup"])
+    equal(crawl.begin("another seed", "another setup"), [0, b"7", b"seed", b"setup"])
+    equal(crawl.begin("", ""), [0, b"7", b"seed", b"setup"])
+
+
+def snapshot(crawl):
+    """Return the name and the serialized value of each key of the crawl."""
+    return {key: redis("DUMP", key) for key in redis("KEYS", f"{crawl.key}*")}
+
+
+def test_begin_returns_the_format_of_another_version_and_changes_nothing():
+    crawl = Crawl()
+    crawl.add("a/1")
+    before = snapshot(crawl)
+    equal(crawl.begin(version=8), [0, b"7", b"seed", b"setup"])
+    equal(snapshot(crawl), before)
+    for fields, expected in (("format", "seed", "setup"), [b"0", b"", b""]), (("seed", "setup"), [b"7", b"", b""]):
+        redis("DEL", f"{crawl.key}:setup")
+        redis("HSET", f"{crawl.key}:setup", "other", "x", "format", 7)
+        redis("HDEL", f"{crawl.key}:setup", *fields)
+        before = snapshot(crawl)
+        equal(crawl.begin(), [0, *expected])
+        equal(snapshot(crawl), before)
 
 
 def test_who_has_no_seed_begins_nothing():
     try:
-        redis.run("begin", "coil:{none}", "", "", 0, 0, 0, 1)
+        redis.run("begin", "coil:{none}", 7, "", "", 0, 0, 0, 1)
     except Failed as failure:
         contains(str(failure), "NOCRAWL")
     else:
@@ -938,7 +958,7 @@ def test_what_redis_has_no_memory_for_is_not_half_done():
     with redis_server("--maxmemory", "3mb", "--maxmemory-policy", "noeviction") as path:
         client = Client(path)
         load_scripts(client)
-        client.run("begin", "coil:{x}", "seed", "setup", 0, 0, 0, 1)
+        client.run("begin", "coil:{x}", 1, "seed", "setup", 0, 0, 0, 1)
         added = 0
         try:
             while added < 200000:

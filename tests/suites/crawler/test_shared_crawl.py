@@ -332,6 +332,29 @@ def test_other_options_are_another_crawl():
         equal(run(*OPTIONS, *frontier(path), site.url)[0], WELL)
 
 
+def keys_of(client):
+    return {key: client("DUMP", key) for key in client("KEYS", "*")}
+
+
+def test_a_crawl_of_another_version_is_refused_and_left_alone():
+    with redis_server() as path, sites() as (site, folder):
+        equal(run(*OPTIONS, *frontier(path), site.url)[0], WELL)
+        client, state, asked = Client(path), os.path.join(folder, "state"), len(site.requests)
+        client("SELECT", 2)
+        for change, words in ((("HSET", "format", 99), "test: a newer version of coil-crawl began this crawl: its data in "
+                               "Redis has format 99, but this version needs format 1; run the same version"),
+                              (("HDEL", "format"), "test: an older version of coil-crawl began this crawl: its data in "
+                               "Redis has format 0, but this version needs format 1; run the same version")):
+            client(change[0], "coil:{test}:setup", *change[1:])
+            before = keys_of(client)
+            for command in (*OPTIONS, site.url), ("collect", state):
+                code, out, err = run(*command, *frontier(path))
+                equal((code, out), (FAILED, ""))
+                contains(err, words)
+            equal((keys_of(client), len(site.requests), os.path.exists(state)), (before, asked, False))
+        client.close()
+
+
 def test_what_cannot_be_is_said():
     for options, words in (
             (("--frontier", "redis://localhost/"), "--frontier and --crawl must be given together"),

@@ -4,7 +4,7 @@
 -- slot:
 --
 --     CRAWL               string  its numbers as doubles: `count`, in the order of load()
---     CRAWL:setup         hash    the input of the crawl
+--     CRAWL:setup         hash    the input of the crawl, and the format of all these keys: see begin.lua
 --     CRAWL:s<N>          string  known URLs: for each, a hash of 10 bytes and a byte of facts (KNOWN_*)
 --     CRAWL:q<TURN>:HOST  list    the queue of a host: items
 --     CRAWL:w<TURN><C>    zset    hosts of class C that may be leased => the earliest time
@@ -25,6 +25,8 @@
 --
 -- An item consists of six bytes and the part of the URL after the origin in HOST. The bytes are flags (ITEM_*), tries,
 -- lost leases, redirects so far, and the depth, high byte first. Times are in milliseconds of Redis's clock.
+--
+-- If keys, items or results change, increment LEASES_FORMAT in lease.h.
 --
 -- Invariants
 --   1. A host is in :w<TURN> if and only if its queue :q<TURN> is not empty and it has fewer leases than `split`.

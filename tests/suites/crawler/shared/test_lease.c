@@ -100,6 +100,55 @@ IO_TEST(leases_join_what_is_there)
     close_crawl(&crawl);
 }
 
+/* Run a Redis command that returns a number. */
+static void command(struct crawl *crawl, const char *const words[], size_t count)
+{
+    struct redis_words command = {.count = 0};
+    redisReply *reply;
+
+    for (size_t i = 0; i < count; i++)
+        redis_words_add(&command, words[i]);
+    CHECK_INT(redis_command(crawl->redis, &command, &reply), 0);
+    freeReplyObject(reply);
+    redis_words_finish(&command);
+}
+
+/* Check that no process can join the crawl, because it has another format. */
+static void check_format(struct crawl *crawl, int64_t format, const char *message)
+{
+    struct leases leases;
+    char *options, words[512];
+
+    CHECK_INT(leases_begin(&leases, crawl->redis, "test", &plain, SPAN_NS),
+              -EPROTONOSUPPORT);
+    CHECK_INT(leases.format, format);
+    CHECK_INT(leases_join(&leases, crawl->redis, "test", &options), -EPROTONOSUPPORT);
+    CHECK_PTR(options, NULL);
+    CHECK_INT(leases.format, format);
+    leases_describe_format(&leases, "test", words, sizeof words);
+    CHECK(strstr(words, message) != NULL);
+}
+
+IO_TEST(leases_refuse_a_crawl_of_another_format)
+{
+    struct crawl crawl;
+    struct leases leases;
+    static const char setup[] = "coil:{test}:setup";
+
+    open_crawl(&crawl);
+    begin(&crawl, &leases, true);
+    CHECK_INT(leases.format, LEASES_FORMAT);
+    command(&crawl, (const char *[]){"HSET", setup, "format", "99"}, 4);
+    check_format(&crawl, 99,
+                 "test: a newer version of coil-crawl began this crawl: its data in "
+                 "Redis has format 99, but this version needs format 1;");
+    command(&crawl, (const char *[]){"HDEL", setup, "format"}, 3);
+    check_format(&crawl, 0,
+                 "test: an older version of coil-crawl began this crawl: its data in "
+                 "Redis has format 0, but this version needs format 1;");
+    close_crawl(&crawl);
+}
+
 static int note_origin(void *arg, const char *origin)
 {
     (void)arg;
@@ -621,7 +670,8 @@ IO_TEST(leases_collect_skips_results_that_redis_refused)
     redis_words_finish(&links);
     lease = acquire(&leases);
     CHECK_INT(complete(&leases, &lease, 1), 0);
-    CHECK_INT(complete(&leases, &lease, 3), 0); /* the items 2 and 5 */
+    CHECK_INT(lease.items[1].number, 5);
+    CHECK_INT(complete(&leases, &lease, 1), 0);
     CHECK_INT(lease_complete(&leases, &lease,
                              &(struct lease_done){.results = results, .count = 5}),
               2);

@@ -548,7 +548,7 @@ static void run_script(struct redis *redis, enum crawl_script script,
 /* Run a crawl that has no pages. */
 static void crawl_nothing(struct redis *redis, bool is_new)
 {
-    static const char *const setup[] = {"seed", "setup", "0", "0", "0", "1", NULL};
+    static const char *const setup[] = {"1", "seed", "setup", "0", "0", "0", "1", NULL};
     static const char *const add[] = {"1", NULL};
     static const char *const acquire[] = {"s", "worker", "1000", "1", NULL};
     redisReply *reply;
