@@ -29,8 +29,8 @@
 
 #define FIRST_CHUNK_BYTES ((size_t)1024 * 1024)
 #define ALIGNMENT ((size_t)64)
-#define TENDS_A_LOOK 64 /* number of calls of cold_tend() per check */
-#define BYTES_A_LOOK ((size_t)1024 * 1024)
+#define TENDS_PER_CHECK 64 /* number of calls of cold_tend() per check */
+#define BYTES_PER_CHECK ((size_t)1024 * 1024)
 
 struct chunk {
     struct chunk *next;
@@ -137,7 +137,7 @@ static void check_resident(struct cold *cold)
 
 void cold_tend(struct cold *cold)
 {
-    if (cold != NULL && ++cold->tends >= TENDS_A_LOOK)
+    if (cold != NULL && ++cold->tends >= TENDS_PER_CHECK)
         check_resident(cold);
 }
 
@@ -203,9 +203,9 @@ void *cold_take(struct cold *cold, size_t n)
     at = cold->chunks->at + cold->used;
     cold->used += n;
     cold->taken += n;
-    if (cold->taken >= BYTES_A_LOOK)
+    if (cold->taken >= BYTES_PER_CHECK)
         check_resident(cold);
-    if (cold->chunks->is_of_file && n <= BYTES_A_LOOK)
+    if (cold->chunks->is_of_file && n <= BYTES_PER_CHECK)
         populate(at, n);
     return at;
 }

@@ -1,9 +1,9 @@
 /*
  * shared.c - connect the frontier of a process to the queues of a shared crawl in Redis.
  *
- *    Redis --> lease_hosts() --> hold() --> frontier --> workers
- *      ^                          |  ^                      |
- *      '--- complete, release ----'  '--- results, links ---'
+ *    Redis --> lease_hosts() --> active_run() --> frontier --> workers
+ *      ^                             |  ^                        |
+ *      '---- complete, release ------'  '---- results, links ----'
  *
  * For each class, a task leases URLs of further hosts as long as too few URLs are leased.
  * For each lease, a task sends the results of its URLs, several at a time, and leases
@@ -34,8 +34,8 @@ static const enum lease_class lease_classes[FRONTIER_CLASSES] = {
 
 /* ---- targets that the frontier has ------------------------------------------------- */
 
-struct shared_work *held_find_work(const struct shared *shared,
-                                   const struct target *target)
+struct shared_work *shared_find_work(const struct shared *shared,
+                                     const struct target *target)
 {
     for (size_t i = 0; i < shared->works.count; i++)
         if (shared->works.all[i].target == target)
@@ -43,25 +43,25 @@ struct shared_work *held_find_work(const struct shared *shared,
     return NULL;
 }
 
-void held_leave(struct shared_work *work)
+void shared_detach_work(struct shared_work *work)
 {
-    if (work->held == NULL)
+    if (work->active == NULL)
         return;
-    work->held->at_work--;
-    coil_event_set(&work->held->changed);
-    work->held = NULL;
+    work->active->at_work--;
+    coil_event_set(&work->active->changed);
+    work->active = NULL;
 }
 
 static void drop_work(struct shared *shared, struct shared_work *work)
 {
-    held_leave(work);
+    shared_detach_work(work);
     text_finish(&work->bytes);
     shared->at_work[work->target->host->class]--;
     *work = shared->works.all[--shared->works.count];
-    coil_event_set(&shared->held.has_room);
+    coil_event_set(&shared->active.has_room);
 }
 
-struct shared_work *held_add_work(struct shared *shared, struct target *target)
+struct shared_work *shared_add_work(struct shared *shared, struct target *target)
 {
     struct shared_work *work;
 
@@ -77,14 +77,14 @@ struct shared_work *held_add_work(struct shared *shared, struct target *target)
 
 bool shared_may_fetch(const struct shared *shared, const struct target *target)
 {
-    const struct shared_work *work = held_find_work(shared, target);
+    const struct shared_work *work = shared_find_work(shared, target);
 
-    return work != NULL && work->held != NULL && coil_now() < work->held->until_ns;
+    return work != NULL && work->active != NULL && coil_now() < work->active->until_ns;
 }
 
 bool shared_has_given_up(const struct shared *shared, const struct target *target)
 {
-    const struct shared_work *work = held_find_work(shared, target);
+    const struct shared_work *work = shared_find_work(shared, target);
 
     return work != NULL && work->is_given_up;
 }
@@ -92,7 +92,7 @@ bool shared_has_given_up(const struct shared *shared, const struct target *targe
 int shared_bring(struct shared *shared, const struct target *target, const void *bytes,
                  size_t n)
 {
-    struct shared_work *work = held_find_work(shared, target);
+    struct shared_work *work = shared_find_work(shared, target);
 
     if (work == NULL)
         return 0;
@@ -101,83 +101,86 @@ int shared_bring(struct shared *shared, const struct target *target, const void 
     return work->bytes.failed ? -ENOMEM : 0;
 }
 
-size_t held_unsent_count(const struct held *held)
+size_t active_unsent_count(const struct active_lease *active)
 {
-    return held->result_count + held->back_count;
+    return active->result_count + active->release_count;
 }
 
 /* Record the time, if no other result or release is waiting to be sent. */
-static void note_time(struct held *held)
+static void note_time(struct active_lease *active)
 {
-    if (held_unsent_count(held) == 0)
-        held->first_ns = coil_now();
+    if (active_unsent_count(active) == 0)
+        active->first_ns = coil_now();
 }
 
 /*
  * Store a copy of a result, to be sent later. Returns false if memory runs out. In that
  * case, a process will fetch the URL again when the lease has expired.
  */
-static bool add_result(struct held *held, int64_t number, const void *bytes, size_t n)
+static bool add_result(struct active_lease *active, int64_t number, const void *bytes,
+                       size_t n)
 {
     char *copy;
 
-    if (held->result_count == held->result_capacity &&
-        array_grow(&held->results, &held->result_capacity, sizeof *held->results) < 0)
+    if (active->result_count == active->result_capacity &&
+        array_grow(&active->results, &active->result_capacity, sizeof *active->results) <
+            0)
         return false;
     copy = malloc(n);
     if (copy == NULL)
         return false;
     memcpy(copy, bytes, n);
-    note_time(held);
-    held->results[held->result_count++] = (struct lease_result){number, copy, n};
+    note_time(active);
+    active->results[active->result_count++] = (struct lease_result){number, copy, n};
     return true;
 }
 
 /* ---- sitemaps that a robots.txt names ---------------------------------------------- */
 
-static struct held *held_of_host(const struct shared *shared, const struct host *host)
+static struct active_lease *active_of_host(const struct shared *shared,
+                                           const struct host *host)
 {
     for (size_t i = 0; i < shared->works.count; i++) {
-        struct held *held = shared->works.all[i].held;
+        struct active_lease *active = shared->works.all[i].active;
 
-        if (held != NULL && held->host == host && !held->lease.is_lost)
-            return held;
+        if (active != NULL && active->host == host && !active->lease.is_lost)
+            return active;
     }
     return NULL;
 }
 
-void held_ask_for_robots_again(struct host *host)
+void shared_refetch_robots(struct host *host)
 {
     host->robots.has_lost_sitemaps = false;
     if (!host->robots.has_reported_sitemaps && host->robots.state == ROBOTS_KNOWN)
         host->robots.state = ROBOTS_WANTED;
 }
 
-void held_forget_sitemaps(const struct shared *shared, struct host *host)
+void shared_forget_sitemaps(const struct shared *shared, struct host *host)
 {
     host->robots.has_lost_sitemaps |= host->robots.has_reported_sitemaps;
     host->robots.has_reported_sitemaps = false;
-    if (host->robots.has_lost_sitemaps && held_of_host(shared, host) != NULL)
-        held_ask_for_robots_again(host);
+    if (host->robots.has_lost_sitemaps && active_of_host(shared, host) != NULL)
+        shared_refetch_robots(host);
 }
 
-void held_forget_unsent_sitemaps(const struct held *held,
-                                 const struct lease_result *results, size_t count)
+void active_forget_unsent_sitemaps(const struct active_lease *active,
+                                   const struct lease_result *results, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (results[i].number == LEASE_SITEMAPS)
-            held_forget_sitemaps(held->shared, held->host);
+            shared_forget_sitemaps(active->shared, active->host);
 }
 
 void shared_bring_sitemaps(struct shared *shared, struct host *host, const void *bytes,
                            size_t n)
 {
-    struct held *held = held_of_host(shared, host);
+    struct active_lease *active = active_of_host(shared, host);
 
-    if (held != NULL && add_result(held, LEASE_SITEMAPS, bytes, n))
-        coil_event_set(&held->changed);
+    if (active != NULL && add_result(active, LEASE_SITEMAPS, bytes, n))
+        coil_event_set(&active->changed);
     else
-        held_forget_sitemaps(shared, host);
+        shared_forget_sitemaps(shared, host);
 }
 
 /* ---- callbacks from the frontier --------------------------------------------------- */
@@ -214,12 +217,12 @@ void shared_add_origin(struct shared *shared, const char *url)
 static void on_complete(void *arg, const struct frontier_job *job)
 {
     struct shared *shared = arg;
-    struct shared_work *work = held_find_work(shared, job->target);
+    struct shared_work *work = shared_find_work(shared, job->target);
 
     if (work == NULL)
         return;
-    if (work->held != NULL && work->bytes.n > 0)
-        add_result(work->held, work->number, work->bytes.at, work->bytes.n);
+    if (work->active != NULL && work->bytes.n > 0)
+        add_result(work->active, work->number, work->bytes.at, work->bytes.n);
     drop_work(shared, work);
 }
 
@@ -235,16 +238,17 @@ static uint8_t tries_of(const struct target *target)
 static int on_release(void *arg, const struct frontier_job *job, int64_t at_ns)
 {
     struct shared *shared = arg;
-    struct shared_work *work = held_find_work(shared, job->target);
-    struct held *held = work != NULL ? work->held : NULL;
+    struct shared_work *work = shared_find_work(shared, job->target);
+    struct active_lease *active = work != NULL ? work->active : NULL;
 
-    if (held != NULL) {
-        if (held->back_count == held->back_capacity &&
-            array_grow(&held->backs, &held->back_capacity, sizeof *held->backs) < 0)
+    if (active != NULL) {
+        if (active->release_count == active->release_capacity &&
+            array_grow(&active->releases, &active->release_capacity,
+                       sizeof *active->releases) < 0)
             return -ENOMEM;
-        note_time(held);
-        held->backs[held->back_count++] =
-            (struct held_back){work->number, at_ns, tries_of(job->target)};
+        note_time(active);
+        active->releases[active->release_count++] =
+            (struct active_release){work->number, at_ns, tries_of(job->target)};
     }
     if (work != NULL)
         drop_work(shared, work);
@@ -253,12 +257,12 @@ static int on_release(void *arg, const struct frontier_job *job, int64_t at_ns)
 
 /* ---- leasing ----------------------------------------------------------------------- */
 
-bool held_has_room(const struct shared *shared, enum frontier_class class)
+bool shared_has_room(const struct shared *shared, enum frontier_class class)
 {
-    if (shared->held.sending >= SENDING_MOST)
+    if (shared->active.sending >= SENDING_MOST)
         return false;
     return shared->at_work[class] < shared->options.ahead ||
-           (shared->held.count < LEASES_MOST &&
+           (shared->active.count < LEASES_MOST &&
             frontier_has_idle(shared->options.frontier, class));
 }
 
@@ -267,11 +271,11 @@ static int wait_for_room(struct shared *shared, enum frontier_class class)
     coil_scope scope;
     int rc = 0;
 
-    while (rc == 0 && !held_has_room(shared, class)) {
-        coil_event_clear(&shared->held.has_room);
-        rc = coil_scope_enter(&scope, coil_in(LOOK_NS));
+    while (rc == 0 && !shared_has_room(shared, class)) {
+        coil_event_clear(&shared->active.has_room);
+        rc = coil_scope_enter(&scope, coil_in(POLL_NS));
         if (rc == 0)
-            rc = coil_scope_exit(&scope, coil_event_wait(&shared->held.has_room));
+            rc = coil_scope_exit(&scope, coil_event_wait(&shared->active.has_room));
         if (rc == -ETIMEDOUT)
             rc = 0;
     }
@@ -279,16 +283,16 @@ static int wait_for_room(struct shared *shared, enum frontier_class class)
 }
 
 /*
- * Spawn the task of a lease, which frees `held`. The task starts eagerly, because it
- * could not free `held` if it were cancelled before it starts.
+ * Spawn the task of a lease, which frees `active`. The task starts eagerly, because it
+ * could not free `active` if it were cancelled before it starts.
  */
-static int spawn_hold(struct shared *shared, struct held *held)
+static int spawn_lease_task(struct shared *shared, struct active_lease *active)
 {
     coil_spawn_opts opts = {.name = "lease", .eager = true};
-    int rc = coil_group_spawn(&shared->group, held_hold, held, &opts, NULL);
+    int rc = coil_group_spawn(&shared->group, active_run, active, &opts, NULL);
 
     if (rc < 0)
-        held_destroy(held);
+        active_destroy(active);
     return rc;
 }
 
@@ -298,22 +302,22 @@ static int spawn_hold(struct shared *shared, struct held *held)
  */
 static int lease_host(struct shared *shared, enum frontier_class class, int64_t *wait_ns)
 {
-    struct held *held = calloc(1, sizeof *held);
+    struct active_lease *active = calloc(1, sizeof *active);
     int rc;
 
-    if (held == NULL)
+    if (active == NULL)
         return -ENOMEM;
-    shared->held.count++;
-    held->class = class;
-    held_link(shared, held);
+    shared->active.count++;
+    active->class = class;
+    active_link(shared, active);
     rc = leases_acquire(shared->options.leases, lease_classes[class],
-                        shared->options.most, &held->lease, wait_ns);
+                        shared->options.most, &active->lease, wait_ns);
     if (rc <= 0) {
-        held_destroy(held);
+        active_destroy(active);
         return rc;
     }
-    held_forget_if_restarted(shared);
-    rc = spawn_hold(shared, held);
+    shared_forget_if_restarted(shared);
+    rc = spawn_lease_task(shared, active);
     return rc < 0 ? rc : 1;
 }
 
@@ -323,18 +327,18 @@ static int lease_host(struct shared *shared, enum frontier_class class, int64_t 
  */
 static int lease_held(struct shared *shared, int64_t *wait_ns)
 {
-    struct held held = {.host = NULL};
+    struct active_lease active = {.host = NULL};
     int rc;
 
-    held_link(shared, &held);
+    active_link(shared, &active);
     rc = leases_acquire(shared->options.leases, LEASE_HELD, shared->options.most,
-                        &held.lease, wait_ns);
+                        &active.lease, wait_ns);
     if (rc == 1) {
-        held_forget_if_restarted(shared);
-        rc = held_move_all(&held);
+        shared_forget_if_restarted(shared);
+        rc = active_move_all(&active);
         rc = rc < 0 ? rc : 1;
     }
-    held_unlink(&held);
+    active_unlink(&active);
     return rc;
 }
 
@@ -345,47 +349,47 @@ static int64_t min_ns(int64_t a, int64_t b)
 
 /*
  * Return how long to pause after leases_acquire() returned `rc`, or `rc` if this error
- * ends the crawl. If no work was available, the pause is wait_ns, but at most *look_ns.
- * After that, *look_ns is doubled, up to LOOK_LONGEST_NS.
+ * ends the crawl. If no work was available, the pause is wait_ns, but at most *poll_ns.
+ * After that, *poll_ns is doubled, up to POLL_LONGEST_NS.
  */
-static int64_t pause_after(int rc, int64_t wait_ns, int64_t *look_ns)
+static int64_t pause_after(int rc, int64_t wait_ns, int64_t *poll_ns)
 {
     if (rc == 0) {
-        int64_t pause_ns = min_ns(wait_ns, *look_ns);
-        *look_ns = min_ns(2 * *look_ns, LOOK_LONGEST_NS);
+        int64_t pause_ns = min_ns(wait_ns, *poll_ns);
+        *poll_ns = min_ns(2 * *poll_ns, POLL_LONGEST_NS);
         return pause_ns;
     }
     if (rc == -ENOBUFS)
         return FULL_NS;
-    return redis_may_pass(rc) ? AGAIN_NS : rc;
+    return redis_may_pass(rc) ? RETRY_NS : rc;
 }
 
 /* Wait for work after leases_acquire() has returned `rc`. Returns 0 if the caller must
    try again, 1 if the crawl is over, or a negative errno. */
-static int wait_for_more(struct shared *shared, int rc, int64_t wait_ns, int64_t *look_ns)
+static int wait_for_more(struct shared *shared, int rc, int64_t wait_ns, int64_t *poll_ns)
 {
-    int64_t pause_ns = pause_after(rc, wait_ns, look_ns);
+    int64_t pause_ns = pause_after(rc, wait_ns, poll_ns);
 
     if (rc == -ENODATA)
         return 1;
     if (pause_ns < 0)
         return (int)pause_ns;
-    rc = held_update_site(shared);
+    rc = shared_update_site(shared);
     return rc == 0 ? coil_sleep(pause_ns) : rc;
 }
 
 static int lease_hosts(struct shared *shared, enum frontier_class class)
 {
-    int64_t wait_ns = 0, look_ns = LOOK_NS;
+    int64_t wait_ns = 0, poll_ns = POLL_NS;
     int rc = 0;
 
     while (rc == 0 && (rc = wait_for_room(shared, class)) == 0) {
         rc = lease_host(shared, class, &wait_ns);
         if (rc == 1) {
-            look_ns = LOOK_NS;
-            rc = held_update_site(shared);
+            poll_ns = POLL_NS;
+            rc = shared_update_site(shared);
         } else {
-            rc = wait_for_more(shared, rc, wait_ns, &look_ns);
+            rc = wait_for_more(shared, rc, wait_ns, &poll_ns);
         }
     }
     return rc == 1 ? 0 : rc;
@@ -404,16 +408,16 @@ static int lease_others(void *arg)
 static int lease_held_urls(void *arg)
 {
     struct shared *shared = arg;
-    int64_t wait_ns = 0, look_ns = LOOK_NS;
+    int64_t wait_ns = 0, poll_ns = POLL_NS;
     int rc = 0;
 
     while (rc == 0) {
         rc = lease_held(shared, &wait_ns);
         if (rc == 1) {
-            look_ns = LOOK_NS;
+            poll_ns = POLL_NS;
             rc = 0;
         } else {
-            rc = wait_for_more(shared, rc, wait_ns, &look_ns);
+            rc = wait_for_more(shared, rc, wait_ns, &poll_ns);
         }
     }
     return rc == 1 ? 0 : rc;
@@ -424,29 +428,29 @@ static int lease_held_urls(void *arg)
  * its task has been unable to send for several lease durations: such a lease expires, so
  * that other processes get its URLs.
  */
-static bool wants_renewal(const struct held *held, int64_t now)
+static bool wants_renewal(const struct active_lease *active, int64_t now)
 {
-    int64_t span_ns = held->shared->options.leases->span_ns;
+    int64_t span_ns = active->shared->options.leases->span_ns;
 
-    return held->lease.token[0] != '\0' && !held->lease.is_lost &&
-           held->until_ns - now < span_ns / 2 &&
-           (held->sending_ns == 0 ||
-            now - held->sending_ns < SENDING_SPANS_MOST * span_ns);
+    return active->lease.token[0] != '\0' && !active->lease.is_lost &&
+           active->until_ns - now < span_ns / 2 &&
+           (active->sending_ns == 0 ||
+            now - active->sending_ns < SENDING_SPANS_MOST * span_ns);
 }
 
 static void note_renewal(struct shared *shared, const struct lease_renewal *renewal,
                          int64_t until_ns)
 {
-    struct held *held = shared->held.first;
+    struct active_lease *active = shared->active.first;
 
-    while (held != NULL && strcmp(held->lease.token, renewal->token) != 0)
-        held = held->next;
-    if (held == NULL)
+    while (active != NULL && strcmp(active->lease.token, renewal->token) != 0)
+        active = active->next;
+    if (active == NULL)
         return; /* the lease has ended in the meantime */
     if (!renewal->is_lost)
-        held_note_expiry(held, until_ns);
-    held->lease.is_lost |= renewal->is_lost;
-    coil_event_set(&held->changed);
+        active_note_expiry(active, until_ns);
+    active->lease.is_lost |= renewal->is_lost;
+    coil_event_set(&active->changed);
 }
 
 /*
@@ -456,13 +460,13 @@ static void note_renewal(struct shared *shared, const struct lease_renewal *rene
 static int renew_some(struct shared *shared)
 {
     struct lease_renewal due[RENEWED_AT_ONCE];
-    int64_t now = coil_now(), until_ns = held_expiry(shared);
+    int64_t now = coil_now(), until_ns = shared_lease_expiry(shared);
     int count = 0, rc;
 
-    for (struct held *held = shared->held.first; held != NULL && count < RENEWED_AT_ONCE;
-         held = held->next)
-        if (wants_renewal(held, now))
-            memcpy(due[count++].token, held->lease.token, sizeof held->lease.token);
+    for (struct active_lease *active = shared->active.first;
+         active != NULL && count < RENEWED_AT_ONCE; active = active->next)
+        if (wants_renewal(active, now))
+            memcpy(due[count++].token, active->lease.token, sizeof active->lease.token);
     if (count == 0)
         return 0;
     rc = leases_renew(shared->options.leases, due, (size_t)count);
@@ -474,7 +478,7 @@ static int renew_some(struct shared *shared)
 static int renew_all(void *arg)
 {
     struct shared *shared = arg;
-    int64_t pause_ns = min_ns(TEND_NS, shared->options.leases->span_ns / 4);
+    int64_t pause_ns = min_ns(UPKEEP_NS, shared->options.leases->span_ns / 4);
     int rc = 0;
 
     while (rc == 0 && (rc = coil_sleep(pause_ns)) == 0) {
@@ -496,7 +500,7 @@ static int reap(void *arg)
     struct shared *shared = arg;
     int rc = 0;
 
-    while (rc == 0 && (rc = coil_sleep(TEND_NS)) == 0) {
+    while (rc == 0 && (rc = coil_sleep(UPKEEP_NS)) == 0) {
         rc = leases_reap(shared->options.leases);
         if (redis_may_pass(rc))
             rc = 0;
@@ -512,7 +516,7 @@ static int add_starts(struct shared *shared)
     shared->links = (struct redis_words){.count = 0};
     do
         rc = leases_add(shared->options.leases, &links);
-    while (held_is_to_repeat(&rc));
+    while (shared_must_repeat(&rc));
     redis_words_finish(&links);
     return rc;
 }
@@ -539,7 +543,7 @@ static void leave(struct shared *shared)
 {
     coil_scope scope;
 
-    if (coil_scope_enter_shielded(&scope, coil_in(GOODBYE_NS)) < 0)
+    if (coil_scope_enter_shielded(&scope, coil_in(LEAVE_NS)) < 0)
         return;
     coil_scope_exit(&scope, leases_leave(shared->options.leases));
 }
@@ -573,8 +577,8 @@ void shared_init(struct shared *shared, const struct shared_options *options)
     *shared = (struct shared){.above = {on_add, on_complete, on_release, shared},
                               .options = *options,
                               .restarts = redis_restarts(options->leases->redis)};
-    coil_event_init(&shared->held.has_room);
-    coil_lock_init(&shared->held.completing);
+    coil_event_init(&shared->active.has_room);
+    coil_lock_init(&shared->active.completing);
 }
 
 void shared_finish(struct shared *shared)
@@ -583,7 +587,7 @@ void shared_finish(struct shared *shared)
         drop_work(shared, &shared->works.all[shared->works.count - 1]);
     free(shared->works.all);
     redis_words_finish(&shared->links);
-    coil_event_finish(&shared->held.has_room);
-    coil_lock_finish(&shared->held.completing);
+    coil_event_finish(&shared->active.has_room);
+    coil_lock_finish(&shared->active.completing);
     *shared = (struct shared){.works.count = 0};
 }

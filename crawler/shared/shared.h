@@ -66,8 +66,8 @@ struct shared_works {
 };
 
 /* The leases of this process. */
-struct shared_held {
-    struct held *first; /* a list */
+struct shared_active {
+    struct active_lease *first; /* a list */
     unsigned count;
     unsigned sending; /* number of tasks that hold or wait for the lock */
     coil_event has_room;
@@ -80,7 +80,7 @@ struct shared {
     struct redis_words links; /* URLs that are not sent to Redis yet */
     struct shared_works works;
     unsigned at_work[FRONTIER_CLASSES];
-    struct shared_held held;
+    struct shared_active active;
     int64_t origins; /* number of origins passed to add_origin() */
     bool knows_site; /* end_starts() was called */
     coil_group group;

@@ -31,9 +31,9 @@ static void fill(struct target *target, const struct lease_url *url)
  * Pass a leased URL to the frontier. If its target is already in the frontier because of
  * an earlier lease that was lost, only update its lease. (Invariant 1)
  */
-static int add_leased_item(struct held *held, struct lease_item *item)
+static int add_leased_item(struct active_lease *active, struct lease_item *item)
 {
-    struct shared *shared = held->shared;
+    struct shared *shared = active->shared;
     struct target *target;
     struct shared_work *work;
     bool is_new;
@@ -44,45 +44,45 @@ static int add_leased_item(struct held *held, struct lease_item *item)
     if (shared->options.crawl != NULL)
         shared->options.crawl->take(shared->options.crawl->arg, target);
     fill(target, &item->url);
-    target->host = held->host;
-    work = held_find_work(shared, target);
+    target->host = active->host;
+    work = shared_find_work(shared, target);
     if (work == NULL)
-        work = held_add_work(shared, target);
+        work = shared_add_work(shared, target);
     else
-        held_leave(work);
+        shared_detach_work(work);
     if (work == NULL)
         return -ENOMEM;
-    work->held = held;
+    work->active = active;
     work->number = item->number;
     work->is_given_up = (item->url.flags & LEASE_GIVEN_UP) != 0;
-    held->at_work++;
+    active->at_work++;
     item->is_known = true;
     return 0;
 }
 
-static int add_new_items(struct held *held)
+static int add_new_items(struct active_lease *active)
 {
     int rc = 0;
 
-    for (size_t i = 0; i < held->lease.count && rc == 0; i++)
-        if (!held->lease.items[i].is_known)
-            rc = add_leased_item(held, &held->lease.items[i]);
+    for (size_t i = 0; i < active->lease.count && rc == 0; i++)
+        if (!active->lease.items[i].is_known)
+            rc = add_leased_item(active, &active->lease.items[i]);
     return rc;
 }
 
-static int take_host(struct held *held)
+static int take_host(struct active_lease *active)
 {
-    struct host *host = frontier_host(held->shared->options.frontier,
-                                      held->lease.items[0].url.url, held->class);
+    struct host *host = frontier_host(active->shared->options.frontier,
+                                      active->lease.items[0].url.url, active->class);
 
     if (host == NULL)
         return -ENOMEM;
-    held->host = host;
-    host->pace.is_troubled |= held->lease.is_troubled;
-    host->robots.has_reported_sitemaps |= held->lease.has_reported_sitemaps;
+    active->host = host;
+    host->pace.is_troubled |= active->lease.is_troubled;
+    host->robots.has_reported_sitemaps |= active->lease.has_reported_sitemaps;
     if (host->robots.has_lost_sitemaps)
-        held_ask_for_robots_again(host);
-    frontier_pause(host, coil_now() + held->lease.pause_ns);
+        shared_refetch_robots(host);
+    frontier_pause(host, coil_now() + active->lease.pause_ns);
     return 0;
 }
 
@@ -111,7 +111,7 @@ static void forget_targets(struct shared *shared)
         target_set_state(shared->works.all[i].target, TARGET_ACCEPTED);
 }
 
-void held_forget_if_restarted(struct shared *shared)
+void shared_forget_if_restarted(struct shared *shared)
 {
     const struct table *hosts = &shared->options.frontier->hosts;
     unsigned restarts = redis_restarts(shared->options.leases->redis);
@@ -122,47 +122,47 @@ void held_forget_if_restarted(struct shared *shared)
     forget_targets(shared);
     for (size_t i = 0; i < hosts->capacity; i++)
         if (hosts->slots[i].value != NULL)
-            held_forget_sitemaps(shared, hosts->slots[i].value);
+            shared_forget_sitemaps(shared, hosts->slots[i].value);
 }
 
 /* ---- results and released URLs to Redis -------------------------------------------- */
 
-bool held_is_to_repeat(int *rc)
+bool shared_must_repeat(int *rc)
 {
     int slept;
 
     if (!redis_may_pass(*rc))
         return false;
-    slept = coil_sleep(AGAIN_NS);
+    slept = coil_sleep(RETRY_NS);
     if (slept < 0)
         *rc = slept;
     return slept == 0;
 }
 
-int64_t held_expiry(const struct shared *shared)
+int64_t shared_lease_expiry(const struct shared *shared)
 {
     int64_t span_ns = shared->options.leases->span_ns;
 
     return coil_now() + span_ns - span_ns / 10;
 }
 
-void held_note_expiry(struct held *held, int64_t until_ns)
+void active_note_expiry(struct active_lease *active, int64_t until_ns)
 {
-    if (held->until_ns < until_ns)
-        held->until_ns = until_ns;
+    if (active->until_ns < until_ns)
+        active->until_ns = until_ns;
 }
 
-static unsigned more_of(const struct held *held)
+static unsigned more_of(const struct active_lease *active)
 {
-    const struct shared_options *options = &held->shared->options;
-    size_t count = held->lease.count, left;
+    const struct shared_options *options = &active->shared->options;
+    size_t count = active->lease.count, left;
 
     /*
      * There may be more results than items, because sitemaps are a result without an
      * item.
      */
-    left = count > held->result_count ? count - held->result_count : 0;
-    if (held->shared->at_work[held->class] >= options->ahead || left >= options->most)
+    left = count > active->result_count ? count - active->result_count : 0;
+    if (active->shared->at_work[active->class] >= options->ahead || left >= options->most)
         return 0;
     return options->most - (unsigned)left;
 }
@@ -179,9 +179,9 @@ static void free_results(struct lease_result *results, size_t count)
  * see invariant 2 of shared.c. Returns the number of results that Redis ignored, or a
  * negative errno.
  */
-static int complete(struct held *held, struct lease_done *done)
+static int complete(struct active_lease *active, struct lease_done *done)
 {
-    struct shared *shared = held->shared;
+    struct shared *shared = active->shared;
     struct redis_words links = shared->links;
     int64_t until_ns;
     int rc;
@@ -189,119 +189,121 @@ static int complete(struct held *held, struct lease_done *done)
     shared->links = (struct redis_words){.count = 0};
     done->links = &links;
     do {
-        until_ns = held_expiry(shared);
-        rc = lease_complete(shared->options.leases, &held->lease, done);
-    } while (held_is_to_repeat(&rc));
+        until_ns = shared_lease_expiry(shared);
+        rc = lease_complete(shared->options.leases, &active->lease, done);
+    } while (shared_must_repeat(&rc));
     if (rc >= 0)
-        held_note_expiry(held, until_ns);
-    held_forget_if_restarted(shared);
+        active_note_expiry(active, until_ns);
+    shared_forget_if_restarted(shared);
     redis_words_finish(&links);
     if (rc < 0)
         shared->failure = rc; /* send no more results, because links may be lost */
     return rc;
 }
 
-static int complete_alone(struct held *held, struct lease_done *done)
+static int complete_alone(struct active_lease *active, struct lease_done *done)
 {
-    struct shared *shared = held->shared;
+    struct shared *shared = active->shared;
     int rc;
 
-    shared->held.sending++;
-    held->sending_ns = coil_now();
-    rc = coil_lock_acquire(&shared->held.completing);
+    shared->active.sending++;
+    active->sending_ns = coil_now();
+    rc = coil_lock_acquire(&shared->active.completing);
     if (rc == 0) {
         rc = shared->failure;
         if (rc == 0)
-            rc = complete(held, done);
-        coil_lock_release(&shared->held.completing);
+            rc = complete(active, done);
+        coil_lock_release(&shared->active.completing);
     }
-    held->sending_ns = 0;
-    shared->held.sending--;
-    coil_event_set(&shared->held.has_room);
+    active->sending_ns = 0;
+    shared->active.sending--;
+    coil_event_set(&shared->active.has_room);
     return rc;
 }
 
-static int send_results(struct held *held)
+static int send_results(struct active_lease *active)
 {
-    struct lease_done done = {.results = held->results,
-                              .count = held->result_count,
-                              .more = more_of(held),
-                              .pause_ns = held->host->pace.next_ns - coil_now(),
-                              .is_troubled = held->host->pace.is_troubled};
+    struct lease_done done = {.results = active->results,
+                              .count = active->result_count,
+                              .more = more_of(active),
+                              .pause_ns = active->host->pace.next_ns - coil_now(),
+                              .is_troubled = active->host->pace.is_troubled};
     int rc;
 
-    held->results = NULL;
-    held->result_count = held->result_capacity = 0;
-    rc = complete_alone(held, &done);
+    active->results = NULL;
+    active->result_count = active->result_capacity = 0;
+    rc = complete_alone(active, &done);
     if (rc >= 0)
-        frontier_pause(held->host, coil_now() + held->lease.pause_ns);
+        frontier_pause(active->host, coil_now() + active->lease.pause_ns);
     if (rc != 0)
-        held_forget_unsent_sitemaps(held, done.results, done.count);
+        active_forget_unsent_sitemaps(active, done.results, done.count);
     free_results((struct lease_result *)done.results, done.count);
     return rc < 0 ? rc : 0;
 }
 
-static int send_back(struct held *held, const struct held_back *back)
+static int send_release(struct active_lease *active, const struct active_release *release)
 {
-    struct lease *lease = &held->lease;
+    struct lease *lease = &active->lease;
     int rc = 0;
 
     do {
         int64_t now = coil_now();
         size_t i = 0;
 
-        while (i < lease->count && lease->items[i].number != back->number)
+        while (i < lease->count && lease->items[i].number != release->number)
             i++;
         if (i == lease->count)
             return 0; /* it is no longer in the lease */
-        lease->items[i].url.tries = back->tries;
-        rc = lease_release(held->shared->options.leases, lease, i, back->at_ns - now,
-                           held->host->pace.next_ns - now, held->host->pace.is_troubled);
-    } while (held_is_to_repeat(&rc));
+        lease->items[i].url.tries = release->tries;
+        rc = lease_release(active->shared->options.leases, lease, i, release->at_ns - now,
+                           active->host->pace.next_ns - now,
+                           active->host->pace.is_troubled);
+    } while (shared_must_repeat(&rc));
     return rc;
 }
 
-static int send_backs(struct held *held)
+static int send_releases(struct active_lease *active)
 {
     int rc = 0;
 
-    while (rc == 0 && held->back_count > 0) {
-        struct held_back back = held->backs[--held->back_count];
-        rc = send_back(held, &back);
+    while (rc == 0 && active->release_count > 0) {
+        struct active_release release = active->releases[--active->release_count];
+        rc = send_release(active, &release);
     }
     return rc;
 }
 
 /* ---- a lease ----------------------------------------------------------------------- */
 
-static bool is_due(const struct held *held, int64_t now)
+static bool is_due(const struct active_lease *active, int64_t now)
 {
-    size_t count = held_unsent_count(held);
+    size_t count = active_unsent_count(active);
 
-    return held->at_work == 0 || count >= RESULTS_AT_ONCE ||
-           (count > 0 && now - held->first_ns >= LINGER_NS);
+    return active->at_work == 0 || count >= RESULTS_AT_ONCE ||
+           (count > 0 && now - active->first_ns >= LINGER_NS);
 }
 
-static int wait_until(struct held *held, int64_t until_ns)
+static int wait_until(struct active_lease *active, int64_t until_ns)
 {
     coil_scope scope;
     int rc = coil_scope_enter(&scope, until_ns);
 
     if (rc < 0)
         return rc;
-    rc = coil_scope_exit(&scope, coil_event_wait(&held->changed));
+    rc = coil_scope_exit(&scope, coil_event_wait(&active->changed));
     return rc == -ETIMEDOUT ? 0 : rc;
 }
 
 /* Wait until results are due to be sent, all targets are done, or the lease is lost. */
-static int wait_for_change(struct held *held)
+static int wait_for_change(struct active_lease *active)
 {
     int rc = 0;
 
-    while (rc == 0 && !held->lease.is_lost && !is_due(held, coil_now())) {
-        coil_event_clear(&held->changed);
-        rc = wait_until(held, held_unsent_count(held) > 0 ? held->first_ns + LINGER_NS
-                                                          : COIL_NEVER);
+    while (rc == 0 && !active->lease.is_lost && !is_due(active, coil_now())) {
+        coil_event_clear(&active->changed);
+        rc = wait_until(active, active_unsent_count(active) > 0
+                                    ? active->first_ns + LINGER_NS
+                                    : COIL_NEVER);
     }
     return rc;
 }
@@ -310,83 +312,83 @@ static int wait_for_change(struct held *held)
  * Send the results, and release items. Releasing must come last, because it ends the
  * lease if no other items are left.
  */
-static int send_all(struct held *held)
+static int send_all(struct active_lease *active)
 {
-    int rc = held->result_count > 0 ? send_results(held) : 0;
+    int rc = active->result_count > 0 ? send_results(active) : 0;
 
-    return rc == 0 ? send_backs(held) : rc;
+    return rc == 0 ? send_releases(active) : rc;
 }
 
 /* Release the remaining items of the lease, even if the task is cancelled. */
-static void give_back(struct held *held)
+static void give_back(struct active_lease *active)
 {
-    const struct host *host = held->host;
+    const struct host *host = active->host;
     int64_t pause_ns = host != NULL ? host->pace.next_ns - coil_now() : 0;
     coil_scope scope;
     int rc;
 
-    if (held->lease.token[0] == '\0' || held->lease.is_lost)
+    if (active->lease.token[0] == '\0' || active->lease.is_lost)
         return;
-    if (coil_scope_enter_shielded(&scope, coil_in(GOODBYE_NS)) < 0)
+    if (coil_scope_enter_shielded(&scope, coil_in(LEAVE_NS)) < 0)
         return;
-    rc = lease_release_all(held->shared->options.leases, &held->lease, pause_ns,
+    rc = lease_release_all(active->shared->options.leases, &active->lease, pause_ns,
                            host != NULL && host->pace.is_troubled);
     coil_scope_exit(&scope, rc);
 }
 
-void held_link(struct shared *shared, struct held *held)
+void active_link(struct shared *shared, struct active_lease *active)
 {
-    held->shared = shared;
-    held->until_ns = held_expiry(shared);
-    held->next = shared->held.first;
-    shared->held.first = held;
-    coil_event_init(&held->changed);
+    active->shared = shared;
+    active->until_ns = shared_lease_expiry(shared);
+    active->next = shared->active.first;
+    shared->active.first = active;
+    coil_event_init(&active->changed);
 }
 
-void held_unlink(struct held *held)
+void active_unlink(struct active_lease *active)
 {
-    struct held **at = &held->shared->held.first;
+    struct active_lease **at = &active->shared->active.first;
 
-    while (*at != held)
+    while (*at != active)
         at = &(*at)->next;
-    *at = held->next;
-    coil_event_finish(&held->changed);
+    *at = active->next;
+    coil_event_finish(&active->changed);
 }
 
-void held_destroy(struct held *held)
+void active_destroy(struct active_lease *active)
 {
-    struct shared *shared = held->shared;
+    struct shared *shared = active->shared;
 
     for (size_t i = 0; i < shared->works.count; i++)
-        if (shared->works.all[i].held == held)
-            held_leave(&shared->works.all[i]);
-    held_unlink(held);
-    shared->held.count--;
-    coil_event_set(&shared->held.has_room);
-    held_forget_unsent_sitemaps(held, held->results, held->result_count);
-    free_results(held->results, held->result_count);
-    free(held->backs);
-    lease_finish(&held->lease);
-    free(held);
+        if (shared->works.all[i].active == active)
+            shared_detach_work(&shared->works.all[i]);
+    active_unlink(active);
+    shared->active.count--;
+    coil_event_set(&shared->active.has_room);
+    active_forget_unsent_sitemaps(active, active->results, active->result_count);
+    free_results(active->results, active->result_count);
+    free(active->releases);
+    lease_finish(&active->lease);
+    free(active);
 }
 
-int held_hold(void *arg)
+int active_run(void *arg)
 {
-    struct held *held = arg;
-    int rc = take_host(held);
+    struct active_lease *active = arg;
+    int rc = take_host(active);
 
     if (rc == 0)
-        rc = add_new_items(held);
-    while (rc == 0 && held->at_work + held_unsent_count(held) > 0 &&
-           !held->lease.is_lost) {
-        rc = wait_for_change(held);
+        rc = add_new_items(active);
+    while (rc == 0 && active->at_work + active_unsent_count(active) > 0 &&
+           !active->lease.is_lost) {
+        rc = wait_for_change(active);
         if (rc == 0)
-            rc = send_all(held);
+            rc = send_all(active);
         if (rc == 0)
-            rc = add_new_items(held);
+            rc = add_new_items(active);
     }
-    give_back(held);
-    held_destroy(held);
+    give_back(active);
+    active_destroy(active);
     return rc;
 }
 
@@ -402,7 +404,7 @@ static int end_starts(struct shared *shared)
     return crawl->end_starts(crawl->arg);
 }
 
-int held_update_site(struct shared *shared)
+int shared_update_site(struct shared *shared)
 {
     const struct shared_crawl *crawl = shared->options.crawl;
     struct leases *leases = shared->options.leases;
@@ -424,11 +426,11 @@ int held_update_site(struct shared *shared)
  * Enqueue the leased URLs in their real classes, and complete them in the class of held
  * URLs.
  */
-static int place_some(struct held *held)
+static int place_some(struct active_lease *active)
 {
-    const struct shared_options *options = &held->shared->options;
+    const struct shared_options *options = &active->shared->options;
     const struct shared_crawl *crawl = options->crawl;
-    const struct lease *lease = &held->lease;
+    const struct lease *lease = &active->lease;
     struct lease_done done = {.count = lease->count, .more = options->most};
     struct lease_result *results = calloc(lease->count, sizeof *results);
     int rc = results != NULL ? 0 : -ENOMEM;
@@ -439,18 +441,18 @@ static int place_some(struct held *held)
     }
     done.results = results;
     if (rc == 0)
-        rc = complete_alone(held, &done);
+        rc = complete_alone(active, &done);
     free(results);
     return rc < 0 ? rc : 0;
 }
 
-int held_move_all(struct held *held)
+int active_move_all(struct active_lease *active)
 {
-    int rc = held_update_site(held->shared);
+    int rc = shared_update_site(active->shared);
 
-    while (rc == 0 && held->shared->knows_site && held->lease.count > 0)
-        rc = place_some(held);
-    give_back(held);
-    lease_finish(&held->lease);
+    while (rc == 0 && active->shared->knows_site && active->lease.count > 0)
+        rc = place_some(active);
+    give_back(active);
+    lease_finish(&active->lease);
     return rc;
 }

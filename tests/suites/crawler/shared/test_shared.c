@@ -325,13 +325,13 @@ IO_TEST(shared_crawl_renews_leases_whose_results_wait_to_be_sent)
     open_process(&waits, COIL_SEC(6));
     open_process(&other, COIL_SEC(600));
     add_start(&waits);
-    CHECK_INT(coil_lock_acquire(&waits.shared.held.completing), 0);
+    CHECK_INT(coil_lock_acquire(&waits.shared.active.completing), 0);
     begin(&waits);
     CHECK_INT(coil_sleep(COIL_SEC(7)), 0);
     CHECK_INT(leases_reap(&other.leases), 0);
     CHECK_INT(leases_acquire(&other.leases, LEASE_SITE, 8, &lease, &wait_ns), 0);
     CHECK_INT(waits.asked, 1);
-    coil_lock_release(&waits.shared.held.completing);
+    coil_lock_release(&waits.shared.active.completing);
     join(&waits, 0);
     check_collected(&waits);
     close_process(&waits);
