@@ -244,7 +244,7 @@ INTERPOSE void flockfile(FILE *file)
 {
     struct posix__use *use, *own;
 
-    if (!IN_TASK() || posix__straight(file)) {
+    if (!IN_TASK() || posix__libc_handles(file)) {
         NEXT(flockfile)(file);
         return;
     }
@@ -263,7 +263,7 @@ INTERPOSE int ftrylockfile(FILE *file)
     struct posix__use *use, *own;
     int rc;
 
-    if (!IN_TASK() || posix__straight(file))
+    if (!IN_TASK() || posix__libc_handles(file))
         return NEXT(ftrylockfile)(file);
     if (is_another_tasks(file))
         return EBUSY;
@@ -319,28 +319,28 @@ bool posix__has_descriptor(const FILE *file)
 
 /* True for FILEs that only the C library handles: FILEs without a descriptor, and FILEs
  * of wide characters. */
-static bool is_none_of_ours(const FILE *file)
+static bool is_libc_only(const FILE *file)
 {
     return !posix__has_descriptor(file) || file->_mode > 0;
 }
 
-bool posix__straight(const FILE *file)
+bool posix__libc_handles(const FILE *file)
 {
-    return is_none_of_ours(file) || !posix__may_wait();
+    return is_libc_only(file) || !posix__may_wait();
 }
 
-bool posix__straight_in(const FILE *file)
+bool posix__libc_handles_get(const FILE *file)
 {
-    if (is_none_of_ours(file))
+    if (is_libc_only(file))
         return true;
     if (file->_IO_read_ptr < file->_IO_read_end && !is_another_tasks(file))
         return true;
     return !posix__may_wait();
 }
 
-bool posix__straight_out(const FILE *file)
+bool posix__libc_handles_put(const FILE *file)
 {
-    if (is_none_of_ours(file))
+    if (is_libc_only(file))
         return true;
     if (file->_IO_write_ptr < file->_IO_write_end && !is_another_tasks(file))
         return true;
@@ -351,13 +351,13 @@ bool posix__straight_out(const FILE *file)
 
 static inline bool has_byte(const FILE *file)
 {
-    return file->_IO_read_ptr < file->_IO_read_end && !is_none_of_ours(file) &&
+    return file->_IO_read_ptr < file->_IO_read_end && !is_libc_only(file) &&
            !is_another_tasks(file);
 }
 
 static inline bool has_room(const FILE *file)
 {
-    return file->_IO_write_ptr < file->_IO_write_end && !is_none_of_ours(file) &&
+    return file->_IO_write_ptr < file->_IO_write_end && !is_libc_only(file) &&
            !is_another_tasks(file);
 }
 
@@ -420,7 +420,7 @@ static void flush_prompt(const FILE *file)
     int saved = errno;
 
     if (!(file->_flags & (UNBUFFERED | LINE_BUFFERED)) ||
-        !(stdout->_flags & LINE_BUFFERED) || stdout == file || is_none_of_ours(stdout) ||
+        !(stdout->_flags & LINE_BUFFERED) || stdout == file || is_libc_only(stdout) ||
         is_another_tasks(stdout) || !posix__begin_use(&use, stdout))
         return;
     posix__drain(stdout);

@@ -4,7 +4,7 @@
  *
  *     struct posix__use use;
  *
- *     if (posix__straight_in(file))          the byte is buffered, or not our FILE
+ *     if (posix__libc_handles_get(file))     the byte is buffered, or not our FILE
  *         return NEXT(getc)(file);
  *     if (!posix__begin_use(&use, file))     errno is ECANCELED
  *         return EOF;
@@ -52,9 +52,9 @@ bool posix__has_descriptor(const FILE *file);
  * the second for a call that reads one byte, and the third for a call that writes one
  * byte.
  */
-bool posix__straight(const FILE *file);
-bool posix__straight_in(const FILE *file);
-bool posix__straight_out(const FILE *file);
+bool posix__libc_handles(const FILE *file);
+bool posix__libc_handles_get(const FILE *file);
+bool posix__libc_handles_put(const FILE *file);
 
 /*
  * Take a byte from the buffer, or put a byte into it, unless another thread has locked

@@ -40,7 +40,7 @@ static int get_byte_locked(FILE *file)
 
     if (posix__get_at_once(file, &c))
         return c;
-    return posix__straight(file) ? NEXT(getc)(file) : get_byte_in_task(file);
+    return posix__libc_handles(file) ? NEXT(getc)(file) : get_byte_in_task(file);
 }
 
 INTERPOSE int fgetc(FILE *file)
@@ -61,7 +61,7 @@ INTERPOSE int getchar(void)
 #define GETS_ONE(name)                                                                   \
     INTERPOSE int name(FILE *file)                                                       \
     {                                                                                    \
-        if (!IN_TASK() || posix__straight_in(file))                                      \
+        if (!IN_TASK() || posix__libc_handles_get(file))                                 \
             return NEXT(name)(file);                                                     \
         return get_byte_in_task(file);                                                   \
     }
@@ -72,7 +72,7 @@ GETS_ONE(__uflow) /* called by an inlined getc_unlocked() */
 
 INTERPOSE int getchar_unlocked(void)
 {
-    if (!IN_TASK() || posix__straight_in(stdin))
+    if (!IN_TASK() || posix__libc_handles_get(stdin))
         return NEXT(getchar_unlocked)();
     return get_byte_in_task(stdin);
 }
@@ -82,7 +82,7 @@ INTERPOSE int __underflow(FILE *file)
     struct posix__use use;
     int c = EOF;
 
-    if (!IN_TASK() || posix__straight_in(file))
+    if (!IN_TASK() || posix__libc_handles_get(file))
         return NEXT(__underflow)(file);
     if (!posix__begin_use(&use, file))
         return EOF;
@@ -147,7 +147,7 @@ static size_t read_in_task(void *to, size_t size, size_t n, FILE *file)
 
 INTERPOSE size_t fread(void *restrict to, size_t size, size_t n, FILE *restrict file)
 {
-    if (!IN_TASK() || posix__straight(file))
+    if (!IN_TASK() || posix__libc_handles(file))
         return NEXT(fread)(to, size, n, file);
     return read_in_task(to, size, n, file);
 }
@@ -155,7 +155,7 @@ INTERPOSE size_t fread(void *restrict to, size_t size, size_t n, FILE *restrict 
 INTERPOSE size_t fread_unlocked(void *restrict to, size_t size, size_t n,
                                 FILE *restrict file)
 {
-    if (!IN_TASK() || posix__straight(file))
+    if (!IN_TASK() || posix__libc_handles(file))
         return NEXT(fread_unlocked)(to, size, n, file);
     return read_in_task(to, size, n, file);
 }
@@ -171,7 +171,7 @@ static bool exceeds_room(size_t room, size_t size, size_t n)
 INTERPOSE size_t __fread_chk(void *restrict to, size_t room, size_t size, size_t n,
                              FILE *restrict file)
 {
-    if (!IN_TASK() || exceeds_room(room, size, n) || posix__straight(file))
+    if (!IN_TASK() || exceeds_room(room, size, n) || posix__libc_handles(file))
         return NEXT(__fread_chk)(to, room, size, n, file);
     return read_in_task(to, size, n, file);
 }
@@ -179,7 +179,7 @@ INTERPOSE size_t __fread_chk(void *restrict to, size_t room, size_t size, size_t
 INTERPOSE size_t __fread_unlocked_chk(void *restrict to, size_t room, size_t size,
                                       size_t n, FILE *restrict file)
 {
-    if (!IN_TASK() || exceeds_room(room, size, n) || posix__straight(file))
+    if (!IN_TASK() || exceeds_room(room, size, n) || posix__libc_handles(file))
         return NEXT(__fread_unlocked_chk)(to, room, size, n, file);
     return read_in_task(to, size, n, file);
 }
@@ -232,31 +232,31 @@ static char *gets_in_task(char *to, int size, FILE *file)
 }
 
 /*
- * True if the C library can perform the whole call: either posix__straight() is true, or
- * there is no space for a byte, so nothing is read.
+ * True if the C library can perform the whole call: either posix__libc_handles() is true,
+ * or there is no space for a byte, so nothing is read.
  */
-static bool gets_straight(const FILE *file, int size)
+static bool libc_handles_gets(const FILE *file, int size)
 {
-    return size < 2 || posix__straight(file);
+    return size < 2 || posix__libc_handles(file);
 }
 
 INTERPOSE char *fgets(char *restrict to, int size, FILE *restrict file)
 {
-    if (!IN_TASK() || gets_straight(file, size))
+    if (!IN_TASK() || libc_handles_gets(file, size))
         return NEXT(fgets)(to, size, file);
     return gets_in_task(to, size, file);
 }
 
 INTERPOSE char *fgets_unlocked(char *restrict to, int size, FILE *restrict file)
 {
-    if (!IN_TASK() || gets_straight(file, size))
+    if (!IN_TASK() || libc_handles_gets(file, size))
         return NEXT(fgets_unlocked)(to, size, file);
     return gets_in_task(to, size, file);
 }
 
 INTERPOSE char *__fgets_chk(char *restrict to, size_t room, int size, FILE *restrict file)
 {
-    if (!IN_TASK() || gets_straight(file, size) || (size_t)size > room)
+    if (!IN_TASK() || libc_handles_gets(file, size) || (size_t)size > room)
         return NEXT(__fgets_chk)(to, room, size, file);
     return gets_in_task(to, size, file);
 }
@@ -264,7 +264,7 @@ INTERPOSE char *__fgets_chk(char *restrict to, size_t room, int size, FILE *rest
 INTERPOSE char *__fgets_unlocked_chk(char *restrict to, size_t room, int size,
                                      FILE *restrict file)
 {
-    if (!IN_TASK() || gets_straight(file, size) || (size_t)size > room)
+    if (!IN_TASK() || libc_handles_gets(file, size) || (size_t)size > room)
         return NEXT(__fgets_unlocked_chk)(to, room, size, file);
     return gets_in_task(to, size, file);
 }
@@ -329,7 +329,7 @@ static ssize_t line_in_task(char **line, size_t *room, int delimiter, FILE *file
 INTERPOSE ssize_t getdelim(char **restrict line, size_t *restrict room, int delimiter,
                            FILE *restrict file)
 {
-    if (!IN_TASK() || line == NULL || room == NULL || posix__straight(file))
+    if (!IN_TASK() || line == NULL || room == NULL || posix__libc_handles(file))
         return NEXT(getdelim)(line, room, delimiter, file);
     return line_in_task(line, room, delimiter, file);
 }
@@ -337,7 +337,7 @@ INTERPOSE ssize_t getdelim(char **restrict line, size_t *restrict room, int deli
 INTERPOSE ssize_t __getdelim(char **restrict line, size_t *restrict room, int delimiter,
                              FILE *restrict file)
 {
-    if (!IN_TASK() || line == NULL || room == NULL || posix__straight(file))
+    if (!IN_TASK() || line == NULL || room == NULL || posix__libc_handles(file))
         return NEXT(__getdelim)(line, room, delimiter, file);
     return line_in_task(line, room, delimiter, file);
 }
@@ -345,7 +345,7 @@ INTERPOSE ssize_t __getdelim(char **restrict line, size_t *restrict room, int de
 INTERPOSE ssize_t getline(char **restrict line, size_t *restrict room,
                           FILE *restrict file)
 {
-    if (!IN_TASK() || line == NULL || room == NULL || posix__straight(file))
+    if (!IN_TASK() || line == NULL || room == NULL || posix__libc_handles(file))
         return NEXT(getline)(line, room, file);
     return line_in_task(line, room, '\n', file);
 }
@@ -408,7 +408,7 @@ static int scan_in_task(scan_fn *fn, FILE *file, const char *format, va_list arg
         int count;                                                                       \
                                                                                          \
         va_start(args, format);                                                          \
-        count = !IN_TASK() || posix__straight(file)                                      \
+        count = !IN_TASK() || posix__libc_handles(file)                                  \
                     ? NEXT(fn)(file, format, args)                                       \
                     : scan_in_task(NEXT(fn), file, format, args);                        \
         va_end(args);                                                                    \
@@ -416,8 +416,9 @@ static int scan_in_task(scan_fn *fn, FILE *file, const char *format, va_list arg
     })
 
 #define SCAN_ARGS(fn, file, format, args)                                                \
-    (!IN_TASK() || posix__straight(file) ? NEXT(fn)(file, format, args)                  \
-                                         : scan_in_task(NEXT(fn), file, format, args))
+    (!IN_TASK() || posix__libc_handles(file)                                             \
+         ? NEXT(fn)(file, format, args)                                                  \
+         : scan_in_task(NEXT(fn), file, format, args))
 
 /*
  * glibc's headers redirect scanf() and its relatives to the names of a C standard, so the

@@ -39,7 +39,7 @@ static int put_byte_locked(int c, FILE *file)
 {
     if (posix__put_at_once(file, c))
         return (unsigned char)c;
-    return posix__straight(file) ? NEXT(putc)(c, file) : put_byte(c, file);
+    return posix__libc_handles(file) ? NEXT(putc)(c, file) : put_byte(c, file);
 }
 
 INTERPOSE int fputc(int c, FILE *file)
@@ -60,7 +60,7 @@ INTERPOSE int putchar(int c)
 #define PUTS_ONE(name)                                                                   \
     INTERPOSE int name(int c, FILE *file)                                                \
     {                                                                                    \
-        if (!IN_TASK() || posix__straight_out(file))                                     \
+        if (!IN_TASK() || posix__libc_handles_put(file))                                 \
             return NEXT(name)(c, file);                                                  \
         return put_byte(c, file);                                                        \
     }
@@ -70,7 +70,7 @@ PUTS_ONE(putc_unlocked)
 
 INTERPOSE int putchar_unlocked(int c)
 {
-    if (!IN_TASK() || posix__straight_out(stdout))
+    if (!IN_TASK() || posix__libc_handles_put(stdout))
         return NEXT(putchar_unlocked)(c);
     return put_byte(c, stdout);
 }
@@ -78,7 +78,7 @@ INTERPOSE int putchar_unlocked(int c)
 /* called by an inlined putc_unlocked() */
 INTERPOSE int __overflow(FILE *file, int c)
 {
-    if (!IN_TASK() || c == EOF || posix__straight(file))
+    if (!IN_TASK() || c == EOF || posix__libc_handles(file))
         return NEXT(__overflow)(file, c);
     return put_byte(c, file);
 }
@@ -95,7 +95,7 @@ static size_t write_in_task(const void *from, size_t size, size_t n, FILE *file)
 INTERPOSE size_t fwrite(const void *restrict from, size_t size, size_t n,
                         FILE *restrict file)
 {
-    if (!IN_TASK() || posix__straight(file))
+    if (!IN_TASK() || posix__libc_handles(file))
         return NEXT(fwrite)(from, size, n, file);
     return write_in_task(from, size, n, file);
 }
@@ -103,7 +103,7 @@ INTERPOSE size_t fwrite(const void *restrict from, size_t size, size_t n,
 INTERPOSE size_t fwrite_unlocked(const void *restrict from, size_t size, size_t n,
                                  FILE *restrict file)
 {
-    if (!IN_TASK() || posix__straight(file))
+    if (!IN_TASK() || posix__libc_handles(file))
         return NEXT(fwrite_unlocked)(from, size, n, file);
     return write_in_task(from, size, n, file);
 }
@@ -117,14 +117,14 @@ static int puts_in_task(const char *text, FILE *file)
 
 INTERPOSE int fputs(const char *restrict text, FILE *restrict file)
 {
-    if (!IN_TASK() || posix__straight(file))
+    if (!IN_TASK() || posix__libc_handles(file))
         return NEXT(fputs)(text, file);
     return puts_in_task(text, file);
 }
 
 INTERPOSE int fputs_unlocked(const char *restrict text, FILE *restrict file)
 {
-    if (!IN_TASK() || posix__straight(file))
+    if (!IN_TASK() || posix__libc_handles(file))
         return NEXT(fputs_unlocked)(text, file);
     return puts_in_task(text, file);
 }
@@ -150,7 +150,7 @@ static int put_line(const char *text)
 
 INTERPOSE int puts(const char *text)
 {
-    if (!IN_TASK() || posix__straight(stdout))
+    if (!IN_TASK() || posix__libc_handles(stdout))
         return NEXT(puts)(text);
     return put_line(text);
 }
@@ -209,7 +209,7 @@ static int print_in_task(FILE *file, int fd, int flag, const char *format, va_li
     return n;
 }
 
-#define PRINTS(file) (IN_TASK() && !posix__straight(file))
+#define PRINTS(file) (IN_TASK() && !posix__libc_handles(file))
 
 #define WITH_ARGS(last, call)                                                            \
     __extension__({                                                                      \
@@ -326,9 +326,9 @@ static int flush_all(void)
 {
     int rc = 0;
 
-    if (!posix__straight(stdout) && flush_in_task(stdout) < 0)
+    if (!posix__libc_handles(stdout) && flush_in_task(stdout) < 0)
         rc = EOF;
-    if (!posix__straight(stderr) && flush_in_task(stderr) < 0)
+    if (!posix__libc_handles(stderr) && flush_in_task(stderr) < 0)
         rc = EOF;
     return rc < 0 ? rc : NEXT(fflush)(NULL);
 }
@@ -339,7 +339,7 @@ INTERPOSE int fflush(FILE *file)
         return NEXT(fflush)(file);
     if (file == NULL)
         return flush_all();
-    return posix__straight(file) ? NEXT(fflush)(file) : flush_in_task(file);
+    return posix__libc_handles(file) ? NEXT(fflush)(file) : flush_in_task(file);
 }
 
 INTERPOSE int fflush_unlocked(FILE *file)
@@ -348,7 +348,7 @@ INTERPOSE int fflush_unlocked(FILE *file)
         return NEXT(fflush_unlocked)(file);
     if (file == NULL)
         return flush_all();
-    return posix__straight(file) ? NEXT(fflush_unlocked)(file) : flush_in_task(file);
+    return posix__libc_handles(file) ? NEXT(fflush_unlocked)(file) : flush_in_task(file);
 }
 
 /*
@@ -376,7 +376,7 @@ INTERPOSE int fclose(FILE *file)
 
     if (posix__has_descriptor(file))
         coil_poll_end(file->_fileno);
-    if (!IN_TASK() || posix__straight(file))
+    if (!IN_TASK() || posix__libc_handles(file))
         return NEXT(fclose)(file);
     error = flush_for_close(file);
     posix__forget(file);
@@ -457,7 +457,7 @@ INTERPOSE int pclose(FILE *file)
 {
     if (posix__has_descriptor(file))
         coil_poll_end(file->_fileno);
-    if (!IN_TASK() || posix__straight(file))
+    if (!IN_TASK() || posix__libc_handles(file))
         return NEXT(pclose)(file);
     posix__forget(file);
     return pclose_in_task(file);
