@@ -11,7 +11,7 @@
 static struct judged_task *started[MANY];
 static size_t started_count;
 
-int told(const char *what, int rc)
+int trace_step(const char *what, int rc)
 {
     trace("%s: %s", what, rc == ABSENT ? "absent" : outcome(rc));
     return rc;
@@ -122,7 +122,7 @@ static size_t without_nulls(size_t n, coil_future *futures[])
     return kept;
 }
 
-static int told_of(const char *what, int rc, size_t n, const int rcs[])
+static int trace_wait(const char *what, int rc, size_t n, const int rcs[])
 {
     char states[MANY * 16] = "";
 
@@ -138,7 +138,7 @@ int gather(const char *what, unsigned flags, size_t n, coil_future *futures[])
 
     n = without_nulls(n, futures);
     rc = coil_gather(futures, n, flags, rcs);
-    return told_of(what, rc, n, rcs);
+    return trace_wait(what, rc, n, rcs);
 }
 
 int wait_for(const char *what, coil_wait_mode mode, int64_t deadline, size_t n,
@@ -152,7 +152,7 @@ int wait_for(const char *what, coil_wait_mode mode, int64_t deadline, size_t n,
     rc = coil_wait(futures, n, mode, deadline);
     for (size_t i = 0; i < n; i++)
         rcs[i] = coil_future_result(futures[i]);
-    return told_of(what, rc, n, rcs);
+    return trace_wait(what, rc, n, rcs);
 }
 
 int as_completed(const char *what, int64_t deadline, size_t n, coil_future *futures[])
@@ -167,7 +167,7 @@ int as_completed(const char *what, int64_t deadline, size_t n, coil_future *futu
         count++;
     }
     coil_as_completed_finish(&each);
-    return told(what, rc < 0 ? rc : count);
+    return trace_step(what, rc < 0 ? rc : count);
 }
 
 int race(const char *what, int64_t delay_ns, size_t n, struct judged_task *tasks[])
@@ -185,14 +185,14 @@ int race(const char *what, int64_t delay_ns, size_t n, struct judged_task *tasks
     }
     if (count == 0)
         return 0;
-    rc = told(what, coil_staggered_race(works, count, delay_ns, &winner, rcs));
+    rc = trace_step(what, coil_staggered_race(works, count, delay_ns, &winner, rcs));
     for (size_t i = 0; i < count && rcs[i] != -EINPROGRESS; i++)
         sprintf(states + strlen(states), "%s%s", i > 0 ? " " : "", outcome(rcs[i]));
     trace("raced: %s", states);
     return rc;
 }
 
-static void say_state(coil_future *future, void *name)
+static void trace_callback(coil_future *future, void *name)
 {
     trace("callback %s %s%s", (const char *)name, state(future), bindings());
 }
@@ -215,35 +215,36 @@ static void *intern(const char *name)
 
 int add_callback(const char *name, coil_future *future)
 {
-    return coil_future_add_callback(future, say_state, intern(name));
+    return coil_future_add_callback(future, trace_callback, intern(name));
 }
 
 int remove_callback(const char *name, coil_future *future)
 {
-    return coil_future_remove_callback(future, say_state, intern(name));
+    return coil_future_remove_callback(future, trace_callback, intern(name));
 }
 
 static coil_handle *handles[MARKS];
 
-static void say_mark(void *mark)
+static void trace_mark(void *mark)
 {
     trace("called %d%s", (int)(intptr_t)mark, bindings());
 }
 
 int call_soon(int mark)
 {
-    return coil_call_soon(say_mark, (void *)(intptr_t)mark, &handles[mark]);
+    return coil_call_soon(trace_mark, (void *)(intptr_t)mark, &handles[mark]);
 }
 
 int call_later(int seconds, int mark)
 {
-    return coil_call_later(COIL_SEC(seconds), say_mark, (void *)(intptr_t)mark,
+    return coil_call_later(COIL_SEC(seconds), trace_mark, (void *)(intptr_t)mark,
                            &handles[mark]);
 }
 
 int call_at(int when, int mark)
 {
-    return coil_call_at(COIL_SEC(when), say_mark, (void *)(intptr_t)mark, &handles[mark]);
+    return coil_call_at(COIL_SEC(when), trace_mark, (void *)(intptr_t)mark,
+                        &handles[mark]);
 }
 
 int cancel_call(int mark)

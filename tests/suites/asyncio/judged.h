@@ -31,7 +31,7 @@ struct judged_group {
 };
 
 /* Write `what` and the outcome of the call to the trace. Returns rc. */
-int told(const char *what, int rc);
+int trace_step(const char *what, int rc);
 
 /* ---- tasks and futures ------------------------------------------------------------- */
 

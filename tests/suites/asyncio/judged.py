@@ -80,7 +80,7 @@ def word_of(value):
     return value if isinstance(value, str) else "0" if value is None else str(int(value))
 
 
-async def told(what, awaitable):
+async def trace_step(what, awaitable):
     """Await, and write `what` and the outcome to the trace. True is written as 0. A failure is raised again."""
     try:
         value = await awaitable
@@ -90,8 +90,8 @@ async def told(what, awaitable):
     trace("%s: %s", what, word_of(None if value is True else value))
 
 
-def did(what, call, *args):
-    """Like told(), but for a call that does not wait. A failure is written to the trace, but not raised again."""
+def trace_call(what, call, *args):
+    """Like trace_step(), but for a call that does not wait. A failure is written to the trace, but not raised again."""
     try:
         word = word_of(call(*args))
     except asyncio.InvalidStateError:
@@ -107,7 +107,7 @@ def futures_of(things):
     return [future for future in futures if future]
 
 
-async def told_of(what, waiting, futures):
+async def trace_wait(what, waiting, futures):
     """"WHAT: OUTCOME [STATES]"."""
     outcome = 0
     try:
@@ -126,7 +126,7 @@ async def gather(what, return_exceptions, *things):
         await asyncio.gather(*futures, return_exceptions=return_exceptions)
         return 0
 
-    await told_of(what, waiting(), futures)
+    await trace_wait(what, waiting(), futures)
 
 
 async def wait(what, mode, seconds, *things):
@@ -137,7 +137,7 @@ async def wait(what, mode, seconds, *things):
         return len(done)
 
     if futures:
-        await told_of(what, waiting(), futures)
+        await trace_wait(what, waiting(), futures)
 
 
 async def as_completed(what, seconds, *things):
@@ -151,7 +151,7 @@ async def as_completed(what, seconds, *things):
             count += 1
         return count
 
-    await told(what, waiting())
+    await trace_step(what, waiting())
 
 
 async def race(what, delay, *tasks):
@@ -179,21 +179,21 @@ async def race(what, delay, *tasks):
 
     if works:
         try:
-            await told(what, waiting())
+            await trace_step(what, waiting())
         finally:
             trace("raced: %s", " ".join(states))
 
 
 def add_callback(name, future):
-    say = callbacks.setdefault(name, lambda f: tell_of_callback(name, f))
-    future.add_done_callback(say)
+    callback = callbacks.setdefault(name, lambda f: trace_callback(name, f))
+    future.add_done_callback(trace_callback)
 
 
-def tell_of_callback(name, future):
+def trace_callback(name, future):
     trace("callback %s %s%s", name, state(future), bindings())
 
 
-def tell_of_call(mark):
+def trace_mark(mark):
     trace("called %s%s", mark, bindings())
 
 
@@ -202,16 +202,16 @@ def remove_callback(name, future):
 
 
 def call_soon(mark):
-    handles[mark] = asyncio.get_running_loop().call_soon(tell_of_call, mark)
+    handles[mark] = asyncio.get_running_loop().call_soon(trace_mark, mark)
 
 
 def call_later(seconds, mark):
     loop = asyncio.get_running_loop()
-    handles[mark] = loop.call_later(seconds, tell_of_call, mark)
+    handles[mark] = loop.call_later(seconds, trace_mark, mark)
 
 
 def call_at(when, mark):
-    handles[mark] = asyncio.get_running_loop().call_at(when, tell_of_call, mark)
+    handles[mark] = asyncio.get_running_loop().call_at(when, trace_mark, mark)
 
 
 def cancel_call(mark):
@@ -340,8 +340,8 @@ class Scope:
             trace("scope over: expired %d", self.inner.expired())
 
 
-class telling:
-    """with telling("t0 scope 2"): print the outcome of the block, as told() does."""
+class traced_block:
+    """with traced_block("t0 scope 2"): print the outcome of the block, as trace_step() does."""
 
     def __init__(self, what):
         self.what = what

@@ -67,7 +67,7 @@ const char *failures(const coil_group *group)
     return text;
 }
 
-int tell(const char *what, int rc)
+int trace_outcome(const char *what, int rc)
 {
     trace("%s: %s", what, outcome(rc));
     return rc;
@@ -163,7 +163,7 @@ coil_future *new_future(void)
     return future;
 }
 
-void tell_exception(const coil_exception *exception, void *arg)
+void trace_exception(const coil_exception *exception, void *arg)
 {
     (void)arg;
     trace("%s: %s", exception->message, outcome(exception->rc));

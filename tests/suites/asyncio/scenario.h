@@ -55,7 +55,7 @@ const char *outcome(int rc);
 const char *state(coil_future *future);
 
 /* Write `what` and the outcome of the call to the trace. Returns rc. */
-int tell(const char *what, int rc);
+int trace_outcome(const char *what, int rc);
 
 /*
  * Return true if this is a bad day, and the allocation that it makes fail has already
@@ -83,7 +83,7 @@ void at_end(void (*fn)(void *arg), void *arg);
 const char *failures(const coil_group *group);
 
 /* An exception handler that prints its report: "MESSAGE: OUTCOME". */
-void tell_exception(const coil_exception *exception, void *arg);
+void trace_exception(const coil_exception *exception, void *arg);
 
 /* Wait for n turns of the loop. */
 int turns(int n);

@@ -40,10 +40,10 @@ __all__ = [
     "result_of",
     "scenario",
     "state",
-    "tell",
-    "tell_exception",
-    "telling_group",
-    "telling_timeout",
+    "trace_outcome",
+    "trace_exception",
+    "traced_group",
+    "traced_timeout",
     "ticker",
     "trace",
     "turns",
@@ -116,7 +116,7 @@ def attempt(call, *args):
         return name_of(error)
 
 
-async def tell(what, awaitable):
+async def trace_outcome(what, awaitable):
     """Write `what` and the outcome to the trace, and return the outcome."""
     try:
         value = await awaitable
@@ -128,7 +128,7 @@ async def tell(what, awaitable):
 
 
 @contextlib.asynccontextmanager
-async def telling_group(what="group"):
+async def traced_group(what="group"):
     """Like TaskGroup(), but writes `what`, the outcome and the group's failures to the trace."""
     try:
         async with asyncio.TaskGroup() as group:
@@ -142,7 +142,7 @@ async def telling_group(what="group"):
 
 
 @contextlib.asynccontextmanager
-async def telling_timeout(what, delay):
+async def traced_timeout(what, delay):
     """Like asyncio.timeout(), but writes `what`, the outcome, and whether the timeout expired to the trace."""
     try:
         async with asyncio.timeout(delay) as scope:
@@ -178,7 +178,7 @@ def eager_task(coro, **options):
     loop = asyncio.get_running_loop()
     return asyncio.Task(coro, loop=loop, eager_start=True, **options)
 
-def tell_exception(loop, context):
+def trace_exception(loop, context):
     """An exception handler that prints its report: "MESSAGE: OUTCOME"."""
     error = context.get("exception")
     trace("%s: %s", context["message"], name_of(error) if error is not None else 0)

@@ -233,16 +233,16 @@ class InPython(Pair):
         if node.body is not None:
             return getattr(self, verb)(node, what, task, scopes)
         if verb == "park":
-            return [f'await told("{what}", {task}.park())']
+            return [f'await trace_step("{what}", {task}.park())']
         if verb in WAITS:
-            return [f'await told("{what}", {WAITS[verb][0](*args)})']
+            return [f'await trace_step("{what}", {WAITS[verb][0](*args)})']
         if verb in NOW:
-            return [f'did("{what}", {NOW[verb][0](*args)})']
+            return [f'trace_call("{what}", {NOW[verb][0](*args)})']
         if verb in ("callback", "uncallback"):
             call = "add_callback" if verb == "callback" else "remove_callback"
-            return [f'did("{what}", {call}, "{task} {args[0]}", {py_future(args[0])})']
+            return [f'trace_call("{what}", {call}, "{task} {args[0]}", {py_future(args[0])})']
         if verb == "reschedule":
-            return [f'did("{what}", reschedule, {scopes[-1]}, {py_seconds(args[0])})']
+            return [f'trace_call("{what}", reschedule, {scopes[-1]}, {py_seconds(args[0])})']
         if verb in ("gather", "gather_all"):
             words = [f'"{what}"', str(verb == "gather_all"), *self.others(args, task)]
             return [f"await gather({', '.join(words)})"]
@@ -261,14 +261,14 @@ class InPython(Pair):
 
     def group(self, node, what, task, scopes):
         body = self.block(node.body, task, scopes)
-        return [f'with telling("{what}"):', f"    async with {node.args[0]}:",
+        return [f'with traced_block("{what}"):', f"    async with {node.args[0]}:",
                 *indent(body, 2)]  # fmt: skip
 
     def scope(self, node, what, task, scopes, call="asyncio.timeout"):
         name = f"scope{len(scopes) + 1}"
         body = self.block(node.body, task, [*scopes, name])
         made = f"Scope({call}({py_seconds(node.args[0])}))"
-        return [f'with telling("{what}"):', f"    async with {made} as {name}:",
+        return [f'with traced_block("{what}"):', f"    async with {made} as {name}:",
                 *indent(body, 2)]  # fmt: skip
 
     def scope_at(self, node, what, task, scopes):
@@ -280,9 +280,9 @@ class InPython(Pair):
 
     def hold(self, node, what, task, scopes):
         lock = node.args[0]
-        return [f'await told("{what}", {lock}.acquire())', "try:",
+        return [f'await trace_step("{what}", {lock}.acquire())', "try:",
                 *indent(self.block(node.body, task, scopes)), "finally:",
-                f'    did("{task} release {lock}", release, {lock})']  # fmt: skip
+                f'    trace_call("{task} release {lock}", release, {lock})']  # fmt: skip
 
     def do_try(self, node, what, task, scopes):
         handler = indent(self.block(node.handler, task, scopes))
@@ -388,9 +388,9 @@ class InC(Pair):
             return getattr(self, verb)(node, what, task, scopes)
         if verb in WAITS:
             but = " && rc != -EPERM" if verb in MAY_GO_ON else ""
-            return self.checked(f'told("{what}", {WAITS[verb][1](*args)})', but)
+            return self.checked(f'trace_step("{what}", {WAITS[verb][1](*args)})', but)
         if verb in NOW:
-            return self.now(what, NOW[verb][1](*args), self.says_nothing(verb, args))
+            return self.now(what, NOW[verb][1](*args), self.has_no_outcome(verb, args))
         if verb in ("callback", "uncallback"):
             call = "add_callback" if verb == "callback" else "remove_callback"
             call = f'{call}("{task} {args[0]}", {c_future(args[0])})'
@@ -420,20 +420,20 @@ class InC(Pair):
         }[verb]()
 
     @staticmethod
-    def says_nothing(verb, args):
+    def has_no_outcome(verb, args):
         return verb in NOTHING or (verb == "release" and args[0][0] == "s")
 
     @staticmethod
-    def now(what, call, says_nothing=False):
-        if says_nothing:
-            return [f"{call};", f'told("{what}", 0);']
-        return [f'told("{what}", {call});']
+    def now(what, call, has_no_outcome=False):
+        if has_no_outcome:
+            return [f"{call};", f'trace_step("{what}", 0);']
+        return [f'trace_step("{what}", {call});']
 
     def group(self, node, what, task, scopes):
         body = self.inner(node.body, task, "group", scopes)
         group = node.args[0]
         return [f"group_enter(&{group});",
-                *self.checked(f'told("{what}", group_exit(&{group}, {body}))')]  # fmt: skip
+                *self.checked(f'trace_step("{what}", group_exit(&{group}, {body}))')]  # fmt: skip
 
     def scope(self, node, what, task, scopes, deadline=None):
         name = f"{task}_scope{len(self.statics)}"
@@ -441,7 +441,7 @@ class InC(Pair):
         body = self.inner(node.body, task, "scope", [*scopes, name])
         deadline = deadline or c_deadline(node.args[0])
         return [*self.checked(f"coil_scope_enter(&{name}, {deadline})"),
-                *self.checked(f'told("{what}", scope_exit(&{name}, {body}))')]  # fmt: skip
+                *self.checked(f'trace_step("{what}", scope_exit(&{name}, {body}))')]  # fmt: skip
 
     def scope_at(self, node, what, task, scopes):
         return self.scope(node, what, task, scopes, f"COIL_SEC({node.args[0]})")
@@ -459,7 +459,7 @@ class InC(Pair):
         body = self.inner(node.body, task, "hold", scopes)
         lock = node.args[0]
         release = self.now(f"{task} release {lock}", c_lock(lock, "release"), lock[0] == "s")
-        return [*self.checked(f'told("{what}", {c_lock(lock, "acquire")})'),
+        return [*self.checked(f'trace_step("{what}", {c_lock(lock, "acquire")})'),
                 f"rc = {body};", *release, "if (rc < 0)", "    return rc;"]  # fmt: skip
 
     def do_try(self, node, what, task, scopes):

@@ -191,7 +191,7 @@ class Interpreter:
         values = ((name, variable.get()) for name, variable in self.variables.items())
         return "".join(f" {name}={value}" for name, value in values if value)
 
-    def say(self, who, what):
+    def trace_callback(self, who, what):
         """Write the line of a callback to the trace."""
         self.trace(who, what + self.bindings())
 
@@ -489,10 +489,10 @@ class Interpreter:
         if future is None:
             return "absent"
 
-        def say(future):
-            self.say("callback", f"{body.name} {name} {state_of(future)}")
+        def trace_state(future):
+            self.trace_callback("callback", f"{body.name} {name} {state_of(future)}")
 
-        future.add_done_callback(body.callbacks.setdefault(name, say))
+        future.add_done_callback(body.callbacks.setdefault(name, trace_state))
 
     def do_uncallback(self, body, name):
         future = self.future(body, name)
@@ -501,13 +501,13 @@ class Interpreter:
         return future.remove_done_callback(body.callbacks.get(name))
 
     def do_soon(self, body, mark):
-        self.handles[mark] = self.loop.call_soon(self.say, "soon", mark)
+        self.handles[mark] = self.loop.call_soon(self.trace_callback, "soon", mark)
 
     def do_later(self, body, ticks, mark):
-        self.handles[mark] = self.loop.call_later(int(ticks), self.say, "later", mark)
+        self.handles[mark] = self.loop.call_later(int(ticks), self.trace_callback, "later", mark)
 
     def do_at(self, body, when, mark):
-        self.handles[mark] = self.loop.call_at(int(when), self.say, "at", mark)
+        self.handles[mark] = self.loop.call_at(int(when), self.trace_callback, "at", mark)
 
     def do_unschedule(self, body, mark):
         if mark not in self.handles:

@@ -8,8 +8,8 @@ static int t0_group_1(void)
 {
     int rc;
 
-    told("t0 eager_child t1 g0", start_eagerly(&t1, &g0));
-    rc = told("t0 await t1", coil_await(future_of(&t1)));
+    trace_step("t0 eager_child t1 g0", start_eagerly(&t1, &g0));
+    rc = trace_step("t0 await t1", coil_await(future_of(&t1)));
     if (rc < 0)
         return rc;
     return 0;
@@ -20,7 +20,7 @@ static int t0_try_2(void)
     int rc;
 
     group_enter(&g0);
-    rc = told("t0 group g0", group_exit(&g0, t0_group_1()));
+    rc = trace_step("t0 group g0", group_exit(&g0, t0_group_1()));
     if (rc < 0)
         return rc;
     return 0;
@@ -28,7 +28,7 @@ static int t0_try_2(void)
 
 static int t0_except_3(void)
 {
-    told("t0 cancelling", coil_task_cancelling(coil_task_current()));
+    trace_step("t0 cancelling", coil_task_cancelling(coil_task_current()));
     return 0;
 }
 
@@ -43,7 +43,7 @@ static int t0_run(void)
     }
     if (rc < 0)
         return rc;
-    told("t0 cancelling", coil_task_cancelling(coil_task_current()));
+    trace_step("t0 cancelling", coil_task_cancelling(coil_task_current()));
     return 0;
 }
 
@@ -51,9 +51,9 @@ static int t1_run(void)
 {
     int rc;
 
-    told("t1 gcancel g0", group_cancel(&g0));
-    told("t1 cancelling", coil_task_cancelling(coil_task_current()));
-    rc = told("t1 sleep 1", coil_sleep(COIL_SEC(1)));
+    trace_step("t1 gcancel g0", group_cancel(&g0));
+    trace_step("t1 cancelling", coil_task_cancelling(coil_task_current()));
+    rc = trace_step("t1 sleep 1", coil_sleep(COIL_SEC(1)));
     if (rc < 0)
         return rc;
     return 0;

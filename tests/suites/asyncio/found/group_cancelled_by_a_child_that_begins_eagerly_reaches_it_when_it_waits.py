@@ -6,21 +6,21 @@ g0 = Group()
 @Task
 async def t0():
     try:
-        with telling("t0 group g0"):
+        with traced_block("t0 group g0"):
             async with g0:
-                did("t0 eager_child t1 g0", t1.start_eagerly, g0)
-                await told("t0 await t1", t1.task)
+                trace_call("t0 eager_child t1 g0", t1.start_eagerly, g0)
+                await trace_step("t0 await t1", t1.task)
     except Exception as error:
         trace("t0 caught %s", name_of(error))
-        did("t0 cancelling", asyncio.current_task().cancelling)
-    did("t0 cancelling", asyncio.current_task().cancelling)
+        trace_call("t0 cancelling", asyncio.current_task().cancelling)
+    trace_call("t0 cancelling", asyncio.current_task().cancelling)
 
 
 @Task
 async def t1():
-    did("t1 gcancel g0", g0.cancel)
-    did("t1 cancelling", asyncio.current_task().cancelling)
-    await told("t1 sleep 1", asyncio.sleep(1))
+    trace_call("t1 gcancel g0", g0.cancel)
+    trace_call("t1 cancelling", asyncio.current_task().cancelling)
+    await trace_step("t1 sleep 1", asyncio.sleep(1))
 
 
 @scenario

@@ -8,9 +8,9 @@ TASK(t3);
 
 static int t0_group_1(void)
 {
-    told("t0 child t1 g0", start_task(&t1, &g0));
-    told("t0 child t2 g0", start_task(&t2, &g0));
-    told("t0 child t3 g0", start_task(&t3, &g0));
+    trace_step("t0 child t1 g0", start_task(&t1, &g0));
+    trace_step("t0 child t2 g0", start_task(&t2, &g0));
+    trace_step("t0 child t3 g0", start_task(&t3, &g0));
     return 0;
 }
 
@@ -19,7 +19,7 @@ static int t0_try_2(void)
     int rc;
 
     group_enter(&g0);
-    rc = told("t0 group g0", group_exit(&g0, t0_group_1()));
+    rc = trace_step("t0 group g0", group_exit(&g0, t0_group_1()));
     if (rc < 0)
         return rc;
     return 0;
@@ -27,7 +27,7 @@ static int t0_try_2(void)
 
 static int t0_except_3(void)
 {
-    told("t0 cancelling", coil_task_cancelling(coil_task_current()));
+    trace_step("t0 cancelling", coil_task_cancelling(coil_task_current()));
     return 0;
 }
 
@@ -49,7 +49,7 @@ static int t1_run(void)
 {
     int rc;
 
-    rc = told("t1 sleep 1", coil_sleep(COIL_SEC(1)));
+    rc = trace_step("t1 sleep 1", coil_sleep(COIL_SEC(1)));
     if (rc < 0)
         return rc;
     return -EIO;
@@ -59,7 +59,7 @@ static int t2_try_4(void)
 {
     int rc;
 
-    rc = told("t2 sleep 9", coil_sleep(COIL_SEC(9)));
+    rc = trace_step("t2 sleep 9", coil_sleep(COIL_SEC(9)));
     if (rc < 0)
         return rc;
     return 0;
@@ -69,7 +69,7 @@ static int t2_except_5(void)
 {
     int rc;
 
-    rc = told("t2 sleep 1", coil_sleep(COIL_SEC(1)));
+    rc = trace_step("t2 sleep 1", coil_sleep(COIL_SEC(1)));
     if (rc < 0)
         return rc;
     return -EPROTO;
@@ -94,7 +94,7 @@ static int t3_try_6(void)
 {
     int rc;
 
-    rc = told("t3 sleep 9", coil_sleep(COIL_SEC(9)));
+    rc = trace_step("t3 sleep 9", coil_sleep(COIL_SEC(9)));
     if (rc < 0)
         return rc;
     return 0;
@@ -104,10 +104,10 @@ static int t3_except_7(void)
 {
     int rc;
 
-    rc = told("t3 sleep 5", coil_sleep(COIL_SEC(5)));
+    rc = trace_step("t3 sleep 5", coil_sleep(COIL_SEC(5)));
     if (rc < 0)
         return rc;
-    told("t3 cancelling", coil_task_cancelling(coil_task_current()));
+    trace_step("t3 cancelling", coil_task_cancelling(coil_task_current()));
     return 0;
 }
 

@@ -9,7 +9,7 @@ static coil_task *tasks[2];
 
 static int callback_cancels_waiter(void *name)
 {
-    int rc = tell(name, coil_await(callback_cancels_future));
+    int rc = trace_outcome(name, coil_await(callback_cancels_future));
 
     trace("counted: %d", coil_task_cancelling(coil_task_current()));
     return rc;
@@ -224,7 +224,7 @@ SCENARIO(callback_that_was_last_is_removed)
 
 static int callbacks_and_awaiters_waiter(void *name)
 {
-    tell(name, coil_await(callback_cancels_future));
+    trace_outcome(name, coil_await(callback_cancels_future));
     return 0;
 }
 
@@ -294,7 +294,7 @@ SCENARIO(callbacks_are_called_for_a_failure)
     return 0;
 }
 
-static void say(coil_future *future, void *i)
+static void trace_state(coil_future *future, void *i)
 {
     trace("callback %d: %s", (int)(intptr_t)i, state(future));
 }
@@ -308,7 +308,7 @@ SCENARIO(callbacks_are_called_in_the_next_turn)
     coil_future *future = new_future();
     coil_task *ticks = start(ticker, TURNS(2));
 
-    if (ticks == NULL || add_each(future, say, 3) < 0)
+    if (ticks == NULL || add_each(future, trace_state, 3) < 0)
         return -ENOMEM;
     coil_future_set(future, 17, NULL, NULL);
     trace("set");

@@ -5,7 +5,7 @@ from scenario import *
 
 async def callback_cancels_waiter(i, future):
     try:
-        await tell("waiter %d" % i, future)
+        await trace_outcome("waiter %d" % i, future)
     finally:
         trace("counted: %d", asyncio.current_task().cancelling())
 

@@ -8,14 +8,14 @@ static coil_future *all_kinds_future;
 static int all_kinds_body(void *what)
 {
     if (strcmp(what, "wait") == 0)
-        return tell(what, coil_wait(&all_kinds_future, 1, COIL_WAIT_ALL, COIL_NEVER) < 0
-                              ? -EIO
-                              : 0);
+        return trace_outcome(
+            what,
+            coil_wait(&all_kinds_future, 1, COIL_WAIT_ALL, COIL_NEVER) < 0 ? -EIO : 0);
     if (strcmp(what, "gather") == 0)
-        return tell(what, coil_gather(&all_kinds_future, 1, 0, NULL));
+        return trace_outcome(what, coil_gather(&all_kinds_future, 1, 0, NULL));
     if (strcmp(what, "shield") == 0)
-        return tell(what, coil_shield(all_kinds_future));
-    return tell(what, coil_await(all_kinds_future));
+        return trace_outcome(what, coil_shield(all_kinds_future));
+    return trace_outcome(what, coil_await(all_kinds_future));
 }
 
 static void all_kinds_callback(coil_future *done, void *arg)
@@ -175,7 +175,7 @@ SCENARIO(future_failure_is_not_reported_after_cancel)
 {
     static const char *const hows[] = {"dropped", "retrieved", "cancelled"};
 
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     for (int i = 0; i < 3; i++) {
         coil_future *future;
         int rc = coil_future_create(&future);
@@ -195,8 +195,8 @@ SCENARIO(future_failure_is_not_reported_after_cancel)
 
 static int future_is_awaited_body(void *future)
 {
-    tell("first", coil_await(future));
-    tell("second", coil_await(future));
+    trace_outcome("first", coil_await(future));
+    trace_outcome("second", coil_await(future));
     return 3;
 }
 
@@ -268,7 +268,7 @@ static int future_keeps_body(void *future)
     int rc = coil_await(future);
 
     if (rc == -ECANCELED)
-        trace("told: %s", coil_future_cancel_reason(future));
+        trace("cancelled: %s", coil_future_cancel_reason(future));
     return rc;
 }
 
@@ -348,7 +348,7 @@ SCENARIO(futures_wake_in_the_order_in_which_they_are_set)
 
 static int one_of_two_waiter(void *name)
 {
-    int rc = tell(name, coil_await(all_kinds_future));
+    int rc = trace_outcome(name, coil_await(all_kinds_future));
 
     trace("counted: %d", coil_task_cancelling(coil_task_current()));
     return rc;
@@ -386,7 +386,7 @@ static void result_that_comes_set(void *future)
 
 static int result_that_comes_body(void *future)
 {
-    return tell("task", coil_await(future));
+    return trace_outcome("task", coil_await(future));
 }
 
 /*

@@ -10,16 +10,16 @@ async def all_kinds_of_waiters_stand_in_one_line():
     future = new_future()
 
     async def awaits():
-        await tell("await", future)
+        await trace_outcome("await", future)
 
     async def shields():
-        await tell("shield", asyncio.shield(future))
+        await trace_outcome("shield", asyncio.shield(future))
 
     async def gathers():
-        await tell("gather", asyncio.gather(future))
+        await trace_outcome("gather", asyncio.gather(future))
 
     async def waits():
-        await tell("wait", asyncio.wait([future]))
+        await trace_outcome("wait", asyncio.wait([future]))
 
     tasks = [asyncio.create_task(body()) for body in (waits, gathers, shields, awaits)]
     await turns(1)
@@ -107,7 +107,7 @@ async def future_begins_pending_and_is_cancelled_at_once():
 async def future_failure_is_not_reported_after_cancel():
     """A failed future is reported when it is released, unless its failure was retrieved or the future was cancelled
     after it had failed."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     for how in "dropped", "retrieved", "cancelled":
         trace("%s", how)
         future = new_future()
@@ -120,8 +120,8 @@ async def future_failure_is_not_reported_after_cancel():
 
 
 async def future_is_awaited_body(future):
-    await tell("first", future)
-    await tell("second", future)
+    await trace_outcome("first", future)
+    await trace_outcome("second", future)
     return 3
 
 
@@ -155,7 +155,7 @@ async def future_keeps_body(future):
     try:
         await future
     except asyncio.CancelledError as error:
-        trace("told: %s", error.args[0])
+        trace("cancelled: %s", error.args[0])
         raise
 
 
@@ -207,7 +207,7 @@ async def futures_wake_in_the_order_in_which_they_are_set():
 
 async def one_of_two_waiter(i, future):
     try:
-        await tell("waiter %d" % i, future)
+        await trace_outcome("waiter %d" % i, future)
     finally:
         trace("counted: %d", asyncio.current_task().cancelling())
 
@@ -231,7 +231,7 @@ async def result_that_comes_after_cancel_is_refused():
     future = new_future()
     asyncio.get_running_loop().call_later(
         2, lambda: trace("timer sets: %s", attempt(future.set_result, 2)))  # fmt: skip
-    task = asyncio.create_task(tell("task", future))
+    task = asyncio.create_task(trace_outcome("task", future))
     await asyncio.sleep(1)
     trace("cancel: %s", result_of(task.cancel()))
     await asyncio.sleep(2)

@@ -21,7 +21,7 @@ static int waiter(void *arg)
 
     if (rc < 0)
         return rc;
-    rc = tell("shield", coil_shield(coil_task_future(task)));
+    rc = trace_outcome("shield", coil_shield(coil_task_future(task)));
     coil_task_release(task);
     return rc;
 }
@@ -37,7 +37,7 @@ SCENARIO(never_retrieved_failure_behind_a_shield_is_reported)
 
     if (task == NULL)
         return -ENOMEM;
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     rc = coil_sleep(COIL_SEC(1));
     if (rc < 0)
         return rc;
@@ -57,7 +57,7 @@ SCENARIO(never_retrieved_failure_of_a_future_is_reported)
 
     if (rc < 0)
         return rc;
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     other = coil_future_retain(future);
     coil_future_set(future, -EIO, NULL, NULL);
     trace("set");
@@ -90,7 +90,7 @@ SCENARIO(never_retrieved_failure_of_a_task_is_reported)
 
     if (rc < 0)
         return rc;
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     rc = coil_spawn(never_retrieved_failure_of_a_task_body, "loose", NULL, NULL);
     if (rc == 0)
         rc = coil_sleep(COIL_SEC(2));
@@ -126,7 +126,7 @@ SCENARIO(never_retrieved_failure_of_the_last_waited_for_is_reported)
     coil_task *tasks[2] = {NULL};
     int rc = 0;
 
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     for (int i = 0; i < 2 && rc == 0; i++) {
         rc = coil_spawn(body, &works[i], NULL, &tasks[i]);
         if (rc == 0)
@@ -151,7 +151,7 @@ SCENARIO(never_retrieved_failure_that_ended_a_wait_is_silent)
     coil_task *tasks[2] = {NULL};
     int rc = 0;
 
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     for (int i = 0; i < 2 && rc == 0; i++) {
         rc = coil_spawn(body, &works[i], NULL, &tasks[i]);
         if (rc == 0)
@@ -187,7 +187,7 @@ SCENARIO(never_retrieved_failure_that_was_asked_for_is_silent)
     static const char *const ways[] = {"result", "exception", "awaited"};
     coil_future *future;
 
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     for (int i = 0; i < 3; i++) {
         future = failed();
         if (future == NULL)
@@ -212,7 +212,7 @@ SCENARIO(never_retrieved_failures_after_a_wait_are_reported)
     coil_task *tasks[2] = {NULL};
     int rc = 0;
 
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     for (int i = 0; i < 2 && rc == 0; i++) {
         rc = coil_spawn(body, &works[i], NULL, &tasks[i]);
         if (rc == 0)
@@ -250,7 +250,7 @@ SCENARIO(never_retrieved_failures_are_reported_in_the_order_of_release)
     coil_task *tasks[3] = {NULL};
     int rc = 0;
 
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     for (intptr_t i = 0; i < 3 && rc == 0; i++)
         rc = coil_spawn(never_retrieved_failures_are_reported_body, (void *)i, NULL,
                         &tasks[i]);
@@ -283,7 +283,7 @@ SCENARIO(never_retrieved_failures_of_gathered_tasks_are_silent)
     coil_task *tasks[4] = {NULL};
     int rc = 0;
 
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     for (intptr_t i = 0; i < 4 && rc == 0; i++) {
         rc = coil_spawn(never_retrieved_failures_of_gathered_body, (void *)(i + 1), NULL,
                         &tasks[i]);
@@ -306,7 +306,7 @@ SCENARIO(never_retrieved_results_are_silent)
     coil_future *futures[COUNT] = {NULL};
     int rc = 0;
 
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     for (int i = 0; i < COUNT && rc == 0; i++)
         rc = coil_future_create(&futures[i]);
     if (rc == 0) {

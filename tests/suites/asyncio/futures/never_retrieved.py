@@ -10,14 +10,14 @@ async def never_retrieved_failure_behind_body():
 
 
 async def waiter():
-    await tell("shield", asyncio.shield(asyncio.create_task(never_retrieved_failure_behind_body())))
+    await trace_outcome("shield", asyncio.shield(asyncio.create_task(never_retrieved_failure_behind_body())))
 
 
 @scenario
 async def never_retrieved_failure_behind_a_shield_is_reported():
     """If the task that awaits a shielded future is cancelled, and the future fails later, the failure is reported,
     because no task retrieves it."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     task = asyncio.create_task(waiter())
     await asyncio.sleep(1)
     task.cancel()
@@ -29,7 +29,7 @@ async def never_retrieved_failure_behind_a_shield_is_reported():
 async def never_retrieved_failure_of_a_future_is_reported():
     """A failed future that was never retrieved is reported once, when its last reference is
     released."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     future = new_future()
     other = future
     future.set_exception(Failure("EIO"))
@@ -51,7 +51,7 @@ async def never_retrieved_failure_of_a_task_body(name):
 async def never_retrieved_failure_of_a_task_is_reported():
     """If a task's failure was never retrieved, it is reported when the last reference to the task is released, or when
     the task ends without references."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     held = asyncio.create_task(never_retrieved_failure_of_a_task_body("held"))
     asyncio.create_task(never_retrieved_failure_of_a_task_body("loose"))
     await asyncio.sleep(2)
@@ -71,7 +71,7 @@ async def body(i, fails):
 async def never_retrieved_failure_of_the_last_waited_for_is_reported():
     """A wait for the first failure does not retrieve the failure of the last future, because the wait would also end if
     that future succeeded."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     tasks = [asyncio.create_task(body(i + 1, fails)) for i, fails in enumerate((False, True))]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
     trace("waited")
@@ -84,7 +84,7 @@ async def never_retrieved_failure_of_the_last_waited_for_is_reported():
 @scenario
 async def never_retrieved_failure_that_ended_a_wait_is_silent():
     """A wait for the first failure retrieves that failure, but not later ones."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     tasks = [asyncio.create_task(body(i + 1, fails)) for i, fails in enumerate((True, True))]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
     trace("waited")
@@ -103,7 +103,7 @@ def failed():
 @scenario
 async def never_retrieved_failure_that_was_asked_for_is_silent():
     """A failure that was retrieved through the result, the exception or an await is not reported."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     future = failed()
     trace("result: %s", attempt(future.result))
     del future
@@ -122,7 +122,7 @@ async def never_retrieved_failure_that_was_asked_for_is_silent():
 @scenario
 async def never_retrieved_failures_after_a_wait_are_reported():
     """Waiting until all futures have ended does not retrieve their results."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     tasks = [asyncio.create_task(body(i + 1, fails)) for i, fails in enumerate((True, True))]
     await asyncio.wait(tasks, return_when=asyncio.ALL_COMPLETED)
     trace("waited")
@@ -142,7 +142,7 @@ async def never_retrieved_failures_are_reported_body(i):
 async def never_retrieved_failures_are_reported_in_the_order_of_release():
     """Failures are reported in the order in which the futures are released, not in the order in which they
     failed."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     tasks = [asyncio.create_task(never_retrieved_failures_are_reported_body(i)) for i in range(3)]
     await asyncio.sleep(3)
     for i in (1, 2, 0):
@@ -160,7 +160,7 @@ async def never_retrieved_failures_of_gathered_body(seconds):
 async def never_retrieved_failures_of_gathered_tasks_are_silent():
     """gather() returns the first failure of its tasks, and marks later failures as retrieved, so they are not
     reported."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     bodies = map(never_retrieved_failures_of_gathered_body, (1, 2, 3))
     gathered = asyncio.gather(*map(asyncio.create_task, bodies))
     asyncio.create_task(never_retrieved_failures_of_gathered_body(4))
@@ -172,7 +172,7 @@ async def never_retrieved_failures_of_gathered_tasks_are_silent():
 @scenario
 async def never_retrieved_results_are_silent():
     """Only failures are reported, not results, cancelled futures or pending futures."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     pending, result, asked, cancelled = [new_future() for _ in range(4)]
     result.set_result(42)
     asked.set_result(43)

@@ -52,7 +52,7 @@ int run_loop(coil_loop *loop)
     return incomplete ? -ENOMEM : coil_loop_run_forever(loop);
 }
 
-void say(void *text)
+void trace_text(void *text)
 {
     trace("%s", (const char *)text);
 }

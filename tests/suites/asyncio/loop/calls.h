@@ -38,7 +38,7 @@ coil_handle *at(int seconds, coil_callback fn, void *arg);
 int run_loop(coil_loop *loop);
 
 /* Callbacks that print a line, stop the loop, or cancel the handle. */
-void say(void *text);
+void trace_text(void *text);
 void stop(void *unused);
 void cancel_handle(void *handle);
 

@@ -12,7 +12,7 @@ static int debug_mode_worker(void *name)
     return 0;
 }
 
-static void tell_mode(void *arg)
+static void trace_mode(void *arg)
 {
     (void)arg;
     trace("callback: debug %d", coil_debug());
@@ -21,7 +21,7 @@ static void tell_mode(void *arg)
 static int run_both(void)
 {
     coil_task *one, *two;
-    int rc = coil_call_soon(tell_mode, NULL, NULL);
+    int rc = coil_call_soon(trace_mode, NULL, NULL);
 
     if (rc == 0)
         rc = coil_spawn(debug_mode_worker, "one", NULL, &one);
@@ -82,7 +82,7 @@ static int debug_times_worker(void *arg)
     return 0;
 }
 
-static void say(void *text)
+static void trace_text(void *text)
 {
     trace("%s", (const char *)text);
 }
@@ -104,9 +104,9 @@ SCENARIO(debug_times_each_step_and_callback)
     rc =
         coil_spawn(debug_times_worker, NULL, &(coil_spawn_opts){.name = "worker"}, &task);
     if (rc == 0)
-        rc = coil_call_soon(say, "called soon", NULL);
+        rc = coil_call_soon(trace_text, "called soon", NULL);
     if (rc == 0)
-        rc = coil_call_later(COIL_SEC(1), say, "called later", NULL);
+        rc = coil_call_later(COIL_SEC(1), trace_text, "called later", NULL);
     if (rc == 0)
         coil_task_await(task);
     coil_task_release(task);
@@ -149,7 +149,7 @@ PLAIN_SCENARIO(exception_handler_belongs_to_its_loop)
         if (rc < 0)
             return rc;
         if (i != 1)
-            coil_set_exception_handler(tell_exception, NULL);
+            coil_set_exception_handler(trace_exception, NULL);
         rc = coil_call_soon(fail, names[i], NULL);
         if (rc == 0)
             rc = coil_call_soon(stop, NULL, NULL);
@@ -170,9 +170,9 @@ static void other(const coil_exception *exception, void *arg)
 
 static const char *exception_handler_is_asked_name(coil_exception_handler handler)
 {
-    return handler == NULL             ? "none"
-           : handler == tell_exception ? "tell_exception"
-                                       : "other";
+    return handler == NULL              ? "none"
+           : handler == trace_exception ? "trace_exception"
+                                        : "other";
 }
 
 /*
@@ -181,8 +181,8 @@ static const char *exception_handler_is_asked_name(coil_exception_handler handle
  */
 SCENARIO(exception_handler_is_asked_for_and_replaced)
 {
-    coil_exception_handler handlers[] = {NULL, tell_exception, other, NULL,
-                                         tell_exception};
+    coil_exception_handler handlers[] = {NULL, trace_exception, other, NULL,
+                                         trace_exception};
 
     for (int i = 0; i < 5; i++) {
         coil_set_exception_handler(handlers[i], NULL);
@@ -194,7 +194,7 @@ SCENARIO(exception_handler_is_asked_for_and_replaced)
     return 0;
 }
 
-static void tell_all(void *where)
+static void trace_handler_call(void *where)
 {
     trace("%s: before", (const char *)where);
     coil_call_exception_handler(&(coil_exception){.message = "hello", .rc = -EIO});
@@ -209,13 +209,13 @@ SCENARIO(exception_handler_is_called_at_once)
 {
     int rc;
 
-    coil_set_exception_handler(tell_exception, NULL);
-    rc = coil_call_soon(tell_all, "callback", NULL);
+    coil_set_exception_handler(trace_exception, NULL);
+    rc = coil_call_soon(trace_handler_call, "callback", NULL);
     if (rc < 0)
         return rc;
-    tell_all("task");
+    trace_handler_call("task");
     turns(1);
-    rc = coil_call_later(COIL_SEC(1), tell_all, "timer", NULL);
+    rc = coil_call_later(COIL_SEC(1), trace_handler_call, "timer", NULL);
     return rc < 0 ? rc : coil_sleep(COIL_SEC(2));
 }
 
@@ -241,7 +241,7 @@ static int asks(void *task)
 {
     coil_sleep(COIL_SEC(9));
     coil_cancel_caught();
-    return tell("asked", coil_task_await(task));
+    return trace_outcome("asked", coil_task_await(task));
 }
 
 /*
@@ -296,7 +296,7 @@ PLAIN_SCENARIO(exception_handler_is_told_of_tasks_that_never_began)
 
     if (rc < 0)
         return rc;
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     rc = run_first();
     if (rc == 0)
         rc = coil_spawn(exception_handler_is_told_of_tasks_body, "second", NULL, NULL);
@@ -310,7 +310,7 @@ PLAIN_SCENARIO(exception_handler_is_told_of_tasks_that_never_began)
 
 static void exception_handler_may_ask_handler(const coil_exception *exception, void *arg)
 {
-    tell_exception(exception, arg);
+    trace_exception(exception, arg);
     coil_default_exception_handler(exception);
     trace("printed");
 }
@@ -349,8 +349,9 @@ static int clean_up(void *arg)
 static void exception_handler_may_start_handler(const coil_exception *exception,
                                                 void *arg)
 {
-    tell_exception(exception, arg);
-    if (coil_call_soon(say, "called soon", NULL) < 0 || start(clean_up, NULL) == NULL)
+    trace_exception(exception, arg);
+    if (coil_call_soon(trace_text, "called soon", NULL) < 0 ||
+        start(clean_up, NULL) == NULL)
         trace("no memory");
 }
 

@@ -83,7 +83,7 @@ def exception_handler_belongs_to_its_loop():
     for i, name in enumerate(("first", "second", "third")):
         loop = VirtualLoop()
         if i != 1:
-            loop.set_exception_handler(tell_exception)
+            loop.set_exception_handler(trace_exception)
         loop.call_soon(fail, loop, name)
         loop.call_soon(loop.stop)
         loop.run_forever()
@@ -95,7 +95,7 @@ def other(loop, context):
 
 
 def exception_handler_is_asked_name(handler):
-    return {None: "none", tell_exception: "tell_exception", other: "other"}[handler]
+    return {None: "none", trace_exception: "trace_exception", other: "other"}[handler]
 
 
 @scenario
@@ -103,14 +103,14 @@ async def exception_handler_is_asked_for_and_replaced():
     """A new loop uses the default exception handler. A handler that is set on the loop is called until it is replaced
     or removed."""
     loop = asyncio.get_running_loop()
-    for handler in (None, tell_exception, other, None, tell_exception):
+    for handler in (None, trace_exception, other, None, trace_exception):
         loop.set_exception_handler(handler)
         trace("is: %s", exception_handler_is_asked_name(loop.get_exception_handler()))
         if handler is not None:
             loop.call_exception_handler({"message": "hello"})
 
 
-def tell_all(where):
+def trace_handler_call(where):
     loop = asyncio.get_running_loop()
     trace("%s: before", where)
     loop.call_exception_handler({"message": "hello", "exception": Failure("EIO")})
@@ -121,11 +121,11 @@ def tell_all(where):
 async def exception_handler_is_called_at_once():
     """If a task or callback reports an error, the handler is called at once, without a turn of the loop."""
     loop = asyncio.get_running_loop()
-    loop.set_exception_handler(tell_exception)
-    loop.call_soon(tell_all, "callback")
-    tell_all("task")
+    loop.set_exception_handler(trace_exception)
+    loop.call_soon(trace_handler_call, "callback")
+    trace_handler_call("task")
     await turns(1)
-    loop.call_later(1, tell_all, "timer")
+    loop.call_later(1, trace_handler_call, "timer")
     await asyncio.sleep(2)
 
 
@@ -146,7 +146,7 @@ async def asks(task):
     try:
         await asyncio.sleep(9)
     except asyncio.CancelledError:
-        await tell("asked", task)
+        await trace_outcome("asked", task)
 
 
 @scenario
@@ -171,7 +171,7 @@ def exception_handler_is_told_of_tasks_that_never_began():
     end."""
     warnings.simplefilter("ignore")
     loop = VirtualLoop()
-    loop.set_exception_handler(tell_exception)
+    loop.set_exception_handler(trace_exception)
     loop.run_until_complete(loop.create_task(exception_handler_is_told_of_tasks_body("first")))
     loop.create_task(exception_handler_is_told_of_tasks_body("second"))
     loop.create_task(exception_handler_is_told_of_tasks_body("third"))
@@ -181,7 +181,7 @@ def exception_handler_is_told_of_tasks_that_never_began():
 
 
 def exception_handler_may_ask_handler(loop, context):
-    tell_exception(loop, context)
+    trace_exception(loop, context)
     loop.default_exception_handler(context)
     trace("printed")
 
@@ -206,7 +206,7 @@ async def clean_up():
 
 
 def exception_handler_may_start_handler(loop, context):
-    tell_exception(loop, context)
+    trace_exception(loop, context)
     loop.call_soon(trace, "called soon")
     loop.create_task(clean_up())
 

@@ -7,8 +7,8 @@
 static void at_three(void *unused)
 {
     trace("at three");
-    at(2, say, "two has passed");
-    at(5, say, "at five");
+    at(2, trace_text, "two has passed");
+    at(5, trace_text, "at five");
     later(5, stop, unused);
 }
 
@@ -28,12 +28,12 @@ LOOP_SCENARIO(call_at_calls_at_a_time_of_the_clock)
  */
 LOOP_SCENARIO(call_later_calls_each_at_its_time)
 {
-    coil_handle *five = later(5, say, "after five");
-    coil_handle *two = later(2, say, "after two");
+    coil_handle *five = later(5, trace_text, "after five");
+    coil_handle *two = later(2, trace_text, "after two");
     int rc;
 
     later(9, stop, NULL);
-    later(3, say, "after three");
+    later(3, trace_text, "after three");
     if (five == NULL || two == NULL)
         return -ENOMEM;
     trace("due at %d and %d", (int)(coil_handle_when(five) / COIL_SEC(1)),
@@ -49,9 +49,9 @@ LOOP_SCENARIO(call_later_calls_each_at_its_time)
  */
 LOOP_SCENARIO(call_later_with_a_negative_delay_was_due_before)
 {
-    later(0, say, "zero");
-    later(-1, say, "minus one");
-    later(-2, say, "minus two");
+    later(0, trace_text, "zero");
+    later(-1, trace_text, "minus one");
+    later(-2, trace_text, "minus two");
     later(1, stop, NULL);
     return run_loop(loop);
 }
@@ -60,14 +60,14 @@ static void call_soon_first(void *unused)
 {
     (void)unused;
     trace("first");
-    soon(say, "from first");
+    soon(trace_text, "from first");
 }
 
 static void call_soon_second(void *unused)
 {
     trace("second");
     soon(stop, unused);
-    soon(say, "from second");
+    soon(trace_text, "from second");
 }
 
 /*
@@ -78,7 +78,7 @@ LOOP_SCENARIO(call_soon_calls_in_the_next_turn_in_order)
 {
     soon(call_soon_first, NULL);
     soon(call_soon_second, NULL);
-    soon(say, "third");
+    soon(trace_text, "third");
     trace("nothing yet");
     return run_loop(loop);
 }
@@ -101,7 +101,7 @@ LOOP_SCENARIO(handle_cancelled_after_its_call_says_so)
     int rc;
 
     handle = soon(body, NULL);
-    called = soon(say, "called");
+    called = soon(trace_text, "called");
     soon(stop, NULL);
     rc = run_loop(loop);
     if (called == NULL)
@@ -127,7 +127,7 @@ static void cancel_next(void *unused)
  */
 LOOP_SCENARIO(handle_cancelled_while_ready_is_not_called)
 {
-    coil_handle *first = soon(say, "never printed");
+    coil_handle *first = soon(trace_text, "never printed");
     int rc;
 
     if (first == NULL)
@@ -138,8 +138,8 @@ LOOP_SCENARIO(handle_cancelled_while_ready_is_not_called)
     coil_handle_cancel(first);
     trace("twice: %d", coil_handle_cancelled(first));
     soon(cancel_next, NULL);
-    next = soon(say, "never printed either");
-    soon(say, "the third is called");
+    next = soon(trace_text, "never printed either");
+    soon(trace_text, "the third is called");
     soon(stop, NULL);
     rc = run_loop(loop);
     if (next != NULL)
@@ -155,10 +155,10 @@ static void post(coil_callback fn, void *arg)
 
 static void ask(void *unused)
 {
-    post(say, "posted");
-    soon(say, "called soon");
-    post(say, "posted again");
-    soon(say, "called soon again");
+    post(trace_text, "posted");
+    soon(trace_text, "called soon");
+    post(trace_text, "posted again");
+    soon(trace_text, "called soon again");
     post(stop, unused);
 }
 
@@ -175,7 +175,7 @@ LOOP_SCENARIO(post_from_the_loops_thread_keeps_its_place)
 /* After the earliest timer is cancelled, the loop sleeps until the next timer is due. */
 LOOP_SCENARIO(timer_cancelled_does_not_wake_the_loop)
 {
-    coil_handle *first = later(5, say, "never printed");
+    coil_handle *first = later(5, trace_text, "never printed");
     int rc;
 
     later(10, stop, NULL);
@@ -194,17 +194,17 @@ LOOP_SCENARIO(timer_cancelled_does_not_wake_the_loop)
  */
 LOOP_SCENARIO(timer_of_no_delay_comes_after_what_is_ready)
 {
-    later(0, say, "a timer");
-    soon(say, "soon");
+    later(0, trace_text, "a timer");
+    soon(trace_text, "soon");
     at(0, stop, NULL);
-    soon(say, "soon too");
+    soon(trace_text, "soon too");
     return run_loop(loop);
 }
 
 static void due(void *unused)
 {
     trace("due");
-    soon(say, "called soon");
+    soon(trace_text, "called soon");
     soon(stop, unused);
 }
 
@@ -215,7 +215,7 @@ static void due(void *unused)
 LOOP_SCENARIO(timer_that_calls_soon_is_a_turn_ahead_of_it)
 {
     later(2, due, NULL);
-    later(2, say, "due as well");
+    later(2, trace_text, "due as well");
     return run_loop(loop);
 }
 
@@ -237,8 +237,8 @@ LOOP_SCENARIO(timer_that_is_due_is_cancelled_in_its_turn)
     int rc;
 
     later(3, timer_that_is_due_first, NULL);
-    timer_that_is_due_second = later(3, say, "never printed");
-    later(3, say, "third");
+    timer_that_is_due_second = later(3, trace_text, "never printed");
+    later(3, trace_text, "third");
     rc = run_loop(loop);
     if (timer_that_is_due_second != NULL)
         trace("cancelled: %d", coil_handle_cancelled(timer_that_is_due_second));
@@ -263,12 +263,12 @@ static void tick(void *unused)
 LOOP_SCENARIO(timer_that_starts_itself_again_keeps_its_pace)
 {
     later(2, tick, NULL);
-    later(3, say, "between");
-    later(4, say, "with the second");
+    later(3, trace_text, "between");
+    later(4, trace_text, "with the second");
     return run_loop(loop);
 }
 
-static void say_number(void *number)
+static void trace_number(void *number)
 {
     trace("timer %d", (int)(intptr_t)number);
 }
@@ -279,7 +279,7 @@ LOOP_SCENARIO(timers_cancelled_by_the_hundred_leave_the_others)
     int cancelled = 0, rc;
 
     for (int i = 0; i < 200; i++) {
-        coil_handle *timer = later(1 + i * 37 % 200, say_number, (void *)(intptr_t)i);
+        coil_handle *timer = later(1 + i * 37 % 200, trace_number, (void *)(intptr_t)i);
 
         if (i % 40 != 7)
             cancel_handle(timer);

@@ -11,14 +11,14 @@ static int close_with_calls(coil_loop *loop)
     rc = run_loop(loop);
     trace("stopped at %d", (int)(coil_now() / COIL_SEC(1)));
     if (rc == 0)
-        rc = coil_call_soon(say, "never printed", &ready);
-    later(1, say, "never printed either");
+        rc = coil_call_soon(trace_text, "never printed", &ready);
+    later(1, trace_text, "never printed either");
     return rc;
 }
 
 static int begin_anew(coil_loop *loop)
 {
-    later(1, say, "another loop");
+    later(1, trace_text, "another loop");
     later(2, stop, NULL);
     return run_loop(loop);
 }
@@ -39,7 +39,7 @@ PLAIN_SCENARIO(loop_closed_calls_nothing_any_more)
 
 static void soon_again(void *text)
 {
-    soon(say, text);
+    soon(trace_text, text);
 }
 
 /*
@@ -51,8 +51,8 @@ LOOP_SCENARIO(loop_stopped_before_it_runs_takes_one_turn)
     int rc;
 
     soon(soon_again, "in the second turn");
-    soon(say, "in the first turn");
-    later(1, say, "never printed");
+    soon(trace_text, "in the first turn");
+    later(1, trace_text, "never printed");
     coil_loop_stop(loop);
     rc = run_loop(loop);
     trace("returned");
@@ -69,7 +69,7 @@ static void stop_and_go_on(void *loop)
     trace("stops, twice");
     coil_loop_stop(loop);
     coil_loop_stop(loop);
-    soon(say, "in the next run");
+    soon(trace_text, "in the next run");
     soon(stop, NULL);
 }
 
@@ -82,7 +82,7 @@ LOOP_SCENARIO(loop_stopped_finishes_its_turn)
     int rc;
 
     soon(stop_and_go_on, loop);
-    soon(say, "still in this turn");
+    soon(trace_text, "still in this turn");
     rc = run_loop(loop);
     trace("returned");
     if (rc == 0)
@@ -96,7 +96,7 @@ static void run_again(void *loop)
     trace("running: %d", coil_loop_running(loop));
     if (coil_loop_run_forever(loop) == -EBUSY)
         trace("refused");
-    soon(say, "goes on");
+    soon(trace_text, "goes on");
     later(1, stop, NULL);
 }
 
@@ -161,7 +161,7 @@ static void inner(void *unused)
 {
     (void)unused;
     trace("in the last turn");
-    soon(say, "in another run");
+    soon(trace_text, "in another run");
 }
 
 static void set_future(void *unused)
@@ -234,7 +234,7 @@ LOOP_SCENARIO(run_until_complete_of_what_is_done_takes_a_turn)
         return -ENOMEM;
     coil_future_set(future, 7, NULL, NULL);
     soon(soon_again, "in the next run");
-    soon(say, "in the first run");
+    soon(trace_text, "in the first run");
     trace("first: %d", coil_run_until_complete(future));
     trace("second: %d", coil_run_until_complete(future));
     return 0;

@@ -275,7 +275,7 @@ SCENARIO(queue_putter_cancelled_in_line_lets_the_others_in)
     return 0;
 }
 
-static void say(const char *what, const char *end)
+static void trace_item(const char *what, const char *end)
 {
     trace("%s: %s, %d in it", what, end, qsize());
 }
@@ -296,12 +296,12 @@ SCENARIO(queue_putter_cancelled_when_there_is_room_puts_nothing)
     turns(1);
     trace("get: %s", outcome(get_nowait()));
     coil_task_cancel(first, NULL);
-    say("first", outcome(coil_task_await(first)));
+    trace_item("first", outcome(coil_task_await(first)));
     second = start(putter, ITEM(3));
     if (second == NULL)
         return -ENOMEM;
-    say("second", outcome(coil_task_await(second)));
-    say("get", outcome(get_nowait()));
+    trace_item("second", outcome(coil_task_await(second)));
+    trace_item("get", outcome(get_nowait()));
     return 0;
 }
 

@@ -19,7 +19,7 @@ static int interrupt_cancels_main_task(void *arg)
         return -ENOMEM;
     rc = coil_await(future);
     if (rc == -ECANCELED)
-        trace("main is told, future: %s", state(future));
+        trace("main is cancelled, future: %s", state(future));
     return rc;
 }
 
@@ -38,7 +38,7 @@ static int interrupt_is_taken_main_task(void *interrupted)
     if (interrupted != NULL)
         rc = coil_call_later(COIL_SEC(1), interrupt, NULL, NULL);
     if (rc == 0)
-        rc = tell("main", coil_sleep(COIL_SEC(2)));
+        rc = trace_outcome("main", coil_sleep(COIL_SEC(2)));
     return rc < 0 ? rc : 3;
 }
 
@@ -77,7 +77,7 @@ static int interrupt_of_a_main_main_task(void *arg)
     (void)arg;
     if (start(canceller, coil_task_current()) == NULL)
         return -ENOMEM;
-    return tell("main", coil_sleep(COIL_SEC(10)));
+    return trace_outcome("main", coil_sleep(COIL_SEC(10)));
 }
 
 /*
@@ -99,7 +99,7 @@ static int interrupt_reaches_main_task(void *arg)
     while (rc == 0)
         rc = coil_yield();
     if (rc == -ECANCELED)
-        trace("main is told");
+        trace("main is cancelled");
     return rc;
 }
 
@@ -118,7 +118,7 @@ static int interrupt_that_main_main_task(void *arg)
     (void)arg;
     if (rc < 0)
         return rc;
-    tell("main", coil_sleep(COIL_SEC(10)));
+    trace_outcome("main", coil_sleep(COIL_SEC(10)));
     coil_cancel_caught();
     rc = coil_sleep(COIL_SEC(2));
     trace("main has cleaned up, requests: %d", coil_task_cancelling(coil_task_current()));
@@ -140,7 +140,7 @@ static int run_cancels_leftover(void *arg)
 {
     int seconds = *(int *)arg, rc;
 
-    tell("leftover", coil_sleep(COIL_SEC(10)));
+    trace_outcome("leftover", coil_sleep(COIL_SEC(10)));
     coil_cancel_caught();
     rc = coil_sleep(COIL_SEC(seconds));
     trace("leftover of %d s has cleaned up", seconds);
@@ -529,7 +529,7 @@ PLAIN_SCENARIO(runner_keeps_tasks_between_runs)
     return rc;
 }
 
-static int say(void *text)
+static int trace_text(void *text)
 {
     trace("%s", (char *)text);
     return coil_sleep(COIL_SEC(1));
@@ -548,12 +548,12 @@ PLAIN_SCENARIO(runner_runs_again_and_again)
     if (rc < 0)
         return rc;
     loop = coil_runner_loop(runner);
-    rc = coil_runner_run(runner, say, "first");
+    rc = coil_runner_run(runner, trace_text, "first");
     if (rc == 0)
-        rc = coil_runner_run(runner, say, "second");
+        rc = coil_runner_run(runner, trace_text, "second");
     trace("same loop: %d", coil_runner_loop(runner) == loop);
     if (rc == 0)
-        rc = coil_runner_run(runner, say, "third");
+        rc = coil_runner_run(runner, trace_text, "third");
     coil_runner_close(runner);
     trace("closed: %d", coil_runner_loop(runner) == NULL);
     coil_runner_destroy(runner);
@@ -568,9 +568,9 @@ PLAIN_SCENARIO(runner_that_was_closed_runs_no_more)
 
     if (rc < 0)
         return rc;
-    rc = coil_runner_run(runner, say, "before");
+    rc = coil_runner_run(runner, trace_text, "before");
     coil_runner_close(runner);
-    if (coil_runner_run(runner, say, "after") == -ESHUTDOWN)
+    if (coil_runner_run(runner, trace_text, "after") == -ESHUTDOWN)
         trace("refused");
     trace("at the end");
     coil_runner_destroy(runner);

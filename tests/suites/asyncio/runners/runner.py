@@ -28,7 +28,7 @@ async def interrupt_cancels_main():
     try:
         await futures[0]
     except asyncio.CancelledError:
-        trace("main is told, future: %s", state(futures[0]))
+        trace("main is cancelled, future: %s", state(futures[0]))
         raise
 
 
@@ -52,7 +52,7 @@ def interrupt_is_taken_run(main):
 async def interrupt_is_taken_main(interrupted):
     if interrupted:
         asyncio.get_running_loop().call_later(1, signal.raise_signal, signal.SIGINT)
-    await tell("main", asyncio.sleep(2))
+    await trace_outcome("main", asyncio.sleep(2))
     return 3
 
 
@@ -91,7 +91,7 @@ async def canceller(task):
 
 async def interrupt_of_a_main_main():
     asyncio.create_task(canceller(asyncio.current_task()))
-    await tell("main", asyncio.sleep(10))
+    await trace_outcome("main", asyncio.sleep(10))
 
 
 @scenario
@@ -117,7 +117,7 @@ async def interrupt_reaches_main():
         while True:
             await asyncio.sleep(0)
     except asyncio.CancelledError:
-        trace("main is told")
+        trace("main is cancelled")
         raise
 
 
@@ -436,7 +436,7 @@ def runner_keeps_tasks_between_runs():
     trace("closed")
 
 
-async def say(text):
+async def trace_text(text):
     trace(text)
     await asyncio.sleep(1)
 
@@ -446,10 +446,10 @@ def runner_runs_again_and_again():
     """A runner runs several main tasks one after another on the same loop, without resetting its clock."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         loop = runner.get_loop()
-        runner.run(say("first"))
-        runner.run(say("second"))
+        runner.run(trace_text("first"))
+        runner.run(trace_text("second"))
         trace("same loop: %d", runner.get_loop() is loop)
-        runner.run(say("third"))
+        runner.run(trace_text("third"))
     trace("closed: %d", loop.is_closed())
 
 
@@ -457,9 +457,9 @@ def runner_runs_again_and_again():
 def runner_that_was_closed_runs_no_more():
     """Running a closed runner is an error, and the main task does not begin."""
     runner = asyncio.Runner(loop_factory=VirtualLoop)
-    runner.run(say("before"))
+    runner.run(trace_text("before"))
     runner.close()
-    coro = say("after")
+    coro = trace_text("after")
     try:
         runner.run(coro)
     except RuntimeError:

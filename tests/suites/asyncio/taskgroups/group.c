@@ -32,7 +32,7 @@ static int group_cancelled_in_its_body_owner(void *arg)
     coil_group_enter(&group);
     rc = start_children(&group, children, 3);
     if (rc == 0)
-        rc = tell("body", coil_sleep(COIL_SEC(10)));
+        rc = trace_outcome("body", coil_sleep(COIL_SEC(10)));
     return leave("group", &group, rc);
 }
 
@@ -45,7 +45,7 @@ SCENARIO(group_cancelled_in_its_body_cancels_its_children)
     return cancel_after(1, start(group_cancelled_in_its_body_owner, NULL));
 }
 
-static int say_name(void *arg)
+static int trace_name(void *arg)
 {
     (void)arg;
     trace("child is %s", coil_task_name(coil_task_current()));
@@ -61,7 +61,7 @@ SCENARIO(group_child_has_the_name_it_was_given)
     int rc;
 
     coil_group_enter(&group);
-    rc = coil_group_spawn(&group, say_name, NULL, &opts, &task);
+    rc = coil_group_spawn(&group, trace_name, NULL, &opts, &task);
     if (rc == 0)
         trace("it is %s", coil_task_name(task));
     return leave("group", &group, rc);
@@ -72,7 +72,7 @@ static int come_and_go(void *arg)
     char name[] = {*(char *)arg, '\0'};
 
     trace("%s begins", name);
-    return tell(name, coil_sleep(COIL_SEC(3)));
+    return trace_outcome(name, coil_sleep(COIL_SEC(3)));
 }
 
 /* Leaving a group whose children have all ended takes no turn. */
@@ -88,7 +88,7 @@ SCENARIO(group_children_come_and_go_while_the_body_runs)
         rc = start_child(&group, come_and_go, &names[i]) != NULL ? 0 : -ENOMEM;
     }
     if (rc == 0)
-        rc = tell("body", coil_sleep(COIL_SEC(4)));
+        rc = trace_outcome("body", coil_sleep(COIL_SEC(4)));
     start(ticker, TURNS(3));
     return leave("group", &group, rc);
 }
@@ -97,7 +97,7 @@ static int root(void *group)
 {
     static struct child leaves[] = {{"a", 1, 0, 0}, {"b", 2, 0, 0}};
 
-    tell("root", coil_sleep(COIL_SEC(1)));
+    trace_outcome("root", coil_sleep(COIL_SEC(1)));
     return start_children(group, leaves, 2);
 }
 
@@ -184,7 +184,7 @@ SCENARIO(group_takes_a_child_while_another_runs)
     coil_group_enter(&group);
     rc = start_children(&group, &children[0], 1);
     if (rc == 0)
-        rc = tell("body", coil_sleep(COIL_SEC(2)));
+        rc = trace_outcome("body", coil_sleep(COIL_SEC(2)));
     if (rc == 0)
         rc = start_children(&group, &children[1], 1);
     return leave("group", &group, rc);
@@ -216,11 +216,11 @@ SCENARIO(group_takes_its_request_to_its_owner_back)
     if (start_child(&group, fail_in_a_turn, NULL) == NULL)
         return coil_group_exit(&group, -ENOMEM);
     count("body");
-    rc = tell("body", coil_sleep(COIL_SEC(10)));
+    rc = trace_outcome("body", coil_sleep(COIL_SEC(10)));
     count("cancelled body");
     leave("group", &group, rc);
     count("after");
-    tell("sleep", coil_sleep(COIL_SEC(1)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
     return 0;
 }
 
@@ -283,7 +283,7 @@ static int group_without_owner(void *arg)
 
     (void)arg;
     coil_group_enter(&group);
-    return leave("group", &group, tell("body", coil_sleep(COIL_SEC(10))));
+    return leave("group", &group, trace_outcome("body", coil_sleep(COIL_SEC(10))));
 }
 
 /* Leaving a group without children takes no turn, even if the owner is cancelled. */
@@ -300,6 +300,6 @@ SCENARIO(group_without_children_is_cancelled_with_its_body)
         return -ENOMEM;
     turns(2);
     trace("cancel: %d", coil_task_cancel(task, NULL));
-    tell("task", coil_task_await(task));
+    trace_outcome("task", coil_task_await(task));
     return 0;
 }

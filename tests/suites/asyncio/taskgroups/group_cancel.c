@@ -7,7 +7,7 @@ static int slow_child(void *arg)
 
     (void)arg;
     coil_cancel_caught();
-    tell("clean-up", coil_sleep(COIL_SEC(3)));
+    trace_outcome("clean-up", coil_sleep(COIL_SEC(3)));
     return rc;
 }
 
@@ -26,18 +26,18 @@ static int end_a_group(int seconds)
     rc = coil_sleep(COIL_SEC(1));
     coil_group_cancel(&group, NULL);
     if (seconds > 0)
-        rc = tell("body", coil_sleep(COIL_SEC(seconds)));
+        rc = trace_outcome("body", coil_sleep(COIL_SEC(seconds)));
     return coil_group_exit(&group, rc);
 }
 
-static int tell_its_end(int seconds)
+static int trace_end(int seconds)
 {
-    int rc = tell("group", end_a_group(seconds));
+    int rc = trace_outcome("group", end_a_group(seconds));
 
     if (rc < 0)
         return rc;
     trace("cancelling %d", coil_task_cancelling(coil_task_current()));
-    return tell("sleep", coil_sleep(COIL_SEC(1)));
+    return trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
 }
 
 /*
@@ -46,14 +46,14 @@ static int tell_its_end(int seconds)
  */
 SCENARIO(group_ended_early_is_no_failure)
 {
-    int rc = tell_its_end(0);
+    int rc = trace_end(0);
 
-    return rc == 0 ? tell_its_end(5) : rc;
+    return rc == 0 ? trace_end(5) : rc;
 }
 
-static int tell_its_end_in_a_task(void *seconds)
+static int trace_end_in_a_task(void *seconds)
 {
-    return tell_its_end((int)(intptr_t)seconds);
+    return trace_end((int)(intptr_t)seconds);
 }
 
 /*
@@ -62,9 +62,9 @@ static int tell_its_end_in_a_task(void *seconds)
  */
 SCENARIO(group_ended_early_does_not_lose_its_owners_cancellation)
 {
-    int rc = cancel_after(2, start(tell_its_end_in_a_task, (void *)0));
+    int rc = cancel_after(2, start(trace_end_in_a_task, (void *)0));
 
-    return rc == 0 ? cancel_after(2, start(tell_its_end_in_a_task, (void *)5)) : rc;
+    return rc == 0 ? cancel_after(2, start(trace_end_in_a_task, (void *)5)) : rc;
 }
 
 /*
@@ -79,12 +79,12 @@ SCENARIO(group_ended_early_does_not_outlive_a_timeout)
 
         if (rc < 0)
             return rc;
-        rc = coil_scope_exit(&scope, tell_its_end(seconds));
+        rc = coil_scope_exit(&scope, trace_end(seconds));
         trace("timeout: %s, expired %d", outcome(rc), coil_scope_expired(&scope));
         if (rc < 0 && rc != -ETIMEDOUT)
             return rc;
         trace("cancelling %d", coil_task_cancelling(coil_task_current()));
-        tell("sleep", coil_sleep(COIL_SEC(1)));
+        trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
     }
     return 0;
 }
@@ -108,7 +108,7 @@ SCENARIO(group_ended_early_inside_one_that_fails)
     coil_group_enter(&outer);
     if (start_child(&outer, fail_later, NULL) == NULL)
         return coil_group_exit(&outer, -ENOMEM);
-    if (leave("outer", &outer, tell_its_end(0)) == -EIO)
+    if (leave("outer", &outer, trace_end(0)) == -EIO)
         trace("cancelling %d", coil_task_cancelling(coil_task_current()));
     return 0;
 }

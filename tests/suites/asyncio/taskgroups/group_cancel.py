@@ -8,7 +8,7 @@ async def slow_child():
     try:
         await asyncio.sleep(10)
     finally:
-        await tell("clean-up", asyncio.sleep(3))
+        await trace_outcome("clean-up", asyncio.sleep(3))
 
 
 async def end_a_group(seconds):
@@ -19,25 +19,25 @@ async def end_a_group(seconds):
         await asyncio.sleep(1)
         group.cancel()
         if seconds:
-            await tell("body", asyncio.sleep(seconds))
+            await trace_outcome("body", asyncio.sleep(seconds))
 
 
-async def tell_its_end(seconds):
-    await tell("group", end_a_group(seconds))
+async def trace_end(seconds):
+    await trace_outcome("group", end_a_group(seconds))
     trace("cancelling %d", asyncio.current_task().cancelling())
-    await tell("sleep", asyncio.sleep(1))
+    await trace_outcome("sleep", asyncio.sleep(1))
 
 
 @scenario
 async def group_ended_early_is_no_failure():
     """The exit of a cancelled group returns when the children have ended, and the owner continues
     without an error."""
-    await tell_its_end(0)
-    await tell_its_end(5)
+    await trace_end(0)
+    await trace_end(5)
 
 
 async def cancel_at_its_exit(seconds):
-    task = asyncio.create_task(tell_its_end(seconds))
+    task = asyncio.create_task(trace_end(seconds))
     await asyncio.sleep(2)
     trace("cancel: %d", task.cancel())
     trace("task: %s", await outcome(task))
@@ -58,12 +58,12 @@ async def group_ended_early_does_not_outlive_a_timeout():
     (gh-155433)"""
     for seconds in (0, 5):
         try:
-            async with telling_timeout("timeout", 2):
-                await tell_its_end(seconds)
+            async with traced_timeout("timeout", 2):
+                await trace_end(seconds)
         except TimeoutError:
             pass
         trace("cancelling %d", asyncio.current_task().cancelling())
-        await tell("sleep", asyncio.sleep(1))
+        await trace_outcome("sleep", asyncio.sleep(1))
 
 
 async def fail_later():
@@ -77,8 +77,8 @@ async def group_ended_early_inside_one_that_fails():
     group. (gh-155433)
     """
     try:
-        async with telling_group("outer") as outer:
+        async with traced_group("outer") as outer:
             outer.create_task(fail_later())
-            await tell_its_end(0)
+            await trace_end(0)
     except ExceptionGroup:
         trace("cancelling %d", asyncio.current_task().cancelling())

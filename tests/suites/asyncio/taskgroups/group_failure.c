@@ -5,7 +5,7 @@
 
 static int group_adds_nested(void)
 {
-    int rc = tell("nested", coil_sleep(COIL_SEC(10)));
+    int rc = trace_outcome("nested", coil_sleep(COIL_SEC(10)));
 
     return rc < 0 ? -EPROTO : rc;
 }
@@ -32,7 +32,7 @@ SCENARIO(group_adds_its_bodys_failure_to_a_childs)
 
     if (task == NULL)
         return -ENOMEM;
-    tell("owner", coil_task_await(task));
+    trace_outcome("owner", coil_task_await(task));
     return 0;
 }
 
@@ -47,7 +47,7 @@ static int group_cancelled_owner(void *arg)
     coil_group_enter(&group);
     rc = start_children(&group, children, 3);
     if (rc == 0)
-        rc = tell("body", coil_sleep(COIL_SEC(10)));
+        rc = trace_outcome("body", coil_sleep(COIL_SEC(10)));
     return leave("group", &group, rc);
 }
 
@@ -87,7 +87,7 @@ static int group_cancels_owner(void)
  */
 SCENARIO(group_cancels_the_siblings_of_a_child_that_fails)
 {
-    tell("owner", group_cancels_owner());
+    trace_outcome("owner", group_cancels_owner());
     return 0;
 }
 
@@ -101,10 +101,10 @@ static int group_child_owner(void *arg)
     coil_group_enter(&group);
     rc = start_children(&group, children, 1);
     if (rc == 0)
-        rc = tell("body", coil_sleep(COIL_SEC(10)));
+        rc = trace_outcome("body", coil_sleep(COIL_SEC(10)));
     if (rc == -ECANCELED) {
         coil_cancel_caught();
-        tell("cleanup", coil_sleep(COIL_SEC(5)));
+        trace_outcome("cleanup", coil_sleep(COIL_SEC(5)));
     }
     return leave("group", &group, rc);
 }
@@ -139,7 +139,7 @@ static int group_collects_the_failure_owner(void)
     rc = start_child(&group, group_collects_the_failure_failing, NULL) != NULL ? 0
                                                                                : -ENOMEM;
     if (rc == 0) {
-        tell("body", coil_sleep(COIL_SEC(1)));
+        trace_outcome("body", coil_sleep(COIL_SEC(1)));
         rc = close_database();
     }
     rc = leave("group", &group, rc);
@@ -153,7 +153,7 @@ static int group_collects_the_failure_owner(void)
  */
 SCENARIO(group_collects_the_failure_of_a_cleanup)
 {
-    tell("owner", group_collects_the_failure_owner());
+    trace_outcome("owner", group_collects_the_failure_owner());
     return 0;
 }
 
@@ -167,7 +167,7 @@ static int group_collects_the_failures_owner(void)
     coil_group_enter(&group);
     rc = start_children(&group, children, 4);
     if (rc == 0)
-        rc = tell("body", coil_sleep(COIL_SEC(10)));
+        rc = trace_outcome("body", coil_sleep(COIL_SEC(10)));
     return leave("group", &group, rc);
 }
 
@@ -177,7 +177,7 @@ static int group_collects_the_failures_owner(void)
  */
 SCENARIO(group_collects_the_failures_of_one_turn)
 {
-    tell("owner", group_collects_the_failures_owner());
+    trace_outcome("owner", group_collects_the_failures_owner());
     trace("cancelling: %d", coil_task_cancelling(coil_task_current()));
     return 0;
 }
@@ -202,11 +202,11 @@ static int inner(void *arg)
     (void)arg;
     coil_group_enter(&group);
     start_child(&group, set_and_fail, NULL);
-    rc = tell("body", coil_sleep(COIL_SEC(1)));
+    rc = trace_outcome("body", coil_sleep(COIL_SEC(1)));
     leave("group", &group, rc);
     coil_event_set(&event); /* memory ran out */
     trace("after: cancelling %d", coil_task_cancelling(coil_task_current()));
-    return tell("sleep", coil_sleep(COIL_SEC(1)));
+    return trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
 }
 
 /*
@@ -223,7 +223,7 @@ SCENARIO(group_failure_does_not_swallow_a_cancellation)
     trace("cancelling %d", coil_task_cancelling(task));
     trace("cancel: %d", coil_task_cancel(task, NULL));
     trace("cancelling %d", coil_task_cancelling(task));
-    tell("task", coil_task_await(task));
+    trace_outcome("task", coil_task_await(task));
     return 0;
 }
 
@@ -254,7 +254,7 @@ SCENARIO(group_failure_inside_cancels_the_group_outside)
 
     if (task == NULL)
         return -ENOMEM;
-    tell("owner", coil_task_await(task));
+    trace_outcome("owner", coil_task_await(task));
     return 0;
 }
 
@@ -285,7 +285,7 @@ SCENARIO(group_failure_outside_cancels_the_group_inside)
 
     if (task == NULL)
         return -ENOMEM;
-    tell("owner", coil_task_await(task));
+    trace_outcome("owner", coil_task_await(task));
     return 0;
 }
 
@@ -303,7 +303,7 @@ static int group_in_a_group_fails_owner(void *arg)
     if (rc == 0)
         rc = start_children(&inner, children + 1, 2);
     if (rc == 0)
-        rc = tell("body", coil_sleep(COIL_SEC(10)));
+        rc = trace_outcome("body", coil_sleep(COIL_SEC(10)));
     rc = leave("inner", &inner, rc);
     return leave("outer", &outer, rc);
 }
@@ -329,7 +329,7 @@ static int group_in_a_group_hands_owner(void *arg)
     coil_group_enter(&inner);
     rc = start_children(&inner, children, 3);
     if (rc == 0)
-        rc = tell("body", coil_sleep(COIL_SEC(10)));
+        rc = trace_outcome("body", coil_sleep(COIL_SEC(10)));
     rc = leave("inner", &inner, rc);
     return leave("outer", &outer, rc);
 }
@@ -353,10 +353,10 @@ static int group_in_an_awaited_nested(void *arg)
     coil_group_enter(&group);
     rc = start_children(&group, children, 1);
     if (rc == 0)
-        rc = tell("body", coil_sleep(COIL_SEC(10)));
+        rc = trace_outcome("body", coil_sleep(COIL_SEC(10)));
     if (rc == -ECANCELED) {
         coil_cancel_caught();
-        tell("cleanup", coil_sleep(COIL_SEC(5)));
+        trace_outcome("cleanup", coil_sleep(COIL_SEC(5)));
     }
     return leave("group", &group, rc);
 }
@@ -366,7 +366,7 @@ static int group_in_an_awaited_owner(void *arg)
     coil_task *task = start(group_in_an_awaited_nested, NULL);
 
     (void)arg;
-    return task != NULL ? tell("nested", coil_task_await(task)) : -ENOMEM;
+    return task != NULL ? trace_outcome("nested", coil_task_await(task)) : -ENOMEM;
 }
 
 /*
@@ -428,7 +428,7 @@ static void try_to_start(const char *who, coil_group *group)
 
 static int sibling(void *group)
 {
-    int rc = tell("sibling", coil_sleep(COIL_SEC(10)));
+    int rc = trace_outcome("sibling", coil_sleep(COIL_SEC(10)));
 
     try_to_start("sibling", group);
     return rc;
@@ -443,7 +443,7 @@ static int group_that_is_failing_owner(void)
     start_child(&group, group_that_is_failing_failing, NULL);
     if (start_child(&group, sibling, &group) == NULL)
         return coil_group_exit(&group, -ENOMEM);
-    rc = tell("body", coil_sleep(COIL_SEC(10)));
+    rc = trace_outcome("body", coil_sleep(COIL_SEC(10)));
     try_to_start("body", &group);
     return leave("group", &group, rc);
 }
@@ -454,7 +454,7 @@ static int group_that_is_failing_owner(void)
  */
 SCENARIO(group_that_is_failing_takes_no_child)
 {
-    tell("owner", group_that_is_failing_owner());
+    trace_outcome("owner", group_that_is_failing_owner());
     return 0;
 }
 
@@ -500,7 +500,7 @@ static int group_that_keeps_owner(void)
  */
 SCENARIO(group_that_keeps_growing_ends_with_a_failure)
 {
-    tell("owner", group_that_keeps_owner());
+    trace_outcome("owner", group_that_keeps_owner());
     trace("heads: %d", heads);
     return 0;
 }
@@ -528,7 +528,7 @@ static int group_whose_body_fails_at_once_owner(void)
 SCENARIO(group_whose_body_fails_at_once_begins_no_child)
 {
     start(ticker, TURNS(5));
-    tell("owner", group_whose_body_fails_at_once_owner());
+    trace_outcome("owner", group_whose_body_fails_at_once_owner());
     if (tasks[1] == NULL)
         return -ENOMEM;
     trace("children %s %s", state(coil_task_future(tasks[0])),
@@ -545,7 +545,7 @@ static int group_whose_body_fails_cancels_owner(void)
     coil_group_enter(&group);
     rc = start_children(&group, children, 2);
     if (rc == 0)
-        rc = tell("body", coil_sleep(COIL_SEC(1)));
+        rc = trace_outcome("body", coil_sleep(COIL_SEC(1)));
     return leave("group", &group, rc == 0 ? -EIO : rc);
 }
 
@@ -555,7 +555,7 @@ static int group_whose_body_fails_cancels_owner(void)
  */
 SCENARIO(group_whose_body_fails_cancels_its_children)
 {
-    tell("owner", group_whose_body_fails_cancels_owner());
+    trace_outcome("owner", group_whose_body_fails_cancels_owner());
     return 0;
 }
 
@@ -566,7 +566,7 @@ static int group_whose_body_makes_owner(void *arg)
 
     (void)arg;
     coil_group_enter(&group);
-    rc = tell("body", coil_sleep(COIL_SEC(10)));
+    rc = trace_outcome("body", coil_sleep(COIL_SEC(10)));
     rc = leave("group", &group, rc == -ECANCELED ? -EIO : rc);
     trace("cancelling: %d", coil_task_cancelling(coil_task_current()));
     return rc;

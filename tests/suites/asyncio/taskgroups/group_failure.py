@@ -6,20 +6,20 @@ from scenario import *
 
 
 async def child(name, seconds, fails=None):
-    await tell(name, asyncio.sleep(seconds))
+    await trace_outcome(name, asyncio.sleep(seconds))
     if fails:
         raise Failure(fails)
 
 
 async def group_adds_nested():
     try:
-        await tell("nested", asyncio.sleep(10))
+        await trace_outcome("nested", asyncio.sleep(10))
     finally:
         raise Failure("EPROTO")
 
 
 async def group_adds_owner():
-    async with telling_group() as group:
+    async with traced_group() as group:
         group.create_task(child("child", 1, "EIO"))
         await group_adds_nested()
 
@@ -34,16 +34,16 @@ async def group_adds_its_bodys_failure_to_a_childs():
 
 async def group_cancelled_child(name):
     try:
-        await tell(name, asyncio.sleep(10))
+        await trace_outcome(name, asyncio.sleep(10))
     finally:
         raise Failure("EIO")
 
 
 async def group_cancelled_owner():
-    async with telling_group() as group:
+    async with traced_group() as group:
         for name in "abc":
             group.create_task(group_cancelled_child(name))
-        await tell("body", asyncio.sleep(10))
+        await trace_outcome("body", asyncio.sleep(10))
 
 
 @scenario
@@ -57,7 +57,7 @@ async def group_cancelled_returns_what_its_children_fail_with():
 
 
 async def group_cancels_owner():
-    async with telling_group() as group:
+    async with traced_group() as group:
         group.create_task(child("a", 1, "EIO"))
         b = group.create_task(child("b", 10))
         b.add_done_callback(lambda b: trace("b is %s", state(b)))
@@ -72,12 +72,12 @@ async def group_cancels_the_siblings_of_a_child_that_fails():
 
 
 async def group_child_owner():
-    async with telling_group() as group:
+    async with traced_group() as group:
         group.create_task(child("child", 3, "EIO"))
         try:
-            await tell("body", asyncio.sleep(10))
+            await trace_outcome("body", asyncio.sleep(10))
         except asyncio.CancelledError:
-            await tell("cleanup", asyncio.sleep(5))
+            await trace_outcome("cleanup", asyncio.sleep(5))
             raise
 
 
@@ -107,10 +107,10 @@ async def group_collects_the_failure_child():
 
 async def group_collects_the_failure_owner():
     try:
-        async with telling_group() as group:
+        async with traced_group() as group:
             async with database():
                 group.create_task(group_collects_the_failure_child())
-                await tell("body", asyncio.sleep(1))
+                await trace_outcome("body", asyncio.sleep(1))
     finally:
         trace("cancelling %d", asyncio.current_task().cancelling())
 
@@ -124,11 +124,11 @@ async def group_collects_the_failure_of_a_cleanup():
 
 
 async def group_collects_the_failures_owner():
-    async with telling_group() as group:
+    async with traced_group() as group:
         for name in "abc":
             group.create_task(child(name, 1, "EIO"))
         group.create_task(child("d", 5))
-        await tell("body", asyncio.sleep(10))
+        await trace_outcome("body", asyncio.sleep(10))
 
 
 @scenario
@@ -155,12 +155,12 @@ def count(where):
 
 async def inner():
     try:
-        async with telling_group() as group:
+        async with traced_group() as group:
             group.create_task(group_failure_does_child())
-            await tell("body", asyncio.sleep(1))
+            await trace_outcome("body", asyncio.sleep(1))
     except ExceptionGroup:
         count("after")
-    await tell("sleep", asyncio.sleep(1))
+    await trace_outcome("sleep", asyncio.sleep(1))
 
 
 @scenario
@@ -179,9 +179,9 @@ async def group_failure_does_not_swallow_a_cancellation():
 
 
 async def group_failure_inside_owner():
-    async with telling_group("outer") as outer:
+    async with traced_group("outer") as outer:
         outer.create_task(child("outer child", 10, "EPROTO"))
-        async with telling_group("inner") as inner:
+        async with traced_group("inner") as inner:
             inner.create_task(child("inner child", 1, "EIO"))
 
 
@@ -194,9 +194,9 @@ async def group_failure_inside_cancels_the_group_outside():
 
 
 async def group_failure_outside_owner():
-    async with telling_group("outer") as outer:
+    async with traced_group("outer") as outer:
         outer.create_task(child("outer child", 1, "EIO"))
-        async with telling_group("inner") as inner:
+        async with traced_group("inner") as inner:
             inner.create_task(child("inner child", 10, "EPROTO"))
 
 
@@ -209,16 +209,16 @@ async def group_failure_outside_cancels_the_group_inside():
 
 
 async def sleeper(name):
-    await tell(name, asyncio.sleep(10))
+    await trace_outcome(name, asyncio.sleep(10))
 
 
 async def group_in_a_group_fails_owner():
-    async with telling_group("outer") as outer:
+    async with traced_group("outer") as outer:
         outer.create_task(sleeper("outer child"))
-        async with telling_group("inner") as inner:
+        async with traced_group("inner") as inner:
             for name in "ab":
                 inner.create_task(group_cancelled_child(name))
-            await tell("body", asyncio.sleep(10))
+            await trace_outcome("body", asyncio.sleep(10))
 
 
 @scenario
@@ -232,11 +232,11 @@ async def group_in_a_group_fails_and_cancels_the_outer_children():
 
 
 async def group_in_a_group_hands_owner():
-    async with telling_group("outer"):
-        async with telling_group("inner") as inner:
+    async with traced_group("outer"):
+        async with traced_group("inner") as inner:
             for name in "abc":
                 inner.create_task(group_cancelled_child(name))
-            await tell("body", asyncio.sleep(10))
+            await trace_outcome("body", asyncio.sleep(10))
 
 
 @scenario
@@ -249,17 +249,17 @@ async def group_in_a_group_hands_its_failures_outward():
 
 
 async def group_in_an_awaited_nested():
-    async with telling_group() as group:
+    async with traced_group() as group:
         group.create_task(child("child", 3, "EIO"))
         try:
-            await tell("body", asyncio.sleep(10))
+            await trace_outcome("body", asyncio.sleep(10))
         except asyncio.CancelledError:
-            await tell("cleanup", asyncio.sleep(5))
+            await trace_outcome("cleanup", asyncio.sleep(5))
             raise
 
 
 async def group_in_an_awaited_owner():
-    await tell("nested", asyncio.create_task(group_in_an_awaited_nested()))
+    await trace_outcome("nested", asyncio.create_task(group_in_an_awaited_nested()))
 
 
 @scenario
@@ -286,9 +286,9 @@ async def group_inside_and_outside_fail_in_one_turn():
     Since: 3.13
     """
     try:
-        async with telling_group("outer") as outer:
+        async with traced_group("outer") as outer:
             try:
-                async with telling_group("inner") as inner:
+                async with traced_group("inner") as inner:
                     inner.create_task(group_inside_child("EIO"))
                     outer.create_task(group_inside_child("EPROTO"))
             except ExceptionGroup:
@@ -314,17 +314,17 @@ def try_to_start(who, group):
 
 async def sibling(group):
     try:
-        await tell("sibling", asyncio.sleep(10))
+        await trace_outcome("sibling", asyncio.sleep(10))
     finally:
         try_to_start("sibling", group)
 
 
 async def group_that_is_failing_owner():
-    async with telling_group() as group:
+    async with traced_group() as group:
         group.create_task(failing())
         group.create_task(sibling(group))
         try:
-            await tell("body", asyncio.sleep(10))
+            await trace_outcome("body", asyncio.sleep(10))
         finally:
             try_to_start("body", group)
 
@@ -356,7 +356,7 @@ async def fail_after_ten():
 
 
 async def group_that_keeps_owner():
-    async with telling_group() as group:
+    async with traced_group() as group:
         group.create_task(spawn_two_more(group))
         group.create_task(fail_after_ten())
 
@@ -376,7 +376,7 @@ async def group_whose_body_fails_at_once_child():
 
 
 async def group_whose_body_fails_at_once_owner():
-    async with telling_group() as group:
+    async with traced_group() as group:
         for _ in range(2):
             tasks.append(group.create_task(group_whose_body_fails_at_once_child()))
         raise Failure("EIO")
@@ -391,14 +391,14 @@ async def group_whose_body_fails_at_once_begins_no_child():
 
 
 async def group_whose_body_fails_cancels_child(name, seconds):
-    await tell(name, asyncio.sleep(seconds))
+    await trace_outcome(name, asyncio.sleep(seconds))
 
 
 async def group_whose_body_fails_cancels_owner():
-    async with telling_group() as group:
+    async with traced_group() as group:
         group.create_task(group_whose_body_fails_cancels_child("a", 5))
         group.create_task(group_whose_body_fails_cancels_child("b", 6))
-        await tell("body", asyncio.sleep(1))
+        await trace_outcome("body", asyncio.sleep(1))
         raise Failure("EIO")
 
 
@@ -412,9 +412,9 @@ async def group_whose_body_fails_cancels_its_children():
 
 async def group_whose_body_makes_owner():
     try:
-        async with telling_group():
+        async with traced_group():
             try:
-                await tell("body", asyncio.sleep(10))
+                await trace_outcome("body", asyncio.sleep(10))
             except asyncio.CancelledError:
                 raise Failure("EIO")
     finally:

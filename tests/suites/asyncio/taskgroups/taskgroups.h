@@ -18,7 +18,7 @@ struct child {
 static inline int child(void *arg)
 {
     const struct child *c = arg;
-    int rc = tell(c->name, coil_sleep(COIL_SEC(c->seconds)));
+    int rc = trace_outcome(c->name, coil_sleep(COIL_SEC(c->seconds)));
 
     if (rc == 0)
         return c->rc;
@@ -40,7 +40,7 @@ static inline int start_children(coil_group *group, struct child *children, size
  */
 static inline int leave(const char *what, coil_group *group, int rc)
 {
-    rc = tell(what, coil_group_exit(group, rc));
+    rc = trace_outcome(what, coil_group_exit(group, rc));
     if (coil_group_error_count(group) > 0)
         trace("%s: failures %s", what, failures(group));
     return rc;
@@ -53,7 +53,7 @@ static inline int cancel_after(int seconds, coil_task *task)
         return -ENOMEM;
     coil_sleep(COIL_SEC(seconds));
     trace("cancel: %d", coil_task_cancel(task, NULL));
-    tell("task", coil_task_await(task));
+    trace_outcome("task", coil_task_await(task));
     return 0;
 }
 

@@ -5,7 +5,7 @@
 
 static int cancel_beats_body(void *future)
 {
-    return tell("first", coil_await(future));
+    return trace_outcome("first", coil_await(future));
 }
 
 /*
@@ -56,7 +56,7 @@ static int cancel_ends_body(void *arg)
 {
     (void)arg;
     trace("sleeps");
-    return tell("slept", coil_sleep(COIL_SEC(10)));
+    return trace_outcome("slept", coil_sleep(COIL_SEC(10)));
 }
 
 /*
@@ -88,12 +88,12 @@ static int deaf(void *arg)
 
 static int cancel_is_swallowed_body(void *task)
 {
-    int rc = tell("awaited", coil_task_await(task));
+    int rc = trace_outcome("awaited", coil_task_await(task));
 
     if (rc < 0)
         return rc;
     trace("counted: %d", coil_task_cancelling(coil_task_current()));
-    return tell("waits on", coil_sleep(COIL_SEC(1)));
+    return trace_outcome("waits on", coil_sleep(COIL_SEC(1)));
 }
 
 /*
@@ -115,12 +115,12 @@ SCENARIO(cancel_is_swallowed_by_the_awaited_task)
 
 static int inner(coil_future *future)
 {
-    return tell("inner", coil_await(future));
+    return trace_outcome("inner", coil_await(future));
 }
 
 static int outer(void *future)
 {
-    if (tell("outer", inner(future)) == -ECANCELED) {
+    if (trace_outcome("outer", inner(future)) == -ECANCELED) {
         coil_cancel_caught();
         trace("outer catches it");
     }
@@ -147,10 +147,10 @@ SCENARIO(cancel_passes_through_nested_calls_to_the_future)
 
 static int cancel_reaches_body(void *arg)
 {
-    int rc = tell("first", coil_yield());
+    int rc = trace_outcome("first", coil_yield());
 
     (void)arg;
-    return rc < 0 ? rc : tell("second", coil_yield());
+    return rc < 0 ? rc : trace_outcome("second", coil_yield());
 }
 
 /* A task that is cancelled while it yields gets the cancellation from that yield. */
@@ -170,14 +170,14 @@ SCENARIO(cancel_reaches_a_task_that_yields)
 
 static int awaiting(void *future)
 {
-    return tell("awaiting", coil_await(future));
+    return trace_outcome("awaiting", coil_await(future));
 }
 
 static int gathering(void *arg)
 {
     coil_future *future = arg;
 
-    return tell("gathering", coil_gather(&future, 1, 0, NULL));
+    return trace_outcome("gathering", coil_gather(&future, 1, 0, NULL));
 }
 
 /*
@@ -318,7 +318,7 @@ SCENARIO(cancel_runs_down_a_chain_and_comes_back_up)
 static int cancelled_child_child(void *future)
 {
     coil_future_set(future, 0, NULL, NULL);
-    return tell("child", coil_sleep(COIL_SEC(10)));
+    return trace_outcome("child", coil_sleep(COIL_SEC(10)));
 }
 
 static void call_off(void *task)
@@ -360,7 +360,7 @@ SCENARIO(cancelled_child_makes_its_parent_fail)
 
 static int cancelled_future_cancels_body(void *future)
 {
-    int rc = tell("told", coil_await(future));
+    int rc = trace_outcome("await", coil_await(future));
 
     trace("counted: %d", coil_task_cancelling(coil_task_current()));
     return rc;
@@ -443,7 +443,7 @@ SCENARIO(cancelled_sleep_leaves_nothing_behind)
 
 static int cancelled_task_body(void *future)
 {
-    return tell("told", coil_await(future));
+    return trace_outcome("await", coil_await(future));
 }
 
 /* Cancelling a task cancels the awaited future at once, and the task one turn later. */
@@ -478,7 +478,7 @@ static int child_cancels_parent(void *arg)
     (void)arg;
     if (task == NULL)
         return -ENOMEM;
-    rc = tell("parent", coil_task_await(task));
+    rc = trace_outcome("parent", coil_task_await(task));
     trace("parent counts %d", coil_task_cancelling(coil_task_current()));
     return rc;
 }
@@ -499,13 +499,13 @@ SCENARIO(child_cancels_the_parent_that_awaits_it)
 
 static int second_cancel_body(void *arg)
 {
-    int rc = tell("work", coil_sleep(COIL_SEC(10)));
+    int rc = trace_outcome("work", coil_sleep(COIL_SEC(10)));
 
     (void)arg;
     if (rc != -ECANCELED)
         return rc;
     coil_cancel_caught();
-    rc = tell("cleanup", coil_sleep(COIL_SEC(3)));
+    rc = trace_outcome("cleanup", coil_sleep(COIL_SEC(3)));
     trace("counted: %d", coil_task_cancelling(coil_task_current()));
     return rc == -ECANCELED ? rc : -EIO;
 }

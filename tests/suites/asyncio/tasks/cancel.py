@@ -4,7 +4,7 @@ from scenario import *
 
 
 async def cancel_beats_body(future):
-    await tell("first", future)
+    await trace_outcome("first", future)
 
 
 @scenario
@@ -33,7 +33,7 @@ async def cancel_by_a_timer_ends_a_long_sleep():
 
 async def cancel_ends_body():
     trace("sleeps")
-    await tell("slept", asyncio.sleep(10))
+    await trace_outcome("slept", asyncio.sleep(10))
 
 
 @scenario
@@ -53,9 +53,9 @@ async def deaf():
 
 
 async def cancel_is_swallowed_body(task):
-    await tell("awaited", task)
+    await trace_outcome("awaited", task)
     trace("counted: %d", asyncio.current_task().cancelling())
-    await tell("waits on", asyncio.sleep(1))
+    await trace_outcome("waits on", asyncio.sleep(1))
 
 
 @scenario
@@ -71,12 +71,12 @@ async def cancel_is_swallowed_by_the_awaited_task():
 
 
 async def inner(future):
-    await tell("inner", future)
+    await trace_outcome("inner", future)
 
 
 async def outer(future):
     try:
-        await tell("outer", inner(future))
+        await trace_outcome("outer", inner(future))
     except asyncio.CancelledError:
         trace("outer catches it")
     return 101
@@ -94,8 +94,8 @@ async def cancel_passes_through_nested_calls_to_the_future():
 
 
 async def cancel_reaches_body():
-    await tell("first", asyncio.sleep(0))
-    await tell("second", asyncio.sleep(0))
+    await trace_outcome("first", asyncio.sleep(0))
+    await trace_outcome("second", asyncio.sleep(0))
 
 
 @scenario
@@ -111,11 +111,11 @@ async def cancel_reaches_a_task_that_yields():
 
 
 async def awaiting(future):
-    await tell("awaiting", future)
+    await trace_outcome("awaiting", future)
 
 
 async def gathering(future):
-    await tell("gathering", asyncio.gather(future))
+    await trace_outcome("gathering", asyncio.gather(future))
 
 
 @scenario
@@ -203,7 +203,7 @@ async def cancel_runs_down_a_chain_and_comes_back_up():
 
 async def cancelled_child_child(future):
     future.set_result(None)
-    await tell("child", asyncio.sleep(10))
+    await trace_outcome("child", asyncio.sleep(10))
 
 
 async def parent():
@@ -228,7 +228,7 @@ async def cancelled_child_makes_its_parent_fail():
 
 async def cancelled_future_cancels_body(future):
     try:
-        await tell("told", future)
+        await trace_outcome("await", future)
     finally:
         trace("counted: %d", asyncio.current_task().cancelling())
 
@@ -292,7 +292,7 @@ async def cancelled_task_cancels_the_future_it_awaits():
     future = new_future()
 
     async def body():
-        return await tell("told", future)
+        return await trace_outcome("await", future)
 
     task = asyncio.create_task(body())
     await turns(1)
@@ -318,7 +318,7 @@ async def child_cancels_the_parent_that_awaits_it():
     async def parent():
         task = asyncio.create_task(child_cancels_child(lambda: parent_task))
         try:
-            await tell("parent", task)
+            await trace_outcome("parent", task)
         finally:
             trace("parent counts %d", parent_task.cancelling())
 
@@ -328,7 +328,7 @@ async def child_cancels_the_parent_that_awaits_it():
 
 async def second_cancel_body():
     try:
-        await tell("work", asyncio.sleep(10))
+        await trace_outcome("work", asyncio.sleep(10))
     except asyncio.CancelledError:
         trace("cleanup: %s", result := await outcome(asyncio.sleep(3)))
         trace("counted: %d", asyncio.current_task().cancelling())

@@ -8,7 +8,7 @@ static coil_future *cancel_of_oneself_reaches_a_gather_futures[2];
 
 static int cancel_of_oneself_reaches_a_gather_inner(void *name)
 {
-    return tell(name, coil_sleep(COIL_SEC(2)));
+    return trace_outcome(name, coil_sleep(COIL_SEC(2)));
 }
 
 static int cancel_of_oneself_reaches_a_gather_body(void *arg)
@@ -16,8 +16,8 @@ static int cancel_of_oneself_reaches_a_gather_body(void *arg)
     (void)arg;
     turns(1);
     coil_task_cancel(coil_task_current(), NULL);
-    return tell("body", coil_gather(cancel_of_oneself_reaches_a_gather_futures, 2,
-                                    COIL_GATHER_ALL, NULL));
+    return trace_outcome("body", coil_gather(cancel_of_oneself_reaches_a_gather_futures,
+                                             2, COIL_GATHER_ALL, NULL));
 }
 
 /* A task that cancels itself cancels all children of its next gather. */
@@ -40,7 +40,7 @@ SCENARIO(cancel_of_oneself_reaches_a_gather)
 
 static int nested(void *future)
 {
-    return tell("nested", coil_await(future));
+    return trace_outcome("nested", coil_await(future));
 }
 
 static int cancel_of_oneself_reaches_what_is_awaited_body(void *future)
@@ -75,7 +75,7 @@ SCENARIO(cancel_of_oneself_reaches_what_is_awaited_next)
 
 static int cancel_of_oneself_stops_inner(void *arg)
 {
-    int rc = tell("inner", coil_sleep(COIL_SEC(2)));
+    int rc = trace_outcome("inner", coil_sleep(COIL_SEC(2)));
 
     (void)arg;
     return rc < 0 ? rc : 8;
@@ -84,7 +84,7 @@ static int cancel_of_oneself_stops_inner(void *arg)
 static int cancel_of_oneself_stops_body(void *task)
 {
     coil_task_cancel(coil_task_current(), NULL);
-    return tell("body", coil_shield(coil_task_future(task)));
+    return trace_outcome("body", coil_shield(coil_task_future(task)));
 }
 
 /*
@@ -110,13 +110,13 @@ static int cancel_of_oneself_waits_body(void *done)
     int rcs[2], rc;
 
     coil_task_cancel(coil_task_current(), NULL);
-    tell("done future", coil_await(done));
-    tell("shield", coil_shield(done));
+    trace_outcome("done future", coil_await(done));
+    trace_outcome("shield", coil_shield(done));
     rc = coil_gather(twice, 2, 0, rcs);
     if (rc < 0)
         return rc;
     trace("gathered %d", rcs[1]);
-    return tell("yield", coil_yield());
+    return trace_outcome("yield", coil_yield());
 }
 
 /*
@@ -137,7 +137,7 @@ SCENARIO(cancel_of_oneself_waits_for_a_wait_that_suspends)
 
 static int cancelling_counts_body(void *arg)
 {
-    int rc = tell("told", coil_sleep(COIL_SEC(10)));
+    int rc = trace_outcome("await", coil_sleep(COIL_SEC(10)));
 
     (void)arg;
     trace("counted inside: %d", coil_task_cancelling(coil_task_current()));
@@ -165,7 +165,7 @@ SCENARIO(cancelling_counts_each_request)
 
 static int task_and_its_future_body(void *future)
 {
-    int rc = tell("told", coil_await(future));
+    int rc = trace_outcome("await", coil_await(future));
 
     trace("counted: %d", coil_task_cancelling(coil_task_current()));
     return rc;
@@ -247,7 +247,7 @@ static int task_that_cancels_itself_is_told_body(void *arg)
     (void)arg;
     trace("cancel: %d", coil_task_cancel(task, NULL));
     trace("still runs, counted %d", coil_task_cancelling(task));
-    rc = tell("slept", coil_sleep(COIL_SEC(100)));
+    rc = trace_outcome("slept", coil_sleep(COIL_SEC(100)));
     return rc < 0 ? rc : 12;
 }
 
@@ -496,7 +496,7 @@ static int uncancel_takes_body(void *arg)
         trace("caught, counted %d", coil_task_cancelling(task));
         trace("%d left", coil_uncancel());
     }
-    rc = tell("sleeps on", coil_sleep(COIL_SEC(1)));
+    rc = trace_outcome("sleeps on", coil_sleep(COIL_SEC(1)));
     trace("counted %d", coil_task_cancelling(task));
     return rc < 0 ? rc : 2;
 }

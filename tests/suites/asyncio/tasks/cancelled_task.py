@@ -4,13 +4,13 @@ from scenario import *
 
 
 async def cancel_of_oneself_reaches_a_gather_inner(i):
-    await tell("inner %d" % i, asyncio.sleep(2))
+    await trace_outcome("inner %d" % i, asyncio.sleep(2))
 
 
 async def cancel_of_oneself_reaches_a_gather_body(tasks):
     await turns(1)
     asyncio.current_task().cancel()
-    await tell("body", asyncio.gather(*tasks, return_exceptions=True))
+    await trace_outcome("body", asyncio.gather(*tasks, return_exceptions=True))
 
 
 @scenario
@@ -25,7 +25,7 @@ async def cancel_of_oneself_reaches_a_gather():
 
 
 async def nested(future):
-    await tell("nested", future)
+    await trace_outcome("nested", future)
 
 
 async def cancel_of_oneself_reaches_what_is_awaited_body(future):
@@ -48,13 +48,13 @@ async def cancel_of_oneself_reaches_what_is_awaited_next():
 
 
 async def cancel_of_oneself_stops_inner():
-    await tell("inner", asyncio.sleep(2))
+    await trace_outcome("inner", asyncio.sleep(2))
     return 8
 
 
 async def cancel_of_oneself_stops_body(task):
     asyncio.current_task().cancel()
-    await tell("body", asyncio.shield(task))
+    await trace_outcome("body", asyncio.shield(task))
 
 
 @scenario
@@ -70,10 +70,10 @@ async def cancel_of_oneself_stops_before_a_shield():
 
 async def cancel_of_oneself_waits_body(done):
     asyncio.current_task().cancel()
-    await tell("done future", done)
-    await tell("shield", asyncio.shield(done))
+    await trace_outcome("done future", done)
+    await trace_outcome("shield", asyncio.shield(done))
     trace("gathered %d", (await asyncio.gather(done, done))[1])
-    await tell("yield", asyncio.sleep(0))
+    await trace_outcome("yield", asyncio.sleep(0))
 
 
 @scenario
@@ -91,7 +91,7 @@ async def cancel_of_oneself_waits_for_a_wait_that_suspends():
 
 async def cancelling_counts_body():
     try:
-        await tell("told", asyncio.sleep(10))
+        await trace_outcome("await", asyncio.sleep(10))
     finally:
         trace("counted inside: %d", asyncio.current_task().cancelling())
 
@@ -113,7 +113,7 @@ async def cancelling_counts_each_request():
 
 async def task_and_its_future_body(future):
     try:
-        await tell("told", future)
+        await trace_outcome("await", future)
     finally:
         trace("counted: %d", asyncio.current_task().cancelling())
 
@@ -165,7 +165,7 @@ async def task_that_cancels_itself_is_told_body():
     task = asyncio.current_task()
     trace("cancel: %s", result_of(task.cancel()))
     trace("still runs, counted %d", task.cancelling())
-    await tell("slept", asyncio.sleep(100))
+    await trace_outcome("slept", asyncio.sleep(100))
     return 12
 
 
@@ -321,7 +321,7 @@ async def uncancel_takes_body():
     except asyncio.CancelledError:
         trace("caught, counted %d", task.cancelling())
         trace("%d left", task.uncancel())
-    await tell("sleeps on", asyncio.sleep(1))
+    await trace_outcome("sleeps on", asyncio.sleep(1))
     trace("counted %d", task.cancelling())
     return 2
 

@@ -33,7 +33,7 @@ static int spawn_and_await(coil_group *group, char *value, coil_context *context
     return rc < 0 ? rc : coil_task_await(task);
 }
 
-static int say_color(void *who)
+static int trace_color(void *who)
 {
     trace("%s: %s", (char *)who, get());
     return 0;
@@ -54,9 +54,9 @@ SCENARIO(context_given_to_children_of_a_group)
         rc = spawn_and_await(&group, "green", context);
     if (rc == 0)
         rc = spawn_and_await(&group, "own", NULL);
-    say_color("group");
+    trace_color("group");
     rc = coil_group_exit(&group, rc);
-    coil_context_run(context, say_color, "context");
+    coil_context_run(context, trace_color, "context");
     coil_context_release(context);
     return rc;
 }

@@ -31,14 +31,14 @@ SCENARIO(eager_chain_of_awaits_takes_no_turn)
     task = start_with(count, (void *)(intptr_t)100, &(coil_spawn_opts){.eager = true});
     if (task == NULL)
         return -ENOMEM;
-    tell("a hundred deep", coil_task_await(task));
+    trace_outcome("a hundred deep", coil_task_await(task));
     return turns(2);
 }
 
 static int eager_child_awaits_child(void *spawner)
 {
     trace("child waits");
-    tell("child", coil_task_await(spawner));
+    trace_outcome("child", coil_task_await(spawner));
     return 0;
 }
 
@@ -65,7 +65,7 @@ SCENARIO(eager_child_awaits_its_spawner)
 
     if (task == NULL)
         return -ENOMEM;
-    tell("spawner", coil_task_await(task));
+    trace_outcome("spawner", coil_task_await(task));
     return turns(1);
 }
 
@@ -85,10 +85,10 @@ SCENARIO(eager_child_cancels_its_spawner)
                    &(coil_spawn_opts){.eager = true}) == NULL)
         return -ENOMEM;
     trace("requests: %d", coil_task_cancelling(me));
-    tell("waits", coil_sleep(COIL_SEC(5)));
+    trace_outcome("waits", coil_sleep(COIL_SEC(5)));
     coil_cancel_caught();
     trace("left: %d", coil_uncancel());
-    tell("waits", coil_sleep(COIL_SEC(5)));
+    trace_outcome("waits", coil_sleep(COIL_SEC(5)));
     return 0;
 }
 
@@ -97,7 +97,7 @@ static int eager_child_cancels_itself_child(void *arg)
     (void)arg;
     coil_task_cancel(coil_task_current(), NULL);
     trace("child waits");
-    tell("child", coil_sleep(COIL_SEC(5)));
+    trace_outcome("child", coil_sleep(COIL_SEC(5)));
     return -ECANCELED;
 }
 
@@ -115,7 +115,7 @@ SCENARIO(eager_child_cancels_itself)
     if (task == NULL)
         return -ENOMEM;
     trace("spawned: %s", state(coil_task_future(task)));
-    tell("awaited", coil_task_await(task));
+    trace_outcome("awaited", coil_task_await(task));
     return 0;
 }
 
@@ -142,10 +142,10 @@ SCENARIO(eager_child_fails_at_once)
     if (task == NULL || other == NULL)
         return -ENOMEM;
     trace("spawned: %s", state(coil_task_future(task)));
-    tell("gathered",
-         coil_gather((coil_future *[]){coil_task_future(task), coil_task_future(other)},
-                     2, 0, NULL));
-    tell("awaited", coil_task_await(task));
+    trace_outcome("gathered", coil_gather((coil_future *[]){coil_task_future(task),
+                                                            coil_task_future(other)},
+                                          2, 0, NULL));
+    trace_outcome("awaited", coil_task_await(task));
     return 0;
 }
 
@@ -234,7 +234,7 @@ static int eager_child_is_cancelled_child(void *arg)
     trace("child waits");
     rc = coil_sleep(COIL_SEC(9));
     if (rc == -ECANCELED)
-        trace("child is told: %s", coil_cancel_reason());
+        trace("child is cancelled: %s", coil_cancel_reason());
     return rc;
 }
 
@@ -251,7 +251,7 @@ SCENARIO(eager_child_is_cancelled_where_it_waits)
         return -ENOMEM;
     trace("cancel: %d", coil_task_cancel(task, "changed my mind"));
     trace("requests: %d, %s", coil_task_cancelling(task), state(coil_task_future(task)));
-    tell("awaited", coil_task_await(task));
+    trace_outcome("awaited", coil_task_await(task));
     return 0;
 }
 
@@ -342,7 +342,7 @@ SCENARIO(eager_child_sets_what_its_spawner_awaits)
     if (task == NULL)
         return -ENOMEM;
     trace("child: %s, future: %s", state(coil_task_future(task)), state(future));
-    return tell("awaited", coil_await(future)) < 0 ? -EPROTO : 0;
+    return trace_outcome("awaited", coil_await(future)) < 0 ? -EPROTO : 0;
 }
 
 static int eager_child_that_does_child(void *arg)
@@ -366,7 +366,7 @@ SCENARIO(eager_child_that_does_not_wait_takes_no_turn)
     if (task == NULL)
         return -ENOMEM;
     trace("spawned: %s", state(coil_task_future(task)));
-    tell("awaited", coil_task_await(task));
+    trace_outcome("awaited", coil_task_await(task));
     trace("yields");
     return turns(2);
 }
@@ -387,7 +387,7 @@ SCENARIO(eager_child_that_has_ended_cannot_be_cancelled)
         return -ENOMEM;
     trace("cancel: %d", coil_task_cancel(task, NULL));
     trace("requests: %d", coil_task_cancelling(task));
-    tell("awaited", coil_task_await(task));
+    trace_outcome("awaited", coil_task_await(task));
     trace("cancelled: %d", coil_future_cancelled(coil_task_future(task)));
     return 0;
 }
@@ -416,7 +416,7 @@ SCENARIO(eager_child_that_waits_hands_back_to_its_spawner)
     trace("spawned: %s", state(coil_task_future(task)));
     coil_sleep(COIL_SEC(1));
     trace("a second later: %s", state(coil_task_future(task)));
-    return tell("awaited", coil_task_await(task)) < 0 ? -EPROTO : 0;
+    return trace_outcome("awaited", coil_task_await(task)) < 0 ? -EPROTO : 0;
 }
 
 static int eager_child_that_waits_stays_child(void *future)
@@ -544,7 +544,7 @@ SCENARIO(eager_gathers_within_gathers_take_no_turn)
     int depth = 3;
 
     start(ticker, TURNS(2));
-    tell("outermost", eager_gathers_branch(&depth));
+    trace_outcome("outermost", eager_gathers_branch(&depth));
     trace("children: %d", begun);
     return turns(2);
 }
@@ -603,7 +603,7 @@ SCENARIO(eager_groups_within_groups)
     int depth = DEPTH;
 
     trace("begins");
-    tell("outermost", eager_groups_branch(&depth));
+    trace_outcome("outermost", eager_groups_branch(&depth));
     trace("children: %d", begun);
     return 0;
 }

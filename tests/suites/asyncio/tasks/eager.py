@@ -15,7 +15,7 @@ async def eager_chain_of_awaits_takes_no_turn():
     Since: 3.12
     """
     asyncio.create_task(ticker(2))
-    await tell("a hundred deep", eager_task(count(100)))
+    await trace_outcome("a hundred deep", eager_task(count(100)))
     await turns(2)
 
 
@@ -37,7 +37,7 @@ async def eager_child_awaits_its_spawner():
 
     Since: 3.12
     """
-    await tell("spawner", asyncio.create_task(spawner()))
+    await trace_outcome("spawner", asyncio.create_task(spawner()))
     await turns(1)
 
 
@@ -147,7 +147,7 @@ async def eager_child_is_cancelled_child():
     try:
         await asyncio.sleep(9)
     except asyncio.CancelledError as error:
-        trace("child is told: %s", error.args[0])
+        trace("child is cancelled: %s", error.args[0])
         raise
 
 
@@ -225,7 +225,7 @@ async def eager_child_sets_what_its_spawner_awaits():
     future = new_future()
     task = eager_task(setter(future))
     trace("child: %s, future: %s", state(task), state(future))
-    await tell("awaited", future)
+    await trace_outcome("awaited", future)
 
 
 async def eager_child_that_does_child():
@@ -242,7 +242,7 @@ async def eager_child_that_does_not_wait_takes_no_turn():
     asyncio.create_task(ticker(3))
     task = eager_task(eager_child_that_does_child())
     trace("spawned: %s", state(task))
-    await tell("awaited", task)
+    await trace_outcome("awaited", task)
     trace("yields")
     await turns(2)
 
@@ -260,7 +260,7 @@ async def eager_child_that_has_ended_cannot_be_cancelled():
     task = eager_task(eager_child_that_has_ended_child())
     trace("cancel: %d", task.cancel())
     trace("requests: %d", task.cancelling())
-    await tell("awaited", task)
+    await trace_outcome("awaited", task)
     trace("cancelled: %d", task.cancelled())
 
 
@@ -281,7 +281,7 @@ async def eager_child_that_waits_hands_back_to_its_spawner():
     trace("spawned: %s", state(task))
     await asyncio.sleep(1)
     trace("a second later: %s", state(task))
-    await tell("awaited", task)
+    await trace_outcome("awaited", task)
 
 
 async def eager_child_that_waits_stays_child(future):
@@ -369,7 +369,7 @@ async def eager_gathers_within_gathers_take_no_turn():
     Since: 3.12
     """
     asyncio.create_task(ticker(2))
-    await tell("outermost", eager_gathers_branch(3))
+    await trace_outcome("outermost", eager_gathers_branch(3))
     trace("children: %d", begun)
     await turns(2)
 
@@ -417,7 +417,7 @@ async def eager_groups_within_groups():
     """
     asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
     trace("begins")
-    await tell("outermost", eager_groups_branch(DEPTH))
+    await trace_outcome("outermost", eager_groups_branch(DEPTH))
     trace("children: %d", begun)
 
 

@@ -84,7 +84,7 @@ static int inner(void *future)
 static int outer(void *arg)
 {
     (void)arg;
-    return tell("outer", coil_gather(inner_tasks, 2, 0, NULL));
+    return trace_outcome("outer", coil_gather(inner_tasks, 2, 0, NULL));
 }
 
 static void gather_fails_once_look(coil_task *task)
@@ -128,7 +128,8 @@ static coil_future *gather_fails_with_its_first_futures[5];
 static int gather_fails_with_its_first_body(void *arg)
 {
     (void)arg;
-    return tell("gather", coil_gather(gather_fails_with_its_first_futures, 5, 0, NULL));
+    return trace_outcome("gather",
+                         coil_gather(gather_fails_with_its_first_futures, 5, 0, NULL));
 }
 
 static void gather_fails_with_its_first_look(coil_task *task)
@@ -264,14 +265,14 @@ static coil_future *gather_of_shields_futures[2], *gather_of_shields_tasks[2];
 
 static int waiter(void *future)
 {
-    return tell(future == gather_of_shields_futures[0] ? "waiter 0" : "waiter 1",
-                coil_shield(future));
+    return trace_outcome(future == gather_of_shields_futures[0] ? "waiter 0" : "waiter 1",
+                         coil_shield(future));
 }
 
 static int gatherer(void *arg)
 {
     (void)arg;
-    return tell("gather", coil_gather(gather_of_shields_tasks, 2, 0, NULL));
+    return trace_outcome("gather", coil_gather(gather_of_shields_tasks, 2, 0, NULL));
 }
 
 /*
@@ -346,7 +347,7 @@ SCENARIO(gather_of_tasks_runs_them_side_by_side)
 
 static int gather_takes_note_body(void *futures)
 {
-    return tell("gather", coil_gather(futures, 2, 0, NULL));
+    return trace_outcome("gather", coil_gather(futures, 2, 0, NULL));
 }
 
 static int fail_both(coil_future *futures[2], int delay)
@@ -371,7 +372,7 @@ static int fail_both(coil_future *futures[2], int delay)
  */
 SCENARIO(gather_takes_note_of_failures_that_come_too_late)
 {
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     for (int delay = 0; delay < 4; delay++) {
         coil_future *futures[2] = {NULL, NULL};
         int rc = coil_future_create(&futures[0]);
@@ -428,13 +429,13 @@ struct gathering {
 static int child(void *arg)
 {
     (void)arg;
-    return tell("child", coil_sleep(COIL_SEC(10)));
+    return trace_outcome("child", coil_sleep(COIL_SEC(10)));
 }
 
 static int gathers_of_one_task_body(void *arg)
 {
     struct gathering *g = arg;
-    int rc = tell(g->name, coil_gather(g->futures, g->n, 0, NULL));
+    int rc = trace_outcome(g->name, coil_gather(g->futures, g->n, 0, NULL));
 
     trace("%s counted %d", g->name, coil_task_cancelling(coil_task_current()));
     return rc;

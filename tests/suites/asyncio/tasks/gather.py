@@ -48,7 +48,7 @@ async def inner(future, error):
 
 
 async def outer(tasks):
-    await tell("outer", asyncio.gather(*tasks))
+    await trace_outcome("outer", asyncio.gather(*tasks))
 
 
 @scenario
@@ -68,7 +68,7 @@ async def gather_fails_once_though_two_fail():
 
 
 async def body(futures):
-    await tell("gather", asyncio.gather(*futures))
+    await trace_outcome("gather", asyncio.gather(*futures))
 
 
 @scenario
@@ -150,11 +150,11 @@ async def gather_of_nothing_takes_no_turn():
 
 
 async def waiter(i, future):
-    await tell("waiter %d" % i, asyncio.shield(future))
+    await trace_outcome("waiter %d" % i, asyncio.shield(future))
 
 
 async def gatherer(tasks):
-    await tell("gather", asyncio.gather(*tasks))
+    await trace_outcome("gather", asyncio.gather(*tasks))
 
 
 @scenario
@@ -192,7 +192,7 @@ async def gather_of_tasks_runs_them_side_by_side():
 @scenario
 async def gather_takes_note_of_failures_that_come_too_late():
     """If a future fails after its gather has already failed, the failure is not reported as never retrieved."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     for delay in range(4):
         trace("%d turns later", delay)
         first, second = new_future(), new_future()
@@ -223,12 +223,12 @@ async def gather_takes_one_task_several_times():
 
 
 async def child():
-    await tell("child", asyncio.sleep(10))
+    await trace_outcome("child", asyncio.sleep(10))
 
 
 async def gathers_of_one_task_body(name, tasks):
     try:
-        await tell(name, asyncio.gather(*tasks))
+        await trace_outcome(name, asyncio.gather(*tasks))
     finally:
         trace("%s counted %d", name, asyncio.current_task().cancelling())
 

@@ -7,13 +7,13 @@ static coil_future *cancel_reaches_future, *cancel_reaches_futures[2];
 
 static int inner(void *name)
 {
-    return tell(name, coil_await(cancel_reaches_future));
+    return trace_outcome(name, coil_await(cancel_reaches_future));
 }
 
 static int cancel_reaches_outer(void *arg)
 {
     (void)arg;
-    return tell("outer", coil_gather(cancel_reaches_futures, 2, 0, NULL));
+    return trace_outcome("outer", coil_gather(cancel_reaches_futures, 2, 0, NULL));
 }
 
 /*
@@ -58,7 +58,7 @@ static int cancelled_gather_of_all_is_cancelled_body(void *arg)
         if (task == NULL)
             return -ENOMEM;
         future = coil_task_future(task);
-        rc = tell("gather", coil_gather(&future, 1, COIL_GATHER_ALL, NULL));
+        rc = trace_outcome("gather", coil_gather(&future, 1, COIL_GATHER_ALL, NULL));
     }
     return rc;
 }
@@ -97,8 +97,8 @@ static int slow(void *arg)
 
 static int cancelled_gather_of_all_waits_body(void *flags)
 {
-    return tell("gather", coil_gather(cancelled_gather_of_all_waits_futures, 2,
-                                      (unsigned)(uintptr_t)flags, NULL));
+    return trace_outcome("gather", coil_gather(cancelled_gather_of_all_waits_futures, 2,
+                                               (unsigned)(uintptr_t)flags, NULL));
 }
 
 /*
@@ -135,7 +135,7 @@ static int child(void *arg)
     trace("child: %s", outcome(coil_sleep(COIL_SEC(10))));
     coil_cancel_caught();
     trace("counted %d", coil_task_cancelling(coil_task_current()));
-    rc = tell("child again", coil_sleep(COIL_SEC(1)));
+    rc = trace_outcome("child again", coil_sleep(COIL_SEC(1)));
     return rc < 0 ? rc : 3;
 }
 
@@ -143,7 +143,7 @@ static int gather_cancels_body(void *task)
 {
     coil_future *twice[] = {coil_task_future(task), coil_task_future(task)};
 
-    return tell("gather", coil_gather(twice, 2, 0, NULL));
+    return trace_outcome("gather", coil_gather(twice, 2, 0, NULL));
 }
 
 /*
@@ -174,7 +174,8 @@ static int stubborn(void *arg)
 static int body(void *arg)
 {
     (void)arg;
-    return tell("gather", coil_gather(cancelled_gather_of_all_waits_futures, 2, 0, NULL));
+    return trace_outcome("gather",
+                         coil_gather(cancelled_gather_of_all_waits_futures, 2, 0, NULL));
 }
 
 /*
@@ -251,7 +252,7 @@ static int gather_is_cancelled_though_its_children_body(void *flags)
     int rc = coil_gather(cancelled_gather_of_all_waits_futures, 2,
                          (unsigned)(uintptr_t)flags, NULL);
 
-    tell("gather", rc);
+    trace_outcome("gather", rc);
     trace("children: %s %s", state(cancelled_gather_of_all_waits_futures[0]),
           state(cancelled_gather_of_all_waits_futures[1]));
     return rc;
@@ -326,11 +327,12 @@ static coil_future *gather_takes_futures[4];
 static int gather_takes_body(void *arg)
 {
     (void)arg;
-    if (tell("gather", coil_gather(gather_takes_futures, 4, 0, NULL)) == -ECANCELED) {
+    if (trace_outcome("gather", coil_gather(gather_takes_futures, 4, 0, NULL)) ==
+        -ECANCELED) {
         coil_cancel_caught();
         trace("counted: %d", coil_task_cancelling(coil_task_current()));
     }
-    return tell("goes on", coil_sleep(COIL_SEC(1)));
+    return trace_outcome("goes on", coil_sleep(COIL_SEC(1)));
 }
 
 static void look(void)
@@ -367,7 +369,7 @@ static int gather_that_failed_body(void *arg)
     (void)arg;
     trace("gather: %s",
           outcome(coil_gather(cancelled_gather_of_all_waits_futures, 2, 0, NULL)));
-    return tell("sleep", coil_sleep(COIL_SEC(5)));
+    return trace_outcome("sleep", coil_sleep(COIL_SEC(5)));
 }
 
 /*
@@ -401,7 +403,7 @@ static int gatherer(void *arg)
 {
     struct parts *parts = arg;
 
-    return tell(parts->name, coil_gather(parts->futures, 2, 0, NULL));
+    return trace_outcome(parts->name, coil_gather(parts->futures, 2, 0, NULL));
 }
 
 /*
@@ -442,7 +444,7 @@ static int task_in_gather_outer(void *arg)
     coil_future *future = coil_task_future(task_in_gather_child_task);
 
     (void)arg;
-    return tell("outer", coil_gather(&future, 1, 0, NULL));
+    return trace_outcome("outer", coil_gather(&future, 1, 0, NULL));
 }
 
 static void cancel(coil_future *future, void *arg)

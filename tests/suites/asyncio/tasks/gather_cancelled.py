@@ -4,11 +4,11 @@ from scenario import *
 
 
 async def inner(i, future):
-    await tell("inner %d" % i, future)
+    await trace_outcome("inner %d" % i, future)
 
 
 async def cancel_reaches_outer(tasks):
-    await tell("outer", asyncio.gather(*tasks))
+    await trace_outcome("outer", asyncio.gather(*tasks))
 
 
 @scenario
@@ -31,7 +31,7 @@ async def cancel_reaches_every_task_of_a_gather():
 async def cancelled_gather_of_all_is_cancelled_body():
     while True:
         sleeper = asyncio.create_task(asyncio.sleep(2))
-        await tell("gather", asyncio.gather(sleeper, return_exceptions=True))
+        await trace_outcome("gather", asyncio.gather(sleeper, return_exceptions=True))
 
 
 @scenario
@@ -58,7 +58,7 @@ async def slow(i):
 
 
 async def cancelled_gather_of_all_waits_body(tasks, everything):
-    await tell("gather", asyncio.gather(*tasks, return_exceptions=everything))
+    await trace_outcome("gather", asyncio.gather(*tasks, return_exceptions=everything))
 
 
 @scenario
@@ -77,12 +77,12 @@ async def cancelled_gather_of_all_waits_for_the_cleanup():
 async def gather_cancels_child():
     trace("child: %s", await outcome(asyncio.sleep(10)))
     trace("counted %d", asyncio.current_task().cancelling())
-    await tell("child again", asyncio.sleep(1))
+    await trace_outcome("child again", asyncio.sleep(1))
     return 3
 
 
 async def gather_cancels_body(task):
-    await tell("gather", asyncio.gather(task, task))
+    await trace_outcome("gather", asyncio.gather(task, task))
 
 
 @scenario
@@ -102,7 +102,7 @@ async def stubborn():
 
 
 async def body(tasks):
-    await tell("gather", asyncio.gather(*tasks))
+    await trace_outcome("gather", asyncio.gather(*tasks))
 
 
 @scenario
@@ -145,7 +145,7 @@ async def deaf(i):
 
 async def gather_is_cancelled_though_its_children_body(tasks, everything):
     try:
-        await tell("gather", asyncio.gather(*tasks, return_exceptions=everything))
+        await trace_outcome("gather", asyncio.gather(*tasks, return_exceptions=everything))
     finally:
         trace("children: %s %s", *map(state, tasks))
 
@@ -186,10 +186,10 @@ async def gather_of_all_collects_cancellations():
 
 async def gather_takes_body(futures):
     try:
-        await tell("gather", asyncio.gather(*futures))
+        await trace_outcome("gather", asyncio.gather(*futures))
     except asyncio.CancelledError:
         trace("counted: %d", asyncio.current_task().cancelling())
-    await tell("goes on", asyncio.sleep(1))
+    await trace_outcome("goes on", asyncio.sleep(1))
 
 
 @scenario
@@ -215,7 +215,7 @@ async def gather_that_failed_failing():
 
 async def gather_that_failed_body(tasks):
     trace("gather: %s", await outcome(asyncio.gather(*tasks)))
-    await tell("sleep", asyncio.sleep(5))
+    await trace_outcome("sleep", asyncio.sleep(5))
 
 
 @scenario
@@ -233,7 +233,7 @@ async def gather_that_failed_cancels_nobody_any_more():
 
 
 async def gatherer(name, parts):
-    await tell(name, asyncio.gather(*parts))
+    await trace_outcome(name, asyncio.gather(*parts))
 
 
 @scenario
@@ -257,7 +257,7 @@ async def task_in_gather_child(future):
 
 
 async def task_in_gather_outer(task):
-    await tell("outer", asyncio.gather(task))
+    await trace_outcome("outer", asyncio.gather(task))
 
 
 @scenario

@@ -13,7 +13,7 @@ static int promise_is_cancelled_body(void *arg)
 {
     struct waiter *waiter = arg;
 
-    tell(waiter->name, coil_promise_await(waiter->promise));
+    trace_outcome(waiter->name, coil_promise_await(waiter->promise));
     coil_cancel_caught();
     return 0;
 }
@@ -58,7 +58,7 @@ static int promise_of_a_spawn_cancelled_body(void *arg)
 {
     (void)arg;
     trace("begins");
-    return tell("waits", coil_sleep(COIL_SEC(9)));
+    return trace_outcome("waits", coil_sleep(COIL_SEC(9)));
 }
 
 /*
@@ -87,7 +87,7 @@ static int promise_of_a_spawn_cancels_body(void *arg)
     (void)arg;
     rc = coil_sleep(COIL_SEC(9));
     if (rc == -ECANCELED)
-        trace("task is told");
+        trace("task is cancelled");
     return rc;
 }
 
@@ -134,7 +134,7 @@ SCENARIO(promise_of_a_spawn_has_its_failure)
     if (rc < 0)
         return rc;
     trace("done: %d", coil_promise_done(promise));
-    tell("promise", coil_promise_await(promise));
+    trace_outcome("promise", coil_promise_await(promise));
     trace("done: %d", coil_promise_done(promise));
     coil_promise_release(promise);
     return 0;
@@ -167,7 +167,7 @@ SCENARIO(promise_of_a_spawn_has_its_result)
     if (rc < 0)
         return rc;
     trace("asked");
-    tell("promise", coil_promise_await(promise));
+    trace_outcome("promise", coil_promise_await(promise));
     coil_promise_release(promise);
     return 0;
 }
@@ -175,7 +175,7 @@ SCENARIO(promise_of_a_spawn_has_its_result)
 static int promise_of_a_spawn_within_body(void *arg)
 {
     (void)arg;
-    return tell("task", coil_sleep(COIL_SEC(9)));
+    return trace_outcome("task", coil_sleep(COIL_SEC(9)));
 }
 
 static int wait_two_seconds(coil_promise *promise)
@@ -215,8 +215,8 @@ SCENARIO(promise_that_is_done_is_waited_for_all_the_same)
         return rc;
     coil_promise_set(promise, 6, NULL, NULL);
     start(ticker, TURNS(3));
-    tell("first", coil_promise_await(promise));
-    tell("second", coil_promise_await(promise));
+    trace_outcome("first", coil_promise_await(promise));
+    trace_outcome("second", coil_promise_await(promise));
     coil_promise_release(promise);
     return 0;
 }
@@ -225,7 +225,9 @@ static int promise_wakes_body(void *arg)
 {
     struct waiter *waiter = arg;
 
-    return tell(waiter->name, coil_promise_await(waiter->promise)) == 5 ? 0 : -EPROTO;
+    return trace_outcome(waiter->name, coil_promise_await(waiter->promise)) == 5
+               ? 0
+               : -EPROTO;
 }
 
 static int set_it(coil_promise *promise)

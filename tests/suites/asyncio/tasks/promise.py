@@ -48,7 +48,7 @@ async def promise_of_a_spawn_cancels_body():
     try:
         await asyncio.sleep(9)
     except asyncio.CancelledError:
-        trace("task is told")
+        trace("task is cancelled")
         raise
 
 
@@ -96,11 +96,11 @@ async def promise_of_a_spawn_has_its_result():
     asyncio.create_task(ticker(3))
     promise = asyncio.run_coroutine_threadsafe(promise_of_a_spawn_has_its_result_body(), loop)
     trace("asked")
-    await tell("promise", asyncio.wrap_future(promise))
+    await trace_outcome("promise", asyncio.wrap_future(promise))
 
 
 async def promise_of_a_spawn_within_body():
-    await tell("task", asyncio.sleep(9))
+    await trace_outcome("task", asyncio.sleep(9))
 
 
 @scenario
@@ -123,8 +123,8 @@ async def promise_that_is_done_is_waited_for_all_the_same():
     promise = new_promise()
     promise.set_result(6)
     asyncio.create_task(ticker(3))
-    await tell("first", asyncio.wrap_future(promise))
-    await tell("second", asyncio.wrap_future(promise))
+    await trace_outcome("first", asyncio.wrap_future(promise))
+    await trace_outcome("second", asyncio.wrap_future(promise))
 
 
 @scenario

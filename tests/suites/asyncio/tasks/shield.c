@@ -5,7 +5,7 @@
 
 static int body(void *future)
 {
-    return tell("told", coil_shield(future));
+    return trace_outcome("await", coil_shield(future));
 }
 
 /* A shield does not prevent a direct cancellation of the shielded future. */
@@ -65,12 +65,12 @@ SCENARIO(shield_hands_on_a_failure)
 
 static int bare(void *future)
 {
-    return tell("bare", coil_await(future));
+    return trace_outcome("bare", coil_await(future));
 }
 
 static int shielded(void *future)
 {
-    return tell("shielded", coil_shield(future));
+    return trace_outcome("shielded", coil_shield(future));
 }
 
 /* Awaiting a shielded future takes one turn longer than awaiting the future itself. */
@@ -157,7 +157,7 @@ SCENARIO(shield_waiter_is_cancelled_after_its_future_was_set)
 
 static int shield_waiter_is_cancelled_as_its_future_body(void *name)
 {
-    return tell(name, coil_shield(shield_hands_on_a_failure_future));
+    return trace_outcome(name, coil_shield(shield_hands_on_a_failure_future));
 }
 
 /*
@@ -216,7 +216,7 @@ SCENARIO(shielded_failure_nobody_waits_for_is_reported)
     static const char *const hows[] = {"cancel, a turn, fail", "cancel, fail",
                                        "fail, cancel"};
 
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     for (int i = 0; i < 3; i++) {
         coil_future *future;
         int rc;
@@ -248,7 +248,7 @@ static int gatherer(void *arg)
 
 static int outer(void *task)
 {
-    return tell("outer", coil_shield(coil_task_future(task)));
+    return trace_outcome("outer", coil_shield(coil_task_future(task)));
 }
 
 /*
@@ -278,7 +278,7 @@ SCENARIO(shielded_gather_outlives_its_waiter)
 
 static int inner(void *future)
 {
-    tell("inner", coil_await(future));
+    trace_outcome("inner", coil_await(future));
     return coil_task_cancelling(coil_task_current());
 }
 
@@ -312,12 +312,12 @@ static int work(void *arg)
 
 static int shielded_work_body(void *task)
 {
-    int rc = tell("shield", coil_shield(coil_task_future(task)));
+    int rc = trace_outcome("shield", coil_shield(coil_task_future(task)));
 
     if (rc != -ECANCELED)
         return rc;
     coil_cancel_caught();
-    tell("await", coil_task_await(task));
+    trace_outcome("await", coil_task_await(task));
     return rc;
 }
 
@@ -344,13 +344,13 @@ static coil_task *middle, *shields_around_outer;
 static int first(void *arg)
 {
     (void)arg;
-    return tell("middle", coil_shield(shield_hands_on_a_failure_future));
+    return trace_outcome("middle", coil_shield(shield_hands_on_a_failure_future));
 }
 
 static int second(void *arg)
 {
     (void)arg;
-    return tell("outer", coil_shield(coil_task_future(middle)));
+    return trace_outcome("outer", coil_shield(coil_task_future(middle)));
 }
 
 static void look(void)

@@ -4,7 +4,7 @@ from scenario import *
 
 
 async def body(future):
-    await tell("told", asyncio.shield(future))
+    await trace_outcome("await", asyncio.shield(future))
 
 
 @scenario
@@ -40,11 +40,11 @@ async def shield_hands_on_a_failure():
 
 
 async def bare(future):
-    await tell("bare", future)
+    await trace_outcome("bare", future)
 
 
 async def shielded(future):
-    await tell("shielded", asyncio.shield(future))
+    await trace_outcome("shielded", asyncio.shield(future))
 
 
 @scenario
@@ -101,7 +101,7 @@ async def shield_waiter_is_cancelled_after_its_future_was_set():
 
 
 async def shield_waiter_is_cancelled_as_its_future_body(i, future):
-    return await tell("waiter %d" % i, asyncio.shield(future))
+    return await trace_outcome("waiter %d" % i, asyncio.shield(future))
 
 
 @scenario
@@ -124,7 +124,7 @@ async def shield_waiter_is_cancelled_as_its_future_is_set():
 @scenario
 async def shielded_failure_nobody_waits_for_is_reported():
     """If a shielded future fails a turn or more after its waiter was cancelled, the failure is reported."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     for how in "cancel, a turn, fail", "cancel, fail", "fail, cancel":
         trace("%s", how)
         future = new_future()
@@ -147,7 +147,7 @@ async def gatherer(futures):
 
 
 async def outer(task):
-    await tell("outer", asyncio.shield(task))
+    await trace_outcome("outer", asyncio.shield(task))
 
 
 @scenario
@@ -167,7 +167,7 @@ async def shielded_gather_outlives_its_waiter():
 
 
 async def inner(future):
-    await tell("inner", future)
+    await trace_outcome("inner", future)
     return asyncio.current_task().cancelling()
 
 
@@ -193,9 +193,9 @@ async def work():
 
 async def shielded_work_body(task):
     try:
-        await tell("shield", asyncio.shield(task))
+        await trace_outcome("shield", asyncio.shield(task))
     except asyncio.CancelledError:
-        await tell("await", task)
+        await trace_outcome("await", task)
         raise
 
 
@@ -212,7 +212,7 @@ async def shielded_work_is_awaited_before_leaving():
 
 
 async def shielding(name, future):
-    await tell(name, asyncio.shield(future))
+    await trace_outcome(name, asyncio.shield(future))
 
 
 @scenario

@@ -238,7 +238,7 @@ PLAIN_SCENARIO(current_task_is_the_one_that_runs)
  */
 SCENARIO(failure_is_not_reported_after_cancel)
 {
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     for (int cancels = 1; cancels >= 0; cancels--) {
         coil_task *task;
         int rc = coil_spawn(failer, NULL, NULL, &task);
@@ -267,7 +267,7 @@ static int future_set_by_a_callback_body(void *arg)
     (void)arg;
     if (future == NULL || coil_call_soon(future_set_by_a_callback_set, future, NULL) < 0)
         return -ENOMEM;
-    return tell("body", coil_await(future));
+    return trace_outcome("body", coil_await(future));
 }
 
 /*
@@ -292,7 +292,7 @@ static void future_set_by_a_timer_set(void *future)
 
 static int future_set_by_a_timer_body(void *future)
 {
-    int rc = tell("future", coil_await(future));
+    int rc = trace_outcome("future", coil_await(future));
 
     return rc < 0 ? rc : 7;
 }
@@ -354,7 +354,7 @@ static int sleeps_add_body(void *arg)
 
     (void)arg;
     for (int i = 0; rc == 0 && i < 2; i++)
-        rc = tell("slept", coil_sleep(COIL_SEC(2)));
+        rc = trace_outcome("slept", coil_sleep(COIL_SEC(2)));
     return rc < 0 ? rc : 7;
 }
 
@@ -451,7 +451,7 @@ static coil_task *task_end_task;
 
 static int task_end_body(void *future)
 {
-    int rc = tell("body", coil_await(future));
+    int rc = trace_outcome("body", coil_await(future));
 
     return rc < 0 ? rc : 4;
 }

@@ -141,7 +141,7 @@ async def failure_is_not_reported_body():
 @scenario
 async def failure_is_not_reported_after_cancel():
     """A failure that is never retrieved is reported, unless the failed task was cancelled later."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     for cancels in True, False:
         trace("cancels" if cancels else "leaves it")
         task = asyncio.create_task(failure_is_not_reported_body())
@@ -155,7 +155,7 @@ async def failure_is_not_reported_after_cancel():
 async def future_set_by_a_callback_body():
     future = new_future()
     asyncio.get_running_loop().call_soon(lambda: future.set_result(11))
-    return await tell("body", future)
+    return await trace_outcome("body", future)
 
 
 @scenario
@@ -169,7 +169,7 @@ async def future_set_by_a_callback_wakes_its_task():
 
 
 async def future_set_by_a_timer_body(future):
-    await tell("future", future)
+    await trace_outcome("future", future)
     return 7
 
 
@@ -214,7 +214,7 @@ async def sleep_returns_after_its_delay():
 
 async def sleeps_add_body():
     for _ in range(2):
-        await tell("slept", asyncio.sleep(2))
+        await trace_outcome("slept", asyncio.sleep(2))
     return 7
 
 
@@ -270,7 +270,7 @@ def stopped_loop_leaves_its_task_pending():
 
 
 async def task_end_body(future):
-    await tell("body", future)
+    await trace_outcome("body", future)
     return 4
 
 

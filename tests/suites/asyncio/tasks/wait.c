@@ -7,13 +7,13 @@ static coil_future *tasks[2];
 
 static int inner(void *future)
 {
-    return tell("inner", coil_await(future));
+    return trace_outcome("inner", coil_await(future));
 }
 
 static int outer(void *arg)
 {
     (void)arg;
-    return tell("outer", coil_wait(tasks, 2, COIL_WAIT_ALL, COIL_NEVER));
+    return trace_outcome("outer", coil_wait(tasks, 2, COIL_WAIT_ALL, COIL_NEVER));
 }
 
 /*
@@ -142,7 +142,7 @@ static int wait_is_cancelled_body(void *arg)
     coil_future *future = arg;
     int rc = coil_wait(&future, 1, COIL_WAIT_ALL, COIL_NEVER);
 
-    return tell("wait", rc < 0 ? rc : 0);
+    return trace_outcome("wait", rc < 0 ? rc : 0);
 }
 
 /*
@@ -195,7 +195,7 @@ SCENARIO(wait_looks_at_a_failure_only_where_that_decides)
     static const char *const names[] = {"all", "first", "failure"};
     int rc = 0;
 
-    coil_set_exception_handler(tell_exception, NULL);
+    coil_set_exception_handler(trace_exception, NULL);
     for (int mode = COIL_WAIT_ALL; rc == 0 && mode <= COIL_WAIT_FIRST_EXCEPTION; mode++)
         for (size_t n = 1; rc == 0 && n <= 2; n++)
             rc = wait_for_failed(names[mode], (coil_wait_mode)mode, n);

@@ -4,11 +4,11 @@ from scenario import *
 
 
 async def inner(future):
-    return await tell("inner", future)
+    return await trace_outcome("inner", future)
 
 
 async def outer(tasks):
-    await tell("outer", asyncio.wait(tasks))
+    await trace_outcome("outer", asyncio.wait(tasks))
 
 
 @scenario
@@ -71,7 +71,7 @@ async def wait_deadline_meets_an_end():
 
 
 async def wait_is_cancelled_body(future):
-    await tell("wait", asyncio.wait([future]))
+    await trace_outcome("wait", asyncio.wait([future]))
 
 
 @scenario
@@ -92,7 +92,7 @@ async def wait_is_cancelled_as_its_task_ends():
 async def wait_looks_at_a_failure_only_where_that_decides():
     """wait() retrieves a failure only with FIRST_EXCEPTION, and only while other futures are pending. Any other failure
     is reported as never retrieved."""
-    asyncio.get_running_loop().set_exception_handler(tell_exception)
+    asyncio.get_running_loop().set_exception_handler(trace_exception)
     modes = [("all", asyncio.ALL_COMPLETED), ("first", asyncio.FIRST_COMPLETED),
              ("failure", asyncio.FIRST_EXCEPTION)]  # fmt: skip
     for name, mode in modes:

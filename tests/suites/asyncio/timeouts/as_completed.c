@@ -19,7 +19,7 @@ SCENARIO(as_completed_forgets_a_deadline_that_is_not_reached)
     if (rc == 0)
         trace("over");
     coil_as_completed_finish(&each);
-    tell("sleep", coil_sleep(COIL_SEC(10)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(10)));
     return rc;
 }
 
@@ -39,7 +39,7 @@ SCENARIO(as_completed_goes_on_where_it_was_left)
     rc = coil_as_completed_init(&each, futures, 3, COIL_NEVER);
     if (rc == 0 && (rc = coil_as_completed_next(&each, &next)) > 0)
         trace("first: %s", state(next));
-    tell("sleep", coil_sleep(COIL_SEC(5)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(5)));
     start(ticker, TURNS(2));
     while (rc >= 0 && (rc = coil_as_completed_next(&each, &next)) > 0)
         trace("next: %s", state(next));
@@ -95,8 +95,8 @@ SCENARIO(as_completed_says_when_the_deadline_passed)
     coil_as_completed_finish(&each);
     if (rc < 0)
         return rc;
-    tell("b", coil_await(futures[1]));
-    tell("c", coil_await(futures[2]));
+    trace_outcome("b", coil_await(futures[1]));
+    trace_outcome("c", coil_await(futures[2]));
     return 0;
 }
 

@@ -4,7 +4,7 @@ from scenario import *
 
 
 async def work(name, seconds, result):
-    await tell(name, asyncio.sleep(seconds))
+    await trace_outcome(name, asyncio.sleep(seconds))
     return result
 
 
@@ -18,7 +18,7 @@ async def as_completed_forgets_a_deadline_that_is_not_reached():
     async for task in asyncio.as_completed(tasks, timeout=5):
         trace("a: %s", state(task))
     trace("over")
-    await tell("sleep", asyncio.sleep(10))
+    await trace_outcome("sleep", asyncio.sleep(10))
 
 
 @scenario
@@ -32,7 +32,7 @@ async def as_completed_goes_on_where_it_was_left():
     async for task in each:
         trace("first: %s", state(task))
         break
-    await tell("sleep", asyncio.sleep(5))
+    await trace_outcome("sleep", asyncio.sleep(5))
     asyncio.create_task(ticker(2))
     async for task in each:
         trace("next: %s", state(task))

@@ -15,7 +15,7 @@ struct work {
 static inline int work(void *arg)
 {
     const struct work *w = arg;
-    int rc = tell(w->name, coil_sleep(COIL_SEC(w->seconds)));
+    int rc = trace_outcome(w->name, coil_sleep(COIL_SEC(w->seconds)));
 
     return rc < 0 ? rc : w->result;
 }

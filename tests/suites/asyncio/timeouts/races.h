@@ -18,7 +18,7 @@ static inline int work(void *arg)
     int rc;
 
     trace("%d begins", way->index);
-    rc = tell(name, coil_sleep(COIL_SEC(way->seconds)));
+    rc = trace_outcome(name, coil_sleep(COIL_SEC(way->seconds)));
     return rc < 0 ? rc : way->rc;
 }
 

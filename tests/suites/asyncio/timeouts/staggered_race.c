@@ -19,7 +19,7 @@ SCENARIO(staggered_race_begins_the_next_after_the_delay)
     if (rc == -ENOMEM)
         return rc;
     trace("over");
-    tell("sleep", coil_sleep(COIL_SEC(1)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
     return 0;
 }
 
@@ -36,7 +36,7 @@ SCENARIO(staggered_race_goes_on_after_a_failure)
     if (rc == -ENOMEM)
         return rc;
     trace("over");
-    tell("sleep", coil_sleep(COIL_SEC(1)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
     return 0;
 }
 
@@ -56,7 +56,7 @@ SCENARIO(staggered_race_needs_only_the_first)
     if (rc == -ENOMEM)
         return rc;
     trace("over");
-    tell("sleep", coil_sleep(COIL_SEC(1)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
     return 0;
 }
 
@@ -94,7 +94,7 @@ SCENARIO(staggered_race_of_three_is_won_by_the_second)
     if (rc == -ENOMEM)
         return rc;
     trace("over");
-    tell("sleep", coil_sleep(COIL_SEC(1)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
     return 0;
 }
 
@@ -111,7 +111,7 @@ SCENARIO(staggered_race_that_nobody_wins)
     if (rc == -ENOMEM)
         return rc;
     trace("over");
-    tell("sleep", coil_sleep(COIL_SEC(1)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
     return 0;
 }
 
@@ -129,6 +129,6 @@ SCENARIO(staggered_race_without_delay_begins_all)
     if (rc == -ENOMEM)
         return rc;
     trace("over");
-    tell("sleep", coil_sleep(COIL_SEC(1)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
     return 0;
 }

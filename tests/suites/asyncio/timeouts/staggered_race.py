@@ -7,7 +7,7 @@ from scenario import *
 
 async def work(index, seconds, result=0, fails=None):
     trace("%d begins", index)
-    await tell(str(index), asyncio.sleep(seconds))
+    await trace_outcome(str(index), asyncio.sleep(seconds))
     if fails:
         raise Failure(fails)
     return result
@@ -37,7 +37,7 @@ async def staggered_race_begins_the_next_after_the_delay():
         2,
     )
     trace("over")
-    await tell("sleep", asyncio.sleep(1))
+    await trace_outcome("sleep", asyncio.sleep(1))
 
 
 @scenario
@@ -52,7 +52,7 @@ async def staggered_race_goes_on_after_a_failure():
         60,
     )
     trace("over")
-    await tell("sleep", asyncio.sleep(1))
+    await trace_outcome("sleep", asyncio.sleep(1))
 
 
 @scenario
@@ -67,7 +67,7 @@ async def staggered_race_needs_only_the_first():
         None,
     )
     trace("over")
-    await tell("sleep", asyncio.sleep(1))
+    await trace_outcome("sleep", asyncio.sleep(1))
 
 
 @scenario
@@ -89,7 +89,7 @@ async def staggered_race_of_three_is_won_by_the_second():
         2,
     )
     trace("over")
-    await tell("sleep", asyncio.sleep(1))
+    await trace_outcome("sleep", asyncio.sleep(1))
 
 
 @scenario
@@ -103,7 +103,7 @@ async def staggered_race_that_nobody_wins():
         None,
     )
     trace("over")
-    await tell("sleep", asyncio.sleep(1))
+    await trace_outcome("sleep", asyncio.sleep(1))
 
 
 @scenario
@@ -119,4 +119,4 @@ async def staggered_race_without_delay_begins_all():
         0,
     )
     trace("over")
-    await tell("sleep", asyncio.sleep(1))
+    await trace_outcome("sleep", asyncio.sleep(1))

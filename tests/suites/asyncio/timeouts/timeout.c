@@ -13,13 +13,13 @@ SCENARIO(timeout_after_a_cancellation_meets_another)
     int rc;
 
     coil_task_cancel(coil_task_current(), NULL);
-    tell("work", coil_sleep(COIL_SEC(1)));
+    trace_outcome("work", coil_sleep(COIL_SEC(1)));
     coil_cancel_caught();
     rc = enter(&scope, 1);
     if (rc < 0)
         return rc;
     coil_task_cancel(coil_task_current(), NULL);
-    rc = leave("timeout", &scope, tell("cleanup", coil_sleep(COIL_SEC(10))));
+    rc = leave("timeout", &scope, trace_outcome("cleanup", coil_sleep(COIL_SEC(10))));
     trace("caught %s", outcome(rc));
     trace("cancelling %d", coil_task_cancelling(coil_task_current()));
     return 0;
@@ -35,12 +35,12 @@ SCENARIO(timeout_after_a_cancellation_that_was_caught)
     int rc;
 
     coil_task_cancel(coil_task_current(), NULL);
-    tell("work", coil_sleep(COIL_SEC(1)));
+    trace_outcome("work", coil_sleep(COIL_SEC(1)));
     coil_cancel_caught();
     rc = enter(&scope, 0);
     if (rc < 0)
         return rc;
-    rc = leave("timeout", &scope, tell("cleanup", coil_sleep(COIL_SEC(10))));
+    rc = leave("timeout", &scope, trace_outcome("cleanup", coil_sleep(COIL_SEC(10))));
     trace("caught %s", outcome(rc));
     trace("cancelling %d", coil_task_cancelling(coil_task_current()));
     return 0;
@@ -57,10 +57,10 @@ SCENARIO(timeout_cuts_off_what_takes_too_long)
 
     if (rc < 0)
         return rc;
-    rc = leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(10))));
+    rc = leave("timeout", &scope, trace_outcome("sleep", coil_sleep(COIL_SEC(10))));
     trace("body: %s", outcome(rc));
     trace("cancelling %d", coil_task_cancelling(coil_task_current()));
-    tell("sleep", coil_sleep(COIL_SEC(1)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
     return 0;
 }
 
@@ -73,7 +73,7 @@ static int timeout_does_body(void *arg)
     if (rc < 0)
         return rc;
     coil_task_cancel(coil_task_current(), NULL);
-    return leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(10))));
+    return leave("timeout", &scope, trace_outcome("sleep", coil_sleep(COIL_SEC(10))));
 }
 
 /*
@@ -86,7 +86,7 @@ SCENARIO(timeout_does_not_claim_a_foreign_cancellation)
 
     if (task == NULL)
         return -ENOMEM;
-    tell("task", coil_task_await(task));
+    trace_outcome("task", coil_task_await(task));
     trace("cancelled %d", coil_future_cancelled(coil_task_future(task)));
     return 0;
 }
@@ -99,7 +99,8 @@ SCENARIO(timeout_in_the_past_cancels_even_a_yield)
     start(ticker, TURNS(5));
     coil_scope_enter(&scope, coil_in(COIL_SEC(-11)));
     trace("begins");
-    tell("body", leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(0)))));
+    trace_outcome("body", leave("timeout", &scope,
+                                trace_outcome("sleep", coil_sleep(COIL_SEC(0)))));
     return 0;
 }
 
@@ -110,7 +111,7 @@ static int inner(void)
 
     if (rc < 0)
         return rc;
-    return leave("inner", &scope, tell("first sleep", coil_sleep(COIL_SEC(10))));
+    return leave("inner", &scope, trace_outcome("first sleep", coil_sleep(COIL_SEC(10))));
 }
 
 /*
@@ -125,7 +126,8 @@ SCENARIO(timeout_inside_comes_before_the_one_outside)
     if (rc < 0)
         return rc;
     trace("caught %s", outcome(inner()));
-    tell("body", leave("outer", &outer, tell("second sleep", coil_sleep(COIL_SEC(10)))));
+    trace_outcome("body", leave("outer", &outer,
+                                trace_outcome("second sleep", coil_sleep(COIL_SEC(10)))));
     return 0;
 }
 
@@ -139,7 +141,7 @@ static int timeout_is_moved_body(void *arg)
     if (rc < 0)
         return rc;
     return leave("timeout", &timeout_is_moved_scope,
-                 tell("sleep", coil_sleep(COIL_SEC(50))));
+                 trace_outcome("sleep", coil_sleep(COIL_SEC(50))));
 }
 
 static coil_task *begin(void)
@@ -169,12 +171,12 @@ SCENARIO(timeout_is_moved_by_somebody_else)
           coil_scope_deadline(&timeout_is_moved_scope) == COIL_NEVER ? "none" : "some");
     coil_sleep(COIL_SEC(30));
     trace("cancel: %d", coil_task_cancel(task, NULL));
-    tell("task", coil_task_await(task));
+    trace_outcome("task", coil_task_await(task));
     task = begin();
     if (task == NULL)
         return -ENOMEM;
     coil_scope_set_deadline(&timeout_is_moved_scope, COIL_SEC(35));
-    tell("task", coil_task_await(task));
+    trace_outcome("task", coil_task_await(task));
     return 0;
 }
 
@@ -186,14 +188,14 @@ SCENARIO(timeout_lets_a_failure_pass)
 
     if (rc < 0)
         return rc;
-    tell("in time", leave("timeout", &scope, -EIO));
+    trace_outcome("in time", leave("timeout", &scope, -EIO));
     rc = enter(&scope, 1);
     if (rc < 0)
         return rc;
-    rc = tell("sleep", coil_sleep(COIL_SEC(10)));
-    tell("late", leave("timeout", &scope, rc < 0 ? -EPROTO : rc));
+    rc = trace_outcome("sleep", coil_sleep(COIL_SEC(10)));
+    trace_outcome("late", leave("timeout", &scope, rc < 0 ? -EPROTO : rc));
     trace("cancelling %d", coil_task_cancelling(coil_task_current()));
-    tell("sleep", coil_sleep(COIL_SEC(10)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(10)));
     return 0;
 }
 
@@ -205,15 +207,15 @@ static int timeout_may_body(int64_t deadline)
     if (rc < 0)
         return rc;
     trace("deadline %d", (int)(coil_scope_deadline(&scope) / COIL_SEC(1)));
-    return coil_scope_exit(&scope, tell("sleep", coil_sleep(COIL_SEC(10))));
+    return coil_scope_exit(&scope, trace_outcome("sleep", coil_sleep(COIL_SEC(10))));
 }
 
 /* A deadline may be given as a time on the loop's clock. */
 SCENARIO(timeout_may_be_a_point_of_time)
 {
     coil_sleep(COIL_SEC(2));
-    tell("body", timeout_may_body(COIL_SEC(5)));
-    tell("body", timeout_may_body(COIL_SEC(5)));
+    trace_outcome("body", timeout_may_body(COIL_SEC(5)));
+    trace_outcome("body", timeout_may_body(COIL_SEC(5)));
     return 0;
 }
 
@@ -225,7 +227,7 @@ static void clean_up(void)
     coil_cancel_caught();
     rc = enter(&inner, 1);
     if (rc == 0)
-        rc = leave("inner", &inner, tell("cleanup", coil_sleep(COIL_SEC(10))));
+        rc = leave("inner", &inner, trace_outcome("cleanup", coil_sleep(COIL_SEC(10))));
     trace("caught %s", outcome(rc));
 }
 
@@ -240,16 +242,16 @@ SCENARIO(timeout_of_a_cleanup_after_a_timeout)
 
     if (rc < 0)
         return rc;
-    rc = tell("sleep", coil_sleep(COIL_SEC(10)));
+    rc = trace_outcome("sleep", coil_sleep(COIL_SEC(10)));
     clean_up();
-    tell("body", leave("outer", &outer, rc));
-    tell("sleep", coil_sleep(COIL_SEC(1)));
+    trace_outcome("body", leave("outer", &outer, rc));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
     return 0;
 }
 
 static int child(void *arg)
 {
-    int rc = tell("child", coil_sleep(COIL_SEC(2)));
+    int rc = trace_outcome("child", coil_sleep(COIL_SEC(2)));
 
     (void)arg;
     return rc < 0 ? -EIO : rc;
@@ -271,12 +273,12 @@ SCENARIO(timeout_of_a_group_whose_child_fails)
     if (start_child(&group, child, NULL) == NULL)
         rc = -ENOMEM;
     else
-        rc = tell("body", coil_sleep(COIL_SEC(5)));
-    rc = tell("group", coil_group_exit(&group, rc));
+        rc = trace_outcome("body", coil_sleep(COIL_SEC(5)));
+    rc = trace_outcome("group", coil_group_exit(&group, rc));
     trace("group: failures %s", failures(&group));
-    tell("body", leave("timeout", &scope, rc));
+    trace_outcome("body", leave("timeout", &scope, rc));
     trace("cancelling %d", coil_task_cancelling(coil_task_current()));
-    tell("sleep", coil_sleep(COIL_SEC(1)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
     return 0;
 }
 
@@ -289,11 +291,11 @@ SCENARIO(timeout_of_none_never_comes)
     coil_scope scope;
 
     coil_scope_enter(&scope, COIL_NEVER);
-    tell("sleep", coil_sleep(COIL_SEC(1000)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1000)));
     trace("deadline %s", coil_scope_deadline(&scope) == COIL_NEVER ? "none" : "some");
     leave("none", &scope, 0);
     coil_scope_enter(&scope, COIL_NEVER);
-    tell("sleep", coil_sleep(COIL_SEC(1000)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1000)));
     coil_scope_exit(&scope, 0);
     trace("expired %d", coil_scope_expired(&scope));
     return 0;
@@ -313,8 +315,8 @@ SCENARIO(timeout_of_two_that_pass_together_is_the_outer_one)
     rc = enter(&inner, 1);
     if (rc < 0)
         return coil_scope_exit(&outer, rc);
-    rc = leave("inner", &inner, tell("sleep", coil_sleep(COIL_SEC(10))));
-    tell("body", leave("outer", &outer, rc));
+    rc = leave("inner", &inner, trace_outcome("sleep", coil_sleep(COIL_SEC(10))));
+    trace_outcome("body", leave("outer", &outer, rc));
     return 0;
 }
 
@@ -326,7 +328,8 @@ SCENARIO(timeout_of_zero_cancels_at_the_first_wait)
     start(ticker, TURNS(5));
     coil_scope_enter(&scope, coil_in(COIL_SEC(0)));
     trace("begins");
-    tell("body", leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(10)))));
+    trace_outcome("body", leave("timeout", &scope,
+                                trace_outcome("sleep", coil_sleep(COIL_SEC(10)))));
     return 0;
 }
 
@@ -338,7 +341,8 @@ SCENARIO(timeout_of_zero_cancels_even_a_yield)
     start(ticker, TURNS(5));
     coil_scope_enter(&scope, coil_in(COIL_SEC(0)));
     trace("begins");
-    tell("body", leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(0)))));
+    trace_outcome("body", leave("timeout", &scope,
+                                trace_outcome("sleep", coil_sleep(COIL_SEC(0)))));
     return 0;
 }
 
@@ -353,9 +357,9 @@ SCENARIO(timeout_outside_comes_before_the_one_inside)
     rc = enter(&inner, 3);
     if (rc < 0)
         return coil_scope_exit(&outer, rc);
-    rc = leave("inner", &inner, tell("sleep", coil_sleep(COIL_SEC(10))));
-    tell("body", leave("outer", &outer, rc));
-    tell("sleep", coil_sleep(COIL_SEC(5)));
+    rc = leave("inner", &inner, trace_outcome("sleep", coil_sleep(COIL_SEC(10))));
+    trace_outcome("body", leave("outer", &outer, rc));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(5)));
     return 0;
 }
 
@@ -367,9 +371,9 @@ static int outer(void *arg)
     (void)arg;
     if (rc < 0)
         return rc;
-    rc = leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(10))));
+    rc = leave("timeout", &scope, trace_outcome("sleep", coil_sleep(COIL_SEC(10))));
     trace("caught %s", outcome(rc));
-    return tell("sleep", coil_sleep(COIL_SEC(1)));
+    return trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
 }
 
 /* A task that catches its timeout succeeds, and is not cancelled. */
@@ -379,7 +383,7 @@ SCENARIO(timeout_that_is_caught_leaves_the_task_alone)
 
     if (task == NULL)
         return -ENOMEM;
-    tell("task", coil_task_await(task));
+    trace_outcome("task", coil_task_await(task));
     trace("done %d, cancelled %d", coil_future_done(coil_task_future(task)),
           coil_future_cancelled(coil_task_future(task)));
     return 0;
@@ -393,10 +397,10 @@ SCENARIO(timeout_that_is_not_reached_does_nothing)
 
     if (rc < 0)
         return rc;
-    tell("sleep", coil_sleep(COIL_SEC(1)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
     trace("deadline %d", (int)(coil_scope_deadline(&scope) / COIL_SEC(1)));
     leave("timeout", &scope, 0);
-    tell("sleep", coil_sleep(COIL_SEC(10)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(10)));
     return 0;
 }
 
@@ -418,9 +422,9 @@ SCENARIO(timeout_that_is_over_cannot_be_moved)
     if (rc < 0)
         return rc;
     move("inside");
-    rc = tell("sleep", coil_sleep(COIL_SEC(10)));
+    rc = trace_outcome("sleep", coil_sleep(COIL_SEC(10)));
     move("expiring");
-    tell("body", leave("timeout", &timeout_is_moved_scope, rc));
+    trace_outcome("body", leave("timeout", &timeout_is_moved_scope, rc));
     move("expired");
     rc = enter(&timeout_is_moved_scope, 1);
     if (rc < 0)
@@ -438,7 +442,7 @@ static int timeout_that_meets_body(void *arg)
     (void)arg;
     if (rc < 0)
         return rc;
-    return leave("timeout", &scope, tell("sleep", coil_sleep(COIL_SEC(10))));
+    return leave("timeout", &scope, trace_outcome("sleep", coil_sleep(COIL_SEC(10))));
 }
 
 /*
@@ -453,7 +457,7 @@ SCENARIO(timeout_that_meets_a_foreign_cancellation_gives_way)
         return -ENOMEM;
     coil_sleep(COIL_SEC(1));
     trace("cancel: %d", coil_task_cancel(task, NULL));
-    tell("task", coil_task_await(task));
+    trace_outcome("task", coil_task_await(task));
     trace("cancelling %d", coil_task_cancelling(task));
     return 0;
 }

@@ -4,9 +4,9 @@ from scenario import *
 
 
 async def timeout_after_a_cancellation_meets_cleanup():
-    async with telling_timeout("timeout", 1):
+    async with traced_timeout("timeout", 1):
         asyncio.current_task().cancel()
-        await tell("cleanup", asyncio.sleep(10))
+        await trace_outcome("cleanup", asyncio.sleep(10))
 
 
 @scenario
@@ -21,8 +21,8 @@ async def timeout_after_a_cancellation_meets_another():
 
 
 async def timeout_after_a_cancellation_that_was_caught_cleanup():
-    async with telling_timeout("timeout", 0):
-        await tell("cleanup", asyncio.sleep(10))
+    async with traced_timeout("timeout", 0):
+        await trace_outcome("cleanup", asyncio.sleep(10))
 
 
 @scenario
@@ -38,8 +38,8 @@ async def timeout_after_a_cancellation_that_was_caught():
 
 
 async def body():
-    async with telling_timeout("timeout", 1):
-        await tell("sleep", asyncio.sleep(10))
+    async with traced_timeout("timeout", 1):
+        await trace_outcome("sleep", asyncio.sleep(10))
 
 
 @scenario
@@ -48,13 +48,13 @@ async def timeout_cuts_off_what_takes_too_long():
     """
     trace("body: %s", await outcome(body()))
     trace("cancelling %d", asyncio.current_task().cancelling())
-    await tell("sleep", asyncio.sleep(1))
+    await trace_outcome("sleep", asyncio.sleep(1))
 
 
 async def timeout_does_body():
-    async with telling_timeout("timeout", 10):
+    async with traced_timeout("timeout", 10):
         asyncio.current_task().cancel()
-        await tell("sleep", asyncio.sleep(10))
+        await trace_outcome("sleep", asyncio.sleep(10))
 
 
 @scenario
@@ -67,9 +67,9 @@ async def timeout_does_not_claim_a_foreign_cancellation():
 
 
 async def timeout_in_the_past_body():
-    async with telling_timeout("timeout", -11):
+    async with traced_timeout("timeout", -11):
         trace("begins")
-        await tell("sleep", asyncio.sleep(0))
+        await trace_outcome("sleep", asyncio.sleep(0))
 
 
 @scenario
@@ -80,14 +80,14 @@ async def timeout_in_the_past_cancels_even_a_yield():
 
 
 async def inner():
-    async with telling_timeout("inner", 1):
-        await tell("first sleep", asyncio.sleep(10))
+    async with traced_timeout("inner", 1):
+        await trace_outcome("first sleep", asyncio.sleep(10))
 
 
 async def timeout_inside_body():
-    async with telling_timeout("outer", 3):
+    async with traced_timeout("outer", 3):
         trace("caught %s", await outcome(inner()))
-        await tell("second sleep", asyncio.sleep(10))
+        await trace_outcome("second sleep", asyncio.sleep(10))
 
 
 @scenario
@@ -103,8 +103,8 @@ timeout_is_moved_scope = None
 
 async def timeout_is_moved_body():
     global timeout_is_moved_scope
-    async with telling_timeout("timeout", 10) as timeout_is_moved_scope:
-        await tell("sleep", asyncio.sleep(50))
+    async with traced_timeout("timeout", 10) as timeout_is_moved_scope:
+        await trace_outcome("sleep", asyncio.sleep(50))
 
 
 @scenario
@@ -126,14 +126,14 @@ async def timeout_is_moved_by_somebody_else():
 
 
 async def in_time():
-    async with telling_timeout("timeout", 1):
+    async with traced_timeout("timeout", 1):
         raise Failure("EIO")
 
 
 async def late():
-    async with telling_timeout("timeout", 1):
+    async with traced_timeout("timeout", 1):
         try:
-            await tell("sleep", asyncio.sleep(10))
+            await trace_outcome("sleep", asyncio.sleep(10))
         finally:
             raise Failure("EPROTO")
 
@@ -144,13 +144,13 @@ async def timeout_lets_a_failure_pass():
     trace("in time: %s", await outcome(in_time()))
     trace("late: %s", await outcome(late()))
     trace("cancelling %d", asyncio.current_task().cancelling())
-    await tell("sleep", asyncio.sleep(10))
+    await trace_outcome("sleep", asyncio.sleep(10))
 
 
 async def timeout_may_body(deadline):
     async with asyncio.timeout_at(deadline) as scope:
         trace("deadline %d", scope.when())
-        await tell("sleep", asyncio.sleep(10))
+        await trace_outcome("sleep", asyncio.sleep(10))
 
 
 @scenario
@@ -162,14 +162,14 @@ async def timeout_may_be_a_point_of_time():
 
 
 async def timeout_of_a_cleanup_cleanup():
-    async with telling_timeout("inner", 1):
-        await tell("cleanup", asyncio.sleep(10))
+    async with traced_timeout("inner", 1):
+        await trace_outcome("cleanup", asyncio.sleep(10))
 
 
 async def timeout_of_a_cleanup_body():
-    async with telling_timeout("outer", 1):
+    async with traced_timeout("outer", 1):
         try:
-            await tell("sleep", asyncio.sleep(10))
+            await trace_outcome("sleep", asyncio.sleep(10))
         finally:
             trace("caught %s", await outcome(timeout_of_a_cleanup_cleanup()))
 
@@ -181,21 +181,21 @@ async def timeout_of_a_cleanup_after_a_timeout():
     Since: 3.12 (and releases of 3.11 that are newer than Debian 12's 3.11.2)
     """
     trace("body: %s", await outcome(timeout_of_a_cleanup_body()))
-    await tell("sleep", asyncio.sleep(1))
+    await trace_outcome("sleep", asyncio.sleep(1))
 
 
 async def child():
     try:
-        await tell("child", asyncio.sleep(2))
+        await trace_outcome("child", asyncio.sleep(2))
     finally:
         raise Failure("EIO")
 
 
 async def timeout_of_a_group_body():
-    async with telling_timeout("timeout", 1):
-        async with telling_group() as group:
+    async with traced_timeout("timeout", 1):
+        async with traced_group() as group:
             group.create_task(child())
-            await tell("body", asyncio.sleep(5))
+            await trace_outcome("body", asyncio.sleep(5))
 
 
 @scenario
@@ -204,24 +204,24 @@ async def timeout_of_a_group_whose_child_fails():
     """
     trace("body: %s", await outcome(timeout_of_a_group_body()))
     trace("cancelling %d", asyncio.current_task().cancelling())
-    await tell("sleep", asyncio.sleep(1))
+    await trace_outcome("sleep", asyncio.sleep(1))
 
 
 @scenario
 async def timeout_of_none_never_comes():
     """A block without a deadline is not interrupted, no matter which call has created the block."""
-    async with telling_timeout("none", None) as scope:
-        await tell("sleep", asyncio.sleep(1000))
+    async with traced_timeout("none", None) as scope:
+        await trace_outcome("sleep", asyncio.sleep(1000))
         trace("deadline %s", "none" if scope.when() is None else "some")
     async with asyncio.timeout_at(None) as scope:
-        await tell("sleep", asyncio.sleep(1000))
+        await trace_outcome("sleep", asyncio.sleep(1000))
     trace("expired %d", scope.expired())
 
 
 async def timeout_of_two_body():
-    async with telling_timeout("outer", 1):
-        async with telling_timeout("inner", 1):
-            await tell("sleep", asyncio.sleep(10))
+    async with traced_timeout("outer", 1):
+        async with traced_timeout("inner", 1):
+            await trace_outcome("sleep", asyncio.sleep(10))
 
 
 @scenario
@@ -233,9 +233,9 @@ async def timeout_of_two_that_pass_together_is_the_outer_one():
 
 
 async def timeout_of_zero_cancels_at_the_first_body():
-    async with telling_timeout("timeout", 0):
+    async with traced_timeout("timeout", 0):
         trace("begins")
-        await tell("sleep", asyncio.sleep(10))
+        await trace_outcome("sleep", asyncio.sleep(10))
 
 
 @scenario
@@ -246,9 +246,9 @@ async def timeout_of_zero_cancels_at_the_first_wait():
 
 
 async def timeout_of_zero_cancels_even_body():
-    async with telling_timeout("timeout", 0):
+    async with traced_timeout("timeout", 0):
         trace("begins")
-        await tell("sleep", asyncio.sleep(0))
+        await trace_outcome("sleep", asyncio.sleep(0))
 
 
 @scenario
@@ -259,9 +259,9 @@ async def timeout_of_zero_cancels_even_a_yield():
 
 
 async def timeout_outside_body():
-    async with telling_timeout("outer", 1):
-        async with telling_timeout("inner", 3):
-            await tell("sleep", asyncio.sleep(10))
+    async with traced_timeout("outer", 1):
+        async with traced_timeout("inner", 3):
+            await trace_outcome("sleep", asyncio.sleep(10))
 
 
 @scenario
@@ -269,12 +269,12 @@ async def timeout_outside_comes_before_the_one_inside():
     """An outer deadline that passes first cancels the inner block, which has not expired.
     """
     trace("body: %s", await outcome(timeout_outside_body()))
-    await tell("sleep", asyncio.sleep(5))
+    await trace_outcome("sleep", asyncio.sleep(5))
 
 
 async def outer():
     trace("caught %s", await outcome(body()))
-    await tell("sleep", asyncio.sleep(1))
+    await trace_outcome("sleep", asyncio.sleep(1))
 
 
 @scenario
@@ -288,10 +288,10 @@ async def timeout_that_is_caught_leaves_the_task_alone():
 @scenario
 async def timeout_that_is_not_reached_does_nothing():
     """If a block ends in time, its deadline has no effect."""
-    async with telling_timeout("timeout", 3) as scope:
-        await tell("sleep", asyncio.sleep(1))
+    async with traced_timeout("timeout", 3) as scope:
+        await trace_outcome("sleep", asyncio.sleep(1))
         trace("deadline %d", scope.when())
-    await tell("sleep", asyncio.sleep(10))
+    await trace_outcome("sleep", asyncio.sleep(10))
 
 
 def move(when):
@@ -304,10 +304,10 @@ def move(when):
 
 async def timeout_that_is_over_body():
     global timeout_is_moved_scope
-    async with telling_timeout("timeout", 1) as timeout_is_moved_scope:
+    async with traced_timeout("timeout", 1) as timeout_is_moved_scope:
         move("inside")
         try:
-            await tell("sleep", asyncio.sleep(10))
+            await trace_outcome("sleep", asyncio.sleep(10))
         finally:
             move("expiring")
 
@@ -319,7 +319,7 @@ async def timeout_that_is_over_cannot_be_moved():
     global timeout_is_moved_scope
     trace("body: %s", await outcome(timeout_that_is_over_body()))
     move("expired")
-    async with telling_timeout("timeout", 1) as timeout_is_moved_scope:
+    async with traced_timeout("timeout", 1) as timeout_is_moved_scope:
         pass
     move("left")
 

@@ -5,7 +5,7 @@
 
 static int worker(void *arg)
 {
-    int rc = tell("worker", coil_sleep(COIL_SEC(3)));
+    int rc = trace_outcome("worker", coil_sleep(COIL_SEC(3)));
 
     (void)arg;
     return rc < 0 ? rc : 5;
@@ -30,10 +30,10 @@ SCENARIO(wait_for_a_shield_for_no_time_leaves_the_task_alone)
     if (task == NULL)
         return -ENOMEM;
     start(ticker, TURNS(4));
-    tell("wait_for", shield_for(coil_task_future(task), coil_in(0)));
+    trace_outcome("wait_for", shield_for(coil_task_future(task), coil_in(0)));
     trace("task %s, cancelling %d", state(coil_task_future(task)),
           coil_task_cancelling(task));
-    tell("task", coil_task_await(task));
+    trace_outcome("task", coil_task_await(task));
     return 0;
 }
 
@@ -44,10 +44,10 @@ SCENARIO(wait_for_a_shield_that_times_out_leaves_the_task_alone)
 
     if (task == NULL)
         return -ENOMEM;
-    tell("wait_for", shield_for(coil_task_future(task), coil_in(COIL_SEC(1))));
+    trace_outcome("wait_for", shield_for(coil_task_future(task), coil_in(COIL_SEC(1))));
     trace("task %s, cancelling %d", state(coil_task_future(task)),
           coil_task_cancelling(task));
-    tell("task", coil_task_await(task));
+    trace_outcome("task", coil_task_await(task));
     return 0;
 }
 
@@ -58,10 +58,10 @@ SCENARIO(wait_for_a_shield_without_a_deadline_awaits)
 
     if (task == NULL)
         return -ENOMEM;
-    tell("wait_for", shield_for(coil_task_future(task), COIL_NEVER));
+    trace_outcome("wait_for", shield_for(coil_task_future(task), COIL_NEVER));
     trace("task %s, cancelling %d", state(coil_task_future(task)),
           coil_task_cancelling(task));
-    tell("task", coil_task_await(task));
+    trace_outcome("task", coil_task_await(task));
     return 0;
 }
 
@@ -75,7 +75,7 @@ static int wait_for_cancelled_as_the_task_inner(void *arg)
 
 static int wait_and_go_on(void *future)
 {
-    int rc = tell("wait_for", coil_wait_for(future, coil_in(COIL_SEC(100))));
+    int rc = trace_outcome("wait_for", coil_wait_for(future, coil_in(COIL_SEC(100))));
 
     if (rc >= 0)
         trace("never printed");
@@ -103,8 +103,8 @@ SCENARIO(wait_for_cancelled_as_the_task_ends_is_cancelled)
           state(coil_task_future(waiter)));
     trace("cancel: %d", coil_task_cancel(waiter, NULL));
     trace("cancel: %d", coil_task_cancel(waiting, NULL));
-    tell("waiter", coil_task_await(waiter));
-    tell("waiting", coil_task_await(waiting));
+    trace_outcome("waiter", coil_task_await(waiter));
+    trace_outcome("waiting", coil_task_await(waiting));
     trace("task: %s", state(coil_task_future(task)));
     return 0;
 }
@@ -144,7 +144,7 @@ SCENARIO(wait_for_cancelled_waits_for_what_does_not_listen)
         return -ENOMEM;
     coil_sleep(COIL_SEC(1));
     trace("cancel: %d", coil_task_cancel(task, NULL));
-    tell("waiter", coil_task_await(task));
+    trace_outcome("waiter", coil_task_await(task));
     trace("inner: %s", state(coil_task_future(inner)));
     return 0;
 }
@@ -154,7 +154,7 @@ static int sleeper(void *arg)
     int rc = coil_sleep(COIL_SEC(10));
 
     (void)arg;
-    tell("sleep", rc == 0 ? 7 : rc);
+    trace_outcome("sleep", rc == 0 ? 7 : rc);
     trace("ends");
     return rc == 0 ? 7 : rc;
 }
@@ -169,11 +169,12 @@ SCENARIO(wait_for_cancels_a_task_at_the_deadline)
 
     if (task == NULL)
         return -ENOMEM;
-    tell("wait_for", coil_wait_for(coil_task_future(task), coil_in(COIL_SEC(2))));
+    trace_outcome("wait_for",
+                  coil_wait_for(coil_task_future(task), coil_in(COIL_SEC(2))));
     trace("task: %s", state(coil_task_future(task)));
     trace("cancelling %d and %d", coil_task_cancelling(task),
           coil_task_cancelling(coil_task_current()));
-    tell("sleep", coil_sleep(COIL_SEC(1)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(1)));
     return 0;
 }
 
@@ -194,14 +195,14 @@ SCENARIO(wait_for_goes_on_as_soon_as_the_future_is_set)
     if (rc < 0)
         return rc;
     start(ticker, TURNS(3));
-    tell("wait_for", coil_wait_for(future, coil_in(COIL_SEC(2))));
-    tell("sleep", coil_sleep(COIL_SEC(3)));
+    trace_outcome("wait_for", coil_wait_for(future, coil_in(COIL_SEC(2))));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(3)));
     return 0;
 }
 
 static int failing(void *arg)
 {
-    tell("sleep", coil_sleep(COIL_SEC(10)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(10)));
     (void)arg;
     return -EIO;
 }
@@ -217,7 +218,8 @@ SCENARIO(wait_for_hands_on_what_a_cancelled_task_fails_with)
         if (task == NULL)
             return -ENOMEM;
         turns(1);
-        tell("wait_for", coil_wait_for(coil_task_future(task), coil_in(COIL_SEC(delay))));
+        trace_outcome("wait_for",
+                      coil_wait_for(coil_task_future(task), coil_in(COIL_SEC(delay))));
     }
     return 0;
 }
@@ -238,7 +240,7 @@ SCENARIO(wait_for_no_time_begins_no_task)
     task = start(never, NULL);
     if (task == NULL)
         return -ENOMEM;
-    tell("wait_for", coil_wait_for(coil_task_future(task), coil_in(0)));
+    trace_outcome("wait_for", coil_wait_for(coil_task_future(task), coil_in(0)));
     return 0;
 }
 
@@ -252,7 +254,7 @@ SCENARIO(wait_for_no_time_cancels_what_runs)
             return -ENOMEM;
         turns(1);
         start(ticker, TURNS(4));
-        tell("wait_for", coil_wait_for(coil_task_future(task), coil_in(delay)));
+        trace_outcome("wait_for", coil_wait_for(coil_task_future(task), coil_in(delay)));
         trace("task: %s", state(coil_task_future(task)));
         turns(2);
     }
@@ -274,7 +276,7 @@ SCENARIO(wait_for_no_time_takes_what_is_done)
         return -ENOMEM;
     coil_future_set(futures[0], 5, NULL, NULL);
     for (int i = 0; i < 4; i++) {
-        tell("wait_for", coil_wait_for(futures[i / 2], coil_in(-(i % 2))));
+        trace_outcome("wait_for", coil_wait_for(futures[i / 2], coil_in(-(i % 2))));
         trace("future: %s", state(futures[i / 2]));
     }
     return 0;
@@ -290,7 +292,8 @@ SCENARIO(wait_for_takes_the_result_of_what_does_not_listen)
 
     if (inner == NULL)
         return -ENOMEM;
-    tell("wait_for", coil_wait_for(coil_task_future(inner), coil_in(COIL_SEC(2))));
+    trace_outcome("wait_for",
+                  coil_wait_for(coil_task_future(inner), coil_in(COIL_SEC(2))));
     trace("cancelling %d", coil_task_cancelling(coil_task_current()));
     return 0;
 }
@@ -298,7 +301,7 @@ SCENARIO(wait_for_takes_the_result_of_what_does_not_listen)
 static int catcher(void *arg)
 {
     (void)arg;
-    tell("sleep", coil_sleep(COIL_SEC(10)));
+    trace_outcome("sleep", coil_sleep(COIL_SEC(10)));
     coil_cancel_caught();
     return 1;
 }
@@ -315,7 +318,8 @@ SCENARIO(wait_for_takes_what_a_cancelled_task_returns)
         if (task == NULL)
             return -ENOMEM;
         turns(1);
-        tell("wait_for", coil_wait_for(coil_task_future(task), coil_in(COIL_SEC(delay))));
+        trace_outcome("wait_for",
+                      coil_wait_for(coil_task_future(task), coil_in(COIL_SEC(delay))));
     }
     return 0;
 }
@@ -350,7 +354,7 @@ SCENARIO(wait_for_that_is_cancelled_cancels_the_task)
         if (rc < 0)
             coil_task_cancel(waiter, NULL);
         start(ticker, TURNS(4));
-        tell("waiter", coil_task_await(waiter));
+        trace_outcome("waiter", coil_task_await(waiter));
         trace("task: %s", state(coil_task_future(wait_for_that_is_cancelled_inner)));
         turns(4);
     }
@@ -359,12 +363,12 @@ SCENARIO(wait_for_that_is_cancelled_cancels_the_task)
 
 static int slow(void *arg)
 {
-    int rc = tell("sleep", coil_sleep(COIL_SEC(10)));
+    int rc = trace_outcome("sleep", coil_sleep(COIL_SEC(10)));
 
     (void)arg;
     coil_cancel_caught();
     if (rc == -ECANCELED)
-        tell("cleanup", coil_sleep(COIL_SEC(3)));
+        trace_outcome("cleanup", coil_sleep(COIL_SEC(3)));
     return rc;
 }
 
@@ -380,7 +384,8 @@ SCENARIO(wait_for_waits_while_a_cancelled_task_cleans_up)
         if (task == NULL)
             return -ENOMEM;
         turns(1);
-        tell("wait_for", coil_wait_for(coil_task_future(task), coil_in(COIL_SEC(delay))));
+        trace_outcome("wait_for",
+                      coil_wait_for(coil_task_future(task), coil_in(COIL_SEC(delay))));
         trace("task: %s", state(coil_task_future(task)));
     }
     return 0;
@@ -393,6 +398,6 @@ SCENARIO(wait_for_without_a_deadline_only_awaits)
 
     if (task == NULL)
         return -ENOMEM;
-    tell("wait_for", coil_wait_for(coil_task_future(task), COIL_NEVER));
+    trace_outcome("wait_for", coil_wait_for(coil_task_future(task), COIL_NEVER));
     return 0;
 }

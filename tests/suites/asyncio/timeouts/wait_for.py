@@ -4,7 +4,7 @@ from scenario import *
 
 
 async def worker():
-    await tell("worker", asyncio.sleep(3))
+    await trace_outcome("worker", asyncio.sleep(3))
     return 5
 
 
@@ -43,7 +43,7 @@ async def inner():
 
 
 async def wait_and_go_on(task):
-    await tell("wait_for", asyncio.wait_for(task, 100))
+    await trace_outcome("wait_for", asyncio.wait_for(task, 100))
     trace("never printed")
 
 
@@ -93,7 +93,7 @@ async def wait_for_cancelled_waits_for_what_does_not_listen():
 
 async def sleeper():
     try:
-        return await tell("sleep", asyncio.sleep(10, 7))
+        return await trace_outcome("sleep", asyncio.sleep(10, 7))
     finally:
         trace("ends")
 
@@ -105,7 +105,7 @@ async def wait_for_cancels_a_task_at_the_deadline():
     trace("wait_for: %s", await outcome(asyncio.wait_for(task, 2)))
     trace("task: %s", state(task))
     trace("cancelling %d and %d", task.cancelling(), asyncio.current_task().cancelling())
-    await tell("sleep", asyncio.sleep(1))
+    await trace_outcome("sleep", asyncio.sleep(1))
 
 
 @scenario
@@ -119,12 +119,12 @@ async def wait_for_goes_on_as_soon_as_the_future_is_set():
     loop.call_soon(future.set_result, 5)
     asyncio.create_task(ticker(3))
     trace("wait_for: %s", await outcome(asyncio.wait_for(future, 2)))
-    await tell("sleep", asyncio.sleep(3))
+    await trace_outcome("sleep", asyncio.sleep(3))
 
 
 async def failing():
     try:
-        await tell("sleep", asyncio.sleep(10))
+        await trace_outcome("sleep", asyncio.sleep(10))
     finally:
         raise Failure("EIO")
 
@@ -219,9 +219,9 @@ async def wait_for_that_is_cancelled_cancels_the_task():
 
 async def slow():
     try:
-        await tell("sleep", asyncio.sleep(10))
+        await trace_outcome("sleep", asyncio.sleep(10))
     except asyncio.CancelledError:
-        await tell("cleanup", asyncio.sleep(3))
+        await trace_outcome("cleanup", asyncio.sleep(3))
         raise
 
 
