@@ -25,7 +25,7 @@ def pkg_config(pc, folder, *arguments):
     prefix = next(line.partition('=')[2] for line in pc.read_text().splitlines()
                   if line.startswith('prefix='))
     moved = (str(folder) + prefix.replace('\\ ', ' ')).replace(' ', '\\ ')
-    said = subprocess.run(['pkg-config', f'--define-variable=prefix={moved}', *arguments],
-                          check=True, text=True, stdout=subprocess.PIPE,
-                          env=dict(os.environ, PKG_CONFIG_PATH=str(pc.parent))).stdout
-    return shlex.split(said)
+    printed = subprocess.run(['pkg-config', f'--define-variable=prefix={moved}', *arguments],
+                             check=True, text=True, stdout=subprocess.PIPE,
+                             env=dict(os.environ, PKG_CONFIG_PATH=str(pc.parent))).stdout
+    return shlex.split(printed)

@@ -107,9 +107,9 @@ def mistakes_of_form(crawl):
         yield 'the last record must be the only summary'
         return
     verdicts = collections.Counter(record['verdict'] for record in crawl.by_type['verdict'])
-    told = {verdict: n for verdict, n in summary['verdicts'].items() if n > 0}
-    if told != dict(verdicts):
-        yield f'verdicts {dict(verdicts)}, and the summary says {told}'
+    counts = {verdict: n for verdict, n in summary['verdicts'].items() if n > 0}
+    if counts != dict(verdicts):
+        yield f'verdicts {dict(verdicts)}, and the summary says {counts}'
     if summary['links'] != len(crawl.by_type['link']):
         yield f'{len(crawl.by_type["link"])} links, and the summary says {summary["links"]}'
     if summary['exit'] != crawl.status:
@@ -187,7 +187,7 @@ def compare(crawl, theirs):
     return differences
 
 
-def tell(name, crawl, differences, floors):
+def print_result(name, crawl, differences, floors):
     """Print the result. Returns true if nothing differs and enough records were compared."""
     counts = [len(crawl.by_type[kind]) for kind in ('page', 'link', 'verdict')]
     print('%s: %d pages, %d links, %d verdicts compared, %d differences' %
@@ -227,14 +227,14 @@ def check_site(build, parse5, name, site, how, floors):
         crawl = Crawl(build, origin + '/', *options_of(how), proxy=proxy)
     theirs = oracle(parse5, site, origin, *how)
     differences = compare(crawl, theirs)
-    return tell(name, crawl, differences, floors)
+    return print_result(name, crawl, differences, floors)
 
 
 def check_files(build, parse5, name, site, floors):
     """Check all pages in the folder without a server, and return true if the results are as expected."""
     crawl = Crawl(build, site, '--external', 'skip')
     differences = compare(crawl, oracle(parse5, site, 'file:'))
-    return tell(name + ', without a server', crawl, differences, floors)
+    return print_result(name + ', without a server', crawl, differences, floors)
 
 
 def check_sites(build, parse5, everything=True):

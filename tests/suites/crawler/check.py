@@ -46,12 +46,12 @@ def run_tests(names, only=(), at_a_time=1):
     tests = [test for test in tests if test[0] in only] if only else \
         tests[::int(os.environ.get("COIL_TEST_EVERY", "1"))]
     with concurrent.futures.ThreadPoolExecutor(at_a_time) as pool:
-        for said, is_skipped in pool.map(outcome_of, tests):
-            passed += said is None
+        for message, is_skipped in pool.map(outcome_of, tests):
+            passed += message is None
             skipped += is_skipped
-            failed += said is not None and not is_skipped
-            if said is not None:
-                print(said, flush=True)
+            failed += message is not None and not is_skipped
+            if message is not None:
+                print(message, flush=True)
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return 1 if failed else 0
 

@@ -38,7 +38,7 @@ def test_link_cycle():
     equal(result.status, WELL)
     equal(result.site.requests, ["/", "/foo"])
     equal((result.pages["/"]["links"], result.pages["/foo"]["links"]), (1, 1))
-    equal(result.told, {"/": "ok", "/foo": "ok"})
+    equal(result.outcomes, {"/": "ok", "/foo": "ok"})
 
 
 def test_prohibited_host():
@@ -47,7 +47,7 @@ def test_prohibited_host():
     equal(result.status, WELL)
     equal(result.requests, ["http://a.test/"])
     equal(result.pages["/"]["links"], 1)
-    equal(result.told, {"/": "ok", "http://example.com/": "skipped/external"})
+    equal(result.outcomes, {"/": "ok", "http://example.com/": "skipped/external"})
 
 
 HOSTS = ["http://example.com/x", "http://www.example.com/", "http://foo.example.com/",
@@ -90,8 +90,8 @@ def test_exclude():
     equal(result.status, WELL)
     equal(sorted(result.site.requests), ["/", "/c.PNG", "/keep", "/moved"])
     equal(result.pages["/"]["links"], 5)
-    equal(result.told, {"/": "ok", "/keep": "ok", "/c.PNG": "ok", "/tmp/a": "skipped/excluded",
-                        "/b.png": "skipped/excluded", "/moved": "skipped/excluded"})
+    equal(result.outcomes, {"/": "ok", "/keep": "ok", "/c.PNG": "ok", "/tmp/a": "skipped/excluded",
+                            "/b.png": "skipped/excluded", "/moved": "skipped/excluded"})
     equal(crawl(answers, "--exclude", ".").site.requests, ["/"])  # the URL was requested
     code, _, err = run("--exclude", "a(", "http://127.0.0.1/")
     equal(code, USAGE)
@@ -105,9 +105,9 @@ def test_exclude_is_perl_and_sees_fragments():
                "/a": page(), "/b": page(), "/c": page()}
     result = crawl(answers, "--exclude", r"/p\d+$", "--exclude", "#made-by-script$", "--exclude", "/[ab]#",
                    "--include", "#typo", "--exclude", "/c$")
-    equal(result.told, {"/": "ok", "/p12": "skipped/excluded", "/pd": "ok",
-                        "/a#made-by-script": "skipped/excluded", "/a#typo": "fragment/no-such-id",
-                        "/a#L1": "skipped/excluded", "/b#x": "skipped/excluded", "/c#y": "skipped/excluded"})
+    equal(result.outcomes, {"/": "ok", "/p12": "skipped/excluded", "/pd": "ok",
+                            "/a#made-by-script": "skipped/excluded", "/a#typo": "fragment/no-such-id",
+                            "/a#L1": "skipped/excluded", "/b#x": "skipped/excluded", "/c#y": "skipped/excluded"})
     equal(sorted(result.site.requests), ["/", "/a", "/b", "/pd"])
     for pattern in ("", "|x", "x|"):
         code, _, err = run("--exclude", pattern, "http://127.0.0.1:1/")
@@ -118,7 +118,7 @@ def test_exclude_is_perl_and_sees_fragments():
 def test_a_pattern_that_takes_too_long_leaves_out_what_it_is_asked_about():
     long = "/" + "a" * 1000 + "!"
     result = crawl({"/": page(long, "/b"), "/b": page()}, "--exclude", "(a+)+$")
-    equal(result.told, {"/": "ok", long: "skipped/excluded", "/b": "ok"})
+    equal(result.outcomes, {"/": "ok", long: "skipped/excluded", "/b": "ok"})
     contains(result.err, '--exclude: "(a+)+$" takes too long')
 
 
@@ -153,7 +153,7 @@ def test_redirect():
     result = crawl({"/": redirect("/1"), "/1": redirect("/2"), "/2": page()},
                    "--max-redirect", "1")
     equal(result.site.requests, ["/", "/1"])
-    equal(result.told["/"], "broken/redirect-limit")
+    equal(result.outcomes["/"], "broken/redirect-limit")
 
 
 def test_redirect_cycle():
@@ -180,14 +180,14 @@ def test_redirect_met_again_with_more_left():
         equal(result.pages["/4"]["status"], 302)
         # The chain from /1 exceeds the redirect limit. /late links to a later redirect of this chain, from which the
         # rest of the chain may be within the limit.
-        equal((link, result.told["/1"], result.status), (link, "broken/redirect-limit", BROKEN))
+        equal((link, result.outcomes["/1"], result.status), (link, "broken/redirect-limit", BROKEN))
         if link == "/2":
-            equal(result.told["/2"], "broken/redirect-limit")
+            equal(result.outcomes["/2"], "broken/redirect-limit")
             equal(sorted(requests), ["/", *(f"/{n}" for n in range(1, 6)), "/late"])
         else:
             equal(sorted(requests),
                   ["/", *(f"/{n}" for n in range(1, 7)), "/after", "/late"])
-            equal(result.told[link], "redirect/chain")
+            equal(result.outcomes[link], "redirect/chain")
 
 
 def test_max_tasks():
@@ -230,8 +230,8 @@ def test_retry_after():
     equal({path: (r["tries"], r["status"]) for path, r in result.pages.items()},
           {"/": (1, 200), "/soon": (2, 200), "/late": (1, 503), "/odd": (2, 200),
            "/past": (2, 200)})
-    equal([path for path in result.told if result.told[path] != "ok"], ["/late"])
-    equal(result.told["/late"], "broken/status")
+    equal([path for path in result.outcomes if result.outcomes[path] != "ok"], ["/late"])
+    equal(result.outcomes["/late"], "broken/status")
 
 
 def test_encoding():
@@ -259,8 +259,8 @@ def test_non_html():
 def test_non_http():
     result = crawl({"/": page("mailto:a@b", "ftp://127.0.0.1/x", "javascript:x")})
     equal((result.status, result.site.requests), (WELL, ["/"]))
-    equal(result.told, {"/": "ok", "mailto:a@b": "skipped/scheme",
-                        "ftp://127.0.0.1/x": "skipped/scheme", "javascript:x": "skipped/scheme"})
+    equal(result.outcomes, {"/": "ok", "mailto:a@b": "skipped/scheme",
+                            "ftp://127.0.0.1/x": "skipped/scheme", "javascript:x": "skipped/scheme"})
 
 
 # ---- the repository's options -----------------------------------------------------------
@@ -269,7 +269,7 @@ def test_non_http():
 def test_options_as_the_repository_spells_them():
     answers = {"/": redirect("/1"), "/1": redirect("/2"), "/2": page("/3", "/no"), "/3": hang_up}
     result = crawl(answers, "--max_redirect", "1")
-    equal(result.told["/"], "broken/redirect-limit")
+    equal(result.outcomes["/"], "broken/redirect-limit")
     result = crawl(answers, "--max_redirect=2", "--max_tries=1", "--max_tasks", "1", "--exclude",
                    "/no", "--lenient", "--strict")
     equal(sorted(set(result.site.requests)), ["/", "/1", "/2", "/3"])
@@ -333,7 +333,7 @@ def test_multiple_choices_are_a_page():
     With asyncio Coroutines" follows such a response."""
     result = crawl({"/": redirect("/foo", 300), "/foo": page()})
     equal((result.status, result.site.requests), (WELL, ["/"]))
-    equal(result.told, {"/": "ok"})
+    equal(result.outcomes, {"/": "ok"})
 
 
 # ---- beyond the repository's -----------------------------------------------------------
@@ -347,8 +347,8 @@ def test_records_of_each_url():
            for path, r in result.pages.items()],
           [("/", 200, 3, "text/html", None), ("/z", 200, 0, "text/html", None),
            ("/moved", 302, 0, None, None), ("/dead", None, 0, None, None)])
-    equal(result.told, {"/": "ok", "/z": "ok", "/moved": "redirect/temporary",
-                        "/dead": "error/network"})
+    equal(result.outcomes, {"/": "ok", "/z": "ok", "/moved": "redirect/temporary",
+                            "/dead": "error/network"})
     equal(result.redirects["/moved"]["target"], result.site.url + "z")
 
 
@@ -359,7 +359,7 @@ def test_headers_cannot_speak_to_the_terminal():
     assert "\x1b" not in result.out + result.err, result.out
     equal(result.pages["/"]["content_type"], "text/plain; x=\x1b[31mred; charset=\x1b[0m")
     result = crawl({"/": page("/away", "&#27;[31mred://"), "/away": away}, "-vv")
-    equal(result.told["/away"], "broken/redirect-scheme")
+    equal(result.outcomes["/away"], "broken/redirect-scheme")
     assert "\x1b" not in result.out + result.err, (result.out, result.err)
     with Site({"/": away}) as site:
         explained = run("explain", site.url)
@@ -381,7 +381,7 @@ def test_a_page_met_before_its_site_is_known():
             result = Crawl(site.url + "first", site.url)
     equal(other.requests, ["/", "/on"])
     equal(result.status, WELL)
-    equal(set(result.told.values()), {"ok", "redirect/temporary"})
+    equal(set(result.outcomes.values()), {"ok", "redirect/temporary"})
 
 
 if __name__ == "__main__":

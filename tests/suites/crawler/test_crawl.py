@@ -39,8 +39,8 @@ class Crawl:
     """One run of coil-crawl: its exit status, its output, and its records.
 
     URLs with the same origin as the start URL are shortened to paths such as "/a" and "/a#x". `pages` and
-    `verdicts` map URLs to records. `told` maps URLs to "verdict/reason" such as "broken/status", or to "ok" without a
-    reason."""
+    `verdicts` map URLs to records. `outcomes` maps URLs to "verdict/reason" such as "broken/status", or to "ok"
+    without a reason."""
 
     def __init__(self, url, *options, interrupt_when=None, environment=None,
                  interrupt_again_when=None):
@@ -76,8 +76,8 @@ class Crawl:
         self.verdicts = {self.key(r["target"], r["fragment"]): r for r in self.of("verdict")}
         self.redirects = {self.key(r["url"]): r for r in self.of("redirect")}
         self.links = self.of("link")
-        self.told = {key: r["verdict"] + ("/" + r["reason"] if r["reason"] else "")
-                     for key, r in self.verdicts.items()}
+        self.outcomes = {key: r["verdict"] + ("/" + r["reason"] if r["reason"] else "")
+                         for key, r in self.verdicts.items()}
 
     def check_records(self):
         """Check the properties that the records of every crawl must have."""
@@ -100,9 +100,9 @@ class Crawl:
         urls = collections.Counter(verdict for _, verdict in {(r["target"], r["verdict"]) for r in self.of("verdict")})
         equal(summary["verdict_urls"], {verdict: urls[verdict] for verdict in summary["verdicts"]})
         # A link with a text fragment has two verdicts if the text is missing: one for the target, one for the text.
-        told = collections.Counter(summary["verdict_links"])
-        equal(links - told, collections.Counter())
-        equal(bool(told - links), bool(texts))
+        reported = collections.Counter(summary["verdict_links"])
+        equal(links - reported, collections.Counter())
+        equal(bool(reported - links), bool(texts))
 
     def links_of(self, path):
         return [r for r in self.links if self.key(r["page"]) == path]
@@ -129,7 +129,7 @@ def test_link():
     equal(result.status, WELL)
     equal(result.site.asked, ["GET /robots.txt", "GET /", "GET /foo"])
     equal(result.statuses(), {"/": 200, "/foo": 200})
-    equal(result.told, {"/": "ok", "/foo": "ok"})
+    equal(result.outcomes, {"/": "ok", "/foo": "ok"})
     equal(result.pages["/"]["links"], 1)
     equal((result.pages["/"]["depth"], result.pages["/foo"]["depth"]), (0, 1))
     equal(result.pages["/foo"]["searched"], True)
@@ -140,7 +140,7 @@ def test_link_cycle():
     equal(result.status, BROKEN)
     equal(result.site.requests, ["/", "/foo"])
     equal(result.pages["/foo"]["links"], 2)
-    equal(result.told, {"/": "ok", "/foo": "ok", "/foo#here": "fragment/no-such-id"})
+    equal(result.outcomes, {"/": "ok", "/foo": "ok", "/foo#here": "fragment/no-such-id"})
 
 
 def test_every_url_is_fetched_once_however_it_is_written():
@@ -152,7 +152,7 @@ def test_every_url_is_fetched_once_however_it_is_written():
         result = Crawl(site.url)
     equal(site.requests, ["/", "/a"])
     equal([r["target"] for r in result.links], [site.url + "a"] * len(links))
-    equal(result.told, {"/": "ok", "/a": "ok", "/a#one": "ok", "/a#two": "ok"})
+    equal(result.outcomes, {"/": "ok", "/a": "ok", "/a#one": "ok", "/a#two": "ok"})
     equal(result.status, WELL)
 
 
@@ -212,16 +212,16 @@ def test_other_hosts_are_asked_but_not_crawled():
     equal(result.status, BROKEN)
     equal(list(result.pages), ["/"])
     equal(result.pages["/"]["links"], 4)
-    equal(result.told, {"/": "ok", other.url: "ok", other.url + "x": "ok",
-                        "http://elsewhere.invalid/": "error/network",
-                        "https://127.0.0.1:1/": "error/network"})
+    equal(result.outcomes, {"/": "ok", other.url: "ok", other.url + "x": "ok",
+                            "http://elsewhere.invalid/": "error/network",
+                            "https://127.0.0.1:1/": "error/network"})
 
 
 def test_other_schemes_are_skipped():
     links = ["mailto:a@b", "javascript:x()", "data:,x", "ftp://x/", "tel:1"]
     result = crawl({"/": page(*links)})
     equal(result.status, WELL)
-    equal(result.told, {"/": "ok", **{link: "skipped/scheme" for link in links}})
+    equal(result.outcomes, {"/": "ok", **{link: "skipped/scheme" for link in links}})
 
 
 def test_mail_addresses_that_cloudflare_hides_are_skipped():
@@ -232,15 +232,15 @@ def test_mail_addresses_that_cloudflare_hides_are_skipped():
         result = crawl({"/": page(*hidden, *not_hidden)})
         equal(other.requests, [])
     equal(sorted(result.site.requests), sorted(["/", *not_hidden]))
-    equal(result.told, {"/": "ok", **{link: "skipped/mail" for link in hidden},
-                        **{link: "broken/status" for link in not_hidden}})
+    equal(result.outcomes, {"/": "ok", **{link: "skipped/mail" for link in hidden},
+                            **{link: "broken/status" for link in not_hidden}})
 
 
 def test_what_is_no_url_is_reported():
     links = ["http://", "http://a b/", "http://127.0.0.1:99999/"]
     result = crawl({"/": page(*links)})
     equal(result.status, BROKEN)
-    equal(result.told, {"/": "ok", **{link: "broken/not-a-url" for link in links}})
+    equal(result.outcomes, {"/": "ok", **{link: "broken/not-a-url" for link in links}})
     equal([(r["text"], r["target"]) for r in result.links], [(link, None) for link in links])
 
 
@@ -249,8 +249,8 @@ def test_schemes_that_are_mistyped_are_reported():
     meant = ["mailto:a@b", "tel:1", "sftp://x/", "web+app:x"]
     result = crawl({"/": page(*mistyped, *meant)})
     equal(result.status, BROKEN)
-    equal(result.told, {"/": "ok", **{link: "broken/not-a-url" for link in mistyped},
-                        **{link: "skipped/scheme" for link in meant}})
+    equal(result.outcomes, {"/": "ok", **{link: "broken/not-a-url" for link in mistyped},
+                            **{link: "skipped/scheme" for link in meant}})
     equal([(r["text"], r["target"]) for r in result.links],
           [(link, None) for link in mistyped] + [(link, link) for link in meant])
 
@@ -282,7 +282,7 @@ def test_redirect():
         "type": "redirect", "url": result.site.url + "foo", "status": 302,
         "location": "/bar?x#y", "target": result.site.url + "bar?x"})
     equal(result.pages["/foo"]["status"], 302)
-    equal(result.told, {"/": "ok", "/foo": "redirect/temporary"})
+    equal(result.outcomes, {"/": "ok", "/foo": "redirect/temporary"})
 
 
 def test_every_redirecting_status():
@@ -292,7 +292,7 @@ def test_every_redirecting_status():
     result = crawl({"/": page(*answers), **answers})
     equal(result.status, WELL)
     equal(len(result.site.requests), 11)
-    equal({c: result.told[f"/{c}"] for c in codes},
+    equal({c: result.outcomes[f"/{c}"] for c in codes},
           {301: "redirect/permanent", 302: "redirect/temporary", 303: "redirect/temporary",
            307: "redirect/temporary", 308: "redirect/permanent"})
 
@@ -309,7 +309,7 @@ def test_redirects_that_meet_go_on_as_one():
     equal(result.status, WELL)
     equal(sorted(result.site.requests), ["/", "/bar", "/baz", "/foo", "/quux"])
     equal([r["target"] for r in result.of("redirect")].count(result.site.url + "baz"), 2)
-    equal(result.told, {"/": "ok", "/foo": "redirect/chain", "/bar": "redirect/chain"})
+    equal(result.outcomes, {"/": "ok", "/foo": "redirect/chain", "/bar": "redirect/chain"})
 
 
 def test_redirect_circle():
@@ -317,7 +317,7 @@ def test_redirect_circle():
                     "/b": redirect("/a")})
     equal(result.status, BROKEN)
     equal(result.site.requests, ["/", "/in", "/a", "/b"])
-    equal(result.told, {"/": "ok", "/in": "broken/redirect-circle"})
+    equal(result.outcomes, {"/": "ok", "/in": "broken/redirect-circle"})
 
 
 def test_redirects_that_wait_for_a_cookie():
@@ -334,25 +334,25 @@ def test_redirects_that_wait_for_a_cookie():
 
     answers = {"/": page("/n1", "/c", "/plain"), "/c": circle, "/plain": redirect("/plain")}
     result = crawl(Counting(answers))
-    equal(result.told, {"/": "ok", "/n1": "broken/redirect-limit", "/c": "broken/redirect-circle",
-                        "/plain": "broken/redirect-circle"})
-    equal({path for path in result.told if "--cookies" in result.message(path)}, {"/n1", "/c"})
+    equal(result.outcomes, {"/": "ok", "/n1": "broken/redirect-limit", "/c": "broken/redirect-circle",
+                            "/plain": "broken/redirect-circle"})
+    equal({path for path in result.outcomes if "--cookies" in result.message(path)}, {"/n1", "/c"})
     equal(result.out.count("cookie: --cookies"), 2)
-    equal(crawl(Counting({"/": page("/n1")}), "--cookies").told["/n1"], "redirect/temporary")
+    equal(crawl(Counting({"/": page("/n1")}), "--cookies").outcomes["/n1"], "redirect/temporary")
 
 
 def test_redirect_to_itself():
     result = crawl({"/": page("/a"), "/a": redirect("/a")})
     equal(result.status, BROKEN)
     equal(result.site.requests, ["/", "/a"])
-    equal(result.told["/a"], "broken/redirect-circle")
+    equal(result.outcomes["/a"], "broken/redirect-circle")
 
 
 def test_redirect_limit():
     answers = {f"/{n}": redirect(f"/{n + 1}") for n in range(1, 30)}
     result = crawl({"/": page("/1"), **answers}, "--max-redirect", "5")
     equal(result.site.requests, ["/"] + [f"/{n}" for n in range(1, 7)])
-    equal(result.told, {"/": "ok", "/1": "broken/redirect-limit"})
+    equal(result.outcomes, {"/": "ok", "/1": "broken/redirect-limit"})
     equal(result.status, BROKEN)
 
 
@@ -361,8 +361,8 @@ def test_redirect_without_or_with_a_bad_location():
                     "/a": response(status=301, content_type=None),
                     "/b": redirect("http://"), "/c": redirect("mailto:x@y")})
     equal(result.status, BROKEN)
-    equal(result.told, {"/": "ok", "/a": "broken/redirect-nowhere",
-                        "/b": "broken/redirect-nowhere", "/c": "broken/redirect-scheme"})
+    equal(result.outcomes, {"/": "ok", "/a": "broken/redirect-nowhere",
+                            "/b": "broken/redirect-nowhere", "/c": "broken/redirect-scheme"})
     contains(result.message("/a"), "301 without a Location")
     contains(result.message("/b"), "an invalid URL: http://")
     contains(result.message("/c"), "another scheme: mailto:x@y")
@@ -376,7 +376,7 @@ def test_redirect_to_another_site():
         equal(other.asked, ["HEAD /"])
         equal(result.status, WELL)
         equal(result.redirects["/a"]["target"], other.url)
-        equal(result.told, {"/": "ok", "/a": "redirect/temporary"})
+        equal(result.outcomes, {"/": "ok", "/a": "redirect/temporary"})
 
 
 def test_start_may_move_to_a_sibling():
@@ -389,19 +389,19 @@ def test_start_may_move_to_a_sibling():
 def test_start_may_not_move_to_a_stranger():
     result = crawl({"/": redirect("http://elsewhere.invalid/")})
     equal(result.status, NOTHING)
-    equal(result.told, {"/": "error/network"})
+    equal(result.outcomes, {"/": "error/network"})
     contains(result.err, "http://elsewhere.invalid/ is on another site; if you mean that site, start there\n")
     contains(result.err, "nothing could be fetched")
     with Site({"/": page("/no")}, host="127.0.0.2") as other:
         result = crawl({"/": redirect(other.url)})
     equal(other.asked, ["HEAD /"])
-    equal(result.told, {"/": "redirect/temporary"})
+    equal(result.outcomes, {"/": "redirect/temporary"})
 
 
 def test_a_redirect_shares_the_fate_of_its_end():
     result = crawl({"/": page("/a"), "/a": redirect("/gone")})
     equal(result.status, BROKEN)
-    equal(result.told, {"/": "ok", "/a": "broken/status"})
+    equal(result.outcomes, {"/": "ok", "/a": "broken/status"})
     equal({r["status"] for path, r in result.verdicts.items() if path != "/"}, {404})
     equal(result.redirects["/a"]["target"], result.site.url + "gone")
 
@@ -416,8 +416,8 @@ def test_broken_links():
     equal(result.statuses(), {"/": 200, "/a": 200, "/gone": 404, "/oops": 500})
     url = result.site.url
     equal([r["page"] for r in result.links if r["target"] == url + "gone"], [url, url + "a"])
-    equal(result.told, {"/": "ok", "/a": "ok", "/gone": "broken/status",
-                        "/oops": "broken/status"})
+    equal(result.outcomes, {"/": "ok", "/a": "ok", "/gone": "broken/status",
+                            "/oops": "broken/status"})
     contains(result.out, "gone")
     contains(result.out, "oops")
 
@@ -429,7 +429,7 @@ def test_pages_with_thousands_of_links_in_common():
                    "--external", "skip")
     equal(result.status, WELL)
     equal({result.pages[path]["links"] for path in pages}, {5000})
-    equal({result.told[link] for link in links}, {"skipped/external"})
+    equal({result.outcomes[link] for link in links}, {"skipped/external"})
 
 
 def test_attributes_of_ten_megabytes():
@@ -438,7 +438,7 @@ def test_attributes_of_ten_megabytes():
                     "/a": page()})
     equal(result.status, WELL)
     equal(result.site.requests, ["/", "/a"])
-    equal(sorted(result.told.values()), ["ok", "ok", "skipped/length", "skipped/scheme"])
+    equal(sorted(result.outcomes.values()), ["ok", "ok", "skipped/length", "skipped/scheme"])
     assert max(len(r["text"]) for r in result.links) <= 64 << 10, "as much as is kept of a value"
 
 
@@ -452,7 +452,7 @@ def test_many_referrers():
     result = crawl({"/": page(*names), **{name: page("/gone") for name in names}})
     url = result.site.url
     equal(len({r["page"] for r in result.links if r["target"] == url + "gone"}), 150)
-    equal(result.told["/gone"], "broken/status")
+    equal(result.outcomes["/gone"], "broken/status")
 
 
 def test_start_that_fails():
@@ -462,7 +462,7 @@ def test_start_that_fails():
     equal(result.status, NOTHING)
     equal(result.pages["/"]["status"], None)
     equal(result.pages["/"]["tries"], 2)
-    equal(result.told, {"/": "error/network"})
+    equal(result.outcomes, {"/": "error/network"})
     contains(result.err, "nothing could be fetched")
 
 
@@ -500,7 +500,7 @@ def test_body_cut_off():
                    "--max-tries", "2")
     equal(result.status, BROKEN)
     equal(result.site.requests, ["/", "/a", "/a"])
-    contains(result.told["/a"], "error/")
+    contains(result.outcomes["/a"], "error/")
     assert result.message("/a"), result.verdicts["/a"]
 
 
@@ -508,7 +508,7 @@ def test_timeout():
     result = crawl({"/": page("/slow", "/a"), "/slow": slow(10, page()), "/a": page()},
                    "--timeout", "4", "--max-tries", "1")
     equal(result.status, BROKEN)
-    equal(result.told["/slow"], "timeout/no-progress")
+    equal(result.outcomes["/slow"], "timeout/no-progress")
     contains(result.message("/slow"), "no progress within 4 s")
     equal(result.pages["/a"]["status"], 200)
 
@@ -517,7 +517,7 @@ def test_not_http():
     result = crawl({"/": page("/a"), "/a": lambda c, _: c.sendall(b"SSH-2.0-hello\r\n\r\n")},
                    "--max-tries", "1", "--timeout", "20")
     equal(result.status, BROKEN)
-    equal(result.told["/a"], "error/protocol")
+    equal(result.outcomes["/a"], "error/protocol")
     assert result.message("/a")
 
 
@@ -564,7 +564,7 @@ def test_types_are_those_of_fetch():
                          (["X-Content-Type-Options: nosniff"], False), (["X: y", " Content-Type: image/png"], True)):
         answer = "\r\n".join(["HTTP/1.1 200 OK", *lines, f"Content-Length: {len(body)}", "", ""]).encode() + body
         result = crawl({"/": page("/a"), "/a": answer})
-        equal((lines, result.pages["/a"]["searched"], "/gone" in result.told), (lines, found, found))
+        equal((lines, result.pages["/a"]["searched"], "/gone" in result.outcomes), (lines, found, found))
     result = crawl({"/": response("", content_type="text/html;charset=big5", headers=["Content-Type: text/html"])})
     equal((result.pages["/"]["content_type"], result.pages["/"]["encoding"]), ("text/html;charset=big5", "big5"))
 
@@ -650,7 +650,7 @@ def test_depth_is_that_of_the_shortest_way():
                     "/end": page("/no")}, "--max-depth", "3")
     equal({path: r["depth"] for path, r in result.pages.items()},
           {"/": 0, "/slow": 1, "/a": 1, "/b": 2, "/far": 2, "/end": 3})
-    equal(result.told["/no"], "skipped/depth")
+    equal(result.outcomes["/no"], "skipped/depth")
 
 
 def test_a_redirect_is_no_link_of_the_way():
@@ -661,20 +661,20 @@ def test_a_redirect_is_no_link_of_the_way():
                     "/end": page("/no")}, "--max-depth", "2")
     equal({path: r["depth"] for path, r in result.pages.items()},
           {"/": 0, "/a": 1, "/moved": 1, "/far": 1, "/end": 2})
-    equal(result.told["/no"], "skipped/depth")
+    equal(result.outcomes["/no"], "skipped/depth")
 
 
 def test_what_is_too_deep_by_one_way_is_fetched_by_another():
     result = crawl({"/": page("/a", "/moved"), "/a": page("/far#x"),
                     "/moved": slow(0.3, redirect("/far")), "/far": html("<i id=x>")},
                    "--max-depth", "1")
-    equal(result.told, {"/": "ok", "/a": "ok", "/moved": "redirect/temporary", "/far#x": "ok"})
+    equal(result.outcomes, {"/": "ok", "/a": "ok", "/moved": "redirect/temporary", "/far#x": "ok"})
 
 
 def test_max_depth_of_nothing_is_the_start_alone():
     result = crawl({"/": redirect("/a"), "/a": page("/b", "/a#x")}, "--max-depth", "0")
-    equal(result.told, {"/": "redirect/temporary", "/b": "skipped/depth",
-                        "/a#x": "fragment/no-such-id"})
+    equal(result.outcomes, {"/": "redirect/temporary", "/b": "skipped/depth",
+                            "/a#x": "fragment/no-such-id"})
 
 
 def test_a_chain_that_is_too_long_with_a_link_to_its_middle():
@@ -684,7 +684,7 @@ def test_a_chain_that_is_too_long_with_a_link_to_its_middle():
     for first, late in (("/1", "/4"), ("/4", "/1")):
         result = crawl({"/": page(first, "/late"), "/late": slow(0.3, page(late)),
                         **chain(1, 14)})
-        equal((first, result.told), (first, expected))
+        equal((first, result.outcomes), (first, expected))
         equal((first, len(result.site.requests)), (first, 16))
 
 
@@ -693,11 +693,11 @@ def test_a_chain_that_was_given_up_goes_on_if_it_is_met_nearer():
     is fetched as the start of a new chain."""
     result = crawl({"/": page("/1", "/late"), "/late": slow(0.3, page("/4")), **chain(1, 7)},
                    "--max-redirect", "2")
-    equal(result.told, {"/": "ok", "/late": "ok", "/1": "broken/redirect-limit", "/4": "broken/redirect-limit"})
+    equal(result.outcomes, {"/": "ok", "/late": "ok", "/1": "broken/redirect-limit", "/4": "broken/redirect-limit"})
     equal("/7" in result.site.requests, False)
     result = crawl({"/": page("/1", "/late"), "/late": slow(0.3, page("/4")), **chain(1, 6)},
                    "--max-redirect", "2")
-    equal(result.told, {"/": "ok", "/late": "ok", "/1": "broken/redirect-limit", "/4": "redirect/chain"})
+    equal(result.outcomes, {"/": "ok", "/late": "ok", "/1": "broken/redirect-limit", "/4": "redirect/chain"})
 
 
 def test_what_leads_into_a_circle():
@@ -706,21 +706,21 @@ def test_what_leads_into_a_circle():
               "/1": redirect("/2"), "/2": redirect("/a")}
     for links in (["/1"], ["/1", "/b"], ["/b", "/1"]):
         result = crawl({"/": page(*links), **circle}, "--max-redirect", "5")
-        equal(result.told, {"/": "ok", **{path: "broken/redirect-circle" for path in links}})
+        equal(result.outcomes, {"/": "ok", **{path: "broken/redirect-circle" for path in links}})
         equal(len(result.site.requests), 6)
         result = crawl({"/": page(*links, "/late"), "/late": slow(0.2, page("/a", "/2")),
                         **circle}, "--max-redirect", "4")
-        equal(result.told, {"/": "ok", "/late": "ok",
-                            **{path: "broken/redirect-circle" for path in [*links, "/a", "/2"]},
-                            "/1": "broken/redirect-limit"})
+        equal(result.outcomes, {"/": "ok", "/late": "ok",
+                                **{path: "broken/redirect-circle" for path in [*links, "/a", "/2"]},
+                                "/1": "broken/redirect-limit"})
 
 
 def test_a_circle_that_is_longer_than_a_chain_may_be():
     circle = {f"/{n}": redirect(f"/{(n + 1) % 4}") for n in range(4)}
     result = crawl({"/": page(*circle), **circle}, "--max-redirect", "3")
-    equal({result.told[path] for path in circle}, {"broken/redirect-limit"})
+    equal({result.outcomes[path] for path in circle}, {"broken/redirect-limit"})
     result = crawl({"/": page(*circle), **circle}, "--max-redirect", "4")
-    equal({result.told[path] for path in circle}, {"broken/redirect-circle"})
+    equal({result.outcomes[path] for path in circle}, {"broken/redirect-circle"})
 
 
 def test_a_start_that_redirects_for_ever():
@@ -728,20 +728,20 @@ def test_a_start_that_redirects_for_ever():
     result = crawl(answers)
     equal(result.status, NOTHING)
     equal(len(result.site.requests), 11)
-    equal(result.told["/"], "broken/redirect-limit")
+    equal(result.outcomes["/"], "broken/redirect-limit")
 
 
 def test_a_circle_of_starts():
     with Site({"/a": redirect("/b"), "/b": redirect("/a")}) as site:
         result = Crawl(site.url + "a", site.url + "b")
-    equal(result.told, {"/a": "broken/redirect-circle", "/b": "broken/redirect-circle"})
+    equal(result.outcomes, {"/a": "broken/redirect-circle", "/b": "broken/redirect-circle"})
     equal(sorted(site.requests), ["/a", "/b"])
 
 
 def test_no_redirect_is_followed():
     result = crawl({"/": page("/a"), "/a": redirect("/b"), "/b": page()}, "--max-redirect", "0")
     equal(result.site.requests, ["/", "/a"])
-    equal(result.told, {"/": "ok", "/a": "broken/redirect-limit"})
+    equal(result.outcomes, {"/": "ok", "/a": "broken/redirect-limit"})
 
 
 # ---- fragments -----------------------------------------------------------------------------
@@ -753,9 +753,9 @@ def test_fragments_as_written_or_decoded():
     body = ('<i id=plain></i><i id="a b"></i><i id="\u00e4"></i><a name=named></a>'
             '<i id="100%"></i>')
     result = crawl({"/": html(body + "".join(f'<a href="/{link}">x</a>' for link in links))})
-    broken = {key for key, told in result.told.items() if told == "fragment/no-such-id"}
+    broken = {key for key, reported in result.outcomes.items() if reported == "fragment/no-such-id"}
     equal(broken, {"/#a%20b", "/#Plain"})
-    equal({key for key, told in result.told.items() if told == "ok"},
+    equal({key for key, reported in result.outcomes.items() if reported == "ok"},
           {"/", "/#plain", "/#a b", "/#\u00e4", "/#TOP", "/#top", "/#named", "/#100%"})
 
 
@@ -764,7 +764,7 @@ def test_fragments_of_ids_with_escapes():
     body = '<h2 id="%e3%83%86">x</h2><i id="impl-AsRef%3C%5BT%5D%3E">y</i><i id="a%20b"></i><i id="%zz"></i>'
     links = ["#%e3%83%86", "#%E3%83%86", "#impl-AsRef%3C%5BT%5D%3E", "#a%20b", "#%zz", "#a%2520b", "#a%21b"]
     result = crawl({"/": html(body + "".join(f'<a href="/{link}">x</a>' for link in links))})
-    equal({key for key, told in result.told.items() if told == "fragment/no-such-id"}, {"/#a!b"})
+    equal({key for key, reported in result.outcomes.items() if reported == "fragment/no-such-id"}, {"/#a!b"})
 
 
 def test_fragments_of_what_users_write():
@@ -774,13 +774,13 @@ def test_fragments_of_what_users_write():
             f'<i id=other-x></i><i id=user-content-{long}></i>')
     links = ["#installation", "#user-content-installation", "#%C3%A4", f"#{long}", "#x", "#nstallation"]
     result = crawl({"/": html(body + "".join(f'<a href="/{link}">x</a>' for link in links))})
-    equal({key for key, told in result.told.items() if told != "ok"}, {"/#x", "/#nstallation"})
+    equal({key for key, reported in result.outcomes.items() if reported != "ok"}, {"/#x", "/#nstallation"})
 
 
 def texts_of(result):
     """Return the URLs of links whose text is missing. All other verdicts must be "ok"."""
-    missing = {key for key, said in result.told.items() if said == "text/no-such-text"}
-    equal({key for key, said in result.told.items() if said != "ok"}, missing)
+    missing = {key for key, reported in result.outcomes.items() if reported == "text/no-such-text"}
+    equal({key for key, reported in result.outcomes.items() if reported != "ok"}, missing)
     return missing
 
 
@@ -811,23 +811,23 @@ def test_links_to_texts_behind_redirects():
                     {"/": page("/r", "/b"), "/r": redirect("/x", 301), "/x": body,
                      "/b": slow(0.3, page("/r#:~:text=text", "/r#:~:text=other"))}):
         result = crawl(answers)
-        equal({key for key, said in result.told.items() if said.startswith("text")}, {"/x#:~:text=other"})
+        equal({key for key, reported in result.outcomes.items() if reported.startswith("text")}, {"/x#:~:text=other"})
 
 
 def test_texts_are_not_looked_for_without_fragments_or_in_what_is_not_html():
     answers = {"/": page("/a#:~:text=no", "/b#:~:text=no", "/gone#:~:text=no"), "/a": page(),
                "/b": response("x", content_type="text/plain")}
-    equal(crawl(answers, "--fragments", "none").told, {"/": "ok", "/a": "ok", "/b": "ok", "/gone": "broken/status"})
-    equal(crawl(answers).told, {"/": "ok", "/a": "ok", "/a#:~:text=no": "text/no-such-text", "/b": "ok",
-                                "/gone": "broken/status"})
-    equal(crawl(answers, "--exclude", "#:~:text").told,
+    equal(crawl(answers, "--fragments", "none").outcomes, {"/": "ok", "/a": "ok", "/b": "ok", "/gone": "broken/status"})
+    equal(crawl(answers).outcomes, {"/": "ok", "/a": "ok", "/a#:~:text=no": "text/no-such-text", "/b": "ok",
+                                    "/gone": "broken/status"})
+    equal(crawl(answers, "--exclude", "#:~:text").outcomes,
           {"/": "ok", "/a": "ok", "/a#:~:text=no": "skipped/excluded", "/b": "ok", "/gone": "broken/status"})
     with Server({"/": html("<p>There.")}, host="127.0.0.2") as other:
         links = page(other.url + "#:~:text=there", other.url + "#:~:text=no")
         result = crawl({"/": links})
-        equal(result.told, {"/": "ok", other.url: "ok"})
+        equal(result.outcomes, {"/": "ok", other.url: "ok"})
         result = crawl({"/": links}, "--fragments", "all")
-        equal(result.told, {"/": "ok", other.url: "ok", other.url + "#:~:text=no": "text/no-such-text"})
+        equal(result.outcomes, {"/": "ok", other.url: "ok", other.url + "#:~:text=no": "text/no-such-text"})
 
 
 def test_fragments_that_are_ranges_of_lines():
@@ -837,7 +837,8 @@ def test_fragments_that_are_ranges_of_lines():
     gone = ["208-211", "207-208", "L10-210", "L10-L", "-210", "208-", "208--210", "208-L20", "x208-210", "L208-L210"]
     ids = "".join(f"<i id={i}></i>" for i in ("208", "210", "L10", "L20", "n-1", "n-2", "a-b", "1", "2-3"))
     result = crawl({"/": page(*(f"/a#{fragment}" for fragment in there + gone)), "/a": html(ids)})
-    equal({fragment for fragment in there + gone if result.told.get("/a#" + fragment.replace("%32%30%38", "208")) == "ok"},
+    equal({fragment for fragment in there + gone
+           if result.outcomes.get("/a#" + fragment.replace("%32%30%38", "208")) == "ok"},
           set(there) - {"1-2-3"})
 
 
@@ -850,7 +851,7 @@ def test_lines_of_files_on_github():
         base = f"http://{host}/"
         with Server({base: page(*(f"/f#{fragment}" for fragment in [*lines, "L", "Lx", "L10-"])), base + "f": page()}) as proxy:
             result = Crawl(base, "-x", proxy.origin)
-        equal((host, {fragment: result.told["/f#" + fragment] for fragment in [*lines, "L", "Lx", "L10-"]}),
+        equal((host, {fragment: result.outcomes["/f#" + fragment] for fragment in [*lines, "L", "Lx", "L10-"]}),
               (host, {**{line: verdict for line in lines},
                       **{fragment: "fragment/no-such-id" for fragment in ("L", "Lx", "L10-")}}))
 
@@ -860,10 +861,10 @@ def test_fragments_that_are_routes_of_a_script():
     body = '<i id="/there"></i><i id="!"></i>'
     links = [*routes, "#/there", "#!", "#a/b", "#a!", "#%a"]
     result = crawl({"/": html(body + "".join(f'<a href="/{link}">x</a>' for link in links)), "/x": page()})
-    equal(result.told, {"/": "ok", "/#/there": "ok", "/#!": "ok", "/#/guide": "unchecked/route",
-                        "/#!/users": "unchecked/route", "/#!x": "unchecked/route", "/#/": "unchecked/route",
-                        "/#a/b": "fragment/no-such-id", "/#a!": "fragment/no-such-id",
-                        "/#%a": "fragment/no-such-id"})
+    equal(result.outcomes, {"/": "ok", "/#/there": "ok", "/#!": "ok", "/#/guide": "unchecked/route",
+                            "/#!/users": "unchecked/route", "/#!x": "unchecked/route", "/#/": "unchecked/route",
+                            "/#a/b": "fragment/no-such-id", "/#a!": "fragment/no-such-id",
+                            "/#%a": "fragment/no-such-id"})
     equal(result.status, BROKEN)
 
 
@@ -872,17 +873,17 @@ def test_fragments_of_pages_that_were_read_before_or_come_later():
                               '<a href="#x"></a>'),
                     "/a": html('<i id=y></i><a href="/#x"></a><a href="/#z"></a>')})
     equal(result.statuses(), {"/": 200, "/a": 200})
-    equal(result.told, {"/": "ok", "/#x": "ok", "/#z": "fragment/no-such-id",
-                        "/a#x": "fragment/no-such-id", "/a#y": "ok"})
+    equal(result.outcomes, {"/": "ok", "/#x": "ok", "/#z": "fragment/no-such-id",
+                            "/a#x": "fragment/no-such-id", "/a#y": "ok"})
 
 
 def test_fragments_of_where_a_redirect_leads():
     result = crawl({"/": page("/a#x", "/a#y", "/b#no", "/gone#x", "/file#x"), "/a": redirect("/end", 301),
                     "/b": redirect("/end#x"), "/end": html("<i id=x>"),
                     "/file": response("x", content_type="text/plain")})
-    equal(result.told, {"/": "ok", "/a#x": "redirect/permanent", "/a#y": "fragment/no-such-id",
-                        "/b#no": "redirect/temporary", "/gone#x": "broken/status",
-                        "/file#x": "unchecked/not-searched"})
+    equal(result.outcomes, {"/": "ok", "/a#x": "redirect/permanent", "/a#y": "fragment/no-such-id",
+                            "/b#no": "redirect/temporary", "/gone#x": "broken/status",
+                            "/file#x": "unchecked/not-searched"})
 
 
 def test_fragments_that_a_redirect_names():
@@ -896,14 +897,16 @@ def test_fragments_that_a_redirect_names():
                "/percent": redirect("/new#%C3%A4")}
     result = crawl(answers)
     equal(result.status, BROKEN)
-    equal(result.told, {"/": "ok", **{path: "fragment/no-such-id" for path in ("/old", "/old#here", "/c1", "/c1#here")},
-                        "/ok": "redirect/temporary", "/ok#no": "redirect/temporary", "/d1": "redirect/chain",
-                        "/top": "redirect/temporary", "/empty": "redirect/temporary", "/route": "redirect/temporary",
-                        "/file": "redirect/temporary", "/percent": "redirect/temporary"})
+    equal(result.outcomes, {"/": "ok",
+                            **{path: "fragment/no-such-id" for path in ("/old", "/old#here", "/c1", "/c1#here")},
+                            "/ok": "redirect/temporary", "/ok#no": "redirect/temporary", "/d1": "redirect/chain",
+                            "/top": "redirect/temporary", "/empty": "redirect/temporary", "/route": "redirect/temporary",
+                            "/file": "redirect/temporary", "/percent": "redirect/temporary"})
     contains(result.message("/old"), "#gone")
     contains(result.out, "the redirect names: #gone, redirects to /new")
-    equal(set(crawl(answers, "--fragments", "none").told.values()), {"ok", "redirect/temporary", "redirect/permanent", "redirect/chain"})
-    equal(crawl({"/": redirect("/new#gone"), "/new": page()}).told, {"/": "fragment/no-such-id"})
+    equal(set(crawl(answers, "--fragments", "none").outcomes.values()),
+          {"ok", "redirect/temporary", "redirect/permanent", "redirect/chain"})
+    equal(crawl({"/": redirect("/new#gone"), "/new": page()}).outcomes, {"/": "fragment/no-such-id"})
 
 
 def test_fragments_that_a_redirect_names_on_other_sites():
@@ -912,21 +915,21 @@ def test_fragments_that_a_redirect_names_on_other_sites():
     with Site({"/new": html("<i id=here>")}) as other:
         answers = {"/": page(other.url + "new", "/late", "/ok"), "/late": slow(0.3, redirect(other.url + "new#gone")),
                    "/ok": redirect(other.url + "new#here")}
-        equal(crawl(answers).told["/late"], "redirect/temporary")
+        equal(crawl(answers).outcomes["/late"], "redirect/temporary")
         result = crawl(answers, "--fragments", "all")
-    equal((result.told["/late"], result.told["/ok"]), ("fragment/no-such-id", "redirect/temporary"))
+    equal((result.outcomes["/late"], result.outcomes["/ok"]), ("fragment/no-such-id", "redirect/temporary"))
 
 
 def test_fragments_none():
     result = crawl({"/": page("#x", "/a#x"), "/a": page()}, "--fragments", "none")
-    equal(result.told, {"/": "ok", "/a": "ok"})
+    equal(result.outcomes, {"/": "ok", "/a": "ok"})
 
 
 def test_fragments_of_other_sites_are_not_checked():
     with Site({"/": html("<i id=x>")}) as other:
         result = crawl({"/": page(other.url + "#x", other.url + "#y")})
         equal(other.asked, ["HEAD /"])
-    equal({result.told[other.url + "#x"], result.told[other.url + "#y"]},
+    equal({result.outcomes[other.url + "#x"], result.outcomes[other.url + "#y"]},
           {"unchecked/external-fragment"})
     equal(result.status, WELL)
 
@@ -935,7 +938,7 @@ def test_fragments_of_other_sites_if_asked_for():
     with Site({"/": html("<i id=x><a href=/no>")}) as other:
         result = crawl({"/": page(other.url + "#x", other.url + "#y")}, "--fragments", "all")
         equal(other.asked, ["GET /"])
-    equal((result.told[other.url + "#x"], result.told[other.url + "#y"]),
+    equal((result.outcomes[other.url + "#x"], result.outcomes[other.url + "#y"]),
           ("ok", "fragment/no-such-id"))
     equal(result.status, BROKEN)
 
@@ -946,8 +949,8 @@ def test_every_page_has_a_top():
     with Site({"/": page()}) as other:
         result = crawl({"/": page(other.url + "#top", other.url + "gone#Top", "/a.png#TOP", "/moved#top"),
                         "/a.png": response("x", content_type="image/png"), "/moved": redirect("/")})
-    equal(result.told, {"/": "ok", other.url + "#top": "ok", other.url + "gone#Top": "broken/status",
-                        "/a.png#TOP": "ok", "/moved#top": "redirect/temporary"})
+    equal(result.outcomes, {"/": "ok", other.url + "#top": "ok", other.url + "gone#Top": "broken/status",
+                            "/a.png#TOP": "ok", "/moved#top": "redirect/temporary"})
 
 
 def test_fragments_of_other_sites_that_come_late():
@@ -967,12 +970,12 @@ def test_fragments_of_other_sites_that_come_late():
         result = crawl({"/": page("/late", other.url, other.url + "moved", other.url + "slow"),
                         "/late": once_all_are_asked}, "--fragments", "all",
                        "--external-per-host", "5")
-    told = {key[len(other.url):]: told for key, told in result.told.items()
-            if key.startswith(other.url)}
-    equal(told, {"": "ok", "#x": "ok", "#y": "fragment/no-such-id",
-                 "moved": "redirect/temporary", "moved#x": "redirect/temporary",
-                 "moved#y": "fragment/no-such-id", "slow": "ok", "slow#x": "ok",
-                 "slow#y": "fragment/no-such-id"})
+    reported = {key[len(other.url):]: reported for key, reported in result.outcomes.items()
+                if key.startswith(other.url)}
+    equal(reported, {"": "ok", "#x": "ok", "#y": "fragment/no-such-id",
+                     "moved": "redirect/temporary", "moved#x": "redirect/temporary",
+                     "moved#y": "fragment/no-such-id", "slow": "ok", "slow#x": "ok",
+                     "slow#y": "fragment/no-such-id"})
     equal(sorted(other.asked), ["GET /", "GET /end", "GET /slow", "HEAD /", "HEAD /end",
                                 "HEAD /moved", "HEAD /slow"])
 
@@ -988,7 +991,7 @@ def test_links_out_wait_until_the_starts_are_known():
         with Site(answers) as site:
             result = Crawl(site.url, site.url + "first")
     equal(other.asked, ["GET /robots.txt", "GET /", "GET /x"])
-    equal((result.told["/"], result.told[other.url + "x"]), ("redirect/temporary", "ok"))
+    equal((result.outcomes["/"], result.outcomes[other.url + "x"]), ("redirect/temporary", "ok"))
 
 
 def test_head_is_refused_and_get_is_not():
@@ -1000,7 +1003,7 @@ def test_head_is_refused_and_get_is_not():
     with Site(there) as other:
         urls = [other.url + path.split("/")[1] for path in there if path[0] == "/"]
         result = crawl({"/": page(*urls)}, "--max-tries", "1")
-    equal({key: told for key, told in result.told.items() if key in urls},
+    equal({key: reported for key, reported in result.outcomes.items() if key in urls},
           {url: "blocked/status" if url.endswith("429") else "ok" for url in urls})
     equal(other.asked.count("GET /429"), 0)
     equal(sorted(asked for asked in other.asked if asked.startswith("GET")),
@@ -1012,10 +1015,10 @@ def test_external_get_and_skip():
     with Site({"/": html("x" * 300000)}) as other:
         result = crawl({"/": page(other.url)}, "--external", "get")
         equal(other.asked, ["GET /"])
-        equal(result.told[other.url], "ok")
+        equal(result.outcomes[other.url], "ok")
         result = crawl({"/": page(other.url + "x")}, "--external", "skip")
         equal(other.asked, ["GET /"])
-        equal(result.told[other.url + "x"], "skipped/external")
+        equal(result.outcomes[other.url + "x"], "skipped/external")
 
 
 def test_refusals_of_other_sites_do_not_fail():
@@ -1024,17 +1027,17 @@ def test_refusals_of_other_sites_do_not_fail():
     with Site({**{f"/{c}": status(c) for c in codes}, "/c": challenge}) as other:
         links = [other.url + str(c) for c in codes]
         result = crawl({"/": page(*links, other.url + "c")}, "--max-tries", "1")
-        equal({result.told[link] for link in links}, {"blocked/status"})
-        equal(result.told[other.url + "c"], "blocked/challenge")
+        equal({result.outcomes[link] for link in links}, {"blocked/status"})
+        equal(result.outcomes[other.url + "c"], "blocked/challenge")
         equal(result.status, WELL)
     result = crawl({"/": page("/401", "/403"), "/401": status(401), "/403": status(403)})
-    equal((result.told["/401"], result.told["/403"], result.status),
+    equal((result.outcomes["/401"], result.outcomes["/403"], result.status),
           ("broken/status", "broken/status", BROKEN))
 
 
 def test_accept_and_fail_on():
     answers = {"/": page("/gone", "/#x"), "/gone": status(404)}
-    equal(crawl(answers, "--accept", "200..299,404").told["/gone"], "ok")
+    equal(crawl(answers, "--accept", "200..299,404").outcomes["/gone"], "ok")
     equal(crawl(answers, "--fail-on", "none").status, WELL)
     equal(crawl(answers, "--fail-on", "fragment").status, BROKEN)
     equal(crawl({"/": page("mailto:x")}, "--fail-on", "skipped").status, BROKEN)
@@ -1048,8 +1051,8 @@ def test_accept_of_a_host():
         answers = {"/": page("/404", "/405", other.url + "403", other.url + "404", third.url + "403"),
                    "/405": status(405)}
         result = crawl(answers, "-a", "127.0.0.2=403,404,127.0.0.1=405,127.0.0.3:1=403")
-        own = [result.told[path] for path in ("/404", "/405")]
-        theirs = [result.told[url] for url in (other.url + "403", other.url + "404", third.url + "403")]
+        own = [result.outcomes[path] for path in ("/404", "/405")]
+        theirs = [result.outcomes[url] for url in (other.url + "403", other.url + "404", third.url + "403")]
     equal(own, ["broken/status", "ok"])
     equal(theirs, ["ok", "ok", "blocked/status"])
 
@@ -1059,7 +1062,7 @@ def test_exclude_private():
         result = crawl({"/": page(other.url, "/moved"), "/moved": redirect(other.url + "x")},
                        "--exclude-private")
         equal(other.asked, [])
-    equal(result.told, {"/": "ok", other.url: "skipped/private", "/moved": "skipped/private"})
+    equal(result.outcomes, {"/": "ok", other.url: "skipped/private", "/moved": "skipped/private"})
     equal(result.status, WELL)
 
 
@@ -1074,9 +1077,9 @@ def test_exclude_private_in_a_redirect_of_robots():
     the redirect."""
     with Site({"/r": robots("")}) as other:
         answers = {"/": page(), "/robots.txt": redirect(other.url + "r")}
-        equal(crawl(answers).told, {"/": "ok"})
+        equal(crawl(answers).outcomes, {"/": "ok"})
         other.forget()
-        equal(crawl(answers, "--exclude-private").told, {"/": "error/network"})
+        equal(crawl(answers, "--exclude-private").outcomes, {"/": "error/network"})
         equal(other.asked, [])
 
 
@@ -1099,14 +1102,14 @@ def test_cache():
         first = crawl(answers, "--cache", cache, "--max-tries", "1")
         other.forget()
         second = crawl(answers, "--cache", cache, "--max-tries", "1")
-        equal((first.told, first.status), (second.told, second.status))
+        equal((first.outcomes, first.status), (second.outcomes, second.status))
         equal(sorted(set(other.asked)), ["GET /gone", "HEAD /gone", "HEAD /moved"])
         other.forget()
-        equal(crawl({"/": page(other.url)}, "--cache", cache).told[other.url], "ok")
+        equal(crawl({"/": page(other.url)}, "--cache", cache).outcomes[other.url], "ok")
         equal(other.asked, [])
         other.answers["/"] = status(410)
-        equal(crawl({"/": page(other.url)}, "--cache", cache, "--fragments", "all").told[other.url], "broken/status")
-        equal(crawl({"/": page(other.url)}, "--cache", cache).told[other.url], "broken/status")
+        equal(crawl({"/": page(other.url)}, "--cache", cache, "--fragments", "all").outcomes[other.url], "broken/status")
+        equal(crawl({"/": page(other.url)}, "--cache", cache).outcomes[other.url], "broken/status")
 
 
 def test_baseline():
@@ -1153,7 +1156,7 @@ def test_crawl_delay_of_loopback_is_dropped_whatever_its_credentials():
     with Site({"/": page("/a", "/b"), "/a": page(), "/b": page(),
                "/robots.txt": robots("User-agent: *\nCrawl-delay: 3600\n")}) as site:
         result = Crawl(site.url.replace("//", "//me:secret@"))
-        equal(result.told, {"/": "ok", "/a": "ok", "/b": "ok"})
+        equal(result.outcomes, {"/": "ok", "/a": "ok", "/b": "ok"})
 
 
 def test_robots():
@@ -1162,39 +1165,39 @@ def test_robots():
                "/moved": redirect("/no/b"), "/robots.txt": rules}
     result = crawl(answers)
     equal(sorted(result.site.requests), ["/", "/moved", "/private"])
-    equal(result.told, {"/": "ok", "/no/a": "skipped/robots", "/private": "ok",
-                        "/moved": "skipped/robots"})
+    equal(result.outcomes, {"/": "ok", "/no/a": "skipped/robots", "/private": "ok",
+                            "/moved": "skipped/robots"})
     contains(result.message("/no/a"), "line 5")
     result = crawl(answers, "--no-robots")
     equal("GET /robots.txt" in result.site.asked, False)
-    equal(result.told["/no/a"], "broken/status")
+    equal(result.outcomes["/no/a"], "broken/status")
 
 
 def test_robots_that_cannot_be_fetched():
     """If the request for robots.txt returns a status from 400 to 499, every URL is allowed. If the request fails or
     returns a status from 500 to 599, every URL fails in the same way."""
-    for answer, told, words in ((status(404), "ok", ""), (status(403), "ok", ""),
-                                (status(500), "error/status", "robots.txt: 500 Internal Server Error"),
-                                (hang_up, "error/network", "robots.txt: "),
-                                (cut(robots("User-agent: *\n" * 100), 150), "error/network", "robots.txt: "),
-                                (slow(3, status(404)), "timeout/no-progress", "robots.txt: no progress within 1 s")):
+    for answer, reported, words in ((status(404), "ok", ""), (status(403), "ok", ""),
+                                    (status(500), "error/status", "robots.txt: 500 Internal Server Error"),
+                                    (hang_up, "error/network", "robots.txt: "),
+                                    (cut(robots("User-agent: *\n" * 100), 150), "error/network", "robots.txt: "),
+                                    (slow(3, status(404)), "timeout/no-progress", "robots.txt: no progress within 1 s")):
         result = crawl({"/": page("/a"), "/a": page(), "/robots.txt": answer},
                        "--max-tries", "1", "--timeout", "1")
-        equal(result.told, {"/": "ok", "/a": "ok"} if told == "ok" else {"/": told})
-        equal(result.status, WELL if told == "ok" else NOTHING)
+        equal(result.outcomes, {"/": "ok", "/a": "ok"} if reported == "ok" else {"/": reported})
+        equal(result.status, WELL if reported == "ok" else NOTHING)
         contains(result.message("/"), words)
         contains(result.out, words)
-        equal(result.site.requests if told != "ok" else [], [])
+        equal(result.site.requests if reported != "ok" else [], [])
 
 
 def test_robots_that_cannot_be_fetched_at_once():
     """robots.txt is fetched again after a temporary failure, like any URL."""
     for answer in (status(500), hang_up):
         result = crawl({"/": page(), "/robots.txt": [answer, answer, robots("User-agent: *\nDisallow: /\n")]})
-        equal(result.told, {"/": "skipped/robots"})
+        equal(result.outcomes, {"/": "skipped/robots"})
         equal(result.site.asked, ["GET /robots.txt"] * 3)
         result = crawl({"/": page(), "/robots.txt": [answer, answer, status(404)]}, "--max-tries", "2")
-        assert result.told["/"].startswith("error/"), result.told
+        assert result.outcomes["/"].startswith("error/"), result.outcomes
         equal(result.site.asked, ["GET /robots.txt"] * 2)
 
 
@@ -1205,7 +1208,7 @@ def test_robots_of_another_port_fail_the_run():
         secure = bad.url.replace("http:", "https:")
         result = crawl({"/": page(bad.url + "x", secure + "x", "/a"), "/a": page()}, "--lenient", "--max-tries", "1")
     equal(bad.requests, [])
-    equal(result.told, {"/": "ok", "/a": "ok", bad.url + "x": "error/status", secure + "x": "error/tls"})
+    equal(result.outcomes, {"/": "ok", "/a": "ok", bad.url + "x": "error/status", secure + "x": "error/tls"})
     equal(result.status, BROKEN)
     equal(result.verdicts[bad.url + "x"]["status"], 500)
     equal(result.message(secure + "x"),
@@ -1221,12 +1224,12 @@ def test_a_start_with_a_bad_certificate():
         context.load_cert_chain(pem)
         with Site({"/": page("/a"), "/a": page()}, context=context) as site:
             result = Crawl(site.url, "--max-tries", "1")
-            equal((result.told, result.status), ({"/": "error/tls"}, NOTHING))
+            equal((result.outcomes, result.status), ({"/": "error/tls"}, NOTHING))
             contains(result.out, "certificate")
             status, out, _ = run("--max-tries", "1", "explain", site.url)
             contains(out, "cannot be fetched, so nothing else is fetched: ")
             contains(out, "error, tls: robots.txt: ")
-            equal(Crawl(site.url, "-k").told, {"/": "ok", "/a": "ok"})
+            equal(Crawl(site.url, "-k").outcomes, {"/": "ok", "/a": "ok"})
 
 
 def test_a_start_that_robots_forbid():
@@ -1253,11 +1256,11 @@ def test_robots_of_a_host_that_comes_later():
         with Site({"/": page("/no"), "/no": page(), "/robots.txt": robots("User-agent: *\nDisallow: /no\n")},
                   listener=listener) as site:
             out, _ = process.communicate(timeout=PATIENCE)
-    told = {r["target"]: r["reason"] for r in map(json.loads, out.splitlines()) if r["type"] == "verdict"}
-    equal(told, {url: None, url + "no": "robots"})
+    reported = {r["target"]: r["reason"] for r in map(json.loads, out.splitlines()) if r["type"] == "verdict"}
+    equal(reported, {url: None, url + "no": "robots"})
     equal("GET /no" in site.asked, False)
     result = crawl({"/": page(), "/robots.txt": redirect("http://127.0.0.1:1/")})
-    equal(result.told, {"/": "error/network"})
+    equal(result.outcomes, {"/": "error/network"})
     contains(result.message("/"), "robots.txt: Connection refused")
 
 
@@ -1276,7 +1279,7 @@ def test_robots_are_believed_for_a_day():
                        environment={"LATER": flag, "LD_PRELOAD": preloadable(later),
                                     "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"})
     equal(site.asked, ["GET /robots.txt", "GET /", "GET /a", "GET /b", "GET /robots.txt", "GET /c"])
-    equal((result.told["/c"], result.told["/no"]), ("ok", "skipped/robots"))
+    equal((result.outcomes["/c"], result.outcomes["/no"]), ("ok", "skipped/robots"))
 
 
 def test_robots_elsewhere():
@@ -1285,21 +1288,21 @@ def test_robots_elsewhere():
     rules = robots("User-agent: *\nDisallow: /a\n")
     answers = {"/": page("/a"), "/a": page(), "/robots.txt": redirect("/1")}
     result = crawl({**answers, **chain(1, 5, rules)})
-    equal(result.told["/a"], "skipped/robots")
+    equal(result.outcomes["/a"], "skipped/robots")
     result = crawl({**answers, **chain(1, 6, rules)})
-    equal(result.told["/a"], "ok")
+    equal(result.outcomes["/a"], "ok")
     with Site({"/r": rules}) as other:
         result = crawl({**answers, "/robots.txt": redirect(other.url + "r")})
-    equal(result.told["/a"], "skipped/robots")
+    equal(result.outcomes["/a"], "skipped/robots")
     result = crawl({**answers, "/robots.txt": redirect("mailto:x@y")})
-    equal(result.told["/a"], "ok")
+    equal(result.outcomes["/a"], "ok")
 
 
 def test_robots_of_other_sites_are_not_asked_for():
     with Site({"/": page(), "/robots.txt": robots("User-agent: *\nDisallow: /\n")}) as other:
         result = crawl({"/": page(other.url)})
         equal(other.asked, ["HEAD /"])
-    equal(result.told[other.url], "ok")
+    equal(result.outcomes[other.url], "ok")
 
 
 def tagged(tags, *links):
@@ -1314,8 +1317,8 @@ def test_x_robots_tag():
                  ("unavailable_after: 25 Jun 2010 15:00:00 PST, nofollow",), ("max-snippet: 9, nofollow",),
                  ("noindex", "nofollow"), ("other-bot: noindex", "coil-crawl:nofollow"), *follow):
         result = crawl({"/": tagged(tags, "/a"), "/a": page()}, "--obey-x-robots-tag")
-        equal((tags, result.told["/a"]), (tags, "ok" if tags in follow else "skipped/nofollow"))
-    equal(crawl({"/": tagged(["nofollow"], "/a"), "/a": page()}).told["/a"], "ok")
+        equal((tags, result.outcomes["/a"]), (tags, "ok" if tags in follow else "skipped/nofollow"))
+    equal(crawl({"/": tagged(["nofollow"], "/a"), "/a": page()}).outcomes["/a"], "ok")
 
 
 def test_nofollow():
@@ -1324,10 +1327,10 @@ def test_nofollow():
                "/a": page(), "/b": page(), "/c": page("/b"),
                "/meta": html('<meta name=robots content="noindex, nofollow"><a href=/a>4</a>')}
     result = crawl(answers, "--obey-nofollow")
-    equal(result.told, {"/": "ok", "/a": "skipped/nofollow", "/b": "ok", "/c": "ok"})
+    equal(result.outcomes, {"/": "ok", "/a": "skipped/nofollow", "/b": "ok", "/c": "ok"})
     with Site(answers) as site:
-        equal(Crawl(site.url + "meta", "--obey-nofollow").told["/a"], "skipped/nofollow")
-        equal(Crawl(site.url + "meta").told["/a"], "ok")
+        equal(Crawl(site.url + "meta", "--obey-nofollow").outcomes["/a"], "skipped/nofollow")
+        equal(Crawl(site.url + "meta").outcomes["/a"], "ok")
 
 
 # ---- how much, and how fast ----------------------------------------------------------------------
@@ -1336,7 +1339,7 @@ def test_nofollow():
 def test_bytes_are_of_all_answers():
     long = html("later" * 4000, status=503)
     result = crawl({"/": page("/a"), "/a": [long, long, page()]})
-    equal(result.told["/a"], "ok")
+    equal(result.outcomes["/a"], "ok")
     assert result.records[-1]["bytes"] > 2 * 20000, result.records[-1]
 
 
@@ -1351,7 +1354,7 @@ def test_numbered_pages_are_all_visited():
     for options in ((), ("--max-tasks", "1")):
         with Site(Tree()) as site:
             result = Crawl(site.url + "n/1", *options)
-        equal(collections.Counter(result.told.values()), {"ok": 3999})
+        equal(collections.Counter(result.outcomes.values()), {"ok": 3999})
 
 
 def test_a_calendar_is_left_out_whatever_comes_first():
@@ -1370,9 +1373,9 @@ def test_a_calendar_is_left_out_whatever_comes_first():
         with Site(Calendar({"/": page(fast, "/late"), "/late": slow(0.3, page(late)),
                             "/far": page("/m/2200-02", "/m/2200-05")})) as site:
             result = Crawl(site.url)
-        found.append(result.told)
-        steps = sorted(path for path, told in result.told.items() if told == "skipped/trap-calendar")
-        equal(set(result.told.values()), {"ok", "skipped/trap-calendar"})
+        found.append(result.outcomes)
+        steps = sorted(path for path, reported in result.outcomes.items() if reported == "skipped/trap-calendar")
+        equal(set(result.outcomes.values()), {"ok", "skipped/trap-calendar"})
         equal(steps, ["/m/2199-12", "/m/2200-03", "/m/2200-04", "/m/2200-06"])
     equal(found[0], found[1])
 
@@ -1381,17 +1384,17 @@ def test_max_pages():
     names = [f"/{n}" for n in range(30)]
     result = crawl({"/": page(*names), **{n: page() for n in names}}, "--max-pages", "10")
     equal(len(result.site.requests), 10)
-    told = list(result.told.values())
-    equal((told.count("ok"), told.count("skipped/pages")), (10, 21))
+    reported = list(result.outcomes.values())
+    equal((reported.count("ok"), reported.count("skipped/pages")), (10, 21))
 
 
 def test_max_duration():
     names = [f"/{n}" for n in range(200)]
     answers = {"/": page(*names), **{n: slow(0.2, page()) for n in names}}
     result = crawl(answers, "--max-duration", "3", "--max-tasks", "2")
-    told = list(result.told.values())
-    equal(told.count("ok") + told.count("skipped/time"), 201)
-    assert 1 < told.count("ok") < 100, told
+    reported = list(result.outcomes.values())
+    equal(reported.count("ok") + reported.count("skipped/time"), 201)
+    assert 1 < reported.count("ok") < 100, reported
     equal(result.status, INTERRUPTED)
     contains(result.err, "--max-duration has passed: at least ")
     broken = crawl({**answers, "/": page("/gone", *names)}, "--max-duration", "1", "--max-tasks", "2")
@@ -1404,7 +1407,7 @@ def test_offline_asks_nothing():
     """With --offline, pages, robots.txt and sitemaps are not fetched. The report lists the skipped links."""
     with Site({"/": page("/a"), "/a": page()}) as site:
         result = Crawl(site.url, "--offline")
-        equal((result.told, result.status), ({"/": "unchecked/offline"}, NOTHING))
+        equal((result.outcomes, result.status), ({"/": "unchecked/offline"}, NOTHING))
         contains(result.err, f"{site.url}: not fetched, because of --offline")
         equal(Crawl(site.url, "--offline", "--sitemap", site.url + "map.xml").status, NOTHING)
         contains(run("--offline", "explain", site.url)[1], "unchecked, offline")
@@ -1460,7 +1463,7 @@ def test_a_pause_is_of_one_host():
                    if asked[5:].isdigit() and asked in busy.asked[:i]]
     good = [t for asked, t in zip(other.asked, other.times) if asked == "GET /a"][0]
     assert good < min(asked_again), (good, asked_again)
-    equal(set(result.told.values()), {"ok"})
+    equal(set(result.outcomes.values()), {"ok"})
     again = sorted(t for asked, t in zip(busy.asked, busy.times) if asked[5:].isdigit())
     assert any(b - a > 2.5 for a, b in zip(again, again[1:])), again
 
@@ -1498,27 +1501,27 @@ def test_a_site_that_limits_its_clients():
         answers = {name: limit(page(*names)) for name in ["/", *names]}
         answers["/robots.txt"] = limit(NOT_FOUND)
         result = crawl(answers, "--max-tries", "1", "--max-tasks", "20")
-        equal((result.status, set(result.told.values()), len(result.told)), (WELL, {"ok"}, rate + 1))
+        equal((result.status, set(result.outcomes.values()), len(result.outcomes)), (WELL, {"ok"}, rate + 1))
         assert 0 < limit.refused < rate, limit.refused
 
 
 def test_a_site_whose_robots_txt_is_refused_at_first():
     result = crawl({"/": page("/no"), "/robots.txt": [status(429), status(503), robots("User-agent: *\nDisallow: /no\n")]},
                    "--max-tries", "1")
-    equal((result.told, result.status), ({"/": "ok", "/no": "skipped/robots"}, WELL))
+    equal((result.outcomes, result.status), ({"/": "ok", "/no": "skipped/robots"}, WELL))
 
 
 def test_a_refusal_that_is_accepted():
     """If --accept includes status 429, a page with this status is not requested again."""
     result = crawl({"/": page("/a"), "/a": status(429)}, "--accept", "200..299,429")
-    equal((result.told, result.site.requests), ({"/": "ok", "/a": "ok"}, ["/", "/a"]))
+    equal((result.outcomes, result.site.requests), ({"/": "ok", "/a": "ok"}, ["/", "/a"]))
 
 
 def test_a_host_that_only_refuses():
     """If a host refuses every request, all of its pages are eventually reported as refused."""
     began = time.monotonic()
     result = crawl({"/": status(503), "/robots.txt": status(404)})
-    equal((result.told, result.status), ({"/": "broken/status"}, NOTHING))
+    equal((result.outcomes, result.status), ({"/": "broken/status"}, NOTHING))
     assert 5 < time.monotonic() - began, "it gave up too early"
 
 
@@ -1530,12 +1533,12 @@ def test_traps():
     with Site(Deep()) as site:
         result = Crawl(site.url)
     equal(sorted(site.requests), ["/", "/a/", "/a/a/", "/a/a/a/"])
-    equal(result.told["/a/a/a/a/"], "skipped/trap-repeat")
+    equal(result.outcomes["/a/a/a/a/"], "skipped/trap-repeat")
     equal(result.status, WELL)
     with Site(Deep()) as site:
         equal(len(Crawl(site.url, "--no-trap", "repeat", "--max-pages", "9").pages), 9)
     result = crawl({"/": page("/x", "/x?PHPSESSID=abc123"), "/x": page()})
-    equal(result.told["/x?PHPSESSID=abc123"], "skipped/trap-session")
+    equal(result.outcomes["/x?PHPSESSID=abc123"], "skipped/trap-session")
     equal(result.site.requests, ["/", "/x"])
 
 
@@ -1547,8 +1550,8 @@ def test_pages_that_are_too_long_are_searched_in_part():
     for limit, found in ((len(beginning) + 20, {"/a", "/b"}), (len(beginning) - 1, {"/a"})):
         result = crawl({"/": page("/long", "/long#x"), "/long": long, "/a": page(), "/b": page()},
                        "--max-body-size", str(limit), "-v")
-        equal(result.told, {"/": "ok", "/long": "ok", "/long#x": "unchecked/not-searched",
-                            **{path: "ok" for path in found}})
+        equal(result.outcomes, {"/": "ok", "/long": "ok", "/long#x": "unchecked/not-searched",
+                                **{path: "ok" for path in found}})
         equal(result.pages["/long"]["searched"], True)
         contains(result.out, f"/long  searched only in part: it is longer than {limit} bytes (--max-body-size)")
         equal(result.status, WELL)
@@ -1559,7 +1562,7 @@ def test_pages_that_are_too_long_are_searched_in_part():
 def test_max_url_length():
     result = crawl({"/": page("/" + "x" * 100, "/short"), "/short": page()},
                    "--max-url-length", "64")
-    equal(sorted(result.told.values()), ["ok", "ok", "skipped/length"])
+    equal(sorted(result.outcomes.values()), ["ok", "ok", "skipped/length"])
 
 
 def test_max_time():
@@ -1570,7 +1573,7 @@ def test_max_time():
             time.sleep(0.1)
 
     result = crawl({"/": page("/drip"), "/drip": drip}, "--max-time", "4")
-    equal(result.told["/drip"], "timeout/max-time")
+    equal(result.outcomes["/drip"], "timeout/max-time")
     equal(result.pages["/drip"]["tries"], 1)
     contains(result.message("/drip"), "within 4 s")
 
@@ -1637,7 +1640,7 @@ def test_any_site_in_any_order():
             site = RandomSite(seed, limit)
             result = crawl(site.answers(0.01), "--max-redirect", str(limit), "--max-tasks", str(tasks))
             linked = {result.key(r["target"], r["fragment"]) for r in result.links} | {"/"}
-            equal((seed, limit, tasks, {link: result.told[link] for link in linked}),
+            equal((seed, limit, tasks, {link: result.outcomes[link] for link in linked}),
                   (seed, limit, tasks, {link: site.verdict(link) for link in linked}))
             equal(len(result.site.requests), len(set(result.site.requests)))
 
@@ -1700,7 +1703,7 @@ def test_interrupt():
     contains(result.err, "interrupted")
     equal(result.pages["/0"]["status"], 200)
     assert 5 < len(result.pages) < 100, len(result.pages)
-    equal(result.told["/199"], "unchecked/interrupted")
+    equal(result.outcomes["/199"], "unchecked/interrupted")
 
 
 def test_interrupt_among_new_links():
@@ -1733,7 +1736,7 @@ def test_interrupt_while_nothing_happens():
         result = Crawl(site.url, interrupt_when=lambda: site.requests)
         assert time.monotonic() - begin < 10
     equal(result.status, INTERRUPTED)
-    equal(result.told, {"/": "unchecked/interrupted"})
+    equal(result.outcomes, {"/": "unchecked/interrupted"})
 
 
 def test_quiet_and_verbose():

@@ -159,12 +159,12 @@ def test_a_kept_crawl_loses_nothing_for_want_of_memory():
             return os.path.join(folder, f"state{nth}")
 
         def try_crawl(nth):
-            said = complaint_of(*kept_crawl(site, folder, nth, *start, "-d", state_of(nth), site.url)[:3], whole)
+            reported = complaint_of(*kept_crawl(site, folder, nth, *start, "-d", state_of(nth), site.url)[:3], whole)
             code, err, found, _ = kept_crawl(site, folder, 0, "resume", state_of(nth)) \
                 if os.path.exists(os.path.join(state_of(nth), "crawl.db")) else (2, "", whole, 0)
             if code == 3 and "there is no saved crawl" in err:
-                return nth, said
-            return nth, said or (None if (code, found) == (2, whole) else f"resume: {code}, {err!r}, {len(found)}")
+                return nth, reported
+            return nth, reported or (None if (code, found) == (2, whole) else f"resume: {code}, {err!r}, {len(found)}")
 
         def try_command(command):
             def try_one(nth):
@@ -180,7 +180,7 @@ def test_a_kept_crawl_loses_nothing_for_want_of_memory():
                 *((name, try_command(lambda state, name=name: [name, state]),
                    kept_crawl(site, folder, 0, name, state_of(0))[3]) for name in ("report", "resume", "recheck"))]:
             step = max(1, total // (SAMPLE // 3)) if SAMPLE else 1
-            bad += [(name, nth, said) for nth, said in map(try_one, range(1, total + 1, step)) if said]
+            bad += [(name, nth, reported) for nth, reported in map(try_one, range(1, total + 1, step)) if reported]
             for nth in range(1, total + 1):
                 shutil.rmtree(state_of(nth), ignore_errors=True)
     assert not bad, f"{len(bad)}: {bad[:8]}"
@@ -213,12 +213,12 @@ def test_a_shared_crawl_loses_nothing_for_want_of_memory():
             name = f"collect{nth}"
             take_part(0, name)
             code, err, found, _ = collect(nth, name)
-            said = complaint_of(code, err, found, whole)
-            if code == 1 and not said:
+            reported = complaint_of(code, err, found, whole)
+            if code == 1 and not reported:
                 code, err, found, _ = collect(0, name)
-                said = None if (code, err, found) == (2, "", whole) else f"again: {code}, {err!r}, {len(found)}"
+                reported = None if (code, err, found) == (2, "", whole) else f"again: {code}, {err!r}, {len(found)}"
             shutil.rmtree(os.path.join(folder, name))
-            return nth, said
+            return nth, reported
 
         code, err, member_count = take_part(0, "whole")
         assert code == 0 and "the crawl is over" in err, (code, err)
@@ -227,7 +227,7 @@ def test_a_shared_crawl_loses_nothing_for_want_of_memory():
         bad = []
         for name, try_one, total in (("member", try_member, member_count), ("collect", try_collect, collect_count)):
             step = max(1, total // (SAMPLE // 3)) if SAMPLE else 1
-            bad += [(name, nth, said) for nth, said in map(try_one, range(1, total + 1, step)) if said]
+            bad += [(name, nth, reported) for nth, reported in map(try_one, range(1, total + 1, step)) if reported]
     assert not bad, f"{len(bad)}: {bad[:8]}"
 
 
@@ -257,8 +257,8 @@ def fail_each(try_one):
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         outcomes = list(pool.map(try_one, wanted))
     bad = []
-    for nth, (code, err, told, _) in zip(wanted, outcomes):
-        complaint = complaint_of(code, err, [f"status {code}", *told], [f"status {status}", *whole])
+    for nth, (code, err, reported, _) in zip(wanted, outcomes):
+        complaint = complaint_of(code, err, [f"status {code}", *reported], [f"status {status}", *whole])
         if complaint:
             bad.append(f"without allocation {nth}: {complaint}")
     print(f"{len(wanted)} of {count} allocations failed")
@@ -278,9 +278,9 @@ def report(nth, folder, *options, formats=("text", "github")):
     done, count = run(nth, folder, "--offline", "--max-tasks", "1",
                       *(word for name, file in files.items() for word in ("-f", f"{name}:{file}")),
                       *options, ".", cwd=os.path.join(folder, "site"))
-    told = [re.sub(r"\bin \d+\.?\d* m?s\b|time\w*=\"[^\"]*\"|\"\w+TimeUtc\":\"[^\"]*\"|, 20\d\d-[^,]*,", "",
-                   read(file)) for file in files.values()]
-    return done.returncode, done.stderr, told, count
+    reported = [re.sub(r"\bin \d+\.?\d* m?s\b|time\w*=\"[^\"]*\"|\"\w+TimeUtc\":\"[^\"]*\"|, 20\d\d-[^,]*,", "",
+                       read(file)) for file in files.values()]
+    return done.returncode, done.stderr, reported, count
 
 
 def test_a_report_is_whole_or_said_not_to_be():
@@ -296,8 +296,8 @@ def test_a_report_is_whole_or_said_not_to_be():
             "c.html": '<a href="gone">x</a><a href="b.html#no">x</a>',
             "in/d.html": '<a href="../gone">x</a>'})
         for options in ([], ["-v", "--fail-on", "broken,fragment,unchecked"]):
-            status, told = fail_each(lambda nth, options=options: report(nth, folder, *options))
-            assert status == 2 and all(told), (status, told)
+            status, reported = fail_each(lambda nth, options=options: report(nth, folder, *options))
+            assert status == 2 and all(reported), (status, reported)
 
 
 def test_a_report_of_a_digest_is_whole_or_said_not_to_be():
@@ -310,10 +310,10 @@ def test_a_report_of_a_digest_is_whole_or_said_not_to_be():
                       '<a href="http://">x</a><a href="' + "long" * 60 + '">x</a>',
             "b.html": '<a href="gone">x</a><a href="a.html">x</a><a href="mailto:x@y">x</a>',
             "in/d.html": "".join(f'<a href="../gone{n}">x</a>' for n in range(20))})
-        status, told = fail_each(lambda nth: report(
+        status, reported = fail_each(lambda nth: report(
             nth, folder, "--fail-on", "broken,fragment,unchecked,skipped",
             formats=("junit", "sarif", "csv", "markdown", "html")))
-        assert status == 2 and all("gone19" in text for text in told), (status, told)
+        assert status == 2 and all("gone19" in text for text in reported), (status, reported)
 
 
 def test_a_folder_is_whole_or_said_not_to_be():
@@ -325,10 +325,10 @@ def test_a_folder_is_whole_or_said_not_to_be():
             "a.md": '---\nx: y\n---\n# A [b](gone3) ![c](gone4)\n\n[d] `e` <a href="gone5">f</a> [g][h]\n\n'
                     '[d]: gone6\n[h]: <gone7>\n\n<div id=i></div>\n\n# A b\n\nj[^k]\n\n[^k]: http://l/\n'})
         os.symlink("../c.html", os.path.join(folder, "site", "b.html"))
-        status, told = fail_each(lambda nth: report(nth, folder, "-v"))
+        status, reported = fail_each(lambda nth: report(nth, folder, "-v"))
         assert status == 2, status
         for nth in range(1, 8):
-            assert f"gone{nth}" in told[0], (nth, told)
+            assert f"gone{nth}" in reported[0], (nth, reported)
 
 
 def test_what_the_baseline_has_does_not_fail_the_run():
@@ -350,8 +350,8 @@ def test_an_explanation_is_whole_or_said_not_to_be():
 
     rules = response("User-agent: *\nDisallow: /no\n", content_type="text/plain")
     with tempfile.TemporaryDirectory() as folder, Site({"/robots.txt": rules}) as site:
-        status, told = fail_each(explain)
-    assert status == 0 and "line 2 forbids it" in told[0], (status, told)
+        status, reported = fail_each(explain)
+    assert status == 0 and "line 2 forbids it" in reported[0], (status, reported)
 
 
 if __name__ == "__main__":

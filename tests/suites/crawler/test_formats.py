@@ -60,9 +60,9 @@ class Reports:
 
     def broken_links(self, verdicts=("broken", "fragment", "error", "timeout")):
         """Return (page, line, column, text) of each broken link, from the records."""
-        told = {(r["target"], r["fragment"]): r for r in self.of("verdict")}
+        reported = {(r["target"], r["fragment"]): r for r in self.of("verdict")}
         return sorted((r["page"], r["line"], r["column"], r["text"]) for r in self.of("link")
-                      if told[r["target"] or r["text"], r["fragment"]]["verdict"] in verdicts)
+                      if reported[r["target"] or r["text"], r["fragment"]]["verdict"] in verdicts)
 
     def rows(self):
         """Return the rows of the CSV report as dicts."""
@@ -146,9 +146,9 @@ def test_all_formats_have_the_same_figures():
         with tempfile.TemporaryDirectory() as folder:
             annotations = run("-f", "github", "--max-tries", "1", site.url, cwd=folder)[1].splitlines()
     summary = reports.of("summary")[0]
-    told = collections.Counter(r["verdict"] for r in reports.of("verdict"))
-    equal({k: v for k, v in summary["verdicts"].items() if v > 0}, told)
-    bad = sum(told[verdict] for verdict in ("broken", "fragment", "error"))
+    reported = collections.Counter(r["verdict"] for r in reports.of("verdict"))
+    equal({k: v for k, v in summary["verdicts"].items() if v > 0}, reported)
+    bad = sum(reported[verdict] for verdict in ("broken", "fragment", "error"))
     links = len(reports.broken_links())
     equal((summary["pages"], summary["links"], summary["targets"], bad, links), (2, 10, 9, 5, 7))
     for line in ("3 broken     404 Not Found  (2 URLs, 5 links)", "1 error", "2 pages, 10 links, 9 targets"):
@@ -199,11 +199,11 @@ def test_links_of_headers_have_no_line():
 
 def test_the_same_whatever_the_order_of_the_crawl():
     """The CSV reports of two crawls of a site differ only in the port of its server."""
-    def told(*options):
+    def csv_of(*options):
         reports = crawl(*options)
         port = reports.url.split(":")[2].rstrip("/")
         return reports.texts["csv"].replace(port, "PORT")
-    equal(told("--max-tasks", "1"), told("--max-tasks", "10"))
+    equal(csv_of("--max-tasks", "1"), csv_of("--max-tasks", "10"))
 
 
 def test_redirects_to_update():
@@ -284,11 +284,11 @@ def test_reports_may_go_to_stdout_and_cannot_be_written():
 
 def test_answers_are_records():
     reports = crawl()
-    told = reports.of("answer")
-    equal({r["url"] for r in told}, {r["url"] for r in reports.of("page")})
-    for record in told:
+    reported = reports.of("answer")
+    equal({r["url"] for r in reported}, {r["url"] for r in reports.of("page")})
+    for record in reported:
         assert 0 <= record["at"] and 0 <= record["seconds"] < 60 and record["tries"] == 1, record
-    equal({r["status"] for r in told if r["url"].endswith("/dead")}, {None})
+    equal({r["status"] for r in reported if r["url"].endswith("/dead")}, {None})
 
 
 # ---- JUnit ----------------------------------------------------------------------------
@@ -513,8 +513,8 @@ def test_markdown_is_bounded():
     with Site({"/": page(*links, *moved), **moved}) as site:
         text = Reports("--max-tasks", "50", site.url).texts["markdown"]
     assert 30000 < len(text.encode()) <= 60000, len(text.encode())
-    told = text.count("404 Not Found</code> |\n")
-    contains(text, f"and {3000 - told} more")
+    reported = text.count("404 Not Found</code> |\n")
+    contains(text, f"and {3000 - reported} more")
     contains(text, "<details><summary>Moved permanently: links to update: 1000</summary>")
     contains(text, "</details>")
 

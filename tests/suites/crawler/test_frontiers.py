@@ -46,7 +46,7 @@ class Memory:
     goes_on = False
 
     def crawl(self, folder, starts, options, _site, _cut_after):
-        file = os.path.join(folder, "told.jsonl")
+        file = os.path.join(folder, "findings.jsonl")
         code, _, err = run(*options, "-f", f"jsonl:{file}", *starts)
         equal((code in (WELL, BROKEN), err), (True, ""))
         return records(file)
@@ -56,7 +56,7 @@ class Kept:
     goes_on = True
 
     def crawl(self, folder, starts, options, site, cut_after):
-        state, file = os.path.join(folder, "state"), os.path.join(folder, "told.jsonl")
+        state, file = os.path.join(folder, "state"), os.path.join(folder, "findings.jsonl")
         with started(*options, "-d", state, *starts) as process:
             if cut_after:
                 end_after(process, site, cut_after)
@@ -71,7 +71,7 @@ class Shared:
     goes_on = True
 
     def crawl(self, folder, starts, options, site, cut_after):
-        file = os.path.join(folder, "told.jsonl")
+        file = os.path.join(folder, "findings.jsonl")
         with redis_server() as path, contextlib.ExitStack() as stack:
             frontier = ("--frontier", f"unix://{path.replace(' ', '%20')}", "--crawl", "suite")
 
@@ -189,8 +189,8 @@ def redirects_are_followed_to_where_they_end(frontier):
                "/c1": redirect("/c2"), "/c2": redirect("/c1"),
                **{f"/far{n}": redirect(f"/far{n + 1}") for n in range(9)}}) as site:
         found = crawl(frontier, site, "--max-redirect", "4")
-    told = verdicts(found)
-    equal((told["/1"][0], told["/c1"], told["/far0"]), ("redirect", ("broken", "redirect-circle"), ("broken", "redirect-limit")))
+    reported = verdicts(found)
+    equal((reported["/1"][0], reported["/c1"], reported["/far0"]), ("redirect", ("broken", "redirect-circle"), ("broken", "redirect-limit")))
 
 
 @scenario

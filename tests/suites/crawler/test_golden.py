@@ -110,21 +110,21 @@ def test_a_report_of_files():
 def test_explanations():
     rules = response("User-agent: *\nDisallow: /no\nAllow: /no/but\nCrawl-delay: 2\n", content_type="text/plain")
     answers = {"/": page(), "/no/but": redirect("/a", 301), "/a": html("<p id=x>"), "/robots.txt": rules}
-    told = []
+    reported = []
     with Site(answers) as site, Site({"/": page(), "/403": status(403)}, host="127.0.0.2") as other:
         for options, urls in (((), ("", "#top", "a#x", "a#y", "gone", "no/x", "no/but", "no/but#x")),
                               (("--exclude", "a$", "--include", "/a"), ("a", "aa")),
                               (("--max-url-length", "32"), ("long/" * 9,)),
                               (("--no-robots", "-H", "A: b", "--delay", "10ms"), ("no/x",))):
             for url in urls:
-                told.append(run(*options, "--max-tries", "1", "explain", site.url + url))
+                reported.append(run(*options, "--max-tries", "1", "explain", site.url + url))
         for options, url in (((), ""), ((), "403"), ((), "#x"), (("--fragments", "all"), "#x"),
                              (("--external", "skip"), ""), (("--external", "get", "-a", "127.0.0.2=403"), "403"),
                              (("--offline",), ""), (("--exclude-private",), "")):
-            told.append(run(*options, "--max-tries", "1", "explain", other.url + url, site.url))
+            reported.append(run(*options, "--max-tries", "1", "explain", other.url + url, site.url))
         words = {site.address: "site.example", other.address: "other.example"}
-    equal({(code, err) for code, _, err in told}, {(0, "")})
-    check_golden("explain", without_chance("\n".join(out for _, out, _ in told), words))
+    equal({(code, err) for code, _, err in reported}, {(0, "")})
+    check_golden("explain", without_chance("\n".join(out for _, out, _ in reported), words))
 
 
 if __name__ == "__main__":

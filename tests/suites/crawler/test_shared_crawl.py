@@ -107,18 +107,18 @@ def collected(path, folder, *options, code=BROKEN):
 
 def share(path, site, count, *options):
     """Crawl the site with `count` processes at the same time. Returns the output of each process."""
-    said = [None] * count
+    reported = [None] * count
 
     def one(n):
         code, out, err = run(*OPTIONS, *frontier(path), *options, site.url)
-        said[n] = code, out, err
+        reported[n] = code, out, err
 
     threads = [threading.Thread(target=one, args=(n,)) for n in range(count)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return said
+    return reported
 
 
 def check_same(count, *options, delay=0):

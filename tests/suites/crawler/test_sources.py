@@ -47,7 +47,7 @@ def test_a_style_sheet_is_searched():
                     "/s/a.css": css("@import 'b.css';\nbody { background: url(x.png) }"),
                     "/s/b.css": css("p{src:url(\"../y.png\")}"), "/y.png": response(content_type="image/png")})
     equal(result.status, BROKEN)
-    equal(result.told, {"/": "ok", "/s/a.css": "ok", "/s/b.css": "ok", "/s/x.png": "broken/status", "/y.png": "ok"})
+    equal(result.outcomes, {"/": "ok", "/s/a.css": "ok", "/s/b.css": "ok", "/s/x.png": "broken/status", "/y.png": "ok"})
     equal(places(result, "/s/a.css"), [("b.css", 1, 10, None, "@import"), ("x.png", 2, 24, None, "url()")])
     equal((result.pages["/s/a.css"]["searched"], result.pages["/y.png"]["searched"]), (True, False))
     equal([result.pages[path]["depth"] for path in ("/s/a.css", "/s/b.css", "/y.png")], [1, 2, 3])
@@ -64,21 +64,21 @@ def test_style_sheets_that_import_each_other():
 def test_styles_in_a_page():
     result = crawl({"/": html("<base href=/d/><style>a{b:url(x)}</style><p style='a:url(y)'>"), "/d/x": page()})
     equal(result.status, BROKEN)
-    equal(result.told, {"/": "ok", "/d/x": "ok", "/d/y": "broken/status"})
+    equal(result.outcomes, {"/": "ok", "/d/x": "ok", "/d/y": "broken/status"})
     equal([r["element"] for r in result.links], ["style", "p"])
 
 
 def test_a_style_sheet_has_no_places():
     result = crawl({"/": page("/a.css#x"), "/a.css": css("a{b:url(#y)}")})
     equal(result.status, WELL)
-    equal(result.told, {"/": "ok", "/a.css#x": "unchecked/not-searched"})
+    equal(result.outcomes, {"/": "ok", "/a.css#x": "unchecked/not-searched"})
 
 
 def test_what_is_no_style_sheet_is_not_searched_as_one():
     answers = {"/": page("/a.css", "/b.css", "/c.css"), "/a.css": css("url(no)", content_type="text/plain"),
                "/b.css": css("url(no)", content_type="text/css-like"), "/c.css": css("url(no)", status=404)}
     result = crawl(answers)
-    equal(result.told, {"/": "ok", "/a.css": "ok", "/b.css": "ok", "/c.css": "broken/status"})
+    equal(result.outcomes, {"/": "ok", "/a.css": "ok", "/b.css": "ok", "/c.css": "broken/status"})
 
 
 def test_style_sheets_of_other_sites_are_not_searched():
@@ -93,18 +93,18 @@ def test_no_css():
     answers = {"/": html("<link rel=stylesheet href=/a.css><style>url(no)</style><p style='a:url(no)'>"),
                "/a.css": css("url(no)")}
     result = crawl(answers, "--no-css")
-    equal(result.told, {"/": "ok", "/a.css": "ok"})
+    equal(result.outcomes, {"/": "ok", "/a.css": "ok"})
     equal(result.pages["/a.css"]["searched"], False)
 
 
 def test_a_style_sheet_that_is_too_long():
     result = crawl({"/": html("<link rel=stylesheet href=/a.css>"), "/a.css": css("url(no)" + " " * 2000)},
                    "--max-body-size", "1000")
-    equal(result.told, {"/": "ok", "/a.css": "ok", "/no": "broken/status"})
+    equal(result.outcomes, {"/": "ok", "/a.css": "ok", "/no": "broken/status"})
     equal(result.message("/a.css"), "searched only in part: it is longer than 1000 bytes (--max-body-size)")
     result = crawl({"/": html("<link rel=stylesheet href=/a.css>"), "/a.css": css("a { b: url(/" + "x" * 2000 + ") }")},
                    "--max-body-size", "1000")  # the file ends inside the URL
-    equal(result.told, {"/": "ok", "/a.css": "ok"})
+    equal(result.outcomes, {"/": "ok", "/a.css": "ok"})
 
 
 # ---- headers -------------------------------------------------------------------------
@@ -116,8 +116,8 @@ def test_headers_are_searched():
     result = crawl({"/": page("/d/a"), "/d/a": html("<base href=/b/><a href=c>x</a>", headers=headers),
                     "/next": page(), "/later": page(), "/b/c": page()})
     equal(result.status, BROKEN)
-    equal(result.told, {"/": "ok", "/d/a": "ok", "/next": "ok", "/later": "ok", "/b/c": "ok",
-                        "/d/gone": "broken/status"})
+    equal(result.outcomes, {"/": "ok", "/d/a": "ok", "/next": "ok", "/later": "ok", "/b/c": "ok",
+                            "/d/gone": "broken/status"})
     equal(places(result, "/d/a")[:3], [("/next", None, None, None, "Link"), ("gone", None, None, None, "Link"),
                                        ("/later", None, None, None, "Refresh")])
     contains(result.out, "/d/a:header  gone")
@@ -129,7 +129,7 @@ def test_headers_of_what_is_no_page():
                     "/a.pdf": response("x", content_type="application/pdf", headers=link),
                     "/gone": html("x", status=404, headers=["Link: </no>; rel=next"]),
                     "/moved": redirect("/c")})
-    equal(result.told, {"/": "ok", "/a.pdf": "ok", "/c": "ok", "/gone": "broken/status", "/moved": "redirect/temporary"})
+    equal(result.outcomes, {"/": "ok", "/a.pdf": "ok", "/c": "ok", "/gone": "broken/status", "/moved": "redirect/temporary"})
     equal((result.pages["/a.pdf"]["links"], result.pages["/a.pdf"]["searched"]), (1, False))
 
 
@@ -141,18 +141,18 @@ def test_headers_of_other_sites_are_not_searched():
 
 def test_no_header_links():
     result = crawl({"/": html("x", headers=["Link: </no>; rel=next", "Refresh: 1;url=/no"])}, "--no-header-links")
-    equal(result.told, {"/": "ok"})
+    equal(result.outcomes, {"/": "ok"})
 
 
 def test_headers_obey_nofollow():
     result = crawl({"/": html("x", headers=["Link: </no>; rel=next", "X-Robots-Tag: nofollow"])},
                    "--obey-x-robots-tag")
-    equal(result.told, {"/": "ok", "/no": "skipped/nofollow"})
+    equal(result.outcomes, {"/": "ok", "/no": "skipped/nofollow"})
 
 
 def test_canonical_is_checked():
     result = crawl({"/": html("<link rel=canonical href=/gone>")})
-    equal(result.told, {"/": "ok", "/gone": "broken/status"})
+    equal(result.outcomes, {"/": "ok", "/gone": "broken/status"})
 
 
 # ---- sitemaps ------------------------------------------------------------------------
@@ -165,8 +165,8 @@ def test_robots_txt_names_a_sitemap():
                              "/a": page("/b"), "/b": page()})
         result = Crawl(site.url)
     equal(result.status, BROKEN)
-    equal(result.told, {"/": "ok", "/map": "ok", "/a": "ok", "/b": "ok", "/gone": "broken/status",
-                        "/x": "skipped/robots"})
+    equal(result.outcomes, {"/": "ok", "/map": "ok", "/a": "ok", "/b": "ok", "/gone": "broken/status",
+                            "/x": "skipped/robots"})
     equal(places(result, "/robots.txt"), [(site.url + "map", 3, 10, None, "Sitemap")])
     equal(places(result, "/map")[1], (site.url + "gone", 2, 11, "loc", None))
     equal([result.pages[path]["depth"] for path in ("/map", "/a", "/b")], [1, 2, 3])
@@ -184,8 +184,8 @@ def test_a_sitemap_of_sitemaps():
             "/b.xml.gz": response(packed, content_type="application/gzip"),
             **{f"/{name}": page() for name in ("a", "b", "c", "c2")}})
         result = Crawl(site.url)
-    equal(result.told, {"/": "ok", "/moved": "redirect/permanent", "/index": "ok", "/a.xml": "ok", "/b.xml.gz": "ok",
-                        "/c.txt": "ok", "/a": "ok", "/b": "ok", "/c": "ok", "/c2": "ok", "/no.xml": "broken/status"})
+    equal(result.outcomes, {"/": "ok", "/moved": "redirect/permanent", "/index": "ok", "/a.xml": "ok", "/b.xml.gz": "ok",
+                            "/c.txt": "ok", "/a": "ok", "/b": "ok", "/c": "ok", "/c2": "ok", "/no.xml": "broken/status"})
 
 
 def test_a_sitemap_that_is_linked():
@@ -193,15 +193,15 @@ def test_a_sitemap_that_is_linked():
     result = crawl({"/": page("/map.xml", "/feed", "/other.xml"), "/map.xml": urlset("/a"), "/a": page(),
                     "/feed": response(feed, content_type="application/rss+xml"),
                     "/other.xml": response("<html><a href='/a'>x</a></html>", content_type="text/xml")})
-    equal(result.told, {"/": "ok", "/map.xml": "ok", "/a": "ok", "/feed": "ok", "/other.xml": "ok"})
+    equal(result.outcomes, {"/": "ok", "/map.xml": "ok", "/a": "ok", "/feed": "ok", "/other.xml": "ok"})
     equal([result.pages[path]["searched"] for path in ("/map.xml", "/feed", "/other.xml")], [True, False, False])
 
 
 def test_sitemap_off():
     answers = {"/robots.txt": robots("Sitemap: /no"), "/": page("/map.xml"), "/map.xml": urlset("/no")}
     result = crawl(answers, "--sitemap", "off")
-    equal(result.told, {"/": "ok", "/map.xml": "ok"})
-    equal(crawl({**answers, "/no": page()}, "--no-robots", "--sitemap", "auto").told,
+    equal(result.outcomes, {"/": "ok", "/map.xml": "ok"})
+    equal(crawl({**answers, "/no": page()}, "--no-robots", "--sitemap", "auto").outcomes,
           {"/": "ok", "/map.xml": "ok", "/no": "ok"})
 
 
@@ -212,7 +212,7 @@ def test_a_feed_that_is_linked():
     answers = {"/": page("/feed"), "/feed": response(feed, content_type="application/xml"), "/a": page(), "/b": page()}
     for options in (), ("--sitemap", "off"):
         result = crawl(answers, *options)
-        equal(result.told, {"/": "ok", "/feed": "ok", "/a": "ok", "/b": "ok"})
+        equal(result.outcomes, {"/": "ok", "/feed": "ok", "/a": "ok", "/b": "ok"})
         equal(result.links_of("/feed")[0]["element"], "link")
 
 
@@ -222,10 +222,10 @@ def test_sitemap_of_the_command_line():
                "/list": response("/b", content_type="text/plain")}
     with Site(answers) as site:
         result = Crawl(site.url, "--sitemap", site.url + "feed", "--sitemap", site.url + "list", "--sitemap", "off")
-        equal(result.told, {"/": "ok", "/a": "ok", "/b": "ok", "/feed": "ok", "/list": "ok"})
+        equal(result.outcomes, {"/": "ok", "/a": "ok", "/b": "ok", "/feed": "ok", "/list": "ok"})
         equal(result.pages["/a"]["depth"], 1)
         result = Crawl(site.url + "feed")
-        equal(result.told, {"/feed": "ok", "/a": "ok"})
+        equal(result.outcomes, {"/feed": "ok", "/a": "ok"})
         code, out, _ = run("-f", "jsonl", "--sitemap", site.url + "list")
         equal(code, WELL)
         equal([json.loads(line)["url"] for line in out.splitlines() if '"type":"page"' in line],
@@ -241,15 +241,15 @@ def test_feeds_have_bases():
     feed = '<feed xml:base="/blog/"><entry xml:base="2026/"><link href="a.html"/></entry><link href="b.html"/></feed>'
     result = crawl({"/": page("/feed"), "/feed": response(feed, content_type="application/xml"),
                     "/blog/2026/a.html": page()})
-    equal({path: verdict for path, verdict in result.told.items() if verdict != "ok"}, {"/blog/b.html": "broken/status"})
-    contains(result.told, "/blog/2026/a.html")
+    equal({path: verdict for path, verdict in result.outcomes.items() if verdict != "ok"}, {"/blog/b.html": "broken/status"})
+    contains(result.outcomes, "/blog/2026/a.html")
 
 
 def test_documents_in_srcdoc_are_searched():
     """Links in srcdoc documents are found, but their ids do not belong to the page."""
     inner = "&lt;base href=/d/>&lt;a href=a>x&lt;/a>&lt;img src=&quot;/b.png&quot;>&lt;p id=y>"
     result = crawl({"/": html(f'<iframe srcdoc="{inner}"></iframe><a href=#y>'), "/d/a": page()})
-    equal(result.told, {"/": "ok", "/d/a": "ok", "/b.png": "broken/status", "/#y": "fragment/no-such-id"})
+    equal(result.outcomes, {"/": "ok", "/d/a": "ok", "/b.png": "broken/status", "/#y": "fragment/no-such-id"})
 
 
 def test_sitemaps_of_other_hosts_are_checked():
@@ -266,7 +266,7 @@ def test_sitemaps_that_are_malformed():
                "/4": response("\0\1\2", content_type="image/png"), "/5": response("", content_type="text/plain")}
     result = crawl(answers)
     equal(result.status, BROKEN)
-    equal(result.told, {"/": "ok", "/a": "ok", **{f"/{i}": "error/unreadable" for i in range(1, 6)}})
+    equal(result.outcomes, {"/": "ok", "/a": "ok", **{f"/{i}": "error/unreadable" for i in range(1, 6)}})
     equal(result.message("/1"), "malformed: line 1: no element found")
     contains(result.message("/2"), "declarations, which are refused")
     equal(result.message("/3"), "not a sitemap, but an HTML page")
@@ -286,11 +286,11 @@ def test_named_sitemaps_that_are_malformed():
                           (response(whole[:-8] + b"x" * 8, content_type="application/gzip"), "its gzip data is damaged")):
         with Site({"/": page(), "/map": answer, "/a": page(), "/b": page()}) as site:
             result = Crawl(site.url, "--sitemap", site.url + "map")
-            equal((result.status, result.told["/map"]), (BROKEN, "error/unreadable"))
+            equal((result.status, result.outcomes["/map"]), (BROKEN, "error/unreadable"))
             contains(result.message("/map"), words)
             contains(result.out, words)
     with Site({"/map": bare}) as site:
-        equal(Crawl(site.url + "map").told["/map"], "error/unreadable")
+        equal(Crawl(site.url + "map").outcomes["/map"], "error/unreadable")
     with Site({"/": page(), "/map": response(whole + whole + b"\0" * 512, content_type="application/gzip"),
                "/a": page(), "/b": page()}) as site:  # two gzip members and padding
         equal(Crawl(site.url, "--sitemap", site.url + "map").pages["/map"]["links"], 39996)
@@ -313,7 +313,7 @@ def test_a_long_sitemap_is_read_to_the_limit_of_the_protocol():
     equal(result.status, WELL)
     equal(result.pages["/many"]["links"], 50000)
     contains(result.message("/many"), "more than 50,000 URLs")
-    equal(result.told["/b"], "ok")
+    equal(result.outcomes["/b"], "ok")
 
 
 def test_a_compressed_sitemap_is_read_to_the_same_limit():
@@ -329,17 +329,17 @@ def test_a_compressed_sitemap_is_read_to_the_same_limit():
             (response(gzip.compress(text, 0), content_type="application/gzip"),  # uncompressed
              "searched only in part: it is longer than 52428800 bytes")):
         result = crawl({"/robots.txt": robots("Sitemap: /map"), "/": page(), "/map": answer, "/a": page()}, "-v")
-        equal((result.status, result.told["/map"], result.told["/a"]), (WELL, "ok", "ok"))
+        equal((result.status, result.outcomes["/map"], result.outcomes["/a"]), (WELL, "ok", "ok"))
         contains(result.out, "/map  " + words)
 
 
 def test_sitemaps_do_not_count_for_max_pages():
     result = crawl({"/robots.txt": robots("Sitemap: /map"), "/": page("/a"), "/map": urlset("/b"),
                     "/a": page(), "/b": page()}, "--max-pages", "3")
-    equal({path: said for path, said in result.told.items() if said != "ok"}, {})
+    equal({path: reported for path, reported in result.outcomes.items() if reported != "ok"}, {})
     result = crawl({"/robots.txt": robots("Sitemap: /map"), "/": page(), "/map": urlset("/b"), "/b": page()},
                    "--max-depth", "1")
-    equal(result.told, {"/": "ok", "/map": "ok", "/b": "skipped/depth"})
+    equal(result.outcomes, {"/": "ok", "/map": "ok", "/b": "skipped/depth"})
 
 
 def test_sitemaps_keep_to_the_rules():
@@ -347,7 +347,7 @@ def test_sitemaps_keep_to_the_rules():
         site.answers.update({"/robots.txt": robots("User-agent: *", "Disallow: /map", "Sitemap: /map", "Sitemap: http://",
                                                    "Sitemap: /map2"), "/": page(), "/map2": urlset("http://[", "mailto:x")})
         result = Crawl(site.url, "--exclude", "map2")
-    equal(result.told, {"/": "ok", "/map": "skipped/robots", "http://": "broken/not-a-url", "/map2": "skipped/excluded"})
+    equal(result.outcomes, {"/": "ok", "/map": "skipped/robots", "http://": "broken/not-a-url", "/map2": "skipped/excluded"})
 
 
 # ---- local files ---------------------------------------------------------------------

@@ -35,9 +35,9 @@ def summary(file):
         return json.loads(lines.readlines()[-1])
 
 
-def told(folder, command, *options, **more):
+def run_and_read(folder, command, *options, **more):
     """Run a command. Return its exit status, its findings and its stderr."""
-    file = os.path.join(folder, "told.jsonl")
+    file = os.path.join(folder, "findings.jsonl")
     code, _, err = run(*command, "-f", f"jsonl:{file}", "-f", "text", *options, **more)
     return code, sets(file) if os.path.exists(file) else [], err
 
@@ -107,15 +107,15 @@ class Sites:
 
 def test_a_report_tells_what_the_crawl_has_told():
     with folder_for_test() as folder, Sites() as sites:
-        code, plain, _ = told(folder, OPTIONS, sites.url)
+        code, plain, _ = run_and_read(folder, OPTIONS, sites.url)
         sites.afresh()
         state = os.path.join(folder, "state")
-        equal(told(folder, OPTIONS, "-d", state, sites.url), (code, plain, ""))
-        whole = summary(os.path.join(folder, "told.jsonl"))
+        equal(run_and_read(folder, OPTIONS, "-d", state, sites.url), (code, plain, ""))
+        whole = summary(os.path.join(folder, "findings.jsonl"))
         asked = len(sites.site.seen)
         for command in ("report", "resume", "report"):
-            equal(told(folder, [command, state]), (BROKEN, plain, ""))
-            again = summary(os.path.join(folder, "told.jsonl"))
+            equal(run_and_read(folder, [command, state]), (BROKEN, plain, ""))
+            again = summary(os.path.join(folder, "findings.jsonl"))
             equal({k: v for k, v in again.items() if k != "seconds"}, {k: v for k, v in whole.items() if k != "seconds"})
         equal(len(sites.site.seen), asked)
         equal(sorted(os.listdir(state)), ["crawl.db"])
@@ -128,11 +128,11 @@ def test_a_report_tells_why_robots_txt_could_not_be_fetched():
     for answer in (status(503), unavailable):
         with folder_for_test() as folder, Site({"/robots.txt": answer}) as bad, Site({"/": page(bad.url)}) as site:
             state = os.path.join(folder, "state")
-            code, plain, _ = told(folder, ["-d", state], "--lenient", "--max-tries", "1", site.url)
+            code, plain, _ = run_and_read(folder, ["-d", state], "--lenient", "--max-tries", "1", site.url)
             contains("".join(plain), "robots.txt: ")
             asked = len(bad.seen)
             for command in ("report", "resume"):
-                equal(told(folder, [command, state]), (code, plain, ""))
+                equal(run_and_read(folder, [command, state]), (code, plain, ""))
             equal((code, len(bad.seen)), (BROKEN, asked))
 
 
@@ -162,15 +162,15 @@ def interrupted(folder, sites, *options):
 
 def test_an_interrupted_crawl_goes_on_where_it_was():
     with folder_for_test() as folder, Sites() as sites:
-        code, whole, _ = told(folder, OPTIONS, sites.url)
+        code, whole, _ = run_and_read(folder, OPTIONS, sites.url)
         sites.afresh()
         state = interrupted(folder, sites)
-        code_then, some, _ = told(folder, ["report", state])
+        code_then, some, _ = run_and_read(folder, ["report", state])
         assert code_then == BROKEN and some != whole, code_then
         sites.site.forget()
-        equal(told(folder, ["resume", state]), (code, whole, ""))
+        equal(run_and_read(folder, ["resume", state]), (code, whole, ""))
         assert "/" not in sites.site.requests, "the start was asked again"
-        equal(told(folder, ["report", state]), (code, whole, ""))
+        equal(run_and_read(folder, ["report", state]), (code, whole, ""))
 
 
 def if_cookie(cookie, then, otherwise):
@@ -198,11 +198,11 @@ def test_a_circle_that_a_cookie_opens_goes_on_where_it_was():
              "/never": redirect("/never", headers=["Set-Cookie: e=f; Path=/never"])}
     with folder_for_test() as folder, Site(dict(there)) as site:
         state, whole_state = os.path.join(folder, "state"), os.path.join(folder, "whole")
-        code, whole, _ = told(folder, ("--cookies", "-d", whole_state, site.url))
+        code, whole, _ = run_and_read(folder, ("--cookies", "-d", whole_state, site.url))
         equal((code, len(site.requests)), (BROKEN, 14))
         site.forget()
         for command in ("report", "resume"):
-            equal(told(folder, [command, whole_state]), (code, whole, ""))
+            equal(run_and_read(folder, [command, whole_state]), (code, whole, ""))
         equal(site.requests, [])
         site.answers["/a"] = if_cookie("a=b", hang, redirect("/fetch"))
         site.answers["/y"] = [redirect("/x"), lambda *_: hang()]
@@ -212,9 +212,9 @@ def test_a_circle_that_a_cookie_opens_goes_on_where_it_was():
             process.communicate()
         goes_on.set()
         site.answers.update({**there, "/y": [redirect("/x"), page()]})
-        code_then, resumed, _ = told(folder, ["resume", state])
+        code_then, resumed, _ = run_and_read(folder, ["resume", state])
         equal((code_then, set(resumed)), (code, set(whole)))
-        equal(told(folder, ["report", state]), (code, resumed, ""))
+        equal(run_and_read(folder, ["report", state]), (code, resumed, ""))
 
 
 def test_options_are_those_that_the_crawl_was_begun_with():
@@ -225,17 +225,17 @@ def test_options_are_those_that_the_crawl_was_begun_with():
         site.forget()
         code, _, err = run("resume", state, "--max-duration", "none", cwd="/")
         equal((code, err, site.asked), (WELL, "", ["GET /", "GET /a"]))
-        equal(len(told(folder, ["report", state, "--max-depth", "5"])[1]), 9)
+        equal(len(run_and_read(folder, ["report", state, "--max-depth", "5"])[1]), 9)
 
 
 def test_what_a_crawl_gives_up_for_want_of_time_is_asked_when_it_goes_on():
     with folder_for_test() as folder, Sites() as sites:
-        code, whole, _ = told(folder, OPTIONS, sites.url)
+        code, whole, _ = run_and_read(folder, OPTIONS, sites.url)
         sites.afresh()
         state = os.path.join(folder, "state")
         run(*OPTIONS, "-d", state, "--max-duration", "30ms", sites.url)
         sites.afresh()
-        equal(told(folder, ["resume", state, "--max-duration", "none"]), (code, whole, ""))
+        equal(run_and_read(folder, ["resume", state, "--max-duration", "none"]), (code, whole, ""))
 
 
 # ---- killed --------------------------------------------------------------------------
@@ -251,7 +251,7 @@ def killed_and_resumed(sites, base, expected, start, environment=None, seconds=N
                 process.kill()
             process.communicate()
         died = process.returncode
-        file = os.path.join(folder, "told.jsonl")
+        file = os.path.join(folder, "findings.jsonl")
         again = ["resume", state]
         code, _, err = run(*again, "-f", f"jsonl:{file}", "-f", "text")
         if code == USAGE and "there is no saved crawl" in err:
@@ -283,7 +283,7 @@ def kill_each(which, kinds):
     """Kill a crawl at some of its writes, and resume it."""
     with folder_for_test() as folder, Sites() as sites:
         sites.site.answers = Steady(answers(sites.url, sites.other.url))
-        expected = told(folder, OPTIONS, sites.url)[:2]
+        expected = run_and_read(folder, OPTIONS, sites.url)[:2]
 
         def start(state):
             return [*OPTIONS, "--state-interval", "0", "-d", state, sites.url]
@@ -300,7 +300,7 @@ def kill_each(which, kinds):
             return one, killed_and_resumed(sites, folder, expected, start, preloaded(KILL_AT=n, **more))
 
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            bad = [(one, said) for one, said in pool.map(try_one, wanted) if said]
+            bad = [(one, reported) for one, reported in pool.map(try_one, wanted) if reported]
     print(f"killed at {len(wanted)} of {count} writes")
     assert not bad, f"{len(bad)} of {len(wanted)}: {bad[:5]}"
 
@@ -317,14 +317,14 @@ def test_killed_at_any_time_it_goes_on_to_the_same_sets():
     with folder_for_test() as folder, Sites() as sites:
         sites.site.answers = Steady(answers(sites.url, sites.other.url))
         begin = time.monotonic()
-        expected = told(folder, OPTIONS, sites.url)[:2]
+        expected = run_and_read(folder, OPTIONS, sites.url)[:2]
         usual = time.monotonic() - begin
         for nth in range(times):
             interval = chance.choice(["0", "10ms", "50ms"])
-            said = killed_and_resumed(
+            reported = killed_and_resumed(
                 sites, folder, expected, lambda state, i=interval: [*OPTIONS, "--state-interval", i, "-d", state, sites.url],
                 seconds=chance.uniform(0, 1.5 * usual))
-            bad += [(nth, said)] if said else []
+            bad += [(nth, reported)] if reported else []
     assert not bad, f"{len(bad)} of {times}: {bad[:5]}"
 
 
@@ -361,7 +361,7 @@ def test_two_at_once_are_told_apart_and_a_report_is_not_in_the_way():
                 code, out, err = run(*command)
                 equal((code, out), (USAGE, ""))
                 assert "another coil-crawl is using" in err or "not done" in err, err
-            wait_until(lambda: len(told(folder, ["report", state])[1]) > 4)
+            wait_until(lambda: len(run_and_read(folder, ["report", state])[1]) > 4)
             site.answers["go"] = True
             _, err = process.communicate()
             equal((process.returncode, err), (WELL, ""))
@@ -390,7 +390,7 @@ def test_a_crawl_is_not_begun_where_one_is():
 def test_a_full_disk_is_said_and_loses_nothing():
     with folder_for_test() as folder, Sites() as sites:
         sites.site.answers = Steady(answers(sites.url, sites.other.url))
-        code, whole, _ = told(folder, OPTIONS, sites.url)
+        code, whole, _ = run_and_read(folder, OPTIONS, sites.url)
         for full_at in (1, 9, 60, 120):
             state = os.path.join(folder, f"state{full_at}")
             # With a single worker, the crawl waits until its results are written.
@@ -400,7 +400,7 @@ def test_a_full_disk_is_said_and_loses_nothing():
             contains(err, "crawl.db: ")
             assert "full" in err or "No space left" in err, err
             again = ["resume", state] if status_then == FAILED else start
-            equal(told(folder, again), (code, whole, ""))
+            equal(run_and_read(folder, again), (code, whole, ""))
 
 
 def test_a_folder_that_cannot_be_written_is_said_and_can_be_reported():
@@ -481,7 +481,7 @@ def test_no_flipped_bit_goes_unnoticed():
     with folder_for_test() as folder, Site({"/": page(*names, "/gone#x", "mailto:x@y"),
                                             **{name: html(f"<i id=x>{name * 9}<a href=/gone>x</a>") for name in names}}) as site:
         state = os.path.join(folder, "state")
-        code, whole, _ = told(folder, ["-d", state], site.url)
+        code, whole, _ = run_and_read(folder, ["-d", state], site.url)
         file = pathlib.Path(state, "crawl.db")
         good = file.read_bytes()
         for nth in range(2000 if ALL else 80):
@@ -492,14 +492,14 @@ def test_no_flipped_bit_goes_unnoticed():
                 file.write_bytes(broken)
                 for log in ("-wal", "-shm"):
                     pathlib.Path(state, "crawl.db" + log).unlink(missing_ok=True)
-                status, found, err = told(folder, [command, state])
+                status, found, err = run_and_read(folder, [command, state])
                 if (status, found) == (code, whole):
                     outcomes[command, "repaired" if "damaged" in err else "whole"] += 1
                     continue
                 assert status in (FAILED, USAGE) and err.startswith("coil-crawl: "), (nth, at, command, status, err)
                 assert "continues from here" not in err, (nth, at, err)
                 outcomes[command, "refused"] += 1
-                os.unlink(os.path.join(folder, "told.jsonl")) if os.path.exists(os.path.join(folder, "told.jsonl")) else None
+                os.unlink(os.path.join(folder, "findings.jsonl")) if os.path.exists(os.path.join(folder, "findings.jsonl")) else None
     assert all(outcomes["resume", kind] > 2 for kind in ("repaired", "whole", "refused")), outcomes
     equal(outcomes["report", "repaired"], 0)
 
@@ -621,16 +621,16 @@ def test_a_recheck_asks_whether_it_has_changed():
             "/c": page()}
         other.answers["/"] = validated(other, "other", "x")
         state = os.path.join(folder, "state")
-        code, before, _ = told(folder, ["-d", state], site.url)
+        code, before, _ = run_and_read(folder, ["-d", state], site.url)
         assert all(wanted is None for _, wanted in site.conditions), site.conditions
         site.conditions.clear()
-        equal(told(folder, ["recheck", state]), (code, before, ""))
+        equal(run_and_read(folder, ["recheck", state]), (code, before, ""))
         equal(sorted(site.conditions), [("/", '"1"'), ("/a", "Wed, 21 Oct 2015 07:28:00 GMT"), ("/b", '"2"'), ("other", '"1"')])
         equal(sorted(os.listdir(state)), ["crawl.db", "previous.db"])
         # The site is changed before the next recheck.
         site.answers["/b"] = validated(site, "/b", '<a href="/c">c</a><a href=/new>c</a>', etag='"3"', modified=None)
         site.answers["/gone"] = page()
-        _, after, _ = told(folder, ["recheck", state])
+        _, after, _ = run_and_read(folder, ["recheck", state])
         pages = {json.loads(line)[1] for line in after if line.startswith('["page"')}
         equal(pages, {site.url + p for p in ("", "a", "b", "c", "gone", "new")})
         code, out, _ = run("diff", os.path.join(state, "previous.db"), state)
@@ -649,7 +649,7 @@ def test_a_recheck_that_was_killed_goes_on():
     with folder_for_test() as folder, Sites() as sites:
         sites.site.answers = Steady(answers(sites.url, sites.other.url))
         state, counted = os.path.join(folder, "state"), os.path.join(folder, "writes")
-        expected = told(folder, OPTIONS, "-d", state, sites.url)
+        expected = run_and_read(folder, OPTIONS, "-d", state, sites.url)
         whole = os.path.join(folder, "whole")
         shutil.copytree(state, whole)
         equal(run("recheck", state, "--state-interval", "0", environment=preloaded(WRITES=counted))[0], BROKEN)
@@ -659,8 +659,8 @@ def test_a_recheck_that_was_killed_goes_on():
             shutil.rmtree(state)
             shutil.copytree(whole, state)
             run("recheck", state, "--state-interval", "0", environment=preloaded(KILL_AT=kill_at))
-            equal((kill_at, told(folder, ["report", state])), (kill_at, expected))
-            equal((kill_at, told(folder, ["recheck", state])), (kill_at, expected))
+            equal((kill_at, run_and_read(folder, ["report", state])), (kill_at, expected))
+            equal((kill_at, run_and_read(folder, ["recheck", state])), (kill_at, expected))
             assert not os.path.exists(os.path.join(state, "recheck.db")), kill_at
 
 
@@ -668,11 +668,11 @@ def test_a_recheck_that_was_killed_between_its_renames_is_done():
     with folder_for_test() as folder, Sites() as sites:
         sites.site.answers = Steady(answers(sites.url, sites.other.url))
         state = os.path.join(folder, "state")
-        expected = told(folder, OPTIONS, "-d", state, sites.url)
-        equal(told(folder, ["recheck", state]), expected)
+        expected = run_and_read(folder, OPTIONS, "-d", state, sites.url)
+        equal(run_and_read(folder, ["recheck", state]), expected)
         for command in ("report", "recheck", "resume"):
             os.rename(os.path.join(state, "crawl.db"), os.path.join(state, "recheck.db"))
-            equal((command, told(folder, [command, state])), (command, expected))
+            equal((command, run_and_read(folder, [command, state])), (command, expected))
             if command == "report":
                 os.rename(os.path.join(state, "recheck.db"), os.path.join(state, "crawl.db"))
             equal(sorted(os.listdir(state)), ["crawl.db", "previous.db"])

@@ -354,10 +354,10 @@ def test_signals_that_cannot_be_waited_for():
     equal(err, "coil-crawl: cannot wait for signals: Too many open files\n")
 
 
-# ---- who is told what -----------------------------------------------------------------------------
+# ---- headers that servers receive -----------------------------------------------------------------------------
 
 
-def told(server, header):
+def values_sent(server, header):
     return {request.headers.get(header) for request in server.requests}
 
 
@@ -371,8 +371,8 @@ def test_headers_go_to_the_start_alone():
     assert "/x" in other.paths() and "/y" in other.paths(), other.paths()
     for header, value in (("x-token", "secret"), ("cookie", "crumb=secret"),
                           ("authorization", "Basic dXNlcjpzZWNyZXQ=")):
-        equal(told(site, header), {value})
-        equal(told(other, header), {None})
+        equal(values_sent(site, header), {value})
+        equal(values_sent(other, header), {None})
     assert "secret" not in crawl.out + crawl.err + crawl.text
 
 
@@ -381,8 +381,8 @@ def test_the_same_host_on_another_port_is_not_the_start():
         site.answers = {"/": page(other.origin + "/x")}
         with Crawl("-H", "X-Token: secret", "-u", "user:secret", site.origin + "/") as crawl:
             equal(crawl.end(), WELL)
-    equal(told(other, "x-token"), {None})
-    equal(told(other, "authorization"), {None})
+    equal(values_sent(other, "x-token"), {None})
+    equal(values_sent(other, "authorization"), {None})
 
 
 def test_header_for_another_host():
@@ -392,9 +392,9 @@ def test_header_for_another_host():
         with Crawl("--header-for", f"127.0.0.2:{other.port}:Authorization: token x",
                    site.origin + "/") as crawl:
             equal(crawl.end(), WELL)
-    equal(told(other, "authorization"), {"token x"})
-    equal(told(third, "authorization"), {None})
-    equal(told(site, "authorization"), {None})
+    equal(values_sent(other, "authorization"), {"token x"})
+    equal(values_sent(third, "authorization"), {None})
+    equal(values_sent(site, "authorization"), {None})
 
 
 def test_a_login_of_the_start_is_for_links_without_one():
@@ -405,9 +405,9 @@ def test_a_login_of_the_start_is_for_links_without_one():
         with Crawl("-H", "X-Token: secret", site.origin.replace("//", "//us%65r:s3%63ret@") + "/") as crawl:
             equal(crawl.end(), WELL)
     equal(sorted(site.paths()), ["/", "/a"])
-    equal(told(site, "authorization"), {"Basic dXNlcjpzM2NyZXQ="})
-    equal(told(site, "x-token"), {"secret"})
-    equal(told(other, "authorization") | told(other, "x-token"), {None})
+    equal(values_sent(site, "authorization"), {"Basic dXNlcjpzM2NyZXQ="})
+    equal(values_sent(site, "x-token"), {"secret"})
+    equal(values_sent(other, "authorization") | values_sent(other, "x-token"), {None})
 
 
 def test_a_login_that_a_page_or_redirect_has_written_is_not_used():
@@ -419,7 +419,7 @@ def test_a_login_that_a_page_or_redirect_has_written_is_not_used():
                         "/c": page(), "/away": redirect(evil + "/y"), "/here": redirect(own + "/c")}
         with Crawl(site.origin + "/") as crawl:
             equal(crawl.end(), WELL)
-        equal(told(site, "authorization") | told(other, "authorization"), {None})
+        equal(values_sent(site, "authorization") | values_sent(other, "authorization"), {None})
         equal(set(site.paths()), {"/", "/a", "/b", "/c", "/away", "/here"})
         equal(set(other.paths()), {"/x", "/y"})
         assert "pw@" not in crawl.out + crawl.err + crawl.text
@@ -427,8 +427,8 @@ def test_a_login_that_a_page_or_redirect_has_written_is_not_used():
             server.forget()
         with Crawl(site.origin.replace("//", "//me:secret@") + "/") as crawl:
             equal(crawl.end(), WELL)
-        equal(told(site, "authorization"), {"Basic bWU6c2VjcmV0"})
-        equal(told(other, "authorization"), {None})
+        equal(values_sent(site, "authorization"), {"Basic bWU6c2VjcmV0"})
+        equal(values_sent(other, "authorization"), {None})
 
 
 def test_two_starts_have_a_login_each():
@@ -454,7 +454,7 @@ def test_a_password_of_the_start_is_not_told():
         with Crawl("-vv", url) as crawl:
             equal(crawl.end(), BROKEN)
         explained = run("explain", url, stdout=subprocess.PIPE)
-    equal(told(site, "authorization"), {"Basic dXNlcjpzM2NyZXQ="})
+    equal(values_sent(site, "authorization"), {"Basic dXNlcjpzM2NyZXQ="})
     assert "s3cret" not in crawl.out + crawl.err + crawl.text
     contains(explained[1], "//user:***@")
     assert "s3cret" not in explained[1] + explained[2]
@@ -473,10 +473,10 @@ def test_a_password_is_not_told_in_complaints():
 def test_user_agent():
     with Server({"/": page()}) as site, Crawl(site.origin + "/") as crawl:
         equal(crawl.end(), WELL)
-    assert all(agent.startswith("coil-crawl/") for agent in told(site, "user-agent"))
+    assert all(agent.startswith("coil-crawl/") for agent in values_sent(site, "user-agent"))
     with Server({"/": page()}) as site, Crawl("-A", "somebody", site.origin + "/") as crawl:
         equal(crawl.end(), WELL)
-    equal(told(site, "user-agent"), {"somebody"})
+    equal(values_sent(site, "user-agent"), {"somebody"})
 
 
 # ---- who is trusted ------------------------------------------------------------------------------

@@ -119,13 +119,13 @@ def test_what_went_over_the_wire():
         contains(requests[path].block.decode(), "X-A: b\r\n")
         assert requests[path].block.endswith(b"\r\n\r\n")
     equal([line[0] for line in index], sorted(line[0] for line in index))
-    told = {line["url"]: line for _, _, line in index}
-    equal({url.removeprefix(origin): (line["status"], line["mime"]) for url, line in told.items()},
+    reported = {line["url"]: line for _, _, line in index}
+    equal({url.removeprefix(origin): (line["status"], line["mime"]) for url, line in reported.items()},
           {"/": ("200", "text/html"), "/robots.txt": ("200", "text/plain"), "/chunked": ("200", "text/html"),
            "/zipped": ("200", "text/html"), "/moved": ("302", "unk"), "/gone": ("404", "text/html"),
            "/data": ("200", "application/octet-stream")})
     for record in responses.values():
-        line = told[record.url]
+        line = reported[record.url]
         equal((int(line["offset"]), int(line["length"]), line["digest"], line["filename"]),
               (record.offset, record.length, record.fields["WARC-Payload-Digest"], "a.warc.gz"))
 
@@ -327,14 +327,14 @@ def test_warcio_reads_the_same():
         done = subprocess.run(["node", HERE / "warc_read.mjs", MODULES / "node_modules", path], check=True,
                               stdout=subprocess.PIPE, text=True, timeout=120)
         ours, index = records_of(path), index_of(path)
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    theirs = [record for record in told if "type" in record]
+    reported = [json.loads(line) for line in done.stdout.splitlines()]
+    theirs = [record for record in reported if "type" in record]
     equal([(record["type"], record["url"] or None, record["id"], record["date"]) for record in theirs],
           [(record.type, record.url, record.fields["WARC-Record-ID"], record.fields["WARC-Date"]) for record in ours])
     payloads = {record["url"]: record["payload"] for record in theirs if record["type"] == "response"}
     equal(payloads[site.url + "zipped"], "<p>zipped</p>")
     contains(payloads[site.url + "a"], "the same")
-    lines = [line["line"] for line in told if "line" in line and line["line"].get("status") != "undefined"]
+    lines = [line["line"] for line in reported if "line" in line and line["line"].get("status") != "undefined"]
     ours = {(line["url"], line["offset"], line["length"], line["digest"], line["status"]): (key, date)
             for key, date, line in index}
     # Remove the slash that warcio, unlike coil-crawl, adds at the end of the key.

@@ -46,7 +46,7 @@ def ask(address, target="/", method="GET"):
         return answer.status, answer.headers, answer.read().decode()
 
 
-def say(address, bytes_sent):
+def send(address, bytes_sent):
     """Send bytes. Returns the first line of the answer."""
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), timeout=30) as connection:
@@ -83,17 +83,17 @@ def test_numbers_while_it_runs():
     with held_crawl() as (process, address, held, site):
         code, headers, body = ask(address, "/status.json")
         equal((code, headers["Content-Type"], headers["Cache-Control"]), (200, "application/json", "no-store"))
-        told = json.loads(body)
-        verdicts = {word: n for word, n in told["verdicts"].items() if n > 0}
-        equal((told["schema"], told["known"], told["checked"], told["bad"], told["queued"], told["retrying"]),
-              (1, 4, 3, 1, 0, 0))
-        equal(told["in_flight"], {"site": 1, "external": 0})
+        reported = json.loads(body)
+        verdicts = {word: n for word, n in reported["verdicts"].items() if n > 0}
+        numbers = [reported[name] for name in ("schema", "known", "checked", "bad", "queued", "retrying")]
+        equal(numbers, [1, 4, 3, 1, 0, 0])
+        equal(reported["in_flight"], {"site": 1, "external": 0})
         equal(verdicts, {"ok": 2, "broken": 1})
-        equal((told["pages"], told["links"]), (2, 3))  # a missing target is not a page
-        assert told["received_bytes"] > 0 and 0 < told["seconds"] < 60
-        assert 1 << 20 < told["memory_bytes"] < 1 << 30, told["memory_bytes"]
-        host, = told["busiest"]
-        equal((told["hosts"], told["delayed_hosts"], host["origin"], host["state"], host["in_flight"],
+        equal((reported["pages"], reported["links"]), (2, 3))  # a missing target is not a page
+        assert reported["received_bytes"] > 0 and 0 < reported["seconds"] < 60
+        assert 1 << 20 < reported["memory_bytes"] < 1 << 30, reported["memory_bytes"]
+        host, = reported["busiest"]
+        equal((reported["hosts"], reported["delayed_hosts"], host["origin"], host["state"], host["in_flight"],
                host["queued"], host["delay"], host["troubled"]),
               (1, 0, site.url.rstrip("/"), "asked", 1, 0, 0.0, False))
         held.go.set()
@@ -142,7 +142,7 @@ def test_metrics():
     with held_crawl() as (_, address, _, site):
         code, headers, body = ask(address, "/metrics")
         equal((code, headers["Content-Type"]), (200, "text/plain; version=0.0.4; charset=utf-8"))
-        told = samples_of(body)
+        reported = samples_of(body)
         origin = site.url.rstrip("/")
         for name, labels, value in [
                 ("coil_crawl_urls_known", "", 4), ("coil_crawl_urls_checked_total", "", 3),
@@ -153,8 +153,8 @@ def test_metrics():
                 ("coil_crawl_verdicts", 'verdict="broken"', 1), ("coil_crawl_verdicts", 'verdict="ok"', 2),
                 ("coil_crawl_host_in_flight", f'host="{origin}"', 1),
                 ("coil_crawl_host_delay_seconds", f'host="{origin}"', 0)]:
-            equal((name, labels, told.get((name, labels))), (name, labels, value))
-        assert told["process_resident_memory_bytes", ""] > 1 << 20
+            equal((name, labels, reported.get((name, labels))), (name, labels, value))
+        assert reported["process_resident_memory_bytes", ""] > 1 << 20
         for line in body.splitlines():
             assert re.fullmatch(r'# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z]+="[^"]*"\})? [-+0-9.e]+', line), line
 
@@ -165,9 +165,9 @@ def test_passwords_are_not_told():
         with watched("--delay", "100s", "--no-robots", site.url.replace("//", "//user:s3cret@")) as (process, address):
             wait_until(lambda: json.loads(ask(address, "/status.json")[2])["queued"] == 1)
             for path in "/", "/status.json", "/metrics":
-                told = ask(address, path)[2]
-                contains(told, "//user:***@")
-                assert "s3cret" not in told, told
+                reported = ask(address, path)[2]
+                contains(reported, "//user:***@")
+                assert "s3cret" not in reported, reported
             process.send_signal(signal.SIGINT)
             process.wait(60)
 
@@ -177,9 +177,9 @@ def test_delays_and_queues_are_told():
     with Site({"/": page("/a", "/b", "/c"), "/a": html(""), "/b": html(""), "/c": html("")}) as site:
         with watched("--delay", "100s", "--no-robots", site.url) as (process, address):
             wait_until(lambda: json.loads(ask(address, "/status.json")[2])["queued"] == 3)
-            told = json.loads(ask(address, "/status.json")[2])
-            host, = told["busiest"]
-            equal((host["state"], host["queued"], host["delay"], told["delayed_hosts"]), ("delayed", 3, 100.0, 1))
+            reported = json.loads(ask(address, "/status.json")[2])
+            host, = reported["busiest"]
+            equal((host["state"], host["queued"], host["delay"], reported["delayed_hosts"]), ("delayed", 3, 100.0, 1))
             assert 0 < host["wait"] <= 100, host
             process.send_signal(signal.SIGUSR1)
             contains(process.stderr.readline(), "coil-crawl: 1 of 4 checked, 0 bad, 3 queued, 0 in flight")
@@ -192,14 +192,14 @@ def test_what_is_no_request_is_refused():
         equal(ask(address, "/no")[0], 404)
         equal(ask(address, "/metrics/")[0], 404)
         equal(ask(address, method="POST")[0], 405)
-        equal(say(address, b"x\r\n\r\n"), "HTTP/1.1 400 Bad Request")
-        equal(say(address, b"GET / HTTP/2.0\r\n\r\n"), "HTTP/1.1 400 Bad Request")
-        equal(say(address, b"GET http://x/ HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 Bad Request")
-        equal(say(address, b"GET  HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 Bad Request")
-        equal(say(address, b"GET / HTTP/1.1\r\nX: " + b"x" * 9000 + b"\r\n\r\n"),
+        equal(send(address, b"x\r\n\r\n"), "HTTP/1.1 400 Bad Request")
+        equal(send(address, b"GET / HTTP/2.0\r\n\r\n"), "HTTP/1.1 400 Bad Request")
+        equal(send(address, b"GET http://x/ HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 Bad Request")
+        equal(send(address, b"GET  HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 Bad Request")
+        equal(send(address, b"GET / HTTP/1.1\r\nX: " + b"x" * 9000 + b"\r\n\r\n"),
               "HTTP/1.1 431 Request Header Fields Too Large")
-        equal(say(address, b"GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 Bad Request")
-        equal(say(address, b"GET /\0 HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 Bad Request")
+        equal(send(address, b"GET / HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 Bad Request")
+        equal(send(address, b"GET /\0 HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 Bad Request")
         held.go.set()
         equal(process.wait(60), BROKEN)
         equal(process.stderr.read(), "")
@@ -243,7 +243,7 @@ def test_only_its_own_hosts_are_answered():
     """Requests for other host names are refused: another site could resolve its host name to the address of the status
     page (DNS rebinding)."""
     def answer_to(address, *headers, version="1.1"):
-        return say(address, "\r\n".join([f"GET / HTTP/{version}", *headers, "", ""]).encode()).split(" ", 1)[1]
+        return send(address, "\r\n".join([f"GET / HTTP/{version}", *headers, "", ""]).encode()).split(" ", 1)[1]
 
     for at, own in (("0", []), ("localhost:0", []), (f"{socket.gethostname()}:0", [socket.gethostname()])):
         try:

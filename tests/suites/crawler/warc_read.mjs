@@ -12,14 +12,14 @@ const [modules, file] = process.argv.slice(2);
 const entry = createRequire(join(modules, 'x.js')).resolve('warcio');
 const { WARCParser, CDXIndexer } = await import(pathToFileURL(entry.replace(/\.cjs$/, '.js')));
 
-function say(object) {
+function print(object) {
   process.stdout.write(JSON.stringify(object) + '\n');
 }
 
 const parser = new WARCParser(createReadStream(file));
 for await (const record of parser) {
   const payload = await record.readFully(true); // the body, unchunked and uncompressed
-  say({
+  print({
     type: record.warcType,
     url: record.warcTargetURI,
     id: record.warcHeader('WARC-Record-ID'),
@@ -32,5 +32,5 @@ for await (const record of parser) {
 }
 for await (const line of new CDXIndexer({ format: 'cdxj' }).iterIndex(
   [{ reader: createReadStream(file), filename: basename(file) }])) {
-  say({ line: Object.fromEntries(Object.entries(line).map(([k, v]) => [k, String(v)])) });
+  print({ line: Object.fromEntries(Object.entries(line).map(([k, v]) => [k, String(v)])) });
 }

@@ -26,9 +26,9 @@ def output_of(name, *arguments, reports=False, status=0):
     program must not write to standard error, unless `reports` is true."""
     done = subprocess.run([*WRAPPER, os.path.join(FOLDER, name), *arguments],
                           capture_output=True, text=True, timeout=120)
-    said = ASAN_OF_CONTEXTS.sub("", done.stderr)
-    equal((done.returncode, "" if reports else said), (status, ""))
-    return done.stdout, said
+    printed = ASAN_OF_CONTEXTS.sub("", done.stderr)
+    equal((done.returncode, "" if reports else printed), (status, ""))
+    return done.stdout, printed
 
 
 def lines_of(name, *arguments, **options):

@@ -67,8 +67,8 @@ def test_07_the_end_comes_before_the_amount():
 
 def test_07_a_socket_that_blocks_is_refused():
     with changed("07_toy_select", ("SOCK_STREAM | SOCK_NONBLOCK", "SOCK_STREAM")) as program:
-        said = output_of(program, reports=True, status=-signal.SIGABRT)[1]
-    contains(said, "O_NONBLOCK")
+        printed = output_of(program, reports=True, status=-signal.SIGABRT)[1]
+    contains(printed, "O_NONBLOCK")
 
 
 def test_08_nothing_is_there_yet():
@@ -133,8 +133,8 @@ def test_15_a_wait_between_the_two_lines_stops_the_program():
     with changed("15_seen_set", ("    seen_urls[ABOUT] = true; //",
                                  "    coil_yield();\n    seen_urls[ABOUT] = true; //")) \
             as program:
-        said = output_of(program, reports=True, status=-signal.SIGABRT)[1]
-    contains(said, "a link is looked for and added at once")
+        printed = output_of(program, reports=True, status=-signal.SIGABRT)[1]
+    contains(printed, "a link is looked for and added at once")
 
 
 def test_16_another_failure_ends_the_crawl():

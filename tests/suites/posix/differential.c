@@ -13,11 +13,11 @@
 
 #define STACK_BYTES ((size_t)512 * 1024)
 
-static char *record;
-static size_t record_bytes;
+static char *recorded;
+static size_t recorded_bytes;
 static FILE *writer;
 
-void say(const char *format, ...)
+void record(const char *format, ...)
 {
     va_list args;
 
@@ -27,14 +27,14 @@ void say(const char *format, ...)
     fputc('\n', writer);
 }
 
-void say_result(const char *call, long result)
+void record_result(const char *call, long result)
 {
     int error = errno;
 
     if (result == -1)
-        say("%s: %s", call, strerrorname_np(error));
+        record("%s: %s", call, strerrorname_np(error));
     else
-        say("%s: %ld", call, result);
+        record("%s: %ld", call, result);
 }
 
 bool may_call_wrongly(void)
@@ -93,14 +93,14 @@ static int run_in_task(void *scenario)
 static char *take_record(void)
 {
     fclose(writer);
-    return record;
+    return recorded;
 }
 
 static char *outside(void (*scenario)(void))
 {
     pthread_t thread;
 
-    writer = open_memstream(&record, &record_bytes);
+    writer = open_memstream(&recorded, &recorded_bytes);
     CHECK_INT(pthread_create(&thread, NULL, run_on_thread, (void *)scenario), 0);
     CHECK_INT(pthread_join(thread, NULL), 0);
     return take_record();
@@ -154,7 +154,7 @@ static char *inside(void (*scenario)(void), bool waits)
     coil_task *ticker = start_task(tick, &ticking);
 
     ticker_of_task = &ticking;
-    writer = open_memstream(&record, &record_bytes);
+    writer = open_memstream(&recorded, &recorded_bytes);
     finish_task(start_task(run_in_task, (void *)scenario));
     ticker_of_task = NULL;
     ticking.over = true;
@@ -178,16 +178,16 @@ void compare_in_and_out(void (*scenario)(void), bool waits)
 
 /* ---- later ------------------------------------------------------------------------- */
 
-struct deed {
+struct later_call {
     pthread_t thread;
     pid_t waiter;
     struct ticking *ticking;
     int ticks, ms, arg;
     void (*fn)(int arg);
-    struct deed *next;
+    struct later_call *next;
 };
 
-static struct deed *deeds;
+static struct later_call *later_calls;
 
 /* Return true if the thread sleeps in the kernel or has ended. */
 static bool sleeps(pid_t thread)
@@ -212,50 +212,50 @@ static bool sleeps(pid_t thread)
  * as another task runs. If the caller is a thread, it is assumed to wait once it has been
  * sleeping for a few milliseconds.
  */
-static void wait_for_waiter(const struct deed *deed)
+static void wait_for_waiter(const struct later_call *call)
 {
     int seen = 0;
 
-    if (deed->ticking != NULL)
-        while (deed->ticking->ticks < deed->ticks + 2)
+    if (call->ticking != NULL)
+        while (call->ticking->ticks < call->ticks + 2)
             usleep(1000);
     while (seen < 3) {
         usleep(1000);
-        seen = sleeps(deed->waiter) || deed->ticking != NULL ? seen + 1 : 0;
+        seen = sleeps(call->waiter) || call->ticking != NULL ? seen + 1 : 0;
     }
 }
 
 static void *do_later(void *arg)
 {
-    struct deed *deed = arg;
+    struct later_call *call = arg;
 
-    wait_for_waiter(deed);
-    usleep((useconds_t)deed->ms * (test_under_valgrind() ? 20000 : 1000));
-    deed->fn(deed->arg);
+    wait_for_waiter(call);
+    usleep((useconds_t)call->ms * (test_under_valgrind() ? 20000 : 1000));
+    call->fn(call->arg);
     return NULL;
 }
 
 void later(int ms, void (*fn)(int arg), int arg)
 {
-    struct deed *deed = calloc(1, sizeof *deed);
+    struct later_call *call = calloc(1, sizeof *call);
 
-    *deed = (struct deed){.ms = ms, .fn = fn, .arg = arg, .next = deeds};
-    deed->waiter = gettid();
-    deed->ticking = ticker_of_task;
-    if (deed->ticking != NULL)
-        deed->ticks = deed->ticking->ticks;
-    deeds = deed;
-    CHECK_INT(pthread_create(&deed->thread, NULL, do_later, deed), 0);
+    *call = (struct later_call){.ms = ms, .fn = fn, .arg = arg, .next = later_calls};
+    call->waiter = gettid();
+    call->ticking = ticker_of_task;
+    if (call->ticking != NULL)
+        call->ticks = call->ticking->ticks;
+    later_calls = call;
+    CHECK_INT(pthread_create(&call->thread, NULL, do_later, call), 0);
 }
 
 void finish_later(void)
 {
-    while (deeds != NULL) {
-        struct deed *deed = deeds;
+    while (later_calls != NULL) {
+        struct later_call *call = later_calls;
 
-        deeds = deed->next;
-        CHECK_INT(pthread_join(deed->thread, NULL), 0);
-        free(deed);
+        later_calls = call->next;
+        CHECK_INT(pthread_join(call->thread, NULL), 0);
+        free(call);
     }
 }
 

@@ -5,7 +5,7 @@
  *     SAME(reads_of_a_pipe, true)
  *     {
  *         ...
- *         SAY(read(ends[0], buf, sizeof buf));
+ *         RECORD(read(ends[0], buf, sizeof buf));
  *     }
  *
  * The test runs first in a new thread, and then in a task. Both runs must record the same
@@ -44,27 +44,27 @@ bool may_call_wrongly(void);
 void compare_in_and_out(void (*scenario)(void), bool waits);
 
 /* Append a line to the record of this run. */
-void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void record(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Record the call, its result, and its errno if the result is -1. */
-#define SAY(call) (errno = 0, say_result(#call, (long)(call)))
-void say_result(const char *call, long result);
+#define RECORD(call) (errno = 0, record_result(#call, (long)(call)))
+void record_result(const char *call, long result);
 
 /* Record the call and its result, and whether it took at least `ms` milliseconds. */
-#define SAY_AT_LEAST(ms, call) SAY_FROM(milliseconds(), ms, call)
-#define SAY_FROM(time, ms, call)                                                         \
+#define RECORD_AT_LEAST(ms, call) RECORD_FROM(milliseconds(), ms, call)
+#define RECORD_FROM(time, ms, call)                                                      \
     do {                                                                                 \
         int64_t began = (time);                                                          \
-        SAY(call);                                                                       \
-        say(milliseconds() - began >= (ms) ? "took its time" : "was too fast");          \
+        RECORD(call);                                                                    \
+        record(milliseconds() - began >= (ms) ? "took its time" : "was too fast");       \
     } while (0)
 int64_t milliseconds(void);
 
 /*
- * Like SAY_AT_LEAST, but for a call with a timeout from SO_RCVTIMEO or SO_SNDTIMEO: see
+ * Like RECORD_AT_LEAST, but for a call with a timeout from SO_RCVTIMEO or SO_SNDTIMEO: see
  * from_latest_tick().
  */
-#define SAY_TIME_OUT(ms, call) SAY_FROM(from_latest_tick(), ms, call)
+#define RECORD_TIME_OUT(ms, call) RECORD_FROM(from_latest_tick(), ms, call)
 int64_t from_latest_tick(void);
 
 /*
@@ -78,11 +78,11 @@ bool has_come(clockid_t clock, const struct timespec *t);
  * Record a call with the deadline `due`, which is 15 ms from now, and whether the call
  * returned too early.
  */
-#define SAY_DUE(clock, call)                                                             \
+#define RECORD_DUE(clock, call)                                                          \
     do {                                                                                 \
         struct timespec due = from_now(clock, 15);                                       \
-        SAY(call);                                                                       \
-        say("%s", has_come(clock, &due) ? "it was time" : "too early");                  \
+        RECORD(call);                                                                    \
+        record("%s", has_come(clock, &due) ? "it was time" : "too early");               \
     } while (0)
 
 /*

@@ -287,9 +287,9 @@ def active(build):
         for static in False, True:
             for flags in ['-O2'], ['-O2', '-fno-pie', '-no-pie']:
                 program = compile_outside(build, folder, 'active.c', flags, static)
-                said = run(program, plugin)
-                if said != 'program 1, plugin 1, bound deeply 0\n':
-                    raise Failure(f'{flags} {static}: {said}')
+                printed = run(program, plugin)
+                if printed != 'program 1, plugin 1, bound deeply 0\n':
+                    raise Failure(f'{flags} {static}: {printed}')
 
 
 def allocators(build):
@@ -362,8 +362,8 @@ def same(script, library):
     outcomes = []
     for preloaded in None, library:
         with tempfile.TemporaryDirectory() as folder:
-            returned, said = outcome(script, folder, preloaded)
-            outcomes.append((returned, said.replace(folder, 'TMP')))
+            returned, printed = outcome(script, folder, preloaded)
+            outcomes.append((returned, printed.replace(folder, 'TMP')))
     if outcomes[0] != outcomes[1]:
         raise Failure(f'without: {outcomes[0]}\nwith: {outcomes[1]}')
 

@@ -28,10 +28,10 @@ static void open_both_ends(int p[2], FILE **in, FILE **out)
     *out = open_end(p[1], "w");
 }
 
-static void say_state(const char *what, FILE *file)
+static void record_state(const char *what, FILE *file)
 {
-    say("%s: %s%s", what, feof(file) ? "at the end" : "more",
-        ferror(file) ? ", failed" : "");
+    record("%s: %s%s", what, feof(file) ? "at the end" : "more",
+           ferror(file) ? ", failed" : "");
 }
 
 /* ---- reading ----------------------------------------------------------------------- */
@@ -76,26 +76,26 @@ SAME(get_from_a_pipe, true)
     make_pipe(p);
     in = open_end(p[0], "r");
     write_later("ab\ncd", p[1]);
-    SAY(getc(in));
-    SAY(fgetc(in));
-    SAY(ungetc('z', in));
-    SAY(fgetc(in));
-    SAY(getc_unlocked(in));
+    RECORD(getc(in));
+    RECORD(fgetc(in));
+    RECORD(ungetc('z', in));
+    RECORD(fgetc(in));
+    RECORD(getc_unlocked(in));
     write_later("ef\n17 words here\nlast", p[1]);
-    say("%s", fgets(line, sizeof line, in));
-    SAY(fscanf(in, "%d %19s", &number, word));
-    say("%d %s", number, word);
-    say("%s", fgets(line, 4, in));
-    say("%s", fgets(line, sizeof line, in));
+    record("%s", fgets(line, sizeof line, in));
+    RECORD(fscanf(in, "%d %19s", &number, word));
+    record("%d %s", number, word);
+    record("%s", fgets(line, 4, in));
+    record("%s", fgets(line, sizeof line, in));
     finish_later();
     later(10, close_fd, p[1]);
-    say("%s", fgets(line, sizeof line, in));
-    say_state("after the last line", in);
-    SAY(getc(in));
-    say("%s", fgets(line, sizeof line, in) == NULL ? "no line" : line);
-    SAY(fscanf(in, "%d", &number));
+    record("%s", fgets(line, sizeof line, in));
+    record_state("after the last line", in);
+    RECORD(getc(in));
+    record("%s", fgets(line, sizeof line, in) == NULL ? "no line" : line);
+    RECORD(fscanf(in, "%d", &number));
     finish_later();
-    SAY(fclose(in));
+    RECORD(fclose(in));
 }
 
 SAME(read_blocks_in_pieces, true)
@@ -109,26 +109,26 @@ SAME(read_blocks_in_pieces, true)
     memset(sent, 'x', 60000);
     sent[60000] = '\0';
     write_later("hello", p[1]);
-    SAY(fread(buf, 1, 2, in));
-    SAY(fread(buf, 1, 3, in));
+    RECORD(fread(buf, 1, 2, in));
+    RECORD(fread(buf, 1, 3, in));
     finish_later();
     next_text = "0123456";
     later(10, write_text_and_byte, p[1]);
-    SAY(fread(buf, 4, 2, in)); /* the last byte of the item arrives later */
-    say("%.8s", buf);
+    RECORD(fread(buf, 4, 2, in)); /* the last byte of the item arrives later */
+    record("%.8s", buf);
     for (int i = 0; i < 3; i++) {
         write_later(sent, p[1]);
-        SAY(fread(buf, 1, 60000, in));
+        RECORD(fread(buf, 1, 60000, in));
     }
     finish_later();
     next_text = "01234";
     later(10, write_text_and_close, p[1]);
-    SAY(fread(buf, 4, 10, in));
-    say_state("after an item and a half", in);
-    SAY(fread(buf, 4, 10, in));
-    SAY(fread(buf, 0, 10, in));
+    RECORD(fread(buf, 4, 10, in));
+    record_state("after an item and a half", in);
+    RECORD(fread(buf, 4, 10, in));
+    RECORD(fread(buf, 0, 10, in));
     finish_later();
-    SAY(fclose(in));
+    RECORD(fclose(in));
 }
 
 SAME(get_lines_of_any_length, true)
@@ -143,23 +143,23 @@ SAME(get_lines_of_any_length, true)
     in = open_end(s[0], "r");
     memset(text, 'y', sizeof text - 1);
     write_later("short\n", s[1]);
-    SAY(getline(&line, &room, in));
+    RECORD(getline(&line, &room, in));
     write_later(text, s[1]);
     finish_later();
     write_later("end\nfield;rest", s[1]);
-    SAY(getline(&line, &room, in));
-    say("%s", line + 9998);
-    SAY(getdelim(&line, &room, ';', in));
-    say("%s", line);
+    RECORD(getline(&line, &room, in));
+    record("%s", line + 9998);
+    RECORD(getdelim(&line, &room, ';', in));
+    record("%s", line);
     finish_later();
     later(10, close_fd, s[1]);
-    SAY(getdelim(&line, &room, ';', in));
-    say("%s", line);
-    SAY(getdelim(&line, &room, ';', in));
-    SAY(getline(NULL, &room, in));
+    RECORD(getdelim(&line, &room, ';', in));
+    record("%s", line);
+    RECORD(getdelim(&line, &room, ';', in));
+    RECORD(getline(NULL, &room, in));
     free(line);
     finish_later();
-    SAY(fclose(in));
+    RECORD(fclose(in));
 }
 
 SAME(read_without_a_buffer, true)
@@ -170,18 +170,18 @@ SAME(read_without_a_buffer, true)
 
     make_pipe(p);
     in = open_end(p[0], "r");
-    SAY(setvbuf(in, NULL, _IONBF, 0));
+    RECORD(setvbuf(in, NULL, _IONBF, 0));
     write_later("12 34,x\nrest", p[1]);
-    SAY(fscanf(in, "%d %d", &a, &b));
-    say("%d %d", a, b);
-    SAY(getc(in));
-    say("%s", fgets(line, sizeof line, in));
-    SAY(fread(line, 1, 2, in));
-    SAY(read(p[0], &byte, 1)); /* the FILE has not read ahead */
-    say("%c", byte);
+    RECORD(fscanf(in, "%d %d", &a, &b));
+    record("%d %d", a, b);
+    RECORD(getc(in));
+    record("%s", fgets(line, sizeof line, in));
+    RECORD(fread(line, 1, 2, in));
+    RECORD(read(p[0], &byte, 1)); /* the FILE has not read ahead */
+    record("%c", byte);
     finish_later();
     close(p[1]);
-    SAY(fclose(in));
+    RECORD(fclose(in));
 }
 
 SAME(scan_what_comes_in_pieces, true)
@@ -195,28 +195,28 @@ SAME(scan_what_comes_in_pieces, true)
     in = open_end(p[0], "r");
     next_text = "  12";
     later(10, write_text_and_byte, p[1]); /* the extra byte ends the number */
-    SAY(fscanf(in, "%d", &n));
-    say("%d", n);
-    SAY(getc(in));
+    RECORD(fscanf(in, "%d", &n));
+    record("%d", n);
+    RECORD(getc(in));
     write_later("1.5e1 abc-- tail\n", p[1]);
-    SAY(fscanf(in, "%lf %ms%n", &number, &allocated, &count));
-    say("%f %s %d", number, allocated, count);
+    RECORD(fscanf(in, "%lf %ms%n", &number, &allocated, &count));
+    record("%f %s %d", number, allocated, count);
     free(allocated);
     /* scanning stops at the blank, which remains in the buffer */
-    SAY(fscanf(in, "%9[a-s]", letters));
-    SAY(getc(in));
-    SAY(fscanf(in, "%9[a-t]x", letters));
-    say("%s", letters);
+    RECORD(fscanf(in, "%9[a-s]", letters));
+    RECORD(getc(in));
+    RECORD(fscanf(in, "%9[a-t]x", letters));
+    record("%s", letters);
     write_later("x", p[1]);
-    SAY(fscanf(in, " %d", &n)); /* skips the newline, but "x" is not a number */
-    SAY(getc(in));
+    RECORD(fscanf(in, " %d", &n)); /* skips the newline, but "x" is not a number */
+    RECORD(getc(in));
     finish_later();
     later(10, close_fd, p[1]);
-    SAY(getc(in));
-    SAY(fscanf(in, "%d", &n));
-    say_state("scanned", in);
+    RECORD(getc(in));
+    RECORD(fscanf(in, "%d", &n));
+    record_state("scanned", in);
     finish_later();
-    SAY(fclose(in));
+    RECORD(fclose(in));
 }
 
 SAME(read_from_what_does_not_block_by_file, false)
@@ -228,18 +228,18 @@ SAME(read_from_what_does_not_block_by_file, false)
     make_pipe(p);
     CHECK_INT(fcntl(p[0], F_SETFL, O_NONBLOCK), 0);
     in = open_end(p[0], "r");
-    SAY(getc(in));
-    say_state("empty", in);
+    RECORD(getc(in));
+    record_state("empty", in);
     CHECK_INT(write(p[1], "half a line", 11), 11);
-    say("%s", fgets(line, sizeof line, in));
-    say_state("half", in);
-    SAY(fgets(line, sizeof line, in) == NULL);
+    record("%s", fgets(line, sizeof line, in));
+    record_state("half", in);
+    RECORD(fgets(line, sizeof line, in) == NULL);
     clearerr(in);
     CHECK_INT(write(p[1], "abcdef", 6), 6);
-    SAY(fread(line, 4, 3, in));
-    SAY(fputc('x', in));
-    say_state("written to", in);
-    SAY(fclose(in));
+    RECORD(fread(line, 4, 3, in));
+    RECORD(fputc('x', in));
+    record_state("written to", in);
+    RECORD(fclose(in));
     close(p[1]);
 }
 
@@ -250,26 +250,26 @@ SAME(read_what_is_no_pipe, false)
     FILE *in = tmpfile(), *memory = open_memstream(&text, &bytes);
     int number = 0;
 
-    SAY(fprintf(in, "one %d\ntwo\n", 1));
+    RECORD(fprintf(in, "one %d\ntwo\n", 1));
     rewind(in);
-    say("%s", fgets(line, sizeof line, in));
-    SAY(getc(in));
-    SAY(fscanf(in, "%s", line));
-    SAY(fread(line, 1, 100, in));
-    say_state("a file", in);
-    SAY(fseek(in, 4, SEEK_SET));
-    SAY(fscanf(in, "%d", &number));
-    SAY(ftell(in));
-    SAY(fclose(in));
-    SAY(fprintf(memory, "%s %5.2f", "memory", 3.14159));
-    SAY(putc('!', memory));
-    SAY(fclose(memory));
-    say("%s", text);
+    record("%s", fgets(line, sizeof line, in));
+    RECORD(getc(in));
+    RECORD(fscanf(in, "%s", line));
+    RECORD(fread(line, 1, 100, in));
+    record_state("a file", in);
+    RECORD(fseek(in, 4, SEEK_SET));
+    RECORD(fscanf(in, "%d", &number));
+    RECORD(ftell(in));
+    RECORD(fclose(in));
+    RECORD(fprintf(memory, "%s %5.2f", "memory", 3.14159));
+    RECORD(putc('!', memory));
+    RECORD(fclose(memory));
+    record("%s", text);
     free(text);
     in = fmemopen((char[]){"from memory"}, 11, "r");
-    say("%s", fgets(line, sizeof line, in));
+    record("%s", fgets(line, sizeof line, in));
     fclose(in);
-    SAY(fgetc(stdout));
+    RECORD(fgetc(stdout));
     clearerr(stdout);
 }
 
@@ -284,17 +284,17 @@ SAME(read_and_write_a_terminal_by_file, true)
     file = open_end(slave, "r+");
     other = open_end(dup(slave), "w");
     write_later("typed\n", master);
-    say("%s", fgets(line, sizeof line, file));
-    SAY(fprintf(other, "out"));
-    SAY(__fpending(other));
-    SAY(fprintf(other, "put\nmore"));
-    SAY(__fpending(other));
-    SAY(fclose(other));
+    record("%s", fgets(line, sizeof line, file));
+    RECORD(fprintf(other, "out"));
+    RECORD(__fpending(other));
+    RECORD(fprintf(other, "put\nmore"));
+    RECORD(__fpending(other));
+    RECORD(fclose(other));
     finish_later();
     for (total = 0; total < 19; total += (size_t)read(master, line, sizeof line))
         ; /* the terminal may deliver the line in pieces */
-    say("%zu", total);
-    SAY(fclose(file));
+    record("%zu", total);
+    RECORD(fclose(file));
     close(master);
 }
 
@@ -307,15 +307,15 @@ SAME(ask_and_answer_by_one_file, true)
 
     make_tcp(s);
     file = open_end(s[0], "r+");
-    SAY(fprintf(file, "question %d\n", 1));
+    RECORD(fprintf(file, "question %d\n", 1));
     write_later("answer\n", s[1]);
-    say("%s", fgets(line, sizeof line, file)); /* reading flushes the question */
-    say("%zd", recv(s[1], line, sizeof line, MSG_DONTWAIT));
-    SAY(fputs("next\n", file));
-    SAY(fflush(file));
-    say("%zd", recv(s[1], line, sizeof line, 0));
+    record("%s", fgets(line, sizeof line, file)); /* reading flushes the question */
+    record("%zd", recv(s[1], line, sizeof line, MSG_DONTWAIT));
+    RECORD(fputs("next\n", file));
+    RECORD(fflush(file));
+    record("%zd", recv(s[1], line, sizeof line, 0));
     finish_later();
-    SAY(fclose(file));
+    RECORD(fclose(file));
     close(s[1]);
 }
 
@@ -331,27 +331,27 @@ SAME(write_more_than_a_pipe_holds, true)
     make_pipe(p);
     out = open_end(p[1], "w");
     later(10, read_slowly, p[0]);
-    SAY(fwrite(much, 1, sizeof much - 1, out));
-    SAY(fputs(much, out));
-    SAY(fprintf(out, "%s and %d\n", much, 7));
+    RECORD(fwrite(much, 1, sizeof much - 1, out));
+    RECORD(fputs(much, out));
+    RECORD(fprintf(out, "%s and %d\n", much, 7));
     for (int i = 0; i < 200000; i++)
         if (putc('a', out) != 'a' || fputc('b', out) != 'b' ||
             putc_unlocked('c', out) != 'c')
-            say("it failed");
-    SAY(fflush(out));
-    SAY(fwrite(much, 1, 100, out));
-    SAY(fclose(out));
+            record("it failed");
+    RECORD(fflush(out));
+    RECORD(fwrite(much, 1, 100, out));
+    RECORD(fclose(out));
     finish_later();
     close(p[0]);
 }
 
-static void say_arrived(int fd)
+static void record_arrived(int fd)
 {
     char buf[20001];
     ssize_t n = recv(fd, buf, sizeof buf - 1, MSG_DONTWAIT);
 
     buf[n > 0 ? n : 0] = '\0';
-    say("arrived %zd: %.20s", n, buf);
+    record("arrived %zd: %.20s", n, buf);
 }
 
 /*
@@ -368,23 +368,23 @@ static void write_by_mode(int mode)
     make_unix(s, SOCK_STREAM);
     out = open_end(s[1], "w");
     if (mode >= 0)
-        SAY(setvbuf(out, NULL, mode, 1024));
-    SAY(fputs("some", out));
-    say_arrived(s[0]);
-    SAY(fputs(" line\nand", out));
-    say_arrived(s[0]);
-    SAY(putc('\n', out));
-    say_arrived(s[0]);
-    SAY(fwrite(block, 100, 50, out));
-    say_arrived(s[0]);
-    SAY(fprintf(out, "%d\n%s", 42, "tail"));
-    say_arrived(s[0]);
-    SAY(fwrite("", 1, 0, out));
-    SAY(fflush(out));
-    say_arrived(s[0]);
-    SAY(fputs("at the end", out));
-    SAY(fclose(out));
-    say_arrived(s[0]);
+        RECORD(setvbuf(out, NULL, mode, 1024));
+    RECORD(fputs("some", out));
+    record_arrived(s[0]);
+    RECORD(fputs(" line\nand", out));
+    record_arrived(s[0]);
+    RECORD(putc('\n', out));
+    record_arrived(s[0]);
+    RECORD(fwrite(block, 100, 50, out));
+    record_arrived(s[0]);
+    RECORD(fprintf(out, "%d\n%s", 42, "tail"));
+    record_arrived(s[0]);
+    RECORD(fwrite("", 1, 0, out));
+    RECORD(fflush(out));
+    record_arrived(s[0]);
+    RECORD(fputs("at the end", out));
+    RECORD(fclose(out));
+    record_arrived(s[0]);
     close(s[0]);
 }
 
@@ -405,12 +405,12 @@ SAME(write_to_who_has_closed, false)
     make_unix(s, SOCK_STREAM);
     out = open_end(s[1], "w");
     close(s[0]);
-    SAY(fputs("lost", out));
-    SAY(fflush(out));
-    say_state("flushed", out);
-    SAY(__fpending(out));
-    SAY(fputs("lost", out));
-    SAY(fclose(out));
+    RECORD(fputs("lost", out));
+    RECORD(fflush(out));
+    record_state("flushed", out);
+    RECORD(__fpending(out));
+    RECORD(fputs("lost", out));
+    RECORD(fclose(out));
     signal(SIGPIPE, SIG_DFL);
 }
 
@@ -422,13 +422,13 @@ SAME(print_to_a_descriptor, true)
     memset(much, 'z', sizeof much - 1);
     make_pipe(p);
     later(10, read_slowly, p[0]);
-    SAY(dprintf(p[1], "%s", much));
-    SAY(dprintf(p[1], "%d\n", 17));
+    RECORD(dprintf(p[1], "%s", much));
+    RECORD(dprintf(p[1], "%d\n", 17));
     close(p[1]);
     finish_later();
     close(p[0]);
     if (may_call_wrongly()) /* glibc leaks a buffer here */
-        SAY(dprintf(p[1], "nobody"));
+        RECORD(dprintf(p[1], "nobody"));
 }
 
 /* ---- commands ---------------------------------------------------------------------- */
@@ -438,12 +438,12 @@ SAME(open_a_command, true)
     char line[100];
     FILE *command = popen("sleep 0.05; echo said; sleep 0.05; exit 3", "r");
 
-    say("%s", fgets(line, sizeof line, command));
-    SAY(fgets(line, sizeof line, command) == NULL);
-    SAY(pclose(command));
+    record("%s", fgets(line, sizeof line, command));
+    RECORD(fgets(line, sizeof line, command) == NULL);
+    RECORD(pclose(command));
     command = popen("read x; test \"$x\" = told; exit $?", "w");
-    SAY(fprintf(command, "told\n"));
-    SAY(pclose(command));
+    RECORD(fprintf(command, "told\n"));
+    RECORD(pclose(command));
 }
 
 static int run_command(void *arg)

@@ -35,9 +35,9 @@ static void set_nonblocking(int fd)
 }
 
 /* Record whether the descriptor is in blocking mode, which no call may change. */
-static void say_mode(int fd)
+static void record_mode(int fd)
 {
-    say("%s", fcntl(fd, F_GETFL) & O_NONBLOCK ? "does not block" : "blocks");
+    record("%s", fcntl(fd, F_GETFL) & O_NONBLOCK ? "does not block" : "blocks");
 }
 
 /* ---- reading ----------------------------------------------------------------------- */
@@ -48,20 +48,20 @@ SAME(read_from_a_pipe, true)
     int ends[2];
 
     make_pipe(ends);
-    SAY(read(ends[0], buf, 0));
+    RECORD(read(ends[0], buf, 0));
     later(20, write_byte, ends[1]);
-    SAY(read(ends[0], buf, sizeof buf));
-    say("%s", buf);
+    RECORD(read(ends[0], buf, sizeof buf));
+    record("%s", buf);
     finish_later();
     later(20, close_fd, ends[1]);
-    SAY(read(ends[0], buf, sizeof buf));
+    RECORD(read(ends[0], buf, sizeof buf));
     finish_later();
-    SAY(read(ends[0], buf, sizeof buf));
-    say_mode(ends[0]);
-    SAY(write(ends[0], buf, 1));
+    RECORD(read(ends[0], buf, sizeof buf));
+    record_mode(ends[0]);
+    RECORD(write(ends[0], buf, 1));
     close(ends[0]);
-    SAY(read(ends[0], buf, sizeof buf));
-    SAY(read(-1, buf, sizeof buf));
+    RECORD(read(ends[0], buf, sizeof buf));
+    RECORD(read(-1, buf, sizeof buf));
 }
 
 SAME(read_from_a_socket, true)
@@ -70,25 +70,25 @@ SAME(read_from_a_socket, true)
     int ends[2];
 
     make_tcp(ends);
-    SAY(read(ends[0], buf, 0));
+    RECORD(read(ends[0], buf, 0));
     later(20, write_byte, ends[1]);
-    SAY(read(ends[0], buf, sizeof buf));
+    RECORD(read(ends[0], buf, sizeof buf));
     finish_later();
     later(20, write_byte, ends[1]);
-    SAY(recv(ends[0], buf, sizeof buf, MSG_PEEK));
-    SAY(recv(ends[0], buf, sizeof buf, 0));
+    RECORD(recv(ends[0], buf, sizeof buf, MSG_PEEK));
+    RECORD(recv(ends[0], buf, sizeof buf, 0));
     finish_later();
-    SAY(recv(ends[0], buf, sizeof buf, MSG_DONTWAIT));
-    SAY(recv(ends[0], buf, sizeof buf, MSG_OOB));
-    SAY(recv(ends[0], buf, sizeof buf, MSG_ERRQUEUE));
-    SAY(recvmsg(ends[0], &(struct msghdr){.msg_iov = NULL}, MSG_ERRQUEUE));
+    RECORD(recv(ends[0], buf, sizeof buf, MSG_DONTWAIT));
+    RECORD(recv(ends[0], buf, sizeof buf, MSG_OOB));
+    RECORD(recv(ends[0], buf, sizeof buf, MSG_ERRQUEUE));
+    RECORD(recvmsg(ends[0], &(struct msghdr){.msg_iov = NULL}, MSG_ERRQUEUE));
     later(20, close_fd, ends[1]);
-    SAY(recvfrom(ends[0], buf, sizeof buf, 0, NULL, NULL));
+    RECORD(recvfrom(ends[0], buf, sizeof buf, 0, NULL, NULL));
     finish_later();
-    SAY(read(ends[0], buf, sizeof buf));
-    say_mode(ends[0]);
+    RECORD(read(ends[0], buf, sizeof buf));
+    record_mode(ends[0]);
     close(ends[0]);
-    SAY(recv(ends[0], buf, sizeof buf, 0));
+    RECORD(recv(ends[0], buf, sizeof buf, 0));
 }
 
 SAME(read_from_what_does_not_block, false)
@@ -98,15 +98,15 @@ SAME(read_from_what_does_not_block, false)
 
     make_pipe(ends);
     set_nonblocking(ends[0]);
-    SAY(read(ends[0], buf, sizeof buf));
-    say_mode(ends[0]);
+    RECORD(read(ends[0], buf, sizeof buf));
+    record_mode(ends[0]);
     close_both(ends);
     make_unix(ends, SOCK_STREAM);
     set_nonblocking(ends[0]);
-    SAY(read(ends[0], buf, sizeof buf));
-    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    RECORD(read(ends[0], buf, sizeof buf));
+    RECORD(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
     write_byte(ends[1]);
-    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    RECORD(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
     close_both(ends);
 }
 
@@ -117,18 +117,18 @@ SAME(receive_until_the_time_out, true)
 
     make_unix(ends, SOCK_STREAM);
     set_timeout(ends[0], SO_RCVTIMEO, 30);
-    SAY_TIME_OUT(30, read(ends[0], buf, sizeof buf));
-    SAY_TIME_OUT(30, recv(ends[0], buf, sizeof buf, 0));
+    RECORD_TIME_OUT(30, read(ends[0], buf, sizeof buf));
+    RECORD_TIME_OUT(30, recv(ends[0], buf, sizeof buf, 0));
     write_byte(ends[1]);
-    SAY_TIME_OUT(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    RECORD_TIME_OUT(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL));
     write_byte(ends[1]);
-    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL | MSG_PEEK));
+    RECORD(recv(ends[0], buf, sizeof buf, MSG_WAITALL | MSG_PEEK));
     close_both(ends);
     make_tcp(ends);
     set_timeout(ends[0], SO_RCVTIMEO, 30);
     write_byte(ends[1]);
-    SAY_TIME_OUT(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL | MSG_PEEK));
-    SAY_TIME_OUT(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    RECORD_TIME_OUT(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL | MSG_PEEK));
+    RECORD_TIME_OUT(30, recv(ends[0], buf, sizeof buf, MSG_WAITALL));
     close_both(ends);
 }
 
@@ -137,17 +137,17 @@ SAME(receive_from_what_cannot, false)
     char buf[16] = "";
     int ends[2], fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    SAY(recv(fd, buf, sizeof buf, 0));
-    SAY(read(fd, buf, sizeof buf));
+    RECORD(recv(fd, buf, sizeof buf, 0));
+    RECORD(read(fd, buf, sizeof buf));
     close(fd);
     make_pipe(ends);
-    SAY(recv(ends[0], buf, sizeof buf, 0));
-    SAY(send(ends[1], buf, sizeof buf, 0));
-    SAY(read(ends[1], buf, sizeof buf));
+    RECORD(recv(ends[0], buf, sizeof buf, 0));
+    RECORD(send(ends[1], buf, sizeof buf, 0));
+    RECORD(read(ends[1], buf, sizeof buf));
     close_both(ends);
     fd = open("/", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-    SAY(read(fd, buf, sizeof buf));
-    SAY(write(fd, buf, sizeof buf));
+    RECORD(read(fd, buf, sizeof buf));
+    RECORD(write(fd, buf, sizeof buf));
     close(fd);
 }
 
@@ -162,19 +162,19 @@ SAME(receive_all, true)
     write_byte(ends[1]);
     later(20, write_byte, ends[1]);
     later(40, write_byte, ends[1]);
-    SAY(recv(ends[0], buf, 3, MSG_WAITALL | MSG_PEEK));
-    SAY(recv(ends[0], buf, 3, MSG_WAITALL));
+    RECORD(recv(ends[0], buf, 3, MSG_WAITALL | MSG_PEEK));
+    RECORD(recv(ends[0], buf, 3, MSG_WAITALL));
     finish_later();
     later(20, write_byte, ends[1]);
     later(40, write_byte, ends[1]);
     later(60, write_byte, ends[1]);
-    SAY(recvmsg(ends[0], &message, MSG_WAITALL));
+    RECORD(recvmsg(ends[0], &message, MSG_WAITALL));
     finish_later();
     write_byte(ends[1]);
     later(20, close_fd, ends[1]);
-    SAY(recvfrom(ends[0], buf, 3, MSG_WAITALL, NULL, NULL));
+    RECORD(recvfrom(ends[0], buf, 3, MSG_WAITALL, NULL, NULL));
     finish_later();
-    SAY(recv(ends[0], buf, 3, MSG_WAITALL));
+    RECORD(recv(ends[0], buf, 3, MSG_WAITALL));
     close(ends[0]);
 }
 
@@ -187,15 +187,15 @@ SAME(read_into_parts, true)
     for (int i = 0; i < 2; i++) {
         i == 0 ? make_pipe(ends) : make_unix(ends, SOCK_STREAM);
         later(20, write_byte, ends[1]);
-        SAY(readv(ends[0], parts, 2));
+        RECORD(readv(ends[0], parts, 2));
         finish_later();
         CHECK_INT(write(ends[1], "abcd", 4), 4);
-        SAY(readv(ends[0], parts, 2));
-        say("%s %s", a, b);
-        SAY(readv(ends[0], parts, 0));
-        SAY(readv(ends[0], parts, -1));
+        RECORD(readv(ends[0], parts, 2));
+        record("%s %s", a, b);
+        RECORD(readv(ends[0], parts, 0));
+        RECORD(readv(ends[0], parts, -1));
         if (may_call_wrongly())
-            SAY(readv(ends[0], parts, 5000));
+            RECORD(readv(ends[0], parts, 5000));
         close_both(ends);
     }
 }
@@ -216,17 +216,17 @@ SAME(read_from_other_descriptors, true)
     uint64_t count = 0;
 
     later(20, start_timer, timer);
-    SAY(read(timer, &count, sizeof count));
-    say("%d", (int)count);
+    RECORD(read(timer, &count, sizeof count));
+    record("%d", (int)count);
     finish_later();
-    SAY(write(event, &count, sizeof count));
-    SAY(read(event, &count, sizeof count));
-    SAY(read(event, &count, 1));
-    SAY(read(null, &count, sizeof count));
-    SAY(write(null, &count, sizeof count));
-    SAY(read(file, &count, sizeof count));
+    RECORD(write(event, &count, sizeof count));
+    RECORD(read(event, &count, sizeof count));
+    RECORD(read(event, &count, 1));
+    RECORD(read(null, &count, sizeof count));
+    RECORD(write(null, &count, sizeof count));
+    RECORD(read(file, &count, sizeof count));
     if (may_call_wrongly())
-        SAY(read(file, (void *)1, sizeof count));
+        RECORD(read(file, (void *)1, sizeof count));
     close(event);
     close(timer);
     close(null);
@@ -239,7 +239,7 @@ static void type_line(int fd)
 }
 
 /* Read n bytes. A terminal may deliver the bytes in pieces. */
-static void say_what_comes(int fd, size_t n)
+static void record_what_comes(int fd, size_t n)
 {
     char buf[32] = "";
     size_t got = 0;
@@ -248,12 +248,12 @@ static void say_what_comes(int fd, size_t n)
         ssize_t more = read(fd, buf + got, n - got);
 
         if (more <= 0) {
-            SAY(more);
+            RECORD(more);
             break;
         }
         got += (size_t)more;
     }
-    say("%s", buf);
+    record("%s", buf);
 }
 
 SAME(read_and_write_a_terminal, true)
@@ -263,13 +263,13 @@ SAME(read_and_write_a_terminal, true)
 
     CHECK_INT(openpty(&master, &slave, NULL, NULL, NULL), 0);
     later(20, type_line, master);
-    SAY(read(slave, buf, sizeof buf)); /* a terminal delivers whole lines */
-    say("%s", buf);
+    RECORD(read(slave, buf, sizeof buf)); /* a terminal delivers whole lines */
+    record("%s", buf);
     finish_later();
-    say_what_comes(master, strlen("line\r\n")); /* the terminal's echo */
-    SAY(write(slave, "hello\n", 6));
-    say_what_comes(master, strlen("hello\r\n"));
-    say_mode(slave);
+    record_what_comes(master, strlen("line\r\n")); /* the terminal's echo */
+    RECORD(write(slave, "hello\n", 6));
+    record_what_comes(master, strlen("hello\r\n"));
+    record_mode(slave);
     close(master);
     close(slave);
 }
@@ -293,9 +293,9 @@ SAME(write_more_than_fits, true)
     for (int i = 0; i < 3; i++) {
         i == 0 ? make_pipe(ends) : i == 1 ? make_tcp(ends) : make_unix(ends, SOCK_STREAM);
         later(20, read_slowly, ends[0]);
-        SAY(write(ends[1], buf, LARGE));
-        SAY(write(ends[1], buf, 0));
-        say_mode(ends[1]);
+        RECORD(write(ends[1], buf, LARGE));
+        RECORD(write(ends[1], buf, 0));
+        record_mode(ends[1]);
         close(ends[1]);
         finish_later();
         close(ends[0]);
@@ -330,15 +330,15 @@ SAME(write_many_parts, true)
         i == 0 ? make_pipe(ends) : i == 1 ? make_tcp(ends) : make_unix(ends, SOCK_STREAM);
         later(0, read_digest, ends[0]);
         if (i < 2)
-            SAY(writev(ends[1], parts, 50));
+            RECORD(writev(ends[1], parts, 50));
         else
-            SAY(sendmsg(ends[1], &message, 0));
+            RECORD(sendmsg(ends[1], &message, 0));
         close(ends[1]);
         finish_later();
-        say("%llx", (unsigned long long)digest);
+        record("%llx", (unsigned long long)digest);
         close(ends[0]);
     }
-    SAY(writev(ends[1], parts, 50));
+    RECORD(writev(ends[1], parts, 50));
     free(buf);
 }
 
@@ -358,10 +358,10 @@ SAME(write_to_who_goes_away, true)
         i == 0 ? make_pipe(ends) : make_unix(ends, SOCK_STREAM);
         later(20, close_fd, ends[0]);
         n = write(ends[1], buf, LARGE);
-        say("%s", n > 0 && n < (ssize_t)LARGE ? "some" : "all or nothing");
+        record("%s", n > 0 && n < (ssize_t)LARGE ? "some" : "all or nothing");
         finish_later();
-        SAY(write(ends[1], buf, LARGE));
-        SAY(write(ends[1], buf, 1));
+        RECORD(write(ends[1], buf, LARGE));
+        RECORD(write(ends[1], buf, 1));
         close(ends[1]);
     }
     signal(SIGPIPE, SIG_DFL);
@@ -386,11 +386,11 @@ SAME(send_to_who_resets, true)
     make_tcp(ends);
     later(20, reset, ends[0]);
     n = send(ends[1], buf, 20 * LARGE, MSG_NOSIGNAL);
-    say("%s", n > 0 && n < (ssize_t)(20 * LARGE) ? "some" : "all or nothing");
+    record("%s", n > 0 && n < (ssize_t)(20 * LARGE) ? "some" : "all or nothing");
     finish_later();
-    SAY(send(ends[1], buf, LARGE, MSG_NOSIGNAL));
-    SAY(send(ends[1], buf, LARGE, MSG_NOSIGNAL));
-    SAY(recv(ends[1], &byte, 1, 0));
+    RECORD(send(ends[1], buf, LARGE, MSG_NOSIGNAL));
+    RECORD(send(ends[1], buf, LARGE, MSG_NOSIGNAL));
+    RECORD(recv(ends[1], &byte, 1, 0));
     close(ends[1]);
     free(buf);
 }
@@ -404,16 +404,16 @@ SAME(send_until_the_time_out, true)
     make_unix(ends, SOCK_STREAM);
     set_timeout(ends[0], SO_SNDTIMEO, 30);
     n = send(ends[0], buf, LARGE, 0);
-    say("%s", n > 0 && n < (ssize_t)LARGE ? "some" : "all or nothing");
-    SAY_TIME_OUT(30, send(ends[0], buf, LARGE, 0));
-    SAY(send(ends[0], buf, LARGE, MSG_DONTWAIT));
+    record("%s", n > 0 && n < (ssize_t)LARGE ? "some" : "all or nothing");
+    RECORD_TIME_OUT(30, send(ends[0], buf, LARGE, 0));
+    RECORD(send(ends[0], buf, LARGE, MSG_DONTWAIT));
     set_nonblocking(ends[0]);
-    SAY(write(ends[0], buf, LARGE));
+    RECORD(write(ends[0], buf, LARGE));
     close_both(ends);
     make_pipe(ends);
     set_nonblocking(ends[1]);
-    SAY(write(ends[1], buf, LARGE));
-    SAY(write(ends[1], buf, LARGE));
+    RECORD(write(ends[1], buf, LARGE));
+    RECORD(write(ends[1], buf, LARGE));
     close_both(ends);
     free(buf);
 }
@@ -429,16 +429,16 @@ SAME(send_a_file, true)
     lseek(file, 0, SEEK_SET);
     make_tcp(ends);
     later(0, read_digest, ends[0]);
-    SAY(sendfile(ends[1], file, &at, LARGE));
-    say("%ld %ld", (long)at, (long)lseek(file, 0, SEEK_CUR));
-    SAY(sendfile(ends[1], file, NULL, 1000));
-    say("%ld", (long)lseek(file, 0, SEEK_CUR));
-    SAY(sendfile(ends[1], file, &at, 10));
-    SAY(sendfile(ends[1], ends[0], NULL, 10));
-    SAY(sendfile(ends[1], -1, NULL, 10));
+    RECORD(sendfile(ends[1], file, &at, LARGE));
+    record("%ld %ld", (long)at, (long)lseek(file, 0, SEEK_CUR));
+    RECORD(sendfile(ends[1], file, NULL, 1000));
+    record("%ld", (long)lseek(file, 0, SEEK_CUR));
+    RECORD(sendfile(ends[1], file, &at, 10));
+    RECORD(sendfile(ends[1], ends[0], NULL, 10));
+    RECORD(sendfile(ends[1], -1, NULL, 10));
     close(ends[1]);
     finish_later();
-    say("%llx", (unsigned long long)digest);
+    record("%llx", (unsigned long long)digest);
     close(ends[0]);
     close(file);
     free(buf);
@@ -461,14 +461,14 @@ SAME(datagrams, true)
 
     make_unix(ends, SOCK_DGRAM);
     later(20, send_two, ends[1]);
-    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
-    SAY(recvfrom(ends[0], buf, 2, MSG_TRUNC, (struct sockaddr *)&from, &from_bytes));
-    say("%d", (int)from_bytes);
+    RECORD(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    RECORD(recvfrom(ends[0], buf, 2, MSG_TRUNC, (struct sockaddr *)&from, &from_bytes));
+    record("%d", (int)from_bytes);
     finish_later();
-    SAY(write(ends[1], buf, 0));
-    SAY(read(ends[0], buf, sizeof buf));
+    RECORD(write(ends[1], buf, 0));
+    RECORD(read(ends[0], buf, sizeof buf));
     if (may_call_wrongly())
-        SAY(send(ends[1], buf, 10 * LARGE, 0));
+        RECORD(send(ends[1], buf, 10 * LARGE, 0));
     close_both(ends);
 }
 
@@ -488,7 +488,7 @@ SAME(datagrams_wait_for_room, true)
     later(20, drain, ends[0]);
     for (int i = 0; i < 400; i++)
         sent += (int)send(ends[1], "datagram", 8, 0);
-    say("%d", sent);
+    record("%d", sent);
     finish_later();
     close_both(ends);
 }
@@ -511,12 +511,12 @@ SAME(datagrams_wait_for_room_elsewhere, true)
     later(20, drain, receiver);
     for (int i = 0; i < 400; i++)
         sent += (int)sendto(sender, "datagram", 8, 0, (struct sockaddr *)&to, bytes);
-    say("%d", sent);
+    record("%d", sent);
     finish_later();
     set_timeout(sender, SO_SNDTIMEO, 30);
     while (sendto(sender, "x", 1, 0, (struct sockaddr *)&to, bytes) == 1)
         ;
-    SAY_TIME_OUT(30, sendto(sender, "x", 1, 0, (struct sockaddr *)&to, bytes));
+    RECORD_TIME_OUT(30, sendto(sender, "x", 1, 0, (struct sockaddr *)&to, bytes));
     close(sender);
     close(receiver);
 }
@@ -539,9 +539,9 @@ SAME(receive_all_until_a_reset, true)
     make_tcp(ends);
     write_byte(ends[1]);
     later(20, reset_after_a_byte, ends[1]);
-    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
-    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
-    SAY(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    RECORD(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    RECORD(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
+    RECORD(recv(ends[0], buf, sizeof buf, MSG_WAITALL));
     finish_later();
     close(ends[0]);
 }
@@ -581,10 +581,10 @@ SAME(several_messages_until_an_error, true)
     CHECK_INT(sendto(ends[1], "x", 1, 0, (struct sockaddr *)&at, bytes), 1);
     close(ends[1]);
     later(20, write_byte, ends[0]);
-    SAY(recvmmsg(ends[0], messages, 2, 0, NULL));
+    RECORD(recvmmsg(ends[0], messages, 2, 0, NULL));
     finish_later();
-    SAY(recv(ends[0], bufs[0], 8, 0));
-    SAY(recv(ends[0], bufs[0], 8, MSG_DONTWAIT));
+    RECORD(recv(ends[0], bufs[0], 8, 0));
+    RECORD(recv(ends[0], bufs[0], 8, MSG_DONTWAIT));
     close(ends[0]);
 }
 
@@ -610,9 +610,9 @@ SAME(several_messages_of_a_stream, true)
     make_tcp(ends);
     write_byte(ends[1]);
     later(20, close_it, ends[1]);
-    SAY(recvmmsg(ends[0], messages, 3, 0, NULL));
+    RECORD(recvmmsg(ends[0], messages, 3, 0, NULL));
     finish_later();
-    say("%u %u %u", messages[0].msg_len, messages[1].msg_len, messages[2].msg_len);
+    record("%u %u %u", messages[0].msg_len, messages[1].msg_len, messages[2].msg_len);
     close(ends[0]);
 }
 
@@ -631,20 +631,20 @@ SAME(several_messages_at_once, true)
         messages[i].msg_hdr.msg_iovlen = 1;
     }
     make_unix(ends, SOCK_DGRAM);
-    SAY(sendmmsg(ends[1], messages, 3, 0));
-    say("%u %u %u", messages[0].msg_len, messages[1].msg_len, messages[2].msg_len);
-    SAY(recvmmsg(ends[0], messages, 4, MSG_WAITFORONE, NULL));
+    RECORD(sendmmsg(ends[1], messages, 3, 0));
+    record("%u %u %u", messages[0].msg_len, messages[1].msg_len, messages[2].msg_len);
+    RECORD(recvmmsg(ends[0], messages, 4, MSG_WAITFORONE, NULL));
     later(20, send_two, ends[1]);
-    SAY(recvmmsg(ends[0], messages, 2, 0, NULL));
+    RECORD(recvmmsg(ends[0], messages, 2, 0, NULL));
     finish_later();
     later(40, write_byte, ends[1]);
-    SAY(recvmmsg(ends[0], messages, 4, 0, &timeout));
+    RECORD(recvmmsg(ends[0], messages, 4, 0, &timeout));
     finish_later();
-    SAY(recvmmsg(ends[0], messages, 4, MSG_DONTWAIT, NULL));
-    SAY(recvmmsg(ends[0], messages, 0, 0, NULL));
+    RECORD(recvmmsg(ends[0], messages, 4, MSG_DONTWAIT, NULL));
+    RECORD(recvmmsg(ends[0], messages, 0, 0, NULL));
     close_both(ends);
-    SAY(sendmmsg(ends[1], messages, 3, 0));
-    SAY(recvmmsg(ends[0], messages, 3, 0, NULL));
+    RECORD(sendmmsg(ends[1], messages, 3, 0));
+    RECORD(recvmmsg(ends[0], messages, 3, 0, NULL));
 }
 
 /* ---- files without RWF_NOWAIT ------------------------------------------------------ */
@@ -705,23 +705,23 @@ SAME(a_terminal_is_drained, false)
 
     make_pipe(ends);
     CHECK_INT(openpty(&master, &slave, NULL, NULL, NULL), 0);
-    SAY(write(slave, "hello", 5));
-    SAY(tcdrain(slave));
-    SAY(tcgetattr(slave, &settings));
+    RECORD(write(slave, "hello", 5));
+    RECORD(tcdrain(slave));
+    RECORD(tcgetattr(slave, &settings));
     settings.c_lflag &= ~(tcflag_t)ECHO;
-    SAY(tcsetattr(slave, TCSADRAIN, &settings));
-    SAY(tcgetattr(slave, &settings));
-    say("%d", (settings.c_lflag & ECHO) != 0);
-    SAY(tcsetattr(slave, TCSAFLUSH, &settings));
-    SAY(tcsetattr(slave, 77, &settings));
-    SAY(tcsendbreak(slave, 0));
-    SAY(tcdrain(ends[0]));
-    SAY(tcsetattr(ends[0], TCSADRAIN, &settings));
-    SAY(tcsendbreak(ends[0], 0));
+    RECORD(tcsetattr(slave, TCSADRAIN, &settings));
+    RECORD(tcgetattr(slave, &settings));
+    record("%d", (settings.c_lflag & ECHO) != 0);
+    RECORD(tcsetattr(slave, TCSAFLUSH, &settings));
+    RECORD(tcsetattr(slave, 77, &settings));
+    RECORD(tcsendbreak(slave, 0));
+    RECORD(tcdrain(ends[0]));
+    RECORD(tcsetattr(ends[0], TCSADRAIN, &settings));
+    RECORD(tcsendbreak(ends[0], 0));
     close_both(ends);
-    SAY(tcdrain(ends[0]));
+    RECORD(tcdrain(ends[0]));
     close(master);
-    SAY(tcdrain(slave));
+    RECORD(tcdrain(slave));
     close(slave);
 }
 

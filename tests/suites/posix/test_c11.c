@@ -41,23 +41,23 @@ SAME(locks_of_c11, true)
     int rc = thrd_success;
 
     locked = released = change_seen = false;
-    SAY(mtx_init(&mutex, mtx_timed));
-    SAY(cnd_init(&changed));
+    RECORD(mtx_init(&mutex, mtx_timed));
+    RECORD(cnd_init(&changed));
     later(0, hold, 0);
     while (!locked)
         usleep(1000);
-    SAY(mtx_trylock(&mutex) == thrd_busy);
-    SAY(mtx_timedlock(&mutex, &soon) == thrd_timedout);
+    RECORD(mtx_trylock(&mutex) == thrd_busy);
+    RECORD(mtx_timedlock(&mutex, &soon) == thrd_timedout);
     later(20, release, 0);
-    SAY(mtx_lock(&mutex));
+    RECORD(mtx_lock(&mutex));
     soon = from_now(CLOCK_REALTIME, 20);
     while (rc == thrd_success)
         rc = cnd_timedwait(&changed, &mutex, &soon);
-    SAY(rc == thrd_timedout);
+    RECORD(rc == thrd_timedout);
     later(20, change, 0);
     while (!change_seen)
         CHECK_INT(cnd_wait(&changed, &mutex), thrd_success);
-    SAY(mtx_unlock(&mutex));
+    RECORD(mtx_unlock(&mutex));
     finish_later();
     cnd_destroy(&changed);
     mtx_destroy(&mutex);
@@ -74,11 +74,11 @@ SAME(threads_of_c11, true)
     int number = 42, result = 0;
     thrd_t thread;
 
-    SAY(thrd_create(&thread, answer, &number));
-    SAY(thrd_join(thread, &result));
-    SAY(result);
-    SAY_AT_LEAST(10, thrd_sleep(&(struct timespec){.tv_nsec = 10000000}, NULL));
-    SAY(thrd_sleep(&(struct timespec){.tv_nsec = -1}, NULL) < -1);
+    RECORD(thrd_create(&thread, answer, &number));
+    RECORD(thrd_join(thread, &result));
+    RECORD(result);
+    RECORD_AT_LEAST(10, thrd_sleep(&(struct timespec){.tv_nsec = 10000000}, NULL));
+    RECORD(thrd_sleep(&(struct timespec){.tv_nsec = -1}, NULL) < -1);
     thrd_yield();
 }
 

@@ -35,16 +35,16 @@ static void set_timeout(int fd, int option, int ms)
  * Record the options of the socket. A call may change the options temporarily, but must
  * restore them.
  */
-static void say_state(int fd)
+static void record_state(int fd)
 {
     struct timeval t[2];
     socklen_t bytes = sizeof t[0];
 
     getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t[0], &bytes);
     getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t[1], &bytes);
-    say("%s, %ld.%06ld, %ld.%06ld",
-        fcntl(fd, F_GETFL) & O_NONBLOCK ? "does not block" : "blocks", t[0].tv_sec,
-        t[0].tv_usec, t[1].tv_sec, t[1].tv_usec);
+    record("%s, %ld.%06ld, %ld.%06ld",
+           fcntl(fd, F_GETFL) & O_NONBLOCK ? "does not block" : "blocks", t[0].tv_sec,
+           t[0].tv_usec, t[1].tv_sec, t[1].tv_usec);
 }
 
 SAME(connect_to_a_listener, false)
@@ -53,23 +53,23 @@ SAME(connect_to_a_listener, false)
     int fd = tcp(0), other;
 
     set_timeout(fd, SO_SNDTIMEO, 700);
-    SAY(connect(fd, at(), address_bytes));
-    say_state(fd);
-    SAY(connect(fd, at(), address_bytes));
+    RECORD(connect(fd, at(), address_bytes));
+    record_state(fd);
+    RECORD(connect(fd, at(), address_bytes));
     other = accept(listener, NULL, NULL);
     write_byte(other);
-    SAY(read(fd, &(char){0}, 1));
+    RECORD(read(fd, &(char){0}, 1));
     close(other);
     close(fd);
     close(listener);
     fd = tcp(0);
-    SAY(connect(fd, at(), address_bytes)); /* the listener is closed */
-    say_state(fd);
-    SAY(connect(fd, at(), 3));
-    SAY(connect(fd, NULL, address_bytes));
+    RECORD(connect(fd, at(), address_bytes)); /* the listener is closed */
+    record_state(fd);
+    RECORD(connect(fd, at(), 3));
+    RECORD(connect(fd, NULL, address_bytes));
     close(fd);
-    SAY(connect(fd, at(), address_bytes));
-    SAY(connect(STDIN_FILENO, at(), address_bytes));
+    RECORD(connect(fd, at(), address_bytes));
+    RECORD(connect(STDIN_FILENO, at(), address_bytes));
 }
 
 SAME(connect_without_blocking, false)
@@ -78,10 +78,10 @@ SAME(connect_without_blocking, false)
     int fd = tcp(SOCK_NONBLOCK);
     struct pollfd made = {.fd = fd, .events = POLLOUT};
 
-    SAY(connect(fd, at(), address_bytes));
-    SAY(poll(&made, 1, -1));
-    SAY(connect(fd, at(), address_bytes));
-    say_state(fd);
+    RECORD(connect(fd, at(), address_bytes));
+    RECORD(poll(&made, 1, -1));
+    RECORD(connect(fd, at(), address_bytes));
+    record_state(fd);
     close(fd);
     close(listener);
 }
@@ -97,9 +97,9 @@ SAME(connect_a_datagram_socket, false)
     address_bytes = sizeof(struct sockaddr_in);
     CHECK_INT(bind(ends[0], at(), address_bytes), 0);
     CHECK_INT(getsockname(ends[0], (struct sockaddr *)&address, &address_bytes), 0);
-    SAY(connect(ends[1], at(), address_bytes));
-    SAY(send(ends[1], "x", 1, 0));
-    SAY(recv(ends[0], &(char){0}, 1, 0));
+    RECORD(connect(ends[1], at(), address_bytes));
+    RECORD(send(ends[1], "x", 1, 0));
+    RECORD(recv(ends[0], &(char){0}, 1, 0));
     close_both(ends);
 }
 
@@ -128,8 +128,8 @@ SAME(connect_until_the_time_out, true)
     int waiting[4], listener = fill_queue(waiting), fd = tcp(0);
 
     set_timeout(fd, SO_SNDTIMEO, 200);
-    SAY_TIME_OUT(200, connect(fd, at(), address_bytes));
-    say_state(fd);
+    RECORD_TIME_OUT(200, connect(fd, at(), address_bytes));
+    record_state(fd);
     close(fd);
     close_all(waiting, 4);
     close(listener);
@@ -153,11 +153,11 @@ SAME(connect_that_takes_a_while, true)
 
     enough = false;
     later(30, accept_all, listener);
-    SAY_AT_LEAST(30, connect(fd, at(), address_bytes));
+    RECORD_AT_LEAST(30, connect(fd, at(), address_bytes));
     enough = true;
-    say_state(fd);
+    record_state(fd);
     finish_later();
-    SAY(connect(fd, at(), address_bytes));
+    RECORD(connect(fd, at(), address_bytes));
     close(fd);
     close_all(waiting, 4);
     close(listener);
@@ -183,21 +183,21 @@ SAME(connect_to_a_local_listener_whose_queue_is_full, true)
     make_unix_address();
     CHECK_INT(bind(listener, at(), address_bytes), 0);
     CHECK_INT(listen(listener, 0), 0);
-    SAY(connect(first, at(), address_bytes));
+    RECORD(connect(first, at(), address_bytes));
     set_timeout(second, SO_SNDTIMEO, 40);
-    SAY_TIME_OUT(40, connect(second, at(), address_bytes));
+    RECORD_TIME_OUT(40, connect(second, at(), address_bytes));
     set_timeout(second, SO_SNDTIMEO, 0);
     enough = false;
     later(30, accept_all, listener);
-    SAY_AT_LEAST(30, connect(second, at(), address_bytes));
+    RECORD_AT_LEAST(30, connect(second, at(), address_bytes));
     enough = true;
-    say_state(second);
+    record_state(second);
     finish_later();
     close(first);
     close(second);
     close(listener);
     first = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    SAY(connect(first, at(), address_bytes));
+    RECORD(connect(first, at(), address_bytes));
     close(first);
 }
 
@@ -279,11 +279,11 @@ static void connect_and_close(int unused)
     close(fd);
 }
 
-static void say_accepted(int fd)
+static void record_accepted(int fd)
 {
-    say("%s, %s, %s", fd >= 0 ? "accepted" : "nothing",
-        fcntl(fd, F_GETFL) & O_NONBLOCK ? "does not block" : "blocks",
-        fcntl(fd, F_GETFD) & FD_CLOEXEC ? "closed on exec" : "kept");
+    record("%s, %s, %s", fd >= 0 ? "accepted" : "nothing",
+           fcntl(fd, F_GETFL) & O_NONBLOCK ? "does not block" : "blocks",
+           fcntl(fd, F_GETFD) & FD_CLOEXEC ? "closed on exec" : "kept");
     close(fd);
 }
 
@@ -294,35 +294,35 @@ SAME(accept_a_connection, true)
     socklen_t bytes = sizeof from;
 
     later(20, connect_and_close, 0);
-    say_accepted(accept(listener, (struct sockaddr *)&from, &bytes));
-    say("%d %d", from.ss_family, (int)bytes);
+    record_accepted(accept(listener, (struct sockaddr *)&from, &bytes));
+    record("%d %d", from.ss_family, (int)bytes);
     finish_later();
     later(20, connect_and_close, 0);
-    say_accepted(accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    say_state(listener);
+    record_accepted(accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    record_state(listener);
     finish_later();
     set_timeout(listener, SO_RCVTIMEO, 30);
-    SAY_TIME_OUT(30, accept(listener, NULL, NULL));
-    say_state(listener);
+    RECORD_TIME_OUT(30, accept(listener, NULL, NULL));
+    record_state(listener);
     CHECK_INT(fcntl(listener, F_SETFL, O_NONBLOCK), 0);
-    SAY(accept(listener, NULL, NULL));
-    say_state(listener);
+    RECORD(accept(listener, NULL, NULL));
+    record_state(listener);
     close(listener);
-    SAY(accept(listener, NULL, NULL));
+    RECORD(accept(listener, NULL, NULL));
 }
 
 SAME(accept_where_nobody_can_connect, false)
 {
     int fd = tcp(0), ends[2];
 
-    SAY(accept(fd, NULL, NULL));
+    RECORD(accept(fd, NULL, NULL));
     close(fd);
     make_unix(ends, SOCK_DGRAM);
-    SAY(accept(ends[0], NULL, NULL));
+    RECORD(accept(ends[0], NULL, NULL));
     close_both(ends);
     make_pipe(ends);
-    SAY(accept(ends[0], NULL, NULL));
-    SAY(accept4(ends[0], NULL, NULL, 12345));
+    RECORD(accept(ends[0], NULL, NULL));
+    RECORD(accept4(ends[0], NULL, NULL, 12345));
     close_both(ends);
 }
 

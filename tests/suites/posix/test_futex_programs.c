@@ -198,7 +198,7 @@ static void wait_inside(struct worker *w, futex *cond)
     CHECK_INT(program.inside++, 0);
 }
 
-static void tell(struct worker *w, futex *cond)
+static void wake_waiters(struct worker *w, futex *cond)
 {
     if (next_random(w) % 3 == 0)
         broadcast(cond, &program.mutex);
@@ -212,7 +212,7 @@ static void produce(struct worker *w)
     while (program.count == ROOM)
         wait_inside(w, &program.not_full);
     program.items[program.count++] = ++program.produced;
-    tell(w, &program.not_empty);
+    wake_waiters(w, &program.not_empty);
     leave(w);
 }
 
@@ -223,7 +223,7 @@ static void consume(struct worker *w)
         wait_inside(w, &program.not_empty);
     program.sum += program.items[--program.count];
     program.consumed++;
-    tell(w, &program.not_full);
+    wake_waiters(w, &program.not_full);
     leave(w);
 }
 

@@ -54,24 +54,24 @@ SAME(futex_calls_that_fail_at_once, false)
     char *crooked = (char *)&word + 1;
 
     word = 5;
-    SAY(FUTEX(&word, FUTEX_WAIT, 4, NULL, NULL, 0));
-    SAY(FUTEX(&word, FUTEX_WAIT_PRIVATE, 4, &none, NULL, 0));
-    SAY(FUTEX(&word, FUTEX_WAIT, 5, &none, NULL, 0));
-    SAY(FUTEX(&word, FUTEX_WAIT, 4, &too_long, NULL, 0));
-    SAY(FUTEX(&word, FUTEX_WAIT, 4, &negative, NULL, 0));
-    SAY(FUTEX(&word, FUTEX_WAIT_BITSET, 5, &none, NULL, FUTEX_BITSET_MATCH_ANY));
-    SAY(FUTEX(&word, FUTEX_WAIT_BITSET, 5, NULL, NULL, 0));
-    SAY(FUTEX(&word, FUTEX_WAIT_BITSET, 4, NULL, NULL, 1));
-    SAY(FUTEX(&word, FUTEX_WAKE_BITSET, 1, NULL, NULL, 0));
-    SAY(FUTEX(&word, FUTEX_WAKE, 1, NULL, NULL, 0));
-    SAY(FUTEX(crooked, FUTEX_WAIT, 5, NULL, NULL, 0));
-    SAY(FUTEX(crooked, FUTEX_WAKE, 5, NULL, NULL, 0));
-    SAY(FUTEX(&word, FUTEX_CMP_REQUEUE, 1, 1L, &other, 4));
-    SAY(FUTEX(&word, FUTEX_REQUEUE, -1, 1L, &other, 0));
-    SAY(FUTEX(&word, 77, 5, NULL, NULL, 0));
-    SAY(FUTEX(&word, FUTEX_UNLOCK_PI, 0, NULL, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_WAIT, 4, NULL, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_WAIT_PRIVATE, 4, &none, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_WAIT, 5, &none, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_WAIT, 4, &too_long, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_WAIT, 4, &negative, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_WAIT_BITSET, 5, &none, NULL, FUTEX_BITSET_MATCH_ANY));
+    RECORD(FUTEX(&word, FUTEX_WAIT_BITSET, 5, NULL, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_WAIT_BITSET, 4, NULL, NULL, 1));
+    RECORD(FUTEX(&word, FUTEX_WAKE_BITSET, 1, NULL, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_WAKE, 1, NULL, NULL, 0));
+    RECORD(FUTEX(crooked, FUTEX_WAIT, 5, NULL, NULL, 0));
+    RECORD(FUTEX(crooked, FUTEX_WAKE, 5, NULL, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_CMP_REQUEUE, 1, 1L, &other, 4));
+    RECORD(FUTEX(&word, FUTEX_REQUEUE, -1, 1L, &other, 0));
+    RECORD(FUTEX(&word, 77, 5, NULL, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_UNLOCK_PI, 0, NULL, NULL, 0));
     if (may_call_wrongly())
-        SAY(FUTEX((void *)8, FUTEX_WAIT, 5, NULL, NULL, 0));
+        RECORD(FUTEX((void *)8, FUTEX_WAIT, 5, NULL, NULL, 0));
 }
 
 SAME(futex_locks_with_priority, false)
@@ -79,25 +79,25 @@ SAME(futex_locks_with_priority, false)
     struct timespec soon = from_now(CLOCK_REALTIME, 10);
 
     word = 0;
-    SAY(FUTEX(&word, FUTEX_TRYLOCK_PI, 0, NULL, NULL, 0));
-    SAY(FUTEX(&word, FUTEX_LOCK_PI, 0, &soon, NULL, 0)); /* EDEADLK */
-    SAY(FUTEX(&word, FUTEX_UNLOCK_PI, 0, NULL, NULL, 0));
-    SAY(FUTEX(&word, FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0));
-    SAY(FUTEX(&word, FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0));
-    SAY(word);
+    RECORD(FUTEX(&word, FUTEX_TRYLOCK_PI, 0, NULL, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_LOCK_PI, 0, &soon, NULL, 0)); /* EDEADLK */
+    RECORD(FUTEX(&word, FUTEX_UNLOCK_PI, 0, NULL, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_LOCK_PI_PRIVATE, 0, NULL, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_UNLOCK_PI_PRIVATE, 0, NULL, NULL, 0));
+    RECORD(word);
 }
 
 SAME(futex_waits_until_woken, true)
 {
     word = other = 0;
     later(10, wake_both, 1);
-    SAY(FUTEX(&word, FUTEX_WAIT, 0, NULL, NULL, 0));
+    RECORD(FUTEX(&word, FUTEX_WAIT, 0, NULL, NULL, 0));
     finish_later();
     word = 0;
     later(10, wake_both, INT_MAX);
-    SAY(FUTEX(&word, FUTEX_WAIT_BITSET, 0, NULL, NULL, 4));
+    RECORD(FUTEX(&word, FUTEX_WAIT_BITSET, 0, NULL, NULL, 4));
     finish_later();
-    SAY(word);
+    RECORD(word);
 }
 
 SAME(futex_waits_time_out, true)
@@ -105,15 +105,15 @@ SAME(futex_waits_time_out, true)
     struct timespec span = {0, 15000000}, until;
 
     word = 3;
-    SAY_AT_LEAST(15, FUTEX(&word, FUTEX_WAIT, 3, &span, NULL, 0));
-    SAY_AT_LEAST(15, FUTEX(&word, FUTEX_WAIT_PRIVATE, 3, &span, NULL, 0));
+    RECORD_AT_LEAST(15, FUTEX(&word, FUTEX_WAIT, 3, &span, NULL, 0));
+    RECORD_AT_LEAST(15, FUTEX(&word, FUTEX_WAIT_PRIVATE, 3, &span, NULL, 0));
     until = from_now(CLOCK_MONOTONIC, 15);
-    SAY(FUTEX(&word, FUTEX_WAIT_BITSET, 3, &until, NULL, 1));
-    say("%d", has_come(CLOCK_MONOTONIC, &until));
+    RECORD(FUTEX(&word, FUTEX_WAIT_BITSET, 3, &until, NULL, 1));
+    record("%d", has_come(CLOCK_MONOTONIC, &until));
     until = from_now(CLOCK_REALTIME, 15);
-    SAY(FUTEX(&word, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 3, &until, NULL, 1));
-    say("%d", has_come(CLOCK_REALTIME, &until));
-    SAY(FUTEX(&word, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 3, &until, NULL, 1));
+    RECORD(FUTEX(&word, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 3, &until, NULL, 1));
+    record("%d", has_come(CLOCK_REALTIME, &until));
+    RECORD(FUTEX(&word, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 3, &until, NULL, 1));
 }
 
 struct vector_entry {
@@ -128,18 +128,18 @@ SAME(futex_of_several_fails_at_once, false)
     struct timespec none = {0, 0};
 
     word = other = 0;
-    SAY(syscall(NUMBER_OF_WAITV, all, 2, 0, NULL, CLOCK_MONOTONIC));
+    RECORD(syscall(NUMBER_OF_WAITV, all, 2, 0, NULL, CLOCK_MONOTONIC));
     all[1].value = 0;
-    SAY(syscall(NUMBER_OF_WAITV, all, 2, 0, &none, CLOCK_MONOTONIC));
-    SAY(syscall(NUMBER_OF_WAITV, all, 2, 0, &none, CLOCK_TAI));
-    SAY(syscall(NUMBER_OF_WAITV, all, 0, 0, NULL, CLOCK_MONOTONIC));
-    SAY(syscall(NUMBER_OF_WAITV, all, 200, 0, NULL, CLOCK_MONOTONIC));
-    SAY(syscall(NUMBER_OF_WAITV, all, 2, 9, NULL, CLOCK_MONOTONIC));
-    SAY(syscall(NUMBER_OF_WAITV, NULL, 2, 0, NULL, CLOCK_MONOTONIC));
+    RECORD(syscall(NUMBER_OF_WAITV, all, 2, 0, &none, CLOCK_MONOTONIC));
+    RECORD(syscall(NUMBER_OF_WAITV, all, 2, 0, &none, CLOCK_TAI));
+    RECORD(syscall(NUMBER_OF_WAITV, all, 0, 0, NULL, CLOCK_MONOTONIC));
+    RECORD(syscall(NUMBER_OF_WAITV, all, 200, 0, NULL, CLOCK_MONOTONIC));
+    RECORD(syscall(NUMBER_OF_WAITV, all, 2, 9, NULL, CLOCK_MONOTONIC));
+    RECORD(syscall(NUMBER_OF_WAITV, NULL, 2, 0, NULL, CLOCK_MONOTONIC));
     all[0].reserved = 1;
-    SAY(syscall(NUMBER_OF_WAITV, all, 2, 0, NULL, CLOCK_MONOTONIC));
+    RECORD(syscall(NUMBER_OF_WAITV, all, 2, 0, NULL, CLOCK_MONOTONIC));
     all[0] = (struct vector_entry){0, (uintptr_t)&word, 77, 0};
-    SAY(syscall(NUMBER_OF_WAITV, all, 2, 0, NULL, CLOCK_MONOTONIC));
+    RECORD(syscall(NUMBER_OF_WAITV, all, 2, 0, NULL, CLOCK_MONOTONIC));
 }
 
 static void wake_other(int unused)
@@ -160,12 +160,12 @@ SAME(futex_of_several_returns_the_woken_one, false)
         all[i] = (struct vector_entry){0, (uintptr_t)(i == 3 ? &other : &idle[i]),
                                        OF_32_BITS | FUTEX_PRIVATE_FLAG, 0};
     later(10, wake_other, 0);
-    SAY(syscall(NUMBER_OF_WAITV, all, 6, 0, NULL, CLOCK_MONOTONIC));
+    RECORD(syscall(NUMBER_OF_WAITV, all, 6, 0, NULL, CLOCK_MONOTONIC));
     finish_later();
     all[3].value = 1;
     until = from_now(CLOCK_MONOTONIC, 15);
-    SAY(syscall(NUMBER_OF_WAITV, all, 6, 0, &until, CLOCK_MONOTONIC));
-    say("%d", has_come(CLOCK_MONOTONIC, &until));
+    RECORD(syscall(NUMBER_OF_WAITV, all, 6, 0, &until, CLOCK_MONOTONIC));
+    record("%d", has_come(CLOCK_MONOTONIC, &until));
 }
 
 static void wake_2(int n)
@@ -181,17 +181,17 @@ SAME(futex_by_the_later_system_calls, false)
     struct timespec until = from_now(CLOCK_MONOTONIC, 15);
 
     word = 7;
-    SAY(syscall(NUMBER_OF_WAIT, &word, 6L, 1L, OF_32_BITS, NULL, CLOCK_MONOTONIC));
-    SAY(syscall(NUMBER_OF_WAIT, &word, 7L, 0L, OF_32_BITS, NULL, CLOCK_MONOTONIC));
-    SAY(syscall(NUMBER_OF_WAIT, &word, 7L, 1L, OF_32_BITS, &until, CLOCK_MONOTONIC));
-    SAY(syscall(NUMBER_OF_WAKE, &word, 1L, 0L, OF_32_BITS));
-    SAY(syscall(NUMBER_OF_REQUEUE, both, 0, 1, 1));
+    RECORD(syscall(NUMBER_OF_WAIT, &word, 6L, 1L, OF_32_BITS, NULL, CLOCK_MONOTONIC));
+    RECORD(syscall(NUMBER_OF_WAIT, &word, 7L, 0L, OF_32_BITS, NULL, CLOCK_MONOTONIC));
+    RECORD(syscall(NUMBER_OF_WAIT, &word, 7L, 1L, OF_32_BITS, &until, CLOCK_MONOTONIC));
+    RECORD(syscall(NUMBER_OF_WAKE, &word, 1L, 0L, OF_32_BITS));
+    RECORD(syscall(NUMBER_OF_REQUEUE, both, 0, 1, 1));
     both[0].value = 6;
-    SAY(syscall(NUMBER_OF_REQUEUE, both, 0, 1, 1));
-    SAY(syscall(NUMBER_OF_REQUEUE, NULL, 0, 1, 1));
+    RECORD(syscall(NUMBER_OF_REQUEUE, both, 0, 1, 1));
+    RECORD(syscall(NUMBER_OF_REQUEUE, NULL, 0, 1, 1));
     later(10, wake_2, 1);
     if (syscall(NUMBER_OF_WAKE, NULL, 0L, 0L, 0L) < 0 && errno != ENOSYS)
-        SAY(syscall(NUMBER_OF_WAIT, &word, 7L, 3L, OF_32_BITS, NULL, CLOCK_MONOTONIC));
+        RECORD(syscall(NUMBER_OF_WAIT, &word, 7L, 3L, OF_32_BITS, NULL, CLOCK_MONOTONIC));
     finish_later();
 }
 
@@ -632,21 +632,21 @@ SAME(syscall_passes_all_else_on, false)
                                    MAP_PRIVATE | MAP_ANONYMOUS, -1L, 0L);
     int status, pid;
 
-    say("%d", memory != MAP_FAILED);
+    record("%d", memory != MAP_FAILED);
     memory[0] = 'x';
-    SAY(munmap(memory, 4096));
-    say("%d", (pid_t)syscall(SYS_getpid) == getpid());
-    SAY(syscall(SYS_pselect6, 0, NULL, NULL, NULL, &none, NULL));
-    SAY(syscall(SYS_close, -1));
-    SAY(syscall(SYS_read, -1, NULL, 0));
-    SAY(syscall(1000000));
-    SAY(syscall(-1));
+    RECORD(munmap(memory, 4096));
+    record("%d", (pid_t)syscall(SYS_getpid) == getpid());
+    RECORD(syscall(SYS_pselect6, 0, NULL, NULL, NULL, &none, NULL));
+    RECORD(syscall(SYS_close, -1));
+    RECORD(syscall(SYS_read, -1, NULL, 0));
+    RECORD(syscall(1000000));
+    RECORD(syscall(-1));
     pid = (int)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
     if (pid == 0)
         syscall(SYS_exit_group, 7);
-    say("%d", pid > 0);
-    say("%d", (pid_t)syscall(SYS_wait4, pid, &status, 0, NULL) == pid);
-    SAY(WEXITSTATUS(status));
+    record("%d", pid > 0);
+    record("%d", (pid_t)syscall(SYS_wait4, pid, &status, 0, NULL) == pid);
+    RECORD(WEXITSTATUS(status));
 }
 
 /*
@@ -669,8 +669,8 @@ SAME(syscall_of_clone_returns_on_the_childs_stack, false)
         test_skip("Valgrind emulates clone(2)");
     stack[4000] = (uintptr_t)exit_as_child;
     pid = (int)syscall(SYS_clone, CLONE_VM | SIGCHLD, &stack[4000], NULL, NULL, NULL);
-    say("%d", pid > 0);
-    say("%d", waitpid(pid, &status, 0) == pid);
-    SAY(WEXITSTATUS(status));
+    record("%d", pid > 0);
+    record("%d", waitpid(pid, &status, 0) == pid);
+    RECORD(WEXITSTATUS(status));
 }
 #endif

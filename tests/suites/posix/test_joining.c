@@ -47,9 +47,9 @@ SAME(join_a_thread, true)
     void *result = NULL;
 
     later(10, post, 0);
-    SAY(pthread_join(thread, &result));
-    say("%s", result == (void *)&may_end ? "its result" : "another");
-    SAY(pthread_join(pthread_self(), NULL));
+    RECORD(pthread_join(thread, &result));
+    record("%s", result == (void *)&may_end ? "its result" : "another");
+    RECORD(pthread_join(pthread_self(), NULL));
     finish_later();
 }
 
@@ -59,14 +59,14 @@ SAME(join_until_a_point_of_time, true)
     pthread_t thread = start_thread(&may_end);
     void *result = NULL;
 
-    SAY_DUE(CLOCK_REALTIME, pthread_timedjoin_np(thread, &result, &due));
-    SAY_DUE(CLOCK_MONOTONIC,
-            pthread_clockjoin_np(thread, &result, CLOCK_MONOTONIC, &due));
-    SAY(pthread_timedjoin_np(thread, &result, &ago));
-    SAY(pthread_clockjoin_np(thread, &result, CLOCK_THREAD_CPUTIME_ID, &never));
+    RECORD_DUE(CLOCK_REALTIME, pthread_timedjoin_np(thread, &result, &due));
+    RECORD_DUE(CLOCK_MONOTONIC,
+               pthread_clockjoin_np(thread, &result, CLOCK_MONOTONIC, &due));
+    RECORD(pthread_timedjoin_np(thread, &result, &ago));
+    RECORD(pthread_clockjoin_np(thread, &result, CLOCK_THREAD_CPUTIME_ID, &never));
     later(10, post, 0);
-    SAY(pthread_timedjoin_np(thread, &result, &never));
-    say("%s", result == (void *)&may_end ? "its result" : "another");
+    RECORD(pthread_timedjoin_np(thread, &result, &never));
+    record("%s", result == (void *)&may_end ? "its result" : "another");
     finish_later();
 }
 
@@ -75,7 +75,7 @@ SAME(join_until_no_time, true)
     pthread_t thread = start_thread(NULL);
 
     later(10, post, 0);
-    SAY(pthread_timedjoin_np(thread, NULL, NULL));
+    RECORD(pthread_timedjoin_np(thread, NULL, NULL));
     finish_later();
 }
 
@@ -102,8 +102,8 @@ SAME(join_comes_after_the_destructors_of_the_thread, true)
     destroyed = false;
     CHECK_INT(pthread_key_create(&key, destroy_slowly), 0);
     CHECK_INT(pthread_create(&thread, NULL, end_with_destructor, &key), 0);
-    SAY(pthread_join(thread, NULL));
-    SAY(destroyed);
+    RECORD(pthread_join(thread, NULL));
+    RECORD(destroyed);
     CHECK_INT(pthread_key_delete(key), 0);
 }
 

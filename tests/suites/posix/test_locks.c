@@ -60,17 +60,17 @@ SAME(lock_what_another_thread_has, true)
 
     wait_for_holder();
     soon = from_now(CLOCK_REALTIME, 5);
-    SAY(pthread_mutex_trylock(&shared));
-    SAY(pthread_mutex_timedlock(&shared, &soon));
+    RECORD(pthread_mutex_trylock(&shared));
+    RECORD(pthread_mutex_timedlock(&shared, &soon));
     later(20, release, 0);
-    SAY(pthread_mutex_lock(&shared));
-    SAY(pthread_rwlock_rdlock(&shared_rw));
-    SAY(pthread_rwlock_rdlock(&shared_rw));
-    SAY(pthread_rwlock_unlock(&shared_rw));
-    SAY(pthread_rwlock_unlock(&shared_rw));
-    SAY(pthread_rwlock_wrlock(&shared_rw));
-    SAY(pthread_rwlock_unlock(&shared_rw));
-    SAY(pthread_mutex_unlock(&shared));
+    RECORD(pthread_mutex_lock(&shared));
+    RECORD(pthread_rwlock_rdlock(&shared_rw));
+    RECORD(pthread_rwlock_rdlock(&shared_rw));
+    RECORD(pthread_rwlock_unlock(&shared_rw));
+    RECORD(pthread_rwlock_unlock(&shared_rw));
+    RECORD(pthread_rwlock_wrlock(&shared_rw));
+    RECORD(pthread_rwlock_unlock(&shared_rw));
+    RECORD(pthread_mutex_unlock(&shared));
     finish_later();
 }
 
@@ -91,29 +91,29 @@ SAME(wait_for_a_condition, true)
 
     flag = false;
     CHECK_INT(sem_init(&semaphore, 0, 0), 0);
-    SAY(pthread_mutex_lock(&shared));
+    RECORD(pthread_mutex_lock(&shared));
     soon = from_now(CLOCK_REALTIME, 30);
     while (rc == 0)
         rc = pthread_cond_timedwait(&changed, &shared, &soon);
-    SAY(rc);
+    RECORD(rc);
     soon = from_now(CLOCK_MONOTONIC, 30);
     for (rc = 0; rc == 0;)
         rc = pthread_cond_clockwait(&changed, &shared, CLOCK_MONOTONIC, &soon);
-    SAY(rc);
+    RECORD(rc);
     later(20, change, 0);
     while (!flag)
         CHECK_INT(pthread_cond_wait(&changed, &shared), 0);
-    SAY(pthread_mutex_trylock(&shared)); /* this thread holds the mutex again */
-    SAY(pthread_mutex_unlock(&shared));
+    RECORD(pthread_mutex_trylock(&shared)); /* this thread holds the mutex again */
+    RECORD(pthread_mutex_unlock(&shared));
     soon.tv_nsec = -1;
-    SAY(pthread_cond_timedwait(&changed, &shared, &soon));
-    SAY(sem_wait(&semaphore));
+    RECORD(pthread_cond_timedwait(&changed, &shared, &soon));
+    RECORD(sem_wait(&semaphore));
     finish_later();
     soon = from_now(CLOCK_REALTIME, 30);
-    SAY(sem_timedwait(&semaphore, &soon));
-    say("%s", has_come(CLOCK_REALTIME, &soon) ? "it was time" : "too early");
+    RECORD(sem_timedwait(&semaphore, &soon));
+    record("%s", has_come(CLOCK_REALTIME, &soon) ? "it was time" : "too early");
     soon.tv_nsec = -1;
-    SAY(sem_timedwait(&semaphore, &soon));
+    RECORD(sem_timedwait(&semaphore, &soon));
     sem_destroy(&semaphore);
 }
 
@@ -122,22 +122,22 @@ SAME(lock_by_kind, false)
     pthread_mutex_t mutex;
 
     init_mutex(&mutex, PTHREAD_MUTEX_ERRORCHECK);
-    SAY(pthread_mutex_lock(&mutex));
-    SAY(pthread_mutex_lock(&mutex));
-    SAY(pthread_mutex_timedlock(&mutex, &(struct timespec){0, 0}));
-    SAY(pthread_mutex_trylock(&mutex));
-    SAY(pthread_mutex_unlock(&mutex));
-    SAY(pthread_mutex_unlock(&mutex));
-    SAY(pthread_mutex_destroy(&mutex));
+    RECORD(pthread_mutex_lock(&mutex));
+    RECORD(pthread_mutex_lock(&mutex));
+    RECORD(pthread_mutex_timedlock(&mutex, &(struct timespec){0, 0}));
+    RECORD(pthread_mutex_trylock(&mutex));
+    RECORD(pthread_mutex_unlock(&mutex));
+    RECORD(pthread_mutex_unlock(&mutex));
+    RECORD(pthread_mutex_destroy(&mutex));
     init_mutex(&mutex, PTHREAD_MUTEX_RECURSIVE);
-    SAY(pthread_mutex_lock(&mutex));
-    SAY(pthread_mutex_lock(&mutex));
-    SAY(pthread_mutex_trylock(&mutex));
-    SAY(pthread_mutex_unlock(&mutex));
-    SAY(pthread_mutex_unlock(&mutex));
-    SAY(pthread_mutex_unlock(&mutex));
-    SAY(pthread_mutex_unlock(&mutex));
-    SAY(pthread_mutex_destroy(&mutex));
+    RECORD(pthread_mutex_lock(&mutex));
+    RECORD(pthread_mutex_lock(&mutex));
+    RECORD(pthread_mutex_trylock(&mutex));
+    RECORD(pthread_mutex_unlock(&mutex));
+    RECORD(pthread_mutex_unlock(&mutex));
+    RECORD(pthread_mutex_unlock(&mutex));
+    RECORD(pthread_mutex_unlock(&mutex));
+    RECORD(pthread_mutex_destroy(&mutex));
 }
 
 SAME(read_write_lock_of_its_own_writer, false)
@@ -147,39 +147,40 @@ SAME(read_write_lock_of_its_own_writer, false)
     pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 
     for (int by_trying = 0; by_trying < 2; by_trying++) {
-        SAY(by_trying ? pthread_rwlock_trywrlock(&lock) : pthread_rwlock_wrlock(&lock));
-        SAY(pthread_rwlock_wrlock(&lock));
-        SAY(pthread_rwlock_rdlock(&lock));
-        SAY(pthread_rwlock_timedwrlock(&lock, &later));
-        SAY(pthread_rwlock_timedrdlock(&lock, &later));
-        SAY(pthread_rwlock_clockwrlock(&lock, CLOCK_MONOTONIC, &much_later));
-        SAY(pthread_rwlock_clockrdlock(&lock, CLOCK_MONOTONIC, &much_later));
-        SAY(pthread_rwlock_trywrlock(&lock));
-        SAY(pthread_rwlock_tryrdlock(&lock));
-        SAY(pthread_rwlock_unlock(&lock));
+        RECORD(by_trying ? pthread_rwlock_trywrlock(&lock)
+                         : pthread_rwlock_wrlock(&lock));
+        RECORD(pthread_rwlock_wrlock(&lock));
+        RECORD(pthread_rwlock_rdlock(&lock));
+        RECORD(pthread_rwlock_timedwrlock(&lock, &later));
+        RECORD(pthread_rwlock_timedrdlock(&lock, &later));
+        RECORD(pthread_rwlock_clockwrlock(&lock, CLOCK_MONOTONIC, &much_later));
+        RECORD(pthread_rwlock_clockrdlock(&lock, CLOCK_MONOTONIC, &much_later));
+        RECORD(pthread_rwlock_trywrlock(&lock));
+        RECORD(pthread_rwlock_tryrdlock(&lock));
+        RECORD(pthread_rwlock_unlock(&lock));
     }
     /* more readers may enter, but a writer has to wait */
-    SAY(pthread_rwlock_rdlock(&lock));
-    SAY(pthread_rwlock_rdlock(&lock));
+    RECORD(pthread_rwlock_rdlock(&lock));
+    RECORD(pthread_rwlock_rdlock(&lock));
     later = from_now(CLOCK_REALTIME, 5);
-    SAY(pthread_rwlock_timedwrlock(&lock, &later));
-    SAY(pthread_rwlock_unlock(&lock));
-    SAY(pthread_rwlock_unlock(&lock));
-    SAY(pthread_rwlock_destroy(&lock));
+    RECORD(pthread_rwlock_timedwrlock(&lock, &later));
+    RECORD(pthread_rwlock_unlock(&lock));
+    RECORD(pthread_rwlock_unlock(&lock));
+    RECORD(pthread_rwlock_destroy(&lock));
 }
 
 /* ---- absolute time-outs, by each clock --------------------------------------------- */
 
 static void time_out_everywhere(void)
 {
-    SAY_DUE(CLOCK_MONOTONIC, pthread_mutex_clocklock(&shared, CLOCK_MONOTONIC, &due));
-    SAY_DUE(CLOCK_REALTIME, pthread_mutex_clocklock(&shared, CLOCK_REALTIME, &due));
-    SAY_DUE(CLOCK_REALTIME, pthread_rwlock_timedrdlock(&shared_rw, &due));
-    SAY_DUE(CLOCK_REALTIME, pthread_rwlock_timedwrlock(&shared_rw, &due));
-    SAY_DUE(CLOCK_MONOTONIC,
-            pthread_rwlock_clockrdlock(&shared_rw, CLOCK_MONOTONIC, &due));
-    SAY_DUE(CLOCK_MONOTONIC,
-            pthread_rwlock_clockwrlock(&shared_rw, CLOCK_MONOTONIC, &due));
+    RECORD_DUE(CLOCK_MONOTONIC, pthread_mutex_clocklock(&shared, CLOCK_MONOTONIC, &due));
+    RECORD_DUE(CLOCK_REALTIME, pthread_mutex_clocklock(&shared, CLOCK_REALTIME, &due));
+    RECORD_DUE(CLOCK_REALTIME, pthread_rwlock_timedrdlock(&shared_rw, &due));
+    RECORD_DUE(CLOCK_REALTIME, pthread_rwlock_timedwrlock(&shared_rw, &due));
+    RECORD_DUE(CLOCK_MONOTONIC,
+               pthread_rwlock_clockrdlock(&shared_rw, CLOCK_MONOTONIC, &due));
+    RECORD_DUE(CLOCK_MONOTONIC,
+               pthread_rwlock_clockwrlock(&shared_rw, CLOCK_MONOTONIC, &due));
 }
 
 SAME(locks_until_a_point_of_time, true)
@@ -188,19 +189,19 @@ SAME(locks_until_a_point_of_time, true)
 
     wait_for_holder();
     time_out_everywhere();
-    SAY(pthread_mutex_clocklock(&shared, CLOCK_MONOTONIC, &wrong));
-    SAY(pthread_mutex_clocklock(&shared, CLOCK_THREAD_CPUTIME_ID, &never));
-    SAY(pthread_rwlock_clockrdlock(&shared_rw, CLOCK_MONOTONIC, &wrong));
-    SAY(pthread_rwlock_clockrdlock(&shared_rw, CLOCK_THREAD_CPUTIME_ID, &never));
+    RECORD(pthread_mutex_clocklock(&shared, CLOCK_MONOTONIC, &wrong));
+    RECORD(pthread_mutex_clocklock(&shared, CLOCK_THREAD_CPUTIME_ID, &never));
+    RECORD(pthread_rwlock_clockrdlock(&shared_rw, CLOCK_MONOTONIC, &wrong));
+    RECORD(pthread_rwlock_clockrdlock(&shared_rw, CLOCK_THREAD_CPUTIME_ID, &never));
     later(20, release, 0);
-    SAY(pthread_mutex_clocklock(&shared, CLOCK_MONOTONIC, &never));
-    SAY(pthread_rwlock_clockrdlock(&shared_rw, CLOCK_MONOTONIC, &never));
+    RECORD(pthread_mutex_clocklock(&shared, CLOCK_MONOTONIC, &never));
+    RECORD(pthread_rwlock_clockrdlock(&shared_rw, CLOCK_MONOTONIC, &never));
     /* the lock is free, but the time is invalid */
-    SAY(pthread_rwlock_timedrdlock(&shared_rw, &wrong));
-    SAY(pthread_rwlock_unlock(&shared_rw));
-    SAY(pthread_rwlock_clockwrlock(&shared_rw, CLOCK_MONOTONIC, &never));
-    SAY(pthread_rwlock_unlock(&shared_rw));
-    SAY(pthread_mutex_unlock(&shared));
+    RECORD(pthread_rwlock_timedrdlock(&shared_rw, &wrong));
+    RECORD(pthread_rwlock_unlock(&shared_rw));
+    RECORD(pthread_rwlock_clockwrlock(&shared_rw, CLOCK_MONOTONIC, &never));
+    RECORD(pthread_rwlock_unlock(&shared_rw));
+    RECORD(pthread_mutex_unlock(&shared));
     finish_later();
 }
 
@@ -215,12 +216,12 @@ SAME(semaphore_until_a_point_of_time, true)
     struct timespec never = from_now(CLOCK_MONOTONIC, 1000000), wrong = {.tv_nsec = -1};
 
     CHECK_INT(sem_init(&semaphore, 0, 0), 0);
-    SAY_DUE(CLOCK_MONOTONIC, sem_clockwait(&semaphore, CLOCK_MONOTONIC, &due));
-    SAY_DUE(CLOCK_REALTIME, sem_clockwait(&semaphore, CLOCK_REALTIME, &due));
+    RECORD_DUE(CLOCK_MONOTONIC, sem_clockwait(&semaphore, CLOCK_MONOTONIC, &due));
+    RECORD_DUE(CLOCK_REALTIME, sem_clockwait(&semaphore, CLOCK_REALTIME, &due));
     later(20, post, 0);
-    SAY(sem_clockwait(&semaphore, CLOCK_MONOTONIC, &never));
-    SAY(sem_clockwait(&semaphore, CLOCK_MONOTONIC, &wrong));
-    SAY(sem_clockwait(&semaphore, CLOCK_THREAD_CPUTIME_ID, &never));
+    RECORD(sem_clockwait(&semaphore, CLOCK_MONOTONIC, &never));
+    RECORD(sem_clockwait(&semaphore, CLOCK_MONOTONIC, &wrong));
+    RECORD(sem_clockwait(&semaphore, CLOCK_THREAD_CPUTIME_ID, &never));
     finish_later();
     sem_destroy(&semaphore);
 }
@@ -236,12 +237,12 @@ SAME(locks_until_a_time_long_ago, false)
     int rc = 0;
 
     CHECK_INT(sem_init(&semaphore, 0, 0), 0);
-    SAY(sem_timedwait(&semaphore, &ago));
-    SAY(pthread_mutex_lock(&shared));
+    RECORD(sem_timedwait(&semaphore, &ago));
+    RECORD(pthread_mutex_lock(&shared));
     while (rc == 0)
         rc = pthread_cond_timedwait(&cond, &shared, &ago);
-    SAY(rc);
-    SAY(pthread_mutex_unlock(&shared));
+    RECORD(rc);
+    RECORD(pthread_mutex_unlock(&shared));
     sem_destroy(&semaphore);
 }
 
@@ -490,16 +491,16 @@ SAME(lock_a_file, true)
 {
     int a = open_file(), b = open_again(a);
 
-    SAY(flock(a, LOCK_EX));
-    SAY(flock(b, LOCK_EX | LOCK_NB));
+    RECORD(flock(a, LOCK_EX));
+    RECORD(flock(b, LOCK_EX | LOCK_NB));
     later(30, unlock, a);
-    SAY_AT_LEAST(30, flock(b, LOCK_SH));
-    SAY(flock(a, LOCK_SH));
-    SAY(flock(b, LOCK_UN));
+    RECORD_AT_LEAST(30, flock(b, LOCK_SH));
+    RECORD(flock(a, LOCK_SH));
+    RECORD(flock(b, LOCK_UN));
     finish_later();
     close(a);
     close(b);
-    SAY(flock(a, LOCK_EX));
+    RECORD(flock(a, LOCK_EX));
 }
 
 static struct flock whole_file(short type)
@@ -519,16 +520,16 @@ static void lock_by_description(void)
     struct flock lock = whole_file(F_WRLCK);
     int a = open_file(), b = open_again(a);
 
-    SAY(fcntl(a, F_OFD_SETLKW, &lock));
-    SAY(fcntl(b, F_OFD_SETLK, &lock));
+    RECORD(fcntl(a, F_OFD_SETLKW, &lock));
+    RECORD(fcntl(b, F_OFD_SETLK, &lock));
     later(30, unlock_description, a);
-    SAY_AT_LEAST(30, fcntl(b, F_OFD_SETLKW, &lock));
+    RECORD_AT_LEAST(30, fcntl(b, F_OFD_SETLKW, &lock));
     finish_later();
-    SAY(fcntl(a, F_GETFD));
-    SAY(fcntl(a, F_DUPFD_CLOEXEC, -1));
+    RECORD(fcntl(a, F_GETFD));
+    RECORD(fcntl(a, F_DUPFD_CLOEXEC, -1));
     close(a);
     close(b);
-    SAY(fcntl(a, F_OFD_SETLKW, &lock));
+    RECORD(fcntl(a, F_OFD_SETLKW, &lock));
 }
 
 IO_TEST(lock_a_file_by_its_description)
@@ -570,15 +571,15 @@ SAME(lock_a_file_that_another_process_has, true)
     make_pipe(go);
     for (int i = 0; i < 2; i++) {
         pid = lock_in_child(fd, go);
-        SAY(lockf(fd, F_TEST, 0));
+        RECORD(lockf(fd, F_TEST, 0));
         later(20, write_byte, go[1]);
         if (i == 0)
-            SAY(lockf(fd, F_LOCK, 0));
+            RECORD(lockf(fd, F_LOCK, 0));
         else
-            SAY(fcntl(fd, F_SETLKW, &lock));
-        SAY(lockf(fd, F_ULOCK, 0));
+            RECORD(fcntl(fd, F_SETLKW, &lock));
+        RECORD(lockf(fd, F_ULOCK, 0));
         CHECK_INT(waitpid(pid, &status, 0), pid);
-        SAY(status);
+        RECORD(status);
         finish_later();
     }
     close_both(go);

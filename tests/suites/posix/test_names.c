@@ -15,16 +15,16 @@ static void look_up(const char *host, const char *service, int flags, int family
     struct addrinfo *list = NULL;
     int eai = getaddrinfo(host, service, &hints, &list);
 
-    say("%s %s: %s", host != NULL ? host : "-", service != NULL ? service : "-",
-        eai == 0 ? "found" : gai_strerror(eai));
+    record("%s %s: %s", host != NULL ? host : "-", service != NULL ? service : "-",
+           eai == 0 ? "found" : gai_strerror(eai));
     if (eai != 0)
         return;
     for (const struct addrinfo *a = list; a != NULL; a = a->ai_next) {
         char text[64] = "", port[16] = "";
 
-        SAY(getnameinfo(a->ai_addr, a->ai_addrlen, text, sizeof text, port, sizeof port,
-                        NI_NUMERICHOST | NI_NUMERICSERV));
-        say("%d %s %s", a->ai_socktype, text, port);
+        RECORD(getnameinfo(a->ai_addr, a->ai_addrlen, text, sizeof text, port,
+                           sizeof port, NI_NUMERICHOST | NI_NUMERICSERV));
+        record("%d %s %s", a->ai_socktype, text, port);
     }
     freeaddrinfo(list);
 }
@@ -54,24 +54,25 @@ SAME(look_up_names, false)
     const struct sockaddr *address = (const struct sockaddr *)&in;
     char host[64] = "", service[16] = "";
 
-    SAY(getnameinfo(address, sizeof in, host, sizeof host, service, sizeof service, 0));
-    say("%s %s", host, service);
-    SAY(getnameinfo(address, sizeof in, host, 2, NULL, 0, 0));
-    SAY(getnameinfo(address, sizeof in, NULL, 0, service, sizeof service, 0));
-    SAY(getnameinfo(address, 3, host, sizeof host, NULL, 0, 0));
-    SAY(getnameinfo(address, sizeof in, NULL, 0, NULL, 0, 0));
+    RECORD(
+        getnameinfo(address, sizeof in, host, sizeof host, service, sizeof service, 0));
+    record("%s %s", host, service);
+    RECORD(getnameinfo(address, sizeof in, host, 2, NULL, 0, 0));
+    RECORD(getnameinfo(address, sizeof in, NULL, 0, service, sizeof service, 0));
+    RECORD(getnameinfo(address, 3, host, sizeof host, NULL, 0, 0));
+    RECORD(getnameinfo(address, sizeof in, NULL, 0, NULL, 0, 0));
 }
 
-static void say_entry(const struct hostent *entry)
+static void record_entry(const struct hostent *entry)
 {
     char text[64] = "";
 
     if (entry == NULL) {
-        say("h_errno %d", h_errno);
+        record("h_errno %d", h_errno);
         return;
     }
     inet_ntop(entry->h_addrtype, entry->h_addr_list[0], text, sizeof text);
-    say("%s %d %s", entry->h_name, entry->h_length, text);
+    record("%s %d %s", entry->h_name, entry->h_length, text);
 }
 
 SAME(look_up_hosts, false)
@@ -81,20 +82,20 @@ SAME(look_up_hosts, false)
     char buf[1024], few[8];
     int host_error = 0;
 
-    say_entry(gethostbyname("localhost"));
-    say_entry(gethostbyname("127.0.0.1"));
-    say_entry(gethostbyname2("::1", AF_INET6));
-    say_entry(gethostbyname(""));
-    say_entry(gethostbyname2("localhost", 12345));
-    say_entry(gethostbyaddr(&loopback, sizeof loopback, AF_INET));
-    SAY(gethostbyname_r("localhost", &entry, buf, sizeof buf, &found, &host_error));
-    say_entry(found);
-    SAY(gethostbyname_r("localhost", &entry, few, sizeof few, &found, &host_error));
-    SAY(gethostbyname2_r("localhost", AF_INET, &entry, buf, sizeof buf, &found,
-                         &host_error));
-    SAY(gethostbyaddr_r(&loopback, sizeof loopback, AF_INET, &entry, buf, sizeof buf,
-                        &found, &host_error));
-    say_entry(found);
+    record_entry(gethostbyname("localhost"));
+    record_entry(gethostbyname("127.0.0.1"));
+    record_entry(gethostbyname2("::1", AF_INET6));
+    record_entry(gethostbyname(""));
+    record_entry(gethostbyname2("localhost", 12345));
+    record_entry(gethostbyaddr(&loopback, sizeof loopback, AF_INET));
+    RECORD(gethostbyname_r("localhost", &entry, buf, sizeof buf, &found, &host_error));
+    record_entry(found);
+    RECORD(gethostbyname_r("localhost", &entry, few, sizeof few, &found, &host_error));
+    RECORD(gethostbyname2_r("localhost", AF_INET, &entry, buf, sizeof buf, &found,
+                            &host_error));
+    RECORD(gethostbyaddr_r(&loopback, sizeof loopback, AF_INET, &entry, buf, sizeof buf,
+                           &found, &host_error));
+    record_entry(found);
 }
 
 /*
@@ -175,27 +176,27 @@ SAME(requests_for_names_are_waited_for, true)
         list[i] = &requests[i];
     }
     list[REQUESTS] = NULL;
-    SAY(getaddrinfo_a(GAI_WAIT, list, REQUESTS + 1, NULL));
+    RECORD(getaddrinfo_a(GAI_WAIT, list, REQUESTS + 1, NULL));
     for (int i = 0; i < REQUESTS; i++) {
         done += gai_error(list[i]) == 0;
         freeaddrinfo(list[i]->ar_result);
         list[i]->ar_result = NULL;
     }
-    say("%d", done);
-    SAY(getaddrinfo_a(GAI_NOWAIT, list, REQUESTS, NULL));
+    record("%d", done);
+    RECORD(getaddrinfo_a(GAI_NOWAIT, list, REQUESTS, NULL));
     last[0] = NULL;
     last[1] = list[REQUESTS - 1];
     rc = gai_suspend(last, 2, NULL);
-    say("%d", rc == 0 || rc == EAI_ALLDONE); /* the result depends on the timing */
-    SAY(gai_error(list[REQUESTS - 1]));
-    SAY(gai_suspend(last, 2, NULL) == EAI_ALLDONE);
-    SAY(gai_suspend(last, 1, NULL) == EAI_ALLDONE);
+    record("%d", rc == 0 || rc == EAI_ALLDONE); /* the result depends on the timing */
+    RECORD(gai_error(list[REQUESTS - 1]));
+    RECORD(gai_suspend(last, 2, NULL) == EAI_ALLDONE);
+    RECORD(gai_suspend(last, 1, NULL) == EAI_ALLDONE);
     for (int i = 0; i < REQUESTS; i++) {
         last[0] = list[i];
         while (gai_error(list[i]) == EAI_INPROGRESS)
             gai_suspend(last, 1, NULL);
         freeaddrinfo(list[i]->ar_result);
     }
-    SAY(gai_suspend(last, 0, &wrong) == EAI_ALLDONE);
+    RECORD(gai_suspend(last, 0, &wrong) == EAI_ALLDONE);
     free(requests);
 }

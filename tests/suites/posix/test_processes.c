@@ -25,14 +25,14 @@ static pid_t start_shell(const char *script)
     return pid;
 }
 
-static void say_status(int status)
+static void record_status(int status)
 {
     if (WIFEXITED(status))
-        say("exited with %d", WEXITSTATUS(status));
+        record("exited with %d", WEXITSTATUS(status));
     else if (WIFSIGNALED(status))
-        say("killed by %d", WTERMSIG(status));
+        record("killed by %d", WTERMSIG(status));
     else
-        say("neither");
+        record("neither");
 }
 
 /* Wait until the child has stopped, and continue it. */
@@ -50,23 +50,23 @@ SAME(wait_for_a_child, true)
     int status = 0;
     pid_t pid = start_shell("sleep 0.05; exit 7");
 
-    say("%s", waitpid(pid, &status, 0) == pid ? "the child" : "another");
-    say_status(status);
-    SAY(waitpid(pid, &status, 0));
+    record("%s", waitpid(pid, &status, 0) == pid ? "the child" : "another");
+    record_status(status);
+    RECORD(waitpid(pid, &status, 0));
     pid = start_shell("kill -9 $$");
-    say("%s", wait4(pid, &status, 0, &usage) == pid ? "the child" : "another");
-    say_status(status);
-    say("%s", usage.ru_maxrss > 0 ? "its usage" : "no usage");
+    record("%s", wait4(pid, &status, 0, &usage) == pid ? "the child" : "another");
+    record_status(status);
+    record("%s", usage.ru_maxrss > 0 ? "its usage" : "no usage");
     pid = start_shell("kill -STOP $$; exit 8");
-    SAY(waitpid(pid, &status, WNOHANG));
+    RECORD(waitpid(pid, &status, WNOHANG));
     later(20, continue_stopped, pid);
-    say("%s", wait(&status) == pid ? "the child" : "another");
-    say_status(status);
+    record("%s", wait(&status) == pid ? "the child" : "another");
+    record_status(status);
     finish_later();
-    SAY(wait(&status));
-    SAY(wait3(&status, 0, NULL));
-    SAY(waitpid(pid, &status, 0x40));
-    SAY(waitpid(1, NULL, 0));
+    RECORD(wait(&status));
+    RECORD(wait3(&status, 0, NULL));
+    RECORD(waitpid(pid, &status, 0x40));
+    RECORD(waitpid(1, NULL, 0));
 }
 
 SAME(wait_for_a_child_by_what_it_did, true)
@@ -74,18 +74,18 @@ SAME(wait_for_a_child_by_what_it_did, true)
     siginfo_t info = {0};
     pid_t pid = start_shell("sleep 0.05; exit 7");
 
-    SAY(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT));
-    say("%s %d %d", info.si_pid == pid ? "the child" : "another", info.si_code,
-        info.si_status);
-    SAY(waitid(P_PID, (id_t)pid, test_under_valgrind() ? &info : NULL, WEXITED));
-    SAY(waitid(P_PID, (id_t)pid, &info, WEXITED));
+    RECORD(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT));
+    record("%s %d %d", info.si_pid == pid ? "the child" : "another", info.si_code,
+           info.si_status);
+    RECORD(waitid(P_PID, (id_t)pid, test_under_valgrind() ? &info : NULL, WEXITED));
+    RECORD(waitid(P_PID, (id_t)pid, &info, WEXITED));
     pid = start_shell("kill -STOP $$; exit 9");
-    SAY(waitid(P_PID, (id_t)pid, &info, WSTOPPED));
-    say("%s %d", info.si_pid == pid ? "the child" : "another", info.si_code);
+    RECORD(waitid(P_PID, (id_t)pid, &info, WSTOPPED));
+    record("%s %d", info.si_pid == pid ? "the child" : "another", info.si_code);
     kill(pid, SIGCONT);
-    SAY(waitid(P_ALL, 0, &info, WEXITED));
-    say("%s %d", info.si_pid == pid ? "the child" : "another", info.si_status);
-    SAY(waitid(P_ALL, 0, &info, WEXITED));
+    RECORD(waitid(P_ALL, 0, &info, WEXITED));
+    record("%s %d", info.si_pid == pid ? "the child" : "another", info.si_status);
+    RECORD(waitid(P_ALL, 0, &info, WEXITED));
 }
 
 /* Start a child that calls PTRACE_TRACEME and stops after a while. */
@@ -102,12 +102,12 @@ static pid_t start_traced(void)
     return pid;
 }
 
-static void say_stop(int status)
+static void record_stop(int status)
 {
     if (WIFSTOPPED(status))
-        say("stopped by %d", WSTOPSIG(status));
+        record("stopped by %d", WSTOPSIG(status));
     else
-        say_status(status);
+        record_status(status);
 }
 
 /* A tracer is notified when its child stops, even without WSTOPPED. */
@@ -120,24 +120,24 @@ SAME(wait_for_a_child_that_is_traced, true)
     if (test_under_valgrind())
         test_skip("no children that are traced here");
     pid = start_traced();
-    say("%s", waitpid(pid, &status, 0) == pid ? "the child" : "another");
-    say_stop(status);
-    SAY(ptrace(PTRACE_CONT, pid, NULL, NULL));
-    SAY(waitid(P_PID, (id_t)pid, &info, WEXITED));
-    say("%d %d", info.si_code, info.si_status);
+    record("%s", waitpid(pid, &status, 0) == pid ? "the child" : "another");
+    record_stop(status);
+    RECORD(ptrace(PTRACE_CONT, pid, NULL, NULL));
+    RECORD(waitid(P_PID, (id_t)pid, &info, WEXITED));
+    record("%d %d", info.si_code, info.si_status);
     pid = start_traced();
-    SAY(waitid(P_PID, (id_t)pid, &info, WEXITED));
-    say("%d %d", info.si_code, info.si_status);
-    SAY(ptrace(PTRACE_CONT, pid, NULL, NULL));
-    say("%s", waitpid(pid, &status, 0) == pid ? "the child" : "another");
-    say_stop(status);
+    RECORD(waitid(P_PID, (id_t)pid, &info, WEXITED));
+    record("%d %d", info.si_code, info.si_status);
+    RECORD(ptrace(PTRACE_CONT, pid, NULL, NULL));
+    record("%s", waitpid(pid, &status, 0) == pid ? "the child" : "another");
+    record_stop(status);
 }
 
 SAME(run_a_command, true)
 {
-    SAY(system("sleep 0.05; exit 3"));
-    SAY(system("exit 0"));
-    say("%s", system(NULL) != 0 ? "a shell" : "no shell");
+    RECORD(system("sleep 0.05; exit 3"));
+    RECORD(system("exit 0"));
+    record("%s", system(NULL) != 0 ? "a shell" : "no shell");
 }
 
 /*
@@ -158,9 +158,9 @@ SAME(command_has_the_signal_mask_of_its_caller, true)
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
     pthread_sigmask(SIG_SETMASK, &set, &before);
-    SAY(system(self));
-    SAY(system(thread));
-    SAY(pclose(popen(self, "r")));
+    RECORD(system(self));
+    RECORD(system(thread));
+    RECORD(pclose(popen(self, "r")));
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -180,16 +180,16 @@ static void wait_for_signals(void)
 
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
-    SAY_AT_LEAST(30, sigtimedwait(&set, &info, &span));
+    RECORD_AT_LEAST(30, sigtimedwait(&set, &info, &span));
     later(20, send_signal, SIGUSR1);
-    SAY(sigwaitinfo(&set, &info));
-    say("%d %s", info.si_signo, info.si_pid == getpid() ? "from here" : "?");
+    RECORD(sigwaitinfo(&set, &info));
+    record("%d %s", info.si_signo, info.si_pid == getpid() ? "from here" : "?");
     finish_later();
     later(20, send_signal, SIGUSR1);
-    SAY(sigwait(&set, &signo));
-    say("%d", signo);
+    RECORD(sigwait(&set, &signo));
+    record("%d", signo);
     finish_later();
-    SAY(sigtimedwait(&set, &info, &wrong));
+    RECORD(sigtimedwait(&set, &info, &wrong));
 }
 
 /*
@@ -235,25 +235,25 @@ static void begin_pauses(void)
     CHECK_INT(sigaction(SIGUSR2, &action, NULL), 0);
 }
 
-static void say_handled(void)
+static void record_handled(void)
 {
     sigset_t mask;
 
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
-    say("handled %d and %d, blocked %d and %d", handled[SIGUSR1], handled[SIGUSR2],
-        sigismember(&mask, SIGUSR1), sigismember(&mask, SIGUSR2));
+    record("handled %d and %d, blocked %d and %d", handled[SIGUSR1], handled[SIGUSR2],
+           sigismember(&mask, SIGUSR1), sigismember(&mask, SIGUSR2));
 }
 
 SAME(pause_until_a_handler_has_run, true)
 {
     begin_pauses();
     later(20, signal_pauser, SIGUSR1);
-    SAY(pause());
-    say_handled();
+    RECORD(pause());
+    record_handled();
     finish_later();
     later(20, signal_pauser, SIGUSR2);
-    SAY(pause());
-    say_handled();
+    RECORD(pause());
+    record_handled();
     finish_later();
 }
 
@@ -269,25 +269,25 @@ SAME(suspend_until_a_blocked_signal_is_handled, true)
     sigaddset(&both, SIGUSR2);
     pthread_sigmask(SIG_BLOCK, &both, NULL);
     later(20, signal_pauser, SIGUSR1);
-    SAY(sigsuspend(&none));
-    say_handled();
+    RECORD(sigsuspend(&none));
+    record_handled();
     finish_later();
     signal_pauser(SIGUSR1);
-    SAY(sigsuspend(&none)); /* the signal is already pending */
-    say_handled();
+    RECORD(sigsuspend(&none)); /* the signal is already pending */
+    record_handled();
     signal_pauser(SIGUSR1);
     later(20, signal_pauser, SIGUSR2);
-    SAY(sigsuspend(&first)); /* SIGUSR1 remains blocked */
-    say_handled();
+    RECORD(sigsuspend(&first)); /* SIGUSR1 remains blocked */
+    record_handled();
     finish_later();
-    SAY(sigsuspend(&none));
-    say_handled();
+    RECORD(sigsuspend(&none));
+    record_handled();
     later(20, signal_pauser, SIGUSR2);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    SAY(sigpause(SIGUSR2));
+    RECORD(sigpause(SIGUSR2));
 #pragma GCC diagnostic pop
-    say_handled();
+    record_handled();
     finish_later();
     pthread_sigmask(SIG_UNBLOCK, &both, NULL);
 }
@@ -304,8 +304,8 @@ SAME(ignored_signals_do_not_end_a_pause, true)
     signal(SIGUSR1, SIG_IGN);
     signal_pauser(SIGUSR1);
     later(20, signal_pauser, SIGUSR2);
-    SAY(sigsuspend(&none));
-    say_handled();
+    RECORD(sigsuspend(&none));
+    record_handled();
     finish_later();
     pthread_sigmask(SIG_UNBLOCK, &first, NULL);
 }
@@ -422,26 +422,26 @@ IO_TEST(file_in_use_by_a_task_is_free_in_a_child_with_a_loop)
 
 /* ---- wordexp() --------------------------------------------------------------------- */
 
-static void say_words(const char *text, int flags)
+static void record_words(const char *text, int flags)
 {
     wordexp_t words = {.we_wordc = 0};
     int rc = wordexp(text, &words, flags);
 
-    say("%s: %d", text, rc);
+    record("%s: %d", text, rc);
     if (rc != 0)
         return;
     for (size_t i = 0; i < words.we_wordc; i++)
-        say("%s", words.we_wordv[i]);
+        record("%s", words.we_wordv[i]);
     wordfree(&words);
 }
 
 SAME(words_are_expanded_by_commands, true)
 {
-    say_words("a 'b c' $(sleep 0.05; echo d e) `echo f`", 0);
-    say_words("a$((1 + 2))", 0);
-    say_words("plain", 0);
-    say_words("$(echo no)", WRDE_NOCMD);
-    say_words("$(", 0);
+    record_words("a 'b c' $(sleep 0.05; echo d e) `echo f`", 0);
+    record_words("a$((1 + 2))", 0);
+    record_words("plain", 0);
+    record_words("$(echo no)", WRDE_NOCMD);
+    record_words("$(", 0);
 }
 
 /* ---- children on the task's stack -------------------------------------------------- */
@@ -481,15 +481,15 @@ static void begin_child(void)
  * Record the child's exit status, which is 5 if the child has read the byte. Check that
  * tasks in the parent can wait again.
  */
-static void say_child(pid_t pid)
+static void record_child(pid_t pid)
 {
     int status = 0;
 
-    say("%d", waitpid(pid, &status, 0) == pid);
-    SAY(WEXITSTATUS(status));
+    record("%d", waitpid(pid, &status, 0) == pid);
+    RECORD(WEXITSTATUS(status));
     CHECK_INT(pthread_join(writer, NULL), 0);
     later(20, write_byte, byte_to_read[1]);
-    SAY(read(byte_to_read[0], &(char){0}, 1));
+    RECORD(read(byte_to_read[0], &(char){0}, 1));
     finish_later();
 }
 
@@ -502,7 +502,7 @@ SAME(a_child_of_vfork_blocks, true)
     pid = vfork();
     if (pid == 0)
         read_and_exit();
-    say_child(pid);
+    record_child(pid);
     close_both(byte_to_read);
 }
 
@@ -515,11 +515,11 @@ SAME(a_child_of_a_fork_without_handlers_blocks, true)
     pid = _Fork();
     if (pid == 0)
         read_and_exit();
-    say_child(pid);
+    record_child(pid);
     begin_child();
     pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
     if (pid == 0)
         read_and_exit();
-    say_child(pid);
+    record_child(pid);
     close_both(byte_to_read);
 }

@@ -23,7 +23,7 @@ static void read_all(int fd)
     char buf[70000];
     ssize_t n = read(fd, buf, sizeof buf);
 
-    say("read %zd, %.*s", n, n < 10 ? (int)(n > 0 ? n : 0) : 10, buf);
+    record("read %zd, %.*s", n, n < 10 ? (int)(n > 0 ? n : 0) : 10, buf);
 }
 
 SAME(splice_between_pipes_and_sockets, true)
@@ -34,18 +34,18 @@ SAME(splice_between_pipes_and_sockets, true)
     make_pipe(b);
     make_tcp(s);
     later(20, write_byte, a[1]);
-    SAY(splice(a[0], NULL, b[1], NULL, 100, 0));
+    RECORD(splice(a[0], NULL, b[1], NULL, 100, 0));
     read_all(b[0]);
     later(20, write_byte, s[0]);
-    SAY(splice(s[1], NULL, a[1], NULL, 100, 0));
-    SAY(splice(a[0], NULL, s[1], NULL, 100, SPLICE_F_MOVE));
+    RECORD(splice(s[1], NULL, a[1], NULL, 100, 0));
+    RECORD(splice(a[0], NULL, s[1], NULL, 100, SPLICE_F_MOVE));
     read_all(s[0]);
-    SAY(splice(a[0], NULL, b[1], NULL, 100, SPLICE_F_NONBLOCK));
-    SAY(splice(s[0], NULL, s[1], NULL, 100, 0)); /* neither end is a pipe */
+    RECORD(splice(a[0], NULL, b[1], NULL, 100, SPLICE_F_NONBLOCK));
+    RECORD(splice(s[0], NULL, s[1], NULL, 100, 0)); /* neither end is a pipe */
     close(a[1]);
-    SAY(splice(a[0], NULL, b[1], NULL, 100, 0)); /* end of file */
+    RECORD(splice(a[0], NULL, b[1], NULL, 100, 0)); /* end of file */
     close(s[0]);
-    SAY(splice(s[1], NULL, b[1], NULL, 100, 0));
+    RECORD(splice(s[1], NULL, b[1], NULL, 100, 0));
     close(a[0]);
     close_both(b);
     close(s[1]);
@@ -68,17 +68,17 @@ SAME(splice_waits_for_room, true)
     make_pipe(b);
     CHECK_INT(write(b[1], full, sizeof full), sizeof full);
     CHECK_INT(write(a[1], "hello", 5), 5);
-    SAY(tee(a[0], b[1], 5, SPLICE_F_NONBLOCK));
+    RECORD(tee(a[0], b[1], 5, SPLICE_F_NONBLOCK));
     later(20, drain, b[0]);
-    SAY(tee(a[0], b[1], 5, 0));
+    RECORD(tee(a[0], b[1], 5, 0));
     read_all(b[0]);
     read_all(a[0]);
     later(20, write_byte, a[1]);
-    SAY(tee(a[0], b[1], 5, 0));
+    RECORD(tee(a[0], b[1], 5, 0));
     read_all(b[0]);
     CHECK_INT(write(b[1], full, sizeof full), sizeof full);
     later(20, drain, b[0]);
-    SAY(vmsplice(b[1], &(struct iovec){"world", 5}, 1, 0));
+    RECORD(vmsplice(b[1], &(struct iovec){"world", 5}, 1, 0));
     read_all(b[0]);
     finish_later();
     close_both(a);
@@ -105,7 +105,7 @@ SAME(splice_to_a_socket_that_is_read_slowly, true)
             total += (size_t)moved;
         }
     }
-    say("%zu", total);
+    record("%zu", total);
     shutdown(s[1], SHUT_WR);
     finish_later();
     close_both(p);
@@ -120,16 +120,16 @@ SAME(read_and_write_with_flags, true)
 
     make_pipe(p);
     later(20, write_byte, p[1]);
-    SAY(preadv2(p[0], &to, 1, -1, 0));
-    SAY(preadv2(p[0], &to, 1, -1, RWF_NOWAIT));
-    SAY(pwritev2(p[1], &from, 1, -1, 0));
-    SAY(preadv2(p[0], &to, 1, -1, RWF_HIPRI));
-    SAY(preadv2(p[0], &to, 1, 0, 0)); /* ESPIPE */
-    SAY(preadv2(p[0], &to, 1, -1, 1 << 30));
-    SAY(pwritev2(p[1], &from, 1, 7, 0));
+    RECORD(preadv2(p[0], &to, 1, -1, 0));
+    RECORD(preadv2(p[0], &to, 1, -1, RWF_NOWAIT));
+    RECORD(pwritev2(p[1], &from, 1, -1, 0));
+    RECORD(preadv2(p[0], &to, 1, -1, RWF_HIPRI));
+    RECORD(preadv2(p[0], &to, 1, 0, 0)); /* ESPIPE */
+    RECORD(preadv2(p[0], &to, 1, -1, 1 << 30));
+    RECORD(pwritev2(p[1], &from, 1, 7, 0));
     finish_later();
     close_both(p);
-    SAY(preadv2(p[0], &to, 1, -1, 0));
+    RECORD(preadv2(p[0], &to, 1, -1, 0));
 }
 
 /* ---- FIFOs ------------------------------------------------------------------------- */
@@ -157,10 +157,10 @@ static void open_other_end(int flags)
     other_end = open(path, flags | O_CLOEXEC);
 }
 
-static void say_mode(int fd)
+static void record_mode(int fd)
 {
-    say("%s, %s", fcntl(fd, F_GETFL) & O_NONBLOCK ? "O_NONBLOCK" : "blocking",
-        fcntl(fd, F_GETFD) & FD_CLOEXEC ? "FD_CLOEXEC" : "inherited");
+    record("%s, %s", fcntl(fd, F_GETFL) & O_NONBLOCK ? "O_NONBLOCK" : "blocking",
+           fcntl(fd, F_GETFD) & FD_CLOEXEC ? "FD_CLOEXEC" : "inherited");
 }
 
 /*
@@ -175,13 +175,13 @@ SAME(open_a_fifo_to_read, true)
     make_fifo();
     later(20, open_other_end, O_WRONLY);
     fd = open(path, O_RDONLY | O_CLOEXEC);
-    say("%s", fd >= 0 ? "open" : strerrorname_np(errno));
-    say_mode(fd);
+    record("%s", fd >= 0 ? "open" : strerrorname_np(errno));
+    record_mode(fd);
     finish_later();
     CHECK_INT(write(other_end, "x", 1), 1);
-    SAY(read(fd, &byte, 1));
+    RECORD(read(fd, &byte, 1));
     close(other_end);
-    SAY(read(fd, &byte, 1));
+    RECORD(read(fd, &byte, 1));
     close(fd);
     remove_fifo();
 }
@@ -193,19 +193,19 @@ SAME(open_a_fifo_to_write, true)
     make_fifo();
     later(20, open_other_end, O_RDONLY);
     fd = openat(AT_FDCWD, path, O_WRONLY | O_CREAT, 0600);
-    say("%s", fd >= 0 ? "open" : strerrorname_np(errno));
-    say_mode(fd);
+    record("%s", fd >= 0 ? "open" : strerrorname_np(errno));
+    record_mode(fd);
     finish_later();
-    SAY(write(fd, "x", 1));
+    RECORD(write(fd, "x", 1));
     close(fd);
     close(other_end);
-    SAY(open(path, O_WRONLY | O_NONBLOCK));
-    SAY(open(path, O_WRONLY | O_CREAT | O_EXCL, 0600));
+    RECORD(open(path, O_WRONLY | O_NONBLOCK));
+    RECORD(open(path, O_WRONLY | O_CREAT | O_EXCL, 0600));
     remove_fifo();
-    SAY(open(path, O_RDONLY));
+    RECORD(open(path, O_RDONLY));
     fd = open("/tmp", O_TMPFILE | O_RDWR, 0640);
     CHECK(fd >= 0);
-    say_mode(fd);
+    record_mode(fd);
     close(fd);
 }
 
@@ -222,22 +222,22 @@ SAME(open_a_fifo_whose_writer_goes_at_once, true)
     make_fifo();
     later(20, open_briefly, O_WRONLY);
     fd = open(path, O_RDONLY);
-    SAY(read(fd, &byte, 1));
+    RECORD(read(fd, &byte, 1));
     finish_later();
     close(fd);
     remove_fifo();
 }
 
-static void say_stream(FILE *file)
+static void record_stream(FILE *file)
 {
     int flags = file != NULL ? fcntl(fileno(file), F_GETFL) : 0;
 
-    say("%s", file != NULL ? "open" : strerrorname_np(errno));
+    record("%s", file != NULL ? "open" : strerrorname_np(errno));
     if (file == NULL)
         return;
-    say_mode(fileno(file));
-    say("%s%s", flags & O_APPEND ? "O_APPEND, " : "",
-        (flags & O_ACCMODE) == O_RDONLY ? "to read" : "to write");
+    record_mode(fileno(file));
+    record("%s%s", flags & O_APPEND ? "O_APPEND, " : "",
+           (flags & O_ACCMODE) == O_RDONLY ? "to read" : "to write");
 }
 
 /* Test all modes of fopen(), including the letters for O_APPEND, O_CLOEXEC and O_EXCL. */
@@ -252,21 +252,21 @@ SAME(open_a_fifo_as_a_stream, true)
 
         later(20, open_other_end, reads ? O_WRONLY : O_RDONLY);
         file = i % 2 == 0 ? fopen(path, modes[i]) : fopen64(path, modes[i]);
-        say_stream(file);
+        record_stream(file);
         finish_later();
         if (reads)
             write_byte(other_end);
-        SAY(reads ? getc(file) : putc('x', file));
-        SAY(fclose(file));
+        RECORD(reads ? getc(file) : putc('x', file));
+        RECORD(fclose(file));
         close(other_end);
     }
     file = fopen(path, "r+");
-    say("%s", file != NULL ? "open at once" : strerrorname_np(errno));
+    record("%s", file != NULL ? "open at once" : strerrorname_np(errno));
     fclose(file);
-    say_stream(fopen(path, "wx"));
-    say_stream(fopen(path, "q"));
+    record_stream(fopen(path, "wx"));
+    record_stream(fopen(path, "q"));
     remove_fifo();
-    say_stream(fopen(path, "r"));
+    record_stream(fopen(path, "r"));
 }
 
 static int open_both_ways(void *arg)
@@ -329,24 +329,24 @@ static void exchange_messages(void)
     struct msqid_ds status;
 
     CHECK(queue >= 0);
-    SAY(msgsnd(queue, &m, sizeof m.text, 0));
-    SAY(msgrcv(queue, &m, sizeof m.text, 7, IPC_NOWAIT));
-    SAY(msgrcv(queue, &m, sizeof m.text, 3, MSG_COPY));
-    SAY(msgrcv(queue, &m, sizeof m.text, 3, 0));
+    RECORD(msgsnd(queue, &m, sizeof m.text, 0));
+    RECORD(msgrcv(queue, &m, sizeof m.text, 7, IPC_NOWAIT));
+    RECORD(msgrcv(queue, &m, sizeof m.text, 3, MSG_COPY));
+    RECORD(msgrcv(queue, &m, sizeof m.text, 3, 0));
     later(20, send_message, queue);
-    SAY(msgrcv(queue, &m, sizeof m.text, 7, 0));
-    say("%ld %s", m.type, m.text);
+    RECORD(msgrcv(queue, &m, sizeof m.text, 7, 0));
+    record("%ld %s", m.type, m.text);
     finish_later();
     CHECK_INT(msgctl(queue, IPC_STAT, &status), 0);
     status.msg_qbytes = sizeof m.text;
     CHECK_INT(msgctl(queue, IPC_SET, &status), 0);
-    SAY(msgsnd(queue, &m, sizeof m.text, 0));
-    SAY(msgsnd(queue, &m, sizeof m.text, IPC_NOWAIT));
+    RECORD(msgsnd(queue, &m, sizeof m.text, 0));
+    RECORD(msgsnd(queue, &m, sizeof m.text, IPC_NOWAIT));
     later(20, receive_message, queue);
-    SAY(msgsnd(queue, &m, sizeof m.text, 0));
+    RECORD(msgsnd(queue, &m, sizeof m.text, 0));
     finish_later();
     CHECK_INT(msgctl(queue, IPC_RMID, NULL), 0);
-    SAY(msgrcv(queue, &m, sizeof m.text, 7, 0));
+    RECORD(msgrcv(queue, &m, sizeof m.text, 7, 0));
 }
 
 IO_TEST(messages_of_system_v)
@@ -367,15 +367,16 @@ static void use_semaphores(void)
 
     CHECK(set >= 0);
     later(20, raise_by_two, set);
-    SAY(semop(set, down, 2));
-    SAY_AT_LEAST(20, semtimedop(set, down, 1, &(struct timespec){.tv_nsec = 20000000}));
+    RECORD(semop(set, down, 2));
+    RECORD_AT_LEAST(20,
+                    semtimedop(set, down, 1, &(struct timespec){.tv_nsec = 20000000}));
     down[0].sem_flg = IPC_NOWAIT;
-    SAY(semop(set, down, 1));
-    SAY(semop(set, down, 0));
-    SAY(semop(set, &(struct sembuf){.sem_op = 0}, 1));
+    RECORD(semop(set, down, 1));
+    RECORD(semop(set, down, 0));
+    RECORD(semop(set, &(struct sembuf){.sem_op = 0}, 1));
     finish_later();
     CHECK_INT(semctl(set, 0, IPC_RMID), 0);
-    SAY(semop(set, down, 1));
+    RECORD(semop(set, down, 1));
 }
 
 IO_TEST(semaphores_of_system_v)
@@ -396,19 +397,19 @@ SAME(write_to_the_disk, false)
     CHECK_INT(ftruncate(fd, 4096), 0);
     memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     memory[0] = 'x';
-    SAY(msync(memory, 4096, MS_SYNC));
-    SAY(msync(memory, 4096, MS_ASYNC));
-    SAY(msync(memory + 1, 1, MS_SYNC));
+    RECORD(msync(memory, 4096, MS_SYNC));
+    RECORD(msync(memory, 4096, MS_ASYNC));
+    RECORD(msync(memory + 1, 1, MS_SYNC));
     munmap(memory, 4096);
-    SAY(fsync(fd));
-    SAY(fdatasync(fd));
-    SAY(sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE));
-    SAY(fsync(p[0]));
+    RECORD(fsync(fd));
+    RECORD(fdatasync(fd));
+    RECORD(sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE));
+    RECORD(fsync(p[0]));
     close_both(p);
     close(fd);
-    SAY(fsync(fd));
-    SAY(fdatasync(fd));
-    SAY(syncfs(fd));
+    RECORD(fsync(fd));
+    RECORD(fdatasync(fd));
+    RECORD(syncfs(fd));
 }
 
 struct syncing {
@@ -570,27 +571,27 @@ SAME(messages_wait_in_a_posix_queue, true)
     if (mail < 0)
         return; /* not every kernel supports message queues */
     later(20, post_message, mail);
-    SAY(mq_receive(mail, text, sizeof text, &priority));
-    say("%.5s, %u", text, priority);
-    SAY(mq_timedreceive(mail, text, sizeof text, NULL, &due));
-    say("%d", has_come(CLOCK_REALTIME, &due));
-    SAY(mq_timedreceive(mail, text, sizeof text, NULL, &wrong));
-    SAY(mq_timedreceive(mail, text, sizeof text, NULL, &past));
-    SAY(mq_receive(mail, text, 1, NULL));
-    SAY(mq_send(mail, "full", 4, 1));
+    RECORD(mq_receive(mail, text, sizeof text, &priority));
+    record("%.5s, %u", text, priority);
+    RECORD(mq_timedreceive(mail, text, sizeof text, NULL, &due));
+    record("%d", has_come(CLOCK_REALTIME, &due));
+    RECORD(mq_timedreceive(mail, text, sizeof text, NULL, &wrong));
+    RECORD(mq_timedreceive(mail, text, sizeof text, NULL, &past));
+    RECORD(mq_receive(mail, text, 1, NULL));
+    RECORD(mq_send(mail, "full", 4, 1));
     due = from_now(CLOCK_REALTIME, 15);
-    SAY(mq_timedsend(mail, "x", 1, 0, &due));
-    say("%d", has_come(CLOCK_REALTIME, &due));
+    RECORD(mq_timedsend(mail, "x", 1, 0, &due));
+    record("%d", has_come(CLOCK_REALTIME, &due));
     later(20, take_message, mail);
-    SAY(mq_send(mail, "more", 4, 1));
+    RECORD(mq_send(mail, "more", 4, 1));
     /* a message is already in the queue */
-    SAY(mq_timedreceive(mail, text, sizeof text, NULL, &due));
-    SAY(mq_send(mail, text, 17, 1));
+    RECORD(mq_timedreceive(mail, text, sizeof text, NULL, &due));
+    RECORD(mq_send(mail, text, 17, 1));
     finish_later();
-    SAY(mq_setattr(mail, &(struct mq_attr){.mq_flags = O_NONBLOCK}, NULL));
-    SAY(mq_receive(mail, text, sizeof text, NULL));
-    SAY(mq_close(mail));
-    SAY(mq_receive(mail, text, sizeof text, NULL));
+    RECORD(mq_setattr(mail, &(struct mq_attr){.mq_flags = O_NONBLOCK}, NULL));
+    RECORD(mq_receive(mail, text, sizeof text, NULL));
+    RECORD(mq_close(mail));
+    RECORD(mq_receive(mail, text, sizeof text, NULL));
 }
 
 /* ---- asynchronous I/O -------------------------------------------------------------- */
@@ -605,22 +606,22 @@ SAME(aio_is_waited_for, true)
 
     make_unix(both, SOCK_STREAM);
     reading.aio_fildes = both[0];
-    SAY(aio_read(&reading));
-    SAY_AT_LEAST(15, aio_suspend(list, 2, &span));
-    SAY(aio_suspend(list, 2, &wrong));
+    RECORD(aio_read(&reading));
+    RECORD_AT_LEAST(15, aio_suspend(list, 2, &span));
+    RECORD(aio_suspend(list, 2, &wrong));
     later(20, write_byte, both[1]);
-    SAY(aio_suspend(list, 2, NULL));
-    SAY(aio_error(&reading));
-    SAY(aio_return(&reading));
-    SAY(aio_suspend(list, 2, NULL)); /* returns at once: the operation has finished */
+    RECORD(aio_suspend(list, 2, NULL));
+    RECORD(aio_error(&reading));
+    RECORD(aio_return(&reading));
+    RECORD(aio_suspend(list, 2, NULL)); /* returns at once: the operation has finished */
     finish_later();
     close_both(both);
 }
 
-static void say_operations(struct aiocb *const *list, int n)
+static void record_operations(struct aiocb *const *list, int n)
 {
     for (int i = 0; i < n; i++)
-        say("%d: %d, %d", i, aio_error(list[i]), (int)aio_return(list[i]));
+        record("%d: %d, %d", i, aio_error(list[i]), (int)aio_return(list[i]));
 }
 
 SAME(a_list_of_aio_is_waited_for, true)
@@ -642,22 +643,22 @@ SAME(a_list_of_aio_is_waited_for, true)
     reading.aio_lio_opcode = LIO_READ;
     writing.aio_lio_opcode = LIO_WRITE;
     later(20, write_byte, both[1]);
-    SAY(lio_listio(LIO_WAIT, all, 4, NULL));
-    say_operations((struct aiocb *const[]){&reading, &writing}, 2);
+    RECORD(lio_listio(LIO_WAIT, all, 4, NULL));
+    record_operations((struct aiocb *const[]){&reading, &writing}, 2);
     finish_later();
     later(20, write_byte, both[1]);
-    SAY(lio_listio(LIO_WAIT, some, 2, NULL)); /* EIO */
-    say_operations(some, 2);
+    RECORD(lio_listio(LIO_WAIT, some, 2, NULL)); /* EIO */
+    record_operations(some, 2);
     finish_later();
     later(20, write_byte, both[1]);
-    SAY(lio_listio(LIO_WAIT, few, 2, NULL)); /* EIO */
-    say_operations((struct aiocb *const[]){&reading}, 1);
+    RECORD(lio_listio(LIO_WAIT, few, 2, NULL)); /* EIO */
+    record_operations((struct aiocb *const[]){&reading}, 1);
     finish_later();
-    SAY(lio_listio(LIO_WAIT, none, 1, NULL));
-    SAY(lio_listio(LIO_WAIT, bad, 1, NULL)); /* EINVAL */
-    SAY(lio_listio(LIO_WAIT, odd, 1, NULL)); /* EIO */
-    say_operations(odd, 1);
-    SAY(lio_listio(77, all, 4, NULL));
+    RECORD(lio_listio(LIO_WAIT, none, 1, NULL));
+    RECORD(lio_listio(LIO_WAIT, bad, 1, NULL)); /* EINVAL */
+    RECORD(lio_listio(LIO_WAIT, odd, 1, NULL)); /* EIO */
+    record_operations(odd, 1);
+    RECORD(lio_listio(77, all, 4, NULL));
     close_both(both);
 }
 
@@ -681,17 +682,17 @@ SAME(counters_are_waited_for, true)
     int fd = eventfd(0, 0);
 
     later(20, count_two, fd);
-    SAY(eventfd_read(fd, &count));
-    say("%d", (int)count);
+    RECORD(eventfd_read(fd, &count));
+    record("%d", (int)count);
     finish_later();
-    SAY(eventfd_write(fd, (eventfd_t)-2));
+    RECORD(eventfd_write(fd, (eventfd_t)-2));
     later(20, uncount, fd);
-    SAY(eventfd_write(fd, 5));
+    RECORD(eventfd_write(fd, 5));
     finish_later();
-    SAY(eventfd_read(fd, &count));
-    say("%d", (int)count);
+    RECORD(eventfd_read(fd, &count));
+    record("%d", (int)count);
     fcntl(fd, F_SETFL, O_NONBLOCK);
-    SAY(eventfd_read(fd, &count));
+    RECORD(eventfd_read(fd, &count));
     close(fd);
-    SAY(eventfd_read(fd, &count));
+    RECORD(eventfd_read(fd, &count));
 }

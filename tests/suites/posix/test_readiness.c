@@ -13,10 +13,10 @@
 #include <sys/select.h>
 #include <time.h>
 
-static void say_fds(const struct pollfd *fds, int n)
+static void record_fds(const struct pollfd *fds, int n)
 {
     for (int i = 0; i < n; i++)
-        say("revents %x", (unsigned)fds[i].revents);
+        record("revents %x", (unsigned)fds[i].revents);
 }
 
 SAME(poll_two, true)
@@ -30,23 +30,23 @@ SAME(poll_two, true)
     fds[0] = (struct pollfd){.fd = a[0], .events = POLLIN};
     fds[1] = (struct pollfd){.fd = b[0], .events = POLLIN | POLLPRI};
     fds[2] = (struct pollfd){.fd = -1, .events = POLLIN};
-    SAY(poll(fds, 3, 0));
-    SAY_AT_LEAST(30, poll(fds, 3, 30));
-    SAY_AT_LEAST(30, ppoll(fds, 3, &span, NULL));
+    RECORD(poll(fds, 3, 0));
+    RECORD_AT_LEAST(30, poll(fds, 3, 30));
+    RECORD_AT_LEAST(30, ppoll(fds, 3, &span, NULL));
     later(20, write_byte, a[1]);
-    SAY(poll(fds, 3, -1));
-    say_fds(fds, 3);
+    RECORD(poll(fds, 3, -1));
+    record_fds(fds, 3);
     finish_later();
     fds[0].fd = -2;
     later(20, close_fd, b[1]);
-    SAY(ppoll(fds, 3, NULL, NULL));
-    say_fds(fds, 3);
+    RECORD(ppoll(fds, 3, NULL, NULL));
+    record_fds(fds, 3);
     finish_later();
     close_both(a);
     close(b[0]);
-    SAY(poll(fds + 1, 1, -1));
-    say_fds(fds, 3);
-    SAY_AT_LEAST(20, poll(NULL, 0, 20));
+    RECORD(poll(fds + 1, 1, -1));
+    record_fds(fds, 3);
+    RECORD_AT_LEAST(20, poll(NULL, 0, 20));
 }
 
 SAME(poll_what_cannot_be, false)
@@ -57,12 +57,12 @@ SAME(poll_what_cannot_be, false)
 
     getrlimit(RLIMIT_NOFILE, &limit);
     if (may_call_wrongly()) {
-        SAY(poll((struct pollfd *)1, 1, 10));
-        SAY(poll(&fd, limit.rlim_cur + 1, 10));
+        RECORD(poll((struct pollfd *)1, 1, 10));
+        RECORD(poll(&fd, limit.rlim_cur + 1, 10));
     }
-    SAY(ppoll(&fd, 0, &span, NULL));
+    RECORD(ppoll(&fd, 0, &span, NULL));
     span.tv_nsec = 1000000000;
-    SAY(ppoll(&fd, 0, &span, NULL));
+    RECORD(ppoll(&fd, 0, &span, NULL));
 }
 
 SAME(poll_urgent_data, true)
@@ -73,10 +73,10 @@ SAME(poll_urgent_data, true)
     make_tcp(ends);
     fd.fd = ends[0];
     write_byte(ends[1]);
-    SAY_AT_LEAST(20, poll(&fd, 1, 20));
+    RECORD_AT_LEAST(20, poll(&fd, 1, 20));
     send(ends[1], "!", 1, MSG_OOB);
-    SAY(poll(&fd, 1, -1));
-    say_fds(&fd, 1);
+    RECORD(poll(&fd, 1, -1));
+    record_fds(&fd, 1);
     close_both(ends);
 }
 
@@ -92,10 +92,10 @@ static int select_on(int fd, int which, struct timeval *timeout)
     FD_SET(fd, &sets[which]);
     count = select(fd + 1, &sets[0], &sets[1], &sets[2], timeout);
     if (count >= 0)
-        say("%d%d%d", FD_ISSET(fd, &sets[0]) != 0, FD_ISSET(fd, &sets[1]) != 0,
-            FD_ISSET(fd, &sets[2]) != 0);
+        record("%d%d%d", FD_ISSET(fd, &sets[0]) != 0, FD_ISSET(fd, &sets[1]) != 0,
+               FD_ISSET(fd, &sets[2]) != 0);
     else
-        say("%d", FD_ISSET(fd, &sets[which]) != 0);
+        record("%d", FD_ISSET(fd, &sets[which]) != 0);
     return count;
 }
 
@@ -106,24 +106,24 @@ SAME(select_one, true)
     int ends[2];
 
     make_tcp(ends);
-    SAY(select_on(ends[0], 0, &none));
-    SAY(select_on(ends[0], 1, NULL));
-    SAY_AT_LEAST(30, select_on(ends[0], 0, &span));
-    say("%ld %ld", span.tv_sec, span.tv_usec);
+    RECORD(select_on(ends[0], 0, &none));
+    RECORD(select_on(ends[0], 1, NULL));
+    RECORD_AT_LEAST(30, select_on(ends[0], 0, &span));
+    record("%ld %ld", span.tv_sec, span.tv_usec);
     span.tv_usec = 30000;
-    SAY_AT_LEAST(30, select_on(ends[0], 2, &span));
+    RECORD_AT_LEAST(30, select_on(ends[0], 2, &span));
     later(20, write_byte, ends[1]);
-    SAY(select_on(ends[0], 0, &longer));
-    say("%s", longer.tv_sec < 100 ? "less is left" : "as much is left");
+    RECORD(select_on(ends[0], 0, &longer));
+    record("%s", longer.tv_sec < 100 ? "less is left" : "as much is left");
     finish_later();
     send(ends[1], "!", 1, MSG_OOB);
-    SAY(select_on(ends[0], 2, NULL));
-    SAY(select_on(ends[0], 0, &wrong));
+    RECORD(select_on(ends[0], 2, NULL));
+    RECORD(select_on(ends[0], 0, &wrong));
     close_both(ends);
-    SAY(select_on(ends[0], 0, NULL));
-    SAY(select(-1, NULL, NULL, NULL, NULL));
+    RECORD(select_on(ends[0], 0, NULL));
+    RECORD(select(-1, NULL, NULL, NULL, NULL));
     span.tv_usec = 20000;
-    SAY_AT_LEAST(20, select(0, NULL, NULL, NULL, &span));
+    RECORD_AT_LEAST(20, select(0, NULL, NULL, NULL, &span));
 }
 
 /* Call select() with a set that is large enough for descriptors beyond FD_SETSIZE. */
@@ -134,7 +134,7 @@ static int select_high(int fd, struct timeval *timeout)
 
     set[fd / NFDBITS] = (fd_mask)1 << fd % NFDBITS;
     count = select(fd + 1, (fd_set *)(void *)set, NULL, NULL, timeout);
-    say("%d", (int)(set[fd / NFDBITS] >> fd % NFDBITS & 1));
+    record("%d", (int)(set[fd / NFDBITS] >> fd % NFDBITS & 1));
     return count;
 }
 
@@ -152,12 +152,12 @@ SAME(select_of_more_than_an_fd_set_has, true)
     make_pipe(ends);
     high = fcntl(ends[0], F_DUPFD, 2999);
     CHECK_INT(high, 2999);
-    SAY_AT_LEAST(20, select_high(high, &span));
+    RECORD_AT_LEAST(20, select_high(high, &span));
     later(20, write_byte, ends[1]);
-    SAY(select_high(high, NULL));
+    RECORD(select_high(high, NULL));
     finish_later();
     close(high);
-    SAY(select_high(high, NULL));
+    RECORD(select_high(high, NULL));
     close_both(ends);
 }
 
@@ -172,9 +172,9 @@ SAME(select_past_a_hang_up, true)
 
     make_unix(ends, SOCK_STREAM);
     later(10, close_fd, ends[1]);
-    SAY_AT_LEAST(50, select_on(ends[0], 2, &span));
+    RECORD_AT_LEAST(50, select_on(ends[0], 2, &span));
     finish_later();
-    SAY(select_on(ends[0], 0, NULL));
+    RECORD(select_on(ends[0], 0, NULL));
     close(ends[0]);
 }
 
@@ -190,12 +190,12 @@ SAME(select_many, true)
         FD_SET(ends[i][0], &set);
     }
     later(20, write_byte, ends[77][1]);
-    SAY(pselect(ends[99][0] + 1, &set, NULL, NULL, &span, NULL));
-    say("%ld", (long)span.tv_sec);
+    RECORD(pselect(ends[99][0] + 1, &set, NULL, NULL, &span, NULL));
+    record("%ld", (long)span.tv_sec);
     finish_later();
     for (int i = 0; i < 100; i++)
         found += FD_ISSET(ends[i][0], &set) ? i : 0;
-    say("%d", found);
+    record("%d", found);
     for (int i = 0; i < 100; i++)
         close_both(ends[i]);
 }
@@ -210,20 +210,20 @@ SAME(epoll_two, true)
 
     make_pipe(ends);
     CHECK_INT(epoll_ctl(set, EPOLL_CTL_ADD, ends[0], &event), 0);
-    SAY(epoll_wait(set, events, 4, 0));
-    SAY_AT_LEAST(30, epoll_wait(set, events, 4, 30));
+    RECORD(epoll_wait(set, events, 4, 0));
+    RECORD_AT_LEAST(30, epoll_wait(set, events, 4, 30));
     if (!test_under_valgrind()) /* Valgrind does not support this call */
-        SAY_AT_LEAST(30, epoll_pwait2(set, events, 4, &span, NULL));
+        RECORD_AT_LEAST(30, epoll_pwait2(set, events, 4, &span, NULL));
     later(20, write_byte, ends[1]);
-    SAY(epoll_wait(set, events, 4, -1));
-    say("%x %u", events[0].events, events[0].data.u32);
-    SAY(epoll_pwait(set, events, 1, -1, NULL));
+    RECORD(epoll_wait(set, events, 4, -1));
+    record("%x %u", events[0].events, events[0].data.u32);
+    RECORD(epoll_pwait(set, events, 1, -1, NULL));
     finish_later();
-    SAY(epoll_wait(set, events, 0, -1));
-    SAY(epoll_wait(ends[0], events, 1, -1));
+    RECORD(epoll_wait(set, events, 0, -1));
+    RECORD(epoll_wait(ends[0], events, 1, -1));
     close_both(ends);
     close(set);
-    SAY(epoll_wait(set, events, 1, -1));
+    RECORD(epoll_wait(set, events, 1, -1));
 }
 
 /* ---- several ----------------------------------------------------------------------- */
@@ -291,16 +291,16 @@ static void wait_for_signals_by_mask(int quiet, const sigset_t *none)
 
     CHECK_INT(epoll_ctl(epoll, EPOLL_CTL_ADD, quiet, &event), 0);
     later(20, send_signal, gettid());
-    SAY(pselect(0, NULL, NULL, NULL, NULL, none));
-    SAY(handled);
+    RECORD(pselect(0, NULL, NULL, NULL, NULL, none));
+    RECORD(handled);
     finish_later();
     later(20, send_signal, gettid());
-    SAY(ppoll(&fd, 1, NULL, none));
-    SAY(handled);
+    RECORD(ppoll(&fd, 1, NULL, none));
+    RECORD(handled);
     finish_later();
     later(20, send_signal, gettid());
-    SAY(epoll_pwait(epoll, &event, 1, -1, none));
-    SAY(handled);
+    RECORD(epoll_pwait(epoll, &event, 1, -1, none));
+    RECORD(handled);
     finish_later();
     close(epoll);
 }
@@ -328,11 +328,11 @@ SAME(wait_with_a_mask, true)
     later(20, write_byte, p[1]);
     FD_ZERO(&set);
     FD_SET(p[0], &set);
-    SAY(pselect(p[0] + 1, &set, NULL, NULL, NULL, &usr1));
-    SAY(handled);
-    SAY(pselect(0, NULL, NULL, NULL, &(struct timespec){0, 0}, &none));
-    SAY(handled);
-    SAY(pselect(0, NULL, NULL, NULL, &(struct timespec){.tv_nsec = 1000}, &none));
+    RECORD(pselect(p[0] + 1, &set, NULL, NULL, NULL, &usr1));
+    RECORD(handled);
+    RECORD(pselect(0, NULL, NULL, NULL, &(struct timespec){0, 0}, &none));
+    RECORD(handled);
+    RECORD(pselect(0, NULL, NULL, NULL, &(struct timespec){.tv_nsec = 1000}, &none));
     finish_later();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     sigaction(SIGUSR1, &before_action, NULL);

@@ -48,12 +48,12 @@ static void ask_elsewhere(void)
 /* Answer one query with 127.1.2.3, or with the error `code` (the flags' second byte). */
 static void answer_one(int code)
 {
-    static const unsigned char record[] = {0xc0, 12, 0, 1, 0,   1, 0, 0,
-                                           0,    9,  0, 4, 127, 1, 2, 3};
+    static const unsigned char address_record[] = {0xc0, 12, 0, 1, 0,   1, 0, 0,
+                                                   0,    9,  0, 4, 127, 1, 2, 3};
     unsigned char message[600];
     struct sockaddr_in from;
     socklen_t bytes = sizeof from;
-    ssize_t n = recvfrom(server, message, sizeof message - sizeof record, 0,
+    ssize_t n = recvfrom(server, message, sizeof message - sizeof address_record, 0,
                          (struct sockaddr *)&from, &bytes);
 
     CHECK(n > 12);
@@ -61,18 +61,18 @@ static void answer_one(int code)
     message[3] = (unsigned char)(0x80 | code);
     message[7] = code == 0;
     message[11] = 0;
-    memcpy(message + n, record, sizeof record);
-    n += code == 0 ? (ssize_t)sizeof record : 0;
+    memcpy(message + n, address_record, sizeof address_record);
+    n += code == 0 ? (ssize_t)sizeof address_record : 0;
     CHECK_INT(sendto(server, message, (size_t)n, 0, (struct sockaddr *)&from, bytes), n);
 }
 
-static void say_answer(int n, const unsigned char *answer)
+static void record_answer(int n, const unsigned char *answer)
 {
     char text[INET_ADDRSTRLEN] = "none";
 
     if (n > 16 && answer[7] == 1)
         inet_ntop(AF_INET, answer + n - 4, text, sizeof text);
-    say("%d bytes, %s; %d", n, text, n < 0 ? h_errno : 0);
+    record("%d bytes, %s; %d", n, text, n < 0 ? h_errno : 0);
 }
 
 SAME(ask_a_name_server, true)
@@ -82,17 +82,17 @@ SAME(ask_a_name_server, true)
 
     ask_here();
     later(20, answer_one, 0);
-    say_answer(res_query("host.example", C_IN, T_A, answer, sizeof answer), answer);
+    record_answer(res_query("host.example", C_IN, T_A, answer, sizeof answer), answer);
     later(20, answer_one, 0);
-    say_answer(res_search("host", C_IN, T_A, answer, sizeof answer), answer);
+    record_answer(res_search("host", C_IN, T_A, answer, sizeof answer), answer);
     later(20, answer_one, 0);
     n = res_querydomain("host", "example", C_IN, T_A, answer, sizeof answer);
-    say_answer(n, answer);
+    record_answer(n, answer);
     later(20, answer_one, 3);
-    say_answer(res_query("nobody.example", C_IN, T_A, answer, sizeof answer), answer);
+    record_answer(res_query("nobody.example", C_IN, T_A, answer, sizeof answer), answer);
     n = res_mkquery(QUERY, "host.example", C_IN, T_A, NULL, 0, NULL, query, sizeof query);
     later(20, answer_one, 0);
-    say_answer(res_send(query, n, answer, sizeof answer), answer);
+    record_answer(res_send(query, n, answer, sizeof answer), answer);
     finish_later();
     ask_elsewhere();
 }
@@ -106,16 +106,16 @@ SAME(ask_a_name_server_by_a_state_of_ones_own, true)
     ask_here();
     later(20, answer_one, 0);
     n = res_nquery(state, "host.example", C_IN, T_A, answer, sizeof answer);
-    say_answer(n, answer);
+    record_answer(n, answer);
     later(20, answer_one, 0);
     n = res_nsearch(state, "host", C_IN, T_A, answer, sizeof answer);
-    say_answer(n, answer);
+    record_answer(n, answer);
     later(20, answer_one, 0);
     n = res_nquerydomain(state, "host", "example", C_IN, T_A, answer, sizeof answer);
-    say_answer(n, answer);
+    record_answer(n, answer);
     n = res_mkquery(QUERY, "host.example", C_IN, T_A, NULL, 0, NULL, query, sizeof query);
     later(20, answer_one, 0);
-    say_answer(res_nsend(state, query, n, answer, sizeof answer), answer);
+    record_answer(res_nsend(state, query, n, answer, sizeof answer), answer);
     finish_later();
     ask_elsewhere();
 }
@@ -199,11 +199,11 @@ static bool asks_servers(void)
     return asks;
 }
 
-static void say_address(const void *address)
+static void record_address(const void *address)
 {
     char text[INET_ADDRSTRLEN];
 
-    say("%s", inet_ntop(AF_INET, address, text, sizeof text));
+    record("%s", inet_ntop(AF_INET, address, text, sizeof text));
 }
 
 SAME(look_up_by_the_servers_of_the_thread, false)
@@ -222,17 +222,17 @@ SAME(look_up_by_the_servers_of_the_thread, false)
     }
     later(20, answer_one, 0);
     if (getaddrinfo("host.example", "80", &hints, &list) == 0) {
-        say_address(&((struct sockaddr_in *)(void *)list->ai_addr)->sin_addr);
+        record_address(&((struct sockaddr_in *)(void *)list->ai_addr)->sin_addr);
         freeaddrinfo(list);
     }
     later(20, answer_one, 0);
-    SAY(gethostbyname2_r("host.example", AF_INET, &entry, buf, sizeof buf, &found,
-                         &error));
+    RECORD(gethostbyname2_r("host.example", AF_INET, &entry, buf, sizeof buf, &found,
+                            &error));
     if (found != NULL)
-        say_address(found->h_addr_list[0]);
+        record_address(found->h_addr_list[0]);
     later(20, answer_one, 3);
-    SAY(getnameinfo((struct sockaddr *)&where, sizeof where, buf, sizeof buf, NULL, 0,
-                    NI_NAMEREQD));
+    RECORD(getnameinfo((struct sockaddr *)&where, sizeof where, buf, sizeof buf, NULL, 0,
+                       NI_NAMEREQD));
     finish_later();
     ask_elsewhere();
 }

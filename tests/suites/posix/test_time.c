@@ -10,15 +10,15 @@ SAME(sleep_for_a_span, true)
 {
     struct timespec span = {.tv_nsec = 20000000};
 
-    SAY_AT_LEAST(20, nanosleep(&span, NULL));
-    SAY_AT_LEAST(20, nanosleep(&span, &span));
-    say("%ld", span.tv_nsec);
-    SAY_AT_LEAST(20, clock_nanosleep(CLOCK_MONOTONIC, 0, &span, NULL));
-    SAY_AT_LEAST(20, usleep(20000));
-    SAY(usleep(0));
-    SAY(sleep(0));
-    SAY_AT_LEAST(1000, sleep(1));
-    SAY(sched_yield());
+    RECORD_AT_LEAST(20, nanosleep(&span, NULL));
+    RECORD_AT_LEAST(20, nanosleep(&span, &span));
+    record("%ld", span.tv_nsec);
+    RECORD_AT_LEAST(20, clock_nanosleep(CLOCK_MONOTONIC, 0, &span, NULL));
+    RECORD_AT_LEAST(20, usleep(20000));
+    RECORD(usleep(0));
+    RECORD(sleep(0));
+    RECORD_AT_LEAST(1000, sleep(1));
+    RECORD(sched_yield());
 }
 
 SAME(sleep_to_a_point_of_time, true)
@@ -29,10 +29,10 @@ SAME(sleep_to_a_point_of_time, true)
         clockid_t clock = i == 0 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
 
         t = from_now(clock, 100);
-        SAY(clock_nanosleep(clock, TIMER_ABSTIME, &t, NULL));
-        say("%s", has_come(clock, &t) ? "it was time" : "too early");
+        RECORD(clock_nanosleep(clock, TIMER_ABSTIME, &t, NULL));
+        record("%s", has_come(clock, &t) ? "it was time" : "too early");
         /* this time has already passed */
-        SAY(clock_nanosleep(clock, TIMER_ABSTIME, &t, &t));
+        RECORD(clock_nanosleep(clock, TIMER_ABSTIME, &t, &t));
     }
 }
 
@@ -41,12 +41,12 @@ SAME(sleep_what_cannot_be, false)
     struct timespec spans[] = {{-1, 0}, {0, -1}, {0, 1000000000}};
 
     for (int i = 0; i < 3; i++) {
-        SAY(nanosleep(&spans[i], NULL));
-        SAY(clock_nanosleep(CLOCK_MONOTONIC, 0, &spans[i], NULL));
-        SAY(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &spans[i], NULL));
+        RECORD(nanosleep(&spans[i], NULL));
+        RECORD(clock_nanosleep(CLOCK_MONOTONIC, 0, &spans[i], NULL));
+        RECORD(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &spans[i], NULL));
     }
-    SAY(clock_nanosleep(99, 0, &(struct timespec){0, 0}, NULL));
-    SAY(clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0, &(struct timespec){0, 0}, NULL));
+    RECORD(clock_nanosleep(99, 0, &(struct timespec){0, 0}, NULL));
+    RECORD(clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0, &(struct timespec){0, 0}, NULL));
 }
 
 /* Sleeping uses the loop's clock. With a virtual clock, an hour takes no real time. */

@@ -140,7 +140,7 @@ static void complain(struct end *end, const char *format, ...)
     putchar('\n');
 }
 
-static void say(struct end *end, const char *what, ssize_t result)
+static void log_result(struct end *end, const char *what, ssize_t result)
 {
     fprintf(end->world->log, "%lld %s %d: %s %zd\n", (long long)coil_now(), name_of(end),
             number_of(end), what, result);
@@ -191,7 +191,7 @@ static bool is_explained(struct end *end, ssize_t error)
  */
 static int failed(struct end *end, const char *what, ssize_t error)
 {
-    say(end, what, error);
+    log_result(end, what, error);
     if (!is_explained(end, error))
         complain(end, "%s: %s, for no reason", what, strerror((int)-error));
     if (error != -ECANCELED && error != -EBADF)
@@ -229,7 +229,7 @@ static void take(struct end *end, const unsigned char *bytes, size_t n)
 
 static int came_to_end(struct end *end)
 {
-    say(end, "end", (ssize_t)end->in->received);
+    log_result(end, "end", (ssize_t)end->in->received);
     end->in->eof = true;
     return 0;
 }
@@ -241,7 +241,7 @@ static int read_some(struct end *end)
 
     if (n < 0)
         return (int)n;
-    say(end, "read", n);
+    log_result(end, "read", n);
     take(end, bytes, (size_t)n);
     return n == 0 ? came_to_end(end) : 1;
 }
@@ -252,7 +252,7 @@ static int read_all(struct end *end)
     ssize_t n = coil_read_exact(end->stream, bytes, some_bytes(&end->dice));
 
     take(end, bytes, coil_stream_read_transferred(end->stream));
-    say(end, "read_exact", n);
+    log_result(end, "read_exact", n);
     if (n == -ENODATA)
         return came_to_end(end);
     return n < 0 ? (int)n : 1;
@@ -269,7 +269,7 @@ static int look_at_some(struct end *end)
     n = (size_t)there < at_least ? (size_t)there : below(&end->dice, (size_t)there + 1);
     take(end, bytes, n);
     coil_stream_consume(end->stream, n);
-    say(end, "peek", there);
+    log_result(end, "peek", there);
     return (size_t)there < at_least ? came_to_end(end) : 1;
 }
 
@@ -282,7 +282,7 @@ static int read_up_to_separator(struct end *end)
     size_t moved;
     ssize_t n = coil_read_until(end->stream, &separator, 1, bytes, sizeof bytes);
 
-    say(end, "read_until", n);
+    log_result(end, "read_until", n);
     if (n == -EMSGSIZE)
         return read_some(end); /* reads the peeked bytes, and perhaps more */
     if (n < 0 && n != -ENODATA)
@@ -373,7 +373,7 @@ static int write_some(struct end *end)
     if (result != (ssize_t)n && result >= 0)
         complain(end, "a write of %zu returned %zd", n, result);
     end->out->sent += coil_stream_write_transferred(end->stream);
-    say(end, "write", result);
+    log_result(end, "write", result);
     return result < 0 ? (int)result : 1;
 }
 
@@ -398,7 +398,7 @@ static int writer(void *arg)
         rc = coil_stream_shutdown_write(end->stream);
     if (rc < 0)
         return failed(end, "writing", rc);
-    say(end, "half-close", (ssize_t)end->out->sent);
+    log_result(end, "half-close", (ssize_t)end->out->sent);
     end->out->ended = true;
     return 0;
 }
@@ -425,7 +425,7 @@ static int disturber(void *arg)
         coil_stream_close(end->stream);
         break;
     }
-    say(end, "disturbed", 0);
+    log_result(end, "disturbed", 0);
     return 0;
 }
 
@@ -445,7 +445,7 @@ static int use_end(struct end *end, coil_stream *stream)
     coil_group_exit(&group, rc);
     end->closed = true;
     coil_stream_close(stream);
-    say(end, "closed", 0);
+    log_result(end, "closed", 0);
     return 0;
 }
 
@@ -472,7 +472,7 @@ static int use_tls_end(struct end *end, coil_stream *stream)
     end->stream = stream;
     end->used = true;
     rc = shake_hands(end);
-    say(end, "handshake", rc);
+    log_result(end, "handshake", rc);
     if (rc == 0)
         return use_end(end, stream);
     failed(end, "handshake", rc);
@@ -510,7 +510,7 @@ static int client(void *arg)
 
     if (rc == 0)
         rc = coil_connect(world->host, world->port, &stream);
-    say(end, "connect", rc);
+    log_result(end, "connect", rc);
     if (rc == 0) {
         rc = use(end, stream);
         coil_stream_destroy(stream);

@@ -12,7 +12,7 @@
 
 /* ---- captured output --------------------------------------------------------------- */
 
-static int said = -1, usual_stderr;
+static int printed = -1, usual_stderr;
 
 /*
  * Redirect standard error to a file, which the test reads later, and copies to the
@@ -21,14 +21,14 @@ static int said = -1, usual_stderr;
 static void keep_what_is_said(void)
 {
     usual_stderr = dup(STDERR_FILENO);
-    said = memfd_create("said", MFD_CLOEXEC);
-    dup2(said, STDERR_FILENO);
+    printed = memfd_create("printed", MFD_CLOEXEC);
+    dup2(printed, STDERR_FILENO);
 }
 
 static bool was_said(const char *words)
 {
     char text[8192];
-    ssize_t n = pread(said, text, sizeof text - 1, 0);
+    ssize_t n = pread(printed, text, sizeof text - 1, 0);
 
     text[n > 0 ? n : 0] = '\0';
     return strstr(text, words) != NULL;
@@ -37,7 +37,7 @@ static bool was_said(const char *words)
 static void pass_on_what_was_said(void)
 {
     char text[8192];
-    ssize_t n = said >= 0 ? pread(said, text, sizeof text, 0) : 0;
+    ssize_t n = printed >= 0 ? pread(printed, text, sizeof text, 0) : 0;
 
     if (n > 0)
         n = write(usual_stderr, text, (size_t)n);

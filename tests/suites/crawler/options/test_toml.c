@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD_BYTES 512
+#define PARSED_BYTES 512
 
 /*
  * Append "key=text;" to the record, with a letter for the kind of value: s, n or b. The
@@ -17,16 +17,16 @@
  */
 static int note(void *arg, const struct toml_value *value)
 {
-    char *told = arg, *end = told + strlen(told);
+    char *parsed = arg, *end = parsed + strlen(parsed);
 
-    snprintf(end, TOLD_BYTES - (size_t)(end - told),
+    snprintf(end, PARSED_BYTES - (size_t)(end - parsed),
              value->in_list ? "%s%s=%c[%s];" : "%s%s=%c%s;",
              value->is_first || value->text == NULL ? "" : "+", value->key,
              "snb"[value->kind], value -> text != NULL ? value -> text : "-");
     return strcmp(value->key, "stop") == 0 ? -ESHUTDOWN : 0;
 }
 
-static int read_bytes(const char *bytes, size_t n, char told[TOLD_BYTES],
+static int read_bytes(const char *bytes, size_t n, char parsed[PARSED_BYTES],
                       struct toml_mistake *mistake)
 {
     /* a copy of exactly this size, so that sanitizers find overruns */
@@ -35,8 +35,8 @@ static int read_bytes(const char *bytes, size_t n, char told[TOLD_BYTES],
 
     memcpy(text, bytes, n);
     text[n] = '\0';
-    told[0] = '\0';
-    rc = toml_read(text, n, note, told, mistake);
+    parsed[0] = '\0';
+    rc = toml_read(text, n, note, parsed, mistake);
     free(text);
     return rc;
 }
@@ -44,19 +44,19 @@ static int read_bytes(const char *bytes, size_t n, char told[TOLD_BYTES],
 static void check_read(const char *text, const char *expected)
 {
     struct toml_mistake mistake;
-    char told[TOLD_BYTES];
+    char parsed[PARSED_BYTES];
 
-    CHECK_INT(read_bytes(text, strlen(text), told, &mistake), 0);
-    CHECK_STR(told, expected);
+    CHECK_INT(read_bytes(text, strlen(text), parsed, &mistake), 0);
+    CHECK_STR(parsed, expected);
     CHECK(mistake.what == NULL);
 }
 
 static void check_wrong(const char *text, unsigned line, const char *what)
 {
     struct toml_mistake mistake;
-    char told[TOLD_BYTES];
+    char parsed[PARSED_BYTES];
 
-    CHECK_INT(read_bytes(text, strlen(text), told, &mistake), -EINVAL);
+    CHECK_INT(read_bytes(text, strlen(text), parsed, &mistake), -EINVAL);
     CHECK_STR(mistake.what != NULL ? mistake.what : "", what);
     CHECK_INT(mistake.line, line);
 }
@@ -148,9 +148,9 @@ TEST(toml_refuses_what_options_have_no_use_for)
 TEST(toml_refuses_a_byte_of_zero)
 {
     struct toml_mistake mistake;
-    char told[TOLD_BYTES];
+    char parsed[PARSED_BYTES];
 
-    CHECK_INT(read_bytes("a=1\n\0b=2", 8, told, &mistake), -EINVAL);
+    CHECK_INT(read_bytes("a=1\n\0b=2", 8, parsed, &mistake), -EINVAL);
     CHECK_STR(mistake.what, "a NUL byte");
     CHECK_INT(mistake.line, 2);
 }
@@ -158,9 +158,9 @@ TEST(toml_refuses_a_byte_of_zero)
 TEST(toml_ends_with_what_its_taker_fails_with)
 {
     struct toml_mistake mistake;
-    char told[TOLD_BYTES];
+    char parsed[PARSED_BYTES];
 
-    CHECK_INT(read_bytes("a=1\nstop=2\nb=3", 14, told, &mistake), -ESHUTDOWN);
-    CHECK_STR(told, "a=n1;stop=n2;");
+    CHECK_INT(read_bytes("a=1\nstop=2\nb=3", 14, parsed, &mistake), -ESHUTDOWN);
+    CHECK_STR(parsed, "a=n1;stop=n2;");
     CHECK(mistake.what == NULL);
 }

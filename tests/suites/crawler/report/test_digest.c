@@ -14,7 +14,7 @@ static struct digested digested;
  */
 static void end(const char *expected)
 {
-    static char told[1 << 16];
+    static char printed[1 << 16];
     size_t n = 0;
 
     digested_end(&digested, 2);
@@ -24,15 +24,15 @@ static void end(const char *expected)
         char *text = digest_text(row);
 
         if (row->link != NULL)
-            n += (size_t)snprintf(told + n, sizeof told - n, "%s:%u:%u ",
+            n += (size_t)snprintf(printed + n, sizeof printed - n, "%s:%u:%u ",
                                   row->link->page->url, row->link->line,
                                   row->link->column);
-        n += (size_t)snprintf(told + n, sizeof told - n, "%s > %s %s\n", text,
+        n += (size_t)snprintf(printed + n, sizeof printed - n, "%s > %s %s\n", text,
                               finding->target, verdict_word(finding->verdict));
         free(text);
     }
-    told[n] = '\0';
-    CHECK_STR(told, expected);
+    printed[n] = '\0';
+    CHECK_STR(printed, expected);
     digested_finish(&digested);
 }
 
@@ -150,7 +150,7 @@ TEST(digest_gives_texts_back_as_they_were_written)
 
 TEST(digest_cuts_texts_that_are_very_long)
 {
-    char text[5000], *told;
+    char text[5000], *printed;
     struct digest_row row;
 
     memset(text, 'x', sizeof text);
@@ -161,10 +161,10 @@ TEST(digest_cuts_texts_that_are_very_long)
                      "not a URL");
     digested_end(&digested, 2);
     row = digested.digest.rows[0];
-    told = digest_text(&row);
-    CHECK_INT(strlen(told), 203);
+    printed = digest_text(&row);
+    CHECK_INT(strlen(printed), 203);
     CHECK_INT(strlen(row.finding->target), 4099);
-    free(told);
+    free(printed);
     digested_finish(&digested);
 }
 

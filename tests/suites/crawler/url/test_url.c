@@ -322,10 +322,10 @@ TEST(url_put_masked_tells_no_password)
     };
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        char told[80] = "";
+        char masked[80] = "";
 
-        url_put_masked(texts[i][0], put_piece, told);
-        CHECK_STR(told, texts[i][1]);
+        url_put_masked(texts[i][0], put_piece, masked);
+        CHECK_STR(masked, texts[i][1]);
     }
 }
 

@@ -31,7 +31,7 @@ static int connect_to_server(void)
 static bool run(LIBSSH2_SESSION *session, int number)
 {
     LIBSSH2_CHANNEL *channel = libssh2_channel_open_session(session);
-    char command[60], expected[20], said[100] = "";
+    char command[60], expected[20], printed[100] = "";
     ssize_t n = 0, total = 0;
 
     if (channel == NULL)
@@ -39,12 +39,12 @@ static bool run(LIBSSH2_SESSION *session, int number)
     snprintf(command, sizeof command, "sleep 0.1; expr %d '*' 7", number);
     snprintf(expected, sizeof expected, "%d\n", number * 7);
     if (libssh2_channel_exec(channel, command) == 0)
-        while ((n = libssh2_channel_read(channel, said + total,
-                                         sizeof said - 1 - (size_t)total)) > 0)
+        while ((n = libssh2_channel_read(channel, printed + total,
+                                         sizeof printed - 1 - (size_t)total)) > 0)
             total += n;
     libssh2_channel_close(channel);
     libssh2_channel_free(channel);
-    return n >= 0 && strcmp(said, expected) == 0;
+    return n >= 0 && strcmp(printed, expected) == 0;
 }
 
 static bool use(int number)

@@ -211,7 +211,7 @@ static int ask(struct redis *redis, const char *name, const char *word,
     return rc;
 }
 
-static int say(struct redis *redis, const char *name, const char *word)
+static int run_command(struct redis *redis, const char *name, const char *word)
 {
     redisReply *reply;
     int rc = ask(redis, name, word, &reply);
@@ -298,13 +298,13 @@ NET_TEST(redis_error_is_a_failure_with_a_sentence_and_others_go_on)
 
     start(&fake);
     begin(&client, &fake, COIL_SEC(10));
-    CHECK_INT(say(client.redis, "REFUSE", "OOM no memory"), -ENOSPC);
+    CHECK_INT(run_command(client.redis, "REFUSE", "OOM no memory"), -ENOSPC);
     check_message(client.redis, "OOM no memory");
     check_message(client.redis, "redis://127.0.0.1:");
-    CHECK_INT(say(client.redis, "REFUSE", "NOCRAWL there is none"), -ENOENT);
-    CHECK_INT(say(client.redis, "REFUSE", "NOPERM no"), -EACCES);
-    CHECK_INT(say(client.redis, "REFUSE", "READONLY no"), -EROFS);
-    CHECK_INT(say(client.redis, "REFUSE", "ERR syntax"), -EREMOTEIO);
+    CHECK_INT(run_command(client.redis, "REFUSE", "NOCRAWL there is none"), -ENOENT);
+    CHECK_INT(run_command(client.redis, "REFUSE", "NOPERM no"), -EACCES);
+    CHECK_INT(run_command(client.redis, "REFUSE", "READONLY no"), -EROFS);
+    CHECK_INT(run_command(client.redis, "REFUSE", "ERR syntax"), -EREMOTEIO);
     check_echo(client.redis, "well");
     end(&client);
     stop(&fake);
@@ -337,7 +337,7 @@ static int ask_once(void *arg)
 {
     struct asker *asker = arg;
 
-    return say(asker->redis, asker->name, asker->word);
+    return run_command(asker->redis, asker->name, asker->word);
 }
 
 NET_TEST(redis_that_drops_the_connection_is_connected_to_again)
@@ -347,12 +347,12 @@ NET_TEST(redis_that_drops_the_connection_is_connected_to_again)
 
     start(&fake);
     begin(&client, &fake, COIL_SEC(10));
-    CHECK_INT(say(client.redis, "DROP", NULL), -ECONNRESET);
+    CHECK_INT(run_command(client.redis, "DROP", NULL), -ECONNRESET);
     check_echo(client.redis, "again");
     CHECK_INT(fake.connections, 2);
     CHECK_INT(redis_restarts(client.redis), 0);
     fake.run = 'b';
-    CHECK_INT(say(client.redis, "DROP", NULL), -ECONNRESET);
+    CHECK_INT(run_command(client.redis, "DROP", NULL), -ECONNRESET);
     check_echo(client.redis, "and again");
     CHECK_INT(redis_restarts(client.redis), 1);
     end(&client);
@@ -366,7 +366,7 @@ NET_TEST(redis_that_does_not_answer_in_time_is_connected_to_again)
 
     start(&fake);
     begin(&client, &fake, COIL_SEC(1));
-    CHECK_INT(say(client.redis, "HANG", NULL), -ETIMEDOUT);
+    CHECK_INT(run_command(client.redis, "HANG", NULL), -ETIMEDOUT);
     check_message(client.redis, "no answer in time");
     coil_task_cancel(fake.task, "it hangs");
     CHECK_INT(test_join(fake.task), -ECANCELED);
@@ -437,10 +437,10 @@ NET_TEST(redis_replies_that_are_none_end_it)
 
     start(&fake);
     begin(&client, &fake, COIL_SEC(10));
-    CHECK_INT(say(client.redis, "RUBBISH", NULL), -EPROTO);
+    CHECK_INT(run_command(client.redis, "RUBBISH", NULL), -EPROTO);
     check_message(client.redis, "rotocol error");
     CHECK_INT(test_join(client.task), -EPROTO);
-    CHECK_INT(say(client.redis, "ECHO", "x"), -EPROTO);
+    CHECK_INT(run_command(client.redis, "ECHO", "x"), -EPROTO);
     redis_destroy(client.redis);
     stop(&fake);
 }
@@ -515,11 +515,11 @@ NET_TEST(redis_that_is_not_there_is_an_error_at_once_and_a_command_waits_for_it)
     stop(&fake);
     CHECK_INT(redis_open(redis), -ECONNREFUSED);
     task = test_spawn(redis_serve, redis);
-    CHECK_INT(say(redis, "ECHO", "x"), -ETIMEDOUT);
+    CHECK_INT(run_command(redis, "ECHO", "x"), -ETIMEDOUT);
     check_message(redis, "127.0.0.1");
     coil_task_cancel(task, "test");
     CHECK_INT(test_join(task), -ECANCELED);
-    CHECK_INT(say(redis, "ECHO", "x"), -ESHUTDOWN);
+    CHECK_INT(run_command(redis, "ECHO", "x"), -ESHUTDOWN);
     redis_destroy(redis);
 }
 
@@ -572,7 +572,7 @@ IO_TEST(redis_server_takes_the_scripts)
     redis_process_open(&process, COIL_SEC(15), &client.redis);
     client.task = test_spawn(redis_serve, client.redis);
     crawl_nothing(client.redis, true);
-    CHECK_INT(say(client.redis, "SCRIPT", "FLUSH"), 0);
+    CHECK_INT(run_command(client.redis, "SCRIPT", "FLUSH"), 0);
     crawl_nothing(client.redis, false);
     end(&client);
     redis_process_stop(&process);
