@@ -194,7 +194,7 @@ const struct option_row option_rows[] = {
     {.name = "select", .set = set_backend, FIELD(backend), .group = OPTION_HIDDEN, .words = "select"},
     {.name = "iocp", .set = refuse_iocp, .group = OPTION_HIDDEN, .words = "Windows"},
     {.name = "config", .argument = "FILE", .hint = HINT_FILE, .group = OPTION_OTHER,
-     .words = "read options from FILE, in TOML (./coil-crawl.toml if it exists; its output files must be below its folder)"},
+     .words = "read options from FILE, in TOML; the default is ./coil-crawl.toml, if it exists, which may name output files only below the current folder"},
     {.name = "no-config", .group = OPTION_OTHER, .words = "do not read a configuration file"},
     {.name = "files-from", .repeats = true, .argument = "FILE", .set = add_text, FIELD(lists), .hint = HINT_FILE,
      .group = OPTION_OTHER,
