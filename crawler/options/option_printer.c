@@ -28,8 +28,8 @@ static const struct {
     {"2", "something is broken (--fail-on)"},
     {"3", "wrong usage"},
     {"4", "nothing could be fetched"},
-    {"6", "interrupted, or --max-duration ended the crawl early, and nothing is broken "
-          "so far"},
+    {"6", "interrupted, or ended early by --max-duration before anything broken was "
+          "found"},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
