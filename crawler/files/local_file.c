@@ -7,6 +7,7 @@
 #include <coil/directory.h>
 #include <coil/file.h>
 #include <coil/path.h>
+#include <coil/poll.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define PIECE_BYTES 65536
 
@@ -214,7 +216,36 @@ static int check_regular(coil_file *file)
     return rc == 0 && !S_ISREG(stx.stx_mode) ? -ENXIO : rc;
 }
 
-static int read_pieces(coil_file *file, size_t max,
+/* An open file: a coil_file, or the descriptor of a pipe that does not block. */
+struct opened {
+    coil_file *file; /* NULL for a pipe */
+    int pipe;
+};
+
+/* Read from a pipe like coil_file_read(). Unlike a read in a thread of the executor, the
+   wait for a writer can be cancelled. */
+static ssize_t read_pipe(int fd, char *piece)
+{
+    struct pollfd wanted = {.fd = fd, .events = POLLIN};
+    ssize_t n;
+
+    do {
+        int rc = coil_poll(&wanted, 1, COIL_NEVER);
+
+        if (rc < 0)
+            return rc;
+        n = read(fd, piece, PIECE_BYTES);
+    } while (n < 0 && errno == EAGAIN);
+    return n < 0 ? -errno : n;
+}
+
+static ssize_t read_piece(const struct opened *from, char *piece)
+{
+    return from->file != NULL ? coil_file_read(from->file, piece, PIECE_BYTES)
+                              : read_pipe(from->pipe, piece);
+}
+
+static int read_pieces(const struct opened *from, size_t max,
                        int (*feed)(const char *bytes, size_t n, void *arg), void *arg)
 {
     char *piece = malloc(PIECE_BYTES);
@@ -222,7 +253,7 @@ static int read_pieces(coil_file *file, size_t max,
     ssize_t n = 0;
     int rc = piece != NULL ? 0 : -ENOMEM;
 
-    while (rc == 0 && (n = coil_file_read(file, piece, PIECE_BYTES)) > 0) {
+    while (rc == 0 && (n = read_piece(from, piece)) > 0) {
         size_t room = max > 0 ? max - total : SIZE_MAX, part = (size_t)n;
 
         part = part < room ? part : room;
@@ -234,20 +265,36 @@ static int read_pieces(coil_file *file, size_t max,
     return rc == 0 && n < 0 ? (int)n : rc;
 }
 
+/* Read a pipe until all of its writers have closed it, and at least one has opened it. */
+static int read_whole_pipe(const char *path, size_t max,
+                           int (*feed)(const char *bytes, size_t n, void *arg), void *arg)
+{
+    struct opened opened = {.pipe =
+                                open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)};
+    int rc = opened.pipe >= 0 ? 0 : -errno;
+
+    if (rc == 0 && feed != NULL)
+        rc = read_pieces(&opened, max, feed, arg);
+    if (opened.pipe >= 0)
+        close(opened.pipe);
+    return rc;
+}
+
 int local_read(const struct local_file *file, size_t max,
                int (*feed)(const char *bytes, size_t n, void *arg), void *arg)
 {
-    bool is_pipe = file->kind == LOCAL_PIPE;
-    coil_file *opened;
-    int rc = coil_file_open(file->path, O_RDONLY | O_NOCTTY | (is_pipe ? 0 : O_NONBLOCK),
-                            0, &opened);
+    struct opened opened = {.pipe = -1};
+    int rc;
 
+    if (file->kind == LOCAL_PIPE)
+        return read_whole_pipe(file->path, max, feed, arg);
+    rc = coil_file_open(file->path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0, &opened.file);
     if (rc < 0)
         return rc;
-    rc = is_pipe ? 0 : check_regular(opened);
+    rc = check_regular(opened.file);
     if (rc == 0 && feed != NULL)
-        rc = read_pieces(opened, max, feed, arg);
-    coil_file_destroy(opened);
+        rc = read_pieces(&opened, max, feed, arg);
+    coil_file_destroy(opened.file);
     return rc;
 }
 

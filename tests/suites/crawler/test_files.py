@@ -8,12 +8,14 @@ import pathlib
 import re
 import resource
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from check import contains, equal, run_tests
-from crawling import PROGRAM, run
+from crawling import INTERRUPTED, PROGRAM, run, started
 from server import Site, html
 
 
@@ -294,6 +296,18 @@ def test_the_root_is_the_folder_unless_it_is_said():
 def test_nothing_that_could_block_is_opened():
     check = Check({"a.html": "<a href=fifo><a href=fifo#x>", "fifo": None}, "a.html")
     equal(check.verdicts(), {"a.html": "ok", "fifo": "ok", "fifo#x": "unchecked not-searched"})
+
+
+def test_a_pipe_without_a_writer_is_interrupted():
+    with tempfile.TemporaryDirectory() as folder:
+        pipe = os.path.join(folder, "pipe")
+        os.mkfifo(pipe)
+        with started("--offline", pipe) as process:
+            time.sleep(0.5)
+            equal(process.poll(), None)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+            equal((process.returncode, err), (INTERRUPTED, "coil-crawl: interrupted\n"))
 
 
 def test_links_that_leave_the_files_are_asked_for():

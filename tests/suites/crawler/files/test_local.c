@@ -3,6 +3,7 @@
 #include "../../../unit/os/places.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -333,6 +334,53 @@ static void read_files(void)
 IO_TEST(local_files_are_read_in_pieces)
 {
     in_a_place(read_files);
+}
+
+static int read_pipe(void *arg)
+{
+    struct local_file file = {.path = (char *)"pipe", .kind = LOCAL_PIPE};
+
+    return local_read(&file, 0, add_up, arg);
+}
+
+/* Start to read the pipe, and let the task wait. */
+static coil_task *start_reading(size_t *total)
+{
+    coil_task *task = test_spawn(read_pipe, total);
+
+    *total = 0;
+    CHECK_INT(coil_sleep(COIL_MSEC(20)), 0);
+    CHECK(!coil_future_done(coil_task_future(task)));
+    return task;
+}
+
+static void read_pipes(void)
+{
+    size_t total;
+    coil_task *task;
+    int writer;
+
+    CHECK_INT(mkfifo("pipe", 0666), 0);
+    task = start_reading(&total); /* there is no writer */
+    coil_task_cancel(task, "test");
+    CHECK_INT(test_join(task), -ECANCELED);
+    task = start_reading(&total);
+    writer = open("pipe", O_WRONLY | O_CLOEXEC);
+    CHECK(writer >= 0);
+    CHECK_INT(coil_sleep(COIL_MSEC(20)), 0);
+    CHECK(!coil_future_done(coil_task_future(task)));
+    CHECK_INT(write(writer, "xxxxx", 5), 5);
+    CHECK_INT(coil_sleep(COIL_MSEC(20)), 0);
+    CHECK_INT(total, 5);
+    CHECK_INT(write(writer, "xxxxx", 5), 5);
+    close(writer);
+    CHECK_INT(test_join(task), 0);
+    CHECK_INT(total, 10);
+}
+
+IO_TEST(local_read_of_a_pipe_waits_for_writers_and_can_be_cancelled)
+{
+    in_a_place(read_pipes);
 }
 
 static void read_others(void)
