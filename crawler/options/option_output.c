@@ -1,5 +1,7 @@
 /*
- * option_output.c - restrict where an automatically found configuration file may write.
+ * option_output.c - check the files that a run will write.
+ *
+ * Two outputs must not be the same file, because the later one would destroy the other.
  *
  * ./coil-crawl.toml may come from a checkout whose author the user does not trust. So its
  * outputs must be below its folder, after following symbolic links, and must not be in
@@ -7,8 +9,11 @@
  */
 #include "option_row.h"
 
+#include "../base/array.h"
+
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -104,6 +109,8 @@ static int all_stay_below(const char *path, const char *folder)
     return 1;
 }
 
+/* ---- a found configuration file ---------------------------------------------------- */
+
 int option_check_output(const struct option_source *source, const struct option_row *row,
                         const char *value)
 {
@@ -126,4 +133,112 @@ int option_check_output(const struct option_source *source, const struct option_
                            "\"%s\" is not below the folder of this file, which was not "
                            "named by --config",
                            path);
+}
+
+/* ---- distinct outputs -------------------------------------------------------------- */
+
+struct output {
+    const char *option;
+    char *path, *real_path; /* as the user wrote it, and without symbolic links */
+};
+
+struct outputs {
+    struct output *all;
+    size_t count, capacity;
+};
+
+/* Return the path of a file that may not exist yet, in the form of realpath(3). */
+static char *real_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *real = realpath(path, NULL), *folder, *whole;
+
+    if (real != NULL)
+        return real;
+    folder = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+    real = folder != NULL ? realpath(folder, NULL) : NULL;
+    free(folder);
+    if (real == NULL)
+        return strdup(path); /* the folder does not exist, so opening the file fails */
+    if (asprintf(&whole, "%s/%s", real, slash != NULL ? slash + 1 : path) < 0)
+        whole = NULL;
+    free(real);
+    return whole;
+}
+
+/* Devices and pipes may be written by several options. */
+static bool is_special(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+static int add_output(struct outputs *outputs, const char *option, const char *path,
+                      const char *ending)
+{
+    struct output *output;
+    char *whole;
+
+    if (outputs->count == outputs->capacity &&
+        array_grow(&outputs->all, &outputs->capacity, sizeof *outputs->all) < 0)
+        return -ENOMEM;
+    if (asprintf(&whole, "%s%s", path, ending) < 0)
+        return -ENOMEM;
+    if (is_special(whole)) {
+        free(whole);
+        return 0;
+    }
+    output = &outputs->all[outputs->count++];
+    *output = (struct output){option, whole, real_path(whole)};
+    return output->real_path != NULL ? 0 : -ENOMEM;
+}
+
+static int add_outputs(struct outputs *outputs, const struct options *options)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < options->formats.count; i++) {
+        const char *file = strchr(options->formats.at[i], ':') + 1;
+
+        if (strcmp(file, "-") != 0)
+            rc = add_output(outputs, "format", file, "");
+    }
+    if (rc == 0 && options->warc != NULL)
+        rc = add_output(outputs, "warc", options->warc, "");
+    if (rc == 0 && options->warc != NULL)
+        rc = add_output(outputs, "warc", options->warc, ".cdxj");
+    if (rc == 0 && options->cache != NULL)
+        rc = add_output(outputs, "cache", options->cache, "");
+    if (rc == 0 && options->state != NULL)
+        rc = add_output(outputs, "state", options->state, "/crawl.db");
+    return rc;
+}
+
+static int complain_of_same(const struct outputs *outputs, FILE *complaints)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(outputs->all[i].real_path, outputs->all[k].real_path) == 0) {
+                fprintf(complaints, "coil-crawl: --%s and --%s write the same file: %s\n",
+                        outputs->all[k].option, outputs->all[i].option,
+                        outputs->all[i].path);
+                return -EINVAL;
+            }
+    return 0;
+}
+
+int options_check_outputs(const struct options *options, FILE *complaints)
+{
+    struct outputs outputs = {.count = 0};
+    int rc = add_outputs(&outputs, options);
+
+    if (rc == 0)
+        rc = complain_of_same(&outputs, complaints);
+    for (size_t i = 0; i < outputs.count; i++) {
+        free(outputs.all[i].path);
+        free(outputs.all[i].real_path);
+    }
+    free(outputs.all);
+    return rc;
 }

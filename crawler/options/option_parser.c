@@ -512,6 +512,8 @@ static int set_all(struct option_source *source, const struct command *command)
     for (size_t i = 0; rc == 0 && i < command->setting_count; i++)
         if (command->settings[i].row->set != NULL)
             rc = option_set(source, command->settings[i].row, command->settings[i].value);
+    if (rc == 0)
+        rc = options_check_outputs(source->options, source->complaints);
     return rc < 0 ? rc : add_starts(source, command);
 }
 

@@ -101,6 +101,12 @@ int option_check_output(const struct option_source *source, const struct option_
                         const char *value);
 
 /*
+ * Check that no two outputs of a run are the same file. (option_output.c) Returns 0,
+ * -EINVAL after printing a message, or -ENOMEM.
+ */
+int options_check_outputs(const struct options *options, FILE *complaints);
+
+/*
  * Add a file, folder or URL to options->starts. (option_parser.c) Returns 0, -EINVAL
  * after printing a message, or -ENOMEM.
  */

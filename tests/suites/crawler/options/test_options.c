@@ -656,6 +656,15 @@ TEST(options_formats_go_to_files_of_their_own)
     REFUSED("--format: \"jsonl:\" does not name a file", "-f", "jsonl:");
     REFUSED("--format: two reports to stdout", "-f", "jsonl:-", "-f", "github");
     REFUSED("--format: two reports to x", "-f", "jsonl:x", "-f", "github:x");
+    REFUSED("--format and --format write the same file: ./x", "-f", "csv:x", "-f",
+            "html:./x");
+    REFUSED("--format and --warc write the same file: x", "-f", "csv:x", "--warc", "x");
+    REFUSED("--format and --warc write the same file: ./x.cdxj", "-f", "csv:x.cdxj",
+            "--warc", "./x");
+    REFUSED("--warc and --cache write the same file: /proc/self/cwd/x", "--warc", "x",
+            "--cache", "/proc/self/cwd/x");
+    REFUSED("--format and --state write the same file: no/crawl.db", "-f",
+            "csv:no/crawl.db", "-d", "no");
 }
 
 /* ---- where to start ---------------------------------------------------------------- */
@@ -966,7 +975,7 @@ TEST(options_of_a_file_that_was_not_named_write_below_its_folder_alone)
     }
     write_file("coil-crawl.toml", "");
     /* these options are allowed on the command line */
-    p = PARSE("-f", "text:../x", "--cache=/tmp/x", "http://h/");
+    p = PARSE("-f", "text:../x", "--cache=/tmp/y", "http://h/");
     CHECK_STR(p.complaints, "");
     finish(&p);
     leave_scratch();
