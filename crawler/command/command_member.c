@@ -23,13 +23,14 @@ static enum exit_status judge_part(int rc)
 static void print_count(const struct run *run)
 {
     const struct options *options = run->options;
+    size_t count = frontier_finished_count(&run->crawler.frontier);
 
     if (options->quiet)
         return;
     fprintf(stderr,
-            "coil-crawl: %zu URLs were fetched here; %s: coil-crawl collect DIR "
+            "coil-crawl: %zu %s fetched here; %s: coil-crawl collect DIR "
             "--frontier ... --crawl %s prints what was found\n",
-            frontier_finished_count(&run->crawler.frontier),
+            count, count == 1 ? "URL was" : "URLs were",
             run->crawler.result.out_of_time ? "--max-duration has passed"
                                             : "the crawl is over",
             options->crawl);

@@ -59,12 +59,12 @@ static void print_other_site(const struct crawler *crawler)
 static void print_unchecked(const struct crawler *crawler)
 {
     struct crawler_progress progress = crawler_progress(crawler);
+    size_t count = progress.known - progress.done;
 
     if (crawler->result.out_of_time)
-        fprintf(
-            stderr,
-            "coil-crawl: --max-duration has passed: at least %zu URLs were not checked\n",
-            progress.known - progress.done);
+        fprintf(stderr,
+                "coil-crawl: --max-duration has passed: at least %zu %s not checked\n",
+                count, count == 1 ? "URL was" : "URLs were");
 }
 
 /* Print the start URLs that were not fetched because of robots.txt or --offline. */
