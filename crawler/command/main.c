@@ -8,8 +8,11 @@
 
 #include <curl/curl.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static enum exit_status run_command(const struct options *options)
 {
@@ -50,10 +53,27 @@ static enum exit_status parse_and_run(int argc, char *argv[])
     return status;
 }
 
+/*
+ * Replace standard descriptors that are closed. Otherwise, an output file could get the
+ * number of stdout or stderr, and texts for these would be written into the file. As with
+ * closed descriptors, reading stdin or writing to stdout fails with EBADF.
+ */
+static bool open_standard_descriptors(void)
+{
+    static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+            return false;
+    return true;
+}
+
 int main(int argc, char *argv[])
 {
     enum exit_status status;
 
+    if (!open_standard_descriptors())
+        return STATUS_FAILED;
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         fputs("coil-crawl: libcurl cannot be initialized\n", stderr);
         return STATUS_FAILED;

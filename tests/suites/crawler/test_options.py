@@ -6,13 +6,15 @@ test_options.py COIL_CRAWL [TEST...]
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 
 from check import Skip, contains, equal, run_tests
-from crawling import PROGRAM, run
+from crawling import FAILED, PROGRAM, run
+from server import Site, page, status
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 MANUAL = TOP / "docs/manual/coil-crawl.md"
@@ -142,6 +144,22 @@ def test_nothing_is_printed_to_a_full_disk_in_silence():
         for option in ["--help", "--version"]:
             equal(subprocess.run([PROGRAM, option], stdout=full, timeout=60,
                                  check=False).returncode, 1)
+
+
+def test_closed_standard_descriptors_do_not_become_output_files():
+    """If stdout or stderr is closed, its number must not be given to an output file."""
+    with Site({"/": page("/gone"), "/gone": status(404)}) as site, tempfile.TemporaryDirectory() as folder:
+        def closing(closed, options):
+            command = f"exec {shlex.quote(PROGRAM)} --no-config {options} {site.url} {closed}"
+            return subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, timeout=60,
+                                  check=False)
+
+        for closed in ">&-", "<&- >&-":
+            done = closing(closed, "--warc a.warc.gz -f text")
+            equal((done.returncode, done.stderr), (FAILED, "coil-crawl: stdout: Bad file descriptor\n"))
+        for closed in "2>&-", "<&- 2>&-", "<&- >&- 2>&-":
+            done = closing(closed, "-v -v -f csv:x")
+            equal(pathlib.Path(folder, "x").read_text(encoding="utf-8")[:10], "page,line,")
 
 
 def test_the_text_is_on_stdout_unless_it_is_elsewhere_or_another_report_is_there():
