@@ -9,6 +9,7 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +75,7 @@ int main(int argc, char *argv[])
 
     if (!open_standard_descriptors())
         return STATUS_FAILED;
+    signal(SIGXFSZ, SIG_IGN); /* writing beyond RLIMIT_FSIZE must fail with EFBIG */
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
         fputs("coil-crawl: libcurl cannot be initialized\n", stderr);
         return STATUS_FAILED;

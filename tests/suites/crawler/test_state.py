@@ -13,16 +13,18 @@ import json
 import os
 import pathlib
 import random
+import shlex
 import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import threading
 import time
 
 from check import Skip, contains, equal, run_tests
-from crawling import BROKEN, FAILED, INTERRUPTED, USAGE, WELL, preloadable, run, sets, started, wait_until
+from crawling import BROKEN, FAILED, INTERRUPTED, PROGRAM, USAGE, WELL, preloadable, run, sets, started, wait_until
 from server import Site, html, page, redirect, response, slow, status
 
 KILLED = os.path.abspath(sys.argv[2])
@@ -401,6 +403,17 @@ def test_a_full_disk_is_said_and_loses_nothing():
             assert "full" in err or "No space left" in err, err
             again = ["resume", state] if status_then == FAILED else start
             equal(run_and_read(folder, again), (code, whole, ""))
+
+
+def test_a_limit_of_the_size_of_files_is_reported():
+    with Site({"/": page(*(f"/{n}" for n in range(100)))}, otherwise=html("")) as site, folder_for_test() as folder:
+        for kib in 8, 40:
+            state = os.path.join(folder, str(kib))
+            limited = f"ulimit -f {kib}; exec {shlex.quote(PROGRAM)} --no-config -d {shlex.quote(state)} {site.url}"
+            done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, timeout=60, check=False)
+            equal((kib, done.returncode in (FAILED, USAGE)), (kib, True))
+            contains(done.stderr, "crawl.db: ")
+        equal(run("resume", state)[0], WELL)
 
 
 def test_a_folder_that_cannot_be_written_is_said_and_can_be_reported():
