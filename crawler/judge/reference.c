@@ -23,6 +23,8 @@ static uint32_t take_index(struct references *references)
 
     if (at > 0) {
         references->unused = references_at(references, at)->before;
+        /* the next entry may be anywhere in memory, so load it into the cache now */
+        __builtin_prefetch(references_at(references, references->unused));
         return at;
     }
     if (references->count + 1 >= UINT32_MAX ||
