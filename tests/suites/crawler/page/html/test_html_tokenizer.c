@@ -268,6 +268,52 @@ TEST(html_places_by_any_end_of_line)
                "'0123456789abcd\n0123456789\n'<b>@3:1 ", true);
 }
 
+/* Advance the counter over one byte, as html_position.h defines it. */
+static void count_one(struct html_counter *counter, unsigned char c)
+{
+    if (c == '\r' || (c == '\n' && !counter->after_cr))
+        counter->place = (struct html_position){counter->place.line + 1, 1};
+    else if (c != '\n')
+        counter->place.column += (c & 0xc0) != 0x80;
+    counter->after_cr = c == '\r';
+}
+
+/* Fill the text with random bytes. One in `spread` bytes is CR or LF. */
+static void fill_with_lines(char *text, size_t n, unsigned spread)
+{
+    static const char others[] = {'a', '\x80', '\xbf', '\xc0', '\x7f', '\0'};
+    static unsigned random = 1;
+
+    for (size_t i = 0; i < n; i++) {
+        random = random * 1103515245 + 12345;
+        text[i] = random >> 16 & 1 ? '\r' : '\n';
+        if ((random >> 17) % spread != 0)
+            text[i] = others[(random >> 17) % sizeof others];
+    }
+}
+
+TEST(html_places_are_the_same_for_all_lengths)
+{
+    static char text[10000];
+    static const size_t lengths[] = {1, 15, 16, 17, 31, 40, 127, 2047, 7000};
+
+    for (unsigned spread = 1; spread < 20000; spread = spread * 2 + 1) {
+        struct html_counter expected = {{1, 1}, false}, counter = {{1, 1}, false};
+        size_t at = 0;
+        fill_with_lines(text, sizeof text, spread);
+        for (size_t i = 0; at < sizeof text; i++) {
+            size_t n = lengths[i % (sizeof lengths / sizeof lengths[0])];
+            n = n < sizeof text - at ? n : sizeof text - at;
+            html_count(&counter, text + at, n);
+            for (size_t end = at + n; at < end; at++)
+                count_one(&expected, (unsigned char)text[at]);
+            CHECK_INT(counter.place.line, expected.place.line);
+            CHECK_INT(counter.place.column, expected.place.column);
+            CHECK(counter.after_cr == expected.after_cr);
+        }
+    }
+}
+
 /* ---- who wants what ---------------------------------------------------------------- */
 
 TEST(html_attributes_that_are_not_wanted)
