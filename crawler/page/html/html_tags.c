@@ -187,10 +187,16 @@ static void end_value(struct html_tokenizer *t, const char *bytes, size_t n)
     report_value(t, t->value.bytes, t->value.n, t->value.cut);
 }
 
+/*
+ * For the two states in which the tokenizer usually enters a tag. The compiler inlines
+ * the states after them, because most of these only look at one byte.
+ */
+#define INLINES_NEXT_STATES __attribute__((flatten))
+
 /* ---- states: the tag --------------------------------------------------------------- */
 
 /* The state after '<'. */
-HTML_STATE(html_state_tag_open)
+INLINES_NEXT_STATES HTML_STATE(html_state_tag_open)
 {
     if (p == end)
         return p;
@@ -245,7 +251,7 @@ HTML_STATE(html_state_tag_name)
 
 /* ---- states: attributes ------------------------------------------------------------ */
 
-HTML_STATE(html_state_before_attribute)
+INLINES_NEXT_STATES HTML_STATE(html_state_before_attribute)
 {
     while (p < end && html_is_space(*p))
         p++;
