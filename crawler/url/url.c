@@ -82,15 +82,22 @@ static enum url_kind kind_of(const struct whatwg_url *url)
 /* ---- plain references -------------------------------------------------------------- */
 
 /*
- * True for a character that is neither encoded nor special in a path or a fragment. Nine
- * of ten references are "plain": they consist of such characters, "/" and "#", like
- * "../a/b.html#c". Plain references can be appended to a part of the base without calling
- * the parser.
+ * True for a character that is neither encoded nor special in a path or a fragment: a
+ * letter, a digit, or one of "-_~+,;=!@$&()*.". Nine of ten references are "plain": they
+ * consist of such characters, "/" and "#", like "../a/b.html#c". Plain references can be
+ * appended to a part of the base without calling the parser.
  */
 static bool is_plain(char c)
 {
-    return is_letter(c) || is_digit(c) ||
-           (c != '\0' && strchr("-_~+,;=!@$&()*.", c) != NULL);
+    /* clang-format off */
+    static const bool plain[256] = {
+        ['!'] = true, ['$'] = true, ['&'] = true, ['('] = true, [')'] = true,
+        ['*'] = true, ['+'] = true, [','] = true, ['-'] = true, ['.'] = true,
+        [';'] = true, ['='] = true, ['@'] = true, ['_'] = true, ['~'] = true,
+        ['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true};
+    /* clang-format on */
+
+    return plain[(unsigned char)c];
 }
 
 /*
@@ -120,23 +127,31 @@ static size_t plain_length(const char *s, size_t *fragment_at)
     }
 }
 
+/* Return the offset after the last '/' in the first `end` bytes of the base. */
+static size_t end_of_folder(const struct whatwg_url *base, size_t end)
+{
+    const char *path = base->href + base->path_at;
+    const char *slash = memrchr(path, '/', end - base->path_at);
+
+    return (size_t)(slash - base->href) + 1;
+}
+
 /*
  * Skip each "../" at the beginning of *reference. Returns the length of the part of the
  * base to which the rest is appended.
  */
 static size_t skip_parents(const struct whatwg_url *base, const char **reference)
 {
-    size_t end = base->query_at;
+    size_t end;
 
     if (**reference == '#')
         return base->fragment_at;
     if (**reference == '/')
         return base->path_at;
-    while (end > base->path_at + 1 && base->href[end - 1] != '/')
-        end--;
+    end = end_of_folder(base, base->query_at);
     for (; strncmp(*reference, "../", 3) == 0; *reference += 3)
-        while (end > base->path_at + 1 && base->href[--end - 1] != '/')
-            continue;
+        if (end > base->path_at + 1)
+            end = end_of_folder(base, end - 1);
     return end;
 }
 

@@ -287,12 +287,6 @@ static struct whatwg_span span(const struct whatwg_url *url, size_t begin, size_
     return (struct whatwg_span){url->href + begin, end - begin};
 }
 
-bool whatwg_url_scheme_is(const struct whatwg_url *url, const char *scheme)
-{
-    return url->scheme_end == strlen(scheme) &&
-           memcmp(url->href, scheme, url->scheme_end) == 0;
-}
-
 /*
  * Return a query or fragment with its "?" or "#", or "" if it is empty, like JavaScript.
  */

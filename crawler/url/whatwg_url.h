@@ -27,6 +27,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /*
  * A parsed URL. A missing part has length 0 at the offset at which it would be. The
@@ -84,7 +85,11 @@ void whatwg_url_finish(struct whatwg_url *url);
 
 struct whatwg_span whatwg_url_part(const struct whatwg_url *url, enum whatwg_part part);
 
-bool whatwg_url_scheme_is(const struct whatwg_url *url, const char *scheme);
+static inline bool whatwg_url_scheme_is(const struct whatwg_url *url, const char *scheme)
+{
+    return url->scheme_end == strlen(scheme) &&
+           memcmp(url->href, scheme, url->scheme_end) == 0;
+}
 
 /*
  * Return the origin, such as "https://example.com:8080", or "null" if the URL has an
