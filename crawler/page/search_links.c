@@ -196,25 +196,22 @@ static int find_own_base(const struct search *search, const char *lines,
     return rc;
 }
 
-/* Resolve a link's reference, and set found->url and found->kind. */
-static int resolve_link(struct search *search, struct ahead *found)
+/*
+ * Resolve a link's reference relative to `base`, and set found->url and found->kind.
+ * Returns 0 or -ENOMEM.
+ */
+static int resolve_link(struct search *search, const struct whatwg_url *base,
+                        struct ahead *found)
 {
     const struct search_visitor *visitor = search->visitor;
     const char *reference = found->link.reference;
-    bool has_own_base = found->link.base != NULL;
-    struct whatwg_url own = {0};
-    const struct whatwg_url *base = has_own_base ? &own : &search->base;
-    int rc = has_own_base ? find_own_base(search, found->link.base, &own) : 0;
+    int rc = url_parse(base, reference, &found->url);
 
-    found->link.base = NULL; /* the string is valid only during this call */
-    if (rc == 0)
-        rc = url_parse(base, reference, &found->url);
     if (rc == 0 && !found->link.has_no_encoding &&
         (search->encoding == CONVERTED || is_windows_1252(search)))
         rc = encode_query(search, base, reference, &found->url);
     if (visitor->rebase != NULL && rc != -ENOMEM)
         rc = rebase_url(search, reference, &found->url, rc);
-    whatwg_url_finish(&own);
     if (rc == -ENOMEM)
         return rc;
     if (found->link.cut && (rc < 0 || found->url.kind != URL_OTHER))
@@ -224,6 +221,19 @@ static int resolve_link(struct search *search, struct ahead *found)
     if (found->kind == SEARCH_URL && visitor->expect != NULL)
         found->mark = visitor->expect(&found->url, visitor->arg);
     return 0;
+}
+
+/* Resolve a link relative to its own base, which is then forgotten. */
+static int resolve_from_own_base(struct search *search, struct ahead *found)
+{
+    struct whatwg_url own = {0};
+    int rc = find_own_base(search, found->link.base, &own);
+
+    found->link.base = NULL; /* the string is valid only during this call */
+    if (rc == 0)
+        rc = resolve_link(search, &own, found);
+    whatwg_url_finish(&own);
+    return rc;
 }
 
 static int on_link(const struct link *link, void *arg)
@@ -238,8 +248,10 @@ static int on_link(const struct link *link, void *arg)
     if (found == NULL)
         return -ENOMEM;
     found->kind = SEARCH_ID;
-    if (link->kind != LINK_ID)
-        rc = resolve_link(search, found);
+    if (link->kind != LINK_ID && link->base != NULL)
+        rc = resolve_from_own_base(search, found);
+    else if (link->kind != LINK_ID)
+        rc = resolve_link(search, &search->base, found);
     if (rc == 0 && search->waiting == AHEAD)
         rc = visit_first(search);
     if (rc == 0 && ++search->visited % LINKS_PER_TURN == 0)
