@@ -221,12 +221,24 @@ void html_names_prepare(void)
     pthread_once(&once, make_indexes);
 }
 
+/*
+ * True if two names of 9 to 16 bytes with equal keys are equal. The key contains the last
+ * eight bytes, so only the first eight need to be compared.
+ */
+static bool begin_alike(const char *a, const char *b)
+{
+    uint64_t one, other;
+
+    memcpy(&one, a, sizeof one);
+    memcpy(&other, b, sizeof other);
+    return one == other;
+}
+
 static bool is_named(const struct index *index, size_t at, const struct html_name *name)
 {
-    const struct html_known *known = &index->all[index->slots[at].which];
-
     return index->slots[at].key == name->key && index->slots[at].n == name->n &&
-           (name->n <= 8 || memcmp(known->name, name->bytes, name->n) == 0);
+           (name->n <= 8 ||
+            begin_alike(index->all[index->slots[at].which].name, name->bytes));
 }
 
 /* Find a name in an index. Returns 0 if the name is unknown. */
