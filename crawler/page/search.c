@@ -58,6 +58,7 @@ void search_destroy(struct search *search)
     for (size_t i = 0; i < AHEAD; i++)
         html_buffer_finish(&search->ahead[i].text);
     links_finish(&search->links);
+    whatwg_url_finish(&search->base);
     free(search);
 }
 

@@ -80,7 +80,7 @@ struct search {
     char head[CHARSET_HEAD_BYTES];
     size_t head_n;
     /* The following members are used while links are visited. */
-    struct whatwg_url base;
+    struct whatwg_url base; /* the last one stays until the next page */
     size_t visited;
     const struct search_visitor *visitor;
     struct ahead ahead[AHEAD]; /* a ring: [first, first + waiting) */

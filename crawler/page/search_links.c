@@ -306,7 +306,7 @@ static int begin_visits(struct search *search, const char *url,
 {
     search->visited = 0;
     search->visitor = visitor;
-    return whatwg_url_parse(url, strlen(url), NULL, &search->base);
+    return url_parse_next(&search->base, url);
 }
 
 static int end_visits(struct search *search, int rc)
@@ -315,7 +315,6 @@ static int end_visits(struct search *search, int rc)
         rc = visit_rest(search);
     while (search->waiting > 0)
         drop_first(search);
-    whatwg_url_finish(&search->base);
     return rc;
 }
 

@@ -182,6 +182,36 @@ static int resolve_plain(const struct whatwg_url *base, const char *reference,
     return 1;
 }
 
+/* True if the text is the scheme and authority of the URL, followed by a plain path. */
+static bool differs_in_plain_path(const struct whatwg_url *url, const char *text)
+{
+    size_t fragment_at, n = url->path_at;
+
+    return url->href != NULL && kind_of(url) == URL_WEB &&
+           strncmp(text, url->href, n) == 0 && text[n] == '/' &&
+           plain_length(text + n, &fragment_at) != SIZE_MAX && fragment_at == 0;
+}
+
+int url_parse_next(struct whatwg_url *url, const char *text)
+{
+    size_t n = strlen(text);
+    char *href;
+
+    if (!differs_in_plain_path(url, text)) {
+        whatwg_url_finish(url);
+        return whatwg_url_parse(text, n, NULL, url);
+    }
+    href = realloc(url->href, n + 1);
+    if (href == NULL) {
+        whatwg_url_finish(url);
+        return -ENOMEM;
+    }
+    memcpy(href, text, n + 1);
+    url->href = href;
+    url->length = url->query_at = url->fragment_at = n;
+    return 0;
+}
+
 /* ---- all references ---------------------------------------------------------------- */
 
 int url_parse(const struct whatwg_url *base, const char *reference, struct url *out)

@@ -39,6 +39,13 @@ struct url {
 int url_parse(const struct whatwg_url *base, const char *reference, struct url *out);
 
 /*
+ * Replace *url with the absolute URL `text`. Initialize *url with zeroes. Fails like
+ * whatwg_url_parse(); *url is then all zero. The function is fast if both URLs have the
+ * same host, as most pages of a crawl have.
+ */
+int url_parse_next(struct whatwg_url *url, const char *text);
+
+/*
  * Resolve `reference` relative to `base` to an http or https URL without fragment. `base`
  * must be a result of this function, or NULL. The caller frees *out. Fails with
  * -EPROTONOSUPPORT for other schemes, -EINVAL or -ENOMEM.

@@ -85,6 +85,49 @@ TEST(url_resolves_random_references_as_the_parser_does)
     CHECK_TRACE("");
 }
 
+static void check_same(const struct whatwg_url *url, const struct whatwg_url *expected)
+{
+    CHECK_STR(url->href, expected->href);
+    CHECK_INT(url->length, expected->length);
+    CHECK_INT(url->path_at, expected->path_at);
+    CHECK_INT(url->query_at, expected->query_at);
+    CHECK_INT(url->fragment_at, expected->fragment_at);
+    CHECK_INT(url->port, expected->port);
+    CHECK_INT(url->special, expected->special);
+}
+
+/* Check that url_parse_next(), which has a fast path, agrees with the full parser. */
+TEST(url_parse_next_agrees_with_the_parser)
+{
+    static const char *const parts[] = {"http://h",    "http://h/", "http://u:p@h:8080/",
+                                        "http://h:80", "HTTP://H/", "https://h",
+                                        "file:///a",   "mailto:x",  "/",
+                                        ".",           "..",        "a",
+                                        "b.html",      "?q",        "#f",
+                                        "#",           "%2e",       "\\",
+                                        ":81"};
+    const size_t count = sizeof parts / sizeof parts[0];
+    struct whatwg_url url = {NULL};
+    unsigned seed = 1;
+
+    for (int i = 0; i < 50000; i++) {
+        struct whatwg_url expected;
+        char text[128];
+        int n = rand_r(&seed) % 6;
+        strcpy(text, parts[(size_t)rand_r(&seed) % 8]);
+        while (n-- > 0)
+            strcat(text, parts[8 + (size_t)rand_r(&seed) % (count - 8)]);
+        CHECK_INT(url_parse_next(&url, text),
+                  whatwg_url_parse(text, strlen(text), NULL, &expected));
+        if (expected.href != NULL)
+            check_same(&url, &expected);
+        else
+            CHECK_PTR(url.href, NULL);
+        whatwg_url_finish(&expected);
+    }
+    whatwg_url_finish(&url);
+}
+
 /* RFC 3986, sections 5.4.1 and 5.4.2, except "g:h", which is not http. */
 TEST(url_resolves_the_examples_of_rfc_3986)
 {
