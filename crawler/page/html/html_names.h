@@ -50,6 +50,7 @@ enum {
     STAYS_IN_HEAD = 4,    /* its start tag does not end the head */
     RULES_OUT_FRAMES = 8, /* a <frameset> after it is ignored */
     IS_OF_TABLE = 16,     /* its start tag ends a <select> inside a table */
+    HAS_RULES = 32,       /* its tags do more than change the number of open elements */
 };
 
 /*

@@ -259,7 +259,6 @@ static void store_tag(struct links *links, bool is_foreign)
 
     if (!takes_xlink(links, is_foreign))
         counted &= ~BIT(XLINK_HREF);
-
     for (size_t i = links->tag_at; i < links->count; i++) {
         int kind = kind_of(links, &links->kept[i], counted);
         if (kind < 0)
@@ -333,10 +332,8 @@ static int store_value(struct links *links, const char *bytes, size_t n,
     return links->bytes.cut ? -EMSGSIZE : 0;
 }
 
-/*
- * True if a style attribute may contain "url(": it contains a parenthesis, or a character
- * reference that may stand for one. Most style attributes do not.
- */
+/* True if a style attribute may contain "url(": it contains a parenthesis, or a character
+   reference that may stand for one. Most style attributes do not. */
 static bool may_have_url(const struct html_value *style)
 {
     return memchr(style->bytes, '(', style->n) != NULL ||
@@ -470,10 +467,9 @@ static void start_tag(struct links *links, const struct html_name *name,
         store_tag(links, effect.is_foreign);
 }
 
-static int on_tag_end(const struct html_name *name, bool is_end, bool is_self_closing,
-                      void *arg)
+static int end_tag(struct links *links, const struct html_name *name, bool is_end,
+                   bool is_self_closing)
 {
-    struct links *links = arg;
     struct html_tokenizer *tokenizer = &links->tokenizer;
     bool had_body = links->tree.has_body;
     int rc = end_style(links);
@@ -489,6 +485,20 @@ static int on_tag_end(const struct html_name *name, bool is_end, bool is_self_cl
     tokenizer->wants_text = links->in_style || (links->tree.may_have_frames &&
                                                 tokenizer->content == HTML_DATA);
     return rc;
+}
+
+static int on_tag_end(const struct html_name *name, bool is_end, bool is_self_closing,
+                      void *arg)
+{
+    struct links *links = arg;
+
+    if (!html_tree_only_counts(&links->tree, links->element))
+        return end_tag(links, name, is_end, is_self_closing);
+    html_tree_count(&links->tree, links->element, is_end);
+    if (links->count > links->tag_at)
+        store_tag(links, false);
+    begin_tag(links);
+    return 0; /* the tag does not change how the text after it is read */
 }
 
 static int on_text(const char *bytes, size_t n, void *arg)

@@ -116,6 +116,15 @@ TEST(links_of_forms_and_inputs)
     CHECK_TRACE("[1][2][3]");
 }
 
+/* Unlike a link in SVG, <use> is ignored here, and <image> is an <img>. */
+TEST(links_of_misplaced_svg_elements_in_the_body)
+{
+    CHECK_INT(find("<p>x<use href=no></use><image href=no src=1><base href=/>"), 0);
+    CHECK_TRACE("base[/][1]");
+    CHECK_INT(find("<p>x<form method=post action=no></form><form action=2></form>"), 0);
+    CHECK_TRACE("[2]");
+}
+
 TEST(links_of_frames_and_media)
 {
     CHECK_INT(find("<frameset><frame src=1></frameset>"), 0);
