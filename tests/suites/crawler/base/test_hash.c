@@ -34,6 +34,21 @@ TEST(hash_of_each_length_bit_and_seed_is_another)
                 CHECK(seen[i] != seen[j]);
 }
 
+/* The file of a saved crawl contains hashes of ids, so they must not change. */
+TEST(hash_is_the_same_in_all_versions)
+{
+    static const struct {
+        const char *id;
+        uint64_t hash;
+    } ids[] = {
+        {"", 0x94ef9dd1b278fcf8},           {"id", 0x5f1cad20b351ed0e},
+        {"chapter", 0xf6cda93a7af66a54},    {"chapter1", 0xb67073baab08e632},
+        {"chapter-12", 0x72e68458f8f4f332}, {"a/long/identifier-1", 0x8533c7ad3a4a7e6d}};
+
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
+        CHECK(hash_bytes(ids[i].id, strlen(ids[i].id), 7) == ids[i].hash);
+}
+
 /*
  * The lowest bits of a hash, which select a slot of a hash table, must differ even for
  * similar keys.
