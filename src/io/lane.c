@@ -4,6 +4,14 @@
  * If no thread is idle when a job is enqueued, the lane starts a thread, unless its limit
  * is reached. A thread exits after IDLE_SECONDS without a job. lane.h describes how
  * lanes, desks and jobs work together.
+ *
+ * Most jobs of the file lane find their data in memory and take microseconds. More
+ * threads than processors would only wake and wait for each other. But jobs that read
+ * from a disk block, and then more threads are faster. So the file lane is sparing: it
+ * runs as many jobs at once as there are processors, until a job reads from a disk or
+ * takes LONG_JOB. For the next QUICK_JOBS quick jobs, the lane runs as many jobs as its
+ * limit allows. While jobs have to wait, one more thread is idle and watches the queue.
+ * If no job leaves the queue for LONG_JOB, all running jobs block.
  */
 #include "lane.h"
 
@@ -12,9 +20,11 @@
 #include "../kernel/processors.h"
 #include "../kernel/thread.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 
 /*
@@ -28,6 +38,16 @@
  */
 #define MAX_REPLACED 64
 #define IDLE_SECONDS 10
+#define LONG_JOB COIL_MSEC(1)
+#define QUICK_JOBS 64
+/*
+ * For so many times LONG_JOB, a thread keeps watching an empty queue, because waking the
+ * thread takes longer.
+ */
+#define WATCH_EMPTY 4
+
+enum job_speed { NO_JOB, QUICK, LONG };
+
 #define STACK_BYTES ((size_t)1024 * 1024)
 
 /* clang-format off */
@@ -37,11 +57,13 @@
     }
 #define LANE(name, text, max) {.thread_name = (name), .class = CLASS(text), \
                                .exists = true, .limit = (max)}
+#define SPARING_LANE(name, text, max) {.thread_name = (name), .class = CLASS(text), \
+                                       .exists = true, .limit = (max), .is_sparing = true}
 /* clang-format on */
 
 struct coil__lane coil__lanes[COIL__LANE_COUNT] = {
     [COIL_LANE_DNS] = LANE("coil-dns", "blocking.dns", 8),
-    [COIL_LANE_FILE] = LANE("coil-file", "blocking.file", 8),
+    [COIL_LANE_FILE] = SPARING_LANE("coil-file", "blocking.file", 8),
     [COIL_LANE_CPU] = LANE("coil-cpu", "blocking.cpu", 0),
 };
 
@@ -54,7 +76,9 @@ static void init_lane(struct coil__lane *lane)
     pthread_cond_init(&lane->left, NULL);
     coil__list_init(&lane->queue);
     lane->queue_length = 0;
-    lane->threads = lane->idle = lane->waking = lane->abandoned = 0;
+    lane->threads = lane->idle = lane->busy = lane->waking = lane->abandoned = 0;
+    lane->quick_left = 0;
+    lane->watched = false;
 }
 
 static void lock_lanes(void)
@@ -110,63 +134,19 @@ static unsigned counted_threads(const struct coil__lane *lane)
 }
 
 /*
- * Take the next job from the queue, waiting up to IDLE_SECONDS for one. If the thread
- * must exit, stop counting it and return NULL.
+ * Return how many more jobs may run at once, apart from the limit of threads. The caller
+ * holds the lane's lock.
  */
-static struct coil__job *take_job(struct coil__lane *lane)
+static unsigned room_for_jobs(const struct coil__lane *lane)
 {
-    struct timespec until;
-    struct coil__list *link;
-    bool waited_enough = false;
+    unsigned running = lane->busy - lane->abandoned;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += IDLE_SECONDS;
-    pthread_mutex_lock(&lane->lock);
-    while (lane->queue_length == 0 && counted_threads(lane) <= lane->limit &&
-           !waited_enough) {
-        lane->idle++;
-        atomic_fetch_add(&coil__pool_idle, 1);
-        waited_enough = pthread_cond_timedwait(&lane->work, &lane->lock, &until) != 0;
-        if (lane->waking > 0)
-            lane->waking--;
-        atomic_fetch_sub(&coil__pool_idle, 1);
-        lane->idle--;
-    }
-    link = counted_threads(lane) <= lane->limit ? coil__list_pop(&lane->queue) : NULL;
-    if (link != NULL) {
-        lane->queue_length--;
-        COIL__CONTAINER(link, struct coil__job, in_queue)->queued = false;
-    } else {
-        lane->threads--;
-        atomic_fetch_sub(&coil__pool_threads, 1);
-        pthread_cond_broadcast(&lane->left);
-    }
-    pthread_mutex_unlock(&lane->lock);
-    return link != NULL ? COIL__CONTAINER(link, struct coil__job, in_queue) : NULL;
+    if (!lane->is_sparing || lane->quick_left > 0)
+        return UINT_MAX;
+    return running < lane->spare_limit ? lane->spare_limit - running : 0;
 }
 
-static void do_job(struct coil__job *job, pid_t thread)
-{
-    struct coil__context_slot slot, *outer;
-
-    job->thread = thread;
-    outer = coil__context_enter(&slot, job->bindings);
-    job->rc = job->fn(job->arg);
-    coil__context_leave(&slot, outer);
-    coil__job_finish(job);
-}
-
-static void *run_lane_thread(void *arg)
-{
-    struct coil__lane *lane = arg;
-    pid_t thread = coil__thread_id();
-    struct coil__job *job;
-
-    coil__thread_set_name(lane->thread_name);
-    while ((job = take_job(lane)) != NULL)
-        do_job(job, thread);
-    return NULL;
-}
+static void *run_lane_thread(void *arg);
 
 /* Fill the set with all signals except those that a thread's own instructions cause. */
 static void fill_foreign_signals(sigset_t *set)
@@ -211,6 +191,24 @@ static unsigned usual_limit(void)
     return processors > LEAST_THREADS ? processors : LEAST_THREADS;
 }
 
+static void set_limits(struct coil__lane *lane)
+{
+    if (lane->limit == 0)
+        lane->limit = usual_limit();
+    if (lane->is_sparing && lane->spare_limit == 0)
+        lane->spare_limit = coil__processor_count();
+}
+
+/* Return how many idle threads the queue needs, including one that watches it. */
+static size_t needed_threads(const struct coil__lane *lane)
+{
+    size_t room = room_for_jobs(lane);
+
+    if (lane->queue_length <= room)
+        return lane->queue_length;
+    return room + !lane->watched;
+}
+
 /*
  * Find a thread for a new job: choose an idle thread, or start one if too few are idle.
  * Sets *wake if the caller must wake an idle thread after releasing the lane's lock.
@@ -219,11 +217,13 @@ static unsigned usual_limit(void)
  */
 static bool start_or_choose_thread(struct coil__lane *lane, bool *wake)
 {
-    *wake = lane->waking < lane->idle && lane->waking < lane->queue_length;
+    size_t needed;
+
+    set_limits(lane);
+    needed = needed_threads(lane);
+    *wake = lane->waking < lane->idle && lane->waking < needed;
     lane->waking += *wake;
-    if (lane->limit == 0)
-        lane->limit = usual_limit();
-    if (lane->idle < lane->queue_length && counted_threads(lane) < lane->limit) {
+    if (lane->idle < needed && counted_threads(lane) < lane->limit) {
         /*
          * count the thread before it starts, because it decrements the count when it ends
          */
@@ -235,6 +235,176 @@ static bool start_or_choose_thread(struct coil__lane *lane, bool *wake)
         }
     }
     return lane->threads > lane->abandoned;
+}
+
+static struct timespec time_after(int64_t span_ns)
+{
+    int64_t when = coil__clock_monotonic() + span_ns;
+
+    return (struct timespec){when / COIL_SEC(1), (long)(when % COIL_SEC(1))};
+}
+
+/* Returns false if the time-out has passed. */
+static bool wait_for_work(struct coil__lane *lane, int64_t timeout_ns)
+{
+    struct timespec until = time_after(timeout_ns);
+    bool in_time;
+
+    lane->idle++;
+    atomic_fetch_add(&coil__pool_idle, 1);
+    in_time = pthread_cond_timedwait(&lane->work, &lane->lock, &until) == 0;
+    if (lane->waking > 0)
+        lane->waking--;
+    atomic_fetch_sub(&coil__pool_idle, 1);
+    lane->idle--;
+    return in_time;
+}
+
+/* All running jobs block, so run as many jobs as the limit allows. */
+static void stop_sparing(struct coil__lane *lane)
+{
+    bool wake;
+
+    lane->quick_left = QUICK_JOBS;
+    for (size_t n = lane->queue_length; n > 1; n--)
+        start_or_choose_thread(lane, &wake);
+    pthread_cond_broadcast(&lane->work);
+}
+
+/* Watch the queue for LONG_JOB. */
+static void watch_queue(struct coil__lane *lane)
+{
+    uint64_t taken = lane->taken;
+
+    lane->watched = true;
+    if (!wait_for_work(lane, LONG_JOB) && lane->queue_length > 0 && lane->taken == taken)
+        stop_sparing(lane);
+    lane->watched = false;
+}
+
+static bool may_take_job(const struct coil__lane *lane)
+{
+    return lane->queue_length > 0 && room_for_jobs(lane) > 0;
+}
+
+/*
+ * Wait until the thread may take a job, for at most IDLE_SECONDS. Returns false if the
+ * thread must exit.
+ */
+static bool await_job(struct coil__lane *lane)
+{
+    unsigned watches = 0;
+    bool in_time = true;
+
+    while (counted_threads(lane) <= lane->limit && !may_take_job(lane) && in_time) {
+        if (lane->queue_length > 0)
+            watches = WATCH_EMPTY;
+        if (watches > 0 && !lane->watched) {
+            watches--;
+            watch_queue(lane);
+        } else {
+            in_time = wait_for_work(lane, COIL_SEC(IDLE_SECONDS));
+        }
+    }
+    return counted_threads(lane) <= lane->limit && may_take_job(lane);
+}
+
+/* Take a job from the queue, and find a thread for the jobs that remain there. */
+static struct coil__job *take_first_job(struct coil__lane *lane, bool *wake)
+{
+    struct coil__job *job =
+        COIL__CONTAINER(coil__list_pop(&lane->queue), struct coil__job, in_queue);
+
+    lane->queue_length--;
+    lane->taken++;
+    lane->busy++;
+    job->queued = false;
+    if (lane->is_sparing && lane->queue_length > 0)
+        start_or_choose_thread(lane, wake);
+    return job;
+}
+
+/* Called when a thread has finished a job. The lane's lock is held. */
+static void count_finished_job(struct coil__lane *lane, enum job_speed speed)
+{
+    lane->busy--;
+    if (speed == LONG)
+        lane->quick_left = QUICK_JOBS;
+    else if (lane->quick_left > 0)
+        lane->quick_left--;
+}
+
+/*
+ * Take the next job from the queue, waiting up to IDLE_SECONDS for one. If the thread
+ * must exit, stop counting it and return NULL. `last` is the thread's last job.
+ */
+static struct coil__job *take_job(struct coil__lane *lane, enum job_speed last)
+{
+    struct coil__job *job = NULL;
+    bool wake = false;
+
+    pthread_mutex_lock(&lane->lock);
+    if (last != NO_JOB)
+        count_finished_job(lane, last);
+    if (await_job(lane)) {
+        job = take_first_job(lane, &wake);
+    } else {
+        lane->threads--;
+        atomic_fetch_sub(&coil__pool_threads, 1);
+        pthread_cond_broadcast(&lane->left);
+    }
+    pthread_mutex_unlock(&lane->lock);
+    if (wake)
+        pthread_cond_signal(&lane->work);
+    return job;
+}
+
+/* Return the number of blocks that this thread has read from disks. */
+static long blocks_read(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_inblock : 0;
+}
+
+/*
+ * Do the job. *blocks is the number of blocks that this thread has read. In a lane that
+ * is not sparing, all jobs count as quick.
+ */
+static enum job_speed do_job(struct coil__job *job, pid_t thread, long *blocks)
+{
+    struct coil__context_slot slot, *outer;
+    bool is_timed = job->lane->is_sparing;
+    int64_t begun = is_timed ? coil__clock_monotonic() : 0;
+    enum job_speed speed = QUICK;
+
+    job->thread = thread;
+    outer = coil__context_enter(&slot, job->bindings);
+    job->rc = job->fn(job->arg);
+    coil__context_leave(&slot, outer);
+    if (is_timed) {
+        long before = *blocks;
+
+        *blocks = blocks_read();
+        if (*blocks > before || coil__clock_monotonic() - begun >= LONG_JOB)
+            speed = LONG;
+    }
+    coil__job_finish(job);
+    return speed;
+}
+
+static void *run_lane_thread(void *arg)
+{
+    struct coil__lane *lane = arg;
+    pid_t thread = coil__thread_id();
+    enum job_speed last = NO_JOB;
+    struct coil__job *job;
+    long blocks = 0;
+
+    coil__thread_set_name(lane->thread_name);
+    while ((job = take_job(lane, last)) != NULL)
+        last = do_job(job, thread, &blocks);
+    return NULL;
 }
 
 /* ---- the queue --------------------------------------------------------------------- */

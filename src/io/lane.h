@@ -54,11 +54,19 @@ struct coil__lane {
     pthread_cond_t work;     /* signalled for a new job or a lower limit */
     pthread_cond_t left;     /* signalled when a thread has ended */
     struct coil__list queue; /* job.in_queue */
-    size_t queue_length;
+    _Atomic size_t queue_length;
     unsigned threads, idle;
+    unsigned busy;      /* threads that run jobs, including abandoned ones */
     unsigned waking;    /* idle threads that were signalled but do not run yet */
     unsigned abandoned; /* threads that run abandoned jobs */
     unsigned limit;     /* 0: the default, which depends on the number of processors */
+
+    /* for a lane whose jobs seldom block: see lane.c */
+    bool is_sparing;
+    unsigned spare_limit; /* number of jobs that run at once while jobs are quick */
+    unsigned quick_left;  /* number of quick jobs until the lane is sparing again */
+    bool watched;         /* an idle thread watches the queue */
+    uint64_t taken;       /* number of jobs that were taken from the queue */
 };
 
 /* The jobs of one loop. */
