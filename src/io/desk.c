@@ -1,6 +1,12 @@
 /*
  * desk.c - the loop's side of the executor. A loop's desk lists the jobs that its tasks
  * have enqueued and those that threads have finished. See lane.h.
+ *
+ * Waking a loop can take longer than a job. So while more than QUEUE_LOW jobs wait in a
+ * lane's queue, its threads hold back their posts until HELD_MAX jobs are done. Because
+ * the next job may block, a timer of the loop collects the finished jobs every HELD_SPAN.
+ * If no job has finished in such a span, threads post at once again. With a virtual clock,
+ * whose timers do not bound real time, threads always post at once.
  */
 #include "lane.h"
 
@@ -8,6 +14,10 @@
 #include "../base/timed_condition.h"
 
 #include <stdio.h>
+
+#define HELD_MAX 32
+#define QUEUE_LOW 4 /* enough jobs for the threads until the loop has enqueued more */
+#define HELD_SPAN COIL_MSEC(1)
 
 static COIL__THREAD_LOCAL struct coil__desk
     *this_desk; /* NULL until the loop's first job */
@@ -66,6 +76,12 @@ static void finish_abandoned_job(struct coil__job *job)
         free_desk(desk);
 }
 
+/* True if the thread need not post now. The caller holds the desk's lock. */
+static bool may_hold_back(struct coil__desk *desk, const struct coil__lane *lane)
+{
+    return desk->holds && lane->queue_length > QUEUE_LOW && ++desk->held < HELD_MAX;
+}
+
 void coil__job_finish(struct coil__job *job)
 {
     struct coil__desk *desk = job->desk;
@@ -77,7 +93,7 @@ void coil__job_finish(struct coil__job *job)
     job->finished = true;
     if (!abandoned) {
         coil__list_push(&desk->done, &job->in_queue);
-        if (!desk->posted)
+        if (!desk->posted && !may_hold_back(desk, job->lane))
             desk->posted = coil__loop_post_unwoken(desk->loop, &desk->post, &wake) == 0;
         uncount_job(desk);
     }
@@ -98,12 +114,24 @@ static void uncount_unstarted_job(struct coil__job *job)
     coil__bindings_release(job->bindings);
 }
 
+/* Start the timer if the loop has several jobs. Returns true if the timer is running. */
+static bool start_timer(struct coil__desk *desk)
+{
+    coil_loop *loop = desk->loop;
+
+    if (!desk->is_timed && desk->working > 1 && !loop->virtual_clock)
+        desk->is_timed = coil__timer_start(loop, &desk->collect_timer,
+                                           coil__loop_now(loop) + HELD_SPAN) == 0;
+    return desk->is_timed;
+}
+
 int coil__job_enqueue(struct coil__job *job)
 {
     struct coil__desk *desk = job->desk;
 
     pthread_mutex_lock(&desk->lock);
     desk->working++;
+    desk->holds = start_timer(desk);
     pthread_mutex_unlock(&desk->lock);
     if (!coil__lane_enqueue(job->lane, job)) {
         uncount_unstarted_job(job);
@@ -166,23 +194,50 @@ bool coil__job_abandon(struct coil__job *job)
 
 /* ---- opening, collecting, closing -------------------------------------------------- */
 
+static void complete_waits(struct coil__desk *desk, struct coil__list *done)
+{
+    struct coil__list *link;
+
+    while ((link = coil__list_pop(done)) != NULL) {
+        struct coil__job *job = COIL__CONTAINER(link, struct coil__job, in_queue);
+
+        desk->collected++;
+        leave_desk(job);
+        coil__wait_complete(job->wait, job->rc);
+    }
+}
+
 /* Complete the waits of all finished jobs. Runs on the loop's thread. */
-static void collect_finished_jobs(struct coil__runnable *runnable)
+static void on_post(struct coil__runnable *runnable)
 {
     struct coil__desk *desk = COIL__CONTAINER(runnable, struct coil__desk, post.runnable);
-    struct coil__list done, *link;
+    struct coil__list done;
 
     coil__list_init(&done);
     pthread_mutex_lock(&desk->lock);
     coil__list_splice(&done, &desk->done);
+    desk->held = 0;
     desk->posted = false;
     pthread_mutex_unlock(&desk->lock);
-    while ((link = coil__list_pop(&done)) != NULL) {
-        struct coil__job *job = COIL__CONTAINER(link, struct coil__job, in_queue);
+    complete_waits(desk, &done);
+}
 
-        leave_desk(job);
-        coil__wait_complete(job->wait, job->rc);
-    }
+static void on_timer(struct coil__runnable *runnable)
+{
+    struct coil__desk *desk =
+        COIL__CONTAINER(runnable, struct coil__desk, collect_timer.runnable);
+    bool was_active = desk->collected != desk->collected_before;
+    struct coil__list done;
+
+    desk->is_timed = false;
+    desk->collected_before = desk->collected;
+    coil__list_init(&done);
+    pthread_mutex_lock(&desk->lock);
+    coil__list_splice(&done, &desk->done);
+    desk->held = 0;
+    desk->holds = was_active && start_timer(desk);
+    pthread_mutex_unlock(&desk->lock);
+    complete_waits(desk, &done);
 }
 
 /* Withdraw the job, abandon it, or drop its result, because the loop is closing. */
@@ -249,6 +304,7 @@ static void close_desk(coil_loop *loop)
     struct coil__desk *desk = this_desk;
     size_t left;
 
+    coil__timer_stop(loop, &desk->collect_timer);
     COIL__LIST_EACH (link, &desk->jobs)
         give_up_job(desk, COIL__CONTAINER(link, struct coil__job, in_desk));
     left = drain(desk, coil__time_add(coil__clock_monotonic(), loop->drain_ns));
@@ -269,7 +325,8 @@ static struct coil__desk *create_desk(coil_loop *loop)
     coil__timed_condition_init(&desk->emptied);
     coil__list_init(&desk->jobs);
     coil__list_init(&desk->done);
-    coil__runnable_init(&desk->post.runnable, collect_finished_jobs);
+    coil__runnable_init(&desk->post.runnable, on_post);
+    coil__timer_init(&desk->collect_timer, on_timer);
     desk->loop = loop;
     coil__list_init(&desk->hook.link);
     desk->hook.closing = close_desk;

@@ -81,8 +81,14 @@ struct coil__desk {
     size_t abandoned;       /* abandoned jobs */
     bool closed;            /* the loop has closed */
     struct coil__list done; /* job.in_queue */
+    unsigned held;          /* number of jobs in `done` without a post: see desk.c */
+    bool holds;             /* threads may hold back their posts */
     struct coil__post post;
     bool posted;
+    bool is_timed;                    /* the timer is running */
+    struct coil__timer collect_timer; /* for the loop's thread only, like `jobs` */
+    uint64_t collected;               /* number of jobs whose waits were completed */
+    uint64_t collected_before;        /* `collected` when the timer last fired */
 
     struct coil__desk *parents; /* in a grandchild: the grandparent's desk */
 };

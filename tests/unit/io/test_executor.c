@@ -201,6 +201,89 @@ TASK_TEST(blocking_keeps_to_the_limit)
     CHECK_INT(gate.most_inside, 2);
 }
 
+static int quick_in_file_lane(void *arg)
+{
+    return coil_blocking(COIL_LANE_FILE, add_one, arg);
+}
+
+#define QUEUED_BEHIND 10
+
+/*
+ * Enqueue two jobs that are done at once, one that blocks, and many more. The first two
+ * tasks must get their results while the third job blocks.
+ */
+static int await_results_before_a_job_that_blocks(void *arg)
+{
+    struct gate gate;
+    coil_task *at_gate, *quick, *blocked, *last[QUEUED_BEHIND];
+    int n = 1;
+
+    (void)arg;
+    CHECK_INT(coil_executor_set_limit(COIL_LANE_FILE, 1), 0);
+    init_gate(&gate);
+    at_gate = start_at_gate(&gate, in_file_lane, &gate);
+    CHECK_INT(coil_spawn(quick_in_file_lane, &n, NULL, &quick), 0);
+    CHECK_INT(coil_spawn(in_file_lane, &gate, NULL, &blocked), 0);
+    for (int i = 0; i < QUEUED_BEHIND; i++)
+        CHECK_INT(coil_spawn(quick_in_file_lane, &n, NULL, &last[i]), 0);
+    coil_yield();
+    open_gate(&gate, 1);
+    finish(at_gate, 7);
+    finish(quick, 2);
+    open_gate(&gate, 1);
+    finish(blocked, 7);
+    for (int i = 0; i < QUEUED_BEHIND; i++)
+        finish(last[i], 2);
+    return 0;
+}
+
+TEST(blocking_results_do_not_wait_for_a_job_that_blocks)
+{
+    for (int virtual_clock = 0; virtual_clock <= 1; virtual_clock++) {
+        coil_run_opts opts = {.loop.virtual_clock = virtual_clock};
+
+        CHECK_INT(coil_run(await_results_before_a_job_that_blocks, NULL, &opts), 0);
+    }
+}
+
+struct quick_jobs {
+    atomic_int left;
+    int sum;
+};
+
+static int add_while_any_is_left(void *arg)
+{
+    struct quick_jobs *jobs = arg;
+
+    while (jobs->left-- > 0) {
+        int n = 0;
+
+        jobs->sum += coil_blocking(COIL_LANE_FILE, add_one, &n);
+    }
+    return 0;
+}
+
+/* Many quick jobs beside jobs that block: see "sparing" in src/io/lane.c. */
+TASK_TEST(blocking_quick_jobs_go_on_beside_jobs_that_block)
+{
+    struct quick_jobs jobs = {.left = 1000};
+    struct gate gate;
+    coil_task *blocked[7], *quick[16];
+
+    init_gate(&gate);
+    for (int i = 0; i < 16; i++)
+        CHECK_INT(coil_spawn(add_while_any_is_left, &jobs, NULL, &quick[i]), 0);
+    for (int i = 0; i < 7; i++)
+        blocked[i] = start_at_gate(&gate, in_file_lane, &gate);
+    for (int i = 0; i < 16; i++)
+        finish(quick[i], 0);
+    CHECK_INT(jobs.sum, 1000);
+    CHECK_INT(gate.inside, 7);
+    open_gate(&gate, 7);
+    for (int i = 0; i < 7; i++)
+        finish(blocked[i], 7);
+}
+
 /* ---- cancelling -------------------------------------------------------------------- */
 
 TASK_TEST(blocking_cancelled_before_it_begins)
