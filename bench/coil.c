@@ -54,8 +54,10 @@ static int yield_main(void *arg)
 
     coil_group_enter(&group);
     for (int i = 0; i < row->shape; i++)
-        coil_group_spawn(&group, yield_often, (void *)(intptr_t)(row->n / row->shape),
-                         NULL, NULL);
+        bench_must(coil_group_spawn(&group, yield_often,
+                                    (void *)(intptr_t)(row->n / row->shape), NULL,
+                                    NULL) == 0,
+                   "coil_group_spawn");
     coil_group_exit(&group, 0);
     bench_time(row, start);
     return 0;
@@ -277,7 +279,7 @@ static int take_turns(void *arg)
     struct lock_run *run = arg;
 
     for (long left = run->turns; left > 0; left--) {
-        coil_lock_acquire(&run->lock);
+        bench_must(coil_lock_acquire(&run->lock) == 0, "coil_lock_acquire");
         coil_yield();
         coil_lock_release(&run->lock);
     }
@@ -293,7 +295,8 @@ static int lock_main(void *arg)
 
     coil_group_enter(&group);
     for (int i = 0; i < row->shape; i++)
-        coil_group_spawn(&group, take_turns, &run, NULL, NULL);
+        bench_must(coil_group_spawn(&group, take_turns, &run, NULL, NULL) == 0,
+                   "coil_group_spawn");
     coil_group_exit(&group, 0);
     bench_time(row, start);
     return 0;
@@ -319,7 +322,8 @@ static int handover_main(void *arg)
     coil_queue_init(&queue, sizeof(int64_t), 0);
     coil_group_enter(&group);
     for (int i = 0; i < row->shape; i++)
-        coil_group_spawn(&group, consume, &queue, NULL, NULL);
+        bench_must(coil_group_spawn(&group, consume, &queue, NULL, NULL) == 0,
+                   "coil_group_spawn");
     coil_yield();
     start = bench_cpu_ns();
     for (int64_t i = 0; i < row->n; i++) {
@@ -613,8 +617,7 @@ static int serve_or_ask(void *arg)
 
     if (coil_thread_index() == 1) {
         run->second = coil_loop_retain(coil_loop_current());
-        coil_channel_get(run->channel, &(char){0});
-        return 0;
+        return coil_channel_get(run->channel, &(char){0});
     }
     while (run->second == NULL)
         coil_sleep(COIL_MSEC(1));
