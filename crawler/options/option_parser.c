@@ -553,14 +553,35 @@ static size_t put_all(char **argv, size_t n, const struct text_list *texts)
     return n;
 }
 
+/* Check that this version has all options of the original command. Returns 0 or -EINVAL. */
+static int check_saved_names(const struct text_list *decided, FILE *complaints)
+{
+    for (size_t i = 0; i < decided->count; i++) {
+        const char *option = decided->at[i], *name = option + strspn(option, "-");
+        size_t n = strcspn(name, "=");
+
+        if (option_named(name, n) == NULL && option_denied(name, n) == NULL) {
+            fprintf(complaints,
+                    "coil-crawl: the crawl was begun with the option --%.*s, which this "
+                    "version of coil-crawl does not have\n",
+                    (int)n, name);
+            return -EINVAL;
+        }
+    }
+    return 0;
+}
+
 int options_restore(struct options *options, const struct options *now,
                     const struct text_list *decided, const struct text_list *starts,
                     FILE *complaints)
 {
     size_t count = decided->count + now->given.count + starts->count, n = 0;
-    char **argv = calloc(count + 4, sizeof *argv);
-    int rc;
+    char **argv;
+    int rc = check_saved_names(decided, complaints);
 
+    if (rc < 0)
+        return rc;
+    argv = calloc(count + 4, sizeof *argv);
     if (argv == NULL)
         return -ENOMEM;
     argv[n++] = (char *)"coil-crawl";

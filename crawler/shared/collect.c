@@ -125,6 +125,9 @@ static int join(struct gathering *gathering)
             "Redis has a crawl of this name that coil-crawl did not begin");
     if (rc == 0)
         rc = open_folder(gathering, &setup);
+    if (rc == -EINVAL)
+        rc = connection_complain(&gathering->connection, rc,
+                                 "the options of the crawl cannot be used");
     setup_text_finish(&setup);
     return rc;
 }

@@ -355,6 +355,20 @@ def test_a_crawl_of_another_version_is_refused_and_left_alone():
         client.close()
 
 
+def test_an_option_of_another_version_is_named():
+    with redis_server() as path, sites() as (site, folder):
+        equal(run(*OPTIONS, *frontier(path), site.url)[0], WELL)
+        client, state = Client(path), os.path.join(folder, "state")
+        client("SELECT", 2)
+        setup = client("HGET", "coil:{test}:setup", "setup")
+        client("HSET", "coil:{test}:setup", "setup", setup.replace(b"--fragments", b"--fractions"))
+        code, out, err = run("collect", state, *frontier(path))
+        equal((code, out, os.path.exists(state)), (FAILED, "", False))
+        equal(err, "coil-crawl: the crawl was begun with the option --fractions, which this version of coil-crawl does "
+                   "not have\ncoil-crawl: the options of the crawl cannot be used\n")
+        client.close()
+
+
 def test_what_cannot_be_is_said():
     for options, words in (
             (("--frontier", "redis://localhost/"), "--frontier and --crawl must be given together"),

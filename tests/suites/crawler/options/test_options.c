@@ -638,6 +638,41 @@ TEST(options_index_files_replace_the_default)
     REFUSED("--index-files: \"a/b\" is not the name of a file", "--index-files=a/b");
 }
 
+/* Restore a crawl that was begun with one option. The caller finishes the result. */
+static struct parsed restore(const char *option)
+{
+    struct parsed parsed = {.rc = 0};
+    const char *decided[] = {option}, *starts[] = {"http://h/"};
+    struct options now = {.command = COMMAND_RESUME};
+    size_t n;
+    FILE *complaints = open_memstream(&parsed.complaints, &n);
+
+    CHECK_INT(options_init(&parsed.options), 0);
+    parsed.rc = options_restore(&parsed.options, &now, &(struct text_list){decided, 1},
+                                &(struct text_list){starts, 1}, complaints);
+    fclose(complaints);
+    return parsed;
+}
+
+TEST(options_of_a_saved_crawl_that_are_unknown_are_named)
+{
+    static const char *const known[] = {"--max-depth=3", "--no-robots", "--lenient"};
+    struct parsed p;
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        p = restore(known[i]);
+        CHECK_STR(p.complaints, "");
+        CHECK_INT(p.rc, 0);
+        finish(&p);
+    }
+    p = restore("--new-option=3");
+    CHECK_INT(p.rc, -EINVAL);
+    CHECK_STR(p.complaints, "coil-crawl: the crawl was begun with the option "
+                            "--new-option, which this version of coil-crawl does not "
+                            "have\n");
+    finish(&p);
+}
+
 TEST(options_formats_go_to_files_of_their_own)
 {
     struct parsed p = PARSE("-f", "text:a", "-fjsonl", "-f", "github:b:c", "h");
