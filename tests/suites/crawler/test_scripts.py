@@ -211,6 +211,15 @@ def test_begin_returns_the_format_of_another_version_and_changes_nothing():
         equal(snapshot(crawl), before)
 
 
+def test_begin_does_not_inherit_the_expiry_of_a_deleted_crawl():
+    """The two keys of a deleted crawl do not expire at exactly the same time."""
+    crawl = Crawl()
+    redis("EXPIRE", crawl.key, 3600)
+    redis("DEL", f"{crawl.key}:setup")
+    equal(crawl.begin(), [1, b"7", b"seed", b"setup"])
+    equal((redis("TTL", crawl.key), redis("TTL", f"{crawl.key}:setup")), (-1, -1))
+
+
 def test_who_has_no_seed_begins_nothing():
     try:
         redis.run("begin", "coil:{none}", 7, "", "", 0, 0, 0, 1)

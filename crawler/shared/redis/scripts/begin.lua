@@ -21,6 +21,7 @@ end
 count.buckets, count.round = 16, 16
 count.by_depth, count.max_pages = tonumber(ARGV[4]), tonumber(ARGV[5])
 count.max_bytes, count.split = tonumber(ARGV[6]), tonumber(ARGV[7])
+call('DEL', crawl) -- a deleted crawl of this name may be about to expire, and save() keeps the expiry
 call('HSET', crawl .. ':setup', 'format', ARGV[1], 'seed', ARGV[2], 'setup', ARGV[3])
 save()
 return {1, ARGV[1], ARGV[2], ARGV[3]}
