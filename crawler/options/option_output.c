@@ -194,6 +194,14 @@ static int add_output(struct outputs *outputs, const char *option, const char *p
     return output->real_path != NULL ? 0 : -ENOMEM;
 }
 
+/* Add the file of a saved crawl, which the user named, or whose folder the user named. */
+static int add_saved_crawl(struct outputs *outputs, const char *path)
+{
+    int rc = add_output(outputs, "state", path, "");
+
+    return rc == 0 ? add_output(outputs, "state", path, "/crawl.db") : rc;
+}
+
 static int add_outputs(struct outputs *outputs, const struct options *options)
 {
     int rc = 0;
@@ -211,15 +219,24 @@ static int add_outputs(struct outputs *outputs, const struct options *options)
     if (rc == 0 && options->cache != NULL)
         rc = add_output(outputs, "cache", options->cache, "");
     if (rc == 0 && options->state != NULL)
-        rc = add_output(outputs, "state", options->state, "/crawl.db");
+        rc = add_saved_crawl(outputs, options->state);
+    if (rc == 0 && options->later_state != NULL)
+        rc = add_saved_crawl(outputs, options->later_state);
     return rc;
+}
+
+/* Two saved crawls may be the same: diff only reads them. */
+static bool are_same(const struct output *one, const struct output *other)
+{
+    return strcmp(one->real_path, other->real_path) == 0 &&
+           (strcmp(one->option, "state") != 0 || strcmp(other->option, "state") != 0);
 }
 
 static int complain_of_same(const struct outputs *outputs, FILE *complaints)
 {
     for (size_t i = 0; i < outputs->count; i++)
         for (size_t k = 0; k < i; k++)
-            if (strcmp(outputs->all[i].real_path, outputs->all[k].real_path) == 0) {
+            if (are_same(&outputs->all[i], &outputs->all[k])) {
                 fprintf(complaints, "coil-crawl: --%s and --%s write the same file: %s\n",
                         outputs->all[k].option, outputs->all[i].option,
                         outputs->all[i].path);

@@ -746,6 +746,19 @@ no longer linked:
         equal((code, err), (USAGE, f"coil-crawl: {folder}/crawl.db: there is no saved crawl\n"))
 
 
+def test_a_report_does_not_replace_the_saved_crawl():
+    with Site({"/": page("/a"), "/a": html("")}) as site, folder_for_test() as folder:
+        equal(run("-d", folder, site.url)[0], WELL)
+        file = os.path.join(folder, "crawl.db")
+        before = pathlib.Path(file).read_bytes()
+        for command in (("diff", folder, folder), ("diff", file, folder), ("report", folder), ("report", file)):
+            code, out, err = run(*command, "-f", f"jsonl:{folder}/./crawl.db")
+            equal((code, out), (USAGE, ""))
+            contains(err, "--format and --state write the same file: ")
+            equal((command, run(*command, "-q")[0]), (command, WELL))
+        equal(pathlib.Path(file).read_bytes(), before)
+
+
 def test_a_diff_names_the_pages():
     with folder_for_test() as folder, Site({}) as site:
         old, new = os.path.join(folder, "old"), os.path.join(folder, "new")
