@@ -426,10 +426,8 @@ static int end_style(struct links *links)
 
 /* ---- the end of a tag -------------------------------------------------------------- */
 
-/*
- * Change links->element if the tag means another element at this place, or is ignored
- * here.
- */
+/* Change links->element if the tag means another element at this place, or is ignored
+   here. */
 static void adjust_element(struct links *links, const struct html_effect *effect)
 {
     if (links->element == ELEMENT_IMAGE && !effect->is_foreign)
@@ -467,8 +465,10 @@ static void start_tag(struct links *links, const struct html_name *name,
         store_tag(links, effect.is_foreign);
 }
 
-static int end_tag(struct links *links, const struct html_name *name, bool is_end,
-                   bool is_self_closing)
+/* not inlined, because few tags need its large stack frame */
+__attribute__((noinline)) static int end_tag(struct links *links,
+                                             const struct html_name *name, bool is_end,
+                                             bool is_self_closing)
 {
     struct html_tokenizer *tokenizer = &links->tokenizer;
     bool had_body = links->tree.has_body;
