@@ -173,10 +173,35 @@ static int add_header(coil_http_response *response, const char *header)
                                  &response->cookies);
 }
 
+static bool is_in(const struct curl_slist *list, const char *header)
+{
+    for (; list != NULL; list = list->next)
+        if (strncasecmp(list->data, header, strcspn(header, ":") + 1) == 0)
+            return true;
+    return false;
+}
+
 /*
- * Make the list of the request's headers. For a request with a body, libcurl would add
- * two headers, which the list removes unless the caller sets them: the Content-Type of a
- * form, and "Expect: 100-continue", which delays a long body by up to a second.
+ * Add the session's default headers, except those that the request sets itself. A request
+ * that sets Range or Accept-Encoding gets the body undecoded.
+ */
+static int add_default_headers(coil_http_response *response, bool decoded)
+{
+    int rc = 0;
+
+    for (struct curl_slist *each = response->session->headers; each != NULL && rc == 0;
+         each = each->next)
+        if (!is_in(response->headers, each->data) &&
+            (decoded || !is_named(each->data, "Accept-Encoding")))
+            rc = append(&response->headers, each->data);
+    return rc;
+}
+
+/*
+ * Make the list of the request's headers, or none if the default headers suffice. For a
+ * request with a body, libcurl would add two headers, which the list removes unless the
+ * caller sets them: the Content-Type of a form, and "Expect: 100-continue", which delays
+ * a long body by up to a second.
  */
 static int make_headers(coil_http_response *response, const coil_http_request *request,
                         const struct http_step *step, bool *decoded)
@@ -196,6 +221,8 @@ static int make_headers(coil_http_response *response, const coil_http_request *r
         has_type = has_type || is_named(*headers, "Content-Type");
         rc = add_header(response, *headers);
     }
+    if (rc == 0)
+        rc = add_default_headers(response, *decoded);
     if (rc == 0 && !has_type)
         rc = append(&response->headers, "Content-Type:");
     if (rc == 0)

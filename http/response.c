@@ -25,6 +25,7 @@
  * Start reading at coil_http_get(), send_step() and coil_http_read().
  */
 #include "body.h"
+#include "coding.h"
 #include "failure.h"
 #include "easy.h"
 #include "idle.h"
@@ -148,26 +149,6 @@ static void note_length(coil_http_response *response, const char *line, size_t n
 
 /* ---- content codings --------------------------------------------------------------- */
 
-static bool is_coding(const char *name, size_t n, const char *known)
-{
-    return strlen(known) == n && strncasecmp(name, known, n) == 0;
-}
-
-/* True if this build of libcurl can decode the content coding. */
-static bool is_known_coding(const char *name, size_t n)
-{
-    int features = curl_version_info(CURLVERSION_NOW)->features;
-
-    if (is_coding(name, n, "identity") || is_coding(name, n, "none"))
-        return true;
-    if ((features & CURL_VERSION_LIBZ) != 0 &&
-        (is_coding(name, n, "gzip") || is_coding(name, n, "x-gzip") ||
-         is_coding(name, n, "deflate")))
-        return true;
-    return ((features & CURL_VERSION_BROTLI) != 0 && is_coding(name, n, "br")) ||
-           ((features & CURL_VERSION_ZSTD) != 0 && is_coding(name, n, "zstd"));
-}
-
 static bool has_unknown_coding(const coil_http_response *response)
 {
     const char *name;
@@ -176,7 +157,7 @@ static bool has_unknown_coding(const coil_http_response *response)
          (name = coil_http_header_at(response, "Content-Encoding", i)) != NULL; i++)
         for (name += strspn(name, ", \t"); *name != '\0'; name += strspn(name, ", \t")) {
             size_t n = strcspn(name, ", \t");
-            if (!is_known_coding(name, n))
+            if (!coil__http_can_decode(name, n))
                 return true;
             name += n;
         }

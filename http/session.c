@@ -29,6 +29,7 @@
 #include "session.h"
 
 #include "body.h"
+#include "coding.h"
 #include "easy.h"
 #include "idle.h"
 
@@ -367,13 +368,36 @@ static bool copy_proxy(struct http_proxy *to, const char *proxy, const char *sch
     return copy(&to->url, proxy != NULL ? proxy : "");
 }
 
+static bool add_default_header(coil_http_session *session, const char *header)
+{
+    struct curl_slist *longer = curl_slist_append(session->headers, header);
+
+    if (longer == NULL)
+        return false;
+    session->headers = longer;
+    return true;
+}
+
+/* Make the list of default headers. Returns false if memory runs out. */
+static bool make_headers(coil_http_session *session, const char *user_agent)
+{
+    const char *product = user_agent != NULL ? "" : "coil/";
+    char codings[64], *agent;
+    bool made;
+
+    if (user_agent == NULL)
+        user_agent = coil_version();
+    if (asprintf(&agent, "User-Agent: %s%s", product, user_agent) < 0)
+        return false;
+    coil__http_print_accept_encoding(codings, sizeof codings);
+    made = add_default_header(session, agent) && add_default_header(session, codings);
+    free(agent);
+    return made;
+}
+
 static bool copy_opts(coil_http_session *session, const coil_http_session_opts *opts)
 {
-    char agent[32] = "coil/";
-    const char *wanted = opts->user_agent;
-
-    strncat(agent, coil_version(), sizeof agent - strlen(agent) - 1);
-    return copy(&session->user_agent, wanted != NULL ? wanted : agent) &&
+    return make_headers(session, opts->user_agent) &&
            copy_proxy(&session->http_proxy, opts->proxy, "http") &&
            copy_proxy(&session->https_proxy, opts->proxy, "https") &&
            copy_trust(session, opts);
@@ -499,7 +523,7 @@ void coil__http_session_drop(coil_http_session *session)
     if (--session->holders > 0)
         return;
     coil__http_names_finish(&session->names);
-    free(session->user_agent);
+    curl_slist_free_all(session->headers);
     free_proxy(&session->http_proxy);
     free_proxy(&session->https_proxy);
     free(session->ca_file);

@@ -34,7 +34,9 @@ struct coil_http_session {
     SLIST_HEAD(, http_easy) spare;
     SLIST_HEAD(, http_buffer) spare_buffers;
     size_t spare_count, spare_buffer_count;
-    char *user_agent, *ca_file, *ca_folder;
+    /* The default headers: "User-Agent: ..." and "Accept-Encoding: ..." */
+    struct curl_slist *headers;
+    char *ca_file, *ca_folder;
     struct http_proxy http_proxy, https_proxy;
     bool insecure, system_ca_folder;
     bool (*allows_address)(const struct sockaddr *address, void *arg);

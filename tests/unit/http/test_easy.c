@@ -6,6 +6,8 @@
 
 #include "../../harness/harness.h"
 
+#include <curl/curl.h>
+
 static int say_ok(struct http_connection *c)
 {
     bool head = strncmp(c->request, "HEAD ", 5) == 0;
@@ -68,6 +70,99 @@ IO_TEST(http_leaves_nothing_of_a_request_to_the_next)
         CHECK(fails || strcmp(both.server.last_request, plain_request) != 0);
         check_plain(&both);
     }
+    http_both_end(&both);
+}
+
+/* Count the lines of the server's last request that begin with `text`. */
+static int count_lines(const struct http_server *server, const char *text)
+{
+    int count = 0;
+
+    for (const char *at = server->last_request; (at = strstr(at, text)) != NULL; at++)
+        count += at[-1] == '\n';
+    return count;
+}
+
+static void send_with(struct http_both *both, const char *const *headers)
+{
+    both->client.request.headers = headers;
+    CHECK_INT(http_fetch(&both->client, "/ok"), 0);
+}
+
+/* Each default header is sent once, unless the request has its own or an empty one. */
+IO_TEST(http_sends_each_default_header_once)
+{
+    static const char *const more[] = {"X: y", NULL};
+    static const char *const own[] = {"user-agent: own", "X: y", NULL};
+    static const char *const none[] = {"User-Agent:", NULL};
+    static const char *const range[] = {"Range: bytes=0-9", NULL};
+    struct http_both both;
+
+    http_both_begin(&both, routes, &(coil_http_session_opts){.user_agent = "test/1"});
+    for (int i = 0; i < 2; i++) {
+        send_with(&both, i == 0 ? NULL : more);
+        CHECK_INT(count_lines(&both.server, "User-Agent: test/1\r\n"), 1);
+        CHECK_INT(count_lines(&both.server, "User-Agent:"), 1);
+        CHECK_INT(count_lines(&both.server, "Accept-Encoding:"), 1);
+        CHECK_INT(count_lines(&both.server, "Accept: */*\r\n"), 1);
+    }
+    send_with(&both, own);
+    CHECK_INT(count_lines(&both.server, "user-agent: own\r\n"), 1);
+    CHECK_INT(count_lines(&both.server, "User-Agent:"), 0);
+    CHECK_INT(count_lines(&both.server, "Accept-Encoding:"), 1);
+    send_with(&both, none);
+    CHECK_INT(count_lines(&both.server, "User-Agent:"), 0);
+    send_with(&both, range);
+    CHECK_INT(count_lines(&both.server, "Accept-Encoding:"), 0);
+    CHECK_INT(count_lines(&both.server, "User-Agent: test/1\r\n"), 1);
+    http_both_end(&both);
+}
+
+IO_TEST(http_sends_no_user_agent_if_it_is_empty)
+{
+    struct http_both both;
+
+    http_both_begin(&both, routes, &(coil_http_session_opts){.user_agent = ""});
+    send_with(&both, NULL);
+    CHECK_INT(count_lines(&both.server, "User-Agent:"), 0);
+    http_both_end(&both);
+}
+
+/* Send a request with libcurl alone, which requests all codings that it can decode. */
+static int send_with_libcurl(void *url)
+{
+    CURL *easy = curl_easy_init();
+    CURLcode code;
+
+    curl_easy_setopt(easy, CURLOPT_URL, url);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+    curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
+    code = curl_easy_perform(easy);
+    curl_easy_cleanup(easy);
+    return code == CURLE_OK ? 0 : -EIO;
+}
+
+static const char *accept_encoding(const struct http_server *server, char *line)
+{
+    const char *found = strstr(server->last_request, "Accept-Encoding:");
+
+    snprintf(line, 100, "%.*s", found != NULL ? (int)strcspn(found, "\r") : 0,
+             found != NULL ? found : "");
+    return line;
+}
+
+IO_TEST(http_requests_the_codings_that_libcurl_can_decode)
+{
+    struct http_both both;
+    char by_coil[100], by_libcurl[100];
+
+    http_both_begin(&both, routes, NULL);
+    send_with(&both, NULL);
+    accept_encoding(&both.server, by_coil);
+    CHECK_INT(coil_blocking(COIL_LANE_CPU, send_with_libcurl, both.client.url), 0);
+    CHECK_STR(by_coil, accept_encoding(&both.server, by_libcurl));
     http_both_end(&both);
 }
 

@@ -1003,7 +1003,7 @@ IO_TEST(http_asks_a_proxy_and_lets_it_resolve)
                                                      {NULL, NULL}};
     struct http_server proxy;
     struct http_client client;
-    char url[64];
+    char url[64], *agent;
     coil_http_session_opts opts = {.proxy = url};
 
     http_server_start(&proxy, proxy_routes);
@@ -1014,6 +1014,8 @@ IO_TEST(http_asks_a_proxy_and_lets_it_resolve)
     CHECK(strstr(proxy.last_request, "GET http://name.invalid:80/x HTTP/1.1\r\n") !=
               NULL ||
           strstr(proxy.last_request, "GET http://name.invalid/x HTTP/1.1\r\n") != NULL);
+    agent = strstr(proxy.last_request, "\r\nUser-Agent: coil/");
+    CHECK(agent != NULL && strstr(agent + 3, "User-Agent:") == NULL);
     http_client_close(&client);
 
     /*
@@ -1049,6 +1051,7 @@ IO_TEST(http_tells_a_proxy_that_refuses_a_tunnel)
     CHECK(strstr(coil_http_error(client.response), "403") != NULL);
     CHECK_INT(coil_http_status(client.response), 0);
     CHECK_INT(strncmp(proxy.last_request, "CONNECT name.invalid:443 ", 25), 0);
+    CHECK(strstr(proxy.last_request, "\r\nUser-Agent: coil/") != NULL);
     http_client_close(&client);
     http_server_stop(&proxy);
 }
