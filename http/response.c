@@ -128,23 +128,28 @@ static bool lengths_differ(const coil_http_response *response)
 }
 
 /*
- * Record whether the line is a Content-Length. If there is more than one such line, or
- * its value contains anything but digits, set lengths_doubtful, so that lengths_differ()
- * is called later.
+ * Record a Content-Length. If there is more than one such line, or its value contains
+ * anything but digits, set lengths_doubtful, so that lengths_differ() is called later.
  */
-static void note_length(coil_http_response *response, const char *line, size_t n)
+static void note_length(coil_http_response *response, const char *line)
 {
-    static const char name[] = "content-length:";
-
-    if (n < sizeof name || (line[0] | 0x20) != 'c' ||
-        strncasecmp(line, name, sizeof name - 1) != 0)
-        return;
-    line += sizeof name - 1;
+    line += strlen("content-length:");
     line += strspn(line, " \t");
     line += strspn(line, "0123456789");
     if (response->has_length || (*line != '\r' && *line != '\n'))
         response->lengths_doubtful = true;
     response->has_length = true;
+}
+
+/* Record whether the line is a Content-Length or a Content-Encoding. */
+static void note_header(coil_http_response *response, const char *line)
+{
+    if ((line[0] | 0x20) != 'c')
+        return;
+    if (strncasecmp(line, "content-length:", strlen("content-length:")) == 0)
+        note_length(response, line);
+    else if (strncasecmp(line, "content-encoding", strlen("content-encoding")) == 0)
+        response->has_coding = true;
 }
 
 /* ---- content codings --------------------------------------------------------------- */
@@ -172,7 +177,8 @@ static bool has_unknown_coding(const coil_http_response *response)
  */
 static void leave_unknown_coding(coil_http_response *response)
 {
-    if (response->handle->is_not_decoded || !has_unknown_coding(response))
+    if (!response->has_coding || response->handle->is_not_decoded ||
+        !has_unknown_coding(response))
         return;
     response->handle->is_raw = true;
     curl_easy_setopt(response->easy, CURLOPT_HTTP_CONTENT_DECODING, 0L);
@@ -193,7 +199,7 @@ static size_t on_header(char *line, size_t one, size_t n, void *arg)
     if (n > 2 || (line[0] != '\r' && line[0] != '\n')) {
         if (n >= BEGINNING)
             response->header_names |= bit_of_name(line);
-        note_length(response, line, n);
+        note_header(response, line);
         return n;
     }
     curl_easy_getinfo(response->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -333,7 +339,8 @@ static void rewind_response(coil_http_response *response)
     response->name_wanted = response->given_up = response->url_is_valid = false;
     response->begun = response->explained = response->redirected = false;
     response->had_socket = false;
-    response->on_body_failed = response->has_length = response->lengths_doubtful = false;
+    response->on_body_failed = response->has_coding = false;
+    response->has_length = response->lengths_doubtful = false;
     coil_error_release(response->on_body_error);
     response->on_body_error = NULL;
     response->header_names = 0;

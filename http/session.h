@@ -108,6 +108,7 @@ struct coil_http_response {
     bool explained;                    /* `error` contains coil's message */
     uint64_t header_names;             /* hashes of the header names: response.c */
     bool has_length, lengths_doubtful; /* has a Content-Length; lengths may differ */
+    bool has_coding;                   /* has a Content-Encoding */
     bool on_body_failed;               /* on_body ended the transfer */
     coil_error *on_body_error;         /* a reference to on_body's error, or NULL */
     bool redirected;                   /* the response is a redirect to follow */
