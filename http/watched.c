@@ -11,8 +11,10 @@
  * The table has an entry for each descriptor. The entry of a connection exists until
  * libcurl closes the descriptor through coil's callback (CURLOPT_CLOSESOCKETFUNCTION).
  * libcurl closes other descriptors itself, such as those of its own lookups, but before
- * that it stops watching them, which frees their entries. Therefore no closed descriptor
- * stays registered, and a new descriptor with the same number never gets an old entry.
+ * that it stops watching them, which frees their entries. libcurl 7.88 also closes the
+ * socket of an unfinished connection itself, and then stops watching it; this entry is
+ * freed when the next socket with the same number is opened. Therefore no closed
+ * descriptor stays registered, and no new descriptor gets an old entry.
  */
 #include "watched.h"
 
@@ -151,8 +153,10 @@ static int wanted_by(int what)
 
 int coil__http_socket_opened(struct http_sockets *sockets, curl_socket_t fd)
 {
-    struct http_socket *entry = create(sockets, fd);
+    struct http_socket *entry;
 
+    coil__http_socket_forget(sockets, fd);
+    entry = create(sockets, fd);
     if (entry == NULL)
         return -ENOMEM;
     entry->is_connection = true;
