@@ -11,11 +11,13 @@
  * - It tries for the first time after some waits, so a short program never spins.
  * - After a failure, it skips twice as many waits as after the failure before. In the
  *   end, a loop whose waits are long spins once in 4,096 waits.
- * - A success must be quick. For some waits it may be slow, because the other thread does
- *   not spin yet, so its processor must be woken.
- * - A long streak of successes makes the loop forget its failures. One success does not:
- *   if both threads share a processor, the kernel may have switched to the other thread
- *   during the spin.
+ * - On average, a spin must take at most MEAN_MAX. The first ones may take longer, because
+ *   the other thread does not spin yet, so its processor must be woken.
+ * - A long streak of quick successes makes the loop forget its failures. One success does
+ *   not: if both threads share a processor, the kernel may have switched to the other
+ *   thread during the spin.
+ *
+ * docs/decisions/0012 gives the reasons and figures.
  */
 #include "spin.h"
 
@@ -25,8 +27,8 @@
 #include <limits.h>
 
 #define SPIN_MAX COIL_USEC(50) /* more than it takes to wake a processor */
-#define QUICK COIL_USEC(10)
-#define SLOW_STREAK 64 /* this many slow successes in a row are a failure */
+#define MEAN_MAX COIL_USEC(10)
+#define EXCESS_MAX COIL_USEC(500) /* more time above the mean than this is a failure */
 #define LONG_STREAK 256
 #define FIRST_TRY 16 /* number of waits before the first try */
 #define GAP_MAX 4096
@@ -64,16 +66,19 @@ static int64_t spin_on(const _Atomic uint32_t *word)
     return -1;
 }
 
-static void succeeded(struct coil__spin *spin, bool quickly)
+static void succeeded(struct coil__spin *spin, int64_t took_ns)
 {
-    spin->slow = quickly ? 0 : spin->slow + 1;
-    if (++spin->streak == LONG_STREAK)
+    spin->excess_ns += took_ns - MEAN_MAX;
+    if (spin->excess_ns < 0)
+        spin->excess_ns = 0;
+    if (++spin->streak >= LONG_STREAK && spin->excess_ns == 0)
         spin->gap = 1;
 }
 
 static void failed(struct coil__spin *spin)
 {
-    spin->streak = spin->slow = 0;
+    spin->streak = 0;
+    spin->excess_ns = 0;
     spin->waits_left = spin->gap;
     if (spin->gap < GAP_MAX)
         spin->gap *= 2;
@@ -82,7 +87,7 @@ static void failed(struct coil__spin *spin)
 bool coil__spin_wait(struct coil__spin *spin, const _Atomic uint32_t *word,
                      int64_t timeout_ns)
 {
-    int64_t took;
+    int64_t took_ns;
 
     if (timeout_ns <= SPIN_MAX)
         return false;
@@ -97,10 +102,10 @@ bool coil__spin_wait(struct coil__spin *spin, const _Atomic uint32_t *word,
         }
         spin->gap = 1;
     }
-    took = spin_on(word);
-    if (took >= 0)
-        succeeded(spin, took <= QUICK);
-    if (took < 0 || spin->slow == SLOW_STREAK)
+    took_ns = spin_on(word);
+    if (took_ns >= 0)
+        succeeded(spin, took_ns);
+    if (took_ns < 0 || spin->excess_ns > EXCESS_MAX)
         failed(spin);
-    return took >= 0;
+    return took_ns >= 0;
 }

@@ -12,9 +12,9 @@
 /* What a loop has learned from its earlier waits. Private to spin.c and its tests. */
 struct coil__spin {
     unsigned waits_left; /* number of waits until the next try */
-    unsigned gap;    /* waits to skip after the next failure; 0: before the first try */
-    unsigned streak; /* number of successes since the last failure */
-    unsigned slow;   /* how many of the last successes, in a row, were slow */
+    unsigned gap;      /* waits to skip after the next failure; 0: before the first try */
+    unsigned streak;   /* number of successes since the last failure */
+    int64_t excess_ns; /* how much longer than allowed the last successes took */
 };
 
 void coil__spin_init(struct coil__spin *spin);
