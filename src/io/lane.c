@@ -41,8 +41,8 @@
 #define LONG_JOB COIL_MSEC(1)
 #define QUICK_JOBS 64
 /*
- * For so many times LONG_JOB, a thread keeps watching an empty queue, because waking the
- * thread takes longer.
+ * The number of times that a thread still watches the queue when the queue is empty. This
+ * takes less time than waking the thread for the next jobs.
  */
 #define WATCH_EMPTY 4
 
@@ -260,7 +260,10 @@ static bool wait_for_work(struct coil__lane *lane, int64_t timeout_ns)
     return in_time;
 }
 
-/* All running jobs block, so run as many jobs as the limit allows. */
+/*
+ * Run as many jobs as the limit allows, because all running jobs block. The caller is one
+ * of the threads.
+ */
 static void stop_sparing(struct coil__lane *lane)
 {
     bool wake;
