@@ -97,8 +97,7 @@ void coil__job_finish(struct coil__job *job)
             desk->posted = coil__loop_post_unwoken(desk->loop, &desk->post, &wake) == 0;
         uncount_job(desk);
     }
-    pthread_mutex_unlock(&desk->lock);
-    coil__wake_sleeper(&wake);
+    coil__unlock_and_wake(&desk->lock, &wake);
     if (abandoned)
         finish_abandoned_job(job);
 }
@@ -114,15 +113,17 @@ static void uncount_unstarted_job(struct coil__job *job)
     coil__bindings_release(job->bindings);
 }
 
-/* Start the timer if the loop has several jobs. Returns true if the timer is running. */
-static bool start_timer(struct coil__desk *desk)
+/*
+ * Let threads hold back their posts, and start the timer, if the loop has several jobs.
+ * The caller holds the desk's lock.
+ */
+static void start_holding(struct coil__desk *desk)
 {
     coil_loop *loop = desk->loop;
 
-    if (!desk->is_timed && desk->working > 1 && !loop->virtual_clock)
-        desk->is_timed = coil__timer_start(loop, &desk->collect_timer,
-                                           coil__loop_now(loop) + HELD_SPAN) == 0;
-    return desk->is_timed;
+    if (!desk->holds && desk->working > 1 && !loop->virtual_clock)
+        desk->holds = coil__timer_start(loop, &desk->collect_timer,
+                                        coil__loop_now(loop) + HELD_SPAN) == 0;
 }
 
 int coil__job_enqueue(struct coil__job *job)
@@ -131,7 +132,7 @@ int coil__job_enqueue(struct coil__job *job)
 
     pthread_mutex_lock(&desk->lock);
     desk->working++;
-    desk->holds = start_timer(desk);
+    start_holding(desk);
     pthread_mutex_unlock(&desk->lock);
     if (!coil__lane_enqueue(job->lane, job)) {
         uncount_unstarted_job(job);
@@ -201,7 +202,7 @@ static void complete_waits(struct coil__desk *desk, struct coil__list *done)
     while ((link = coil__list_pop(done)) != NULL) {
         struct coil__job *job = COIL__CONTAINER(link, struct coil__job, in_queue);
 
-        desk->collected++;
+        desk->has_collected = true;
         leave_desk(job);
         coil__wait_complete(job->wait, job->rc);
     }
@@ -226,16 +227,16 @@ static void on_timer(struct coil__runnable *runnable)
 {
     struct coil__desk *desk =
         COIL__CONTAINER(runnable, struct coil__desk, collect_timer.runnable);
-    bool was_active = desk->collected != desk->collected_before;
     struct coil__list done;
 
-    desk->is_timed = false;
-    desk->collected_before = desk->collected;
     coil__list_init(&done);
     pthread_mutex_lock(&desk->lock);
     coil__list_splice(&done, &desk->done);
     desk->held = 0;
-    desk->holds = was_active && start_timer(desk);
+    desk->holds = false;
+    if (desk->has_collected)
+        start_holding(desk);
+    desk->has_collected = false;
     pthread_mutex_unlock(&desk->lock);
     complete_waits(desk, &done);
 }

@@ -82,13 +82,11 @@ struct coil__desk {
     bool closed;            /* the loop has closed */
     struct coil__list done; /* job.in_queue */
     unsigned held;          /* number of jobs in `done` without a post: see desk.c */
-    bool holds;             /* threads may hold back their posts */
+    bool holds;             /* the timer runs, so threads may hold back their posts */
     struct coil__post post;
     bool posted;
-    bool is_timed;                    /* the timer is running */
     struct coil__timer collect_timer; /* for the loop's thread only, like `jobs` */
-    uint64_t collected;               /* number of jobs whose waits were completed */
-    uint64_t collected_before;        /* `collected` when the timer last fired */
+    bool has_collected; /* the waits of some jobs were completed since the timer fired */
 
     struct coil__desk *parents; /* in a grandchild: the grandparent's desk */
 };

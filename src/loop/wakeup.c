@@ -143,7 +143,7 @@ static int post_here(coil_loop *loop, struct coil__post *post)
 }
 
 /* The loop may no longer exist. In that case, no thread sleeps at this address. */
-void coil__wake_sleeper(struct coil__wake *wake)
+static void wake_sleeper(struct coil__wake *wake)
 {
     if (wake->sleeper != NULL)
         coil__thread_wake_own(wake->sleeper);
@@ -178,10 +178,19 @@ int coil__loop_post_unwoken(coil_loop *loop, struct coil__post *post,
     }
     pthread_mutex_unlock(&loop->wakeup.lock);
     if (sleep == COIL__SLEEPS) {
-        coil__wake_sleeper(wake);
+        wake_sleeper(wake);
         wake->sleeper = word;
     }
     return taken ? 0 : -ESHUTDOWN;
+}
+
+void coil__unlock_and_wake(pthread_mutex_t *lock, struct coil__wake *wake)
+{
+    struct coil__wake taken = *wake;
+
+    wake->sleeper = NULL;
+    pthread_mutex_unlock(lock);
+    wake_sleeper(&taken);
 }
 
 int coil__loop_post(coil_loop *loop, struct coil__post *post)
@@ -189,7 +198,7 @@ int coil__loop_post(coil_loop *loop, struct coil__post *post)
     struct coil__wake wake = {NULL};
     int rc = coil__loop_post_unwoken(loop, post, &wake);
 
-    coil__wake_sleeper(&wake);
+    wake_sleeper(&wake);
     return rc;
 }
 

@@ -53,16 +53,15 @@ struct coil__wake {
 };
 
 /*
- * Like coil__loop_post(), but may leave waking the loop's thread to the caller. A caller
- * that holds a lock calls coil__wake_sleeper() after releasing the lock. Otherwise the
- * woken thread, which may run at once, may have to wait for the lock. *wake must be
- * initialised; if it contains another thread, that thread is woken first.
+ * Like coil__loop_post(), but leaves waking the loop's thread to the caller, who holds a
+ * lock. If the thread were woken now, it might run at once and have to wait for the lock.
+ * *wake must be initialised; if it contains another thread, that thread is woken first.
  */
 int coil__loop_post_unwoken(coil_loop *loop, struct coil__post *post,
                             struct coil__wake *wake);
 
-/* Wake the thread, if there is one. */
-void coil__wake_sleeper(struct coil__wake *wake);
+/* Unlock the mutex, which guards *wake, and then wake the thread, if there is one. */
+void coil__unlock_and_wake(pthread_mutex_t *lock, struct coil__wake *wake);
 
 /*
  * Cancel a post, which may be in the list of posts or in the ready queue. Called on the

@@ -125,11 +125,7 @@ static void check_call(const coil_channel *channel, const char *caller)
 
 static void unlock(coil_channel *channel)
 {
-    struct coil__wake wake = channel->wake;
-
-    channel->wake.sleeper = NULL;
-    pthread_mutex_unlock(&channel->lock);
-    coil__wake_sleeper(&wake);
+    coil__unlock_and_wake(&channel->lock, &channel->wake);
 }
 
 /* ---- the ring buffer, with the mutex held ------------------------------------------ */

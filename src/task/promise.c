@@ -129,11 +129,7 @@ static void check_not_gone(const coil_promise *promise, const char *caller)
 
 static void unlock(coil_promise *promise)
 {
-    struct coil__wake wake = promise->wake;
-
-    promise->wake.sleeper = NULL;
-    pthread_mutex_unlock(&promise->lock);
-    coil__wake_sleeper(&wake);
+    coil__unlock_and_wake(&promise->lock, &promise->wake);
 }
 
 /* Return the result, or -EINPROGRESS. */
@@ -407,7 +403,7 @@ static bool end_origin(struct origin *origin, int rc)
 static void cancel_origin(struct origin *origin)
 {
     origin->cancelled = true;
-    coil__loop_post(origin->loop, &origin->cancel);
+    coil__loop_post_unwoken(origin->loop, &origin->cancel, &origin->promise.wake);
 }
 
 static void on_cancel(struct coil__runnable *runnable)
