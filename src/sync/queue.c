@@ -199,7 +199,7 @@ static inline int put_or_get(coil_queue *queue, void *item, enum side side,
         if (queue->is_shutdown)
             return coil__failed(-ESHUTDOWN);
         last_caller = caller;
-        rc = coil__waiters_wait(line, &classes[side], queue);
+        rc = coil__waiters_park(line, &coil__wait_in_room(&classes[side])->waiter, queue);
         if (rc < 0) {
             if (!must_wait(queue, side) && coil__waiter_was_woken())
                 wake_next(line, side == GETS ? "coil_queue_get" : "coil_queue_put");

@@ -12,45 +12,13 @@
  */
 #include "queue_items.h"
 
-#include "../base/base.h"
 #include "waiters.h"
-
-#include <string.h>
 
 #define FIRST_CAPACITY 16
 
 /* ---- the block --------------------------------------------------------------------- */
 
-static char *slot(const coil_queue *queue, size_t i)
-{
-    size_t at = queue->first + i;
-
-    if (at >= queue->capacity)
-        at -= queue->capacity;
-    return queue->items + at * queue->item_bytes;
-}
-
-/*
- * Copy an item. Most items are pointers, which are copied by two instructions instead of
- * a call to memcpy(). COIL__FORGET hides the objects from link-time optimisation: without
- * it, the compiler would warn about this branch if a caller's items have another size,
- * although the branch is not taken then.
- */
-static void copy_item(const coil_queue *queue, void *to, const void *from)
-{
-    COIL__FORGET(to);
-    COIL__FORGET(from);
-    if (queue->item_bytes == sizeof(void *))
-        memcpy(to, from, sizeof(void *));
-    else if (queue->item_bytes > 0)
-        memcpy(to, from, queue->item_bytes);
-}
-
-/*
- * Not inlined, because otherwise each push would save the registers that this function
- * uses.
- */
-static COIL__NOINLINE int grow_items(coil_queue *queue)
+int coil__queue_items_grow(coil_queue *queue)
 {
     size_t capacity = queue->capacity > 0 ? 2 * queue->capacity : FIRST_CAPACITY;
     size_t bytes, tail = queue->capacity - queue->first;
@@ -66,7 +34,7 @@ static COIL__NOINLINE int grow_items(coil_queue *queue)
     if (tail > queue->count)
         tail = queue->count;
     if (queue->count > 0) {
-        memcpy(items, slot(queue, 0), tail * queue->item_bytes);
+        memcpy(items, coil__queue_slot(queue, 0), tail * queue->item_bytes);
         memcpy(items + tail * queue->item_bytes, queue->items,
                (queue->count - tail) * queue->item_bytes);
     }
@@ -103,12 +71,13 @@ static void sift_up(coil_queue *queue, const void *item)
     while (hole > 0) {
         size_t parent = (hole - 1) / 2;
 
-        if (queue->compare(item, slot(queue, parent)) >= 0)
+        if (queue->compare(item, coil__queue_slot(queue, parent)) >= 0)
             break;
-        copy_item(queue, slot(queue, hole), slot(queue, parent));
+        coil__queue_copy_item(queue, coil__queue_slot(queue, hole),
+                              coil__queue_slot(queue, parent));
         hole = parent;
     }
-    copy_item(queue, slot(queue, hole), item);
+    coil__queue_copy_item(queue, coil__queue_slot(queue, hole), item);
 }
 
 /*
@@ -121,15 +90,17 @@ static void sift_down(coil_queue *queue, const void *item)
 
     while ((child = 2 * hole + 1) < queue->count) {
         if (child + 1 < queue->count &&
-            queue->compare(slot(queue, child + 1), slot(queue, child)) < 0)
+            queue->compare(coil__queue_slot(queue, child + 1),
+                           coil__queue_slot(queue, child)) < 0)
             child++;
-        if (queue->compare(item, slot(queue, child)) <= 0)
+        if (queue->compare(item, coil__queue_slot(queue, child)) <= 0)
             break;
-        copy_item(queue, slot(queue, hole), slot(queue, child));
+        coil__queue_copy_item(queue, coil__queue_slot(queue, hole),
+                              coil__queue_slot(queue, child));
         hole = child;
     }
     if (hole < queue->count)
-        copy_item(queue, slot(queue, hole), item);
+        coil__queue_copy_item(queue, coil__queue_slot(queue, hole), item);
 }
 
 /*
@@ -164,8 +135,7 @@ void coil__queue_be_careful(coil_queue *queue)
     coil__waiters_bind_in_debug_mode(&queue->finished.waiters);
 }
 
-/* Push an item in debug mode, or to a priority queue. */
-static COIL__NOINLINE void push_with_care(coil_queue *queue, const void *item)
+void coil__queue_push_with_care(coil_queue *queue, const void *item)
 {
     if (queue->order >= COIL__QUEUE_CAREFUL) {
         if (item == NULL && queue->item_bytes > 0)
@@ -175,33 +145,10 @@ static COIL__NOINLINE void push_with_care(coil_queue *queue, const void *item)
     if (order_of(queue) == COIL_QUEUE_PRIORITY)
         sift(queue, item, sift_up);
     else
-        copy_item(queue, slot(queue, queue->count), item);
+        coil__queue_copy_item(queue, coil__queue_slot(queue, queue->count), item);
 }
 
-COIL__HOT int coil__queue_items_push(coil_queue *queue, const void *item)
-{
-    if (queue->count == queue->capacity) {
-        int rc = grow_items(queue);
-
-        if (rc < 0)
-            return rc;
-    }
-    if (queue->order >= COIL_QUEUE_PRIORITY)
-        push_with_care(queue, item);
-    else
-        copy_item(queue, slot(queue, queue->count), item);
-    queue->count++;
-    return 0;
-}
-
-static void pop_first(coil_queue *queue, void *item)
-{
-    copy_item(queue, item, slot(queue, 0));
-    queue->first = queue->first + 1 < queue->capacity ? queue->first + 1 : 0;
-}
-
-/* Pop an item in debug mode, or from a queue that is not a FIFO queue. */
-static COIL__NOINLINE void pop_with_care(coil_queue *queue, void *item)
+void coil__queue_pop_with_care(coil_queue *queue, void *item)
 {
     if (queue->order >= COIL__QUEUE_CAREFUL) {
         if (item == NULL && queue->item_bytes > 0)
@@ -211,24 +158,14 @@ static COIL__NOINLINE void pop_with_care(coil_queue *queue, void *item)
     queue->count--;
     switch (order_of(queue)) {
     case COIL_QUEUE_FIFO:
-        pop_first(queue, item);
+        coil__queue_pop_first(queue, item);
         break;
     case COIL_QUEUE_LIFO:
-        copy_item(queue, item, slot(queue, queue->count));
+        coil__queue_copy_item(queue, item, coil__queue_slot(queue, queue->count));
         break;
     case COIL_QUEUE_PRIORITY:
-        copy_item(queue, item, slot(queue, 0));
-        sift(queue, slot(queue, queue->count), sift_down);
+        coil__queue_copy_item(queue, item, coil__queue_slot(queue, 0));
+        sift(queue, coil__queue_slot(queue, queue->count), sift_down);
         break;
     }
-}
-
-COIL__HOT void coil__queue_items_pop(coil_queue *queue, void *item)
-{
-    if (COIL__UNLIKELY(queue->order != COIL_QUEUE_FIFO)) {
-        pop_with_care(queue, item);
-        return;
-    }
-    queue->count--;
-    pop_first(queue, item);
 }

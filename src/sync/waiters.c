@@ -22,30 +22,14 @@ void coil__waiters_check_with_care(const coil_waiters *waiters, const char *call
     }
 }
 
-/* Not inlined, to keep the usual path of coil__waiters_push() short. */
-static COIL__NOINLINE void bind_to_loop(coil_waiters *waiters,
-                                        const struct coil__waiter *waiter)
+/* Not inlined, because `text` would give coil__waiters_wait() a stack protector. */
+COIL__NOINLINE void coil__waiters_bind(coil_waiters *waiters,
+                                       const struct coil__waiter *waiter)
 {
     char text[COIL__WAIT_CALL_BYTES];
 
     coil__waiters_check(waiters, coil__wait_call(waiter->wait.class, text));
     waiters->loop = coil__loop_of_thread->number;
-}
-
-COIL__HOT void coil__waiters_push(coil_waiters *waiters, struct coil__waiter *waiter)
-{
-    if (COIL__UNLIKELY(waiters->loop != coil__loop_number_of_thread))
-        bind_to_loop(waiters, waiter);
-    waiter->next = NULL;
-    waiter->prev = waiters->last;
-    waiter->listed = true;
-    if (waiter->prev != NULL)
-        waiter->prev->next = waiter;
-    else
-        waiters->first = waiter;
-    waiters->last = waiter;
-    if (waiters->asleep == NULL)
-        waiters->asleep = waiter;
 }
 
 void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter)
@@ -65,31 +49,17 @@ void coil__waiters_remove(coil_waiters *waiters, struct coil__waiter *waiter)
         waiters->last = waiter->prev;
 }
 
-static inline int wait_in_line(coil_waiters *waiters, struct coil__waiter *waiter,
-                               const void *object)
-{
-    int rc;
-
-    waiter->object = object;
-    waiter->listed = false;
-    coil__waiters_push(waiters, waiter);
-    rc = coil__wait_park(&waiter->wait);
-    if (waiter->listed) /* false if a coil_queue has removed the waiter */
-        coil__waiters_remove(waiters, waiter);
-    return rc;
-}
-
 COIL__HOT int coil__waiters_wait(coil_waiters *waiters,
                                  const struct coil__wait_class *class, const void *object)
 {
-    return wait_in_line(waiters, &coil__wait_in_room(class)->waiter, object);
+    return coil__waiters_park(waiters, &coil__wait_in_room(class)->waiter, object);
 }
 
 int coil__waiters_wait_as(coil_waiters *waiters, struct coil__waiter *waiter,
                           const struct coil__wait_class *class, const void *object)
 {
     coil__wait_init(&waiter->wait, class);
-    return wait_in_line(waiters, waiter, object);
+    return coil__waiters_park(waiters, waiter, object);
 }
 
 const struct coil__wait_class coil__waiter_stands_in = {.what = "several",

@@ -263,6 +263,25 @@ static inline coil_task *coil__task_require(const char *caller)
     return coil__scheduler.current;
 }
 
+/* The running task. Aborts if no task runs. */
+static inline coil_task *coil__task_that_waits(const struct coil__wait_class *class)
+{
+    coil_task *task = coil__scheduler.current;
+
+    if (COIL__UNLIKELY(task == NULL))
+        coil__wait_without_task(class);
+    return task;
+}
+
+/* Begin a wait of the running task in the task's room, and return the room. */
+static inline union coil__room *coil__wait_in_room(const struct coil__wait_class *class)
+{
+    coil_task *task = coil__task_that_waits(class);
+
+    coil__wait_begin(&task->room.wait, task, class);
+    return &task->room;
+}
+
 /* Create a task that is not yet ready to run. */
 int coil__task_create(coil_task_fn fn, void *arg, const coil_spawn_opts *opts,
                       coil_task **out);

@@ -39,33 +39,16 @@ const char *coil__wait_call(const struct coil__wait_class *class,
     return text;
 }
 
-COIL__NORETURN static void stop_without_task(const struct coil__wait_class *class)
+void coil__wait_without_task(const struct coil__wait_class *class)
 {
     char text[COIL__WAIT_CALL_BYTES];
 
     coil__task_missing(coil__wait_call(class, text));
 }
 
-static inline coil_task *require_task(const struct coil__wait_class *class)
-{
-    coil_task *task = coil__scheduler.current;
-
-    if (COIL__UNLIKELY(task == NULL))
-        stop_without_task(class);
-    return task;
-}
-
 void coil__wait_init(struct coil__wait *wait, const struct coil__wait_class *class)
 {
-    coil__wait_begin(wait, require_task(class), class);
-}
-
-COIL__HOT union coil__room *coil__wait_in_room(const struct coil__wait_class *class)
-{
-    coil_task *task = require_task(class);
-
-    coil__wait_begin(&task->room.wait, task, class);
-    return &task->room;
+    coil__wait_begin(wait, coil__task_that_waits(class), class);
 }
 
 static inline void record_wake(const coil_task *task)

@@ -13,9 +13,9 @@
  *     ... make sure that no other code has &w any more ...
  *
  * A wait is usually in a frame on the task's stack, where it can have any size.
- * coil__wait_in_room() instead uses memory in the task's control block, the task's room.
- * During such a wait, coil keeps no pointer into the task's stack, so the stack may be
- * swapped out.
+ * coil__wait_in_room() (in task.h) instead uses memory in the task's control block, the
+ * task's room. During such a wait, coil keeps no pointer into the task's stack, so the
+ * stack may be swapped out.
  */
 #ifndef COIL_TASK_WAIT_H
 #define COIL_TASK_WAIT_H
@@ -194,11 +194,11 @@ static inline void coil__wait_begin(struct coil__wait *wait, coil_task *task,
     wait->done = wait->parked = wait->cancelled = wait->keeps_result = false;
 }
 
+/* Abort because no task runs. The message names the function of the class. */
+COIL__NORETURN void coil__wait_without_task(const struct coil__wait_class *class);
+
 /* Begin a wait of the running task. Aborts if no task runs. */
 void coil__wait_init(struct coil__wait *wait, const struct coil__wait_class *class);
-
-/* Begin a wait of the running task in the task's room, and return the room. */
-union coil__room *coil__wait_in_room(const struct coil__wait_class *class);
 
 /*
  * Suspend until the wait is complete. If the wait is already complete, return at once.
