@@ -256,6 +256,12 @@ static void collect_late(struct coil__runnable *runnable)
     coil__wakeup_collect(loop);
 }
 
+/* Clear the flag and return its value. A flag that is not set costs no locked access. */
+static bool take_flag(atomic_bool *flag)
+{
+    return atomic_load(flag) && atomic_exchange(flag, false);
+}
+
 void coil__wakeup_collect(coil_loop *loop)
 {
     struct coil__post *post, *next;
@@ -278,9 +284,9 @@ void coil__wakeup_collect(coil_loop *loop)
         next = post->next;
         coil__loop_add_ready(loop, &post->runnable);
     }
-    if (atomic_exchange(&loop->wakeup.interrupted, false))
+    if (take_flag(&loop->wakeup.interrupted))
         run_if_idle(loop, loop->wakeup.on_interrupt);
-    if (atomic_exchange(&loop->wakeup.dump_asked, false))
+    if (take_flag(&loop->wakeup.dump_asked))
         run_if_idle(loop, loop->wakeup.on_dump);
 }
 

@@ -193,7 +193,7 @@ static void complete_promise(coil_promise *promise, int rc)
 {
     struct coil__list *link;
 
-    atomic_store(&promise->rc, rc);
+    atomic_store_explicit(&promise->rc, rc, memory_order_release);
     while ((link = coil__list_pop(&promise->awaiters)) != NULL)
         wake_awaiter(COIL__CONTAINER(link, struct awaiter, link));
     pthread_cond_broadcast(&promise->done);
