@@ -137,8 +137,11 @@ static bool is_full(const coil_channel *channel)
 
 static char *ring_slot(const coil_channel *channel, size_t i)
 {
-    return channel->items +
-           (channel->first + i) % channel->capacity * channel->item_bytes;
+    size_t at = channel->first + i;
+
+    if (at >= channel->capacity) /* a division would take longer */
+        at -= channel->capacity;
+    return channel->items + at * channel->item_bytes;
 }
 
 /* Double the ring buffer. Used only in a channel without a maxsize. */
@@ -213,7 +216,7 @@ static int try_get(coil_channel *channel, void *item)
     if (channel->count == 0)
         return channel->is_shutdown ? -ESHUTDOWN : -EAGAIN;
     memcpy(item, ring_slot(channel, 0), channel->item_bytes);
-    channel->first = (channel->first + 1) % channel->capacity;
+    channel->first = channel->first + 1 < channel->capacity ? channel->first + 1 : 0;
     channel->count--;
     while (!is_full(channel) && (putter = take_first(&channel->putters)) != NULL) {
         push_item(channel, putter->item); /* cannot fail: there is room */
@@ -343,17 +346,17 @@ static void init_task_waiter(struct task_waiter *t, coil_channel *channel,
 
 static int wait_in_task(coil_channel *channel, const struct side *side, void *item)
 {
+    coil_task *task = coil__task_require(side->task_call);
     struct task_waiter t;
     bool listed;
     int rc;
 
-    coil__task_require(side->task_call);
     check_call(channel, side->task_call);
-    init_task_waiter(&t, channel, side, item);
     pthread_mutex_lock(&channel->lock);
     rc = side->try(channel, item);
-    listed = rc == -EAGAIN && !t.wait.task->delivered;
+    listed = rc == -EAGAIN && !task->delivered;
     if (listed) {
+        init_task_waiter(&t, channel, side, item);
         coil_loop_retain(t.loop); /* released when the waiter leaves the queue */
         coil_channel_retain(channel);
         coil__list_push(line_of(channel, side), &t.waiter.link);
@@ -363,7 +366,7 @@ static int wait_in_task(coil_channel *channel, const struct side *side, void *it
         return rc;
     if (!listed) {
         /* called without the mutex, because this may suspend */
-        coil__task_refuses(t.wait.task);
+        coil__task_refuses(task);
         return -ECANCELED;
     }
     coil__wait_park(&t.wait);
